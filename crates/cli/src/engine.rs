@@ -8,13 +8,14 @@ use std::io::Read as _;
 use std::net::ToSocketAddrs as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
-use std::time::{Instant, SystemTime};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use clap::{Args, Subcommand};
-use dbdyno_model::design::Topology;
 use dbdyno_model::{ArmSpec, Design, Secret, Target, Transport};
 use dbdyno_serve::{Limits, Listener, Server, Settings, engine_in};
+use nix::sys::time::TimeValLike as _;
+use nix::time::{ClockId, clock_gettime};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::args::Place;
@@ -119,11 +120,6 @@ impl Serve {
         let fields = self.design.trim_start_matches("engine:").trim_start_matches('?');
         let spec = format!("engine:?{fields}").parse::<ArmSpec>();
         match spec.map(|spec| spec.target) {
-            Ok(Target::Engine(Design { topology: Topology::Replica, .. })) => Err(Failure::Usage(
-                "--design topology=replica:1: a replica follows an engine in the client's own \
-                 threads; leave it out, or measure engine:?topology=replica:1"
-                    .to_owned(),
-            )),
             Ok(Target::Engine(design)) => Ok(design),
             Ok(_) => Err(Failure::Usage(format!("--design {fields}: no design of the engine"))),
             Err(error) => Err(Failure::Usage(format!("--design: {error}"))),
@@ -213,9 +209,9 @@ fn now_us() -> i64 {
     since.map_or(0, |since| since.as_micros() as i64)
 }
 
-/// Nanoseconds since this was first asked.
-#[expect(clippy::disallowed_methods, reason = "how long latches are held is measured by it")]
+/// Nanoseconds of the system's monotonic clock, which goes on from life to life: a replica applies
+/// now what began to commit in the life before.
 fn monotonic_ns() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    // Linux always has this clock; it can fail for a wrong address only.
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.num_nanoseconds() as u64)
 }

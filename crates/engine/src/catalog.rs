@@ -79,8 +79,15 @@ impl Next {
     }
 }
 
+/// What becomes of two rows with the same value of a unique index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Twice {
+    IsRefused,
+    IsLeft,
+}
+
 /// Enters all versions of all rows into an index. Nobody writes to the table.
-pub(crate) fn fill(table: &Table, index: &Secondary, filler: TrxId) -> Result<()> {
+pub(crate) fn fill(table: &Table, index: &Secondary, filler: TrxId, twice: Twice) -> Result<()> {
     let mut from = Some(Key::default());
     let mut entries: Vec<(Vec<u8>, usize, Mark)> = Vec::new();
     let mut last: Option<Vec<u8>> = None;
@@ -106,7 +113,7 @@ pub(crate) fn fill(table: &Table, index: &Secondary, filler: TrxId) -> Result<()
     });
     entries.dedup_by(|later, first| later.0 == first.0);
     for (entry, unique, mark) in entries {
-        if mark == Mark::Alive && unique > 0 {
+        if mark == Mark::Alive && unique > 0 && twice == Twice::IsRefused {
             if last.as_deref() == Some(&entry[..unique]) {
                 let (table, index) = (table.name().to_owned(), index.spec.name.clone());
                 return Err(EngineError::Duplicate(table, index));

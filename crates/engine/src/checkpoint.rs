@@ -34,7 +34,7 @@ impl Shared {
             file.write(&numbers.write())?;
             let tables = self.catalog.tables();
             for table in &tables {
-                file.write(&described(table).write())?;
+                self.write_table(table, &mut file)?;
             }
             tables
         };
@@ -59,7 +59,18 @@ impl Shared {
         self.take_checkpoint()
     }
 
-    fn write_rows(&self, table: &Table, view: &View, file: &mut CheckpointWriter) -> Result<()> {
+    /// A table without its rows.
+    pub(crate) fn write_table(&self, table: &Table, file: &mut CheckpointWriter) -> Result<()> {
+        file.write(&described(table).write())
+    }
+
+    /// Its rows, as a view sees them.
+    pub(crate) fn write_rows(
+        &self,
+        table: &Table,
+        view: &View,
+        file: &mut CheckpointWriter,
+    ) -> Result<()> {
         let mut item = Vec::new();
         let mut from = Some(Key::default());
         while let Some(at) = from {

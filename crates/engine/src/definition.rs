@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Next, fill};
+use crate::catalog::{Next, Twice, fill};
 use crate::error::{EngineError, Result};
 use crate::ids::TableId;
 use crate::lock::TableMode;
@@ -115,7 +115,7 @@ impl Shared {
             let id = next.take_indexes(1)[0];
             let index = Secondary::new(id, spec.clone());
             let filler = self.trx.begin_write();
-            let filled = fill(table, &index, filler);
+            let filled = fill(table, &index, filler, Twice::IsRefused);
             self.trx.end(filler);
             filled?;
             let record = Record::Index { table: table.id, id, spec: spec.clone() };

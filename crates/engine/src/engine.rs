@@ -54,8 +54,11 @@ impl Engine {
         let tail = recovery.finish()?;
         let pipeline =
             Pipeline::open_with(design, disk.clone(), tail, options.segment_bytes, meter.clone())?;
-        let follow = (design.topology != Topology::Single)
-            .then(|| Kept { clock: options.clock, from: AtomicU64::new(0) });
+        let follow = (design.topology != Topology::Single).then(|| Kept {
+            clock: options.clock,
+            from: AtomicU64::new(0),
+            by: Mutex::new(None),
+        });
         let clock = options.clock.filter(|_| design.meter == Metered::Times);
         let witness = Witness::with_records(options.witness, catalog.clone());
         let locks = LockSys::new(design, meter.clone(), witness, clock);

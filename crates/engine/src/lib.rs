@@ -50,7 +50,7 @@ pub mod version;
 
 pub use engine::Engine;
 pub use error::{EngineError, Result};
-pub use follow::Replica;
+pub use follow::{Following, Replica};
 pub use ids::{Csn, IndexId, Lsn, TableId, TrxId};
 pub use key::Key;
 pub use latch::Clock;

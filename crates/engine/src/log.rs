@@ -36,6 +36,7 @@ mod state;
 
 pub use checkpoint::{CheckpointReader, CheckpointWriter};
 pub use follow::{Followed, Follower};
+pub(crate) use recover::is_there;
 pub use recover::{Recovery, recover};
 pub use segment::{SEGMENT_BYTES, Tail};
 

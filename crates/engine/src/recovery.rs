@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Next, fill};
+use crate::catalog::{Catalog, Next, Twice, fill};
 use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId, TrxId};
 use crate::index::Edit;
@@ -25,6 +25,10 @@ use crate::redo::{Change, Record};
 use crate::table::{IndexSpec, Secondary, Table, TableSpec};
 use crate::value::{Kind, Value};
 use crate::version::Version;
+
+/// The table in which a replica notes where it is. As long as it completes its copy, its rows are
+/// those of no moment, and two of them may have a value that only one has in the end.
+pub(crate) const OF_REPLICA: &str = "dbdyno_applied";
 
 /// Reads checkpoint and log.
 pub(crate) fn read(recovery: &mut Recovery) -> Result<Catalog> {
@@ -138,11 +142,13 @@ impl Tables {
     }
 
     fn finish(self) -> Result<Catalog> {
+        let is_replica = self.known.values().any(|known| known.table.name() == OF_REPLICA);
+        let twice = if is_replica { Twice::IsLeft } else { Twice::IsRefused };
         let mut tables = Vec::new();
         for Known { table, indexes } in self.known.into_values() {
             for (id, spec) in indexes {
                 let index = Secondary::new(id, spec);
-                fill(&table, &index, TrxId::NOBODY)?;
+                fill(&table, &index, TrxId::NOBODY, twice)?;
                 table.add(index);
             }
             tables.push(Arc::new(table));

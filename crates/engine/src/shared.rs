@@ -6,7 +6,8 @@
 //!   keeper ──┘           └── made, filled and taken away by `definition`, `purge`, `checkpoint`
 //! ```
 
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, Weak};
 
 use dbdyno_model::Design;
 
@@ -49,6 +50,8 @@ pub(crate) struct Kept {
     pub clock: Option<Clock>,
     /// The log is kept from this place on.
     pub from: AtomicU64,
+    /// Who follows, as long as somebody does: what it is knows `follow`, which lies above.
+    pub by: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
 }
 
 impl Shared {

@@ -4,7 +4,8 @@
 //! ```text
 //!   source    history (a seed): create · commit · rollback · truncate · primary key · index ·
 //!             checkpoint · drop
-//!   replica   follows on threads; is crashed, begun again, and crashed again
+//!   replica   follows on threads; is crashed, begun again, and crashed again; begins with the
+//!             first record, or with a copy that is taken while the history goes on
 //!   in the end: the same tables, row by row, and every index says the same
 //! ```
 
@@ -12,13 +13,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dbdyno_engine::disk::SimDisk;
-use dbdyno_engine::follow::difference;
+use dbdyno_engine::disk::{Disk as _, SimDisk};
+use dbdyno_engine::follow::{Copy, difference, prepare};
 use dbdyno_engine::{
     Column, Datum, Engine, EngineError, IndexSpec, Kind, Options, Path, Replica, Result, Scan,
     Session, Table, TableSpec, Upkeep, Visit,
 };
 use dbdyno_model::Design;
+use dbdyno_model::design::Topology;
 use dbdyno_model::random::{Stream, stream};
 
 const NAMES: [&str; 2] = ["a", "b"];
@@ -280,6 +282,81 @@ fn a_source_that_crashes_finds_its_replica_where_it_was() {
             check(&source, &engine, &format!("{design:?} {at}"));
         }
     }
+}
+
+/// A source that was not followed before and has given back its log.
+fn old_source(disk: &SimDisk, design: &Design, seed: u64) -> Arc<Engine> {
+    let alone = open(disk, &Design { topology: Topology::Single, ..*design }).unwrap();
+    work(&alone, seed, 60).unwrap();
+    alone.checkpoint().unwrap();
+    drop(alone);
+    open(disk, design).unwrap()
+}
+
+/// Takes a copy of a source on which others work on between its beginning and its end, and behind.
+fn copy(source: &Engine, disk: &SimDisk, seed: u64) -> Result<()> {
+    let copy = Copy::begin(source)?;
+    work(source, seed ^ 1 << 32, 40)?;
+    source.checkpoint()?;
+    let written = copy.write(Arc::new(disk.clone()));
+    work(source, seed ^ 2 << 32, 15)?;
+    written
+}
+
+/// The log from the beginning of the copy on, of which the copy has a part already, leads to the
+/// rows of the source: whatever tables and indexes came and went meanwhile.
+#[test]
+fn a_replica_begins_with_a_copy_that_is_taken_while_others_write() {
+    let mut made_anew = 0;
+    for (number, design) in designs().into_iter().enumerate().take(7) {
+        for seed in (0..40).map(|seed| 1_000 * (1 + number as u64) + seed) {
+            let source = old_source(&SimDisk::default(), &design, seed);
+            let before = source.generation();
+            let disk = SimDisk::default();
+            copy(&source, &disk, seed).unwrap();
+            made_anew += u64::from(source.generation() != before);
+            let engine = follow(&source, &disk).unwrap();
+            check(&source, &engine, &format!("{design:?} {seed}"));
+            work(&source, seed ^ 3 << 32, 15).unwrap();
+            drop(engine);
+            let engine = follow(&source, &disk).unwrap();
+            check(&source, &engine, &format!("{design:?} {seed}, begun again"));
+        }
+    }
+    assert!(made_anew > 50, "{made_anew}");
+}
+
+/// The replica's disk loses its power at every operation, from the first one of the copy on: there
+/// is no copy then, which is taken again, or a whole one.
+#[test]
+fn a_copy_that_crashes_is_whole_or_taken_again() {
+    let (mut none, mut whole) = (0, 0);
+    for (number, design) in designs().into_iter().enumerate().take(7).step_by(2) {
+        let seed = 9_000 + number as u64;
+        let whole_disk = SimDisk::default();
+        let source = old_source(&SimDisk::default(), &design, seed);
+        copy(&source, &whole_disk, seed).unwrap();
+        follow(&source, &whole_disk).unwrap();
+        for at in 0..whole_disk.operations() {
+            let (source_disk, disk) = (SimDisk::default(), SimDisk::default());
+            let source = old_source(&source_disk, &design, seed);
+            disk.crash_at(at);
+            let copied = copy(&source, &disk, seed);
+            if copied.is_ok() {
+                let _crashed_or_not = follow(&source, &disk);
+            }
+            let left = disk.after_crash(seed ^ at);
+            let names = left.list().unwrap();
+            match names.iter().any(|name| name.starts_with("checkpoint.0")) {
+                true => whole += 1,
+                false => none += 1,
+            }
+            prepare(&source, Arc::new(left.clone())).unwrap();
+            let engine = follow(&source, &left).unwrap();
+            check(&source, &engine, &format!("{design:?} {at}"));
+        }
+    }
+    assert!(none > 8 && whole > 100, "{none} {whole}");
 }
 
 /// A log that was given back is not read, and a replica that is ahead of its source is told of.

@@ -653,7 +653,8 @@ impl<'a, 'b> Stages<'a, 'b> {
         if let Some(ensemble) = self.stations[arm].ensemble() {
             self.following.look(arm, ensemble, round);
         }
-        let behind = topology::hold_against_source(arm, &self.stations[arm].connector)?;
+        let station = &self.stations[arm];
+        let behind = topology::hold_against_source(arm, &station.connector, station.dialect)?;
         let name = format!("{ENGINE_PREFIX}{REPLICA_BEHIND}");
         round.readings.set(&name, behind.map(|bytes| bytes as f64));
         before.note(Side::Before, &mut round.readings);

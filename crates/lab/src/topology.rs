@@ -16,11 +16,13 @@
 
 use std::collections::BTreeMap;
 
+use dbdyno_engine::follow::Comparison;
 use dbdyno_load::{Connector, LoadError};
 use dbdyno_model::{
-    ArmIndex, Environment, LatencyHistogram, Readings, Role, Round, Severity, Warning,
+    ArmIndex, Dialect, Environment, LatencyHistogram, Readings, Role, Round, Severity, Warning,
 };
 use dbdyno_sandbox::{Ensemble, Standing, Works};
+use dbdyno_wire::WireError;
 
 use crate::error::LabError;
 use crate::neighbours::{Look, members_cpu_ns};
@@ -85,18 +87,36 @@ pub(crate) fn measure_delay(environment: &mut Environment, ensemble: &Ensemble) 
 pub(crate) fn hold_against_source(
     arm: ArmIndex,
     connector: &Connector,
+    dialect: Dialect,
 ) -> Result<Option<u64>, LabError> {
-    let Connector::Engine(engine) = connector else { return Ok(None) };
+    let compared = match (connector, dialect) {
+        (Connector::Engine(engine), _) => engine.standing(),
+        (_, Dialect::Engine) => compared_over_the_wire(connector),
+        _ => return Ok(None),
+    };
     let failed =
         |error| LabError::Load(arm, "holding the replica against its source".into(), error);
-    let standing = engine.standing().map_err(|error| failed(LoadError::Wire(error, None)))?;
-    let Some(standing) = standing else { return Ok(None) };
-    match standing.difference {
+    let compared = compared.map_err(|error| failed(LoadError::Wire(error, None)))?;
+    let Some(Comparison { behind_bytes, difference }) = compared else { return Ok(None) };
+    match difference {
         Some(what) => {
             Err(failed(LoadError::WrongAnswer(format!("the replica is another one: {what}"))))
         }
-        None => Ok(Some(standing.behind_bytes)),
+        None => Ok(Some(behind_bytes)),
     }
+}
+
+/// What an engine in a process of its own says of its replica; it has none if it tells no row.
+fn compared_over_the_wire(connector: &Connector) -> Result<Option<Comparison>, WireError> {
+    let mut rows = connector.connect()?.query("CHECK REPLICA")?.rows;
+    let Some(row) = rows.pop() else { return Ok(None) };
+    let [Some(behind), difference] = &row[..] else {
+        return Err(WireError::Protocol(format!("CHECK REPLICA told {row:?}")));
+    };
+    let behind_bytes = behind.parse().map_err(|_| {
+        WireError::Protocol(format!("CHECK REPLICA told {behind:?} where bytes are expected"))
+    })?;
+    Ok(Some(Comparison { behind_bytes, difference: difference.clone() }))
 }
 
 /// What those that follow used in the window of a round.

@@ -16,9 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use dbdyno_engine::follow::difference;
+use dbdyno_engine::follow::{self, Comparison};
 use dbdyno_engine::{Engine, EngineError, Interruption, Replica};
-use dbdyno_model::design::Topology;
 use dbdyno_model::{Design, LatencyHistogram};
 use dbdyno_sql::{Column, Connection, Done, Operand, Params, Sink, SqlError};
 use dbdyno_wire::{
@@ -40,30 +39,15 @@ pub struct EngineArm {
     directory: PathBuf,
 }
 
-/// What a replica is found to be when nobody writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
-    /// Bytes of its source's log that it had yet to apply when it was asked.
-    pub behind_bytes: u64,
-    /// Where its rows are others when it has applied all; `None` if they are the same.
-    pub difference: Option<String>,
-}
-
-/// The directory of the replica.
-const REPLICA: &str = "replica";
-
 impl EngineArm {
     /// Opens the engine in a directory, which is empty or that of an engine of any design.
     ///
     /// # Errors
     /// The disk's refusal, or what is there is not what an engine left.
     pub fn open(directory: &Path, design: &Design) -> Result<EngineArm, WireError> {
-        let engine = Engine::open_in(directory, design, monotonic_ns);
-        let engine = Arc::new(engine.map_err(|error| refused(SqlError::Engine(error)))?);
-        let replica = match design.topology {
-            Topology::Single => None,
-            Topology::Replica => Some(Arc::new(follow(&engine, &directory.join(REPLICA))?)),
-        };
+        let opened = follow::open_in(directory, design, monotonic_ns);
+        let (engine, replica) = opened.map_err(|error| refused(SqlError::Engine(error)))?;
+        let replica = replica.map(Arc::new);
         Ok(EngineArm { engine, replica, directory: directory.to_owned() })
     }
 
@@ -104,12 +88,9 @@ impl EngineArm {
     ///
     /// # Errors
     /// The replica has ended, and why.
-    pub fn standing(&self) -> Result<Option<Standing>, WireError> {
-        let Some(replica) = &self.replica else { return Ok(None) };
-        let behind_bytes = replica.behind_bytes();
-        replica.catch_up().map_err(|error| refused(SqlError::Engine(error)))?;
-        let difference = difference(&self.engine, replica.engine());
-        Ok(Some(Standing { behind_bytes, difference }))
+    pub fn standing(&self) -> Result<Option<Comparison>, WireError> {
+        let compared = self.replica.as_ref().map(|replica| replica.compare()).transpose();
+        compared.map_err(|error| refused(SqlError::Engine(error)))
     }
 
     /// Ends all waits of clients for locks, and lets nobody wait for one as long as this is held.
@@ -148,14 +129,6 @@ impl std::fmt::Debug for EngineArm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EngineArm").field("design", self.design()).finish()
     }
-}
-
-/// An engine in a directory that follows another one.
-fn follow(source: &Arc<Engine>, directory: &Path) -> Result<Replica, WireError> {
-    let design = Design { topology: Topology::Single, ..*source.design() };
-    let started = Engine::open_in(directory, &design, monotonic_ns)
-        .and_then(|engine| Replica::start(source.clone(), Arc::new(engine), Some(monotonic_ns)));
-    started.map_err(|error| refused(SqlError::Engine(error)))
 }
 
 /// The monotonic clock of the system, nanoseconds.
@@ -363,6 +336,8 @@ mod tests {
         ] {
             other.run(sql, &mut Counted).unwrap();
             let found = arm.standing().unwrap().unwrap().difference;
+            let told = client.query("CHECK REPLICA").unwrap().rows;
+            assert_eq!(told, [vec![Some("0".to_owned()), found.clone()]], "{sql}");
             assert_eq!(found.unwrap_or_else(|| "None".to_owned()), said, "{sql}");
         }
     }

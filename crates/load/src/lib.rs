@@ -69,7 +69,7 @@ pub use check::check_invariants;
 pub use clock::{Clock, VirtualClock};
 pub use closed::run_round;
 pub use connector::Connector;
-pub use engine::{EngineArm, EngineCounts, EngineWatch, Standing};
+pub use engine::{EngineArm, EngineCounts, EngineWatch};
 pub use error::LoadError;
 pub use files::allowed as files_allowed;
 pub use fill::{FILL_VERSION, FillProgress, drop_tables, fill};

@@ -479,10 +479,6 @@ impl Design {
             }
             design.take(name, value)?;
         }
-        if design.wire == Wire::On && design.topology == Topology::Replica {
-            let why = "a replica follows an engine in the client's own threads";
-            return Err(format!("wire=on and topology=replica:1 do not go together: {why}"));
-        }
         Ok(design)
     }
 
@@ -589,8 +585,8 @@ mod tests {
         assert_eq!(design.options().len(), FIELDS - 1, "only wire is the default");
         let served: Design = "wire=on".parse().unwrap();
         assert_eq!(Design::read(&served.options()), Ok(served));
-        let both = format!("{all}&wire=on").parse::<Design>().unwrap_err();
-        assert!(both.contains("do not go together"), "{both}");
+        let both: Design = format!("{all}&wire=on").parse().unwrap();
+        assert_eq!((both.wire, both.topology), (Wire::On, Topology::Replica));
         let read = |text: &str| text.parse::<Design>().unwrap();
         assert_eq!(read(""), Design::default());
         assert_eq!(read("device=250us").device, Device::Simulated(250));

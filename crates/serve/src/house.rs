@@ -19,12 +19,12 @@ pub(crate) struct House {
 }
 
 impl House {
-    pub(crate) fn new(engine: Engine, settings: Settings) -> House {
+    pub(crate) fn new(engine: Arc<Engine>, settings: Settings) -> House {
         let host = Host {
             version: settings.version.clone(),
             account: Account::new(&settings.user, &settings.password),
             largest_request: settings.limits.request_bytes,
         };
-        House { engine: Arc::new(engine), known: known::all(&settings), host, settings }
+        House { engine, known: known::all(&settings), host, settings }
     }
 }

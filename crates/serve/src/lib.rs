@@ -41,14 +41,29 @@ pub use server::Server;
 pub use settings::{Limits, Settings};
 
 use std::path::Path;
+use std::sync::Arc;
 
-use dbdyno_engine::{Clock, Engine, EngineError};
+use dbdyno_engine::{Clock, Engine, EngineError, Replica, follow};
 use dbdyno_model::Design;
 
-/// Opens the engine in a directory, to be served; `clock` gives nanoseconds.
+/// What is served: an engine, and the replica that follows it in the same process, if one does.
+pub struct Served {
+    engine: Arc<Engine>,
+    replica: Option<Replica>,
+}
+
+impl From<Engine> for Served {
+    fn from(engine: Engine) -> Served {
+        Served { engine: Arc::new(engine), replica: None }
+    }
+}
+
+/// Opens the engine in a directory, to be served, with its replica where its design has one;
+/// `clock` gives nanoseconds and goes on from life to life.
 ///
 /// # Errors
 /// The disk's refusal, or what is there is not what an engine left.
-pub fn engine_in(directory: &Path, design: &Design, clock: Clock) -> Result<Engine, EngineError> {
-    Engine::open_in(directory, design, clock)
+pub fn engine_in(directory: &Path, design: &Design, clock: Clock) -> Result<Served, EngineError> {
+    let (engine, replica) = follow::open_in(directory, design, clock)?;
+    Ok(Served { engine, replica })
 }

@@ -15,12 +15,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use dbdyno_engine::{Engine, EngineError};
+use dbdyno_engine::{EngineError, Replica};
 use dbdyno_model::Transport;
 use dbdyno_wire::mysql::server::turn_away;
 use dbdyno_wire::{Listener, Stream};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::Served;
 use crate::house::House;
 use crate::session;
 use crate::settings::Settings;
@@ -30,6 +31,7 @@ pub struct Server {
     shared: Arc<Shared>,
     listener: Listener,
     acceptor: JoinHandle<()>,
+    replica: Option<Replica>,
 }
 
 /// What all connections have in common.
@@ -61,7 +63,12 @@ impl Server {
     ///
     /// # Errors
     /// The operating system's, when it gives no thread.
-    pub fn start(listener: Listener, engine: Engine, settings: Settings) -> io::Result<Server> {
+    pub fn start(
+        listener: Listener,
+        served: impl Into<Served>,
+        settings: Settings,
+    ) -> io::Result<Server> {
+        let Served { engine, replica } = served.into();
         make_room(settings.limits.connections);
         let shared = Arc::new(Shared {
             house: House::new(engine, settings),
@@ -72,7 +79,7 @@ impl Server {
         let (accepting, theirs) = (listener.duplicate()?, shared.clone());
         let builder = thread::Builder::new().name("serve:accept".to_owned());
         let acceptor = builder.spawn(move || accept(&accepting, &theirs))?;
-        Ok(Server { shared, listener, acceptor })
+        Ok(Server { shared, listener, acceptor, replica })
     }
 
     /// Where it listens.
@@ -81,15 +88,15 @@ impl Server {
     }
 
     /// Ends it: nobody is let in any more, who works may finish, and what was committed is made
-    /// durable.
+    /// durable. A replica ends where it is, and goes on from there when it is opened again.
     ///
     /// # Errors
-    /// The disk's refusal to keep it.
+    /// The disk's refusal to keep it; what ended the replica before.
     ///
     /// # Panics
     /// If a thread of it panicked.
     pub fn stop(self) -> Result<(), EngineError> {
-        let Server { shared, listener, acceptor } = self;
+        let Server { shared, listener, acceptor, replica } = self;
         shared.stopping.store(true, Ordering::Release);
         listener.shut();
         acceptor.join().expect("nothing panics where connections are accepted");
@@ -105,7 +112,8 @@ impl Server {
             // One that panicked has told so, and its transaction was rolled back.
             let _ = thread.join();
         }
-        shared.house.engine.flush()
+        shared.house.engine.flush()?;
+        replica.map_or(Ok(()), Replica::stop)
     }
 }
 

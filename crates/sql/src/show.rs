@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use dbdyno_engine::Engine;
+use dbdyno_engine::follow::{Comparison, Progress};
 use dbdyno_engine::table::Uniqueness;
 use dbdyno_engine::value::{Kind, Value};
+use dbdyno_engine::{Engine, Following};
 
 use crate::column::Column;
 use crate::error::Result;
@@ -21,9 +22,24 @@ pub(crate) fn names(show: &Show) -> &'static [&'static str] {
         Show::Tables(_) => &["Tables"],
         Show::Columns(_) => &["Field", "Type", "Null", "Key", "Default", "Extra"],
         Show::Databases => &["Database"],
+        Show::Replica => &OF_REPLICA,
+        Show::Comparison => &["Behind_Bytes", "Difference"],
         Show::Warnings => &["Level", "Code", "Message"],
     }
 }
+
+/// What is told of a replica; lags are those since it was started, in nanoseconds from when a
+/// transaction began to commit on the source until it was durable and visible on the replica.
+const OF_REPLICA: [&str; 8] = [
+    "Replica_State",
+    "Behind_Bytes",
+    "Applied_Transactions",
+    "Repeated_Transactions",
+    "Lag_ns_Mean",
+    "Lag_ns_P50",
+    "Lag_ns_P99",
+    "Lag_ns_Max",
+];
 
 /// Columns of text with these names.
 pub(crate) fn columns(names: &[&str]) -> Arc<[Column]> {
@@ -62,6 +78,21 @@ pub(crate) fn show(
             let name = settings.variables.text("database()").map(str::to_owned);
             told(sink, columns, name.into_iter().map(|name| [name]))
         }
+        Show::Replica => {
+            let following = Following::of(engine);
+            told(sink, columns, following.into_iter().map(|replica| of_replica(&replica)))
+        }
+        Show::Comparison => {
+            let compared = Following::of(engine).map(|replica| replica.compare()).transpose()?;
+            sink.begin(columns);
+            if let Some(Comparison { behind_bytes, difference }) = &compared {
+                sink.value(&Operand::text(behind_bytes.to_string().as_bytes()));
+                let difference = difference.as_ref().map(|what| Operand::text(what.as_bytes()));
+                sink.value(&difference.unwrap_or(Operand::Null));
+                sink.end_row();
+            }
+            u64::from(compared.is_some())
+        }
         Show::Warnings => told(sink, columns, std::iter::empty::<[String; 3]>()),
     })
 }
@@ -79,6 +110,15 @@ impl Settings {
         }
         all
     }
+}
+
+fn of_replica(replica: &Following) -> [String; OF_REPLICA.len()] {
+    let behind_bytes = replica.behind_bytes();
+    let Progress { applied, again, lag } = replica.progress();
+    let [p50, p99, max] = [0.5, 0.99, 1.0].map(|quantile| lag.quantile_ns(quantile).to_string());
+    let mean = (lag.mean_ns() as u64).to_string();
+    let [behind, applied, again] = [behind_bytes, applied, again].map(|count| count.to_string());
+    [replica.state(), behind, applied, again, mean, p50, p99, max]
 }
 
 /// Whether a name is of a form, if one is given: small and capital letters are the same.

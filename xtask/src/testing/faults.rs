@@ -520,6 +520,20 @@ pub(super) const FAULTS: &[Fault] = &[
         &["engine/replica/in_every_design_a_replica_has_the_rows_of_its_source"],
     ),
     fault(
+        "a replica that begins with a copy passes over what ended while it was taken",
+        "crates/engine/src/follow/copy.rs",
+        "&position::begin(from, until)",
+        "&position::begin(until.max(from), until)",
+        &["engine/replica/a_replica_begins_with_a_copy_that_is_taken_while_others_write"],
+    ),
+    fault(
+        "a replica on the wire is not held against its source",
+        "crates/lab/src/topology.rs",
+        "(_, Dialect::Engine) => compared_over_the_wire(connector),",
+        "(_, Dialect::Engine) => compared_over_the_wire(connector).map(|_| None),",
+        &["engine::a_served_engine_has_a_replica_as_one_in_process_has"],
+    ),
+    fault(
         "a server lets in who says the right name",
         "crates/wire/src/mysql/server/login.rs",
         "holds && hello.user == account.user.as_bytes()",
@@ -571,8 +585,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "a server that ends does not say that its disk has failed",
         "crates/serve/src/server.rs",
-        "        shared.house.engine.flush()\n",
-        "        Ok(())\n",
+        "        shared.house.engine.flush()?;\n",
+        "",
         &["serve/serve/bad_input::a_disk_that_is_full_is_told_and_nothing_acknowledged_is_lost"],
     ),
     fault(

@@ -85,6 +85,26 @@ fn what_is_no_design_is_refused_with_what_is_one() {
     }
 }
 
+/// Over the wire it is the served engine that holds its replica against itself.
+#[test]
+fn a_served_engine_has_a_replica_as_one_in_process_has() {
+    let _turn = turn();
+    let home = Home::new();
+    let arms = ["topology=replica:1", "topology=replica:1&wire=on"];
+    let arms = arms.map(|arm| format!("engine:?device=none&{arm}"));
+    let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
+    let load = [&load[..], &["--load", "write-only", "--clients", "4"]].concat();
+    let run = home.dbdyno([&["compare", &arms[0], &arms[1]][..], &SHORT, &load].concat());
+    assert!([0, 1, 3].contains(&run.code), "{run:?}");
+    let rounds = home.last_run().rounds;
+    assert_eq!(rounds.len(), 6);
+    for round in &rounds {
+        // What is not there was not held against its source.
+        let behind = round.readings.get("engine.replica_behind_bytes");
+        assert!(behind.is_some(), "{:?}", round.key);
+    }
+}
+
 /// Two ways to apply: each replica has the rows of its source after every round, or the run ends.
 #[test]
 fn replicas_follow_and_are_held_against_their_sources() {

@@ -159,6 +159,41 @@ fn a_server_ends_by_a_signal_with_what_was_committed() {
 }
 
 #[test]
+fn a_served_engine_is_followed_by_a_replica_from_life_to_life() {
+    let home = Home::new();
+    let data = home.path().join("tables");
+    for life in 1..=2_u64 {
+        let served = Served::start(&home, &data, &["--design", "topology=replica:1&device=none"]);
+        let mut client = served.connect();
+        if life == 1 {
+            client.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
+        }
+        for id in 0..50 {
+            client.run(&format!("INSERT INTO t VALUES ({})", 100 * life + id)).unwrap();
+        }
+        let compared = client.query("CHECK REPLICA").unwrap().rows;
+        assert_eq!((compared.len(), &compared[0][1]), (1, &None), "{compared:?}");
+        let told = client.query("SHOW REPLICA STATUS").unwrap();
+        let of = |name: &str| -> String {
+            let place = told.columns.iter().position(|column| column == name).unwrap();
+            told.rows[0][place].clone().unwrap()
+        };
+        let number = |name: &str| -> u64 { of(name).parse().unwrap() };
+        assert_eq!((of("Replica_State"), number("Behind_Bytes")), ("applying".to_owned(), 0));
+        assert!(number("Applied_Transactions") >= 50, "{told:?}");
+        assert!(number("Lag_ns_Max") >= number("Lag_ns_P50"), "{told:?}");
+        assert!(number("Lag_ns_P50") > 0, "{told:?}");
+        assert_eq!(served.end(Signal::SIGTERM), Some(0));
+    }
+    let alone = Served::start(&home, &home.path().join("alone"), &["--design", "device=none"]);
+    let mut client = alone.connect();
+    for sql in ["SHOW REPLICA STATUS", "CHECK REPLICA"] {
+        assert_eq!(client.query(sql).unwrap().rows, Vec::<Vec<_>>::new(), "{sql}");
+    }
+    assert_eq!(alone.end(Signal::SIGTERM), Some(0));
+}
+
+#[test]
 fn an_account_with_a_password_lets_in_who_knows_it() {
     let home = Home::new();
     let file = home.path().join("password");
@@ -182,7 +217,6 @@ fn what_cannot_be_served_is_refused_with_what_to_try() {
         (&["--listen", "0.0.0.0:0"][..], "wants a password"),
         (&["--listen", "nowhere"], "127.0.0.1:0"),
         (&["--design", "view=vectro"], "vector, hybrid, cached, csn"),
-        (&["--design", "topology=replica:1"], "in the client's own threads"),
         (&["--password-file", "/nonexistent"], "--password-file /nonexistent"),
         (&["--socket", "/nonexistent/s"], "name another"),
         (&["--data", "/proc/nothing"], "--data"),

@@ -39,11 +39,11 @@ pub(super) struct Feeder {
 impl Feeder {
     pub(super) fn open(source: &Arc<Engine>, design: &Design, found: &Found) -> Result<Feeder> {
         let log = Follower::open(source.shared.disk.clone(), found.place)?;
-        if source.shared.pipeline.end() < found.place {
+        let applied = found.place.max(found.copied);
+        if source.shared.pipeline.end() < applied {
             let what = format!(
-                "it ends before {}, which its replica has applied; begin the replica with a copy \
-                 of it",
-                found.place
+                "it ends before {applied}, which its replica has applied; begin the replica with a \
+                 copy of it: remove its directory"
             );
             return Err(EngineError::Corrupt("the log of the source".to_owned(), what));
         }
@@ -103,8 +103,8 @@ impl Feeder {
             let after = self.would.outcome();
             meter.add(Counter::ApplyUnits, after.work - before.work);
             meter.add(Counter::ApplySteps, after.end - before.end);
-            let task = Task { record: followed.record.into(), began_ns };
-            if !window.arrived(dependencies, task, followed.end) {
+            let task = Task { record: followed.record.into(), began_ns, end: followed.end };
+            if !window.arrived(dependencies, task) {
                 return Ok(());
             }
             if sequence.0.is_multiple_of(CLEAN_UP) {

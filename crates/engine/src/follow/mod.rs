@@ -21,25 +21,32 @@
 
 mod commits;
 mod compare;
+mod copy;
 mod feeder;
+mod following;
 mod position;
 mod progress;
 mod tables;
 mod window;
 mod worker;
 
+use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 
-use dbdyno_model::LatencyHistogram;
+use dbdyno_model::Design;
+use dbdyno_model::design::Topology;
 
+use crate::disk::RealDisk;
 use crate::engine::Engine;
-use crate::error::Result;
-use crate::ids::Lsn;
+use crate::error::{EngineError, Result};
 use crate::latch::Clock;
 use crate::sync::thread::{self, JoinHandle};
 
 pub use compare::difference;
+pub use copy::{Copy, prepare};
 use feeder::Feeder;
+pub use following::{Comparison, Following};
 use position::Positions;
 pub use progress::Progress;
 use tables::Tables;
@@ -48,10 +55,36 @@ use worker::Worker;
 
 /// A replica at work, until it is dropped.
 pub struct Replica {
-    source: Arc<Engine>,
-    engine: Arc<Engine>,
-    window: Arc<Window>,
+    following: Arc<Following>,
     threads: Vec<JoinHandle<()>>,
+}
+
+/// The directory of the replica, in that of its source.
+const DIRECTORY: &str = "replica";
+
+/// Opens the engine in a directory, and where its design has a replica the one in a directory below
+/// too, which follows it from then on, and begins with a copy where the source is older; `clock`
+/// gives nanoseconds and goes on from life to life.
+///
+/// # Errors
+/// The disk's refusal, what is there is not what an engine left, or the two do not fit.
+pub fn open_in(
+    directory: &Path,
+    design: &Design,
+    clock: Clock,
+) -> Result<(Arc<Engine>, Option<Replica>)> {
+    let source = Arc::new(Engine::open_in(directory, design, clock)?);
+    if design.topology == Topology::Single {
+        return Ok((source, None));
+    }
+    let design = Design { topology: Topology::Single, ..*design };
+    let directory = directory.join(DIRECTORY);
+    let unopened = |error| EngineError::Disk("the replica's directory", error);
+    let disk = RealDisk::open(&directory).map_err(unopened)?;
+    prepare(&source, Arc::new(disk))?;
+    let engine = Engine::open_in(&directory, &design, clock)?;
+    let replica = Replica::start(source.clone(), Arc::new(engine), Some(clock))?;
+    Ok((source, Some(replica)))
 }
 
 impl Replica {
@@ -66,52 +99,24 @@ impl Replica {
         clock: Option<Clock>,
     ) -> Result<Replica> {
         let design = *source.design();
-        let (positions, tables) = (Positions::open(&engine)?, Arc::new(Tables::open(&engine)?));
+        let positions = Positions::open(&engine)?;
         let found = positions.read(&engine)?;
+        let tables = Arc::new(Tables::open(&engine, found.copied)?);
         let feeder = Feeder::open(&source, &design, &found)?;
         let window = Arc::new(Window::new(&design, &source, &found));
-        let mut replica = Replica { source, engine, window, threads: Vec::new() };
+        let following = Arc::new(Following::new(source, engine, window, found.copied));
+        following.show();
+        let mut replica = Replica { following, threads: Vec::new() };
         for number in 0..design.apply.workers() {
             let place = found.of_worker(i64::from(number));
-            let session = replica.engine.session();
+            let session = replica.engine().session();
             let worker = Worker::new(session, tables.clone(), positions.clone(), number, place);
-            let window = replica.window.clone();
+            let window = replica.following.window.clone();
             replica.run(format!("engine:apply{number}"), move || worker.work(&window, clock));
         }
-        let window = replica.window.clone();
+        let window = replica.following.window.clone();
         replica.run("engine:feed".to_owned(), move || feeder.feed(&window));
         Ok(replica)
-    }
-
-    /// The replica.
-    pub fn engine(&self) -> &Arc<Engine> {
-        &self.engine
-    }
-
-    /// Returns when all that is durable on the source by now is visible here; how far that is.
-    ///
-    /// # Errors
-    /// What ended the replica before.
-    pub fn catch_up(&self) -> Result<Lsn> {
-        let durable = self.source.shared.pipeline.durable();
-        self.window.wait_for(durable)?;
-        Ok(durable)
-    }
-
-    /// Bytes of the source's log that are durable and not applied.
-    pub fn behind_bytes(&self) -> u64 {
-        let durable = self.source.shared.pipeline.durable();
-        durable.0.saturating_sub(self.window.place().0)
-    }
-
-    /// The lags since this was asked last; see [`Progress`].
-    pub fn take_lag(&self) -> LatencyHistogram {
-        self.window.take_lag()
-    }
-
-    /// What it has done.
-    pub fn progress(&self) -> Progress {
-        self.window.progress()
     }
 
     /// Ends it where it is; it can be started again.
@@ -120,7 +125,7 @@ impl Replica {
     /// What ended it before.
     pub fn stop(mut self) -> Result<()> {
         self.end();
-        self.window.failure().map_or(Ok(()), Err)
+        self.following.window.failure().map_or(Ok(()), Err)
     }
 
     fn run(&mut self, name: String, work: impl FnOnce() + Send + 'static) {
@@ -129,11 +134,20 @@ impl Replica {
     }
 
     fn end(&mut self) {
-        self.window.stop();
-        self.source.shared.pipeline.tell();
+        self.following.window.stop();
+        self.following.source.shared.pipeline.tell();
         for thread in self.threads.drain(..) {
             thread.join().expect("the threads of a replica end in peace");
         }
+    }
+}
+
+/// What can be asked of it.
+impl Deref for Replica {
+    type Target = Following;
+
+    fn deref(&self) -> &Following {
+        &self.following
     }
 }
 

@@ -9,6 +9,9 @@
 //! All up to the highest *low* are applied, and what stands in *above* of any row. A worker keeps
 //! in its row what it has applied beyond the low-water mark that it writes beside, so that nothing
 //! is missing whichever row was written last.
+//!
+//! A replica that begins with a copy finds two rows of nobody there: from where to apply, and up to
+//! where the copy may have more than what was applied ([`super::copy`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,13 +22,14 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
 use crate::key;
+use crate::recovery::OF_REPLICA;
 use crate::row::Column;
-use crate::session::{Path, Scan, Statement, Visit};
+use crate::session::{Absent, Path, Scan, Statement, Visit};
 use crate::table::{Table, TableSpec};
 use crate::value::{Datum, Kind};
 
 /// The name of the table.
-pub(super) const NAME: &str = "dbdyno_applied";
+pub(super) const NAME: &str = OF_REPLICA;
 
 /// A row can name so many transactions: more than a window has.
 const ABOVE_BYTES: u32 = 1 << 19;
@@ -36,9 +40,15 @@ pub(super) struct Positions {
     table: Arc<Table>,
 }
 
+/// Stand for workers in the rows of a copy.
+const COPY_FROM: i64 = -1;
+const COPY_UNTIL: i64 = -2;
+
 /// What it says.
 #[derive(Debug, Default)]
 pub(super) struct Found {
+    /// Up to here it may have more than what was applied, since it began with a copy.
+    pub(super) copied: Lsn,
     pub(super) low: Sequence,
     /// Where the record of `low` ends.
     pub(super) place: Lsn,
@@ -51,6 +61,22 @@ pub(super) struct Found {
 #[derive(Debug, Default)]
 pub(super) struct Above(pub(super) BTreeSet<Sequence>);
 
+/// The table.
+pub(super) fn spec() -> TableSpec {
+    let number = |name: &str| Column::required(name, Kind::BIGINT);
+    let above = Column::required("above", Kind::Text { most: ABOVE_BYTES });
+    let columns = vec![number("worker"), number("low"), number("place"), above];
+    TableSpec::new(NAME, columns, &[0])
+}
+
+/// The rows of a copy. All before `from` counts as one transaction.
+pub(super) fn begin(from: Lsn, until: Lsn) -> [[Datum<'static>; 4]; 2] {
+    let row = |worker, low, place: Lsn| {
+        [Datum::Int(worker), Datum::Int(low), Datum::Int(place.0 as i64), Datum::Text(b"")]
+    };
+    [row(COPY_UNTIL, 0, until), row(COPY_FROM, 1, from)]
+}
+
 impl Found {
     /// What a worker has to go on telling of.
     pub(super) fn of_worker(&self, worker: i64) -> Above {
@@ -61,12 +87,6 @@ impl Found {
 impl Positions {
     /// The table of an engine; it is made if there is none.
     pub(super) fn open(engine: &Engine) -> Result<Positions> {
-        let spec = || {
-            let number = |name: &str| Column::required(name, Kind::BIGINT);
-            let above = Column::required("above", Kind::Text { most: ABOVE_BYTES });
-            let columns = vec![number("worker"), number("low"), number("place"), above];
-            TableSpec::new(NAME, columns, &[0])
-        };
         let table = match engine.table(NAME) {
             Ok(table) => table,
             Err(_) => engine.create_table(spec())?,
@@ -88,6 +108,9 @@ impl Positions {
                 };
                 if low as u64 > found.low.0 {
                     (found.low, found.place) = (Sequence(low as u64), Lsn(place as u64));
+                }
+                if worker == COPY_UNTIL {
+                    found.copied = Lsn(place as u64);
                 }
                 let numbers = above.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
                 let read = |word| str::from_utf8(word).ok()?.parse().ok().map(Sequence);
@@ -129,6 +152,6 @@ impl Positions {
         let (mut key, mut bytes) = (Vec::new(), Vec::new());
         key::push(&mut key, cells[0]);
         self.table.layout().write(&row, &mut bytes);
-        it.follow(&self.table, &key, Some(&bytes))
+        it.follow(&self.table, &key, Some(&bytes), Absent::IsDamage)
     }
 }

@@ -3,17 +3,21 @@
 //! A replica numbers its tables itself. Which of them stands for which number of the source is a
 //! table, too. A crash may come between DDL and the transaction that says that it is done: then it
 //! is done once more, and finds that it was.
+//!
+//! Up to the place at which a copy was taken, records speak of tables that the copy has no more, or
+//! has under the name of another: the former are passed over, the latter begun anew, since all that
+//! is in them comes again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
-use crate::ids::TableId;
+use crate::ids::{Lsn, TableId};
 use crate::key;
 use crate::redo::Record;
 use crate::row::Column;
-use crate::session::{Path, Scan, Statement, Visit};
+use crate::session::{Absent, Path, Scan, Statement, Visit};
 use crate::sync::RwLock;
 use crate::table::{Table, TableSpec};
 use crate::value::{Datum, Kind};
@@ -23,10 +27,23 @@ pub(super) const NAME: &str = "dbdyno_tables";
 
 const UNBROKEN: &str = "no thread panics with it";
 
+/// The table of tables.
+pub(super) fn spec() -> TableSpec {
+    let name = Column::required("name", Kind::Text { most: 1_024 });
+    TableSpec::new(NAME, vec![Column::required("source", Kind::BIGINT), name], &[0])
+}
+
+/// A row of it.
+pub(super) fn row(id: TableId, name: &str) -> [Datum<'_>; 2] {
+    [Datum::Int(id.0.into()), Datum::Text(name.as_bytes())]
+}
+
 pub(super) struct Tables {
     engine: Arc<Engine>,
     table: Arc<Table>,
     known: RwLock<BTreeMap<TableId, Arc<Table>>>,
+    /// See [`super::position::Found::copied`].
+    copied: Lsn,
 }
 
 /// What changes in the table of tables.
@@ -39,11 +56,7 @@ pub(super) enum Noted {
 
 impl Tables {
     /// Those of an engine.
-    pub(super) fn open(engine: &Arc<Engine>) -> Result<Tables> {
-        let spec = || {
-            let name = Column::required("name", Kind::Text { most: 1_024 });
-            TableSpec::new(NAME, vec![Column::required("source", Kind::BIGINT), name], &[0])
-        };
+    pub(super) fn open(engine: &Arc<Engine>, copied: Lsn) -> Result<Tables> {
         let table = match engine.table(NAME) {
             Ok(table) => table,
             Err(_) => engine.create_table(spec())?,
@@ -60,27 +73,39 @@ impl Tables {
         // What is named and not there was about to be dropped, which will be done again.
         let there = |(id, name): (TableId, String)| Some((id, engine.table(&name).ok()?));
         let known = RwLock::new(names.into_iter().filter_map(there).collect());
-        Ok(Tables { engine: engine.clone(), table, known })
+        Ok(Tables { engine: engine.clone(), table, known, copied })
     }
 
-    /// The table that stands for one of the source.
-    pub(super) fn get(&self, id: TableId) -> Result<Arc<Table>> {
+    /// The table that stands for one of the source, for a record that ends here; `None` if a copy
+    /// was taken when it was gone.
+    pub(super) fn get(&self, id: TableId, end: Lsn) -> Result<Option<Arc<Table>>> {
         let known = self.known.read().expect(UNBROKEN);
-        known.get(&id).cloned().ok_or_else(|| {
-            let what = format!("the source has written to table {id}, which it never made");
-            EngineError::Corrupt("the log of the source".to_owned(), what)
-        })
+        match known.get(&id) {
+            None if end > self.copied => {
+                let what = format!("the source has written to table {id}, which it never made");
+                Err(EngineError::Corrupt("the log of the source".to_owned(), what))
+            }
+            table => Ok(table.cloned()),
+        }
+    }
+
+    /// What it means if a row that is deleted by a record that ends here is not there.
+    pub(super) fn absent(&self, end: Lsn) -> Absent {
+        if end > self.copied { Absent::IsDamage } else { Absent::IsFine }
     }
 
     /// Does what a record says that is no transaction; what has to be noted of it then.
-    pub(super) fn define(&self, record: Record<'_>) -> Result<Noted> {
+    pub(super) fn define(&self, record: Record<'_>, end: Lsn) -> Result<Noted> {
         match record {
             Record::Table { id, replaces, spec, .. } => {
                 let name = spec.name.clone();
                 let old = replaces.filter(|_| self.engine.table(&name).is_ok());
                 match old {
                     Some(_) => self.engine.shared.replace_table(&name, |_| Ok(spec.clone()))?,
-                    None => self.create(spec)?,
+                    None => {
+                        self.make_room(id, &name)?;
+                        self.create(spec)?;
+                    }
                 }
                 let table = self.engine.table(&name)?;
                 let mut known = self.known.write().expect(UNBROKEN);
@@ -90,7 +115,7 @@ impl Tables {
                 Ok(Noted::Replaces(replaced, id, name))
             }
             Record::Index { table, spec, .. } => {
-                let table = self.get(table)?;
+                let Some(table) = self.get(table, end)? else { return Ok(Noted::Nothing) };
                 match self.engine.create_index(table.name(), spec) {
                     Ok(()) | Err(EngineError::Exists(_)) => Ok(Noted::Nothing),
                     Err(error) => Err(error),
@@ -109,6 +134,20 @@ impl Tables {
             Record::Numbers(..) | Record::Changes(_) | Record::Followed { .. } => {
                 Ok(Noted::Nothing)
             }
+        }
+    }
+
+    /// Takes away what a copy has under the name of a table that is made by the log: another one,
+    /// which is made later.
+    fn make_room(&self, id: TableId, name: &str) -> Result<()> {
+        let mut known = self.known.write().expect(UNBROKEN);
+        let mut others =
+            known.iter().filter(|(known, table)| **known != id && table.name() == name);
+        let Some(other) = others.next().map(|(other, _)| *other) else { return Ok(()) };
+        known.remove(&other);
+        match self.engine.drop_table(name) {
+            Ok(()) | Err(EngineError::NoTable(_)) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -133,11 +172,11 @@ impl Tables {
     }
 
     fn put(&self, it: &mut Statement<'_>, id: TableId, name: &str) -> Result<()> {
-        let row = [Datum::Int(id.0.into()), Datum::Text(name.as_bytes())];
+        let row = row(id, name);
         let (mut key, mut bytes) = (Vec::new(), Vec::new());
         key::push(&mut key, row[0]);
         self.table.layout().write(&row, &mut bytes);
-        it.follow(&self.table, &key, Some(&bytes))
+        it.follow(&self.table, &key, Some(&bytes), Absent::IsDamage)
     }
 
     fn take(&self, it: &mut Statement<'_>, id: TableId) -> Result<()> {

@@ -35,6 +35,8 @@ pub(super) struct Task {
     pub(super) record: Box<[u8]>,
     /// When it began to commit there.
     pub(super) began_ns: u64,
+    /// The place behind the record.
+    pub(super) end: Lsn,
 }
 
 /// A transaction in the hands of a worker.
@@ -112,7 +114,7 @@ impl Window {
     }
 
     /// The next transaction, when there is room; false if it is stopped.
-    pub(super) fn arrived(&self, dependencies: Dependencies<'_>, task: Task, end: Lsn) -> bool {
+    pub(super) fn arrived(&self, dependencies: Dependencies<'_>, task: Task) -> bool {
         let is_full = |state: &mut State| {
             let most = state.ends.len() >= TRANSACTIONS_MOST || state.bytes >= BYTES_MOST;
             most && !self.is_stopped()
@@ -122,7 +124,7 @@ impl Window {
         if self.is_stopped() {
             return false;
         }
-        state.ends.push_back(end);
+        state.ends.push_back(task.end);
         let sequence = dependencies.sequence;
         if state.known.remove(&sequence) {
             self.step(&mut state, Event::Known(sequence));
@@ -214,6 +216,11 @@ impl Window {
     /// What has ended it, if that was not told before.
     pub(super) fn failure(&self) -> Option<EngineError> {
         self.state().failed.take()
+    }
+
+    /// The same in words, as long as it was not told.
+    pub(super) fn failure_text(&self) -> Option<String> {
+        self.state().failed.as_ref().map(EngineError::to_string)
     }
 
     /// Ends it for a reason.

@@ -58,7 +58,7 @@ impl Worker {
             Record::Followed { changes, .. } | Record::Changes(changes) => {
                 (Some(changes), Noted::Nothing)
             }
-            ddl => (None, self.tables.define(ddl)?),
+            ddl => (None, self.tables.define(ddl, taken.task.end)?),
         };
         let mut tries = 1;
         loop {
@@ -91,7 +91,10 @@ impl Worker {
         session.begin(Some(Isolation::ReadCommitted))?;
         session.statement(|it| {
             for change in changes.into_iter().flatten() {
-                it.follow(&tables.get(change.table)?, change.key, change.row)?;
+                let end = taken.task.end;
+                if let Some(table) = tables.get(change.table, end)? {
+                    it.follow(&table, change.key, change.row, tables.absent(end))?;
+                }
             }
             tables.note(it, noted)?;
             positions.write(it, *number, (taken.low, taken.place), above, taken.sequence)

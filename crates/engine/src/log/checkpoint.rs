@@ -32,7 +32,7 @@ fn name(start: u64) -> String {
     format!("{PREFIX}{start:016x}")
 }
 
-fn start_of(name: &str) -> Option<u64> {
+pub(super) fn start_of(name: &str) -> Option<u64> {
     let digits = name.strip_prefix(PREFIX).filter(|digits| digits.len() == 16)?;
     u64::from_str_radix(digits, 16).ok()
 }

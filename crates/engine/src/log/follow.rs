@@ -52,7 +52,7 @@ impl Follower {
         let Some(start) = starts.filter(|&start| start <= from.0).max() else {
             let what = format!(
                 "the log does not reach back to {from}, where its replica is; begin the replica \
-                 with a copy of its source"
+                 with a copy of its source: remove its directory"
             );
             return Err(EngineError::Corrupt(segment::name(from.0), what));
         };

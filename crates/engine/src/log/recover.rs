@@ -76,6 +76,16 @@ pub fn recover(disk: Arc<dyn Disk>) -> Result<Recovery> {
     Ok(recovery)
 }
 
+/// Whether a disk holds what an engine left: some of its log, or a whole checkpoint.
+///
+/// # Errors
+/// The disk.
+pub(crate) fn is_there(disk: &dyn Disk) -> Result<bool> {
+    let names = disk.list().map_err(failed("the directory cannot be read"))?;
+    let is_log = names.iter().any(|name| segment::start_of(name).is_some());
+    Ok(is_log || names.iter().any(|name| checkpoint::start_of(name).is_some()))
+}
+
 impl Recovery {
     /// Where records begin.
     pub fn start(&self) -> Lsn {

@@ -42,6 +42,7 @@ pub use intent::{Fields, Intent, Updated, Visit};
 pub use range::{Direction, Path, Range, Scan};
 pub use row_writer::RowWriter;
 pub use statement::Statement;
+pub(crate) use write::Absent;
 
 use work::{Mark, Scratch, Trx, Work};
 

@@ -37,6 +37,13 @@ use crate::table::{Mark, Secondary, Table};
 use crate::value::Datum;
 use crate::version::Version;
 
+/// What it means if a row that is to be deleted is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    IsDamage,
+    IsFine,
+}
+
 /// What became of a key that was to be put in.
 enum Put {
     /// It is there; whether there was a version before.
@@ -134,13 +141,14 @@ impl Statement<'_> {
     /// has committed.
     ///
     /// # Errors
-    /// `Corrupt` if it is no row of the table, or is to go and is not there: this table was
-    /// another one before. `Duplicate`, `Deadlock`, `LockWaitTimeout`.
+    /// `Corrupt` if it is no row of the table, or is to go and is not there where that is damage:
+    /// this table was another one before. `Duplicate`, `Deadlock`, `LockWaitTimeout`.
     pub(crate) fn follow(
         &mut self,
         table: &Arc<Table>,
         key: &[u8],
         row: Option<&[u8]>,
+        absent: Absent,
     ) -> Result<()> {
         let differs = |what: &str| EngineError::Corrupt(table.name().to_owned(), what.to_owned());
         self.work.trx.follows = true;
@@ -155,7 +163,10 @@ impl Statement<'_> {
             return written;
         }
         let Some(row) = row else {
-            return Err(differs("the source has deleted a row that is not in it"));
+            return match absent {
+                Absent::IsDamage => Err(differs("the source has deleted a row that is not in it")),
+                Absent::IsFine => Ok(()),
+            };
         };
         skip_number(table, key, row);
         self.put_row(table, key, row.to_vec())

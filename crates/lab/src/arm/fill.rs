@@ -144,5 +144,5 @@ pub(crate) fn fill_all(
     let filled = setup.datasets.iter().try_for_each(&mut fill_one);
     filled.map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))?;
     // What is measured does not begin with a replica that has all of it yet to apply.
-    topology::hold_against_source(arm, connector).map(|_| ())
+    topology::hold_against_source(arm, connector, dialect).map(|_| ())
 }

@@ -9,7 +9,7 @@ use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{Engine, Options};
 use dbdyno_model::design::Device;
 use dbdyno_model::{Design, Secret, Transport};
-use dbdyno_serve::{Limits, Listener, Server, Settings, engine_in};
+use dbdyno_serve::{Limits, Listener, Served, Server, Settings, engine_in};
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{Client, Endpoint, Security, WireError};
 
@@ -40,9 +40,9 @@ pub(crate) fn server() -> Server {
     serve(on_disk(&SimDisk::default()), Limits::default())
 }
 
-pub(crate) fn serve(engine: Engine, limits: Limits) -> Server {
+pub(crate) fn serve(served: impl Into<Served>, limits: Limits) -> Server {
     let listener = Listener::tcp("127.0.0.1:0").unwrap();
-    Server::start(listener, engine, settings(limits, PASSWORD)).unwrap()
+    Server::start(listener, served, settings(limits, PASSWORD)).unwrap()
 }
 
 /// A server of tables in a directory; its commits wait for no disk.

@@ -64,6 +64,10 @@ pub(crate) enum Show {
     /// Columns of a table.
     Columns(String),
     Databases,
+    /// How far the replica is, where there is one.
+    Replica,
+    /// Where the rows of the replica are others when it has applied all.
+    Comparison,
     /// There are none: what MySQL warns of is refused here.
     Warnings,
 }

@@ -35,6 +35,10 @@ impl Parser<'_> {
             "USE" => Statement::Use(self.name()?),
             "CHECKPOINT" => Statement::Checkpoint,
             "SHOW" => Statement::Show(self.show()?),
+            "CHECK" => {
+                self.want("REPLICA")?;
+                Statement::Show(Show::Comparison)
+            }
             "DESCRIBE" | "DESC" => Statement::Show(Show::Columns(self.name()?)),
             _ => {
                 let error = SqlError::Unknown(format!("the statement {word}"));
@@ -182,6 +186,10 @@ impl Parser<'_> {
         if self.eat("VARIABLES")? {
             return Ok(Show::Variables(self.like()?));
         }
+        if self.eat("REPLICA")? {
+            self.want("STATUS")?;
+            return Ok(Show::Replica);
+        }
         if self.eat("STATUS")? {
             return Ok(Show::Status(self.like()?));
         }
@@ -200,7 +208,8 @@ impl Parser<'_> {
             }
             return Ok(Show::Columns(self.name()?));
         }
-        Err(self.unexpected("VARIABLES, STATUS, TABLES, COLUMNS, DATABASES or WARNINGS"))
+        let known = "VARIABLES, STATUS, REPLICA STATUS, TABLES, COLUMNS, DATABASES or WARNINGS";
+        Err(self.unexpected(known))
     }
 
     /// `LIKE 'form'`, or nothing.
