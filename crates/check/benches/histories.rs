@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   cargo bench -p dbdyno-check --bench histories -- \
-//!     [MILLIONS_OF_OPERATIONS [KEYS [SESSIONS]]] [hidden] [visible] [online] [file=NAME]
+//!     [MILLIONS_OF_OPERATIONS [KEYS [SESSIONS]]] [hidden] [visible] [online] [pieces] [file=NAME]
 //! ```
 //!
 //! A scheduler lets sessions (32) take turns, an operation each, on one store: under strict
@@ -10,9 +10,12 @@
 //! committer wins. Completion is told up to 16 transactions late, as clients tell it. Keys of half
 //! of the operations are among 1 % of all. `hidden`: nothing tells the order of versions.
 //! `visible`: levels that say what must have been seen are asked too. `online`: judged once more,
-//! transaction by transaction, as they come; what begins is told every 64 of them. `file`: the
-//! history under snapshot isolation is also kept, for other checkers. Seconds of the clock, one
-//! thread; no file is read, the bytes are those of a file.
+//! transaction by transaction, as they come; what begins is told every 64 of them. `pieces`: records
+//! lie in a file of the folder for temporary files, and are read piece by piece; else the bytes are
+//! in memory. `file`: the history under snapshot isolation is also kept, for other checkers. One
+//! thread. Seconds are of the processor, which other work on the host does not lengthen, and of the
+//! clock where there is no Linux. Memory is the most that the process had since the history was
+//! made, Linux only.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -21,7 +24,7 @@ use std::time::Instant;
 
 use dbdyno_check::{
     Checker, HEADER, History, INITIAL, Kind, Level, Online, OpRecord, Outcome, Times, Txn, UNKNOWN,
-    Verdict, WriteIds, encode_end, read_records, replay,
+    Verdict, WriteIds, encode_end, read_records, read_records_from, replay,
 };
 
 const OPS: usize = 10;
@@ -46,6 +49,30 @@ impl Random {
 enum Scheduler {
     Locking,
     Snapshot,
+}
+
+/// What has passed since a moment.
+struct Watch {
+    clock: Instant,
+    processor: Option<f64>,
+}
+
+impl Watch {
+    fn start() -> Watch {
+        Watch { clock: Instant::now(), processor: processor_seconds() }
+    }
+
+    /// Of the processor, if the kernel tells, else of the clock.
+    fn seconds(&self) -> f64 {
+        let used = self.processor.and_then(|begun| Some(processor_seconds()? - begun));
+        used.unwrap_or_else(|| self.clock.elapsed().as_secs_f64())
+    }
+}
+
+/// How long this thread has had a processor (Linux: the first number of `schedstat`, nanoseconds).
+fn processor_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)
 }
 
 /// One session's transaction that is open.
@@ -126,7 +153,10 @@ fn history(scheduler: Scheduler, ops: usize, keys: u64, sessions: usize) -> Vec<
         stream.extend_from_slice(&encode_end(txn, own.ops.len() as u32));
         own.ops.clear();
     }
-    [HEADER.to_vec(), streams.concat()].concat()
+    let mut bytes = HEADER.to_vec();
+    bytes.reserve_exact(streams.iter().map(Vec::len).sum());
+    streams.into_iter().for_each(|stream| bytes.extend_from_slice(&stream));
+    bytes
 }
 
 /// One operation; whether it was refused.
@@ -184,7 +214,7 @@ fn online(history: &History, levels: &[Level]) {
     for txn in (0..history.len()).rev() {
         earliest[txn] = earliest[txn + 1].min(history.txn(txn).times.begin_invoke_ns);
     }
-    let start = Instant::now();
+    let start = Watch::start();
     let mut judge = Online::new(levels);
     let mut kept = (0, 0);
     for txn in 0..history.len() {
@@ -196,7 +226,7 @@ fn online(history: &History, levels: &[Level]) {
         }
     }
     let told = judge.finish();
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = start.seconds();
     println!(
         "  online, {} levels: {seconds:.3} s, {:.2} million transactions a second; at most {} \
          transactions and {} versions kept; {told:?}",
@@ -205,6 +235,41 @@ fn online(history: &History, levels: &[Level]) {
         kept.0,
         kept.1
     );
+}
+
+/// Lets the kernel forget how much memory the process had.
+fn forget_peak() {
+    // Where that is not possible, the peak is told as 0.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The most memory since then, GB.
+fn peak_gb() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    kib.unwrap_or(0.0) * 1024.0 / 1e9
+}
+
+/// The history in these bytes; with `pieces` from a file, with how long that took.
+fn read(bytes: Vec<u8>, pieces: bool) -> (History, f64) {
+    if !pieces {
+        forget_peak();
+        let begin = Watch::start();
+        let history = read_records(&bytes).expect("what was written can be read");
+        return (history, begin.seconds());
+    }
+    let name = format!("dbdyno-histories-{}.rec", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, &bytes).expect("the file can be written");
+    drop(bytes);
+    forget_peak();
+    let begin = Watch::start();
+    let mut file = std::fs::File::open(&path).expect("the file is there");
+    let history = read_records_from(&mut file).expect("what was written can be read");
+    let seconds = begin.seconds();
+    std::fs::remove_file(&path).expect("the file is there");
+    (history, seconds)
 }
 
 fn main() {
@@ -223,12 +288,10 @@ fn main() {
             std::fs::write(&file, &bytes).expect("the file can be written");
         }
         let name = if scheduler == Scheduler::Locking { "locking" } else { "snapshot" };
-        let begin = Instant::now();
-        let history = read_records(&bytes).expect("what was written can be read");
-        let read = begin.elapsed().as_secs_f64();
-        let start = Instant::now();
+        let (history, read) = read(bytes, has("pieces"));
+        let start = Watch::start();
         let checker = Checker::new(&history);
-        let found = start.elapsed().as_secs_f64();
+        let found = start.seconds();
         println!(
             "{name}: {} operations, {} transactions, read {read:.3} s, versions and reach \
              {found:.3} s",
@@ -238,21 +301,24 @@ fn main() {
         let mut total = read + found;
         let more = if has("visible") { &VISIBLE[..] } else { &[] };
         for level in LEVELS.into_iter().chain(more.iter().copied()) {
-            let start = Instant::now();
+            let start = Watch::start();
             let verdict = checker.verdict(level);
-            let decided = start.elapsed().as_secs_f64();
+            let decided = start.seconds();
             total += decided;
-            let start = Instant::now();
+            let start = Watch::start();
             let told = match &verdict {
                 Verdict::Holds(proof) => {
                     assert_eq!(replay(&history, level, proof), Ok(()), "{level}");
-                    format!("holds, replayed in {:.3} s", start.elapsed().as_secs_f64())
+                    format!("holds, replayed in {:.3} s", start.seconds())
                 }
                 other => format!("{} ", other.anomaly().unwrap_or("cannot tell")),
             };
             println!("  {level:<20} {decided:.3} s   {told}");
         }
-        println!("  all                  {total:.3} s, without replay");
+        println!(
+            "  all                  {total:.3} s, without replay; at most {:.2} GB",
+            peak_gb()
+        );
         if has("online") {
             online(&history, &LEVELS[..1]);
             online(&history, &LEVELS);

@@ -120,6 +120,21 @@ struct Version {
     readers: List,
 }
 
+impl Version {
+    /// A version of this key that was spoken of before its writer arrived.
+    fn unwritten(key: u32) -> Version {
+        Version {
+            key,
+            writer: Writer::Nobody,
+            prev: UNKNOWN,
+            next: UNKNOWN,
+            is_intermediate: false,
+            is_placed: false,
+            readers: EMPTY,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Key {
     /// The version after [`INITIAL`].
@@ -166,12 +181,10 @@ impl Online {
 
     /// Takes in a transaction with its operations, in any order. Keys are small numbers.
     pub fn add(&mut self, txn: Txn, ops: &[Op]) {
-        let mut writes = ops.iter().filter(|op| is_write(op.kind));
-        let is_seen = writes.any(|op| self.versions.contains_key(&op.value));
         match txn.outcome {
             Outcome::Ok => self.admit(txn, ops),
             // Somebody has seen it.
-            Outcome::Unknown if is_seen => self.admit(txn, ops),
+            Outcome::Unknown if self.is_seen(ops) => self.admit(txn, ops),
             Outcome::Unknown => {
                 self.note_writes(Writer::Parked(self.next_parked), ops);
                 self.parked.insert(self.next_parked, (txn, ops.to_vec()));
@@ -179,6 +192,23 @@ impl Online {
             }
             Outcome::Failed => self.note_writes(Writer::Failed, ops),
         }
+    }
+
+    fn is_seen(&self, ops: &[Op]) -> bool {
+        let mut writes = ops.iter().filter(|op| is_write(op.kind));
+        writes.any(|op| self.versions.contains_key(&op.value))
+    }
+
+    /// Asks for what the operations of a transaction need before any of it is used: the loads are
+    /// independent, so that the processor waits for memory once for several of them.
+    fn fetch(&self, ops: &[Op]) {
+        let mut sum = 0;
+        for op in ops {
+            sum ^= self.versions.get(&op.value).map_or(0, |version| version.readers.head);
+            sum ^= self.versions.get(&op.prev).map_or(0, |version| version.readers.head);
+            sum ^= self.keys.get(op.key as usize).map_or(0, |key| key.tail);
+        }
+        std::hint::black_box(sum);
     }
 
     /// Everybody who began before this moment has been added.
@@ -262,30 +292,21 @@ impl Online {
             self.flaw(FlawKind::DuplicateWrite);
             return false;
         }
-        let is_known = self.versions.contains_key(&op.value);
-        let version = self.version(op.value, op.key);
+        let version = self.versions.entry(op.value).or_insert(Version::unwritten(op.key));
         if !matches!(version.writer, Writer::Nobody | Writer::Parked(_)) {
             self.flaw(FlawKind::DuplicateWrite);
             return false;
         }
-        if is_known && version.key != op.key {
+        let is_of_another_key = version.key != op.key;
+        (version.writer, version.key) = (writer, op.key);
+        if is_of_another_key {
             self.flaw(FlawKind::GarbageRead);
         }
-        let version = self.known(op.value);
-        (version.writer, version.key) = (writer, op.key);
         true
     }
 
     fn version(&mut self, id: WriteId, key: u32) -> Version {
-        *self.versions.entry(id).or_insert(Version {
-            key,
-            writer: Writer::Nobody,
-            prev: UNKNOWN,
-            next: UNKNOWN,
-            is_intermediate: false,
-            is_placed: false,
-            readers: EMPTY,
-        })
+        *self.versions.entry(id).or_insert(Version::unwritten(key))
     }
 
     fn known(&mut self, id: WriteId) -> &mut Version {
@@ -303,6 +324,7 @@ impl Online {
 
     /// Takes in a transaction that counts.
     fn admit(&mut self, txn: Txn, ops: &[Op]) {
+        self.fetch(ops);
         let number = self.next;
         self.next += 1;
         self.levels.iter_mut().for_each(|(_, graph)| graph.push());
@@ -412,7 +434,7 @@ impl Online {
     /// The version that was said to follow this one, before its writer arrived.
     fn settle_next(&mut self, id: WriteId) {
         let next = self.known(id).next;
-        if self.versions.contains_key(&next) {
+        if next != UNKNOWN && self.versions.contains_key(&next) {
             self.join(next);
         }
     }
@@ -484,7 +506,10 @@ impl Online {
 
     /// A reader of a version comes before who wrote the next one.
     fn precede(&mut self, reader: Reader, (key, id): (u32, WriteId), next: WriteId) {
-        if next != UNKNOWN && self.gone.has(next) {
+        if next == UNKNOWN {
+            return;
+        }
+        if self.gone.has(next) {
             return self.leave_open(STALE);
         }
         let Some(Version { writer: Writer::Of(to), .. }) = self.versions.get(&next) else { return };

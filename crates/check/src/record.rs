@@ -16,6 +16,7 @@
 //! values to an array: nothing allocates.
 
 use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::history::{
     ABSENT, History, INITIAL, KEY_BITS, KEY_MASK, Keys, Kind, Op, Outcome, Range, Times, Txn,
@@ -38,6 +39,9 @@ const SESSIONS: u32 = 1 << 20;
 const IDS_PER_OP: u64 = 64;
 /// and this many in any case.
 const IDS_ALWAYS: u64 = 1 << 20;
+
+/// Bytes of a file that are in memory at a time.
+const PIECE: usize = 1 << 20;
 
 /// How a file of records begins.
 pub const HEADER: [u8; 16] = *b"dbdynoH1\0\0\0\0\0\0\0\0";
@@ -244,65 +248,154 @@ impl fmt::Display for BadRecord {
 /// # Errors
 /// The first record that is none, with its offset.
 pub fn read_records(bytes: &[u8]) -> Result<History, BadRecord> {
-    let bad = |offset: usize, what: &str| BadRecord { offset, what: what.to_owned() };
-    let Some(records) = bytes.strip_prefix(&HEADER) else {
-        return Err(bad(0, "no file of records: it begins otherwise"));
-    };
-    let layout = Layout::of(records)?;
-    if layout.ops > UNKNOWN as usize {
-        return Err(bad(0, "more than 4294967295 operations; check parts of the file"));
+    let records = bytes.strip_prefix(&HEADER).ok_or_else(no_records)?;
+    let mut layout = Layout::new();
+    layout.take(records)?;
+    layout.check()?;
+    let mut packed = Vec::new();
+    if layout.is_sparse() {
+        pack(&records[..layout.whole], &mut packed);
     }
-    layout.check_ids()?;
-    let keys = layout.keys(records);
-    let mut ops = Vec::with_capacity(layout.ops);
-    let mut ends: Vec<(Txn, u32, u32)> = Vec::with_capacity(layout.ends);
-    let mut at = 0;
-    let mut first = 0;
-    while at < layout.whole {
-        let word = word(records, at);
-        if word >> 60 == END {
-            ends.push((txn(records, at), first, ops.len() as u32 - first));
-            first = ops.len() as u32;
-            at += 6 * WORD;
-            continue;
-        }
-        let values = self::word(records, at + WORD);
-        let op = Op {
-            key: keys.dense(word & !(END << 60)),
-            value: values as u32,
-            prev: (values >> 32) as u32,
-            kind: Kind::ALL[(word >> 60) as usize],
-        };
-        let op = keys.spanned(op, word);
-        ops.push(op);
-        at += 2 * WORD;
-    }
-    Ok(assembled(ops, ends, keys, layout.largest))
+    let mut filling = Filling::of(&layout, layout.keys(packed));
+    filling.take(&records[..layout.whole]);
+    Ok(filling.assembled())
 }
 
-/// Puts transactions into the order of completion; their operations stay where they are.
-fn assembled(
-    ops: Vec<Op>,
-    ends: Vec<(Txn, u32, u32)>,
+/// Reads a file of records piece by piece: the history is in memory, and never the file, which is
+/// read twice, or three times where its keys lie far apart, and must stay as it is meanwhile.
+///
+/// # Errors
+/// As [`read_records`]; or what reading met, with how far it had come.
+pub fn read_records_from(file: &mut (impl Read + Seek)) -> Result<History, BadRecord> {
+    let mut begin = Vec::new();
+    let header = HEADER.len() as u64;
+    let read = file.rewind().and_then(|()| file.by_ref().take(header).read_to_end(&mut begin));
+    read.map_err(|error| unreadable(0, &error))?;
+    if begin != HEADER {
+        return Err(no_records());
+    }
+    let mut layout = Layout::new();
+    pieces(file, u64::MAX, |piece| layout.take(piece))?;
+    layout.check()?;
+    let whole = layout.whole as u64;
+    let mut packed = Vec::new();
+    if layout.is_sparse() {
+        pieces(file, whole, |piece| Ok(pack(piece, &mut packed)))?;
+    }
+    let mut filling = Filling::of(&layout, layout.keys(packed));
+    pieces(file, whole, |piece| Ok(filling.take(piece)))?;
+    Ok(filling.assembled())
+}
+
+/// Gives the first `most` bytes behind the header, piece by piece, to who says how many of them
+/// were whole records; the rest comes again with the next piece.
+fn pieces(
+    file: &mut (impl Read + Seek),
+    most: u64,
+    mut take: impl FnMut(&[u8]) -> Result<usize, BadRecord>,
+) -> Result<(), BadRecord> {
+    let mut at = HEADER.len();
+    file.seek(SeekFrom::Start(at as u64)).map_err(|error| unreadable(at, &error))?;
+    let mut limited = file.take(most);
+    let mut piece = Vec::with_capacity(PIECE);
+    loop {
+        let room = (PIECE - piece.len()) as u64;
+        let read = limited.by_ref().take(room).read_to_end(&mut piece);
+        if read.map_err(|error| unreadable(at, &error))? == 0 {
+            return Ok(());
+        }
+        let taken = take(&piece)?;
+        at += taken;
+        piece.drain(..taken);
+    }
+}
+
+fn no_records() -> BadRecord {
+    BadRecord { offset: 0, what: "no file of records: it begins otherwise".to_owned() }
+}
+
+fn unreadable(offset: usize, error: &io::Error) -> BadRecord {
+    BadRecord { offset, what: format!("it cannot be read: {error}") }
+}
+
+/// Notes table and key of every operation; how many bytes were whole records.
+fn pack(records: &[u8], packed: &mut Vec<u64>) -> usize {
+    let mut at = 0;
+    while let Some(raw) = Raw::at(records, at) {
+        if raw.kind() != END {
+            packed.push(raw.place());
+        }
+        at += raw.len();
+    }
+    at
+}
+
+/// A history while its records come.
+struct Filling {
     keys: Numbering,
     largest: WriteId,
-) -> History {
-    let times = ends.iter().zip(0_u32..).map(|((txn, ..), at)| (txn.times.commit_return_ns, at));
-    let mut order: Vec<(u64, u32)> = times.collect();
-    order.sort();
-    let mut history = History::named();
-    history.value_names = Vec::new();
-    history.id_count = largest + 1;
-    (history.keys, history.key_count) = (keys.keys, keys.count);
-    history.ops = ops;
-    history.reserve(order.len());
-    for (_, at) in order {
-        let (txn, first, count) = ends[at as usize];
-        history.first.push(first);
-        history.count.push(count);
-        history.push_txn(txn);
+    ops: Vec<Op>,
+    /// Transactions, each with its first operation and how many it has.
+    ends: Vec<(Txn, u32, u32)>,
+    /// The first operation of the transaction that has not ended.
+    first: u32,
+}
+
+impl Filling {
+    fn of(layout: &Layout, keys: Numbering) -> Filling {
+        let (ops, ends) = (Vec::with_capacity(layout.ops), Vec::with_capacity(layout.ends));
+        Filling { keys, largest: layout.largest, ops, ends, first: 0 }
     }
-    history
+
+    /// Takes in records that [`Layout::take`] has seen; how many bytes were whole ones.
+    fn take(&mut self, records: &[u8]) -> usize {
+        let mut at = 0;
+        while at + 2 * WORD <= records.len() {
+            let word = word(records, at);
+            if word >> 60 == END {
+                if at + 6 * WORD > records.len() {
+                    break;
+                }
+                let end = self.ops.len() as u32;
+                self.ends.push((txn(records, at), self.first, end - self.first));
+                self.first = end;
+                at += 6 * WORD;
+                continue;
+            }
+            let values = self::word(records, at + WORD);
+            let op = Op {
+                key: self.keys.dense(word & !(END << 60)),
+                value: values as u32,
+                prev: (values >> 32) as u32,
+                kind: Kind::ALL[(word >> 60) as usize],
+            };
+            self.ops.push(self.keys.spanned(op, word));
+            at += 2 * WORD;
+        }
+        at
+    }
+
+    /// Puts transactions into the order of completion; their operations stay where they are.
+    fn assembled(self) -> History {
+        let ends = self.ends;
+        let times =
+            ends.iter().zip(0_u32..).map(|((txn, ..), at)| (txn.times.commit_return_ns, at));
+        let mut order: Vec<(u64, u32)> = times.collect();
+        order.sort();
+        let mut history = History::named();
+        history.value_names = Vec::new();
+        history.id_count = self.largest + 1;
+        (history.keys, history.key_count) = (self.keys.keys, self.keys.count);
+        history.ops = self.ops;
+        history.reserve(order.len());
+        for (_, at) in order {
+            let (txn, first, count) = ends[at as usize];
+            history.first.push(first);
+            history.count.push(count);
+            history.push_txn(txn);
+        }
+        history
+    }
 }
 
 /// A history as a file of records. Keys that have names are numbered in table 0.
@@ -342,8 +435,12 @@ impl History {
 struct Layout {
     ops: usize,
     ends: usize,
-    /// Bytes up to the last end.
+    /// Bytes behind the header that were looked at,
+    at: usize,
+    /// and those up to the last end.
     whole: usize,
+    /// Operations of the transaction that has not ended.
+    count: usize,
     /// The largest id, and whether some write has none.
     largest: WriteId,
     has_nameless: bool,
@@ -352,17 +449,23 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(records: &[u8]) -> Result<Layout, BadRecord> {
-        let mut layout = Layout {
+    fn new() -> Layout {
+        Layout {
             ops: 0,
             ends: 0,
+            at: 0,
             whole: 0,
+            count: 0,
             largest: 0,
             has_nameless: false,
             bounds: vec![(u64::MAX, 0); TABLES],
-        };
-        let bad = |at: usize, what: String| Err(BadRecord { offset: HEADER.len() + at, what });
-        let (mut at, mut count) = (0, 0);
+        }
+    }
+
+    /// Looks at records that follow those it has seen; how many bytes were whole ones.
+    fn take(&mut self, records: &[u8]) -> Result<usize, BadRecord> {
+        let (mut at, mut count, begun) = (0, self.count, self.at);
+        let bad = |at: usize, what| Err(BadRecord { offset: HEADER.len() + begun + at, what });
         while at + 2 * WORD <= records.len() {
             let word = word(records, at);
             let kind = word >> 60;
@@ -370,39 +473,26 @@ impl Layout {
                 if at + 6 * WORD > records.len() {
                     break;
                 }
-                let said = word >> 32 & 0xff_ffff;
-                if said != count as u64 & 0xff_ffff {
-                    let what = format!("a transaction of {said} operations ends after {count}");
+                if let Some(what) = wrong_end(records, at, count) {
                     return bad(at, what);
                 }
-                if word as u32 >= SESSIONS {
-                    return bad(
-                        at,
-                        format!("session {}: there are at most {SESSIONS}", word as u32),
-                    );
-                }
-                if word >> 56 & 15 > Outcome::Unknown as u64 {
-                    return bad(at, format!("{} is no outcome", word >> 56 & 15));
-                }
-                if !txn(records, at).times.are_in_order() {
-                    return bad(at, "a transaction was answered before it began".to_owned());
-                }
-                layout.ops += count;
-                layout.ends += 1;
+                self.ops += count;
+                self.ends += 1;
                 (at, count) = (at + 6 * WORD, 0);
-                layout.whole = at;
+                self.whole = begun + at;
                 continue;
             }
             if kind as usize >= Kind::ALL.len() {
                 return bad(at, format!("{kind} is no kind of an operation"));
             }
-            layout.note_ids(Kind::ALL[kind as usize], self::word(records, at + WORD));
-            let bounds = &mut layout.bounds[(word >> KEY_BITS) as usize & (TABLES - 1)];
+            self.note_ids(Kind::ALL[kind as usize], self::word(records, at + WORD));
+            let bounds = &mut self.bounds[(word >> KEY_BITS) as usize & (TABLES - 1)];
             let key = word & KEY_MASK;
             *bounds = (bounds.0.min(key), bounds.1.max(key));
             (at, count) = (at + 2 * WORD, count + 1);
         }
-        Ok(layout)
+        (self.at, self.count) = (begun + at, count);
+        Ok(at)
     }
 
     fn note_ids(&mut self, kind: Kind, values: u64) {
@@ -419,10 +509,14 @@ impl Layout {
         self.has_nameless |= !is_read && !is_named;
     }
 
-    /// What speaks against the ids: what they would cost, or writes that nobody can name.
-    fn check_ids(&self) -> Result<(), BadRecord> {
+    /// What speaks against all of it together: more than can be numbered, ids and what they would
+    /// cost, or writes that nobody can name.
+    fn check(&self) -> Result<(), BadRecord> {
         let most = self.ops as u64 * IDS_PER_OP + IDS_ALWAYS;
         let what = match () {
+            () if self.ops > UNKNOWN as usize => {
+                "more than 4294967295 operations; check parts of the file".to_owned()
+            }
             () if self.has_nameless => "a write without an id".to_owned(),
             () if u64::from(self.largest) > most => {
                 format!("write id {} for {} operations: ids must be dense", self.largest, self.ops)
@@ -432,35 +526,53 @@ impl Layout {
         Err(BadRecord { offset: 0, what })
     }
 
-    /// How keys become dense.
-    fn keys(&self, records: &[u8]) -> Numbering {
+    /// Whether keys lie so far apart that their distance is no number for them.
+    fn is_sparse(&self) -> bool {
+        let used = self.bounds.iter().filter(|(least, most)| least <= most);
+        let places = used.fold(0_u64, |sum, (least, most)| sum.saturating_add(most - least + 1));
+        places > (self.ops as u64 * PLACES_PER_OP + PLACES_ALWAYS).min(u64::from(ABSENT))
+    }
+
+    /// How keys become dense; `packed` are all of them where they are sparse.
+    fn keys(&self, mut packed: Vec<u64>) -> Numbering {
+        let mut offsets = vec![0; TABLES];
+        if self.is_sparse() {
+            packed.sort_unstable();
+            packed.dedup();
+            return Numbering { count: packed.len() as u32, keys: Keys::Ranked(packed), offsets };
+        }
         let mut ranges = Vec::new();
         let mut places: u64 = 0;
-        let mut offsets = vec![0; TABLES];
         for (table, &(least, most)) in self.bounds.iter().enumerate() {
             if least <= most {
                 offsets[table] = places.wrapping_sub(least);
-                let first_dense = places.min(u64::from(UNKNOWN)) as u32;
-                ranges.push(Range { table: table as u16, first_key: least, first_dense });
-                places = places.saturating_add(most - least + 1);
+                let (table, first_dense) = (table as u16, places as u32);
+                ranges.push(Range { table, first_key: least, first_dense });
+                places += most - least + 1;
             }
         }
-        if places <= (self.ops as u64 * PLACES_PER_OP + PLACES_ALWAYS).min(u64::from(ABSENT)) {
-            return Numbering { keys: Keys::Ranges(ranges), count: places as u32, offsets };
+        Numbering { keys: Keys::Ranges(ranges), count: places as u32, offsets }
+    }
+}
+
+/// What is wrong with the end of a transaction that had so many operations.
+fn wrong_end(records: &[u8], at: usize, count: usize) -> Option<String> {
+    let word = word(records, at);
+    let said = word >> 32 & 0xff_ffff;
+    match () {
+        () if said != count as u64 & 0xff_ffff => {
+            Some(format!("a transaction of {said} operations ends after {count}"))
         }
-        let mut packed = Vec::with_capacity(self.ops);
-        let mut at = 0;
-        while at < self.whole {
-            let word = word(records, at);
-            let is_end = word >> 60 == END;
-            if !is_end {
-                packed.push(word & !(END << 60));
-            }
-            at += if is_end { 6 * WORD } else { 2 * WORD };
+        () if word as u32 >= SESSIONS => {
+            Some(format!("session {}: there are at most {SESSIONS}", word as u32))
         }
-        packed.sort_unstable();
-        packed.dedup();
-        Numbering { count: packed.len() as u32, keys: Keys::Ranked(packed), offsets }
+        () if word >> 56 & 15 > Outcome::Unknown as u64 => {
+            Some(format!("{} is no outcome", word >> 56 & 15))
+        }
+        () if !txn(records, at).times.are_in_order() => {
+            Some("a transaction was answered before it began".to_owned())
+        }
+        () => None,
     }
 }
 

@@ -1,8 +1,10 @@
 //! What a recorder writes is read back, and damage is said with its place.
 
+use std::io::Cursor;
+
 use dbdyno_check::{
     HEADER, Kind, Op, OpRecord, Outcome, Times, Txn, UNKNOWN, encode_end, read_records,
-    write_records,
+    read_records_from, write_records,
 };
 
 fn txn(session: u32, end: u64) -> Txn {
@@ -43,6 +45,36 @@ fn keys_that_lie_far_apart_are_dense_all_the_same() {
     let keys: Vec<u32> = history.ops(0).iter().map(|op| op.key).collect();
     assert_eq!(keys, vec![2, 0, 1, 0]);
     assert_eq!(history.ops(0)[3].value, 2, "of the range, two keys are in the history");
+}
+
+/// More than three megabytes, so that ends of transactions lie across the ends of pieces.
+fn long_file(distance: u64) -> Vec<u8> {
+    let mut bytes = HEADER.to_vec();
+    for at in 0..33_000_u32 {
+        let key = u64::from(at % 97) * distance;
+        bytes.extend(record(Kind::CurrentRead, 1, key, at, UNKNOWN));
+        bytes.extend(record(Kind::Write, 1, key, at + 1, at));
+        bytes.extend(record(Kind::Read, 2, key + 1, 0, UNKNOWN));
+        bytes.extend(encode_end(txn(at % 5, u64::from(at ^ 7) + 1), 3));
+    }
+    bytes
+}
+
+#[test]
+fn a_file_that_is_read_in_pieces_is_the_same_history() {
+    for distance in [1, 1 << 30] {
+        let mut bytes = long_file(distance);
+        let from_pieces = |bytes: &[u8]| read_records_from(&mut Cursor::new(bytes));
+        assert_eq!(from_pieces(&bytes), read_records(&bytes));
+        // The end of the file is in the middle of a transaction, and of a record.
+        bytes.truncate(bytes.len() - 40);
+        assert_eq!(from_pieces(&bytes), read_records(&bytes));
+        let damaged = HEADER.len() + 96 * 30_000;
+        bytes[damaged + 7] = 0xe0;
+        assert_eq!(from_pieces(&bytes).unwrap_err().offset, damaged);
+        assert_eq!(from_pieces(&bytes), read_records(&bytes));
+    }
+    assert_eq!(read_records_from(&mut Cursor::new(b"x")), read_records(b"x"));
 }
 
 #[test]
