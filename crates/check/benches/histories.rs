@@ -10,12 +10,12 @@
 //! committer wins. Completion is told up to 16 transactions late, as clients tell it. Keys of half
 //! of the operations are among 1 % of all. `hidden`: nothing tells the order of versions.
 //! `visible`: levels that say what must have been seen are asked too. `online`: judged once more,
-//! transaction by transaction, as they come; what begins is told every 64 of them. `pieces`: records
-//! lie in a file of the folder for temporary files, and are read piece by piece; else the bytes are
-//! in memory. `file`: the history under snapshot isolation is also kept, for other checkers. One
-//! thread. Seconds are of the processor, which other work on the host does not lengthen, and of the
-//! clock where there is no Linux. Memory is the most that the process had since the history was
-//! made, Linux only.
+//! transaction by transaction, as they come; what begins is told every 64 of them. `pieces`:
+//! records lie in a file of the folder for temporary files, and are read piece by piece; else the
+//! bytes are in memory. `file`: the history under snapshot isolation is also kept, for other
+//! checkers. One thread. Seconds are of the processor, which other work on the host does not
+//! lengthen, and of the clock where there is no Linux. Memory is the most that the process had
+//! since the history was made, Linux only.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
