@@ -5,8 +5,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    Checker, Contention, Cycle, Format, History, Level, Verdict, drawn, pictures, read_history,
-    replay, write_history,
+    Checker, Contention, Cycle, Format, HEADER, History, Level, Verdict, drawn, pictures,
+    read_history, read_records_from, replay, write_history,
 };
 
 use crate::args::DoctorFormat;
@@ -59,8 +59,7 @@ pub(crate) fn level(text: &str) -> Result<Level, String> {
 
 /// Reads, decides and prints.
 pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
-    let history = read_history(&bytes_of(&flags.file)?)
-        .map_err(|bad| Failure::Usage(format!("{}: {bad}", flags.file.display())))?;
+    let history = history_of(&flags.file)?;
     if let Some(path) = &flags.export {
         exported(&history, path)?;
     }
@@ -236,6 +235,23 @@ fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {
         "from": step.from, "to": step.to, "dependency": step.dependency.short(),
         "key": key, "version": version, "seen_by": step.by, "assumed": step.is_assumed,
     })
+}
+
+/// The history in a file. Records are read piece by piece: what they take would be the greater part
+/// of the memory.
+fn history_of(file: &Path) -> Result<History, Failure> {
+    let begins = |open: &mut std::fs::File| {
+        let mut begin = Vec::new();
+        let header = HEADER.len() as u64;
+        open.by_ref().take(header).read_to_end(&mut begin).is_ok() && begin == HEADER
+    };
+    let is_plain = std::fs::metadata(file).is_ok_and(|what| what.is_file());
+    let open = is_plain.then(|| std::fs::File::open(file).ok()).flatten();
+    let told = match open.map(|mut open| (begins(&mut open), open)) {
+        Some((true, mut open)) => read_records_from(&mut open).map_err(|bad| bad.to_string()),
+        _ => read_history(&bytes_of(file)?).map_err(|bad| bad.to_string()),
+    };
+    told.map_err(|bad| Failure::Usage(format!("{}: {bad}", file.display())))
 }
 
 fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {
