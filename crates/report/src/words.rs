@@ -119,7 +119,7 @@ fn status(view: &View) -> Option<String> {
     }
     let planned = plural(view.detail.pairs_planned, "planned pair");
     let verb = if measured == 1 { "was" } else { "were" };
-    let rests = if measured > 0 { ", and what follows rests on these" } else { "" };
+    let rests = if measured > 0 { ", and the results use only these" } else { "" };
     Some(format!(
         "{how}; {} of {planned} {verb} measured{rests}",
         number::fixed(measured as f64, 0)
@@ -282,7 +282,7 @@ fn evidence(cell: &CellView) -> String {
     let pairs = match cell.looks {
         Some(looks) => {
             let looks = plural(u64::from(looks), "time");
-            format!("{}, looked at {looks}", plural(u64::from(cell.pairs), "pair"))
+            format!("{}, analysed {looks}", plural(u64::from(cell.pairs), "pair"))
         }
         None => plural(u64::from(cell.pairs), "pair"),
     };
@@ -482,7 +482,7 @@ mod tests {
         assert_eq!(
             verdict_sentence(&looked_at, Some(0.02)).replace(GLUE, " "),
             "cannot tell on point-query at 1 client: +2.0 % queries per second \
-             (95 % interval −1.0 to +5.0 %), 24 pairs, looked at 6 times; needs about 14 more \
+             (95 % interval −1.0 to +5.0 %), 24 pairs, analysed 6 times; needs about 14 more \
              pairs, 3 min; a change of 1.2 % would probably have been found"
         );
     }

@@ -133,9 +133,9 @@ fn too_few(balances: &[Balance], arm: Arm) -> Option<Warning> {
         let (told, all) = (worst.told(), balances.len());
         let text = format!(
             "{arm}: {short} of {all} rounds contradict themselves by Little's law: {told}; clients \
-             did something else than wait for answers, for example for lack of processors, or \
-             latencies are wrong: measure again while the host is quiet, and report it if it \
-             happens again"
+             spent time on something other than waiting for answers, such as waiting for a \
+             processor, or latencies are wrong: measure again while the host is quiet, and report \
+             it if it happens again"
         );
         return Some(Warning::new(Severity::Blocks, "little-broken", text));
     }
@@ -178,9 +178,9 @@ struct Overdrawn {
 impl Overdrawn {
     fn warning(&self, arm: Arm) -> Warning {
         let text = format!(
-            "{arm}: by the utilisation law the {} used {:.2} processors in pair {}, and there are \
-             {:.2} for it: costs per operation of this arm are too high, so do not rely on them; \
-             see whether anything else runs as part of the server",
+            "{arm}: by the utilisation law the {} used {:.2} processors in pair {}, and only \
+             {:.2} are available: costs per operation of this arm are too high, so do not rely on \
+             them; see whether anything else runs as part of the server",
             self.who, self.used, self.pair, self.there
         );
         Warning::new(Severity::Caution, "utilisation-broken", text)
