@@ -51,8 +51,8 @@ pub use level::{Dependency, Level};
 pub use online::{Online, OnlineVerdict};
 pub use pairs::PairAnomaly;
 pub use record::{
-    BadRecord, HEADER, OpRecord, cut, encode_end, read_records, read_records_from, read_stream,
-    write_records,
+    BadRecord, HEADER, MAGIC, OpRecord, cut, encode_end, read_records, read_records_from,
+    read_stream, seal, write_records,
 };
 pub use region::{Cycle, Step};
 pub use replay::replay;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   file = header (16 bytes), then streams of workers one after the other
+//!   header = dbdynoH1, then the bytes of the whole file, or 0 where that was not known
 //!   stream = [ operation 16 bytes ]* end-of-transaction 48 bytes, again and again
 //!
 //!   operation   word 0   kind 4 bits · table 12 · key 48       word 1   prev 32 · value 32
@@ -12,8 +13,9 @@
 //! Words are little-endian. The end stands behind its operations, so that a worker only appends and
 //! never goes back; operations without an end, as a killed worker leaves them, are a transaction of
 //! unknown outcome that nobody can place, and are refused by the offset at which they begin unless
-//! they stand at the end of the file, where they are left out. Encoding is a pure function from
-//! values to an array: nothing allocates.
+//! they stand at the end of the file, where they are left out. A file that is shorter than its
+//! header says is refused: who wrote what is missing, and what was read of it, would look like an
+//! anomaly. Encoding is a pure function from values to an array: nothing allocates.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -44,6 +46,9 @@ const IDS_ALWAYS: u64 = 1 << 20;
 const PIECE: usize = 1 << 20;
 
 /// How a file of records begins.
+pub const MAGIC: [u8; 8] = *b"dbdynoH1";
+
+/// The header of records whose length is not known before they have ended.
 pub const HEADER: [u8; 16] = *b"dbdynoH1\0\0\0\0\0\0\0\0";
 
 /// An operation as the recorder knows it: with the table and key of the database.
@@ -248,7 +253,8 @@ impl fmt::Display for BadRecord {
 /// # Errors
 /// The first record that is none, with its offset.
 pub fn read_records(bytes: &[u8]) -> Result<History, BadRecord> {
-    let records = bytes.strip_prefix(&HEADER).ok_or_else(no_records)?;
+    let (header, records) = bytes.split_at_checked(HEADER.len()).ok_or_else(no_records)?;
+    check_header(header, bytes.len() as u64)?;
     let mut layout = Layout::new();
     layout.take(records)?;
     layout.check()?;
@@ -269,11 +275,10 @@ pub fn read_records(bytes: &[u8]) -> Result<History, BadRecord> {
 pub fn read_records_from(file: &mut (impl Read + Seek)) -> Result<History, BadRecord> {
     let mut begin = Vec::new();
     let header = HEADER.len() as u64;
+    let length = file.seek(SeekFrom::End(0)).map_err(|error| unreadable(0, &error))?;
     let read = file.rewind().and_then(|()| file.by_ref().take(header).read_to_end(&mut begin));
     read.map_err(|error| unreadable(0, &error))?;
-    if begin != HEADER {
-        return Err(no_records());
-    }
+    check_header(&begin, length)?;
     let mut layout = Layout::new();
     pieces(file, u64::MAX, |piece| layout.take(piece))?;
     layout.check()?;
@@ -307,6 +312,24 @@ fn pieces(
         let taken = take(&piece)?;
         at += taken;
         piece.drain(..taken);
+    }
+}
+
+/// Whether a file of so many bytes begins as records do, and is as long as it was written.
+fn check_header(header: &[u8], length: u64) -> Result<(), BadRecord> {
+    if header.len() != HEADER.len() || !header.starts_with(&MAGIC) {
+        return Err(no_records());
+    }
+    match word(header, MAGIC.len()) {
+        0 => Ok(()),
+        written if written == length => Ok(()),
+        written => Err(BadRecord {
+            offset: usize::try_from(length.min(written)).unwrap_or(usize::MAX),
+            what: format!(
+                "the file has {length} bytes and was written with {written}: a part is missing or \
+                 was added; copy it again"
+            ),
+        }),
     }
 }
 
@@ -411,7 +434,17 @@ pub fn write_records(history: &History) -> Vec<u8> {
         }
         bytes.extend_from_slice(&encode_end(history.txn(txn), ops.len() as u32));
     }
+    seal(&mut bytes);
     bytes
+}
+
+/// Puts the length of whole records into their header, so that a file of them that is cut is told
+/// from a shorter history.
+pub fn seal(records: &mut [u8]) {
+    let length = records.len() as u64;
+    if let Some(place) = records.get_mut(MAGIC.len()..HEADER.len()) {
+        place.copy_from_slice(&length.to_le_bytes());
+    }
 }
 
 impl History {

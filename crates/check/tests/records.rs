@@ -33,6 +33,23 @@ fn what_was_written_is_read_in_the_order_of_completion() {
     assert_eq!(write_records(&again), write_records(&history));
 }
 
+/// What is missing would look like an anomaly: reads of writes that nobody made.
+#[test]
+fn a_file_that_was_cut_is_refused_wherever_it_was_cut() {
+    let bytes = write_records(&read_records(&long_file(1)).unwrap());
+    assert_eq!(read_records(&bytes).unwrap().len(), 33_000);
+    let whole_transactions = HEADER.len() + 96 * 30_000;
+    for at in [HEADER.len(), whole_transactions, whole_transactions + 5, bytes.len() - 1] {
+        let cut = read_records(&bytes[..at]);
+        let told = cut.as_ref().unwrap_err();
+        assert!(told.what.contains("a part is missing"), "{at}: {told}");
+        assert_eq!(told.offset, at);
+        assert_eq!(read_records_from(&mut Cursor::new(&bytes[..at])), cut);
+    }
+    let longer = [&bytes[..], &[0; 16]].concat();
+    assert!(read_records(&longer).unwrap_err().what.contains("was added"));
+}
+
 #[test]
 fn keys_that_lie_far_apart_are_dense_all_the_same() {
     let mut bytes = HEADER.to_vec();

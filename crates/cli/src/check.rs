@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    Checker, Contention, Cycle, Format, HEADER, History, Level, Verdict, drawn, pictures,
+    Checker, Contention, Cycle, Format, History, Level, MAGIC, Verdict, drawn, pictures,
     read_history, read_records_from, replay, write_history,
 };
 
@@ -242,8 +242,8 @@ fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {
 fn history_of(file: &Path) -> Result<History, Failure> {
     let begins = |open: &mut std::fs::File| {
         let mut begin = Vec::new();
-        let header = HEADER.len() as u64;
-        open.by_ref().take(header).read_to_end(&mut begin).is_ok() && begin == HEADER
+        let length = MAGIC.len() as u64;
+        open.by_ref().take(length).read_to_end(&mut begin).is_ok() && begin == MAGIC
     };
     let is_plain = std::fs::metadata(file).is_ok_and(|what| what.is_file());
     let open = is_plain.then(|| std::fs::File::open(file).ok()).flatten();

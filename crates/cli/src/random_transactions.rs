@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use dbdyno_check::{
-    Checker, History, Level, LogAgrees, LoggedChange, Outcome, Verdict, drawn, read_records,
+    Checker, History, Level, LogAgrees, LoggedChange, Outcome, Verdict, drawn, read_records, seal,
 };
 use dbdyno_lab::{
     Extent, IsolationLab, Kind, Promised, RandomLoad, Recorded, Replayed, RowLog, Threads, Witness,
@@ -163,7 +163,7 @@ struct Proved {
 fn judged(
     flags: &Verify,
     target: &str,
-    recorded: Recorded,
+    mut recorded: Recorded,
 ) -> Result<(Proved, Vec<Witness>), Failure> {
     let mut history = read_records(&recorded.records).map_err(|bad| {
         Failure::Usage(format!("the history that was recorded cannot be read: {bad}"))
@@ -171,8 +171,11 @@ fn judged(
     if let Some(path) = flags.export.as_ref().filter(|_| recorded.of == Promised::OfAll) {
         match flags.kind {
             // Searches by ranges and deletions have words in records alone.
-            VerifyKind::Rows => std::fs::write(path, &recorded.records)
-                .map_err(|error| Failure::Write(path.display().to_string(), error))?,
+            VerifyKind::Rows => {
+                seal(&mut recorded.records);
+                std::fs::write(path, &recorded.records)
+                    .map_err(|error| Failure::Write(path.display().to_string(), error))?;
+            }
             _ => check::exported(&history, path)?,
         }
     }

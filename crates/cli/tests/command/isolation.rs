@@ -292,6 +292,13 @@ fn random_transactions_have_what_servers_promise() {
     let checked = finish(command);
     let checked: Value = serde_json::from_str(&checked.out).unwrap();
     assert_eq!(&checked, told, "the same from the file");
+
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let mut command = store.command(&home, &["check"]);
+    command.arg(&file);
+    let cut = finish(command);
+    assert!(cut.code == 2 && cut.err.contains("a part is missing"), "{cut:?}");
 }
 
 /// Loads of the catalog are asked and recorded by the clients of the closed loop: what servers
