@@ -287,7 +287,7 @@ fn an_allocator_that_is_loaded_before_can_be_taken_back() {
     let Some(home) = servers::home() else { return };
     let (_turn, results) = (turn(), tempfile::tempdir().unwrap());
     let store = results.path().join("results.db");
-    let planted = "mariadb:10.11?allocator=jemalloc&innodb_old_blocks_time=0";
+    let planted = "mariadb:10.11?allocator=jemalloc&innodb_lock_wait_timeout=60";
     let words = ["--load", "point-query", "--rows", "2000", "--count-only"];
     let place = ["--store", store.to_str().unwrap()];
     let arms = ["compare", "mariadb:10.11", planted];
