@@ -49,7 +49,7 @@ fn a_cell_ends_when_it_is_decided() {
         assert_eq!(cell(&shown.out)[name], decided[name], "{name}");
     }
     let text = home.dbdyno(["show"]);
-    assert!(text.out.contains("looked at"), "{text:?}");
+    assert!(text.out.contains(", analysed "), "{text:?}");
 }
 
 /// The rule goes on where nothing is to be found: of two equal arms the budget of 5 % is proved.
