@@ -19,8 +19,8 @@ use std::ops::RangeInclusive;
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_wire::{Client, Outcome, StatementId, WireError};
-use dbdyno_workload::{Call, Event, Expect, ReadyLoad, StatementKind};
+use dbdyno_wire::{Args, Client, Outcome, Param, StatementId, WireError};
+use dbdyno_workload::{Arg, Call, Event, Expect, ReadyLoad, StatementKind};
 
 use crate::asking::{ROLLBACK, execute};
 
@@ -83,6 +83,76 @@ pub(crate) fn ask_again(
         answer
     });
     Some(AskedAgain { within, anew: ask(client), right: (low, high) })
+}
+
+/// A query of a dialogue that no row answered, as it was asked.
+///
+/// Which answer would have been right only the dialogue knows. That there is a row now where there
+/// was none before says by itself that the first answer was wrong, or is not true any more.
+#[derive(Debug)]
+pub(crate) enum NoRow {
+    /// A prepared statement with its parameters.
+    Prepared(StatementId, Vec<Given>),
+    /// A text.
+    Text(String),
+}
+
+/// A parameter of its own.
+#[derive(Debug)]
+pub(crate) enum Given {
+    Null,
+    Int(i64),
+    Text(Vec<u8>),
+}
+
+impl NoRow {
+    /// A prepared statement; `None` if it does more than read.
+    pub(crate) fn prepared(id: StatementId, sql: &str, values: &[Arg<'_>]) -> Option<NoRow> {
+        let given = |value: &Arg<'_>| match *value {
+            Arg::Null => Given::Null,
+            Arg::Int(number) => Given::Int(number),
+            Arg::Text(text) => Given::Text(text.to_vec()),
+        };
+        is_query(sql).then(|| NoRow::Prepared(id, values.iter().map(given).collect()))
+    }
+
+    /// A text; `None` if it does more than read.
+    pub(crate) fn text(sql: &str) -> Option<NoRow> {
+        is_query(sql).then(|| NoRow::Text(sql.to_owned()))
+    }
+
+    /// Asks again. Within a transaction it is asked there first, and the transaction is rolled
+    /// back.
+    pub(crate) fn ask_again(&self, client: &mut dyn Client, in_transaction: bool) -> AskedAgain {
+        let right = (1, u64::MAX);
+        let ask = |client: &mut dyn Client| {
+            ask_often(right.0..=right.1, || match self {
+                NoRow::Prepared(id, values) => client.execute(*id, &Values(values)),
+                NoRow::Text(sql) => client.run(sql),
+            })
+        };
+        let within = in_transaction.then(|| {
+            let answer = ask(client);
+            let _ = client.run(ROLLBACK);
+            answer
+        });
+        AskedAgain { within, anew: ask(client), right }
+    }
+}
+
+struct Values<'a>(&'a [Given]);
+
+impl Args for Values<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+    fn get(&self, index: usize) -> Param<'_> {
+        match &self.0[index] {
+            Given::Null => Param::Null,
+            Given::Int(number) => Param::Int(*number),
+            Given::Text(text) => Param::Text(text),
+        }
+    }
 }
 
 /// Asks until the number of rows is right, there is none, or it was asked often enough.

@@ -7,7 +7,7 @@ use dbdyno_wire::{Outcome, ServerError, WireError};
 use dbdyno_workload::Expect;
 use nix::errno::Errno;
 
-use crate::again::Found;
+use crate::again::{AskedAgain, Found};
 
 /// Connections that a server keeps for its superuser, and our own for looking at it.
 const SPARE_PLACES: u32 = 20;
@@ -30,6 +30,13 @@ pub enum LoadError {
     },
     /// A transaction found something that cannot be: what it was, for people.
     WrongAnswer(String),
+    /// A query found no row where a transaction needs one.
+    MissingRow {
+        /// What the transaction says of it.
+        what: String,
+        /// What came afterwards.
+        again: Box<AskedAgain>,
+    },
     /// The load cannot be carried out here: why, and what to try.
     Unfit(String),
     /// A table that dbdyno would make is there already.
@@ -93,6 +100,7 @@ impl fmt::Display for LoadError {
                 "wrong answer: {what}; the server's answers cannot be trusted, or something else \
                  changes its tables"
             ),
+            LoadError::MissingRow { what, again } => write!(f, "wrong answer: {what}; {again}"),
             LoadError::Unfit(why) => f.write_str(why),
             LoadError::TableExists(name) => write!(
                 f,

@@ -4,6 +4,7 @@ use dbdyno_wire::{Args, Outcome, Param, WireError};
 use dbdyno_workload::{Answer as Rows, StatementKind};
 use dbdyno_workload::{Arg, Counts, Fault, Link, Noted, Partner};
 
+use crate::again::NoRow;
 use crate::answer::{Answer, Setback};
 use crate::error::LoadError;
 use crate::record::{Over, Recorder};
@@ -15,6 +16,11 @@ pub(crate) struct Talk<'t, 'a> {
     wire: &'t mut Wire<'a>,
     answer: Answer,
     setback: Option<Setback>,
+    /// The last query, if no row answered it.
+    no_row: Option<NoRow>,
+    /// Whether a statement that controls transactions was run: none is committed before its last
+    /// answer is looked at.
+    in_transaction: bool,
     /// Where the round is recorded.
     recorder: Option<&'t mut Recorder>,
     /// What is wrong with what was to be recorded.
@@ -41,7 +47,15 @@ impl Args for Values<'_> {
 
 impl<'t, 'a> Talk<'t, 'a> {
     pub(crate) fn new(wire: &'t mut Wire<'a>, recorder: Option<&'t mut Recorder>) -> Talk<'t, 'a> {
-        Talk { wire, answer: Answer::default(), setback: None, recorder, unfit: None }
+        Talk {
+            wire,
+            answer: Answer::default(),
+            setback: None,
+            no_row: None,
+            in_transaction: false,
+            recorder,
+            unfit: None,
+        }
     }
 
     /// Lets the partner carry out an operation.
@@ -83,11 +97,19 @@ impl<'t, 'a> Talk<'t, 'a> {
 
     fn cause(&mut self, fault: Fault) -> Setback {
         match fault {
-            Fault::Wrong(what) => Setback::Failed(LoadError::WrongAnswer(what)),
+            Fault::Wrong(what) => Setback::Failed(self.wrong(what)),
             Fault::AskAgain | Fault::Failed => {
                 self.setback.take().expect("a partner reports only faults of its link")
             }
         }
+    }
+
+    /// What an answer means that a partner calls wrong. A query that found no row is asked again.
+    #[cold]
+    fn wrong(&mut self, what: String) -> LoadError {
+        let Some(query) = self.no_row.take() else { return LoadError::WrongAnswer(what) };
+        let again = query.ask_again(&mut *self.wire.client, self.in_transaction);
+        LoadError::MissingRow { what, again: Box::new(again) }
     }
 
     /// Whether everything that was noted could be recorded.
@@ -104,12 +126,25 @@ impl<'t, 'a> Talk<'t, 'a> {
         match outcome {
             Ok(outcome) => {
                 self.answer.count(outcome);
+                self.no_row = None;
                 Ok(outcome)
             }
             Err(error) => {
                 let setback = self.wire.setback(error, statement as u32, AMONG_OTHERS);
                 Err(self.keep(setback))
             }
+        }
+    }
+
+    /// Keeps a prepared query that no row answered, for the case that there should be one.
+    #[inline]
+    fn keep_if_empty(&mut self, statement: usize, values: &[Arg<'_>], rows: u64) {
+        if rows > 0 {
+            return;
+        }
+        if let Some(id) = self.wire.prepared[statement] {
+            let sql = &self.wire.load.statements()[statement].sql;
+            self.no_row = NoRow::prepared(id, sql, values);
         }
     }
 
@@ -133,17 +168,20 @@ impl Link for Talk<'_, '_> {
                 if let Some(recorder) = &mut self.recorder {
                     recorder.ask_end(&statement.sql);
                 }
+                self.in_transaction = true;
                 self.wire.client.run(&statement.sql)
             }
         };
         let outcome = self.taken(statement, outcome)?;
+        self.keep_if_empty(statement, values, outcome.rows);
         Ok(Counts { rows: outcome.rows, changed: outcome.affected })
     }
 
     fn fetch(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<&dyn Rows, Fault> {
         let id = self.wire.prepared[statement].expect("only prepared statements are fetched");
         let outcome = self.wire.client.fetch(id, &Values(values), &mut self.wire.fetched.0);
-        self.taken(statement, outcome)?;
+        let rows = self.taken(statement, outcome)?.rows;
+        self.keep_if_empty(statement, values, rows);
         Ok(&self.wire.fetched)
     }
 
@@ -151,6 +189,7 @@ impl Link for Talk<'_, '_> {
         match self.wire.client.run(sql) {
             Ok(outcome) => {
                 self.answer.count(outcome);
+                self.no_row = if outcome.rows == 0 { NoRow::text(sql) } else { None };
                 Ok(Counts { rows: outcome.rows, changed: outcome.affected })
             }
             Err(error) if error.is_retryable() => Err(self.keep(Setback::AskAgain)),

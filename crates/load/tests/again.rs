@@ -188,3 +188,25 @@ fn a_rollback_that_is_refused_ends_the_round() {
         assert_eq!((failed.statements, failed.controls), (2, 2));
     });
 }
+
+/// A dialogue knows what it needs, and no right number of rows: one is asked for.
+#[test]
+fn a_row_that_a_dialogue_needs_is_asked_for_in_its_transaction_and_in_a_new_one() {
+    for (within, anew, said) in [
+        (vec![rows(1)], vec![rows(1)], "transaction: 1 row; in a new one: 1 row; the rows are th"),
+        (often(rows(0)), vec![rows(0), rows(1)], "new one: 1 row at time 2; the rows are there, "),
+        (often(rows(0)), often(rows(0)), "in a new one: 0 rows at time 10; the table is wrong"),
+    ] {
+        let answers = [&[rows(0)][..], &within, &anew].concat();
+        for protocol in BOTH {
+            let failed = failed(protocol, "list-append", &answers, Sharded::No);
+            let text = failed.error.to_string();
+            assert!(text.starts_with("wrong answer: row "), "{text}");
+            assert!(text.contains("; asked again in the same "), "{text}");
+            assert!(text.contains(said), "{text}");
+            assert!(matches!(failed.error, LoadError::MissingRow { .. }));
+            assert_eq!(failed.statements, answers.len() as u64);
+            assert_eq!(failed.controls, 2, "BEGIN and ROLLBACK");
+        }
+    }
+}
