@@ -220,10 +220,11 @@ impl Costs<'_> {
     /// up and down.
     fn say_what_moved(&self, pairs: &[Pair], functions: &mut [FunctionDifference]) {
         let is_changed = |one: &FunctionDifference| one.q_value <= Q_MOST;
+        let callers = PerArm::from_fn(|arm| Callers::of(&self.sums[arm]));
         let mut by_caller: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (at, pair) in pairs.iter().enumerate().filter(|(at, _)| is_changed(&functions[*at])) {
             for arm in Arm::BOTH {
-                if let Some(caller) = main_caller(&self.sums[arm], &pair.names[arm]) {
+                if let Some(caller) = callers[arm].main(&pair.names[arm]) {
                     let known = by_caller.entry(caller).or_default();
                     if !known.contains(&at) {
                         known.push(at);
@@ -249,15 +250,30 @@ impl Costs<'_> {
     }
 }
 
-/// Who calls these functions most, by samples of their own and of what they call.
-fn main_caller<'p>(profile: &'p Profile, names: &[String]) -> Option<&'p str> {
-    let mut callers: BTreeMap<&str, f64> = BTreeMap::new();
-    for ((caller, name), samples) in &profile.by_caller {
-        if names.contains(name) && !caller.is_empty() && !names.contains(caller) {
-            *callers.entry(caller).or_default() += samples;
+/// Who calls each function, and how much: samples of its own and of what it calls.
+struct Callers<'p>(BTreeMap<&'p str, Vec<(&'p str, f64)>>);
+
+impl<'p> Callers<'p> {
+    fn of(profile: &'p Profile) -> Callers<'p> {
+        let mut callers: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
+        for ((caller, name), samples) in &profile.by_caller {
+            if !caller.is_empty() {
+                callers.entry(name).or_default().push((caller, *samples));
+            }
         }
+        Callers(callers)
     }
-    callers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(caller, _)| caller)
+
+    /// Who calls these functions most, but for themselves.
+    fn main(&self, names: &[String]) -> Option<&'p str> {
+        let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+        let all = names.iter().filter_map(|name| self.0.get(name.as_str())).flatten();
+        for (caller, samples) in all.filter(|(caller, _)| !names.iter().any(|name| name == caller))
+        {
+            *sums.entry(caller).or_default() += samples;
+        }
+        sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(caller, _)| caller)
+    }
 }
 
 fn around(estimate: f64, error: f64) -> Interval {

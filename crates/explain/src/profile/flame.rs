@@ -10,7 +10,7 @@
 //! the outermost function that most of both sides runs in: what is below it is told by nothing but
 //! its own width.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use dbdyno_model::{Arm, FlameNode, PerArm};
 
@@ -40,60 +40,82 @@ pub(super) fn tree(
     sides: &PerArm<Vec<Text<'_>>>,
     pairs: &[Pair],
 ) -> Result<FlameNode, ProfileError> {
-    let mut keys = Keys::new(pairs);
-    keys.common = common(sides, &keys)?;
-    let mut root = Frame::default();
+    let mut names = Names::new(pairs);
+    let common = common(sides, &mut names)?;
+    let mut frames = Frames::default();
+    let mut samples = PerArm { base: 0.0, test: 0.0 };
     for arm in Arm::BOTH {
-        let mut samples = 0.0;
         for text in &sides[arm] {
             each_stack(text.stacks, &mut |stack, count| {
-                samples += count;
-                root.add(arm, &keys, stack, count);
+                samples[arm] += count;
+                frames.add(arm, names.of(arm, stack), &common, count);
             })?;
         }
-        let known: Option<f64> = sides[arm].iter().map(|text| text.operations).sum();
-        root.times[arm] = known.unwrap_or(samples);
     }
     let is_known = sides.base.iter().chain(&sides.test).all(|text| text.operations.is_some());
     let times = match is_known {
-        true => root.times,
-        false => PerArm::from_fn(|arm| root.cost(arm)),
+        true => {
+            PerArm::from_fn(|arm| sides[arm].iter().filter_map(|text| text.operations).sum::<f64>())
+        }
+        false => samples,
     };
-    let whole = root.cost(Arm::Base) / times.base;
+    let whole = samples.base / times.base;
     let scale = PerArm::from_fn(|arm| 1.0 / (times[arm] * whole));
-    let least = LEAST * root.width(&scale);
-    Ok(root.node(ALL.to_owned(), &scale, least))
+    Ok(frames.drawn(&names, &scale))
 }
 
-/// The functions in which much of both sides runs.
-fn common(sides: &PerArm<Vec<Text<'_>>>, keys: &Keys<'_>) -> Result<HashSet<String>, ProfileError> {
-    let mut often: PerArm<HashSet<String>> = PerArm::from_fn(|_| HashSet::new());
+/// The functions in which much of both sides runs, by number of key.
+fn common(
+    sides: &PerArm<Vec<Text<'_>>>,
+    names: &mut Names<'_>,
+) -> Result<HashSet<u32>, ProfileError> {
+    let mut often: PerArm<HashSet<u32>> = PerArm::from_fn(|_| HashSet::new());
     for arm in Arm::BOTH {
-        let (mut within, mut all) = (HashMap::new(), 0.0);
+        // By key: the samples within it, and the stack in which it was met last.
+        let (mut within, mut all, mut stacks) = (Vec::<(f64, u64)>::new(), 0.0, 0);
         for text in &sides[arm] {
             each_stack(text.stacks, &mut |stack, count| {
                 all += count;
-                let functions: HashSet<String> =
-                    stack.iter().map(|name| keys.key(arm, name)).collect();
-                for function in functions.into_iter().filter(|name| !is_of_a_file(name)) {
-                    *within.entry(function).or_insert(0.0) += count;
+                stacks += 1;
+                for Named { key, .. } in names.of(arm, stack) {
+                    let key = *key as usize;
+                    within.resize(within.len().max(key + 1), (0.0, 0));
+                    if within[key].1 < stacks {
+                        within[key] = (within[key].0 + count, stacks);
+                    }
                 }
             })?;
         }
-        let much = within.into_iter().filter(|(_, samples)| *samples >= COMMON_LEAST * all);
-        often[arm].extend(much.map(|(name, _)| name));
+        let much = (0..).zip(within).filter(|(_, (samples, _))| *samples >= COMMON_LEAST * all);
+        often[arm].extend(much.map(|(key, _)| key));
     }
-    Ok(often.base.intersection(&often.test).cloned().collect())
+    let both = often.base.intersection(&often.test).copied();
+    Ok(both.filter(|key| !is_of_a_file(&names.keys[*key as usize])).collect())
+}
+
+/// A function as a stack names it, by numbers: a million stacks have a few thousand names.
+#[derive(Clone, Copy)]
+struct Named {
+    /// By what it is known in the tree.
+    key: u32,
+    /// The name that is shown.
+    name: u32,
 }
 
 /// By what name a function of a side is known in the tree.
-struct Keys<'p> {
+struct Names<'p> {
     renamed: PerArm<HashMap<&'p str, &'p str>>,
-    common: HashSet<String>,
+    known: PerArm<HashMap<String, Named>>,
+    /// By number.
+    shown: Vec<String>,
+    keys: Vec<String>,
+    number_of_key: HashMap<String, u32>,
+    /// The stack that was asked for last, kept to be used again.
+    stack: Vec<Named>,
 }
 
-impl<'p> Keys<'p> {
-    fn new(pairs: &'p [Pair]) -> Keys<'p> {
+impl<'p> Names<'p> {
+    fn new(pairs: &'p [Pair]) -> Names<'p> {
         let mut renamed: PerArm<HashMap<&str, &str>> = PerArm::from_fn(|_| HashMap::new());
         for pair in pairs {
             let Some(first) = pair.names.base.first().or(pair.names.test.first()) else { continue };
@@ -102,59 +124,121 @@ impl<'p> Keys<'p> {
                 renamed[arm].extend(others.map(|name| (name.as_str(), first.as_str())));
             }
         }
-        Keys { renamed, common: HashSet::new() }
+        Names {
+            renamed,
+            known: PerArm::from_fn(|_| HashMap::new()),
+            shown: Vec::new(),
+            keys: Vec::new(),
+            number_of_key: HashMap::new(),
+            stack: Vec::new(),
+        }
     }
 
-    fn key(&self, arm: Arm, name: &str) -> String {
-        let name = self.renamed[arm].get(name).copied().unwrap_or(name);
-        match plain(name) {
-            plain if plain.is_empty() => name.to_owned(),
+    /// The functions of a stack.
+    fn of(&mut self, arm: Arm, stack: &[&str]) -> &[Named] {
+        self.stack.clear();
+        for name in stack {
+            let named = match self.known[arm].get(*name) {
+                Some(named) => *named,
+                None => self.meet(arm, name),
+            };
+            self.stack.push(named);
+        }
+        &self.stack
+    }
+
+    fn meet(&mut self, arm: Arm, name: &str) -> Named {
+        let first = self.renamed[arm].get(name).copied().unwrap_or(name);
+        let key = match plain(first) {
+            plain if plain.is_empty() => first.to_owned(),
             plain => plain,
-        }
+        };
+        let number = match self.number_of_key.get(&key) {
+            Some(number) => *number,
+            None => {
+                let number = self.keys.len() as u32;
+                self.keys.push(key.clone());
+                self.number_of_key.insert(key, number);
+                number
+            }
+        };
+        let named = Named { key: number, name: self.shown.len() as u32 };
+        self.shown.push(name.to_owned());
+        self.known[arm].insert(name.to_owned(), named);
+        named
     }
 }
 
-#[derive(Default)]
+/// One function under one caller. A caller stands before those that it calls.
 struct Frame {
+    caller: u32,
+    /// The first name by which it was met here.
+    name: u32,
     own: PerArm<f64>,
-    /// By name; the first full one is shown.
-    callees: BTreeMap<String, (String, Frame)>,
-    /// Of the root: what each side is divided by.
-    times: PerArm<f64>,
 }
 
-impl Frame {
-    fn add(&mut self, arm: Arm, keys: &Keys<'_>, stack: &[&str], count: f64) {
-        let mut frame = self;
-        let named: Vec<String> = stack.iter().map(|name| keys.key(arm, name)).collect();
-        let begin = named.iter().position(|key| keys.common.contains(key)).unwrap_or(0);
-        for (key, name) in named.into_iter().zip(stack).skip(begin) {
-            let named = || ((*name).to_owned(), Frame::default());
-            frame = &mut frame.callees.entry(key).or_insert_with(named).1;
+/// The number of what stands below all stacks.
+const ROOT: u32 = 0;
+
+struct Frames {
+    frames: Vec<Frame>,
+    /// By caller and key.
+    places: HashMap<(u32, u32), u32>,
+}
+
+impl Default for Frames {
+    fn default() -> Frames {
+        let root = Frame { caller: ROOT, name: 0, own: PerArm { base: 0.0, test: 0.0 } };
+        Frames { frames: vec![root], places: HashMap::new() }
+    }
+}
+
+impl Frames {
+    fn add(&mut self, arm: Arm, stack: &[Named], common: &HashSet<u32>, count: f64) {
+        let begin = stack.iter().position(|named| common.contains(&named.key)).unwrap_or(0);
+        let mut at = ROOT;
+        for Named { key, name } in &stack[begin..] {
+            let next = self.frames.len() as u32;
+            let place = *self.places.entry((at, *key)).or_insert(next);
+            if place == next {
+                let own = PerArm { base: 0.0, test: 0.0 };
+                self.frames.push(Frame { caller: at, name: *name, own });
+            }
+            at = place;
         }
-        frame.own[arm] += count;
+        self.frames[at as usize].own[arm] += count;
     }
 
-    fn cost(&self, arm: Arm) -> f64 {
-        let callees = self.callees.values().map(|(_, callee)| callee.cost(arm));
-        self.own[arm] + callees.sum::<f64>()
-    }
-
-    fn width(&self, scale: &PerArm<f64>) -> f64 {
-        let own = PerArm::from_fn(|arm| self.own[arm] * scale[arm]);
-        let callees = self.callees.values().map(|(_, callee)| callee.width(scale));
-        own.base.max(own.test) + callees.sum::<f64>()
-    }
-
-    /// What narrow callees cost stays in their caller.
-    fn node(self, name: String, scale: &PerArm<f64>, least: f64) -> FlameNode {
-        let width = self.width(scale);
-        let cost = PerArm::from_fn(|arm| self.cost(arm) * scale[arm]);
-        let wide = self.callees.into_values().filter(|(_, callee)| callee.width(scale) >= least);
-        let mut callees: Vec<FlameNode> =
-            wide.map(|(name, callee)| callee.node(name, scale, least)).collect();
-        callees.sort_by(|a, b| b.width.total_cmp(&a.width));
-        FlameNode { name, cost, width, callees }
+    /// The tree of the frames that are wide enough. What narrow callees cost stays in their caller.
+    fn drawn(self, names: &Names<'_>, scale: &PerArm<f64>) -> FlameNode {
+        let own = |frame: &Frame| PerArm::from_fn(|arm| frame.own[arm] * scale[arm]);
+        let mut costs: Vec<PerArm<f64>> = self.frames.iter().map(own).collect();
+        let mut widths: Vec<f64> = costs.iter().map(|own| own.base.max(own.test)).collect();
+        for at in (1..self.frames.len()).rev() {
+            let caller = self.frames[at].caller as usize;
+            for arm in Arm::BOTH {
+                costs[caller][arm] += costs[at][arm];
+            }
+            widths[caller] += widths[at];
+        }
+        let least = LEAST * widths[ROOT as usize];
+        let mut callees: HashMap<u32, Vec<FlameNode>> = HashMap::new();
+        for at in (0..self.frames.len() as u32).rev() {
+            let (frame, width) = (&self.frames[at as usize], widths[at as usize]);
+            if width < least {
+                continue;
+            }
+            let mut called = callees.remove(&at).unwrap_or_default();
+            called.sort_by(|a, b| b.width.total_cmp(&a.width).then_with(|| a.name.cmp(&b.name)));
+            let cost = costs[at as usize];
+            let name = match at {
+                ROOT => return FlameNode { name: ALL.to_owned(), cost, width, callees: called },
+                _ => names.shown[frame.name as usize].clone(),
+            };
+            let node = FlameNode { name, cost, width, callees: called };
+            callees.entry(frame.caller).or_default().push(node);
+        }
+        unreachable!("the root is as wide as anything")
     }
 }
 

@@ -47,6 +47,8 @@ fn count(text: &str) -> Option<f64> {
 /// A line of a function: its name, or its file where it has none, and its own share.
 fn function(line: &str) -> Option<(String, f64)> {
     let percent = |word: &str| word.strip_suffix('%')?.parse::<f64>().ok();
+    // Stacks are passed here too, and are longer.
+    percent(line.split_whitespace().next()?)?;
     let (before, symbol) =
         line.split_once(" [.] ").map(|both| (both.0, both.1.to_owned())).or_else(|| {
             line.split_once(" [k] ").map(|both| (both.0, format!("{}_[k]", both.1.trim())))
