@@ -510,7 +510,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "crates/engine/src/follow/worker.rs",
         "self.above.0.insert(taken.sequence);",
         "self.above.0.remove(&taken.sequence);",
-        &["engine/replica/what_a_worker_has_applied_beyond_the_low_water_mark_is_not_done_again"],
+        &[
+            "engine/replica/what_a_worker_has_applied_beyond_the_low_water_mark_is_not_done_again",
+            "engine/replica/a_replica_that_crashes_goes_on_where_it_was",
+        ],
     ),
     fault(
         "a replica cuts what its source has truncated and keeps the key that it had",
