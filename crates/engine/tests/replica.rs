@@ -10,10 +10,11 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use dbdyno_engine::disk::{Disk as _, SimDisk};
+use dbdyno_engine::disk::{Disk, File, SimDisk};
 use dbdyno_engine::follow::{Copy, difference, prepare};
 use dbdyno_engine::{
     Column, Datum, Engine, EngineError, IndexSpec, Kind, Options, Path, Replica, Result, Scan,
@@ -376,4 +377,191 @@ fn a_replica_that_does_not_fit_its_source_is_refused() {
     let empty = open(&SimDisk::default(), &design).unwrap();
     let refused = Replica::start(empty, engine, None).err().unwrap().to_string();
     assert!(refused.contains("copy of it"), "{refused}");
+}
+
+/// Two rows that are not of the history.
+fn with_two_rows(source: &Engine) -> Arc<Table> {
+    let table = source.create_table(spec("a")).unwrap();
+    let mut session = source.session();
+    for id in 1..=2 {
+        let row = [Datum::Int(id), Datum::Int(id), Datum::Text(b"first")];
+        session.statement(|it| it.insert(&table, &row).map(|_| ())).unwrap();
+    }
+    table
+}
+
+/// Gives one of them another text.
+fn say(session: &mut Session, table: &Arc<Table>, id: i64, text: &[u8]) -> Result<()> {
+    session.statement(|it| {
+        it.update(table, &[Datum::Int(id)], |_, row| {
+            row.set(2, Datum::Text(text));
+            Ok(())
+        })
+        .map(|_| ())
+    })
+}
+
+/// One worker applies two transactions while another one is held up by the one before: what is
+/// beyond the low-water mark is known after a crash, all of it, or the first is done once more over
+/// the second.
+#[test]
+fn what_a_worker_has_applied_beyond_the_low_water_mark_is_not_done_again() {
+    let design: Design = "topology=replica:1&depend=dag&apply=dag:2".parse().unwrap();
+    let source = open(&SimDisk::default(), &design).unwrap();
+    let table = with_two_rows(&source);
+    let disk = SimDisk::default();
+    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let patient = Design { lock_wait: Duration::from_secs(86_400), ..of_replica() };
+    let engine = Arc::new(Engine::open(Arc::new(disk.clone()), &patient, options).unwrap());
+    let replica = Replica::start(source.clone(), engine.clone(), None).unwrap();
+    replica.catch_up().unwrap();
+    let before = replica.progress().applied;
+    let mut holder = engine.session();
+    holder.begin(None).unwrap();
+    say(&mut holder, &engine.table("a").unwrap(), 1, b"held").unwrap();
+    let mut session = source.session();
+    for (id, text) in [(1, b"waits"), (2, b"once."), (2, b"twice")] {
+        say(&mut session, &table, id, text).unwrap();
+    }
+    while replica.progress().applied < before + 2 {
+        std::thread::yield_now();
+    }
+    let left = disk.after_crash(1);
+    holder.rollback();
+    replica.catch_up().unwrap();
+    check(&source, &engine, "without a crash");
+    let engine = follow(&source, &left).unwrap();
+    check(&source, &engine, "after it");
+}
+
+/// Closed, it lets nobody pass.
+#[derive(Default)]
+struct Door {
+    /// Whether it is closed, and whether somebody stands before it.
+    state: Mutex<(bool, bool)>,
+    moved: Condvar,
+}
+
+impl Door {
+    fn close(&self, is_closed: bool) {
+        self.state.lock().unwrap().0 = is_closed;
+        self.moved.notify_all();
+    }
+
+    fn pass(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.1 = state.0;
+        self.moved.notify_all();
+        drop(self.moved.wait_while(state, |state| state.0).unwrap());
+    }
+
+    fn until_somebody_waits(&self) {
+        let state = self.state.lock().unwrap();
+        drop(self.moved.wait_while(state, |state| !state.1).unwrap());
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Does {
+    /// A sync waits until the door is open.
+    Waits,
+    /// Who writes opens it.
+    Opens,
+}
+
+/// A disk with a door.
+struct Behind(Arc<dyn Disk>, Arc<Door>, Does);
+
+struct FileBehind(Arc<dyn File>, Arc<Door>, Does);
+
+impl Behind {
+    fn file(&self, file: Arc<dyn File>) -> Arc<dyn File> {
+        Arc::new(FileBehind(file, self.1.clone(), self.2))
+    }
+}
+
+impl Disk for Behind {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.0.list()
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        self.0.create(name).map(|file| self.file(file))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        self.0.open(name).map(|file| self.file(file))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.0.remove(name)
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        self.0.sync_directory()
+    }
+}
+
+impl File for FileBehind {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(offset, buffer)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        if matches!(self.2, Does::Opens) {
+            self.1.close(false);
+        }
+        self.0.write_at(offset, bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        if matches!(self.2, Does::Waits) {
+            self.1.pass();
+        }
+        self.0.sync()
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.0.size()
+    }
+
+    fn truncate(&self, size: u64) -> io::Result<()> {
+        self.0.truncate(size)
+    }
+}
+
+/// A transaction whose record is in the log and that nobody sees yet, since its sync goes on until
+/// the copy is half written: the copy has not got it, and the log behind the copy's beginning has.
+#[test]
+fn what_commits_while_a_copy_is_taken_is_in_the_copy_or_applied() {
+    let design: Design = "topology=replica:1".parse().unwrap();
+    let door = Arc::new(Door::default());
+    let disk = Behind(Arc::new(SimDisk::default()), door.clone(), Does::Waits);
+    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let source = Arc::new(Engine::open(Arc::new(disk), &design, options).unwrap());
+    let table = with_two_rows(&source);
+    let mut session = source.session();
+    // More than the writer of a copy keeps before it writes.
+    let filled = session.statement(|it| {
+        (3..1_000).try_for_each(|id| {
+            let row = [Datum::Int(id), Datum::Int(id), Datum::Text(&[b'x'; 1_900])];
+            it.insert(&table, &row).map(|_| ())
+        })
+    });
+    filled.unwrap();
+    door.close(true);
+    let copied = SimDisk::default();
+    std::thread::scope(|scope| {
+        let late = scope.spawn(|| say(&mut session, &table, 1, b"late"));
+        door.until_somebody_waits();
+        let disk = Behind(Arc::new(copied.clone()), door.clone(), Does::Opens);
+        Copy::begin(&source).unwrap().write(Arc::new(disk)).unwrap();
+        late.join().unwrap().unwrap();
+    });
+    let engine = follow(&source, &copied).unwrap();
+    check(&source, &engine, "with what was late");
 }

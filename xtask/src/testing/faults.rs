@@ -489,7 +489,7 @@ pub(super) const FAULTS: &[Fault] = &[
         &["published::printed_figures_are_held_against_the_newest_run"],
     ),
     fault(
-        "certification forgets the last row of a transaction",
+        "certification forgets the first row of a transaction",
         "crates/replica/src/certify/mod.rs",
         "&& rows.iter().all(|&row| writers.note(row, writer) == Noted::Done)",
         "&& rows[1..].iter().all(|&row| writers.note(row, writer) == Noted::Done)",
@@ -499,7 +499,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
     ),
     fault(
-        "an applier begins a transaction before the last that it depends on has committed",
+        "an applier begins a transaction before the first that it depends on has committed",
         "crates/replica/src/apply/dag.rs",
         "for &on in on.iter().filter(|&&on| !progress.has_committed(on)) {",
         "for &on in on.iter().skip(1).filter(|&&on| !progress.has_committed(on)) {",
@@ -510,7 +510,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "crates/engine/src/follow/worker.rs",
         "self.above.0.insert(taken.sequence);",
         "self.above.0.remove(&taken.sequence);",
-        &["engine/replica/a_replica_that_crashes_goes_on_where_it_was"],
+        &[
+            "engine/replica/what_a_worker_has_applied_beyond_the_low_water_mark_is_not_done_again",
+            "engine/replica/a_replica_that_crashes_goes_on_where_it_was",
+        ],
     ),
     fault(
         "a replica cuts what its source has truncated and keeps the key that it had",
@@ -524,7 +527,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "crates/engine/src/follow/copy.rs",
         "&position::begin(from, until)",
         "&position::begin(until.max(from), until)",
-        &["engine/replica/a_replica_begins_with_a_copy_that_is_taken_while_others_write"],
+        &["engine/replica/what_commits_while_a_copy_is_taken_is_in_the_copy_or_applied"],
     ),
     fault(
         "a replica on the wire is not held against its source",
@@ -601,12 +604,18 @@ pub(super) const FAULTS: &[Fault] = &[
         "crates/check/src/online.rs",
         "if to != reader.number {",
         "if to == UNKNOWN {",
-        &["isolation::loads_are_judged_while_they_go_on"],
+        &[
+            "check/online/verdicts_are_those_of_the_whole_history",
+            "isolation::loads_are_judged_while_they_go_on",
+        ],
     ),
 ];
 
 /// Plants one fault after the other into a clone of the last commit, and says which tests did not
 /// notice; those with this word in them, in their tests or in their file.
+///
+/// The clone and what was built of it stay, so that only what a fault changes is built, and faults
+/// of one file follow each other: what is put back is then built together with the next one.
 ///
 /// # Errors
 /// What could not be done.
@@ -614,22 +623,19 @@ pub(super) fn plant(repository: &Path, target: &Path, word: &str) -> Result<bool
     let folder = target.join("faults");
     let tree = folder.join("tree");
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());
-    if tree.exists() {
-        std::fs::remove_dir_all(&tree).map_err(told)?;
-    }
     std::fs::create_dir_all(&folder).map_err(told)?;
-    let (from, to) = (repository.to_string_lossy(), tree.to_string_lossy());
-    succeeds(Command::new("git").args(["clone", "--quiet", &from, &to]))?;
+    clone(repository, &tree)?;
     let place = Place { tree, target: folder.join("target") };
-    let planted = || FAULTS.iter().filter(|fault| fault.has(word));
-    if planted().next().is_none() {
+    let mut planted: Vec<_> = FAULTS.iter().filter(|fault| fault.has(word)).collect();
+    if planted.is_empty() {
         return Err(format!("no fault has {word:?} in it, in its tests or in its file"));
     }
-    if !place.all_pass(planted())? {
+    planted.sort_by_key(|fault| fault.file);
+    if !place.all_pass(&planted)? {
         return Err("tests fail without any fault".to_owned());
     }
     let mut are_noticed = true;
-    for fault in planted() {
+    for fault in planted {
         let path = place.tree.join(fault.file);
         let text = std::fs::read_to_string(&path).map_err(told)?;
         std::fs::write(&path, text.replacen(fault.is, fault.becomes, 1)).map_err(told)?;
@@ -643,6 +649,18 @@ pub(super) fn plant(repository: &Path, target: &Path, word: &str) -> Result<bool
         std::fs::write(&path, text).map_err(told)?;
     }
     Ok(are_noticed)
+}
+
+/// The last commit, without a fault that an interrupted run has left; files that are the same keep
+/// their time, or all would be built anew.
+fn clone(repository: &Path, tree: &Path) -> Result<(), String> {
+    let (from, to) = (repository.to_string_lossy(), tree.to_string_lossy());
+    if !tree.exists() {
+        return succeeds(Command::new("git").args(["clone", "--quiet", &from, &to]));
+    }
+    let git = |words: &[&str]| succeeds(Command::new("git").args(["-C", &to]).args(words));
+    git(&["fetch", "--quiet", &from, "HEAD"])?;
+    git(&["checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"])
 }
 
 /// Where a test is.
@@ -690,9 +708,9 @@ impl Place {
     }
 
     /// Whether all tests pass that must notice these faults.
-    fn all_pass(&self, faults: impl Iterator<Item = &'static Fault>) -> Result<bool, String> {
+    fn all_pass(&self, faults: &[&'static Fault]) -> Result<bool, String> {
         let mut files: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
-        let all = faults.flat_map(|fault| fault.tests);
+        let all = faults.iter().flat_map(|fault| fault.tests);
         for Tests { package, file, name } in all.map(|test| Tests::of(test)) {
             files.entry((package, file)).or_default().push(name);
         }
