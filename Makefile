@@ -43,13 +43,10 @@ test: setup
 orders: loom shuttle
 
 loom:
-	RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$(TARGET)/loom cargo test --release --locked \
-	  -p dbdyno-engine --lib -- orders gather ring
+	cargo test --locked -p dbdyno-engine --features loom --lib -- orders gather ring
 
 shuttle:
-	RUSTFLAGS='--cfg shuttle' CARGO_TARGET_DIR=$(TARGET)/shuttle cargo test --release --locked \
-	  --no-fail-fast -p dbdyno-engine --test commit_shuttle --test locks_shuttle --test sessions_shuttle \
-	  --test replica_shuttle
+	cargo test --locked -p dbdyno-engine --features shuttle --test orders
 
 # Each seed is a history of some 12 million operations at each level.
 ISOLATION_SEEDS := 8

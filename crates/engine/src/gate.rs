@@ -28,7 +28,7 @@ use dbdyno_model::design::Gate as Rule;
 use crate::meter::{Counter, Meter};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests;
 
 /// Who comes to the gate.

@@ -34,7 +34,7 @@ mod shard;
 mod transaction;
 mod waiting_trx;
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests;
 
 use std::time::Duration;

@@ -1,14 +1,17 @@
 //! What threads share, under one name for three worlds.
 //!
 //! ```text
-//!   cargo build                                   std
-//!   RUSTFLAGS='--cfg loom'    cargo test …        loom: every order of a small protocol
-//!   RUSTFLAGS='--cfg shuttle' cargo test …        shuttle: many random orders of a large one
+//!   cargo build                        std
+//!   cargo test --features loom …       loom: every order of a small protocol
+//!   cargo test --features shuttle …    shuttle: many random orders of a large one
 //! ```
 //!
 //! Whatever of the engine takes part in a protocol between threads takes its mutexes, conditions
 //! and atomics from here, and nothing else of the engine uses `std::sync` for more than `Arc`.
 //! A poisoned mutex means that a thread panicked over a broken invariant; everyone else follows.
+
+#[cfg(all(feature = "loom", feature = "shuttle"))]
+compile_error!("loom and shuttle are worlds of their own: take one of them");
 
 mod event;
 mod word;
@@ -20,30 +23,30 @@ pub use event::Event;
 pub use std::sync::Arc;
 pub use word::Word;
 
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub use loom::sync::atomic;
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub use loom::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub use loom::thread;
 
-#[cfg(shuttle)]
+#[cfg(feature = "shuttle")]
 pub use shuttle::sync::atomic;
-#[cfg(shuttle)]
+#[cfg(feature = "shuttle")]
 pub use shuttle::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
-#[cfg(shuttle)]
+#[cfg(feature = "shuttle")]
 pub use shuttle::thread;
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
 pub use std::sync::atomic;
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
 pub use std::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
 pub use std::thread;
 
 /// Sleeps on a condition while `waiting` holds, or as long as `patience`. Loom and shuttle have no
 /// time: there nobody's patience ends.
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 pub fn wait_while<'a, T>(
     condition: &Condvar,
     guard: MutexGuard<'a, T>,
@@ -54,7 +57,7 @@ pub fn wait_while<'a, T>(
 }
 
 /// The same for loom.
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub fn wait_while<'a, T>(
     condition: &Condvar,
     mut guard: MutexGuard<'a, T>,
@@ -69,7 +72,7 @@ pub fn wait_while<'a, T>(
 
 /// Runs it in every order in which a thread is interrupted so many times against its will; with
 /// `SOAK_SEED` in the environment, once more than that.
-#[cfg(all(loom, test))]
+#[cfg(all(feature = "loom", test))]
 pub(crate) fn in_every_order(interruptions: usize, of: impl Fn() + Sync + Send + 'static) {
     let more = usize::from(std::env::var_os("SOAK_SEED").is_some());
     let mut builder = loom::model::Builder::new();

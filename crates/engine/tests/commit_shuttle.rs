@@ -1,12 +1,5 @@
 //! Commits of many threads in many random orders: nobody waits for ever, and what was acknowledged
 //! is in the log.
-//!
-//! ```text
-//!   RUSTFLAGS='--cfg shuttle' cargo test -p dbdyno-engine --test commit_shuttle
-//! ```
-#![cfg(shuttle)]
-
-mod depth;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,6 +13,8 @@ use dbdyno_model::design::{LogBuffer, Wake};
 use dbdyno_model::random::stream;
 use shuttle::scheduler::RandomScheduler;
 use shuttle::{Config, Runner, thread};
+
+use crate::depth;
 
 const THREADS: u8 = 4;
 const COMMITS: u8 = 3;

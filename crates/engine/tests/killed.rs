@@ -111,7 +111,7 @@ fn writes_until_it_is_killed() {
 fn start(directory: &FilePath, log: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args([
-            "writes_until_it_is_killed",
+            "killed::writes_until_it_is_killed",
             "--exact",
             "--ignored",
             "--nocapture",

@@ -1,16 +1,8 @@
 //! Locks and the gate in many random orders of their threads.
 //!
-//! ```text
-//!   RUSTFLAGS='--cfg shuttle' cargo test -p dbdyno-engine --release --test locks_shuttle
-//! ```
-//!
 //! Nobody's patience ends here, so that a deadlock that is not found, a waiter that is not woken
 //! and a gate that keeps an owner outside are all the same: nothing moves any more, and shuttle
 //! says so.
-
-#![cfg(shuttle)]
-
-mod depth;
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +14,8 @@ use dbdyno_engine::{Counter, EngineError, IndexId, Meter};
 use dbdyno_model::Design;
 use shuttle::Runner;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
+
+use crate::depth;
 
 const INDEX: IndexId = IndexId(1);
 const KEYS: [&[u8]; 3] = [b"a", b"b", b"c"];

@@ -87,7 +87,7 @@ fn writes_until_it_is_killed() {
 }
 
 fn start(directory: &FilePath, design: &str) -> Child {
-    let child = "writes_until_it_is_killed";
+    let child = "replica_killed::writes_until_it_is_killed";
     Command::new(std::env::current_exe().unwrap())
         .args([child, "--exact", "--ignored", "--nocapture", "--test-threads=2"])
         .env(DIRECTORY, directory)

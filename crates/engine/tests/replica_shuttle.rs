@@ -1,16 +1,8 @@
 //! A source and its replica in many random orders of their threads.
 //!
-//! ```text
-//!   RUSTFLAGS='--cfg shuttle' cargo test -p dbdyno-engine --release --test replica_shuttle
-//! ```
-//!
 //! Two sessions write the same few rows while the replica reads what is durable and applies it on
 //! three threads; in every third history it is ended in the midst of it and begun again. In the end
 //! both have the same rows. Who is not woken is an order in which nothing moves any more.
-
-#![cfg(shuttle)]
-
-mod depth;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,6 +17,8 @@ use dbdyno_model::Design;
 use dbdyno_model::random::{Stream, stream};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, Runner};
+
+use crate::depth;
 
 const TRANSACTIONS: u64 = 3;
 const ORDERS: usize = 100;

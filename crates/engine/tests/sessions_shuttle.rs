@@ -1,9 +1,5 @@
 //! Whole sessions in many random orders of their threads, each history explained by a model.
 //!
-//! ```text
-//!   RUSTFLAGS='--cfg shuttle' cargo test -p dbdyno-engine --release --test sessions_shuttle
-//! ```
-//!
 //! Three sessions read and write the same few rows, and a fourth thread purges and takes
 //! checkpoints between them. What each was answered is kept, with the moments between which it was.
 //! Afterwards an order of the transactions is looked for in which a map explains every answer:
@@ -25,10 +21,6 @@
 //! holds in the end is opened again, after a crash at an operation of its choice in every third
 //! history.
 
-#![cfg(shuttle)]
-
-mod depth;
-
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,6 +36,8 @@ use dbdyno_model::design::Isolation;
 use dbdyno_model::random::{Stream, stream};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, Runner};
+
+use crate::depth;
 
 const SESSIONS: u64 = 3;
 const TRANSACTIONS: u64 = 2;

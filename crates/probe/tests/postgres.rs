@@ -1,6 +1,6 @@
 //! A real PostgreSQL with 64 backends: found by its sockets, and its cost compared with what its
-//! own backends say of themselves. Prints what a look at it costs: `cargo test -p dbdyno-probe
-//! --test postgres -- --nocapture`.
+//! own backends say of themselves. Prints what a look at it costs:
+//! `cargo test -p dbdyno-probe --test probe postgres:: -- --nocapture`.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::chown;

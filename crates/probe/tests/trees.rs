@@ -1,10 +1,8 @@
 //! Real trees of processes, compared with what those processes say of themselves.
 
-mod node;
-
+use crate::node::{self, Node};
 use dbdyno_model::{Cost, Transport};
 use dbdyno_probe::{HostSample, NotObservable, ServerProbe, ServerSample};
-use node::Node;
 
 /// What a reaped child adds or takes by being counted in ticks, and what telling the orders costs.
 const SLACK_NS: u64 = 40_000_000;

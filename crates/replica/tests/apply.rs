@@ -16,9 +16,7 @@ use dbdyno_replica::apply::{Action, Event};
 use dbdyno_replica::depend::Event as Told;
 use dbdyno_replica::{Applier, RowKey, Schedule, Sequence, Tracker};
 
-mod history;
-
-use history::Keys;
+use crate::history::{self, Keys};
 
 /// What a source has in its log.
 struct Source(Vec<(Sequence, Vec<RowKey>)>);

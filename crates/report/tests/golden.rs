@@ -1,21 +1,18 @@
 //! What people and programs see, kept as files.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p dbdyno-report --test golden` writes the files anew; read the
+//! `UPDATE_GOLDEN=1 cargo test -p dbdyno-report golden::` writes the files anew; read the
 //! difference before committing it. A missing file is a failure.
-
-mod arms;
-mod common;
 
 use std::path::Path;
 
-use common::Sample;
+use crate::common::{self, Sample};
 use dbdyno_model::GateOutcome;
 use dbdyno_report::{
     Checked, Colour, Order, Section, TextStyle, View, benchfmt, csv, first_markdown, first_screen,
     github, html, json, junit, markdown, sections, text,
 };
 
-fn check(name: &str, actual: &str) {
+pub(crate) fn check(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, actual).expect("the folder of golden files is writable");

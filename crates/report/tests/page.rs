@@ -1,10 +1,8 @@
 //! What must hold of the HTML file whatever is in the run.
 
-mod common;
-
+use crate::common::{self, Sample};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use common::Sample;
 use dbdyno_report::{View, csv, html, json};
 use serde_json::Value;
 use sha2::{Digest, Sha256};

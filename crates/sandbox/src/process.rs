@@ -130,7 +130,7 @@ pub(crate) fn keep_on(servers: &[Identity], processors: &CpuSet) -> io::Result<(
 }
 
 /// Seconds that a killed process may take to be gone: its memory must be given back, its I/O end.
-const GONE_WITHIN_S: u64 = 20;
+pub(crate) const GONE_WITHIN_S: u64 = 20;
 
 /// Kills the servers from `servers` that work inside `sandbox` until there are none; returns the
 /// pids.

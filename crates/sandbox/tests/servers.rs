@@ -2,15 +2,13 @@
 //! home that later runs share.
 #![expect(clippy::print_stdout, reason = "a test that downloads says what it waits for")]
 
-mod common;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use common::{connect, eventually, home, options, processes_in, release, single};
+use crate::common::{connect, eventually, home, options, processes_in, release, single};
 use dbdyno_model::{Product, SourceKind};
 use dbdyno_sandbox::{
     Background, Home, Options, Release, SandboxError, Server, State, get, get_from, here, remove,
@@ -296,7 +294,7 @@ fn start_in_background(name: &str) {
 }
 
 fn holder_command(mut program: Command, what: &str) -> Command {
-    program.args(["--exact", "holder", "--nocapture"]).env(HOLD, what);
+    program.args(["--exact", "servers::holder", "--nocapture"]).env(HOLD, what);
     program
 }
 

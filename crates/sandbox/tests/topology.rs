@@ -1,12 +1,10 @@
 //! Real servers that belong together: joined, written to, read from, killed.
 #![expect(clippy::print_stdout, reason = "a test that downloads says what it waits for")]
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::{connect, eventually, home, options, processes_in, release, single};
+use crate::common::{connect, eventually, home, options, processes_in, release, single};
 use dbdyno_model::{Delay, Product, Role, Shape, Topology};
 use dbdyno_sandbox::{Ensemble, Home, Options, Release, Server, Works};
 

@@ -2,15 +2,13 @@
 //!
 //! Seeded, so that every run of these tests sees the same noise.
 
-mod hosts;
-
+use crate::hosts::{self, HOSTS, normal, share, starts};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
     BCA_MIN, BETWEEN_STARTS_SD, FALSE_DISCOVERIES, Judgement, Terms, bca, benjamini_hochberg,
     fieller, judge_nested, mann_whitney, signed_rank,
 };
-use hosts::{HOSTS, normal, share, starts};
 
 fn terms(interval: IntervalChoice) -> Terms {
     // A budget that noise never proves, so that `equal` hides no alarm.

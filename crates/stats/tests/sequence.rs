@@ -4,16 +4,13 @@
 //! (each pair turned by chance), and starts carry an error of their own. Seeded: these tests fail
 //! when the arithmetic changes, never by chance.
 
-#[expect(dead_code, reason = "its hosts are for the tests of estimators")]
-mod hosts;
-
+use crate::hosts::{normal, share};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{Arm, Verdict};
 use dbdyno_stats::{
     DECISION_ALPHA, POWER, RunStarts, Sequence, detectable, judge, judge_runs, judge_sequence,
     starts_missing,
 };
-use hosts::{normal, share};
 
 /// How the rounds of a host are disturbed.
 #[derive(Clone, Copy, Debug)]

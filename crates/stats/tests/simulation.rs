@@ -4,16 +4,13 @@
 //! changes, never by chance. With 20 000 experiments the standard error of a share of 1 % is 0.07
 //! %.
 
-#[expect(dead_code, reason = "its hosts are for the tests of estimators")]
-mod hosts;
-
+use crate::hosts::{normal, order, share};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{Arm, IntervalChoice, Verdict};
 use dbdyno_stats::{
     BETWEEN_STARTS_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_starts,
     judge_unpaired, paired, pairs_needed,
 };
-use hosts::{normal, order, share};
 
 /// Pairs of an effect under independent noise.
 fn noisy(pairs: u64, effect_log: f64, sd: f64, key: [u64; 2]) -> Vec<f64> {

@@ -1,11 +1,9 @@
 //! Files of other versions, of other programs, and files that were hurt.
 
-mod common;
-mod counted;
-
 use std::path::{Path, PathBuf};
 
-use common::{golden_run, plan, put, round, spec};
+use crate::common::{self, golden_run, plan, put, round, spec};
+use crate::counted;
 use dbdyno_model::{
     Arm, ArmIndex, Cell, ClassTally, ClassTimes, ClassWait, EndedArm, FurtherArm, LatencyHistogram,
     Round, Run, RunId, RunStatus, Severity, Stage, Stopping, Verdict, WaitProfile, Warning,

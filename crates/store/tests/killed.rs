@@ -1,12 +1,10 @@
 //! A killed run is a valid, shorter run.
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{golden_run, plan, round};
+use crate::common::{self, golden_run, plan, round};
 use dbdyno_model::RunStatus;
 use dbdyno_store::{NewRun, Store};
 
@@ -39,7 +37,7 @@ fn what_was_stored_survives_kill_9_and_can_be_read_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture"])
+        .args(["--exact", "killed::child", "--nocapture"])
         .env(STORE, &path)
         .stdout(Stdio::piped())
         .spawn()

@@ -1,8 +1,6 @@
 //! Which run is meant.
 
-mod common;
-
-use common::{golden_run, put};
+use crate::common::{golden_run, put};
 use dbdyno_model::RunId;
 use dbdyno_store::{Store, StoreError};
 

@@ -1,11 +1,9 @@
 //! What goes into a store comes out of it, exactly.
 
-mod common;
-mod counted;
-
 use std::fmt;
 
-use common::{golden_run, put};
+use crate::common::{self, golden_run, put};
+use crate::counted;
 use dbdyno_model::{
     Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, Idle, LatencyHistogram,
     OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId, RunStatus, Series,

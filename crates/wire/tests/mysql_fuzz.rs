@@ -1,54 +1,15 @@
 //! Whatever a server sends, the MySQL client returns: no panic, no endless wait, and no memory for
 //! what was only announced.
 
-#[path = "mysql/blast.rs"]
-mod blast;
-#[path = "mysql/stage.rs"]
-mod stage;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{BulkTarget, Client, Param, RowBuffer};
 use proptest::prelude::*;
 
-use blast::blast;
-use stage::*;
-
-/// Notes what no answer of a few kilobytes can justify.
-struct Noting;
+use crate::allocations::LARGEST_SEEN;
+use crate::mysql::blast::blast;
+use crate::mysql::stage::*;
 
 const LARGEST: usize = 1 << 20;
-thread_local! {
-    /// The largest request of each thread; the client runs in the thread of the test.
-    static LARGEST_SEEN: Cell<usize> = const { Cell::new(0) };
-}
-
-fn note(size: usize) {
-    LARGEST_SEEN.set(LARGEST_SEEN.get().max(size));
-}
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Noting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note(size);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Noting = Noting;
 
 /// A payload as real servers send them, or noise.
 fn payload() -> impl Strategy<Value = Vec<u8>> {

@@ -1,41 +1,12 @@
-//! In the steady state an execution allocates nothing. In a file of its own, as there is one
-//! allocator to a process; counted per thread, as the mock lives in this process too.
+//! In the steady state an execution of the PostgreSQL client allocates nothing.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::Arc;
 
 use dbdyno_wire::mock::{EveryNth, Login, MockServer, Protocol, Reply, Turn};
 use dbdyno_wire::postgres::Connection;
 use dbdyno_wire::{Client, Param, RowBuffer};
 
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: everything is passed on to the system's allocator; counting touches a `Cell` that needs
-// neither initialisation nor destruction.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: as promised by the caller.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: as promised by the caller.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use crate::allocations::ALLOCATIONS;
 
 #[test]
 fn an_execution_allocates_nothing() {

@@ -23,8 +23,8 @@ pub(super) struct Fault {
     /// What stands in the file, and what is put in its place.
     pub is: &'static str,
     pub becomes: &'static str,
-    /// Tests that must fail: of `crates/cli/tests/command`, or with the crate and the file before,
-    /// `replica/apply/…`, `serve/serve/bad_input::…`.
+    /// Tests that must fail: of `crates/cli/tests/command`, or with the crate before,
+    /// `replica/apply::…`.
     pub tests: &'static [&'static str],
 }
 
@@ -494,8 +494,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "&& rows.iter().all(|&row| writers.note(row, writer) == Noted::Done)",
         "&& rows[1..].iter().all(|&row| writers.note(row, writer) == Noted::Done)",
         &[
-            "replica/certify/exact_says_what_the_oracle_says",
-            "replica/certify/every_variant_refuses_what_must_be_refused_and_forgets_no_writer",
+            "replica/certify::exact_says_what_the_oracle_says",
+            "replica/certify::every_variant_refuses_what_must_be_refused_and_forgets_no_writer",
         ],
     ),
     fault(
@@ -503,7 +503,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "crates/replica/src/apply/dag.rs",
         "for &on in on.iter().filter(|&&on| !progress.has_committed(on)) {",
         "for &on in on.iter().skip(1).filter(|&&on| !progress.has_committed(on)) {",
-        &["replica/apply/every_variant_leads_to_the_same_rows"],
+        &["replica/apply::every_variant_leads_to_the_same_rows"],
     ),
     fault(
         "a worker of a replica does not tell what it has applied beyond the low-water mark",
@@ -511,8 +511,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "self.above.0.insert(taken.sequence);",
         "self.above.0.remove(&taken.sequence);",
         &[
-            "engine/replica/what_a_worker_has_applied_beyond_the_low_water_mark_is_not_done_again",
-            "engine/replica/a_replica_that_crashes_goes_on_where_it_was",
+            "engine/replica::what_a_worker_has_applied_beyond_the_low_water_mark_is_not_done_again",
+            "engine/replica::a_replica_that_crashes_goes_on_where_it_was",
         ],
     ),
     fault(
@@ -520,14 +520,14 @@ pub(super) const FAULTS: &[Fault] = &[
         "crates/engine/src/follow/tables.rs",
         "self.engine.shared.replace_table(&name, |_| Ok(spec.clone()))?",
         "self.engine.truncate_table(&name)?",
-        &["engine/replica/in_every_design_a_replica_has_the_rows_of_its_source"],
+        &["engine/replica::in_every_design_a_replica_has_the_rows_of_its_source"],
     ),
     fault(
         "a replica that begins with a copy passes over what ended while it was taken",
         "crates/engine/src/follow/copy.rs",
         "&position::begin(from, until)",
         "&position::begin(until.max(from), until)",
-        &["engine/replica/what_commits_while_a_copy_is_taken_is_in_the_copy_or_applied"],
+        &["engine/replica::what_commits_while_a_copy_is_taken_is_in_the_copy_or_applied"],
     ),
     fault(
         "a replica on the wire is not held against its source",
@@ -541,56 +541,56 @@ pub(super) const FAULTS: &[Fault] = &[
         "crates/wire/src/mysql/server/login.rs",
         "holds && hello.user == account.user.as_bytes()",
         "hello.user == account.user.as_bytes()",
-        &["serve/serve/answers::who_is_not_known_is_refused"],
+        &["serve/answers::who_is_not_known_is_refused"],
     ),
     fault(
         "packets of a request are taken in any order",
         "crates/wire/src/mysql/packet.rs",
         "if number != expected {",
         "if number > 250 {",
-        &["serve/serve/bad_input::packets_out_of_order_and_without_content_are_refused_by_number"],
+        &["serve/bad_input::packets_out_of_order_and_without_content_are_refused_by_number"],
     ),
     fault(
         "an answer that is taken back leaves its packets counted",
         "crates/wire/src/mysql/server/answer.rs",
         "        self.number = self.first;\n",
         "",
-        &["serve/serve/bad_input::what_is_too_large_is_refused_before_it_has_come"],
+        &["serve/bad_input::what_is_too_large_is_refused_before_it_has_come"],
     ),
     fault(
         "values in pieces stay for the next execution",
         "crates/serve/src/session.rs",
         "        parameters.forget_pieces();\n        self.end(",
         "        self.end(",
-        &["serve/serve/answers::values_come_in_pieces_and_are_used_once"],
+        &["serve/answers::values_come_in_pieces_and_are_used_once"],
     ),
     fault(
         "definitions of columns are kept in the characters of another session",
         "crates/serve/src/answer.rs",
         "Arc::ptr_eq(known, columns) && *of == charset",
         "Arc::ptr_eq(known, columns)",
-        &["serve/serve/answers::characters_are_those_of_the_session"],
+        &["serve/answers::characters_are_those_of_the_session"],
     ),
     fault(
         "one connection more is let in than there is room for",
         "crates/serve/src/server.rs",
         "connections.open.len() >= shared",
         "connections.open.len() > shared",
-        &["serve/serve/bad_input::one_connection_too_many_is_told_so"],
+        &["serve/bad_input::one_connection_too_many_is_told_so"],
     ),
     fault(
         "a server that ends lets clients wait for locks",
         "crates/serve/src/server.rs",
         "let interruption = shared.house.engine.interrupt_waits();",
         "let interruption = ();",
-        &["serve/serve/ending::who_waits_for_a_lock_does_not_hold_up_the_end"],
+        &["serve/ending::who_waits_for_a_lock_does_not_hold_up_the_end"],
     ),
     fault(
         "a server that ends does not say that its disk has failed",
         "crates/serve/src/server.rs",
         "        shared.house.engine.flush()?;\n",
         "",
-        &["serve/serve/bad_input::a_disk_that_is_full_is_told_and_nothing_acknowledged_is_lost"],
+        &["serve/bad_input::a_disk_that_is_full_is_told_and_nothing_acknowledged_is_lost"],
     ),
     fault(
         "what is rolled back is recorded as committed",
@@ -605,7 +605,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "if to != reader.number {",
         "if to == UNKNOWN {",
         &[
-            "check/online/verdicts_are_those_of_the_whole_history",
+            "check/online::verdicts_are_those_of_the_whole_history",
             "isolation::loads_are_judged_while_they_go_on",
         ],
     ),
@@ -666,18 +666,17 @@ fn clone(repository: &Path, tree: &Path) -> Result<(), String> {
 /// Where a test is.
 struct Tests<'a> {
     package: String,
-    file: &'a str,
+    program: &'a str,
     name: &'a str,
 }
 
 impl Tests<'_> {
     fn of(test: &str) -> Tests<'_> {
-        let mut parts = test.splitn(3, '/');
-        match (parts.next(), parts.next(), parts.next()) {
-            (Some(folder), Some(file), Some(name)) => {
-                Tests { package: format!("dbdyno-{folder}"), file, name }
+        match test.split_once('/') {
+            Some((folder, name)) => {
+                Tests { package: format!("dbdyno-{folder}"), program: folder, name }
             }
-            _ => Tests { package: "dbdyno".to_owned(), file: "command", name: test },
+            None => Tests { package: "dbdyno".to_owned(), program: "command", name: test },
         }
     }
 }
@@ -691,8 +690,7 @@ struct Place {
 impl Place {
     fn cargo(&self, of: &Tests<'_>, more: &[&str]) -> Command {
         let mut command = Command::new("cargo");
-        let (package, file) = (&*of.package, of.file);
-        command.args(["test", "--quiet", "--locked", "-p", package, "--test", file]);
+        command.args(["test", "--quiet", "--locked", "-p", &of.package, "--test", of.program]);
         command.args(more).current_dir(&self.tree).env("CARGO_TARGET_DIR", &self.target);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
@@ -709,13 +707,13 @@ impl Place {
 
     /// Whether all tests pass that must notice these faults.
     fn all_pass(&self, faults: &[&'static Fault]) -> Result<bool, String> {
-        let mut files: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
+        let mut programs: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
         let all = faults.iter().flat_map(|fault| fault.tests);
-        for Tests { package, file, name } in all.map(|test| Tests::of(test)) {
-            files.entry((package, file)).or_default().push(name);
+        for Tests { package, program, name } in all.map(|test| Tests::of(test)) {
+            programs.entry((package, program)).or_default().push(name);
         }
-        for ((package, file), names) in files {
-            if !self.pass(&Tests { package, file, name: "" }, &names)? {
+        for ((package, program), names) in programs {
+            if !self.pass(&Tests { package, program, name: "" }, &names)? {
                 return Ok(false);
             }
         }
@@ -758,17 +756,12 @@ mod tests {
             assert_eq!(found, 1, "{}: {:?} in {}", fault.what, fault.is, fault.file);
             assert_ne!(fault.is, fault.becomes);
             for test in fault.tests {
-                let Tests { package, file, name } = Tests::of(test);
-                let (path, name) = match (package.strip_prefix("dbdyno-"), name.split_once("::")) {
-                    (Some(folder), None) => (format!("crates/{folder}/tests/{file}.rs"), name),
-                    (Some(folder), Some((module, name))) => {
-                        (format!("crates/{folder}/tests/{file}/{module}.rs"), name)
-                    }
-                    (None, Some((module, name))) => {
-                        (format!("crates/cli/tests/{file}/{module}.rs"), name)
-                    }
-                    (None, None) => panic!("{test} is nowhere"),
+                let (folder, test) = match test.split_once('/') {
+                    Some((folder, test)) => (format!("{folder}/tests"), test),
+                    None => ("cli/tests/command".to_owned(), *test),
                 };
+                let (module, name) = test.split_once("::").expect("a test is in a module");
+                let path = format!("crates/{folder}/{module}.rs");
                 let tests = read(&path);
                 assert!(tests.contains(&format!("fn {name}(")), "there is no test {test}");
             }

@@ -21,7 +21,7 @@ mod steps;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,9 @@ use crate::place::repository;
 
 /// Everything that `make test` stands for.
 pub(crate) fn test() -> ExitCode {
-    ended(run(&steps::all()))
+    let steps = steps::all();
+    let is_built_once = !has_parts(&target());
+    ended(run(&if is_built_once { steps::built_once(steps) } else { steps }))
 }
 
 /// What is quick: the form of the code, and the tests inside of the crates.
@@ -86,6 +88,13 @@ fn ended(outcome: Result<bool, String>) -> ExitCode {
 fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     repository().join(target)
+}
+
+/// Whether parts of our crates are kept here, so that the next build is shorter. They make the
+/// first one longer, and nobody who clones and tests has a next one.
+fn has_parts(target: &Path) -> bool {
+    let parts = std::fs::read_dir(target.join("debug/incremental")).into_iter().flatten().flatten();
+    parts.into_iter().any(|part| part.file_name().to_string_lossy().starts_with("dbdyno"))
 }
 
 /// A step that has ended.
@@ -236,6 +245,19 @@ mod tests {
             "\n    61.0 s  format\n    61.0 s  clippy   failed\n\nfailed (1), all output is in \
              target/tests.log:\n  clippy: exit status: 1\n      why\n"
         );
+    }
+
+    /// That of this program is always there, for it is what looks.
+    #[test]
+    fn a_clone_in_which_nobody_has_built_has_no_parts() {
+        let folder = std::env::temp_dir().join(format!("xtask-parts-{}", std::process::id()));
+        let parts = folder.join("debug/incremental");
+        assert!(!has_parts(&folder));
+        std::fs::create_dir_all(parts.join("xtask-0a")).unwrap();
+        assert!(!has_parts(&folder));
+        std::fs::create_dir(parts.join("dbdyno_model-0b")).unwrap();
+        assert!(has_parts(&folder));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     /// A step that fails and one that cannot be started end as failures, and nothing else does.

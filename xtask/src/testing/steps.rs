@@ -51,13 +51,18 @@ pub(super) fn tests(name: &str, targets: &[&str], filters: &[&str]) -> Step {
 
 /// Every test, with real servers.
 fn all_tests(name: &str) -> Step {
-    let targets = ["--lib", "--bins", "--tests", "--examples"];
+    let targets = ["--lib", "--bins", "--tests"];
     tests(name, &targets, &[]).with("DBDYNO_REQUIRE_SERVERS", "1")
 }
 
 /// Every test so many times.
 pub(super) fn repeated(times: u64) -> Vec<Step> {
     (1..=times).map(|time| all_tests(&format!("tests, {time} of {times}"))).collect()
+}
+
+/// The same without what makes the next build shorter and this one longer.
+pub(super) fn built_once(steps: Vec<Step>) -> Vec<Step> {
+    steps.into_iter().map(|step| step.with("CARGO_INCREMENTAL", "0")).collect()
 }
 
 /// What is done in a few minutes.

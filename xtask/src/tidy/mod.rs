@@ -8,6 +8,7 @@
 //!                     │                          ├─ surface  what is public for nobody
 //!                     │                          └─ assumptions   what `stats` takes for granted
 //!                     ├─ Cargo.toml ─────────────── arrows   which crate may know which
+//!                     ├─ Cargo.toml, tests/ ─────── programs one for each crate
 //!                     └─ docs/ARCHITECTURE.md ───── arrows   the same arrows; invariants
 //!                                                     │
 //!                           exceptions ◄── violations ┘      each with a reason, none unused
@@ -23,6 +24,7 @@ mod circles;
 mod exceptions;
 mod lexer;
 mod owners;
+mod programs;
 mod rule;
 mod sizes;
 mod source;
@@ -59,6 +61,7 @@ fn violations(tree: &Tree) -> Vec<Violation> {
     }
     circles::check(&sources, &mut found);
     surface::check(&sources, &mut found);
+    programs::check(tree, &mut found);
     arrows::check(tree, &mut found);
     found.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     found

@@ -21,6 +21,7 @@ pub(crate) enum Rule {
     Circle,
     Surface,
     Invariant,
+    Program,
     Exception,
 }
 
@@ -44,6 +45,9 @@ impl Rule {
             Rule::Circle => "what imports each other in a circle is only understood as a whole",
             Rule::Surface => "what is public has to be kept for others",
             Rule::Invariant => "a crate is a noun with one invariant",
+            Rule::Program => {
+                "each test program is linked with the whole crate, and one may be forgotten"
+            }
             Rule::Exception => "an exception without a case hides the next case",
         }
     }
@@ -72,6 +76,7 @@ impl Rule {
             Rule::Circle => "move what both need below them, or make the two one",
             Rule::Surface => "make it pub(crate), or take it away",
             Rule::Invariant => "give it a line \"`crate` — **Invariant:** …\"",
+            Rule::Program => "name it in tests/main.rs, which Cargo.toml names",
             Rule::Exception => "remove it from xtask/src/tidy/exceptions.rs",
         }
     }

@@ -67,7 +67,7 @@ impl Gather {
 /// Number of the first group. Words of groups hold the last one that was woken, 0 before.
 const FIRST: u32 = 1;
 
-#[cfg(all(loom, test))]
+#[cfg(all(feature = "loom", test))]
 mod tests {
     use loom::thread;
 

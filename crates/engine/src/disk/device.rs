@@ -88,7 +88,7 @@ impl File for AttachedFile {
     }
 }
 
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 fn sleep(time: Duration) {
     if !time.is_zero() {
         thread::sleep(time);
@@ -96,7 +96,7 @@ fn sleep(time: Duration) {
 }
 
 /// Loom knows no time.
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 fn sleep(_: Duration) {
     thread::yield_now();
 }

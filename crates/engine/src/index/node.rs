@@ -5,7 +5,7 @@ use crate::key::{Key, head};
 
 /// Most entries of a leaf. Few where orders of threads are searched: a handful of rows then parts
 /// and joins leaves.
-pub(crate) const LEAF: usize = if cfg!(shuttle) { 3 } else { 128 };
+pub(crate) const LEAF: usize = if cfg!(feature = "shuttle") { 3 } else { 128 };
 /// Most children of a node above the leaves.
 pub(crate) const INNER: usize = 1024;
 /// Heads of a cache line, and one more than keys that are compared one after the other.

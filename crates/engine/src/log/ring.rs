@@ -145,7 +145,7 @@ fn word_of(head: &[u8; HEAD_BYTES], payload: &[u8], offset: usize) -> u64 {
     u64::from_le_bytes(last)
 }
 
-#[cfg(all(loom, test))]
+#[cfg(all(feature = "loom", test))]
 mod tests {
     use loom::thread;
 

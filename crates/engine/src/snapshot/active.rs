@@ -122,7 +122,7 @@ impl<S: ActiveSet> Copied<S> {
     }
 
     /// Gives no id below `next`, so that ids lie far apart.
-    #[cfg(all(test, not(any(loom, shuttle))))]
+    #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
     pub(super) fn skip_to(&self, next: u64) {
         let mut inside = self.inside.take();
         inside.next = inside.next.max(next);

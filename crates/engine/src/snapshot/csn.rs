@@ -44,10 +44,11 @@ use super::view::{View, full_barrier};
 
 /// Ids of the ring: 2 MiB, and at 100,000 transactions per second two and a half seconds of them.
 /// Few where many engines are opened, one for each order of threads.
-pub(super) const RING_IDS: usize = if cfg!(any(loom, shuttle)) { 1 << 8 } else { 1 << 18 };
+pub(super) const RING_IDS: usize =
+    if cfg!(any(feature = "loom", feature = "shuttle")) { 1 << 8 } else { 1 << 18 };
 
 /// Places of the ring that are used again together. Few where all orders are tried.
-const BLOCK: u64 = if cfg!(loom) { 2 } else { 64 };
+const BLOCK: u64 = if cfg!(feature = "loom") { 2 } else { 64 };
 
 /// Steps that one question for the horizon goes at most, so that it does not hold the latch for
 /// long after an old view was closed; the next one goes on from there.
@@ -242,7 +243,7 @@ impl Numbers {
     }
 
     /// Gives no id below `next`, so that ids lie far apart. Those between count as ended.
-    #[cfg(all(test, not(any(loom, shuttle))))]
+    #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
     pub(super) fn skip_to(&self, next: u64, oldest: impl Fn(u64) -> u64, meter: &Meter) {
         while self.head.take().next < next {
             let skipped = self.begin(&oldest, meter);

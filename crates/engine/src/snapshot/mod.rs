@@ -220,7 +220,7 @@ impl TrxSys {
     }
 
     /// Gives no id below `next`, so that ids lie far apart.
-    #[cfg(all(test, not(any(loom, shuttle))))]
+    #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
     fn skip_to(&self, next: u64) {
         let oldest = |now| self.settled_by(now);
         dispatch!(&self.way,

@@ -5,18 +5,18 @@ use dbdyno_model::design::ViewClose;
 
 use super::*;
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
 mod histories;
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 mod orders;
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 mod threads;
 
 /// Few ids at hand, so that rings go round and ids become long.
-const SMALL: Sizes = Sizes { window: 128, ring: if cfg!(loom) { 4 } else { 128 } };
+const SMALL: Sizes = Sizes { window: 128, ring: if cfg!(feature = "loom") { 4 } else { 128 } };
 
 /// Each variant, closed in each way.
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 fn designs() -> impl Iterator<Item = Design> {
     let views = design::View::ALL.iter();
     views.flat_map(|view| ViewClose::ALL.iter().map(|close| arm(*view, *close)))

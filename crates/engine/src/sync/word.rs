@@ -16,9 +16,9 @@ use super::atomic::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub struct Word {
     value: AtomicU32,
-    #[cfg(any(loom, shuttle))]
+    #[cfg(any(feature = "loom", feature = "shuttle"))]
     latch: super::Mutex<()>,
-    #[cfg(any(loom, shuttle))]
+    #[cfg(any(feature = "loom", feature = "shuttle"))]
     changed: super::Condvar,
 }
 
@@ -27,9 +27,9 @@ impl Word {
     pub fn new(value: u32) -> Word {
         Word {
             value: AtomicU32::new(value),
-            #[cfg(any(loom, shuttle))]
+            #[cfg(any(feature = "loom", feature = "shuttle"))]
             latch: super::Mutex::new(()),
-            #[cfg(any(loom, shuttle))]
+            #[cfg(any(feature = "loom", feature = "shuttle"))]
             changed: super::Condvar::new(),
         }
     }
@@ -50,7 +50,7 @@ impl Word {
     }
 }
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
 impl Word {
     /// Sleeps if it has this value, until it is woken or for no reason; whether it slept.
     pub fn wait(&self, value: u32) -> bool {
@@ -81,7 +81,7 @@ impl Word {
     }
 }
 
-#[cfg(any(loom, shuttle))]
+#[cfg(any(feature = "loom", feature = "shuttle"))]
 impl Word {
     /// Sleeps if it has this value, until it is woken or for no reason; whether it slept.
     pub fn wait(&self, value: u32) -> bool {
@@ -106,7 +106,7 @@ impl Word {
     }
 }
 
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 mod tests {
     use super::*;
     use crate::sync::thread;

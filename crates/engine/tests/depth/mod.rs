@@ -9,11 +9,11 @@ fn soak_seed() -> Option<u64> {
 }
 
 /// Where the search begins.
-pub fn seed(usual: u64) -> u64 {
+pub(crate) fn seed(usual: u64) -> u64 {
     soak_seed().unwrap_or(usual)
 }
 
 /// How many orders are tried.
-pub fn orders(usual: usize) -> usize {
+pub(crate) fn orders(usual: usize) -> usize {
     if soak_seed().is_some() { usual * DEEPER } else { usual }
 }

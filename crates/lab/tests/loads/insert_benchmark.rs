@@ -11,7 +11,7 @@ use dbdyno_workload::insert_benchmark::{
 };
 use dbdyno_workload::{Content, Load, ReadyLoad};
 
-use crate::place::{GO_ON, Place, difference, home, turn};
+use super::place::{GO_ON, Place, difference, home, turn};
 
 const SIZE: &str = "insert-benchmark?nr1=2000&nr2=1000";
 const SEED: u64 = 5;

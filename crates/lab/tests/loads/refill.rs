@@ -8,7 +8,7 @@ use dbdyno_model::{Driving, PerArm, Pin, Plan, Product, Round, RunStatus, Stage}
 use dbdyno_store::Store;
 use dbdyno_workload::{Dataset as _, Tables};
 
-use crate::place::{GO_ON, Place, difference, home, turn};
+use super::place::{GO_ON, Place, difference, home, turn};
 
 const TABLES: Tables = Tables { count: 2, rows: 700, seed: 9 };
 const LOADS: [&str; 3] = ["delete?refill=on", "insert?refill=on", "delete"];

@@ -20,7 +20,7 @@ use dbdyno_model::design::{Device, Gate, View, Wake};
 use dbdyno_model::{Design, Processors, Stage};
 use dbdyno_workload::{Catalog, Content, Custom, Expect, Load, ReadyLoad, Tables, Trend, suite};
 
-use crate::place::{GO_ON, Place, difference, home, in_memory, turn};
+use super::place::{GO_ON, Place, difference, home, in_memory, turn};
 
 const TABLES: Tables = Tables { count: 2, rows: 1_500, seed: 11 };
 /// Operations of one client, one by one. TPC-C deals all five transactions in so many.

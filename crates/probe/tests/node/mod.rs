@@ -1,8 +1,8 @@
 //! A process that does as it is told, and says what it used by its own account (getrusage).
 //!
-//! A test binary starts itself as a node: `--exact node --nocapture` with `DBDYNO_TEST_NODE` set.
-//! Orders go in by lines; each is answered by `ok CPU_NS`, the process's own time so far, that of
-//! its children not included.
+//! A test binary starts itself as a node: `--exact trees::node --nocapture` with
+//! `DBDYNO_TEST_NODE` set. Orders go in by lines; each is answered by `ok CPU_NS`, the process's
+//! own time so far, that of its children not included.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -23,7 +23,7 @@ pub(crate) struct Node {
 impl Node {
     pub(crate) fn start() -> Node {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "node", "--nocapture"])
+            .args(["--exact", "trees::node", "--nocapture"])
             .env(ROLE, "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

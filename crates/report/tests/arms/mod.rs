@@ -3,7 +3,7 @@
 
 mod sample;
 
-use crate::check;
+use crate::golden::check;
 use dbdyno_model::{ArmIndex, EndedArm, Reference, Severity, Verdict, Warning};
 use dbdyno_report::{
     ArmsDetail, ArmsView, Colour, Order, Section, TextStyle, arms_csv, arms_html, arms_json,

@@ -5,7 +5,9 @@ use std::io;
 use std::path::Path;
 
 use crate::child;
+use crate::clock::Deadline;
 use crate::error::SandboxError;
+use crate::process::GONE_WITHIN_S;
 
 /// Makes `to`, which does not exist, a copy of the data directory `from`.
 pub(crate) fn copy_data(from: &Path, to: &Path) -> Result<(), SandboxError> {
@@ -29,21 +31,33 @@ pub(crate) fn lay_out(work: &Path, data: &Path) -> Result<(), SandboxError> {
 
 /// Removes the System V segment by which PostgreSQL guards a data directory: it outlives a killed
 /// server. Its number is in the seventh line of `postmaster.pid`. Only one that belongs to the
-/// account of the servers and that no process has attached is removed.
+/// account of the servers and that no process has attached is removed. A process that was killed
+/// lets go of its memory a moment after it has left `/proc`, which is waited for.
 pub(crate) fn remove_shared_memory(data: &Path) {
     let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else { return };
     let Some(id) = shared_memory_id(&text) else { return };
+    let deadline = Deadline::after_seconds(GONE_WITHIN_S);
+    let mut attached = attached_to(id);
+    while attached.is_some_and(|count| count > 0) && deadline.pause() {
+        attached = attached_to(id);
+    }
+    if attached == Some(0) {
+        // SAFETY: IPC_RMID takes no pointer.
+        unsafe { nix::libc::shmctl(id, nix::libc::IPC_RMID, std::ptr::null_mut()) };
+    }
+}
+
+/// How many processes have a segment attached; `None` where there is none that belongs to the
+/// account of the servers.
+fn attached_to(id: i32) -> Option<u64> {
     let owner =
         if child::is_root() { child::UNPRIVILEGED } else { nix::unistd::geteuid().as_raw() };
-    // SAFETY: `status` is plain data that the kernel fills, of the type that IPC_STAT asks for;
-    // IPC_RMID takes no pointer.
-    unsafe {
+    // SAFETY: `status` is plain data that the kernel fills, of the type that IPC_STAT asks for.
+    let (known, status) = unsafe {
         let mut status: nix::libc::shmid_ds = std::mem::zeroed();
-        let known = nix::libc::shmctl(id, nix::libc::IPC_STAT, &raw mut status) == 0;
-        if known && status.shm_perm.uid == owner && status.shm_nattch == 0 {
-            nix::libc::shmctl(id, nix::libc::IPC_RMID, std::ptr::null_mut());
-        }
-    }
+        (nix::libc::shmctl(id, nix::libc::IPC_STAT, &raw mut status) == 0, status)
+    };
+    (known && status.shm_perm.uid == owner).then_some(status.shm_nattch)
 }
 
 /// The segment's number: the second word of the seventh line.

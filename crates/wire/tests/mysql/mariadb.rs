@@ -16,7 +16,7 @@ use dbdyno_model::{Secret, Transport};
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{BulkTarget, Client, Endpoint, Outcome, Param, WireError};
 
-use crate::mock::Folder;
+use super::mock::Folder;
 
 const START_ATTEMPTS: u32 = 600;
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
@@ -156,7 +156,7 @@ fn mariadb_agrees() {
     changes_are_counted(&mut ann);
     errors_leave_the_connection_usable(&server, &mut ann);
     procedures_return_everything(&mut ann);
-    crate::types::read_back(&mut ann);
+    super::types::read_back(&mut ann);
     rows_come_by_the_hundred(&mut root, &mut ann);
     ends_are_noticed(&server, &mut root, ann);
 }

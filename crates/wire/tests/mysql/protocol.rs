@@ -4,7 +4,7 @@
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{BulkTarget, Client, Outcome, Param, RowBuffer, WireError};
 
-use crate::stage::*;
+use super::stage::*;
 
 fn prepared(parameters: u8, columns: u8) -> Vec<u8> {
     vec![0, 9, 0, 0, 0, columns, 0, parameters, 0, 0, 0, 0]

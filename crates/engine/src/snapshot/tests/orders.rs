@@ -1,4 +1,4 @@
-//! Small protocols in all orders of their threads: `RUSTFLAGS='--cfg loom'`.
+//! Small protocols in all orders of their threads: the feature `loom`.
 //!
 //! loom tries another order where two accesses clash, and remembers of each atomic the last access
 //! alone: if a thread loads what it is about to store, a load of the other before is forgotten, and

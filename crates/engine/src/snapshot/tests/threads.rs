@@ -7,7 +7,7 @@
 //!   hidden              either     seen if it stood there before the view was opened
 //! ```
 //!
-//! With `--cfg shuttle` the orders of threads are random and can be repeated.
+//! With the feature `shuttle` the orders of threads are random and can be repeated.
 
 use std::sync::atomic::AtomicU64 as Cell;
 
@@ -20,10 +20,10 @@ const ENDED: u64 = 3;
 
 const WRITERS: u64 = 2;
 const READERS: u64 = 2;
-const TRANSACTIONS: u64 = if cfg!(shuttle) { 8 } else { 4_000 };
-const READS: u64 = if cfg!(shuttle) { 3 } else { 400 };
+const TRANSACTIONS: u64 = if cfg!(feature = "shuttle") { 8 } else { 4_000 };
+const READS: u64 = if cfg!(feature = "shuttle") { 3 } else { 400 };
 /// Each so many transactions one stays active until the end of its writer.
-const IDLE_EACH: u64 = if cfg!(shuttle) { 3 } else { 500 };
+const IDLE_EACH: u64 = if cfg!(feature = "shuttle") { 3 } else { 500 };
 /// A reader asks for so many of the newest ids.
 const ASKED: usize = 300;
 
@@ -129,9 +129,9 @@ fn at_once(design: &Design) {
 #[test]
 fn a_view_sees_what_ended_before_it_and_nothing_else() {
     for design in designs() {
-        #[cfg(not(shuttle))]
+        #[cfg(not(feature = "shuttle"))]
         at_once(&design);
-        #[cfg(shuttle)]
+        #[cfg(feature = "shuttle")]
         shuttle::check_random(move || at_once(&design), 200);
     }
 }

@@ -1,7 +1,8 @@
 //! The MySQL client: against servers played byte by byte, against the mock, and against MariaDB.
 
+pub(crate) mod blast;
 mod mariadb;
 mod mock;
 mod protocol;
-mod stage;
+pub(crate) mod stage;
 mod types;

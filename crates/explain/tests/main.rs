@@ -1,0 +1,4 @@
+//! What servers recorded, read and explained.
+
+mod deadlocks;
+mod recorded;

@@ -1,0 +1,6 @@
+//! What readers see: golden texts, and the page.
+
+mod arms;
+mod common;
+mod golden;
+mod page;

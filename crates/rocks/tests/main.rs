@@ -1,0 +1,4 @@
+//! RocksDB, as the system has it.
+
+mod database;
+mod transactions;

@@ -1,0 +1,14 @@
+//! Seeded simulations, properties and published values.
+
+mod change;
+mod curves;
+mod drift;
+mod estimators;
+mod fixtures;
+mod hosts;
+mod joint;
+mod planning;
+mod properties;
+mod row_costs;
+mod sequence;
+mod simulation;

@@ -1,0 +1,7 @@
+//! Loads as text, held against what was written down.
+
+mod custom;
+mod filing;
+mod insert_benchmark;
+mod loads;
+mod tpcc;
