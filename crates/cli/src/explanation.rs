@@ -125,9 +125,12 @@ pub(crate) fn explained(
         ));
     }
     let stop = session::stop_flag();
-    let rates = plan::rates_of_trials(&run.plan);
+    let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
     let mut all = Vec::with_capacity(cells.len());
     for cell in cells {
+        let judged = comparison.cells.iter().find(|one| one.cell == *cell);
+        let found = judged.map(|one| (one.rqps, one.pairs));
+        let rates = plan::rates_of_trials(&run.plan, found);
         let mut ticker = Ticker::new();
         let clock = session::clock(&run.plan, store)?;
         let mut lab = Lab { home, store, stop: &stop, watch: &mut ticker, clock };

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use dbdyno_forecast::{CellForecast, Remaining};
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, Idle, ImageUse, IntervalChoice, Level,
-    PerArm, Pin, Placement, Plan, Processors, RateShape, Run, Stage, Stopping, Target, Topology,
+    ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, Idle, ImageUse, Interval, IntervalChoice,
+    Level, PerArm, Pin, Placement, Plan, Processors, RateShape, Run, Stage, Stopping, Target,
+    Topology,
 };
 use dbdyno_store::Store;
 
@@ -183,18 +184,29 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
     Ok(plan)
 }
 
-/// How the rates of trials of a run are measured: quickly, for a trial has many arms, and no longer
-/// than the run itself.
-pub(crate) fn rates_of_trials(plan: &Plan) -> Plan {
+/// How the rates of trials of a run are measured: quickly, for a trial has many arms; as long as
+/// it takes to part a small difference, and no longer than the run itself. `found` is what the run
+/// found, and in how many pairs.
+pub(crate) fn rates_of_trials(plan: &Plan, found: Option<(Interval, u32)>) -> Plan {
     let starts = if are_restarted(plan) { QUICK.dear_starts } else { Starts::none(QUICK.pairs) };
+    let to_part = found.map_or(0, |(rqps, pairs)| pairs_to_part(rqps, pairs));
     Plan {
-        pairs: starts.pairs.min(plan.pairs),
+        pairs: starts.pairs.max(to_part).min(plan.pairs),
         restarts: starts.restarts.min(plan.restarts),
         round_ns: plan.round_ns.min(QUICK.round_ms * 1_000_000),
         lead_in_ns: plan.lead_in_ns.min(QUICK.lead_in_ms * 1_000_000),
         warm_up_ns: plan.warm_up_ns.min(QUICK.warm_up_ms * 1_000_000),
         ..plan.clone()
     }
+}
+
+/// In how many pairs half the interval is about a third of the difference, on the scale of
+/// logarithms: then its parts are seen, where they are the larger ones.
+fn pairs_to_part(rqps: Interval, pairs: u32) -> u32 {
+    let half = (rqps.high / rqps.low).ln() / 2.0;
+    let share = 3.0 * half / rqps.estimate.ln().abs();
+    // Rounding does no harm, and what is no number asks for none.
+    (f64::from(pairs) * share * share) as u32
 }
 
 /// How many rounds of which length, and in how many starts of the arms and fillings of the tables.
@@ -707,6 +719,22 @@ fn counted(number: usize, noun: &str) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+
+    #[test]
+    fn trials_of_a_small_difference_are_as_long_as_its_run() {
+        let run = Plan { pairs: 300, ..some_plan() };
+        let of = |low: f64, high: f64| {
+            let rqps = Interval { estimate: (low * high).sqrt(), low, high };
+            rates_of_trials(&run, Some((rqps, 272))).pairs
+        };
+        let usual = rates_of_trials(&run, None).pairs;
+        assert_eq!(of(0.010, 0.012), usual, "a hundredth of the rate is seen at once");
+        assert_eq!(of(0.915, 0.945), usual, "120 are enough");
+        assert_eq!(of(0.936, 0.975), 300, "487 are not to be had");
+        assert_eq!(of(0.99, 1.0 / 0.99), 300, "where nothing was found, none is too many");
+        let middle = of(0.93, 0.965);
+        assert!((usual + 1..300).contains(&middle), "{middle}");
+    }
 
     pub(crate) fn some_plan() -> Plan {
         Plan {

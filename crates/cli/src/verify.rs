@@ -23,6 +23,9 @@ use crate::progress::Ticker;
 use crate::values::{Side, parse_side, without_password};
 use crate::{login, output, session};
 
+/// The heading of the flags of random transactions.
+const RANDOM: &str = "Random transactions (without --cases, --case-file and --interleavings)";
+
 /// The flags of `dbdyno verify`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").multiple(true))]
@@ -32,70 +35,91 @@ pub(crate) struct Verify {
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
     /// Play the published cases
-    #[arg(long, group = "what")]
+    #[arg(long, group = "what", help_heading = "Published cases")]
     pub cases: bool,
     /// Play the case of a file as well; `docs/guide/isolation.md` says how one is written
-    #[arg(long, value_name = "FILE", group = "what")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        group = "what",
+        help_heading = "Published cases",
+        hide_short_help = true
+    )]
     pub case_file: Vec<PathBuf>,
     /// Play only the cases of these names, separated by commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "cases")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        requires = "cases",
+        help_heading = "Published cases",
+        hide_short_help = true
+    )]
     pub case: Vec<String>,
     /// Play interleavings: TRANSACTIONSxKEYSxOPERATIONS, separated by commas
     #[arg(long, value_name = "SHAPE", group = "what", value_delimiter = ',', num_args = 0..,
-          require_equals = true, default_missing_value = "2x2x2,2x2x3,3x2x2")]
+          require_equals = true, default_missing_value = "2x2x2,2x2x3,3x2x2",
+          help_heading = "Interleavings")]
     pub interleavings: Vec<Shape>,
     /// Play at most N interleavings of a shape, spread over all of them
     #[arg(long, value_name = "N", default_value_t = 2000, requires = "interleavings",
-          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000),
+          help_heading = "Interleavings", hide_short_help = true)]
     pub sample: u64,
     /// Seed of the sample of interleavings and of random transactions
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true)]
     pub seed: u64,
-    /// Random transactions: kind of rows; all but `rows` are loads of the catalog, run and recorded
+    /// Kind of rows; all but `rows` are loads of the catalog, run and recorded
     /// by the clients that measure rounds
-    #[arg(long, value_enum, default_value_t = VerifyKind::Rows, conflicts_with = "what")]
+    #[arg(long, value_enum, default_value_t = VerifyKind::Rows, conflicts_with = "what",
+          help_heading = RANDOM)]
     pub kind: VerifyKind,
-    /// Random transactions: judge them while they run, in bounded memory and without keeping the
+    /// Judge them while they run, in bounded memory and without keeping the
     /// history: read-uncommitted, read-committed, repeatable-read, innodb-repeatable-read,
     /// snapshot-isolation and serializable
-    #[arg(long, conflicts_with_all = ["what", "export", "scripts", "row_log", "one_thread"])]
+    #[arg(long, conflicts_with_all = ["what", "export", "scripts", "row_log", "one_thread"],
+          help_heading = RANDOM, hide_short_help = true)]
     pub online: bool,
-    /// Random transactions: number of clients
+    /// Number of clients
     #[arg(long, value_name = "N", default_value_t = 8, conflicts_with = "what",
-          value_parser = clap::value_parser!(u32).range(2..=1000))]
+          value_parser = clap::value_parser!(u32).range(2..=1000), help_heading = RANDOM)]
     pub clients: u32,
-    /// Random transactions: time at each level
+    /// Time at each level
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, conflicts_with = "what",
-          value_parser = parse_seconds)]
+          value_parser = parse_seconds, help_heading = RANDOM)]
     pub seconds: f64,
-    /// Random transactions: so many of each client at each level, instead of a time
+    /// So many of each client at each level, instead of a time
     #[arg(long, value_name = "N", conflicts_with_all = ["what", "seconds"],
-          value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+          value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = RANDOM)]
     pub transactions: Option<u64>,
-    /// Random transactions: on so many rows; the fewer, the more conflicts
+    /// On so many rows; the fewer, the more conflicts
     #[arg(long, value_name = "N", default_value_t = 16, conflicts_with = "what",
-          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = RANDOM)]
     pub keys: u64,
-    /// Random transactions: keep the history, for `dbdyno check`; that of a load (--kind) also for
+    /// Keep the history, for `dbdyno check`; that of a load (--kind) also for
     /// others: as .edn (Elle), .txt, .plume, .jsonl or .bincode (dbcop)
-    #[arg(long, value_name = "FILE", conflicts_with = "what")]
+    #[arg(long, value_name = "FILE", conflicts_with = "what",
+          help_heading = RANDOM, hide_short_help = true)]
     pub export: Option<PathBuf>,
-    /// Random transactions on engine: all clients in one thread, in an order that the seed decides,
+    /// On engine: all clients in one thread, in an order that the seed decides,
     /// so that a history is the same every time
-    #[arg(long, conflicts_with = "what", requires = "transactions")]
+    #[arg(long, conflicts_with = "what", requires = "transactions",
+          help_heading = RANDOM, hide_short_help = true)]
     pub one_thread: bool,
-    /// Random transactions: play each anomaly that was seen again so many times, as sessions that
+    /// Play each anomaly that was seen again so many times, as sessions that
     /// do no more than it takes; 0: not at all
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "what",
-          value_parser = clap::value_parser!(u32).range(0..=10_000))]
+          value_parser = clap::value_parser!(u32).range(0..=10_000),
+          help_heading = RANDOM, hide_short_help = true)]
     pub repeat: u32,
-    /// Random transactions: also read the log that the server keeps for replicas, and compare it
+    /// Also read the log that the server keeps for replicas, and compare it
     /// with what clients were answered (?binlog=on&binlog_format=ROW; ?wal_level=logical)
-    #[arg(long, conflicts_with = "what")]
+    #[arg(long, conflicts_with = "what", help_heading = RANDOM, hide_short_help = true)]
     pub row_log: bool,
-    /// Random transactions: keep each anomaly that was seen in this folder, as a case for
+    /// Keep each anomaly that was seen in this folder, as a case for
     /// --case-file and as SQL for as many terminals as it has sessions
-    #[arg(long, value_name = "DIR", conflicts_with = "what")]
+    #[arg(long, value_name = "DIR", conflicts_with = "what",
+          help_heading = RANDOM, hide_short_help = true)]
     pub scripts: Option<PathBuf>,
     /// Levels, separated by commas: read-uncommitted, read-committed, repeatable-read, serializable
     /// or all

@@ -253,6 +253,8 @@ fn where_a_group_starts_to_fall_is_told() {
         assert_eq!(arms[3]["answer"]["slower"], arms[3]["answer"]["cells"]);
     }
     let text = home.dbdyno(["show"]).out;
+    assert!(text.contains("starts to fall: rows by key with test2; rows by range with"), "{text}");
+    let text = home.dbdyno(["show", "--all"]).out;
     assert!(text.contains("rows by key: starts to fall with test2 (median 0.9"), "{text}");
 }
 

@@ -22,6 +22,11 @@ const STEP: Duration = Duration::from_millis(100);
 pub(crate) const SHORT: [&str; 7] =
     ["--quick", "--seconds", "1", "--warm-up", "0.3", "--rows", "2000"];
 
+/// The same where anything that was answered will do, however little: a window in which nothing was
+/// is measured again, and longer.
+pub(crate) const BRIEF: [&str; 7] =
+    ["--quick", "--seconds", "0.4", "--warm-up", "0.1", "--rows", "2000"];
+
 /// Held by every test that starts servers or measures in real time. There are as many as there are
 /// processors: with more at once, one may wait for longer than a window is open, and then there is
 /// nothing to judge.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Home, SHORT, turn};
+use crate::common::{BRIEF, Home, turn};
 
 #[test]
 fn two_designs_are_compared_and_what_differs_is_varied() {
@@ -12,7 +12,7 @@ fn two_designs_are_compared_and_what_differs_is_varied() {
     let test = "engine:?view=csn&device=none&slow=60%";
     let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
     let load = [&load[..], &["--load", "point-query,settle,update-index"]].concat();
-    let run = home.dbdyno([&["compare", base, test][..], &SHORT, &load].concat());
+    let run = home.dbdyno([&["compare", base, test][..], &BRIEF, &load].concat());
     assert!([0, 1, 3].contains(&run.code), "{run:?}");
     let run: Value = serde_json::from_str(&run.out).unwrap();
     let cells = run["cells"].as_array().unwrap();
@@ -38,7 +38,7 @@ fn a_comparison_of_several_mechanisms_says_so() {
     let args = ["compare", "engine:?device=none", "engine:?device=none&view=csn&wake=futex"];
     let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
     let load = [&load[..], &["--load", "tpcc?items=200&customers=30"]].concat();
-    let run = home.dbdyno([&args[..], &SHORT, &load].concat());
+    let run = home.dbdyno([&args[..], &BRIEF, &load].concat());
     assert!([0, 1, 3].contains(&run.code), "{run:?}");
     let run: Value = serde_json::from_str(&run.out).unwrap();
     let warnings = run["warnings"].as_array().unwrap();
@@ -52,7 +52,7 @@ fn what_the_clients_of_an_arm_record_is_judged_with_its_rounds() {
     let home = Home::new();
     let compare = |test: &str, load: &str| {
         let more = ["--rounds", "3", "--pin", "none", "--format", "json", "--load", load];
-        home.dbdyno([&["compare", "engine:?device=none", test][..], &SHORT, &more].concat())
+        home.dbdyno([&["compare", "engine:?device=none", test][..], &BRIEF, &more].concat())
     };
     let run = compare("engine:?device=none&record=on", "register?rows=20");
     assert!([0, 1, 3].contains(&run.code), "{run:?}");
@@ -94,7 +94,7 @@ fn a_served_engine_has_a_replica_as_one_in_process_has() {
     let arms = arms.map(|arm| format!("engine:?device=none&{arm}"));
     let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
     let load = [&load[..], &["--load", "write-only", "--clients", "4"]].concat();
-    let run = home.dbdyno([&["compare", &arms[0], &arms[1]][..], &SHORT, &load].concat());
+    let run = home.dbdyno([&["compare", &arms[0], &arms[1]][..], &BRIEF, &load].concat());
     assert!([0, 1, 3].contains(&run.code), "{run:?}");
     let rounds = home.last_run().rounds;
     assert_eq!(rounds.len(), 6);
@@ -114,7 +114,7 @@ fn replicas_follow_and_are_held_against_their_sources() {
     let arms = arms.map(|arm| format!("engine:?device=none&topology=replica:1&depend={arm}"));
     let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
     let load = [&load[..], &["--load", "write-only", "--clients", "4"]].concat();
-    let run = home.dbdyno([&["compare", &arms[0], &arms[1]][..], &SHORT, &load].concat());
+    let run = home.dbdyno([&["compare", &arms[0], &arms[1]][..], &BRIEF, &load].concat());
     assert!([0, 1, 3].contains(&run.code), "{run:?}");
     let run: Value = serde_json::from_str(&run.out).unwrap();
     let told = run["warnings"].as_array().unwrap();

@@ -7,8 +7,9 @@ use dbdyno_model::Product;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::common::{end, eventually, finish, signal, turn};
+use crate::common::{Done, Home, end, eventually, finish, signal, turn};
 use crate::servers::{Running, Store, home};
+use crate::shared::Guest;
 
 const OWN_LOAD: &str = "\
 name = 'theirs'
@@ -22,37 +23,46 @@ sql = 'UPDATE theirs SET n = n + 1 WHERE id = {int 1..50}'
 changed = 1
 ";
 
-/// The user's own table, asked where it is.
-fn asks_what_is_there(product: Product, version: &str) {
-    let Some(home) = home() else { return };
-    let _turn = turn();
-    let running = Running::start(&home, product, version);
-    let own = running.own_database();
-    let mut client = running.connect(&own);
+/// The user's own table, of which the rows `ids` are there.
+fn with_theirs(home: &Home, product: Product, version: &'static str, ids: &[u32]) -> Guest {
+    let guest = Guest::on(home, product, version);
+    let mut client = guest.connect();
     client.run("CREATE TABLE theirs (id INTEGER PRIMARY KEY, n INTEGER, note VARCHAR(9))").unwrap();
-    for id in 1..=50 {
+    for id in ids {
         client.run(&format!("INSERT INTO theirs VALUES ({id}, 0, 'keep {id}')")).unwrap();
     }
     client.close();
+    guest
+}
+
+/// Measures the load that asks their table.
+fn measure(home: &Home, guest: &Guest, flags: &str) -> Done {
     let store = Store::new();
     let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
     std::fs::write(file.path(), OWN_LOAD).unwrap();
-    let url = running.socket(&format!("dbdyno:{}", running.password()), &own);
-    let load = file.path().to_str().unwrap();
-    let flags = "--quick --rounds 2 --seconds 0.5 --warm-up 0.1 --clients 2 --format json --load";
+    let (url, load) = (guest.url(), file.path().to_str().unwrap());
+    let flags = format!("--quick --seconds 0.5 --warm-up 0.1 {flags} --load");
     let args = [&["compare", &url, &url][..], &flags.split(' ').collect::<Vec<_>>(), &[load]];
-    let done = finish(store.command(&home, &args.concat()));
+    finish(store.command(home, &args.concat()))
+}
+
+/// The user's own table, asked where it is.
+fn asks_what_is_there(product: Product, version: &'static str) {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let all: Vec<u32> = (1..=50).collect();
+    let guest = with_theirs(&home, product, version, &all);
+    let done = measure(&home, &guest, "--rounds 2 --clients 2 --format json");
     assert_eq!(done.code, 3, "two rounds are too few for a verdict: {done:?}");
     let run: Value = serde_json::from_str(&done.out).unwrap();
     let cell = &run["cells"][0];
     assert_eq!((&cell["load"], &cell["pairs"]), (&"theirs".into(), &2.into()), "{run}");
     assert!(cell["test"]["qps"].as_f64().is_some_and(|rate| rate > 0.0), "{run}");
 
-    assert_eq!(running.tables(), "1", "their table is gone, or a marker is left");
-    assert_eq!(running.ask("SELECT count(*) FROM theirs WHERE note LIKE 'keep %'"), "50");
-    let changed: i64 = running.ask("SELECT sum(n) FROM theirs").parse().unwrap();
+    assert_eq!(guest.tables(), "1", "their table is gone, or a marker is left");
+    assert_eq!(guest.ask("SELECT count(*) FROM theirs WHERE note LIKE 'keep %'"), "50");
+    let changed: i64 = guest.ask("SELECT sum(n) FROM theirs").parse().unwrap();
     assert!(changed > 0, "nothing was asked of it");
-    running.stop();
 }
 
 #[test]
@@ -66,25 +76,12 @@ fn a_load_asks_tables_of_postgres_that_are_there_already() {
 }
 
 /// One row of the user's table is not there, as if the server had lost it.
-fn a_row_that_is_gone_is_said_to_be_gone(product: Product, version: &str) {
+fn a_row_that_is_gone_is_said_to_be_gone(product: Product, version: &'static str) {
     let Some(home) = home() else { return };
     let _turn = turn();
-    let running = Running::start(&home, product, version);
-    let own = running.own_database();
-    let mut client = running.connect(&own);
-    client.run("CREATE TABLE theirs (id INTEGER PRIMARY KEY, n INTEGER, note VARCHAR(9))").unwrap();
-    for id in (1..=50).filter(|id| *id != 37) {
-        client.run(&format!("INSERT INTO theirs VALUES ({id}, 0, 'keep {id}')")).unwrap();
-    }
-    client.close();
-    let store = Store::new();
-    let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
-    std::fs::write(file.path(), OWN_LOAD).unwrap();
-    let url = running.socket(&format!("dbdyno:{}", running.password()), &own);
-    let load = file.path().to_str().unwrap();
-    let flags = "--quick --rounds 1 --seconds 0.5 --warm-up 0.1 --clients 1 --load";
-    let args = [&["compare", &url, &url][..], &flags.split(' ').collect::<Vec<_>>(), &[load]];
-    let done = finish(store.command(&home, &args.concat()));
+    let others: Vec<u32> = (1..=50).filter(|id| *id != 37).collect();
+    let guest = with_theirs(&home, product, version, &others);
+    let done = measure(&home, &guest, "--rounds 1 --clients 1");
     let said = done.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(done.code, 2, "{done:?}");
     assert!(said.contains(" with 37 returned 0 rows, right is 1 to 1; asked again in"), "{said}");
@@ -92,8 +89,7 @@ fn a_row_that_is_gone_is_said_to_be_gone(product: Product, version: &str) {
         said.contains("transaction: 0 rows at time 10; in a new one: 0 rows at time 10; the table"),
         "{said}"
     );
-    assert_eq!(running.tables(), "1", "their table is gone, or a marker is left");
-    running.stop();
+    assert_eq!(guest.tables(), "1", "their table is gone, or a marker is left");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use dbdyno_model::Product;
 use serde_json::Value;
 
 use crate::common::{Home, end, finish, turn};
-use crate::servers::{Running, Store, home};
+use crate::servers::{Store, home};
+use crate::shared::Guest;
 
 /// What became of a case at a level: its outcome, and the error where it is one.
 fn outcome(told: &Value, server: usize, level: &str, case: &str) -> String {
@@ -194,7 +195,8 @@ fn interleavings_are_counted_on_a_server_and_in_our_threads() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let store = Store::new();
-    let mut command = store.command(&home, &["verify", "engine:", "mariadb:10.11", "sqlite:"]);
+    let mariadb = Guest::on(&home, Product::MariaDb, "10.11").url();
+    let mut command = store.command(&home, &["verify", "engine:", &mariadb, "sqlite:"]);
     command.args(["--interleavings=2x2x2,3x2x1", "--sample", "150", "--format", "json"]);
     command.args(["--level", "read-committed,serializable"]);
     let done = finish(command);
@@ -238,14 +240,16 @@ fn servers_go_as_their_protocols_say() {
         assert_eq!(done.code, i32::from(parted > 0), "{done:?}");
         parted
     };
+    let mariadb = Guest::on(&home, Product::MariaDb, "10.11").url();
+    let postgres = Guest::on(&home, Product::Postgres, "15").url();
     for (protocol, target) in [
-        ("2pl-queued", "mariadb:10.11"),
+        ("2pl-queued", &*mariadb),
         ("mariadb-si", "mariadb:10.11?innodb_snapshot_isolation=ON"),
-        ("si-first-updater", "postgres:15"),
+        ("si-first-updater", &*postgres),
     ] {
         assert_eq!(parted(protocol, target), 0, "{protocol} {target}");
     }
-    for (protocol, target) in [("2pl", "mariadb:10.11"), ("innodb-rr", "postgres:15")] {
+    for (protocol, target) in [("2pl", &mariadb), ("innodb-rr", &postgres)] {
         assert!(parted(protocol, target) > 0, "{protocol} {target}");
     }
 }
@@ -257,7 +261,9 @@ fn random_transactions_have_what_servers_promise() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let store = Store::new();
-    let targets = ["engine:", "sqlite:", "mariadb:10.11", "postgres:15"];
+    let mariadb = Guest::on(&home, Product::MariaDb, "10.11").url();
+    let postgres = Guest::on(&home, Product::Postgres, "15").url();
+    let targets = ["engine:", "sqlite:", &mariadb, &postgres];
     let mut command = store.command(&home, &["verify", "--repeat", "1"]);
     command.args(targets).args(["--transactions", "100", "--clients", "4", "--keys", "4"]);
     command.args(["--format", "json"]);
@@ -280,7 +286,7 @@ fn random_transactions_have_what_servers_promise() {
 
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("history");
-    let mut command = store.command(&home, &["verify", "mariadb:10.11", "--level", RR]);
+    let mut command = store.command(&home, &["verify", &mariadb, "--level", RR]);
     command.args(["--transactions", "100", "--keys", "4", "--format", "json", "--export"]);
     command.arg(&file);
     let done = finish(command);
@@ -308,10 +314,12 @@ fn recorded_loads_have_what_servers_promise() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let store = Store::new();
+    let mariadb = &*Guest::on(&home, Product::MariaDb, "10.11").url();
+    let postgres = &*Guest::on(&home, Product::Postgres, "15").url();
     for (kind, targets, count) in [
-        ("lists", &["engine:", "mariadb:10.11", "postgres:15"][..], 3 + 4 + 4),
-        ("counters", &["sqlite:", "mariadb:10.11"], 1 + 4),
-        ("registers", &["engine:", "postgres:15"], 3 + 4),
+        ("lists", &["engine:", mariadb, postgres][..], 3 + 4 + 4),
+        ("counters", &["sqlite:", mariadb], 1 + 4),
+        ("registers", &["engine:", postgres], 3 + 4),
     ] {
         let mut command = store.command(&home, &["verify", "--kind", kind, "--format", "json"]);
         command.args(targets);
@@ -343,10 +351,11 @@ fn known_anomalies_are_found_in_recorded_loads() {
     let _turn = turn();
     let store = Store::new();
     let dir = tempfile::tempdir().unwrap();
+    let mariadb = Guest::on(&home, Product::MariaDb, "10.11").url();
     let names = "innodb-repeatable-read,read-committed,snapshot-isolation,serializable";
     for kind in ["registers", "lists", "counters"] {
         let file = dir.path().join(format!("{kind}.edn"));
-        let mut command = store.command(&home, &["verify", "mariadb:10.11", "--kind", kind]);
+        let mut command = store.command(&home, &["verify", &mariadb, "--kind", kind]);
         command.args(["--level", RR, "--transactions", "150", "--clients", "4", "--keys", "3"]);
         command.args(["--format", "json", "--export"]);
         command.arg(&file);
@@ -379,7 +388,8 @@ fn loads_are_judged_while_they_go_on() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let store = Store::new();
-    let mut command = store.command(&home, &["verify", "mariadb:10.11", "--online", "--kind"]);
+    let mariadb = Guest::on(&home, Product::MariaDb, "10.11").url();
+    let mut command = store.command(&home, &["verify", &mariadb, "--online", "--kind"]);
     command.args(["lists", "--level", "repeatable-read,serializable", "--format", "json"]);
     command.args(["--transactions", "300", "--clients", "4", "--keys", "3"]);
     let done = finish(command);
@@ -469,9 +479,9 @@ fn anomalies_of_servers_are_found_and_played_again() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let store = Store::new();
-    for (target, wanted) in [
+    for (guest, wanted) in [
         (
-            "mariadb:10.11",
+            Guest::on(&home, Product::MariaDb, "10.11"),
             &[
                 "G-single",
                 "lost update",
@@ -479,9 +489,9 @@ fn anomalies_of_servers_are_found_and_played_again() {
                 "write skew (G2-item)",
             ][..],
         ),
-        ("postgres:15", &["write skew (G2-item)"]),
+        (Guest::on(&home, Product::Postgres, "15"), &["write skew (G2-item)"]),
     ] {
-        let mut command = store.command(&home, &["verify", target, "--level", RR]);
+        let mut command = store.command(&home, &["verify", &guest.url(), "--level", RR]);
         command.args(["--transactions", "400", "--keys", "4", "--format", "json"]);
         let done = finish(command);
         assert_eq!(done.code, 0, "{done:?}");
@@ -501,14 +511,14 @@ fn a_connection_that_is_lost_ends_no_history() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let store = Store::new();
-    let server = Running::start(&home, Product::MariaDb, "10.11");
-    let url = server.socket(&format!("dbdyno:{}", server.password()), &server.own_database());
-    let mut command = store.command(&home, &["verify", &url, "--level", RR, "--repeat", "0"]);
+    let guest = Guest::on(&home, Product::MariaDb, "10.11");
+    let args = ["verify", &guest.url(), "--level", RR, "--repeat", "0"];
+    let mut command = store.command(&home, &args);
     command.args(["--transactions", "1500", "--clients", "4", "--format", "json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut killer = server.connect(&server.own_database());
-    let at_work = "SELECT id FROM information_schema.processlist \
-                   WHERE info LIKE '%dbdyno_random WHERE id%' AND id <> connection_id()";
+    let mut killer = guest.connect();
+    let at_work = "SELECT id FROM information_schema.processlist WHERE db = database() \
+                   AND info LIKE '%dbdyno_random WHERE id%' AND id <> connection_id()";
     let mut killed = 0;
     while killed < 5 && child.try_wait().unwrap().is_none() {
         for row in killer.query(at_work).unwrap().rows {
@@ -522,8 +532,6 @@ fn a_connection_that_is_lost_ends_no_history() {
     let level = &told["servers"][0]["levels"][0];
     assert!(level["connections_lost"].as_u64() > Some(0), "{level}");
     assert_eq!(level["history"]["levels"][0]["verdict"], "holds", "{level}");
-    drop(killer);
-    server.stop();
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod scripts;
 mod serve;
 mod servers;
 mod settles;
+mod shared;
 mod sqlite;
 mod statements;
 mod tls;

@@ -4,7 +4,7 @@ use dbdyno_model::{Arm, ArmSpec, Target};
 use dbdyno_store::Store as Results;
 use dbdyno_wire::{Client, Endpoint};
 
-use crate::common::{Done, Home, SHORT, finish, turn};
+use crate::common::{BRIEF, Done, Home, SHORT, finish, turn};
 use crate::servers::{Ending, Store, are_here, home};
 
 /// Starts a server with these settings, asks it, and takes it away.
@@ -115,7 +115,7 @@ fn two_arms_that_differ_in_a_setting_are_told_so_and_stored_so() {
     let test = "mariadb:10.11?buffer=64M&redo=32M&flush=fsync&innodb-io-capacity=400";
     let more = ["--rounds", "1", "--load", "point-query"];
     let done =
-        finish(store.command(&home, &[&["compare", base, test][..], &SHORT, &more].concat()));
+        finish(store.command(&home, &[&["compare", base, test][..], &BRIEF, &more].concat()));
     assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
     for said in [
         "set    base: innodb_io_capacity=300 (yours)",

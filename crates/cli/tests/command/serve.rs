@@ -13,7 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::common::{Home, SHORT, turn};
+use crate::common::{BRIEF, Home, turn};
 
 /// A server that a user has started, and where it listens.
 pub(crate) struct Served {
@@ -238,7 +238,7 @@ fn an_engine_is_compared_over_the_wire_and_by_url() {
     let load = [&load[..], &["--load", "point-query,read-write,tpcc?items=200&customers=30"]];
     let load = load.concat();
     let args = ["compare", "engine:?device=none&wire=on", &url];
-    let run = home.dbdyno([&args[..], &SHORT, &load].concat());
+    let run = home.dbdyno([&args[..], &BRIEF, &load].concat());
     assert!([0, 1, 3].contains(&run.code), "{run:?}");
     let run: Value = serde_json::from_str(&run.out).unwrap();
     let cells = run["cells"].as_array().unwrap();

@@ -9,7 +9,7 @@ use dbdyno_sandbox::{Options, Server, get};
 use dbdyno_wire::{Client, Endpoint};
 use serde_json::Value;
 
-use crate::common::{Done, Home, SHORT, eventually, finish, processes_in, skipped, turn};
+use crate::common::{BRIEF, Done, Home, eventually, finish, processes_in, skipped, turn};
 
 const LOADS: &str = "point-query,range-notcovered-pk,points-covered-si,update-nonindex,read-write";
 
@@ -66,7 +66,7 @@ fn two_releases(base: &str, test: &str, versions: [&str; 2]) {
     let _turn = turn();
     let store = Store::new();
     let more = ["--load", LOADS, "--clients", "2", "--rounds", "1", "--format", "json"];
-    let args = [&["compare", base, test][..], &SHORT, &more].concat();
+    let args = [&["compare", base, test][..], &BRIEF, &more].concat();
     let mut command = store.command(&home, &args);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let pid = child.id();
@@ -195,7 +195,7 @@ fn a_killed_dbdyno_takes_its_servers_with_it() {
     let _turn = turn();
     let store = Store::new();
     let more = ["--rounds", "10000"];
-    let args = [&["compare", "mariadb:11.8", "postgres:17"][..], &SHORT, &more].concat();
+    let args = [&["compare", "mariadb:11.8", "postgres:17"][..], &BRIEF, &more].concat();
     let mut command = store.command(&home, &args);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     home.wait_for_rounds(&mut child, &store.path(), 2);
@@ -281,35 +281,27 @@ impl Running {
         self.server.endpoint()
     }
 
+    /// How it is reached.
+    pub(crate) fn access(&self) -> Access {
+        let Transport::Unix(socket) = self.server.socket_endpoint().transport else { panic!() };
+        Access { product: self.product, endpoint: self.endpoint(), socket }
+    }
+
     pub(crate) fn password(&self) -> String {
         self.server.endpoint().password.expose().to_owned()
     }
 
-    fn is_mysql(&self) -> bool {
-        self.product != Product::Postgres
-    }
-
-    fn scheme(&self) -> &'static str {
-        if self.is_mysql() { "mysql" } else { "postgres" }
-    }
-
     pub(crate) fn tcp(&self, account: &str, database: &str) -> String {
         let Transport::Tcp(_, port) = self.server.endpoint().transport else { panic!() };
-        format!("{}://{account}@127.0.0.1:{port}/{database}", self.scheme())
+        format!("{}://{account}@127.0.0.1:{port}/{database}", self.access().scheme())
     }
 
     pub(crate) fn socket(&self, account: &str, database: &str) -> String {
-        let Transport::Unix(path) = self.server.socket_endpoint().transport else { panic!() };
-        format!("{}://{account}@/{database}?socket={path}", self.scheme())
+        self.access().socket(account, database)
     }
 
     pub(crate) fn connect(&self, database: &str) -> Box<dyn Client> {
-        let endpoint = Endpoint { database: database.to_owned(), ..self.server.endpoint() };
-        if self.is_mysql() {
-            Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
-        } else {
-            Box::new(dbdyno_wire::postgres::Connection::connect(&endpoint).unwrap())
-        }
+        self.access().connect(database)
     }
 
     /// The database that is there from the beginning.
@@ -318,8 +310,7 @@ impl Running {
     }
 
     pub(crate) fn ask(&self, sql: &str) -> String {
-        let rows = self.connect(&self.own_database()).query(sql).unwrap();
-        rows.single().unwrap_or("NULL").to_owned()
+        self.access().ask(&self.own_database(), sql)
     }
 
     pub(crate) fn has_database(&self, name: &str) -> bool {
@@ -333,16 +324,52 @@ impl Running {
 
     /// The user's tables in the database that is there from the beginning.
     pub(crate) fn tables(&self) -> String {
-        let schema = if self.product == Product::MariaDb { "database()" } else { "'public'" };
-        self.ask(&format!(
-            "SELECT count(*) FROM information_schema.tables WHERE table_schema={schema}"
-        ))
+        self.access().tables(&self.own_database())
+    }
+}
+
+/// How a server is reached, by whatever thread.
+pub(crate) struct Access {
+    product: Product,
+    /// By TCP.
+    pub endpoint: Endpoint,
+    socket: String,
+}
+
+impl Access {
+    fn scheme(&self) -> &'static str {
+        if self.product == Product::Postgres { "postgres" } else { "mysql" }
+    }
+
+    pub(crate) fn socket(&self, account: &str, database: &str) -> String {
+        format!("{}://{account}@/{database}?socket={}", self.scheme(), self.socket)
+    }
+
+    pub(crate) fn connect(&self, database: &str) -> Box<dyn Client> {
+        let endpoint = Endpoint { database: database.to_owned(), ..self.endpoint.clone() };
+        if self.product == Product::Postgres {
+            Box::new(dbdyno_wire::postgres::Connection::connect(&endpoint).unwrap())
+        } else {
+            Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
+        }
+    }
+
+    pub(crate) fn ask(&self, database: &str, sql: &str) -> String {
+        let rows = self.connect(database).query(sql).unwrap();
+        rows.single().unwrap_or("NULL").to_owned()
+    }
+
+    /// How many tables a database has.
+    pub(crate) fn tables(&self, database: &str) -> String {
+        let schema = if self.product == Product::Postgres { "'public'" } else { "database()" };
+        let sql = "SELECT count(*) FROM information_schema.tables WHERE table_schema=";
+        self.ask(database, &format!("{sql}{schema}"))
     }
 }
 
 fn one_round(base: &str, test: &str) -> Vec<String> {
     let more = ["--rounds", "1", "--load", "point-query", "--format", "json"];
-    [&["compare", base, test][..], &SHORT, &more].concat().into_iter().map(str::to_owned).collect()
+    [&["compare", base, test][..], &BRIEF, &more].concat().into_iter().map(str::to_owned).collect()
 }
 
 fn urls(product: Product, version: &str) {
@@ -411,7 +438,7 @@ fn urls(product: Product, version: &str) {
 fn second_at_once_and_killed(home: &Home, running: &Running, store: &Store, variable: &str) {
     let url = running.socket("dbdyno", "busy");
     let more = ["--rounds", "10000"];
-    let args = [&["compare", &url, &url][..], &SHORT, &more].concat();
+    let args = [&["compare", &url, &url][..], &BRIEF, &more].concat();
     let other = Store::new();
     let mut command = other.command(home, &args);
     command.env(variable, running.password()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{Done, Home, SHORT, end, finish, measured_pairs, signal, turn};
+use crate::common::{BRIEF, Done, Home, end, finish, measured_pairs, signal, turn};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -98,7 +98,7 @@ fn check_contract(run: &Value) {
 }
 
 fn compare<'a>(base: &'a str, test: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["compare", base, test][..], &SHORT, more].concat()
+    [&["compare", base, test][..], &BRIEF, more].concat()
 }
 
 /// Whether a page asks for nothing: no address in any place from which a browser fetches.

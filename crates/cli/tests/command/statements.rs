@@ -11,12 +11,13 @@
 
 use dbdyno_model::Product;
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Client as _, Endpoint, Param, RowBuffer, WireError};
+use dbdyno_wire::{Client as _, Param, RowBuffer, WireError};
 use nix::sys::signal::Signal;
 
 use crate::common::{Home, turn};
 use crate::serve::Served;
-use crate::servers::{self, Running};
+use crate::servers;
+use crate::shared::Guest;
 
 /// How statements that have marks are sent.
 #[derive(Clone, Copy, Debug)]
@@ -148,14 +149,11 @@ fn are_answered_alike(file: &str) {
     let home = Home::new();
     let steps = steps(file);
     assert!(steps.iter().any(|step| step.refused.is_some()));
-    let mariadb = Running::start(&shared, Product::MariaDb, "10.11");
     for form in [Form::Text, Form::Prepared] {
         let data = home.path().join(format!("{form:?}"));
         let served = Served::start(&home, &data, &["--design", "device=none"]);
-        let database = format!("of_{form:?}").to_lowercase();
+        let mariadb = Guest::on(&shared, Product::MariaDb, "10.11");
         let mut real = Connection::connect(&mariadb.endpoint()).unwrap();
-        real.run(&format!("CREATE DATABASE {database}")).unwrap();
-        let mut real = Connection::connect(&Endpoint { database, ..mariadb.endpoint() }).unwrap();
         let mut ours = served.connect();
         for step in &steps {
             let [ours, real] = [&mut ours, &mut real].map(|client| step.say(client, form));
@@ -173,7 +171,6 @@ fn are_answered_alike(file: &str) {
         drop(ours);
         assert_eq!(served.end(Signal::SIGTERM), Some(0));
     }
-    mariadb.stop();
 }
 
 #[test]

@@ -5,7 +5,7 @@ use dbdyno_wire::{Client, Endpoint, Security, WireError};
 use serde_json::Value;
 
 use crate::certificates::{Authority, Papers};
-use crate::common::{Home, SHORT, finish, turn};
+use crate::common::{BRIEF, Home, finish, turn};
 use crate::servers::{Running, Store, are_here, home};
 
 const GOOD: i32 = 2099;
@@ -48,7 +48,7 @@ fn refused(url: impl Fn(&str) -> String, cases: &[(&str, &[&str])]) {
 }
 
 fn json(home: &Home, store: &Store, base: &str, test: &str, more: &[&str]) -> Value {
-    let more = [&SHORT[..], &["--rounds", "1", "--format", "json"], more].concat();
+    let more = [&BRIEF[..], &["--rounds", "1", "--format", "json"], more].concat();
     let done = finish(store.command(home, &[&["compare", base, test][..], &more].concat()));
     assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
     serde_json::from_str(&done.out).unwrap()

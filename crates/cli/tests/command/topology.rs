@@ -5,7 +5,7 @@ use std::process::Stdio;
 use dbdyno_wire::{Client, Endpoint};
 use serde_json::Value;
 
-use crate::common::{Home, SHORT, eventually, finish, processes_in, turn};
+use crate::common::{BRIEF, Home, eventually, finish, processes_in, turn};
 use crate::servers::{Store, are_here, home, sandboxes_of};
 
 /// Ends background servers however the test ends.
@@ -118,7 +118,7 @@ fn a_server_is_compared_with_one_that_has_a_standby_far_away() {
     let test = "postgres:17?topology=replicas:1&delay=2ms&synchronous_standby_names=*\
                 &synchronous_commit=on";
     let more = ["--rounds", "1", "--load", "update-nonindex", "--format", "json"];
-    let args = [&["compare", "postgres:17", test][..], &SHORT, &more].concat();
+    let args = [&["compare", "postgres:17", test][..], &BRIEF, &more].concat();
     let done = finish(store.command(&home, &args));
     assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
     let run: Value = serde_json::from_str(&done.out).unwrap();
@@ -140,7 +140,7 @@ fn a_killed_dbdyno_takes_a_whole_group_with_it() {
     let store = Store::new();
     let more = ["--rounds", "10000"];
     let arms = ["compare", "sqlite:", "mysql:8.0.33?topology=group:3"];
-    let args = [&arms[..], &SHORT, &more].concat();
+    let args = [&arms[..], &BRIEF, &more].concat();
     let mut command = store.command(&home, &args);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     home.wait_for_rounds(&mut child, &store.path(), 2);

@@ -8,7 +8,8 @@ use dbdyno_store::Store;
 use serde_json::Value;
 
 use crate::common::{Home, SHORT, end, finish, turn};
-use crate::servers::{self, Running};
+use crate::servers;
+use crate::shared::Guest;
 
 /// Small enough for seconds, with two warehouses so that some rows are remote.
 const LOAD: &str = "tpcc?warehouses=2&items=1000&customers=60";
@@ -121,19 +122,18 @@ fn terminals_that_think_ask_at_the_pace_of_people() {
 fn a_run_whose_tables_are_inconsistent_in_the_end_is_refused() {
     let Some(home) = servers::home() else { return };
     let _turn = turn();
-    let running = Running::start(&home, Product::MariaDb, "10.11");
-    let url = running.socket("dbdyno", "tampered");
+    let guest = Guest::on(&home, Product::MariaDb, "10.11");
+    let url = guest.url();
     let store = tempfile::tempdir().unwrap();
     let path = store.path().join("results.db");
     let more = ["--load", LOAD, "--rounds", "3"];
     let mut command = home.command([&["compare", &url, &url][..], &SHORT, &more].concat());
-    command.env("DBDYNO_STORE", &path).env("MYSQL_PWD", running.password());
+    command.env("DBDYNO_STORE", &path);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     home.wait_for_rounds(&mut child, &path, 1);
     let sql = "UPDATE tpcc_district SET d_ytd=d_ytd+1 WHERE d_w_id=2 AND d_id=7";
-    running.connect("tampered").run(sql).unwrap();
+    guest.connect().run(sql).unwrap();
     let done = end(child);
     assert_eq!(done.code, 2, "{done:?}");
     assert!(done.err.contains("consistency condition 1"), "{}", done.err);
-    running.stop();
 }

@@ -5,6 +5,7 @@ use dbdyno_model::Reference;
 use super::figure::Figure;
 use super::table::{self, Table};
 use super::view::ArmsView;
+use super::words::Signs;
 use super::{costs, history, words};
 use crate::escape::escape;
 use crate::notes;
@@ -45,7 +46,7 @@ pub fn arms_markdown(view: &ArmsView, parts: &[Section]) -> String {
             text.push_str(&format!("|:--|{}\n", "--:|".repeat(row.len() - 1)));
         }
     }
-    text.push_str(&format!("\n{}\n", escape(&words::signs(view))));
+    text.push_str(&format!("\n{}\n", escape(&words::signs(view, Signs::WithMethod))));
     for (at, note) in view.notes.iter().enumerate() {
         let number = notes::superscript(at + 1);
         let severity = note.warning.severity;

@@ -15,6 +15,7 @@ use super::figure::{Figure, Shade};
 use super::history::Scale;
 use super::table::{self, Line, Part, Table};
 use super::view::ArmsView;
+use super::words::Signs;
 use super::{costs, evidence, words};
 use crate::calendar::utc;
 use crate::html::{self, escape::escape};
@@ -166,7 +167,7 @@ fn rates(view: &ArmsView) -> String {
          </section>\n",
         escape(&words::title(view)),
         laid_out(view, &table, &shape),
-        aside(&words::signs(view)),
+        aside(&words::signs(view, Signs::WithMethod)),
         aside(
             "Each figure is a link to its evidence. Purple at 0.95 and below, green at 1.05 and \
              above, grey between, hatched what is not decided. History: rQPS of the arms in their \

@@ -15,6 +15,7 @@ use super::figure::{Figure, Shade};
 use super::history::Scale;
 use super::table::{self, Part, Table};
 use super::view::ArmsView;
+use super::words::Signs;
 use super::{costs, words};
 use crate::html::escape::escape;
 use crate::layout;
@@ -58,7 +59,9 @@ pub fn arms_svg(view: &ArmsView) -> String {
     }
     drawing.y += 6.0;
     let sharing = costs::by_cpu(view).and(costs::about_sharing(view));
-    for text in [words::signs(view), LEGEND.to_owned()].into_iter().chain(sharing) {
+    for text in
+        [words::signs(view, Signs::WithMethod), LEGEND.to_owned()].into_iter().chain(sharing)
+    {
         drawing.paragraph(&text, "aside", CHARACTER);
     }
     drawing.paragraph(&format!("dbdyno show {}", view.head.run), "aside code", CHARACTER);

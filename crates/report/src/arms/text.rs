@@ -13,7 +13,9 @@ use super::figure::{Better, Figure, Shade};
 use super::table::{self, Table};
 use super::view::ArmsView;
 use super::view::Note;
+use super::words::Signs;
 use super::{costs, history, words};
+use crate::cautions::TOLD_MOST;
 use crate::layout::{self, Grid, Line};
 use crate::notes;
 use crate::number::{GLUE, UNKNOWN};
@@ -50,7 +52,7 @@ pub fn arms_text(view: &ArmsView, detail: Detail, parts: &[Section], style: &Tex
     if view.has_answers() {
         text.push_str(&rates(view, detail, parts, style));
         text.push('\n');
-        text.push_str(&falls(view, style.width));
+        text.push_str(&falls(view, parts, style.width));
         if parts.contains(&Section::Cost) {
             text.push_str(&cost_tables(view, detail, style));
         }
@@ -81,9 +83,13 @@ fn arms(view: &ArmsView, width: usize) -> String {
     view.arms.iter().map(line).collect()
 }
 
-/// Where each group starts to fall.
-fn falls(view: &ArmsView, width: usize) -> String {
-    let falls = words::falls(view);
+/// Where each group starts to fall: one sentence for all of them, or one for each if everything is
+/// wished.
+fn falls(view: &ArmsView, parts: &[Section], width: usize) -> String {
+    let falls = match words::falls_in_short(view).filter(|_| !is_everything(parts)) {
+        Some(in_short) => vec![("starts to fall".to_owned(), in_short)],
+        None => words::falls(view),
+    };
     let line = |(called, sentence): &(String, String)| {
         layout::paragraph(sentence, width, &format!("{called}: "), "  ")
     };
@@ -316,21 +322,13 @@ fn coloured(text: &str, better: Better, colour: Colour) -> String {
     coloured + rest
 }
 
-/// What speaks against something, and where the rest is said, or all of it.
+/// What speaks against something, the worst of it, and where the rest is said; or all of it.
 fn footnotes(view: &ArmsView, parts: &[Section], width: usize) -> String {
-    let mut text = String::new();
     let is_brief = !parts.contains(&Section::Notes);
-    let mut in_order: Vec<(usize, &Note)> = view.notes.iter().enumerate().collect();
-    if is_brief {
-        in_order.retain(|(_, note)| !note.is_mere());
-        in_order.sort_by_key(|(_, note)| note.more.is_some());
-    }
-    for (at, note) in in_order {
-        let like_it = if is_brief { alike(view, note) } else { vec![at] };
-        if like_it[0] != at {
-            continue;
-        }
-        let more = match like_it.len() - 1 {
+    let (told, left) = if is_brief { cautions(view) } else { (every_note(view), 0) };
+    let mut text = String::new();
+    for Footnote { at, note, others } in told {
+        let more = match others {
             0 => String::new(),
             others => format!(" (and {others} like it)"),
         };
@@ -341,10 +339,41 @@ fn footnotes(view: &ArmsView, parts: &[Section], width: usize) -> String {
         let first = format!("{number}{}: ", note.warning.severity);
         text.push_str(&layout::paragraph(&(note.text() + &more), width, &first, "  "));
     }
-    text.push_str(&layout::paragraph(&rest(view, parts), width, "", "  "));
+    text.push_str(&layout::paragraph(&rest(view, parts, left), width, "", "  "));
     text.push('\n');
-    text.push_str(&layout::paragraph(&words::signs(view), width, "", "  "));
+    let detail = if is_everything(parts) { Signs::WithMethod } else { Signs::Alone };
+    text.push_str(&layout::paragraph(&words::signs(view, detail), width, "", "  "));
     text
+}
+
+/// A note below the table.
+struct Footnote<'a> {
+    /// Its place among all notes.
+    at: usize,
+    note: &'a Note,
+    /// How many more of its kind the run has.
+    others: usize,
+}
+
+fn every_note(view: &ArmsView) -> Vec<Footnote<'_>> {
+    let all = view.notes.iter().enumerate();
+    all.map(|(at, note)| Footnote { at, note, others: 0 }).collect()
+}
+
+/// What blocks or endangers a verdict, one of each kind: what blocks first, then what is of the
+/// whole run, then what most answers have; and how many kinds there are beside those.
+fn cautions(view: &ArmsView) -> (Vec<Footnote<'_>>, usize) {
+    let mut kinds = every_note(view);
+    kinds.retain_mut(|Footnote { at, note, others }| {
+        let like_it = alike(view, note);
+        *others = like_it.len() - 1;
+        !note.is_mere() && like_it[0] == *at
+    });
+    let reach = |note: &Note| std::cmp::Reverse(note.more.map_or(u32::MAX, |more| more));
+    kinds.sort_by_key(|of| (!of.note.is_blocking(), reach(of.note)));
+    let left = kinds.len().saturating_sub(TOLD_MOST);
+    kinds.truncate(TOLD_MOST);
+    (kinds, left)
 }
 
 /// The places of the notes of this kind, if it is of the whole run or of a pair of arms: no figure
@@ -363,12 +392,15 @@ fn alike(view: &ArmsView, note: &Note) -> Vec<usize> {
 }
 
 /// Where the rest is.
-fn rest(view: &ArmsView, parts: &[Section]) -> String {
+fn rest(view: &ArmsView, parts: &[Section], cautions_left: usize) -> String {
     let notes = view.notes.iter().filter(|note| note.is_mere()).count() as u64;
     let is_left = |section: &Section| !parts.contains(section);
     let costs = is_left(&Section::Cost).then(|| "--section cost: what operations cost".to_owned());
-    let notes = (notes > 0 && is_left(&Section::Notes))
-        .then(|| format!("--section notes: {}", told::plural(notes, "note")));
+    let counts = [(cautions_left as u64, "more caution"), (notes, "note")];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, what)| told::plural(count, what)).collect();
+    let notes = (!counts.is_empty() && is_left(&Section::Notes))
+        .then(|| format!("--section notes: {}", counts.join(", ")));
     let steps = view.has_steps() && view.has_answers() && !is_everything(parts);
     let steps = steps.then(|| "--against before: each arm against the one before it".to_owned());
     let one = Some("--arm ARM: one arm in full".to_owned());

@@ -65,6 +65,10 @@ impl Note {
         self.warning.severity == Severity::Note.name()
     }
 
+    pub(super) fn is_blocking(&self) -> bool {
+        self.warning.severity == Severity::Blocks.name()
+    }
+
     /// The words of the first of its kind, and how often there is another one.
     pub(super) fn text(&self) -> String {
         match self.more {

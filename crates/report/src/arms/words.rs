@@ -13,21 +13,36 @@ use crate::words;
 /// The verdicts in the order in which they are told.
 const TOLD: [Verdict; 4] = [Verdict::Slower, Verdict::Faster, Verdict::Equal, Verdict::Undecided];
 
+/// How much is said of signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signs {
+    /// What each stands for.
+    Alone,
+    /// And how families and medians are made.
+    WithMethod,
+}
+
 /// What the figures and the signs mean.
-pub(super) fn signs(view: &ArmsView) -> String {
+pub(super) fn signs(view: &ArmsView, detail: Signs) -> String {
     let figures = match view.reference {
         Reference::Arm(arm) => format!("Of {arm} the rate, of the others rQPS against it"),
         Reference::Before => {
             "Of base the rate, of the others rQPS against the arm to its left".into()
         }
     };
-    format!(
-        "{figures}: ▼ slower, ▲ faster, = equal within the budget, ~ not decided, — not measured. \
-         Against the arm before: each arm against the one to its left, a family of its own.{}",
-        if view.groups.len() > 1 { MEDIANS } else { "" }
-    )
+    let signs = format!(
+        "{figures}: ▼ slower, ▲ faster, = equal within the budget, ~ not decided, — not measured."
+    );
+    if detail == Signs::Alone {
+        return signs;
+    }
+    let medians = if view.groups.len() > 1 { MEDIANS } else { "" };
+    format!("{signs}{STEPS}{medians}")
 }
 
+/// What an arm against the one before it is.
+const STEPS: &str =
+    " Against the arm before: each arm against the one to its left, a family of its own.";
 /// What the sign of a median means.
 const MEDIANS: &str = " Of a group the median of its loads, with the sign that most of them have.";
 
@@ -239,6 +254,28 @@ pub(super) fn falls(view: &ArmsView) -> Vec<(String, String)> {
         Some((called, fall(view, group)?))
     };
     view.groups.iter().chain(&view.all).filter_map(of).collect()
+}
+
+/// Where each of several groups starts to fall, in one sentence; none where there is one group.
+pub(super) fn falls_in_short(view: &ArmsView) -> Option<String> {
+    if view.groups.len() < 2 {
+        return None;
+    }
+    let heads = view.heads();
+    let of = |group: &Group| {
+        let called = group.called.clone().unwrap_or_else(|| "other loads".to_owned());
+        group.fall.last?;
+        Some(match (group.fall.with, group.fall.perhaps) {
+            (Some(with), None) => format!("{called} with {}", heads[with]),
+            (Some(with), Some(perhaps)) => {
+                format!("{called} with {}, perhaps with {}", heads[with], heads[perhaps])
+            }
+            (None, Some(perhaps)) => format!("{called} perhaps with {}", heads[perhaps]),
+            (None, None) => format!("{called} with no arm"),
+        })
+    };
+    let told: Vec<String> = view.groups.iter().chain(&view.all).filter_map(of).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// What stands above counts.

@@ -111,7 +111,7 @@ fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
             _ => "new".to_owned(),
         };
         let moved = one.moved_within.as_ref();
-        let moved = moved.map_or(String::new(), |caller| format!(", moved within {caller}"));
+        let moved = moved.map(|caller| format!(", moved within {}", clipped(caller)));
         [
             printable(&one.name),
             percent(one.share.base),
@@ -119,7 +119,7 @@ fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
             relative,
             format!("{} ± {}", signed(100.0 * one.weighted.estimate, 2), fixed(half, 2)),
             q_value(one.q_value),
-            printable(&format!("{}{moved}", one.matched.name())),
+            printable(&format!("{}{}", one.matched.name(), moved.unwrap_or_default())),
         ]
     };
     let (shown, hidden): (Vec<_>, Vec<_>) = of.functions.iter().partition(is_shown);

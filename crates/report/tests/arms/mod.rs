@@ -56,6 +56,26 @@ fn numbers_beside_figures_have_no_gaps() {
     assert_eq!(by_place(&whole, &["note: placed", "² caution"]), ["² caution", "note: placed"]);
 }
 
+/// Of what endangers a verdict, the worst three kinds are told at first, and the others counted:
+/// what blocks before what is of the whole run, and that before what few answers have.
+#[test]
+fn the_first_screen_tells_the_worst_three_cautions() {
+    let mut sample = four_versions();
+    let whole = ["one", "two", "three"].map(|code| (Severity::Caution, code));
+    let of_run = whole.into_iter().chain([(Severity::Blocks, "four")]);
+    let of_run =
+        of_run.map(|(severity, code)| Warning::new(severity, code, format!("{code} it is")));
+    sample.comparison.warnings.splice(..0, of_run);
+    let brief = text(&sample, 110, &[]);
+    let told = ["blocks: four it is", "caution: one it is", "caution: two it is"];
+    assert_eq!(by_place(&brief, &told), told);
+    assert!(!brief.contains("three it is") && !brief.contains("the client"), "{brief}");
+    assert!(brief.contains("--section notes: 2 more cautions;"), "{brief}");
+    assert!(brief.contains("0.792 ¹"), "the mark stays, and --section notes tells what it is");
+    let whole = text(&sample, 110, &ALL);
+    assert!(whole.contains("caution: three it is") && whole.contains("the client's threads"));
+}
+
 /// Where each of these stands in a text, in the order of the text.
 fn by_place<'a>(text: &str, names: &[&'a str]) -> Vec<&'a str> {
     let place = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name} is not in {text}"));
@@ -109,7 +129,8 @@ fn on_request_groups_and_their_loads_begin_with_what_lost_most() {
     assert_eq!(by_place(&table(&page, "<h2 id=\"arms-title\""), &bare), bare);
     let usual = arms_text(&view(&sample), ArmsDetail::Ratios, &[], &style);
     let in_order = |text: &str| {
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let (table, _) = text.split_once("starts to fall: ").unwrap();
+        let mut lines: Vec<String> = table.lines().map(str::to_owned).collect();
         lines.sort();
         lines
     };
