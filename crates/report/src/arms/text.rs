@@ -369,7 +369,7 @@ fn cautions(view: &ArmsView) -> (Vec<Footnote<'_>>, usize) {
         *others = like_it.len() - 1;
         !note.is_mere() && like_it[0] == *at
     });
-    let reach = |note: &Note| std::cmp::Reverse(note.more.map_or(u32::MAX, |more| more));
+    let reach = |note: &Note| std::cmp::Reverse(note.more.unwrap_or(u32::MAX));
     kinds.sort_by_key(|of| (!of.note.is_blocking(), reach(of.note)));
     let left = kinds.len().saturating_sub(TOLD_MOST);
     kinds.truncate(TOLD_MOST);
