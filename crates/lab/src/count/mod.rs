@@ -3,9 +3,8 @@
 //! ```text
 //!   all arms: started on small tables ── filled ── started again under callgrind
 //!   for each load   a few operations of base ──▶ how many a session has
-//!                   long sessions of all arms until they need what they needed before
-//!                   5 × ( short session, long session ), operations and order the same for all;
-//!                   the first long one is the last of those above
+//!                   sessions of all arms until they need what they needed before
+//!                   5 × ( short session, long session ), operations and order the same for all
 //!                        long − short = the operations between them, and nothing else
 //! ```
 //!
@@ -288,8 +287,8 @@ const PILOTS: u32 = 2;
 impl Turn {
     #[expect(clippy::disallowed_methods, reason = "a wait of this length is announced")]
     fn new(loads: u32, arms: u32, repeats: u32) -> Turn {
-        // Pilots, two warm-ups of which the second is a long session, and the repetitions.
-        let sessions = PILOTS + 1 + 2 * repeats;
+        // Pilots, two warm-ups, and the repetitions.
+        let sessions = PILOTS + 2 + 2 * repeats;
         Turn { began: Instant::now(), done: 0, arms, total: loads * arms * sessions }
     }
 
@@ -345,18 +344,17 @@ fn count(
         (millions * 1_000_000 / per_event).clamp(least, most)
     };
     let (short, long) = (events(SHORT_M, SHORT_EVENTS), events(LONG_M, LONG_EVENTS));
-    let mut warmed = Some(warm(|| all(lab, short + long))?);
+    warm(|| all(lab, short + long))?;
     let mut repeated: Arms<Vec<(Session, Session)>> = Arms::from_fn(arms.clone(), |_| Vec::new());
     for repeat in 0..repeats(plan) {
-        let (shorts, longs) = match (warmed.take(), repeat % 2) {
-            (Some(longs), _) => (all(lab, short)?, longs),
-            (None, 0) => {
-                let longs = all(lab, short + long)?;
-                (all(lab, short)?, longs)
-            }
-            (None, _) => {
+        let (shorts, longs) = match repeat % 2 {
+            0 => {
                 let shorts = all(lab, short)?;
                 (shorts, all(lab, short + long)?)
+            }
+            _ => {
+                let longs = all(lab, short + long)?;
+                (all(lab, short)?, longs)
             }
         };
         for ((arm, short), (_, long)) in shorts.into_iter().zip(longs) {
@@ -401,11 +399,8 @@ fn repeats(plan: &Plan) -> u32 {
     }
 }
 
-/// Repeats sessions until all arms need what they needed before. The last of them is as good as
-/// those that follow, and is the long session of the first repetition.
-fn warm(
-    mut session: impl FnMut() -> Result<Arms<Session>, LabError>,
-) -> Result<Arms<Session>, LabError> {
+/// Repeats sessions until all arms need what they needed before.
+fn warm(mut session: impl FnMut() -> Result<Arms<Session>, LabError>) -> Result<(), LabError> {
     let mut before = session()?;
     for _ in 1..WARM_UPS {
         let now = session()?;
@@ -413,12 +408,12 @@ fn warm(
             let (before, now) = (before[arm].profile.total as f64, now.profile.total as f64);
             (now / before - 1.0).abs() < STEADY
         });
-        before = now;
         if is_steady {
             break;
         }
+        before = now;
     }
-    Ok(before)
+    Ok(())
 }
 
 /// Adds what the repetitions of an arm say.
