@@ -84,6 +84,26 @@ mod tests {
         }
     }
 
+    /// Its steps are not warmed up, and those that load take what the servers need.
+    #[test]
+    fn its_queries_have_a_length_beforehand() {
+        use crate::plan::{Words, announcement};
+
+        let told = |loads: &[&str]| {
+            let plan = Plan {
+                pairs: 20,
+                round_ns: 3_000_000_000,
+                warm_up_ns: 60_000_000_000,
+                ..plan(loads, &[1])
+            };
+            announcement(&plan, &[], Words::Few)
+        };
+        let whole = told(&["insert-benchmark"]);
+        assert!(whole.contains("about 12 min of queries, and what loading takes"), "{whole}");
+        let loading = told(&["l.i0", "l.x"]);
+        assert!(loading.contains("as long as loading takes"), "{loading}");
+    }
+
     #[test]
     fn what_cannot_follow_is_refused() {
         for (loads, clients, hint) in [

@@ -9,6 +9,7 @@ use dbdyno_model::{
     Topology,
 };
 use dbdyno_store::Store;
+use dbdyno_workload::planned;
 
 use crate::args::Compare;
 use crate::failure::Failure;
@@ -477,16 +478,14 @@ pub(crate) fn announcement(plan: &Plan, known: &[Run], words: Words) -> String {
         return format!("plan   {}\n{}", in_words(plan), counting_of(plan).trim_end());
     }
     let cells = plan.cells();
-    let length_ns = plan.measuring_ns().min(plan.limit_ns.unwrap_or(u64::MAX));
-    let length = Duration::from_nanos(length_ns);
     let seconds = plan.round_ns as f64 / 1e9;
     let mut text = format!(
-        "plan   {}\n       {} × {} {} of {seconds} s in random order: about {} of measuring\n",
+        "plan   {}\n       {} × {} {} of {seconds} s in random order: {}\n",
         in_words(plan),
         counted(cells.len(), "cell"),
         plan.pairs,
         blocks(plan),
-        for_people(length),
+        length(plan),
     );
     text.push_str(&driven(&plan.driving));
     // What can be found of response times is not known beforehand.
@@ -513,6 +512,16 @@ pub(crate) fn announcement(plan: &Plan, known: &[Run], words: Words) -> String {
     }
     text.truncate(text.trim_end().len());
     text
+}
+
+/// How long it takes, as far as that is known beforehand.
+fn length(plan: &Plan) -> String {
+    let about = |ns: u64| for_people(Duration::from_nanos(ns.min(plan.limit_ns.unwrap_or(ns))));
+    match planned::queries_ns(plan) {
+        Some(0) => "as long as loading takes".to_owned(),
+        Some(ns) => format!("about {} of queries, and what loading takes", about(ns)),
+        None => format!("about {} of measuring", about(plan.measuring_ns())),
+    }
 }
 
 /// The arms, and what they are.

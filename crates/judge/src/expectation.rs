@@ -132,6 +132,25 @@ mod tests {
         assert!((half.base.unwrap() - 1.95).abs() < 0.01, "{half:?}");
     }
 
+    /// The parallelism of a log is not known before its first thousand transactions.
+    #[test]
+    fn a_round_with_none_of_either_counter_says_nothing_of_their_ratio() {
+        let of = |without: u32| {
+            found("units / steps", |round| {
+                let is_base = round.key.arm == Arm::Base;
+                let many = if is_base && round.key.pair < without { 0.0 } else { 10.0 };
+                round.readings.set("units", Some(if is_base { 2.0 } else { 1.0 } * many));
+                round.readings.set("steps", Some(many));
+            })
+        };
+        assert_eq!(
+            (of(5).base, of(5).sign),
+            (Some(2.0), Some(Sign::Less)),
+            "a quarter is left out"
+        );
+        assert_eq!((of(6).base, of(6).sign), (None, None), "too few are left");
+    }
+
     #[test]
     fn what_was_not_observed_has_no_sign() {
         let nowhere = found("wakes", |_| {});

@@ -20,12 +20,8 @@ pub(crate) fn of_pairs(
     figure: &Figure,
 ) -> Result<Outcome, JudgeError> {
     let units = CellUnits::of(&run.plan, cell);
-    let was_seen = |pair: &&PerArm<&Round>| Arm::BOTH.into_iter().all(|arm| was_seen(pair[arm]));
-    let seen: Vec<PerArm<&Round>> = pairs.iter().filter(was_seen).copied().collect();
-    let pairs = match figure {
-        Figure::Counter(..) if !seen.is_empty() => &seen,
-        _ => pairs,
-    };
+    let telling = telling(pairs, figure);
+    let pairs = if telling.is_empty() { pairs } else { &telling };
     let value = |round: &Round| of_round(round, figure, &units);
     let mean = |arm: Arm| {
         let all: Option<Vec<f64>> = pairs.iter().map(|pair| value(pair[arm])).collect();
@@ -60,6 +56,22 @@ pub(crate) fn of_values(
     }
     let judged = stats::judge_nested(&nest, &terms(&run.plan))?;
     Ok(Some(Judged { ratio: Some(judged.rqps), sign: sign_of(judged.verdict) }))
+}
+
+/// The pairs in which both rounds say something of a figure. What a counter is for each of another
+/// is not known of a round that has neither; such pairs are left out where they are no more than a
+/// quarter, for then what is left still stands for the cell.
+fn telling<'r>(pairs: &[PerArm<&'r Round>], figure: &Figure) -> Vec<PerArm<&'r Round>> {
+    let Figure::Counter(one, each) = figure else { return pairs.to_vec() };
+    let both = |pair: &PerArm<&Round>, says: &dyn Fn(&Round) -> bool| {
+        Arm::BOTH.into_iter().all(|arm| says(pair[arm]))
+    };
+    let seen: Vec<_> = pairs.iter().filter(|pair| both(pair, &was_seen)).copied().collect();
+    let Some(each) = each else { return seen };
+    let is_zero = |round: &Round, name: &str| round.readings.get(name) == Some(0.0);
+    let has_one = |round: &Round| !(is_zero(round, one) && is_zero(round, each));
+    let having: Vec<_> = seen.iter().filter(|pair| both(pair, &has_one)).copied().collect();
+    if 4 * having.len() >= 3 * seen.len() { having } else { seen }
 }
 
 /// Whether the looks at an engine's counters saw any of its work: where the host held up the one at

@@ -8,7 +8,7 @@
 //!                 set going                        until
 //!   InnoDB        ANALYZE TABLE                    history list ≤ 1 000 transactions (MySQL 5 000)
 //!                 limits of dirty pages lowered    dirty pages ≤ 1 % of the buffer pool
-//!   PostgreSQL    VACUUM (ANALYZE), CHECKPOINT     no autovacuum on our tables
+//!   PostgreSQL    ANALYZE, VACUUM, CHECKPOINT      no autovacuum on our tables
 //!   SQLite                                         write-ahead log written back and emptied
 //!   RocksDB       memory flushed into files        no flush or compaction is running or pending
 //!   engine        a checkpoint                     no transaction has versions to purge
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dbdyno_load::LoadError;
+use dbdyno_load::{COMMITS_ARE_SYNCED, LoadError, vacuum};
 use dbdyno_model::{ArmIndex, Arms, Dialect, Severity, Warning};
 use dbdyno_wire::{Client, WireError};
 
@@ -148,18 +148,7 @@ impl Settler {
         if settler.dialect == Dialect::Mysql && is_ours {
             settler.lowered = Some(Lowered::lower(station.connector.connect()?)?);
         }
-        for table in &all.tables[arm] {
-            let (doing, sql) = match settler.dialect {
-                Dialect::Mysql => ("statistics", format!("ANALYZE TABLE {table}")),
-                Dialect::Postgres => ("vacuum", format!("VACUUM (ANALYZE) {table}")),
-                Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => break,
-            };
-            if all.stop.load(Ordering::Relaxed) {
-                return Err(LoadError::Interrupted);
-            }
-            watch.progress(Progress::Stage(arm, &format!("settling: {doing} of {table}")));
-            settler.client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
-        }
+        settler.tidy(all, watch)?;
         if settler.dialect == Dialect::Rocksdb {
             watch.progress(Progress::Stage(arm, "settling: flush"));
             settler.client.run("FLUSH")?;
@@ -169,6 +158,38 @@ impl Settler {
             settler.checkpoint()?;
         }
         Ok(settler)
+    }
+
+    /// Makes statistics of all tables; then PostgreSQL vacuums them, for the synced commit of what
+    /// the statistics wrote has synced all commits before it.
+    fn tidy(&mut self, all: &Settling<'_>, watch: &mut dyn Watch) -> Result<(), LoadError> {
+        let analyze = match self.dialect {
+            Dialect::Mysql => "ANALYZE TABLE",
+            Dialect::Postgres => "ANALYZE",
+            Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => return Ok(()),
+        };
+        let is_postgres = self.dialect == Dialect::Postgres;
+        if is_postgres {
+            self.client.run(COMMITS_ARE_SYNCED)?;
+        }
+        let mut begins = |doing: &str, table: &str| {
+            if all.stop.load(Ordering::Relaxed) {
+                return Err(LoadError::Interrupted);
+            }
+            let stage = format!("settling: {doing} of {table}");
+            watch.progress(Progress::Stage(self.arm, &stage));
+            Ok(())
+        };
+        for table in &all.tables[self.arm] {
+            begins("statistics", table)?;
+            let sql = format!("{analyze} {table}");
+            self.client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
+        }
+        for table in all.tables[self.arm].iter().filter(|_| is_postgres) {
+            begins("vacuum", table)?;
+            vacuum(&mut *self.client, table)?;
+        }
+        Ok(())
     }
 
     /// Only a superuser may; elsewhere the checkpoint comes when it comes.

@@ -28,7 +28,7 @@ use dbdyno_workload::insert_benchmark::{Sizes, Step};
 use crate::all_arms;
 use crate::arm::Station;
 use crate::arrivals;
-use crate::capture::Meter;
+use crate::capture::{self, Meter};
 use crate::course::{Ahead, Course};
 use crate::driver::{self, Driver, Known, Terms};
 use crate::ending::{self, Ending};
@@ -604,6 +604,7 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Adds to the facts of all arms what they did while a cell was measured.
     fn note_meters(&mut self, cell: &Cell) -> Result<(), LabError> {
+        capture::note_measured_plans(self.plan, self.stations, cell);
         for (arm, station) in self.stations.iter_mut() {
             self.meters[arm].note(station, cell);
             self.lab.store.set_environment(self.run, arm, &station.environment)?;

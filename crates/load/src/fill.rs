@@ -23,6 +23,7 @@ use dbdyno_workload::{Dataset, TableScript};
 
 use crate::connector::Connector;
 use crate::error::LoadError;
+use crate::vacuum::{COMMITS_ARE_SYNCED, vacuum};
 
 /// How far filling has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub enum FillProgress {
 
 /// Counts up when the same rows come to lie differently in the pages of a server: images of tables
 /// that were filled otherwise are not used any more.
-pub const FILL_VERSION: u32 = 1;
+pub const FILL_VERSION: u32 = 2;
 /// Rows that are made and sent in one piece: about 100 KiB.
 const UNITS_PER_PIECE: u64 = 512;
 /// How often progress is told.
@@ -177,12 +178,11 @@ impl<'a> Filling<'a> {
         let teller = thread::current();
         thread::scope(|scope| {
             let worker = || {
-                let done =
-                    self.connector.connect().map_err(LoadError::from).and_then(|mut client| {
-                        work(&mut *client)?;
-                        client.close();
-                        Ok(())
-                    });
+                let done = self.connect().and_then(|mut client| {
+                    work(&mut *client)?;
+                    client.close();
+                    Ok(())
+                });
                 running.fetch_sub(1, Ordering::Release);
                 teller.unpark();
                 done.inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
@@ -203,6 +203,14 @@ impl<'a> Filling<'a> {
             }
             outcome
         })
+    }
+
+    fn connect(&self) -> Result<Box<dyn Client>, LoadError> {
+        let mut client = self.connector.connect()?;
+        if self.dialect == Dialect::Postgres {
+            execute(&mut *client, COMMITS_ARE_SYNCED)?;
+        }
+        Ok(client)
     }
 
     fn progress(&self) -> FillProgress {
@@ -253,18 +261,25 @@ impl<'a> Filling<'a> {
                 return Err(LoadError::Interrupted);
             }
             script.finish.iter().try_for_each(|sql| execute(client, sql))?;
+            if self.dialect == Dialect::Postgres {
+                vacuum(client, &script.name)?;
+            }
         }
         Ok(())
     }
 }
 
 /// The parts of all tables. SQLite has one writer, RocksDB is filled in order, and so is the
-/// reference engine, a part at a time, since a part is one record of its log; elsewhere a table is
-/// divided where there are fewer tables than workers, for pages that two connections write by turns
-/// come to lie by turns.
+/// reference engine, a part at a time, since a part is one record of its log. PostgreSQL keeps rows
+/// as they come: where two connections write a table by turns, it is luck how far rows lie in the
+/// order of their keys, and on that (`pg_stats.correlation`) depends which plans are chosen. MySQL
+/// keeps them by their keys; there a table is divided where there are fewer tables than workers.
 fn parts(dialect: Dialect, dataset: &dyn Dataset, tables: usize) -> Vec<Part> {
-    let has_one_worker = matches!(dialect, Dialect::Sqlite | Dialect::Rocksdb);
-    let is_divided = dialect == Dialect::Engine || (!has_one_worker && tables < workers());
+    let is_divided = match dialect {
+        Dialect::Engine => true,
+        Dialect::Mysql => tables < workers(),
+        Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => false,
+    };
     let of_table = |table: usize| {
         let units = dataset.units(table);
         let step = if is_divided { UNITS_PER_PART } else { units.max(1) };

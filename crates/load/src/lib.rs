@@ -60,6 +60,7 @@ mod tally;
 mod tape;
 mod time;
 pub mod usage;
+mod vacuum;
 mod window;
 mod wire;
 
@@ -85,3 +86,4 @@ pub use session::Session;
 pub use slices::Slices;
 pub use sqlite::SqliteFile;
 pub use survey::end_recording;
+pub use vacuum::{COMMITS_ARE_SYNCED, vacuum};

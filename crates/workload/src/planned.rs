@@ -107,6 +107,21 @@ pub fn rounds_of_step(plan: &Plan, step: Step, sizes: &Sizes) -> u32 {
     }
 }
 
+/// How long the arms of a plan answer queries in the steps of the Insert Benchmark, which have no
+/// warm-up; `None` for other loads. What its other steps take is for the servers to say.
+pub fn queries_ns(plan: &Plan) -> Option<u64> {
+    let cells = plan.cells();
+    let of_cell = |cell: &Cell| {
+        let (step, sizes) = step_of(cell)?;
+        Some(match step.work(&sizes) {
+            Work::QueriesAtRate(_) => u64::from(plan.pairs) * plan.round_ns,
+            Work::Commits(_) | Work::Indexes => 0,
+        })
+    };
+    let all: Option<u64> = cells.iter().map(of_cell).sum();
+    all.map(|ns| plan.arm_count() as u64 * ns)
+}
+
 /// The tables of a step, for as many clients as the plan has; `None` for other loads.
 pub fn dataset_of_step(plan: &Plan, load: &str) -> Option<Arc<dyn Dataset>> {
     let (step, sizes) = Step::find(load)?.ok()?;

@@ -609,6 +609,34 @@ pub(super) const FAULTS: &[Fault] = &[
             "isolation::loads_are_judged_while_they_go_on",
         ],
     ),
+    fault(
+        "two connections fill a table of PostgreSQL",
+        "crates/load/src/fill.rs",
+        "Dialect::Mysql => tables < workers(),\n        Dialect::Postgres | ",
+        "Dialect::Mysql | Dialect::Postgres => tables < workers(),\n        ",
+        &["lab/loads::heap::rows_are_filled_in_by_their_keys_and_are_known_to_be_visible"],
+    ),
+    fault(
+        "PostgreSQL vacuums what was filled in before it is on disk",
+        "crates/load/src/fill.rs",
+        "execute(&mut *client, COMMITS_ARE_SYNCED)?;",
+        "",
+        &["lab/loads::heap::rows_are_filled_in_by_their_keys_and_are_known_to_be_visible"],
+    ),
+    fault(
+        "PostgreSQL settles before what was written is on disk",
+        "crates/lab/src/settle.rs",
+        "self.client.run(COMMITS_ARE_SYNCED)?;",
+        "let _ = COMMITS_ARE_SYNCED;",
+        &["lab/loads::heap::after_settling_rows_are_known_to_be_visible"],
+    ),
+    fault(
+        "plans are those of the full tables",
+        "crates/lab/src/stages.rs",
+        "capture::note_measured_plans(self.plan, self.stations, cell);",
+        "",
+        &["lab/loads::heap::a_plan_that_changed_since_the_tables_were_filled_is_noted_of_the_cell"],
+    ),
 ];
 
 /// Plants one fault after the other into a clone of the last commit, and says which tests did not
@@ -760,8 +788,8 @@ mod tests {
                     Some((folder, test)) => (format!("{folder}/tests"), test),
                     None => ("cli/tests/command".to_owned(), *test),
                 };
-                let (module, name) = test.split_once("::").expect("a test is in a module");
-                let path = format!("crates/{folder}/{module}.rs");
+                let (module, name) = test.rsplit_once("::").expect("a test is in a module");
+                let path = format!("crates/{folder}/{}.rs", module.replace("::", "/"));
                 let tests = read(&path);
                 assert!(tests.contains(&format!("fn {name}(")), "there is no test {test}");
             }

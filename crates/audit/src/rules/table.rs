@@ -311,6 +311,17 @@ pub const RULES: &[Rule] = &[
         "Wang ch. 8.1; MySQL bugs 100191, 111538, 119421",
     ),
     facts(
+        "plan-measured",
+        Topic::Plans,
+        (Blocks, Annotates),
+        &["step[*].plan.*"],
+        "what was written, or new statistics, changed plans since the tables were filled, and when \
+         this was measured the arms had different ones: put `settle` before the load, compare \
+         EXPLAIN of both, or force one plan",
+        "measured: of seven releases of PostgreSQL one made bitmaps where the others scanned an \
+         index, after the same updates",
+    ),
+    facts(
         "plan-bounds",
         Topic::Plans,
         (Annotates, Annotates),

@@ -12,7 +12,8 @@
 //!                of columns, and the best plan not taken       histograms[…] runner_up[…]
 //!   all are      what brings the plan of base back, and what   plan_cause[…] samples[…]
 //!                fresh samples of statistics make of plans
-//!   each cell    debt at its beginning, log, fsyncs, pages     step[LOAD at N clients].
+//!   each cell    debt at its beginning, log, fsyncs, pages,    step[LOAD at N clients].
+//!                plans that are others than when it was full
 //! ```
 //!
 //! What is different in every instance by nature is replaced by a word, so that equal arms compare
@@ -25,6 +26,7 @@ mod facts;
 mod flips;
 mod histograms;
 mod locks;
+mod measured_plans;
 mod misestimate;
 mod plans;
 mod runner_up;
@@ -44,6 +46,7 @@ pub(crate) use causes::{Loan, look as look_for_causes};
 pub(crate) use facts::{Asked, Facts, Observer};
 pub(crate) use flips::look as look_for_flips;
 pub(crate) use locks::{blockers_of, deadlocks_of};
+pub(crate) use measured_plans::note as note_measured_plans;
 pub(crate) use server_work::{Meter, engine_status};
 pub(crate) use settings::{general, settings};
 

@@ -6,8 +6,10 @@
 //!   the engine ───── SQLite             in directories; always
 //! ```
 
+mod heap;
 mod insert_benchmark;
 mod place;
 mod refill;
+mod run;
 mod table;
 mod walk;

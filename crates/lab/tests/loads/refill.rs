@@ -3,12 +3,12 @@
 //! is measured nobody else can look at its tables: of the engine and SQLite, `lab::refill` itself
 //! is tested.
 
-use dbdyno_lab::{Lab, Order, Progress, Watch, measure};
-use dbdyno_model::{Driving, PerArm, Pin, Plan, Product, Round, RunStatus, Stage};
-use dbdyno_store::Store;
+use dbdyno_lab::{Progress, Watch};
+use dbdyno_model::{Product, Round};
 use dbdyno_workload::{Dataset as _, Tables};
 
-use super::place::{GO_ON, Place, difference, home, turn};
+use super::place::{Place, difference, home, turn};
+use super::run;
 
 const TABLES: Tables = Tables { count: 2, rows: 700, seed: 9 };
 const LOADS: [&str; 3] = ["delete?refill=on", "insert?refill=on", "delete"];
@@ -52,55 +52,13 @@ impl Watch for Looking<'_> {
     }
 }
 
-fn plan(url: &str) -> Plan {
-    Plan {
-        further: Vec::new(),
-        pair_of: None,
-        arms: PerArm::from_fn(|_| url.parse().unwrap()),
-        stages: LOADS.map(|load| Stage::Measure(load.to_owned())).to_vec(),
-        clients: vec![2],
-        pairs: 2,
-        round_ns: 400_000_000,
-        lead_in_ns: 20_000_000,
-        warm_up_ns: 200_000_000,
-        seed: TABLES.seed,
-        tables: TABLES.count,
-        rows: TABLES.rows,
-        budget: 0.02,
-        pin: Pin::None,
-        idle: dbdyno_model::Idle::Halt,
-        restarts: 0,
-        reloads: 0,
-        slice_ns: 0,
-        interval: dbdyno_model::IntervalChoice::Auto,
-        driving: Driving::Closed,
-        files: Vec::new(),
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
-    }
-}
-
 fn refilled(product: Product, version: &str) {
     let Some(home) = home() else { return };
     let _turn = turn();
     let place = Place::start(&home, product, version);
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&folder.path().join("results.db")).unwrap();
-    let plan = plan(&place.url());
+    let plan = run::plan(&place.url(), &TABLES, &LOADS);
     let mut watch = Looking { place: &place, seen: Vec::new() };
-    let clock = dbdyno_load::Clock::system();
-    let mut lab = Lab { home: &home, store: &mut store, stop: &GO_ON, watch: &mut watch, clock };
-    let order = Order {
-        plan: &plan,
-        name: None,
-        command: "a test",
-        tool_version: "0",
-        varied: &[],
-        trial_of: None,
-    };
-    let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(store.load(&id).unwrap().status, RunStatus::Complete);
+    run::carry_out(&home, &plan, &mut watch);
     let seen = std::mem::take(&mut watch.seen);
     assert_eq!(seen.len(), LOADS.len() * 2 * plan.pairs as usize);
     for (load, differs) in seen {

@@ -1,0 +1,62 @@
+//! A short run on a server that is there.
+
+use dbdyno_lab::{Lab, Order, Watch, measure};
+use dbdyno_model::{
+    Counting, Driving, Idle, IntervalChoice, PerArm, Pin, Plan, Run, RunStatus, Stopping,
+};
+use dbdyno_sandbox::Home;
+use dbdyno_store::Store;
+use dbdyno_workload::Tables;
+
+use super::place::GO_ON;
+
+/// Two pairs of rounds for each of these stages, with both arms on one server.
+pub(crate) fn plan(url: &str, tables: &Tables, stages: &[&str]) -> Plan {
+    Plan {
+        further: Vec::new(),
+        pair_of: None,
+        arms: PerArm::from_fn(|_| url.parse().unwrap()),
+        stages: stages.iter().map(|stage| stage.parse().unwrap()).collect(),
+        clients: vec![2],
+        pairs: 2,
+        round_ns: 400_000_000,
+        lead_in_ns: 20_000_000,
+        warm_up_ns: 200_000_000,
+        seed: tables.seed,
+        tables: tables.count,
+        rows: tables.rows,
+        budget: 0.02,
+        pin: Pin::None,
+        idle: Idle::Halt,
+        restarts: 0,
+        reloads: 0,
+        slice_ns: 0,
+        interval: IntervalChoice::Auto,
+        driving: Driving::Closed,
+        files: Vec::new(),
+        stopping: Stopping::Fixed,
+        limit_ns: None,
+        counting: Counting::No,
+    }
+}
+
+/// Carries it out to its end.
+pub(crate) fn carry_out(home: &Home, plan: &Plan, watch: &mut dyn Watch) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("results.db")).unwrap();
+    let clock = dbdyno_load::Clock::system();
+    let stop = &GO_ON;
+    let mut lab = Lab { home, store: &mut store, stop, watch, clock };
+    let order = Order {
+        plan,
+        name: None,
+        command: "a test",
+        tool_version: "0",
+        varied: &[],
+        trial_of: None,
+    };
+    let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
+    let run = store.load(&id).unwrap();
+    assert_eq!(run.status, RunStatus::Complete);
+    run
+}

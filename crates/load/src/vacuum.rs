@@ -1,0 +1,62 @@
+//! VACUUM of PostgreSQL until all rows are known to be visible to all.
+//!
+//! A scan of an index alone looks at the table wherever that is not known, and the optimizer
+//! reckons with it (`pg_class.relallvisible`): the plans of two arms must not depend on it by
+//! chance. A page stays unknown where VACUUM meets
+//!
+//! ```text
+//!   rows of a commit that has not reached the disk  they are not marked as committed (SetHintBits)
+//!   rows that a snapshot may not see                a worker of autovacuum has one for a moment
+//!   a page that somebody holds                      it is passed over
+//!   few dead rows, from 14 on                       indexes are not cleaned up, nor the rows
+//! ```
+
+use std::thread;
+use std::time::Duration;
+
+use dbdyno_wire::Client;
+
+use crate::error::LoadError;
+
+/// What a session is told before it writes rows that are vacuumed next, or statistics, whose commit
+/// takes all before it to the disk.
+pub const COMMITS_ARE_SYNCED: &str = "SET synchronous_commit = on";
+/// How often a table is vacuumed again, and how long we wait before that.
+const AGAIN_MOST: u32 = 4;
+const AGAIN_AFTER: Duration = Duration::from_millis(200);
+/// The release from which on VACUUM can be told to clean up indexes whatever it costs. Callaghan
+/// does so from that one on.
+const INDEX_CLEANUP_SINCE: u32 = 12;
+
+/// Vacuums a table, and again as long as some of its rows are not known to be visible; a few times
+/// at most, for sessions of others may be in the way for long.
+///
+/// # Errors
+/// The server's refusal.
+pub fn vacuum(client: &mut dyn Client, table: &str) -> Result<(), LoadError> {
+    let version = client.server_version();
+    let major = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    let is_told = major.parse().is_ok_and(|major: u32| major >= INDEX_CLEANUP_SINCE);
+    let options = if is_told { "(INDEX_CLEANUP ON) " } else { "" };
+    let sql = format!("VACUUM {options}{table}");
+    for again in 0..=AGAIN_MOST {
+        if again > 0 {
+            thread::sleep(AGAIN_AFTER);
+        }
+        client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql.clone())))?;
+        if unknown_pages(client, table)? <= 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Pages of which it is not known that all can see their rows.
+fn unknown_pages(client: &mut dyn Client, table: &str) -> Result<i64, LoadError> {
+    let name = table.replace('\'', "''");
+    let sql =
+        format!("SELECT relpages - relallvisible FROM pg_class WHERE oid = '{name}'::regclass");
+    let rows = client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
+    let pages = rows.rows.first().and_then(|row| row.first()?.as_deref()?.parse().ok());
+    Ok(pages.unwrap_or(0))
+}
