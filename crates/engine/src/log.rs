@@ -53,6 +53,10 @@ pub struct Log {
     shared: Arc<Shared>,
 }
 
+#[cfg_attr(
+    feature = "shuttle",
+    expect(clippy::large_enum_variant, reason = "its locks are large; an engine has one of these")
+)]
 enum Buffer {
     Latched(Latched),
     Linked(Linked),

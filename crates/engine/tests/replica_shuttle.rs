@@ -56,7 +56,7 @@ fn story(design: &Design, seed: u64) {
             })
         })
         .collect();
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         replica.stop().unwrap();
         replica = start();
     }

@@ -63,6 +63,10 @@ pub struct TrxSys {
 
 /// The variants of [`design::View`].
 #[derive(Debug)]
+#[cfg_attr(
+    feature = "shuttle",
+    expect(clippy::large_enum_variant, reason = "its locks are large; an engine has one of these")
+)]
 enum Way {
     Vector(Copied<Vector>),
     Hybrid(Copied<Hybrid>),
