@@ -150,9 +150,7 @@ impl Plot {
         let mut keys: Vec<u32> = lanes.iter().flatten().map(|part| part.key).collect();
         keys.sort_unstable();
         keys.dedup();
-        let is_inserted =
-            |key: &u32| lanes.iter().flatten().any(|p| p.key == *key && p.deed == Deed::Insert);
-        let is_there = keys.iter().map(|key| !is_inserted(key)).collect();
+        let is_there = keys.iter().map(|key| is_there_at_first(&lanes, *key)).collect();
         let mut plot = Plot { lanes, edges, keys, is_there };
         plot.expect()?;
         Ok(plot)
@@ -188,6 +186,10 @@ impl Plot {
             let is_absence = version == ABSENT || deletions.contains(&version);
             if is_absence || (version == INITIAL && !is_there) {
                 return Ok(None);
+            }
+            if !is_there {
+                let text = "a row is put in that was there, and who took it away has no part in it";
+                return Err(text.to_owned());
             }
             if *outside.entry(key).or_insert(version) != version {
                 let text = "it rests on two versions that others wrote, which a case has one of";
@@ -372,6 +374,19 @@ pub fn refined(history: &History, name: String, steps: &[Step; 2]) -> String {
     }
 }
 
+/// Whether a row is there before anybody on the cycle does anything: who puts it in found it gone,
+/// or has taken it away himself.
+fn is_there_at_first(lanes: &[Vec<Part>], key: u32) -> bool {
+    lanes.iter().all(|parts| {
+        let first = |deed: Deed| parts.iter().position(|p| p.key == key && p.deed == deed);
+        match (first(Deed::Delete), first(Deed::Insert)) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(delete), Some(insert)) => delete < insert,
+        }
+    })
+}
+
 fn is_anti(dependency: Dependency) -> bool {
     use Dependency::{Anti, CurrentAnti, CurrentPredicateAnti, PredicateAnti};
     matches!(dependency, Anti | CurrentAnti | PredicateAnti | CurrentPredicateAnti)
@@ -532,6 +547,34 @@ mod tests {
         assert!(story.contains("where id > 15 and id < 25 => "), "{story}");
         assert_eq!(story.matches(" is nothing").count(), 2, "{story}");
         assert!(dbdyno_cases::parse(story).is_ok(), "{story}");
+    }
+
+    /// As a random history of MariaDB had it: who takes a row away puts it in again.
+    #[test]
+    fn a_row_that_is_taken_away_and_put_in_again_was_there() {
+        let op = |kind, key, value, prev| OpRecord { kind, table: 0, key, value, prev }.encode();
+        let end = |session, ns, ops| {
+            let times = Times { commit_return_ns: ns, ..Times::default() };
+            encode_end(Txn { session, outcome: Outcome::Ok, times, token: 0 }, ops)
+        };
+        let history = |takes_away: bool| {
+            let mut records = HEADER.to_vec();
+            // T0 replaces the row that T1 has read, by one that T1 reads next.
+            if takes_away {
+                records.extend(op(Kind::Delete, 1, 5, 0));
+            }
+            records.extend(op(Kind::Insert, 1, 6, if takes_away { 5 } else { 0 }));
+            records.extend(end(0, 1, 1 + u32::from(takes_away)));
+            records.extend(op(Kind::Read, 1, 0, UNKNOWN));
+            records.extend(op(Kind::Read, 1, 6, UNKNOWN));
+            records.extend(end(1, 2, 2));
+            of(&dbdyno_check::read_records(&records).unwrap())
+        };
+        let story = history(true).unwrap().remove(0);
+        assert!(story.contains("rows: 10:100\n"), "{story}");
+        assert!(story.contains("t1-1 is 10:100 and t1-2 is 10:101"), "{story}");
+        let story = history(false).unwrap().remove(0);
+        assert!(story.contains("t1-1 is nothing and t1-2 is 10:101"), "{story}");
     }
 
     #[test]
