@@ -2,7 +2,8 @@
 //! not panic, does not wait for ever, disturbs nobody else, and ends when it is told to.
 //!
 //! ```text
-//!   input ── all that one client sends, byte by byte ──▶ server ──▶ whole packets
+//!   input ── all that one client sends, byte by byte ──▶ server ──▶ whole packets, and behind a
+//!                                                                   question for TLS its records
 //!   change ─ nearly always the content of a packet, whose header then says how long it is
 //!            else any byte: torn packets, wrong lengths, numbers out of order
 //! ```
@@ -21,7 +22,7 @@ use std::sync::{Arc, LazyLock};
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{Engine, Options, Upkeep};
 use dbdyno_model::{Design, Secret};
-use dbdyno_serve::{Limits, Listener, Server, Settings};
+use dbdyno_serve::{Limits, Listener, Server, ServerSecurity, Settings};
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{Client as _, Endpoint, Security};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
@@ -42,6 +43,9 @@ const HEADER: usize = 4;
 static SOCKET: LazyLock<PathBuf> =
     LazyLock::new(|| std::env::temp_dir().join(format!("dbdyno-served-{}", std::process::id())));
 
+/// Who asks for encryption is heard, and what follows is read by TLS.
+static SECURITY: LazyLock<ServerSecurity> = LazyLock::new(|| ServerSecurity::made().unwrap());
+
 fn server(at: &Path) -> Server {
     let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
     // Who asks for what the witness has locked is told so at once.
@@ -50,6 +54,7 @@ fn server(at: &Path) -> Server {
     let settings = Settings {
         user: "root".to_owned(),
         password: Secret::default(),
+        security: Some(SECURITY.clone()),
         database: "test".to_owned(),
         version: "8.0.33-fuzz".to_owned(),
         clock: || 1_795_635_000_500_000,
@@ -82,6 +87,21 @@ fn packets(mut bytes: &[u8]) -> (Vec<(u8, Vec<u8>)>, &[u8]) {
     (packets, bytes)
 }
 
+/// Whether a dialogue begins with the short answer to the greeting, with CLIENT_SSL in it.
+fn asks_for_tls(said: &[u8]) -> bool {
+    const SHORT: usize = 32;
+    said.starts_with(&[SHORT as u8, 0, 0, 1]) && said.len() >= HEADER + SHORT && said[5] & 8 != 0
+}
+
+fn are_records(mut heard: &[u8]) {
+    while let Some((&[kind, major, _, high, low], rest)) = heard.split_first_chunk() {
+        assert!((20..=24).contains(&kind) && major == 3, "no record of TLS: {heard:?}");
+        let length = usize::from(u16::from_be_bytes([high, low]));
+        heard = rest.get(length..).expect("a whole record");
+    }
+    assert!(heard.is_empty(), "it ends in the midst of a record: {heard:?}");
+}
+
 fuzz_target!(|said: &[u8]| {
     // It does what it says.
     if said.windows(5).any(|word| word.eq_ignore_ascii_case(b"sleep")) {
@@ -101,8 +121,11 @@ fuzz_target!(|said: &[u8]| {
     let mut heard = Vec::new();
     let _ = client.read_to_end(&mut heard);
     let (answers, rest) = packets(&heard);
-    assert!(rest.is_empty(), "an answer ends in the midst of a packet: {rest:?}");
     assert_eq!(answers[0].1.first(), Some(&10), "a greeting");
+    match asks_for_tls(said) {
+        true => are_records(&heard[HEADER + answers[0].1.len()..]),
+        false => assert!(rest.is_empty(), "it ends in the midst of a packet: {rest:?}"),
+    }
     // Whatever became of its tables, its own transaction goes on.
     assert_eq!(witness.query("SELECT 1 + 1").unwrap().single(), Some("2"));
     assert_eq!(witness.query("SELECT n FROM own WHERE id = 1").unwrap().single(), Some("1"));

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use dbdyno_model::{ArmSpec, Design, Secret, Target, Transport};
-use dbdyno_serve::{Limits, Listener, Server, Settings, engine_in};
+use dbdyno_serve::{Limits, Listener, Server, ServerSecurity, Settings, engine_in};
 use nix::sys::time::TimeValLike as _;
 use nix::time::{ClockId, clock_gettime};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -60,6 +60,15 @@ pub(crate) struct Serve {
     /// File whose first line is the account's password; else DBDYNO_ENGINE_PASSWORD, else none
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
+    /// Whether connections are encrypted [default: off; offered where --tls-cert names a file]
+    #[arg(long, value_name = "MODE", hide_possible_values = true, long_help = TLS_HELP)]
+    pub tls: Option<Encrypting>,
+    /// File of the certificate, in PEM, with those between it and its authority
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// File of its private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
     /// How its one database is called
     #[arg(long, value_name = "NAME", default_value = "test")]
     pub database: String,
@@ -69,8 +78,29 @@ pub(crate) struct Serve {
     pub max_connections: u32,
 }
 
+/// Whether a server encrypts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Encrypting {
+    /// Never
+    Off,
+    /// Where the client asks for it
+    Offered,
+    /// Always, except on a unix socket
+    Required,
+}
+
 /// Where a password may stand.
 const PASSWORD: &str = "DBDYNO_ENGINE_PASSWORD";
+
+const TLS_HELP: &str = "\
+Whether connections are encrypted:
+
+  off       never; the default
+  offered   where the client asks for it; the default with --tls-cert
+  required  always, except on a unix socket (error 3159)
+
+Without --tls-cert a certificate is made when the server starts, which nobody has signed:
+clients can encrypt with it, and cannot verify to whom.";
 
 pub(crate) fn run(place: &Place, flags: &EngineFlags) -> Result<Exit, Failure> {
     let EngineCommand::Serve(serve) = &flags.command;
@@ -96,11 +126,13 @@ impl Serve {
         let signals = signals()?;
         let listener = self.listener()?;
         let (user, database) = (settings.user.clone(), settings.database.clone());
+        let is_required = settings.security.as_ref().is_some_and(ServerSecurity::is_required);
         let server = Server::start(listener, engine, settings).map_err(|error| {
             Failure::Usage(format!("no thread to serve with: {error}; end something else"))
         })?;
         let url = match server.transport() {
             Transport::Unix(path) => format!("mysql://{user}@/{database}?socket={path}"),
+            tcp if is_required => format!("mysql://{user}@{tcp}/{database}?tls=required"),
             tcp => format!("mysql://{user}@{tcp}/{database}"),
         };
         output::say(&format!("tables in {shown}; Ctrl-C or SIGTERM ends it"));
@@ -140,11 +172,40 @@ impl Serve {
         Ok(Settings {
             user: self.user.clone(),
             password,
+            security: self.security()?,
             database: self.database.clone(),
             version: format!("8.0.33-dbdyno-{}", env!("CARGO_PKG_VERSION")),
             clock: now_us,
             limits: Limits { connections, ..Limits::default() },
         })
+    }
+
+    /// How connections are encrypted, if they are.
+    fn security(&self) -> Result<Option<ServerSecurity>, Failure> {
+        fn unready(error: impl std::fmt::Display) -> Failure {
+            Failure::Usage(error.to_string())
+        }
+        let (mode, security) = match (self.tls, &self.tls_cert, &self.tls_key) {
+            (Some(Encrypting::Off), Some(_), _) => {
+                let text = "--tls off says to encrypt nothing, and --tls-cert names a certificate; \
+                            leave one of them out";
+                return Err(Failure::Usage(text.to_owned()));
+            }
+            (None | Some(Encrypting::Off), None, _) => return Ok(None),
+            (mode, Some(certificate), Some(key)) => {
+                let options = ["--tls-cert", "--tls-key"];
+                let read = ServerSecurity::of_files(options, certificate, key);
+                (mode, read.map_err(unready)?)
+            }
+            (mode, ..) => {
+                output::say(
+                    "encrypted by a certificate made just now, which clients cannot verify \
+                     (tls=required); name one of your own with --tls-cert and --tls-key",
+                );
+                (mode, ServerSecurity::made().map_err(unready)?)
+            }
+        };
+        Ok(Some(if mode == Some(Encrypting::Required) { security.required() } else { security }))
     }
 
     /// Why it must not listen where it is told, if that is so.

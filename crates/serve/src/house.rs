@@ -24,6 +24,7 @@ impl House {
             version: settings.version.clone(),
             account: Account::new(&settings.user, &settings.password),
             largest_request: settings.limits.request_bytes,
+            security: settings.security.clone(),
         };
         House { engine, known: known::all(&settings), host, settings }
     }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use dbdyno_sql::{Known, Takes};
+use dbdyno_wire::ServerSecurity;
 
 use crate::charset::Charset;
 use crate::settings::Settings;
@@ -42,6 +43,7 @@ const RESULTS: &[&str] = &["latin1", "utf8mb4", "utf8mb3", "utf8", "ascii", "bin
 /// All of them, for a server with these settings.
 pub(crate) fn all(settings: &Settings) -> Arc<[Known]> {
     let limits = &settings.limits;
+    let is_required = settings.security.as_ref().is_some_and(ServerSecurity::is_required);
     let number = |name, value: u64| Known { name, value: value.to_string(), takes: Takes::Number };
     let fixed = |name, value: &str| Known { name, value: value.to_owned(), takes: Takes::Nothing };
     let switch = |name, value: &str| Known { name, value: value.to_owned(), takes: Takes::Switch };
@@ -68,6 +70,7 @@ pub(crate) fn all(settings: &Settings) -> Arc<[Known]> {
         fixed("collation_database", "utf8mb4_general_ci"),
         fixed("collation_server", "utf8mb4_general_ci"),
         switch("foreign_key_checks", "ON"),
+        fixed("have_ssl", if settings.security.is_some() { "YES" } else { "DISABLED" }),
         fixed("init_connect", ""),
         number("interactive_timeout", limits.silent.as_secs()),
         fixed("license", "MIT OR Apache-2.0"),
@@ -80,6 +83,7 @@ pub(crate) fn all(settings: &Settings) -> Arc<[Known]> {
         fixed("performance_schema", "OFF"),
         fixed("query_cache_size", "0"),
         fixed("query_cache_type", "OFF"),
+        fixed("require_secure_transport", if is_required { "ON" } else { "OFF" }),
         fixed("session_track_system_variables", ""),
         one_of("sql_auto_is_null", "OFF", &["OFF", "0"]),
         fixed("sql_log_bin", "OFF"),

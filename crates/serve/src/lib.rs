@@ -36,7 +36,7 @@ mod server;
 mod session;
 mod settings;
 
-pub use dbdyno_wire::Listener;
+pub use dbdyno_wire::{Listener, ServerSecurity};
 pub use server::Server;
 pub use settings::{Limits, Settings};
 

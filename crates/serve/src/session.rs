@@ -60,14 +60,8 @@ pub(crate) fn serve(stream: Stream, id: u32, house: &House) {
         let fault = Fault::Refused(error.code(), error.sqlstate(), error.to_string());
         return visitor.part(&fault);
     }
-    let mut variables = Variables::new(house.known.clone());
-    variables.tell("connection_id()", id.to_string());
-    variables.tell("user()", format!("{}@localhost", visitor.user()));
-    variables.tell("current_user()", format!("{}@localhost", visitor.user()));
     let charset = Charset::of_collation(visitor.collation());
-    for name in ["character_set_client", "character_set_connection", "character_set_results"] {
-        variables.tell(name, charset.to_owned());
-    }
+    let variables = at_first(&visitor, id, charset, house);
     let connection =
         Connection::with_variables(house.engine.clone(), house.settings.clock, variables);
     let charset = Charset::named(charset);
@@ -83,6 +77,22 @@ pub(crate) fn serve(stream: Stream, id: u32, house: &House) {
     if visitor.set_patience(limits.silent, limits.reading).is_ok() && visitor.welcome().is_ok() {
         Session { visitor, asked }.converse();
     }
+}
+
+/// The variables of a session that begins.
+fn at_first(visitor: &Visitor, id: u32, charset: &str, house: &House) -> Variables {
+    let mut variables = Variables::new(house.known.clone());
+    variables.tell("connection_id()", id.to_string());
+    variables.tell("user()", format!("{}@localhost", visitor.user()));
+    variables.tell("current_user()", format!("{}@localhost", visitor.user()));
+    for name in ["character_set_client", "character_set_connection", "character_set_results"] {
+        variables.tell(name, charset.to_owned());
+    }
+    let encryption = visitor.encryption();
+    let version = encryption.as_ref().map_or("", |encryption| encryption.version);
+    variables.tell_status("Ssl_version", version.to_owned());
+    variables.tell_status("Ssl_cipher", encryption.map_or_else(String::new, |with| with.cipher));
+    variables
 }
 
 impl Session<'_> {

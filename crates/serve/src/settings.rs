@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dbdyno_model::Secret;
+use dbdyno_wire::ServerSecurity;
 
 /// What a server is told when it starts.
 #[derive(Clone, Debug)]
@@ -11,6 +12,8 @@ pub struct Settings {
     pub user: String,
     /// Its password; empty for none.
     pub password: Secret,
+    /// How it encrypts; nothing where it does not.
+    pub security: Option<ServerSecurity>,
     /// How the one database is called.
     pub database: String,
     /// What it calls itself.

@@ -4,3 +4,4 @@ mod answers;
 mod bad_input;
 mod ending;
 mod place;
+mod tls;

@@ -20,10 +20,12 @@ fn clock() -> i64 {
     1_795_635_000_500_000
 }
 
+/// Those of a server that does not encrypt.
 pub(crate) fn settings(limits: Limits, password: &str) -> Settings {
     Settings {
         user: "dbdyno".to_owned(),
         password: Secret::new(password),
+        security: None,
         database: "test".to_owned(),
         version: "8.0.33-test".to_owned(),
         clock,

@@ -64,8 +64,11 @@ pub(crate) fn show(
         Show::Status(form) => {
             let counts = engine.counts();
             let unpurged = ("unpurged_transactions", engine.unpurged() as u64);
-            let rows = counts.all().chain([unpurged]).filter(|(name, _)| is_of(form, name));
-            told(sink, columns, rows.map(|(name, count)| [name.to_owned(), count.to_string()]))
+            let counts = counts.all().chain([unpurged]);
+            let counts = counts.map(|(name, count)| (name, count.to_string()));
+            let all = settings.variables.status().chain(counts);
+            let rows = all.filter(|(name, _)| is_of(form, name));
+            told(sink, columns, rows.map(|(name, value)| [name.to_owned(), value]))
         }
         Show::Tables(form) => {
             let tables = engine.tables();

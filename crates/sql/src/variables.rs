@@ -52,12 +52,14 @@ pub struct Variables {
     /// What was set, by number.
     set: Vec<(usize, String)>,
     changes: u64,
+    /// What `SHOW STATUS` tells of this session, besides what the engine counts.
+    status: Vec<(&'static str, String)>,
 }
 
 impl Variables {
     /// A session that has set none of them yet.
     pub fn new(known: Arc<[Known]>) -> Variables {
-        Variables { known, told: Vec::new(), set: Vec::new(), changes: 0 }
+        Variables { known, told: Vec::new(), set: Vec::new(), changes: 0, status: Vec::new() }
     }
 
     /// The value of a variable, as text.
@@ -73,6 +75,15 @@ impl Variables {
         let number = self.find(name).expect("who tells a variable has put it into the list");
         self.told.retain(|(known, _)| *known != number);
         self.told.push((number, value));
+    }
+
+    /// Adds what `SHOW STATUS` tells of this session: a name that the engine does not count by.
+    pub fn tell_status(&mut self, name: &'static str, value: String) {
+        self.status.push((name, value));
+    }
+
+    pub(crate) fn status(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.status.iter().cloned()
     }
 
     /// Another number whenever a variable was set.

@@ -31,4 +31,4 @@ pub use error::{ServerError, WireError};
 pub use listener::Listener;
 pub use rows::RowBuffer;
 pub use stream::{Endpoint, Stream};
-pub use tls::{Encryption, Security};
+pub use tls::{Encryption, Security, ServerSecurity};

@@ -14,7 +14,7 @@ use dbdyno_model::{Secret, Transport};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::error::WireError;
-use crate::tls::{Encrypted, Encryption, Security};
+use crate::tls::{Encrypted, Encryption, Security, ServerSecurity};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -83,6 +83,21 @@ impl Stream {
         Ok(Stream::Tls(Box::new(security.encrypt(socket)?)))
     }
 
+    /// Goes on encrypted, as a server whom a client has asked for it; `read` is what was read of
+    /// the client's handshake together with its question.
+    ///
+    /// # Errors
+    /// The operating system's, and a handshake that failed.
+    pub(crate) fn serve_encrypted(
+        &mut self,
+        security: &ServerSecurity,
+        read: &[u8],
+    ) -> io::Result<()> {
+        let socket = self.as_fd().try_clone_to_owned()?;
+        *self = Stream::Tls(Box::new(security.encrypt(socket, read)?));
+        Ok(())
+    }
+
     /// How it is encrypted.
     pub(crate) fn encryption(&self) -> Option<Encryption> {
         match self {
@@ -145,14 +160,24 @@ impl Stream {
     /// Ends reading, writing or both, for all handles.
     ///
     /// # Errors
-    /// The operating system's, as where the other side was first; `Unsupported` for one that is
-    /// encrypted.
+    /// The operating system's, as where the other side was first.
     pub fn shut(&self, how: Shutdown) -> io::Result<()> {
         match self {
             Stream::Tcp(stream) => stream.shutdown(how),
             Stream::Unix(stream) => stream.shutdown(how),
-            Stream::Tls(_) => Err(io::ErrorKind::Unsupported.into()),
+            Stream::Tls(encrypted) => encrypted.shut(how),
         }
+    }
+
+    /// Ends writing; the other side is told so, and knows that it has heard all.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub(crate) fn end_writing(&mut self) -> io::Result<()> {
+        if let Stream::Tls(encrypted) = self {
+            encrypted.say_goodbye()?;
+        }
+        self.shut(Shutdown::Write)
     }
 }
 

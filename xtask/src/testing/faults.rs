@@ -593,6 +593,27 @@ pub(super) const FAULTS: &[Fault] = &[
         &["serve/bad_input::a_disk_that_is_full_is_told_and_nothing_acknowledged_is_lost"],
     ),
     fault(
+        "what came together with the question for encryption is dropped",
+        "crates/wire/src/mysql/packet.rs",
+        "self.stream.serve_encrypted(security, &self.input[read])",
+        "self.stream.serve_encrypted(security, &self.input[read.start..read.start])",
+        &["serve/tls::the_handshake_may_come_together_with_the_question_or_byte_by_byte"],
+    ),
+    fault(
+        "who has to encrypt need not",
+        "crates/wire/src/mysql/server/login.rs",
+        "security.is_required() && channel.stream().privacy() == Privacy::Open",
+        "security.is_required() && channel.stream().privacy() == Privacy::Encrypted",
+        &["serve/tls::who_has_to_encrypt_and_does_not_is_told_so"],
+    ),
+    fault(
+        "the end of what is encrypted is not told",
+        "crates/wire/src/stream.rs",
+        "            encrypted.say_goodbye()?;\n",
+        "            let _ = encrypted;\n",
+        &["serve/tls::a_second_question_and_one_that_was_not_invited_are_refused"],
+    ),
+    fault(
         "what is rolled back is recorded as committed",
         "crates/load/src/record.rs",
         "(Over::Answered, Ending::CommitAsked) => Outcome::Ok,",

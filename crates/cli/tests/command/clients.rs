@@ -1,10 +1,11 @@
 //! Clients of others against the reference engine as a server: MariaDB's command line, sysbench
 //! 1.0.20, PyMySQL and MariaDB's JDBC connector. What a machine lacks is got by the clients of its
-//! registries; with `DBDYNO_REQUIRE_SERVERS=1` one that cannot be had is a failure.
+//! registries; with `DBDYNO_REQUIRE_SERVERS=1` one that cannot be had is a failure. The server
+//! offers encryption; all but sysbench come without it, and again verifying its certificate.
 
-use std::path::Path;
 use std::process::Command;
 
+use crate::certificates::{Authority, Papers};
 use crate::common::{Done, Home, finish, skipped, turn};
 use crate::serve::Served;
 
@@ -12,10 +13,25 @@ const PASSWORD: &str = "of the clients";
 
 /// A server whose account has a password, so that each client proves it by its own method.
 fn served(home: &Home) -> Served {
+    served_with(home, &[])
+}
+
+fn served_with(home: &Home, more: &[&str]) -> Served {
     let file = home.path().join("password");
     std::fs::write(&file, format!("{PASSWORD}\n")).unwrap();
     let args = ["--design", "device=none", "--password-file", file.to_str().unwrap()];
-    Served::start(home, &home.path().join("tables"), &args)
+    Served::start(home, &home.path().join("tables"), &[&args[..], more].concat())
+}
+
+/// One that offers encryption, and the file of the authority that has signed its certificate.
+fn served_encrypted(home: &Home) -> (Served, Papers, String) {
+    let papers = Papers::new();
+    let authority = Authority::new("authority of the clients");
+    let [certificate, key] =
+        papers.put("server", &authority.sign(&["localhost", "127.0.0.1"], 2100));
+    let served = served_with(home, &["--tls-cert", &certificate, "--tls-key", &key]);
+    let believed = papers.believe(&authority, "authority.pem");
+    (served, papers, believed)
 }
 
 fn has(program: &str) -> bool {
@@ -42,26 +58,15 @@ fn the_command_line_of_mariadb_works() {
         return lacks("mariadb");
     };
     let home = Home::new();
-    let served = served(&home);
+    let (served, _papers, believed) = served_encrypted(&home);
     let port = served.port().to_string();
-    let ask = |sql: &str| {
-        run(
-            program,
-            &[
-                "--no-defaults",
-                "--host=127.0.0.1",
-                "--protocol=tcp",
-                &format!("--port={port}"),
-                "--user=root",
-                "--skip-ssl",
-                "--default-character-set=utf8mb4",
-                "--table",
-                "--execute",
-                sql,
-                "test",
-            ],
-        )
+    let ask_with = |encryption: &[&str], sql: &str| {
+        let to = ["--no-defaults", "--host=127.0.0.1", "--protocol=tcp", "--user=root"];
+        let port = format!("--port={port}");
+        let how = [&*port, "--default-character-set=utf8mb4", "--table", "--execute", sql, "test"];
+        run(program, &[&to[..], encryption, &how].concat())
     };
+    let ask = |sql: &str| ask_with(&["--skip-ssl"], sql);
     let done =
         ask("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, c CHAR(20), n DECIMAL(6,2)); \
          INSERT INTO t (c, n) VALUES ('caf\u{e9} \u{436}', 1.5), (NULL, NULL); \
@@ -74,6 +79,10 @@ fn the_command_line_of_mariadb_works() {
     assert!(done.out.contains("dbdyno"), "its version is told: {done:?}");
     let done = ask("SELECT 1 FROM nowhere");
     assert!(done.err.contains("ERROR 1146 (42S02)"), "{done:?}");
+    let verifies = [&*format!("--ssl-ca={believed}"), "--ssl-verify-server-cert"];
+    let done = ask_with(&verifies, "SELECT c FROM t; SHOW STATUS LIKE 'Ssl_version'");
+    assert!(done.out.contains("caf\u{e9} \u{436}"), "{done:?}");
+    assert!(done.out.contains("TLSv1."), "{done:?}");
     let wrong = Command::new(program)
         .args(["--no-defaults", "--host=127.0.0.1", "--protocol=tcp", "--user=root"])
         .args([&*format!("--port={port}"), "--skip-ssl", "--execute", "SELECT 1"])
@@ -142,7 +151,7 @@ fn sysbench_prepares_runs_and_cleans_up() {
 const PYTHON: &str = r#"
 import sys, datetime, decimal, pymysql
 from pymysql.cursors import DictCursor
-port, password = int(sys.argv[1]), sys.argv[2]
+port, password, believed = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 db = pymysql.connect(host='127.0.0.1', port=port, user='root', password=password, database='test')
 with db.cursor() as c:
     key = 'id INT AUTO_INCREMENT PRIMARY KEY'
@@ -172,6 +181,15 @@ with db.cursor() as c:
         assert error.args[0] == 1062, error
 db.ping()
 db.close()
+ssl = dict(ca=believed, check_hostname=True, verify_mode='required')
+db = pymysql.connect(host='127.0.0.1', port=port, user='root', password=password, database='test',
+                     ssl=ssl)
+with db.cursor() as c:
+    c.execute('SELECT c FROM py WHERE id = 1')
+    assert c.fetchone() == (row[0],)
+    c.execute("SHOW STATUS LIKE 'Ssl_version'")
+    assert c.fetchone()[1].startswith('TLSv1.')
+db.close()
 print('python is content')
 "#;
 
@@ -188,11 +206,12 @@ fn pymysql_works() {
     if got.code != 0 {
         return lacks(&format!("PyMySQL: {}", got.err));
     }
-    let served = served(&home);
+    let (served, _papers, believed) = served_encrypted(&home);
     let script = home.path().join("ask.py");
     std::fs::write(&script, PYTHON).unwrap();
     let mut command = Command::new("python3");
-    command.arg(&script).arg(served.port().to_string()).arg(PASSWORD).env("PYTHONPATH", target);
+    command.arg(&script).args([&*served.port().to_string(), PASSWORD, &believed]);
+    command.env("PYTHONPATH", target);
     let done = finish(command);
     assert!(done.out.contains("python is content"), "{done:?}");
     assert_eq!(served.end(nix::sys::signal::Signal::SIGTERM), Some(0));
@@ -207,8 +226,13 @@ public class Ask {
     if (!expected.equals(got)) throw new AssertionError(expected + " expected, got " + got);
   }
 
-  static void ask(String url, String password) throws Exception {
+  static void ask(String url, String password, String tls) throws Exception {
     try (Connection db = DriverManager.getConnection(url, "root", password)) {
+      try (Statement s = db.createStatement();
+           ResultSet r = s.executeQuery("SHOW STATUS LIKE 'Ssl_version'")) {
+        r.next();
+        is(tls, r.getString(2).split("\\.")[0]);
+      }
       try (Statement s = db.createStatement()) {
         s.execute("DROP TABLE IF EXISTS jdbc");
         String key = "id INT AUTO_INCREMENT PRIMARY KEY";
@@ -252,9 +276,10 @@ public class Ask {
   }
 
   public static void main(String[] args) throws Exception {
-    String url = "jdbc:mariadb://127.0.0.1:" + args[0] + "/test?sslMode=disable";
-    ask(url, args[1]);
-    ask(url + "&useServerPrepStmts=true", args[1]);
+    String url = "jdbc:mariadb://127.0.0.1:" + args[0] + "/test?sslMode=";
+    ask(url + "disable", args[1], "");
+    ask(url + "disable&useServerPrepStmts=true", args[1], "");
+    ask(url + "verify-full&serverSslCert=" + args[2], args[1], "TLSv1");
     System.out.println("java is content");
   }
 }
@@ -280,17 +305,13 @@ fn the_jdbc_connector_of_mariadb_works() {
     if got.code != 0 {
         return lacks(&format!("connector of MariaDB: {}{}", got.out, got.err));
     }
-    let served = served(&home);
+    let (served, _papers, believed) = served_encrypted(&home);
     let source = home.path().join("Ask.java");
     std::fs::write(&source, JAVA).unwrap();
-    let done = java(&jars, &source, served.port());
-    assert!(done.out.contains("java is content"), "{done:?}");
-    assert_eq!(served.end(nix::sys::signal::Signal::SIGTERM), Some(0));
-}
-
-fn java(jars: &Path, source: &Path, port: u16) -> Done {
     let mut command = Command::new("java");
     command.arg("-cp").arg(format!("{}/*", jars.display())).arg(source);
-    command.arg(port.to_string()).arg(PASSWORD);
-    finish(command)
+    command.args([&*served.port().to_string(), PASSWORD, &believed]);
+    let done = finish(command);
+    assert!(done.out.contains("java is content"), "{done:?}");
+    assert_eq!(served.end(nix::sys::signal::Signal::SIGTERM), Some(0));
 }

@@ -13,7 +13,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
+use crate::certificates::{Authority, Papers};
 use crate::common::{BRIEF, Home, turn};
+use crate::tls::{connect, refusal};
 
 /// A server that a user has started, and where it listens.
 pub(crate) struct Served {
@@ -31,7 +33,8 @@ impl Served {
         let mut url = String::new();
         stdout.read_line(&mut url).unwrap();
         let port = url.trim().strip_prefix("mysql://root@127.0.0.1:");
-        let port = port.and_then(|rest| rest.strip_suffix("/test")).unwrap_or_else(|| {
+        let port = port.and_then(|rest| rest.split_once("/test")).map(|(port, _)| port);
+        let port = port.unwrap_or_else(|| {
             let mut said = String::new();
             child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
             panic!("{url:?}, {said}")
@@ -211,6 +214,40 @@ fn an_account_with_a_password_lets_in_who_knows_it() {
 }
 
 #[test]
+fn a_server_encrypts_by_a_certificate_that_is_named_or_made() {
+    let home = Home::new();
+    let papers = Papers::new();
+    let authority = Authority::new("authority of a user");
+    let [certificate, key] = papers.put("server", &authority.sign(&["127.0.0.1"], 2100));
+    let [_, other] = papers.put("other", &authority.sign(&["127.0.0.1"], 2100));
+    let believed = papers.believe(&authority, "authority.pem");
+    let run = |args: &[&str]| home.dbdyno([&["engine", "serve"][..], args].concat());
+    let done = run(&["--tls-cert", &certificate, "--tls-key", &other]);
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.err.contains("is not the key of the certificate"), "{done:?}");
+    let done = run(&["--tls-cert", &key, "--tls-key", &key]);
+    assert!(done.err.contains("has no certificate in it"), "{done:?}");
+    let url = |served: &Served, options: &str| {
+        format!("mysql://root@127.0.0.1:{}/test{options}", served.port())
+    };
+    let files = ["--tls-cert", &certificate, "--tls-key", &key];
+    let named = Served::start(&home, &home.path().join("named"), &files);
+    let identity = format!("?tls=verify-identity&ssl-ca={believed}");
+    for (options, is_encrypted) in [("", false), ("?tls=required", true), (&identity, true)] {
+        let client = connect(&url(&named, options)).unwrap();
+        assert_eq!(client.encryption().is_some(), is_encrypted, "{options}");
+    }
+    assert_eq!(named.end(Signal::SIGTERM), Some(0));
+    let made = Served::start(&home, &home.path().join("made"), &["--tls", "required"]);
+    assert!(connect(&url(&made, "?tls=required")).unwrap().encryption().is_some());
+    let said = refusal(&url(&made, ""));
+    assert!(said.contains("3159") && said.contains("tls=required"), "{said}");
+    let said = refusal(&url(&made, &identity));
+    assert!(said.contains("signed by none of the authorities"), "{said}");
+    assert_eq!(made.end(Signal::SIGTERM), Some(0));
+}
+
+#[test]
 fn what_cannot_be_served_is_refused_with_what_to_try() {
     let home = Home::new();
     for (args, said) in [
@@ -220,6 +257,13 @@ fn what_cannot_be_served_is_refused_with_what_to_try() {
         (&["--password-file", "/nonexistent"], "--password-file /nonexistent"),
         (&["--socket", "/nonexistent/s"], "name another"),
         (&["--data", "/proc/nothing"], "--data"),
+        (&["--tls", "sometimes"], "off, offered, required"),
+        (&["--tls-cert", "/nonexistent"], "--tls-key"),
+        (
+            &["--tls-cert", "/nonexistent", "--tls-key", "/nonexistent"],
+            "--tls-cert=/nonexistent: No such file",
+        ),
+        (&["--tls", "off", "--tls-cert", "/a", "--tls-key", "/b"], "leave one of them out"),
     ] {
         let done = home.dbdyno([&["engine", "serve"][..], args].concat());
         assert_eq!(done.code, 2, "{args:?}: {done:?}");

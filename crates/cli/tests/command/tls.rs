@@ -11,7 +11,7 @@ use crate::servers::{Running, Store, are_here, home};
 const GOOD: i32 = 2099;
 
 /// Connects as behind this URL.
-fn connect(url: &str) -> Result<Box<dyn Client>, WireError> {
+pub(crate) fn connect(url: &str) -> Result<Box<dyn Client>, WireError> {
     let Target::Url(url) = url.parse::<ArmSpec>().unwrap().target else { panic!("{url}") };
     let endpoint = Endpoint {
         security: Security::of(&url.tls, url.dialect, &url.transport)?,
@@ -29,7 +29,7 @@ fn connect(url: &str) -> Result<Box<dyn Client>, WireError> {
 }
 
 /// What is said instead of a connection.
-fn refusal(url: &str) -> String {
+pub(crate) fn refusal(url: &str) -> String {
     match connect(url) {
         Ok(_) => panic!("{url} was reached"),
         Err(error) => error.to_string(),

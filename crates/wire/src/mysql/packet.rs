@@ -19,7 +19,7 @@ use std::ops::Range;
 use super::codec;
 use crate::error::WireError;
 use crate::stream::{Stream, Waiting};
-use crate::tls::Security;
+use crate::tls::{Security, ServerSecurity};
 
 const HEADER: usize = 4;
 /// Length that says "and more in the next packet".
@@ -490,6 +490,22 @@ impl Channel {
         };
         let range = self.join(full, last);
         Ok(&self.input[range])
+    }
+
+    /// Goes on encrypted, as the client has asked. Its handshake may have come together with the
+    /// question; nothing that is here is taken for anything else.
+    ///
+    /// # Errors
+    /// The handshake failed, or the client has gone.
+    pub(crate) fn serve_encrypted(&mut self, security: &ServerSecurity) -> io::Result<()> {
+        let read = self.start..self.end;
+        (self.start, self.end) = (0, 0);
+        self.stream.serve_encrypted(security, &self.input[read])
+    }
+
+    /// Ends writing.
+    pub(crate) fn end_writing(&mut self) -> io::Result<()> {
+        self.stream.end_writing()
     }
 
     /// Waits for a command; returns its code and its arguments.

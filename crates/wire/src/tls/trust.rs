@@ -73,7 +73,7 @@ pub(super) fn certificates(
     }
 }
 
-fn private_key(option: &str, path: &str) -> Result<PrivateKeyDer<'static>, String> {
+pub(super) fn private_key(option: &str, path: &str) -> Result<PrivateKeyDer<'static>, String> {
     PrivateKeyDer::from_pem_slice(&read(option, path)?).map_err(|_| {
         format!(
             "{option}={path} has no private key in PEM that can be read; a key with a passphrase \

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //!   greeting: version, number, nonce ──▶
+//!                                     ◀── I want TLS           where it was offered, then all
+//!   ◀─────────────── handshake ──────────▶                     that follows is encrypted
 //!                                     ◀── account, proof by a method of the client's choice
 //!   another method, another nonce ──▶         only where the method is none of ours
 //!                                     ◀── proof
@@ -24,6 +26,8 @@ use crate::mysql::codec::{EOF, OK, Reader};
 use crate::mysql::handshake::capability;
 use crate::mysql::packet::{Channel, Unread};
 use crate::mysql::result::Ending;
+use crate::stream::Privacy;
+use crate::tls::ServerSecurity;
 
 /// What a server is towards all who come.
 #[derive(Debug)]
@@ -34,6 +38,8 @@ pub struct Host {
     pub account: Account,
     /// Bytes of a request that are taken: `max_allowed_packet`.
     pub largest_request: usize,
+    /// How it encrypts; nothing where it does not.
+    pub security: Option<ServerSecurity>,
 }
 
 /// Whom a server lets in.
@@ -183,15 +189,11 @@ pub(super) fn let_in(channel: &mut Channel, host: &Host, id: u32) -> Result<Hell
     let greeting = Greeting {
         version: &host.version,
         id,
-        capabilities: CAPABILITIES,
+        capabilities: CAPABILITIES | if host.security.is_some() { capability::TLS } else { 0 },
         method: Method::CachingSha2,
     };
     greet(channel, &greeting, &nonce).map_err(sent)?;
-    let payload = channel.take_request(1, LONGEST).map_err(unread)?;
-    let mut hello = read_hello(payload).map_err(|error| match error {
-        WireError::Protocol(text) => malformed(&text),
-        other => malformed(&other.to_string()),
-    })?;
+    let mut hello = hear(channel, host)?;
     let method = match Method::named(&String::from_utf8_lossy(&hello.method)) {
         Some(method) => method,
         None => {
@@ -214,6 +216,39 @@ pub(super) fn let_in(channel: &mut Channel, host: &Host, id: u32) -> Result<Hell
         channel.send().map_err(sent)?;
     }
     Ok(hello)
+}
+
+/// Waits for what the client answers to the greeting, encrypted where it asks for that.
+fn hear(channel: &mut Channel, host: &Host) -> Result<Hello, Fault> {
+    let payload = channel.take_request(1, LONGEST).map_err(unread)?;
+    let Some(security) = host.security.as_ref() else { return understood(payload) };
+    if wants_tls(payload) {
+        channel.serve_encrypted(security).map_err(Fault::Gone)?;
+        return understood(channel.take_request(2, LONGEST).map_err(unread)?);
+    }
+    let hello = understood(payload)?;
+    // What is not encrypted and stays within this host is nobody else's to read.
+    if security.is_required() && channel.stream().privacy() == Privacy::Open {
+        let text = "this server takes encrypted connections only; ask for TLS, or use its socket";
+        return Err(Fault::Refused(3159, "HY000", text.to_owned()));
+    }
+    Ok(hello)
+}
+
+/// Whether an answer to the greeting is the short one that asks for encryption.
+fn wants_tls(payload: &[u8]) -> bool {
+    let capabilities = payload.first_chunk().map_or(0, |bits| u32::from_le_bytes(*bits));
+    capabilities & capability::TLS != 0 && payload.len() == SHORT
+}
+
+/// Capabilities, the largest packet, a collation and 23 bytes that mean nothing.
+const SHORT: usize = 32;
+
+fn understood(payload: &[u8]) -> Result<Hello, Fault> {
+    read_hello(payload).map_err(|error| match error {
+        WireError::Protocol(text) => malformed(&text),
+        other => malformed(&other.to_string()),
+    })
 }
 
 /// Bytes that an answer to the greeting takes at most.

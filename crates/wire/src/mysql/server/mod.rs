@@ -19,11 +19,11 @@ mod parameters;
 mod request;
 
 use std::io;
-use std::net::Shutdown;
 use std::time::Duration;
 
 use super::packet::Channel;
 use crate::stream::Stream;
+use crate::tls::Encryption;
 use fault::unreadable;
 
 pub use answer::{Answers, ColumnType, Definition, Definitions, Form, Status};
@@ -102,6 +102,11 @@ impl Visitor {
         self.collation
     }
 
+    /// How it is encrypted, if it is.
+    pub fn encryption(&self) -> Option<Encryption> {
+        self.channel.stream().encryption()
+    }
+
     /// Bounds how long it may be silent, and how long it may take to read an answer.
     ///
     /// # Errors
@@ -160,7 +165,7 @@ fn part(channel: &mut Channel, fault: &Fault) {
         Fault::Refused(code, sqlstate, message) => (*code, *sqlstate, &**message),
     };
     super::codec::put_error(channel.payload(), code, sqlstate, message);
-    let is_said = channel.send().is_ok() && channel.stream().shut(Shutdown::Write).is_ok();
+    let is_said = channel.send().is_ok() && channel.end_writing().is_ok();
     let is_bounded = channel.stream().set_timeout(Some(LAST_WORDS)).is_ok();
     if is_said && is_bounded {
         channel.drain();
