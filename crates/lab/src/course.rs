@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   cell    ├ warm-up ┤ rounds ┤ start again, warm ┤ rounds ┤ …      looks at the host between
-//!   left =  rounds × (window by the plan) × (what such windows took ÷ what they should)
+//!   left =  rounds × (window of their cell) × (what such windows took ÷ what they should)
 //!         + starts × (what one took) + cells × (what making one ready took)
 //! ```
 //!
@@ -37,7 +37,7 @@ impl Seen {
 /// What is still ahead.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ahead {
-    /// Time of the rounds that are left, by the plan.
+    /// Time of the rounds that are left: of this cell at its pace, of others at that of the plan.
     pub(crate) windows: Duration,
     /// Starts that are left, of this cell and of those ahead.
     pub(crate) starts: u32,

@@ -82,6 +82,8 @@ pub(crate) struct Stages<'a, 'b> {
     course: Course,
     /// Starts and cells that are ahead.
     ahead: (u32, u32),
+    /// Rounds of the cells that are ahead, whose pace is the plan's as far as is known.
+    later_rounds: u32,
 }
 
 /// Whether writes were repeated, for which the servers owe work.
@@ -126,6 +128,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             has_told_slices: false,
             course,
             ahead: (0, 0),
+            later_rounds: 0,
         }
     }
 
@@ -473,6 +476,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             }
             let block = block.of_those(|arm| drivers.get(arm).is_some());
             self.ahead = self.ahead_of(cell, pair, pace.pairs);
+            self.later_rounds = self.rounds_behind(pair, pace.pairs);
             match cut {
                 Some(cut) => self.interleaved(&mut drivers, (cell, &block), cut, &pace)?,
                 None => self.alternating(&mut drivers, (cell, &block), &pace, &recording)?,
@@ -585,7 +589,11 @@ impl<'a, 'b> Stages<'a, 'b> {
     fn time_left(&self, pace: &Pace, around: Duration) -> Duration {
         let (starts, cells) = self.ahead;
         let rounds = self.counter.total - self.counter.done;
-        let ahead = Ahead { windows: self.round_of(pace, around) * rounds, starts, cells };
+        let later = self.later_rounds.min(rounds);
+        let by_plan = Pace::with_window(self.plan, Duration::from_nanos(self.plan.round_ns));
+        let windows = self.round_of(pace, around) * (rounds - later)
+            + self.round_of(&by_plan, around) * later;
+        let ahead = Ahead { windows, starts, cells };
         let by_work = self.course.left(self.plan, &ahead);
         self.ending.time_left().map_or(by_work, |by_clock| by_clock.min(by_work))
     }
@@ -593,6 +601,12 @@ impl<'a, 'b> Stages<'a, 'b> {
     /// What a round takes by the plan, with its clients getting in and out.
     fn round_of(&self, pace: &Pace, around: Duration) -> Duration {
         pace.window + Duration::from_nanos(self.plan.lead_in_ns) + around
+    }
+
+    /// Rounds behind this cell, of which these pairs are left.
+    fn rounds_behind(&self, pair: u32, pairs: u32) -> u32 {
+        let here = self.stations.count() as u32 * (pairs - pair);
+        (self.counter.total - self.counter.done).saturating_sub(here)
     }
 
     /// Starts and cells behind this pair of a cell.
