@@ -153,7 +153,7 @@ fn the_time_that_is_left_is_what_it_takes() {
         (9.0, 0, "point-query,read-only,update-index", 3),
         (0.5, 0, "point-query,insert", 7),
         (30.0, 0, "point-query", 5),
-        (0.5, 1_000, "scan,point-query,update-index,insert", 0),
+        (0.5, 1_000, "random-points_range=1000,point-query,insert", 0),
     ] {
         let words = format!("mock:?noise=0.02&cold=0.3&warm_s=2&start_s={start_s}&row_us={row_us}");
         let mut plan = plan([&words, &words], 2, 48, restarts);
