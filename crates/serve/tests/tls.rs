@@ -175,7 +175,8 @@ fn a_handshake_that_breaks_off_ends_its_own_connection() {
     for torn in (question().len() - 2..bytes.len()).step_by(9) {
         let mut raw = Raw::greeted(&server);
         raw.0.write_all(&bytes[..torn]).unwrap();
-        raw.0.shutdown(Shutdown::Write).unwrap();
+        // The server may have been first.
+        let _ = raw.0.shutdown(Shutdown::Write);
         raw.closes();
     }
     undisturbed(server);
@@ -189,7 +190,8 @@ fn what_is_no_handshake_is_answered_by_tls_and_not_in_the_clear() {
     for after in [&hello()[..], b"\x03SELECT 1", &[0x16, 3, 1, 0xFF, 0xFF, 1], &[0; 600]] {
         let mut raw = Raw::greeted(&server);
         raw.0.write_all(&[&question(), after].concat()).unwrap();
-        raw.0.shutdown(Shutdown::Write).unwrap();
+        // The server may have been first.
+        let _ = raw.0.shutdown(Shutdown::Write);
         let mut said = Vec::new();
         let _ = raw.0.read_to_end(&mut said);
         assert!(said.is_empty() || said[0] == ALERT, "{after:?}: {said:?}");
