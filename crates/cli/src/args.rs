@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
-use dbdyno_model::{Arrivals, Cache, Gate, Idle, ImageUse, IntervalChoice, Pin, Slo, Think};
+use dbdyno_model::{
+    Arrivals, Cache, Gate, Idle, ImageUse, IntervalChoice, KeepMemory, Pin, Slo, Think,
+};
 use dbdyno_workload::draw;
 
 use crate::values;
@@ -164,6 +166,11 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "halt|poll", default_value_t = Idle::Halt,
           help_heading = "Placement and servers", hide_short_help = true)]
     pub idle: Idle,
+    /// Whether a byte of each page of the servers is read before rounds, for the host of a virtual
+    /// machine may take away memory that rests: auto, once pages were found taken; always; or never
+    #[arg(long, value_name = "auto|always|never", default_value_t = KeepMemory::Auto,
+          help_heading = "Placement and servers", hide_short_help = true)]
+    pub keep_memory: KeepMemory,
     /// How often both arms are restarted within a cell (embedded databases are reopened); two
     /// starts of one server differ by about 1.5 % [default: 23, with --rate or --think 5, with
     /// --find-max 3; with --quick 15, 3 and 2; if a start takes more than 5 s, 11 and 7 instead of

@@ -42,6 +42,7 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         budget: 0.02,
         pin: Pin::Auto,
         idle: dbdyno_model::Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

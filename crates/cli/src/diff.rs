@@ -160,6 +160,7 @@ fn servers(
         budget: 0.0,
         pin: Pin::None,
         idle: dbdyno_model::Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use dbdyno_forecast::{CellForecast, Remaining};
 use dbdyno_model::{
     ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, Idle, ImageUse, Interval, IntervalChoice,
-    Level, PerArm, Pin, Placement, Plan, Processors, RateShape, Run, Stage, Stopping, Target,
-    Topology,
+    KeepMemory, Level, PerArm, Pin, Placement, Plan, Processors, RateShape, Run, Stage, Stopping,
+    Target, Topology,
 };
 use dbdyno_store::Store;
 use dbdyno_workload::planned;
@@ -169,6 +169,7 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
             pin => pin,
         },
         idle: flags.idle,
+        keep_memory: flags.keep_memory,
         restarts: 0,
         reloads: 0,
         slice_ns: flags.slice.as_nanos() as u64,
@@ -425,6 +426,9 @@ pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
     command.push_str(&wanted);
     if plan.idle != Idle::Halt {
         command.push_str(&format!(" --idle {}", plan.idle));
+    }
+    if plan.keep_memory != KeepMemory::Auto {
+        command.push_str(&format!(" --keep-memory {}", plan.keep_memory));
     }
     if plan.reloads > 0 {
         command.push_str(&format!(" --reloads {}", plan.reloads));
@@ -762,6 +766,7 @@ pub(crate) mod tests {
             budget: 0.02,
             pin: Pin::Auto,
             idle: dbdyno_model::Idle::Halt,
+            keep_memory: dbdyno_model::KeepMemory::Auto,
             restarts: 0,
             reloads: 0,
             slice_ns: SLICE_USUAL_NS,

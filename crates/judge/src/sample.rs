@@ -91,6 +91,7 @@ fn plan(pairs: u32, labels: &[&str], targets: &str, clients: &[u32]) -> Plan {
         budget: 0.02,
         pin: Pin::None,
         idle: dbdyno_model::Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

@@ -171,6 +171,7 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
         budget: 0.02,
         pin: Pin::None,
         idle: dbdyno_model::Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

@@ -19,8 +19,8 @@ use dbdyno_load::arrival::Schedule;
 use dbdyno_model::random;
 use dbdyno_model::readings::{ENGINE_PREFIX, REPLICA_BEHIND, STOOD_STILL, Side, WINDOW_NS};
 use dbdyno_model::{
-    ArmIndex, Arms, Block, Cell, Dialect, Driving, Pace, Placement, Plan, Round, RoundKey, RunId,
-    Slo, Stage, Warning,
+    ArmIndex, Arms, Block, Cell, Dialect, Driving, Pace, Placement, Plan, Readings, Round,
+    RoundKey, RunId, Slo, Stage, Warning,
 };
 use dbdyno_workload::Dataset;
 use dbdyno_workload::insert_benchmark::{Sizes, Step};
@@ -39,6 +39,7 @@ use crate::laboratory::Lab;
 use crate::neighbours::Neighbours;
 use crate::pace;
 use crate::placement;
+use crate::resting::Resting;
 use crate::search;
 use crate::settle::{self, Settling};
 use crate::standstill;
@@ -73,6 +74,7 @@ pub(crate) struct Stages<'a, 'b> {
     /// What servers do beside answering, in the cell that is measured.
     meters: Arms<Meter>,
     host_check: HostCheck,
+    resting: Resting,
     /// The host since the last round, if nothing has been done since.
     last_look: Option<HostLook>,
     /// Statements per second in the last round of the cell, where there was one.
@@ -106,6 +108,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let counter = Counter { done: 0, total: left.rounds_left };
         let host_check = HostCheck::new(lab.home.dir().to_owned());
         let course = Course::new(lab.clock.clone());
+        let resting = Resting::new(plan);
         Stages {
             lab,
             plan,
@@ -123,6 +126,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             ending,
             meters: Arms::default(),
             host_check,
+            resting,
             last_look: None,
             last_sps: BTreeMap::new(),
             has_told_slices: false,
@@ -540,6 +544,10 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.tell_round(cell, pace, around);
         let before = self.last_look.take().unwrap_or_else(|| self.look(first));
         self.neighbours.add_unasked(before.servers_share());
+        let mut memory = BTreeMap::new();
+        for &arm in &block.order {
+            memory.insert(arm, self.memory_before(arm)?);
+        }
         let place = (self.start, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
         let (plan, asked) = (self.plan, (cell, block));
@@ -557,6 +565,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let after = self.look(first);
         for &arm in &block.order {
             let round = &mut rounds[arm];
+            round.readings.add(&memory[&arm]);
             round.readings.set(WINDOW_NS, Some(pace.window.as_nanos() as f64));
             round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
             self.keep(arm, round, &before, &after)?;
@@ -641,6 +650,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         window: Duration,
     ) -> Result<Round, LabError> {
         let before = self.last_look.take().unwrap_or_else(|| self.look(driver));
+        let memory = self.memory_before(arm)?;
         let waiting: Vec<&Station> =
             self.stations.others(arm).map(|(_, station)| station).collect();
         let neighbours = &mut self.neighbours;
@@ -651,6 +661,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             driver.round(self.plan, key, terms, &waiting, neighbours, self.lab.watch)
         })?;
         round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
+        round.readings.add(&memory);
         let after = self.look(driver);
         self.keep(arm, &mut round, &before, &after)?;
         self.last_look = Some(after);
@@ -672,6 +683,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let behind = topology::hold_against_source(arm, &station.connector, station.dialect)?;
         let name = format!("{ENGINE_PREFIX}{REPLICA_BEHIND}");
         round.readings.set(&name, behind.map(|bytes| bytes as f64));
+        self.resting.after(&self.stations[arm].memory(), &mut round.readings);
         before.note(Side::Before, &mut round.readings);
         after.note(Side::After, &mut round.readings);
         self.lab.store.add_round(self.run, arm, round)?;
@@ -681,6 +693,15 @@ impl<'a, 'b> Stages<'a, 'b> {
         let server = self.stations[arm].processes();
         self.lab.watch.progress(Progress::RoundDone { arm, round, server: &server });
         Ok(())
+    }
+
+    /// Sees to the memory of an arm that is about to be measured.
+    fn memory_before(&mut self, arm: ArmIndex) -> Result<Readings, LabError> {
+        let (readings, told) = self.resting.before(arm, &self.stations[arm].memory());
+        if let Some(warning) = told {
+            self.warn(&warning)?;
+        }
+        Ok(readings)
     }
 
     /// Looks at the host between two rounds.

@@ -41,6 +41,7 @@ fn plan(arms: [&str; 2], clients: u32, pairs: u32, restarts: u32) -> Plan {
         budget: 0.02,
         pin: Pin::None,
         idle: dbdyno_model::Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         restarts,
         reloads: 0,
         slice_ns: 10_000_000,

@@ -32,6 +32,7 @@ pub mod history;
 mod idle;
 pub mod insert_benchmark;
 pub mod isolation;
+mod keep_memory;
 pub mod ledger;
 pub mod levels;
 pub mod method;
@@ -100,6 +101,7 @@ pub use history::{
     NullKind, Shift, ShiftWeight, Slide,
 };
 pub use idle::Idle;
+pub use keep_memory::KeepMemory;
 pub use ledger::{Ledger, LedgerLine, Part};
 pub use levels::{LevelShare, Levels, Spend};
 pub use method::{Basis, IntervalChoice, IntervalKind, Level};

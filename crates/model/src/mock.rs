@@ -11,7 +11,8 @@
 //!                         + round     N(0, noise)      each round; `spikes` of them lose `spike`
 //!                         + drift     for each minute of the run
 //!                         + warm      while it has been asked for less than some times warm_s
-//!                         − ln of what its rows take it longer (`row_us`)
+//!                         − ln of what its rows take it longer (`row_us`), and the pages that its
+//!                                     host has taken away (`away`, `away_us`)
 //!                         + host      a walk in tenths of a second, the same for both arms that
 //!                                     are told the same of it
 //! ```
@@ -65,6 +66,10 @@ pub struct MockModel {
     pub start_s: f64,
     /// Share of the time that its clients' threads wait for a processor.
     pub lag: f64,
+    /// Share of its memory that its host has taken away where nobody fetched it for some seconds.
+    pub away: f64,
+    /// Microseconds that an event would take longer if all of it were away when its round begins.
+    pub away_us: f64,
     /// Seconds of the run after which it answers nobody any more; 0: never.
     pub dies_s: f64,
     /// Another seed, other noise.
@@ -76,7 +81,7 @@ type Word = (&'static str, fn(&mut MockModel) -> &mut f64, f64, f64);
 
 const MOST: f64 = 1e9;
 
-const WORDS: [Word; 25] = [
+const WORDS: [Word; 27] = [
     ("rate", |model| &mut model.rate, 0.001, MOST),
     ("sigma", |model| &mut model.sigma, 0.0, 1.0),
     ("kappa", |model| &mut model.kappa, 0.0, 1.0),
@@ -100,6 +105,8 @@ const WORDS: [Word; 25] = [
     ("client_us", |model| &mut model.client_us, 0.0, MOST),
     ("start_s", |model| &mut model.start_s, 0.0, 3600.0),
     ("lag", |model| &mut model.lag, 0.0, 1.0),
+    ("away", |model| &mut model.away, 0.0, 1.0),
+    ("away_us", |model| &mut model.away_us, 0.0, MOST),
     ("dies_s", |model| &mut model.dies_s, 0.0, MOST),
     ("seed", |model| &mut model.seed, 0.0, MOST),
 ];
@@ -130,6 +137,8 @@ impl Default for MockModel {
             client_us: 10.0,
             start_s: 1.0,
             lag: 0.0,
+            away: 0.0,
+            away_us: 1000.0,
             dies_s: 0.0,
             seed: 1.0,
         }

@@ -24,6 +24,7 @@ use crate::arms::{ArmIndex, Arms, Pairing};
 use crate::count::Counting;
 use crate::driving::Driving;
 use crate::idle::Idle;
+use crate::keep_memory::KeepMemory;
 use crate::method::IntervalChoice;
 use crate::pin::Pin;
 use crate::random;
@@ -146,6 +147,8 @@ pub struct Plan {
     pub pin: Pin,
     /// What processors without work do while rounds are measured.
     pub idle: Idle,
+    /// Whether pages of the arms are read before rounds, so that the host has them all.
+    pub keep_memory: KeepMemory,
     /// How often both arms are stopped and started again within a cell, between pairs. Servers by
     /// URL cannot be.
     pub restarts: u32,
@@ -383,6 +386,7 @@ mod tests {
             budget: 0.02,
             pin: Pin::Auto,
             idle: Idle::Halt,
+            keep_memory: KeepMemory::Auto,
             restarts: 0,
             reloads: 0,
             interval: IntervalChoice::Auto,

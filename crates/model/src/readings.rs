@@ -60,6 +60,19 @@ pub const REPLICA_BEHIND: &str = "replica_behind_bytes";
 pub const STEAL_SHARE: &str = "host.steal_share";
 /// Processor time of work that is neither ours nor the servers', as a share of all processors.
 pub const FOREIGN_SHARE: &str = "host.foreign_share";
+/// Share of an arm's pages that the host had taken away, and that were brought back before the
+/// round.
+pub const MEMORY_BROUGHT_BACK: &str = "memory.brought_back_share";
+/// What a page that was taken away took to come back, nanoseconds, on average.
+pub const MEMORY_AWAY_NS: &str = "memory.away_ns";
+
+/// Share of an arm's pages that its host had taken away when the round began, or had ended.
+pub fn memory_away(side: Side) -> String {
+    match side {
+        Side::Before => "memory.before.away_share".to_owned(),
+        Side::After => "memory.after.away_share".to_owned(),
+    }
+}
 
 /// Transactions of a round that its clients recorded.
 pub const RECORDED: &str = "isolation.recorded";
@@ -116,6 +129,11 @@ impl Readings {
         if let Some(value) = value.filter(|value| value.is_finite()) {
             self.0.insert(name.to_owned(), value);
         }
+    }
+
+    /// Adds all of others; one of the same name is replaced.
+    pub fn add(&mut self, others: &Readings) {
+        self.0.extend(others.iter().map(|(name, value)| (name.to_owned(), value)));
     }
 
     /// All readings by name.

@@ -1,4 +1,5 @@
-//! Processor clocks. They tick while a thread runs and tell nothing of the time of day.
+//! Processor clocks, which tick while a thread runs, and one that always ticks. None tells the time
+//! of day.
 
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::{Pid, SysconfVar, sysconf};
@@ -14,8 +15,13 @@ pub fn process_cpu_ns() -> u64 {
     own(ClockId::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// Nanoseconds since some moment, to time what may put the calling thread to sleep.
+pub(crate) fn monotonic_ns() -> u64 {
+    own(ClockId::CLOCK_MONOTONIC)
+}
+
 fn own(clock: ClockId) -> u64 {
-    read(clock).expect("Linux has had the processor clocks of the caller since 2.6.12")
+    read(clock).expect("Linux has had these clocks since 2.6.12")
 }
 
 /// Processor time of another process with all its threads, those that ended too; `None` when

@@ -27,6 +27,7 @@ pub mod parse;
 pub mod perf;
 mod process;
 mod processes;
+mod reach;
 mod server;
 mod threads;
 
@@ -35,5 +36,6 @@ pub use error::NotObservable;
 pub use facts::{filesystem_facts, host_facts};
 pub use host::{HostSample, HostShares};
 pub use memory::directory_bytes;
+pub use reach::{HeldMemory, Reach};
 pub use server::{ServerProbe, ServerSample};
 pub use threads::{ThreadsCost, ThreadsSample};

@@ -111,6 +111,7 @@ mod tests {
             budget: 0.02,
             pin: dbdyno_model::Pin::Auto,
             idle: dbdyno_model::Idle::Halt,
+            keep_memory: dbdyno_model::KeepMemory::Auto,
             restarts: 0,
             reloads: 0,
             slice_ns: 0,

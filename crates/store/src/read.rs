@@ -259,6 +259,7 @@ impl Reader<'_> {
             budget: self.get(row, 13, place)?,
             pin: self.pin(&self.get::<String>(row, 14, place)?)?,
             idle: dbdyno_model::Idle::Halt,
+            keep_memory: dbdyno_model::KeepMemory::Auto,
             restarts: self.get(row, 15, place)?,
             reloads: self.get(row, 17, place)?,
             slice_ns: self.get_u64(row, 19, place)?,

@@ -8,7 +8,7 @@
 //! A new field of the plan is a line in [`of_plan`] and one in [`apply`], and needs no new version
 //! of the store as long as its usual value is what older programs did.
 
-use dbdyno_model::{Counting, Idle, Plan, Stopping};
+use dbdyno_model::{Counting, Idle, KeepMemory, Plan, Stopping};
 use rusqlite::{Connection, params};
 
 /// The terms of a plan that have not their usual values.
@@ -17,10 +17,16 @@ pub(crate) fn of_plan(plan: &Plan) -> Vec<(&'static str, String)> {
     let counting = (plan.counting != Counting::No).then(|| plan.counting.name().to_owned());
     let limit = plan.limit_ns.map(|limit| limit.to_string());
     let idle = (plan.idle != Idle::default()).then(|| plan.idle.to_string());
-    [("stopping", stopping), ("limit_ns", limit), ("counting", counting), ("idle", idle)]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
-        .collect()
+    let is_usual = plan.keep_memory == KeepMemory::default();
+    let keep_memory = (!is_usual).then(|| plan.keep_memory.to_string());
+    let terms = [
+        ("stopping", stopping),
+        ("limit_ns", limit),
+        ("counting", counting),
+        ("idle", idle),
+        ("keep_memory", keep_memory),
+    ];
+    terms.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// Gives a plan one of its terms.
@@ -39,6 +45,7 @@ pub(crate) fn apply(plan: &mut Plan, name: &str, value: &str) -> Result<(), Stri
             plan.counting = named.ok_or_else(|| format!("{value:?} is no way of counting"))?;
         }
         "idle" => plan.idle = value.parse()?,
+        "keep_memory" => plan.keep_memory = value.parse()?,
         _ => return Err(format!("the plan has a term {name:?}, which this dbdyno does not know")),
     }
     Ok(())

@@ -5,9 +5,9 @@ use std::fmt;
 use crate::common::{self, golden_run, put};
 use crate::counted;
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, Idle, LatencyHistogram,
-    OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId, RunStatus, Series,
-    Severity, Stage, Target, Warning,
+    Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, Idle, KeepMemory,
+    LatencyHistogram, OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId,
+    RunStatus, Series, Severity, Stage, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -96,6 +96,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             budget: if third.2.is_nan() { 0.02 } else { third.2 },
             pin: third.3,
             idle: if third.4 % 2 == 0 { Idle::Halt } else { Idle::Poll },
+            keep_memory: KeepMemory::ALL[third.4 as usize % KeepMemory::ALL.len()],
             restarts: third.4,
             reloads: third.4 / 2,
             slice_ns: second.1 / 2,

@@ -728,6 +728,21 @@ pub const RULES: &[Rule] = &[
         "MongoDB noise work 2024; reference servers §4, trap 3",
     ),
     warnings(
+        "memory-taken",
+        (Blocks, &["memory-taken"]),
+        "the host of a virtual machine took memory that rested, and whoever touched it paid: give \
+         --keep-memory always, or use fewer rows",
+        "measured: up to a third of a server's pages in five seconds (journal of 2026-11-26, memory at \
+         rest)",
+    ),
+    warnings(
+        "memory-at-rest",
+        (Annotates, &["memory-at-rest"]),
+        "the host takes memory that rests: it was brought back before rounds; what is taken while \
+         they run is mostly what the load does not touch: use fewer rows where it is not",
+        "journal of 2026-11-26, memory at rest",
+    ),
+    warnings(
         "background-rate",
         (Blocks, &["rate-not-held"]),
         "the background rate was not held: ask for a lower one",

@@ -70,6 +70,33 @@ fn a_drifting_host_is_no_difference() {
     assert_eq!(slower["verdict"], "slower", "{slower}");
 }
 
+/// A host that takes memory of one arm away makes that arm slower, and it is no slower server: the
+/// memory is brought back before its rounds, or there is no verdict.
+#[test]
+fn memory_that_the_host_takes_away_is_no_difference() {
+    let home = Home::new();
+    let test = format!("{BASE}&away=0.1");
+    for load in ["point-query", "update-one"] {
+        let more = |keep: &str| format!("--budget 5% --load {load} --keep-memory {keep}");
+        for keep in ["auto", "always"] {
+            let kept = cell(&home, 0, BASE, &test, &more(keep));
+            assert_eq!(kept["verdict"], "equal", "{keep}: {kept}");
+        }
+        let told = home.json(0, ["show"])["warnings"].to_string();
+        assert!(!told.contains("memory-at-rest"), "asked for: {told}");
+
+        let left = cell(&home, 3, BASE, &test, &more("never"));
+        assert_eq!(left["verdict"], "undecided", "{left}");
+        let warnings = left["warnings"].to_string();
+        assert!(warnings.contains("test: when its rounds began"), "{warnings}");
+        assert!(warnings.contains("10.0 % of its pages"), "{warnings}");
+        assert!(left["rqps"].as_f64().unwrap() < 0.95, "{left}");
+    }
+    home.json(0, compare(BASE, &test, "--budget 5%"));
+    let told = home.json(0, ["show"])["warnings"].to_string();
+    assert!(told.contains("before a round of test, 10.0 % of its pages"), "{told}");
+}
+
 /// An arm that slows down while it is measured has no one rate, and that is said.
 #[test]
 fn an_arm_that_drifts_by_itself_is_told() {

@@ -5,6 +5,7 @@ mod drift;
 mod isolation;
 mod latch_ceiling;
 pub mod laws;
+mod memory;
 pub mod saturation;
 mod standstill;
 mod stationarity;
@@ -28,8 +29,9 @@ pub(crate) fn against(
         let laws = laws::of_arm(run, cell, arm, &arms[arm]);
         let latches = latch_ceiling::of_arm(run, arm, &arms[arm]);
         let still = standstill::of_arm(arm, &arms[arm]);
+        let memory = memory::of_arm(arm, &arms[arm]);
         let isolation = isolation::of_arm(cell, arm, &arms[arm]);
-        client.into_iter().chain(laws).chain(still).chain(latches).chain(isolation)
+        client.into_iter().chain(laws).chain(still).chain(memory).chain(latches).chain(isolation)
     };
     let background = |arm: Arm| background::short(&run.plan, cell, arm, &arms[arm]);
     let against = Arm::BOTH.into_iter().flat_map(of_arm);

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, ArmSpec, Better, Cell, CellComparison, Driving, History, HistoryPoint, Idle,
+    Arm, ArmSpec, Better, Cell, CellComparison, Driving, History, HistoryPoint, Idle, KeepMemory,
     LatencyHistogram, PerArm, Round, Run, RunStatus, Severity, Target, Warning,
 };
 
@@ -496,6 +496,9 @@ fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
     facts.insert("plan.pin".to_owned(), plan.pin.to_string());
     if plan.idle != Idle::Halt {
         facts.insert("plan.idle".to_owned(), plan.idle.to_string());
+    }
+    if plan.keep_memory != KeepMemory::Auto {
+        facts.insert("plan.keep_memory".to_owned(), plan.keep_memory.to_string());
     }
     for file in &plan.files {
         let digest = dbdyno_model::random::key_of(&file.text);

@@ -123,6 +123,7 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
         budget: 0.02,
         pin: Pin::Auto,
         idle: dbdyno_model::Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,
@@ -145,6 +146,7 @@ fn insert_benchmark(arms: &PerArm<ArmSpec>) -> Plan {
         // Each client has three connections, so that the processors stay awake.
         pin: Pin::None,
         idle: dbdyno_model::Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         files: Vec::new(),
         ..everything(arms, 1)
     }

@@ -7,7 +7,7 @@ use super::seen::Seen;
 use Severity::{Blocks, Caution, Note};
 
 /// All checks, in the order in which they are shown.
-const CHECKS: [fn(&Seen) -> Option<Finding>; 22] = [
+const CHECKS: [fn(&Seen) -> Option<Finding>; 23] = [
     processors,
     memory,
     disk,
@@ -17,6 +17,7 @@ const CHECKS: [fn(&Seen) -> Option<Finding>; 22] = [
     steal,
     even_sums,
     even_memory,
+    memory_at_rest,
     timers,
     wake_up,
     governor,
@@ -178,6 +179,27 @@ fn even_sums(seen: &Seen) -> Option<Finding> {
 
 fn even_memory(seen: &Seen) -> Option<Finding> {
     even("even-memory", "equal walks through 64 MB", seen.chases.spread(), [0.15, 0.40])
+}
+
+fn memory_at_rest(seen: &Seen) -> Option<Finding> {
+    let rested = seen.rested?;
+    let share = rested.away as f64 / rested.pages as f64;
+    if share < 0.01 {
+        return Some(Finding::good(
+            "memory-at-rest",
+            "memory that rested for 10 s was still there",
+        ));
+    }
+    let found = format!(
+        "of memory that rested for 10 s, {:.1} % was taken away; a page takes {:.0} µs to come back",
+        share * 100.0,
+        us(rested.away_ns / rested.away)
+    );
+    let change = "leave --keep-memory at auto and choose --rows so that tables are touched all the \
+                  time, or use a host that leaves its guests their memory";
+    let cost = "who touches a page that was taken waits for it, one arm more than the other by \
+                luck; pages are read before rounds, which takes 0.1 s for each GB of each arm";
+    Some(Finding::bad(Caution, "memory-at-rest", found, change, cost))
 }
 
 /// Nine of ten pieces of equal work lie within `spread` of each other.
@@ -361,7 +383,7 @@ mod tests {
     use super::super::seen::Turns;
     use super::*;
     use crate::canaries::Sample;
-    use dbdyno_probe::HostShares;
+    use dbdyno_probe::{HostShares, Reach};
 
     /// A host on which there is nothing to say.
     fn sound() -> Seen {
@@ -382,6 +404,7 @@ mod tests {
             .into(),
             processors: 8,
             memory_mb: 64_000,
+            rested: Some(Reach { pages: 4_000, away: 4, away_ns: 80_000 }),
             free_mb: Some(100_000),
             open_files: Some(1 << 20),
             turns: Some(Turns { same: 60_000.0, apart: 55_000.0 }),
@@ -427,6 +450,9 @@ mod tests {
             }),
             ("even-processor", Caution, &|s| s.sums = Sample::of(vec![100, 130])),
             ("even-memory", Note, &|s| s.chases = Sample::of(vec![100, 130])),
+            ("memory-at-rest", Caution, &|s| {
+                s.rested = Some(Reach { pages: 4_000, away: 200, away_ns: 22_000_000 });
+            }),
             ("timers", Caution, &|s| s.lateness = Sample::of(vec![50_000, 4_000_000])),
             ("wake-up", Note, &|s| s.turns = Some(Turns { same: 48e3, apart: 14e3 })),
             ("governor", Caution, &|s| fact(s, "host.cpu.governor", "powersave")),

@@ -12,13 +12,15 @@
 mod checks;
 mod seen;
 
+use std::hint::black_box;
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use dbdyno_model::Finding;
-use dbdyno_probe::{HostSample, filesystem_facts, host_facts};
+use dbdyno_model::{Finding, random};
+use dbdyno_probe::{HostSample, Reach, ServerProbe, filesystem_facts, host_facts};
 
-use crate::canaries::{self, Ends, Ring};
+use crate::canaries::{self, Ends, Ring, now};
 use seen::{Seen, Turns};
 
 const TURNS_FOR: Duration = Duration::from_millis(300);
@@ -28,6 +30,11 @@ const CHASE_STEPS: u32 = 20_000;
 const CHASE_WORDS: usize = 8 << 20;
 const SYNCS: usize = 60;
 const SYNCS_FOR: Duration = Duration::from_secs(2);
+
+/// Memory that is written, left alone for so long, and then looked at.
+const RESTS_MB: u64 = 256;
+const RESTS_FOR: Duration = Duration::from_secs(10);
+const RESTED_PAGES: usize = 4_000;
 
 /// Programs with which releases are got.
 const TOOLS: [(&str, &str); 5] = [
@@ -46,6 +53,8 @@ pub fn examine(home: &Path, say: &mut dyn FnMut(&str)) -> Vec<Finding> {
 
 fn look(home: &Path, say: &mut dyn FnMut(&str)) -> Seen {
     let processors = dbdyno_sandbox::processors();
+    let memory_mb = dbdyno_sandbox::memory_mb();
+    let rests = Rests::begin(RESTS_MB.min(memory_mb / 8));
     say("asking the kernel");
     let facts = host_facts().into_iter().chain(filesystem_facts(home)).collect();
     say("watching who else is at work");
@@ -61,10 +70,13 @@ fn look(home: &Path, say: &mut dyn FnMut(&str)) -> Seen {
     let turns = turns(&processors);
     say("writing and syncing a file");
     let syncs = canaries::syncs(home, SYNCS, SYNCS_FOR).map_err(|error| error.to_string());
+    say("letting memory rest");
+    let rested = rests.end();
     Seen {
         facts,
         processors: processors.len(),
-        memory_mb: dbdyno_sandbox::memory_mb(),
+        memory_mb,
+        rested,
         free_mb: dbdyno_sandbox::free_mb(home).ok(),
         open_files: dbdyno_load::files_allowed(),
         turns,
@@ -74,6 +86,28 @@ fn look(home: &Path, say: &mut dyn FnMut(&str)) -> Seen {
         lateness,
         shares,
         missing: TOOLS.into_iter().filter(|(program, _)| !is_there(program)).collect(),
+    }
+}
+
+/// Memory of ours that nobody touches.
+struct Rests {
+    block: Vec<u8>,
+    since: Instant,
+}
+
+impl Rests {
+    fn begin(megabytes: u64) -> Rests {
+        Rests { block: vec![1; (megabytes as usize) << 20], since: now() }
+    }
+
+    /// How much of it is still there once it has rested; `None` where that cannot be seen.
+    fn end(self) -> Option<Reach> {
+        thread::sleep(RESTS_FOR.saturating_sub(now() - self.since));
+        let held = ServerProbe::of_process(std::process::id()).held_memory().ok()??;
+        let mut random = random::stream(&[random::key_of("memory that rests")]);
+        let reach = held.sample(RESTED_PAGES, || random.next_u64());
+        black_box(&self.block);
+        (reach.pages > 0).then_some(reach)
     }
 }
 

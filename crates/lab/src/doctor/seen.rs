@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_probe::HostShares;
+use dbdyno_probe::{HostShares, Reach};
 
 use crate::canaries::Sample;
 
@@ -12,6 +12,8 @@ pub(super) struct Seen {
     /// Processors that we may use.
     pub(super) processors: usize,
     pub(super) memory_mb: u64,
+    /// Pages that had rested for ten seconds, and those that were taken away meanwhile.
+    pub(super) rested: Option<Reach>,
     /// Room where servers and results go.
     pub(super) free_mb: Option<u64>,
     pub(super) open_files: Option<u64>,

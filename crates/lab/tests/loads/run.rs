@@ -28,6 +28,7 @@ pub(crate) fn plan(url: &str, tables: &Tables, stages: &[&str]) -> Plan {
         budget: 0.02,
         pin: Pin::None,
         idle: Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

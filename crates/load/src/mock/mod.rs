@@ -61,6 +61,8 @@ struct State {
     asked_ns: u64,
     /// Rows of an event of the round.
     rows: f64,
+    /// When its memory was fetched.
+    fetched: Option<Duration>,
     used: UsedByMock,
 }
 
@@ -108,6 +110,7 @@ impl MockArm {
             rounds: 0,
             asked_ns: 0,
             rows: 0.0,
+            fetched: None,
             used: UsedByMock::default(),
         };
         MockArm(Arc::new(Inner { model, arm, clock, opening, state: Mutex::new(state) }))
@@ -136,6 +139,21 @@ impl MockArm {
         let now_ns = self.0.clock.now_ns();
         let mut state = self.state();
         HostState { slowness: (-state.host.ln_rate(now_ns)).exp() }
+    }
+
+    /// Share of its memory that the host has taken away by now.
+    pub fn memory_away(&self) -> f64 {
+        self.away(&self.state())
+    }
+
+    /// A byte of each of its pages is read.
+    pub fn fetch_memory(&self) {
+        self.state().fetched = Some(self.0.clock.now());
+    }
+
+    fn away(&self, state: &State) -> f64 {
+        let rested = |at: Duration| self.0.clock.now().saturating_sub(at) > RESTS;
+        if state.fetched.is_none_or(rested) { self.0.model.away } else { 0.0 }
     }
 
     /// So many rows are written.
@@ -170,7 +188,8 @@ impl MockArm {
             start: state.starts,
             round: state.rounds,
         };
-        let rows_s = state.rows * model.row_us * 1e-6;
+        let away_us = self.away(&state) * model.away_us;
+        let rows_s = (state.rows * model.row_us + away_us) * 1e-6;
         let when = (clock.now_ns(), state.asked_ns);
         Speed::new(model, start, (clients, slow, rows_s), when)
     }
@@ -216,5 +235,7 @@ impl MockArm {
     }
 }
 
+/// For how long memory rests before the host takes it away.
+const RESTS: Duration = Duration::from_secs(15);
 /// What passes before clients are connected.
 const CONNECTING: Duration = Duration::from_millis(1);

@@ -568,6 +568,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Auto,
         idle: dbdyno_model::Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

@@ -65,6 +65,7 @@ pub(crate) fn plan() -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Same,
         idle: dbdyno_model::Idle::Halt,
+        keep_memory: dbdyno_model::KeepMemory::Auto,
         restarts: 3,
         reloads: 0,
         slice_ns: 0,
