@@ -94,13 +94,6 @@ pub(super) const FAULTS: &[Fault] = &[
         &["verdicts::a_server_that_stands_still_for_a_round_is_told"],
     ),
     fault(
-        "memory is looked at and not brought back",
-        "crates/lab/src/resting.rs",
-        "            fetch(memory);\n",
-        "",
-        &["verdicts::memory_that_the_host_takes_away_is_no_difference"],
-    ),
-    fault(
         "rounds without their memory are believed",
         "crates/judge/src/cautions/memory.rs",
         "before >= TAKEN && !are_kept",
