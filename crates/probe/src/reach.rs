@@ -21,7 +21,7 @@ use std::os::unix::fs::FileExt as _;
 
 use nix::errno::Errno;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::clock;
 use crate::error::NotObservable;
@@ -31,7 +31,7 @@ const PAGE: u64 = 4096;
 /// Bytes of an entry of pagemap, and the bit that says that the page is in memory.
 const ENTRY: u64 = 8;
 const PRESENT: u64 = 1 << 63;
-/// Mappings beyond this size are reserved addresses, of which hardly any has memory.
+/// Mappings that end beyond this are reserved addresses, of which hardly any has memory.
 const LARGEST: u64 = 256 << 30;
 /// A page that takes longer than this was not there, nor than so many times the quickest one: where
 /// the kernel is slow by itself, it is slow with all of them.
@@ -79,14 +79,22 @@ struct Shared {
 }
 
 impl ServerProbe {
-    /// The memory that the server's processes hold now; `None` if the kernel does not let us look.
+    /// The memory that the server's processes hold now; `None` if the kernel does not let us look,
+    /// or has pages of another size than is usual.
     ///
     /// # Errors
     /// `/proc` cannot be read.
     pub fn held_memory(&self) -> Result<Option<HeldMemory>, NotObservable> {
+        if page_bytes() != Some(PAGE) {
+            return Ok(None);
+        }
         let processes: Vec<Mapped> = self.processes()?.into_iter().filter_map(Mapped::of).collect();
         Ok((!processes.is_empty()).then_some(HeldMemory { processes }))
     }
+}
+
+fn page_bytes() -> Option<u64> {
+    u64::try_from(sysconf(SysconfVar::PAGE_SIZE).ok()??).ok()
 }
 
 impl HeldMemory {
@@ -231,7 +239,8 @@ impl Mapping {
         let offset = number(words.next()?)?;
         let (device, inode) = (words.next()?, words.next()?);
         let path = words.next().unwrap_or_default();
-        let is_small = addresses.end.checked_sub(addresses.start)? <= LARGEST;
+        let bytes = addresses.end.checked_sub(addresses.start)?;
+        let is_small = offset.checked_add(bytes)? <= LARGEST;
         let is_written = permissions.starts_with("rw");
         let is_memory = ["/dev/zero", "/SYSV", "/dev/shm/", "/memfd:", "[anon_shmem"];
         let shared = match permissions.ends_with('s') {
@@ -265,6 +274,8 @@ mod tests {
             "1000-2000 rw-s 00000000 fe:00 78   /var/lib/mysql/data.mdb",
             "1000-2000 ---p 00000000 00:00 0",
             "1000-80000000000 rw-p 00000000 00:00 0",
+            "1000-2000 rw-s fffffffffffff000 00:01 1034   /dev/zero (deleted)",
+            "1000-2000 rw-s 80000000000 00:01 1034   /dev/zero (deleted)",
             "2000-1000 rw-p 00000000 00:00 0",
             "",
             "nothing of the kind",
