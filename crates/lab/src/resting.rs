@@ -7,12 +7,13 @@
 //! ```
 //!
 //! What a sample shows stands among the readings of the round; what it means, the judge says.
-//! Of embedded arms, the memory of our own process is looked at.
+//! Embedded arms have theirs in our own process and are not looked at.
 
+use dbdyno_load::MockArm;
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::readings::{MEMORY_AWAY_NS, MEMORY_BROUGHT_BACK, Side, memory_away};
 use dbdyno_model::{ArmIndex, KeepMemory, Plan, Readings, Severity, Warning};
-use dbdyno_probe::{Reach, ServerProbe};
+use dbdyno_probe::{HeldMemory, Reach};
 
 use crate::host_check::Watched;
 
@@ -54,7 +55,9 @@ impl Resting {
         memory: &Watched,
     ) -> (Readings, Option<Warning>) {
         let mut readings = Readings::default();
-        let Some(mut away) = self.sample(memory) else { return (readings, None) };
+        let memory = Memory::of(memory);
+        let sampled = memory.as_ref().and_then(|memory| memory.sample(&mut self.random));
+        let (Some(memory), Some(mut away)) = (memory, sampled) else { return (readings, None) };
         let mut told = None;
         if self.keep == KeepMemory::Auto && !self.is_fetching && away.share >= TAKEN {
             self.is_fetching = true;
@@ -62,9 +65,9 @@ impl Resting {
         }
         readings.set(MEMORY_AWAY_NS, away.each_ns);
         if self.is_fetching {
-            fetch(memory);
+            memory.fetch();
             readings.set(MEMORY_BROUGHT_BACK, Some(away.share));
-            away = self.sample(memory).unwrap_or(away);
+            away = memory.sample(&mut self.random).unwrap_or(away);
         }
         readings.set(&memory_away(Side::Before), Some(away.share));
         (readings, told)
@@ -72,41 +75,56 @@ impl Resting {
 
     /// Looks at the memory of an arm that was measured.
     pub(crate) fn after(&mut self, memory: &Watched, readings: &mut Readings) {
-        let away = self.sample(memory);
+        let away = Memory::of(memory).and_then(|memory| memory.sample(&mut self.random));
         readings.set(&memory_away(Side::After), away.map(|away| away.share));
-    }
-
-    fn sample(&mut self, memory: &Watched) -> Option<Away> {
-        let probes = match memory {
-            Watched::Servers(probes) => probes,
-            Watched::Modelled(arm) => {
-                return Some(Away { share: arm.memory_away(), each_ns: None });
-            }
-            Watched::Unseen => return None,
-        };
-        let pages = PAGES / probes.len().max(1);
-        let of_probe = |probe: &ServerProbe| {
-            let held = probe.held_memory().ok().flatten()?;
-            Some(held.sample(pages, || self.random.next_u64()))
-        };
-        let all: Option<Vec<Reach>> = probes.iter().map(of_probe).collect();
-        let sum = |of: fn(&Reach) -> u64, all: &[Reach]| all.iter().map(of).sum::<u64>() as f64;
-        let all = all.filter(|all| all.iter().all(|reach| reach.pages > 0))?;
-        let away = sum(|reach| reach.away, &all);
-        let each_ns = (away > 0.0).then(|| sum(|reach| reach.away_ns, &all) / away);
-        Some(Away { share: away / sum(|reach| reach.pages, &all), each_ns })
     }
 }
 
-fn fetch(memory: &Watched) {
-    match memory {
-        Watched::Servers(probes) => {
-            for held in probes.iter().filter_map(|probe| probe.held_memory().ok().flatten()) {
-                held.fetch();
+/// The memory of an arm, as it is mapped now.
+enum Memory<'a> {
+    /// Of its servers.
+    Held(Vec<HeldMemory>),
+    Modelled(&'a MockArm),
+}
+
+impl Memory<'_> {
+    /// `None` where it cannot be looked at.
+    fn of(arm: &Watched) -> Option<Memory<'_>> {
+        match arm {
+            Watched::Servers(probes) if !probes.is_empty() => {
+                let held = probes.iter().map(|probe| probe.held_memory().ok().flatten());
+                Some(Memory::Held(held.collect::<Option<_>>()?))
             }
+            Watched::Modelled(arm) => Some(Memory::Modelled(arm)),
+            Watched::Servers(_) | Watched::Unseen => None,
         }
-        Watched::Modelled(arm) => arm.fetch_memory(),
-        Watched::Unseen => {}
+    }
+
+    fn sample(&self, random: &mut Stream) -> Option<Away> {
+        let held = match self {
+            Memory::Held(held) => held,
+            Memory::Modelled(arm) => {
+                return Some(Away { share: arm.memory_away(), each_ns: None });
+            }
+        };
+        let pages = PAGES / held.len();
+        let all: Vec<Reach> =
+            held.iter().map(|held| held.sample(pages, || random.next_u64())).collect();
+        if all.iter().any(|reach| reach.pages == 0) {
+            return None;
+        }
+        let sum = |of: fn(&Reach) -> u64| all.iter().map(of).sum::<u64>() as f64;
+        let away = sum(|reach| reach.away);
+        let each_ns = (away > 0.0).then(|| sum(|reach| reach.away_ns) / away);
+        Some(Away { share: away / sum(|reach| reach.pages), each_ns })
+    }
+
+    /// Reads a byte of every page, so that the host has all of them back.
+    fn fetch(&self) {
+        match self {
+            Memory::Held(held) => held.iter().for_each(|held| _ = held.fetch()),
+            Memory::Modelled(arm) => arm.fetch_memory(),
+        }
     }
 }
 
@@ -124,6 +142,7 @@ fn note(arm: ArmIndex, away: Away) -> Warning {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_probe::ServerProbe;
 
     #[test]
     fn the_memory_of_our_own_process_can_be_looked_at_and_fetched() {

@@ -683,7 +683,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let behind = topology::hold_against_source(arm, &station.connector, station.dialect)?;
         let name = format!("{ENGINE_PREFIX}{REPLICA_BEHIND}");
         round.readings.set(&name, behind.map(|bytes| bytes as f64));
-        self.resting.after(&self.stations[arm].memory(), &mut round.readings);
+        self.resting.after(&self.stations[arm].watched(), &mut round.readings);
         before.note(Side::Before, &mut round.readings);
         after.note(Side::After, &mut round.readings);
         self.lab.store.add_round(self.run, arm, round)?;
@@ -697,7 +697,7 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Sees to the memory of an arm that is about to be measured.
     fn memory_before(&mut self, arm: ArmIndex) -> Result<Readings, LabError> {
-        let (readings, told) = self.resting.before(arm, &self.stations[arm].memory());
+        let (readings, told) = self.resting.before(arm, &self.stations[arm].watched());
         if let Some(warning) = told {
             self.warn(&warning)?;
         }

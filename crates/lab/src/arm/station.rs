@@ -156,16 +156,6 @@ impl Station {
         }
     }
 
-    /// Whose memory is looked at between rounds: embedded arms have theirs in our own process.
-    pub(crate) fn memory(&self) -> Watched {
-        match (&self.probe, &self.connector) {
-            (None, Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Engine(_)) => {
-                Watched::Servers(vec![ServerProbe::of_process(std::process::id())])
-            }
-            _ => self.watched(),
-        }
-    }
-
     /// The image that it started from, and when that was made, in words.
     pub(crate) fn image(&self) -> Option<String> {
         let Origin::Image(image) = &self.origin else { return None };
