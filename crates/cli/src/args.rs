@@ -292,6 +292,13 @@ pub(crate) struct Published {
     /// Compare them with this run: @last, @NAME, or the beginning of an id
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
+    /// Find the cause of our own figure in each row that lies further from the printed one than the
+    /// tolerance, as dbdyno explain does; the furthest first
+    #[arg(long)]
+    pub explain: bool,
+    /// With --explain: start no new trial after this time: 10m, 90s, 1h; the rows share it
+    #[arg(long, value_name = "TIME", requires = "explain", value_parser = values::parse_limit)]
+    pub limit: Option<Duration>,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: PublishedFormat,

@@ -27,7 +27,7 @@ use std::path::Path;
 
 use clap::Parser as _;
 use dbdyno_model::experiment::{Expectation, Figure, Sign};
-use dbdyno_model::{ArmIndex, Comparison, FoundCause, Pairing, Run, RunStatus};
+use dbdyno_model::{ArmIndex, Cell, Comparison, FoundCause, Pairing, Run, RunStatus};
 use dbdyno_store::Store;
 use dbdyno_workload::FileError;
 use dbdyno_workload::file::{Section, Source};
@@ -86,7 +86,8 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let mut exits = Vec::new();
     if !experiment.published.tables.is_empty() {
         let all = [experiment.asked(&flags.file).held_against(&run, Vec::new())?];
-        output::say(&format!("\n{}", dbdyno_report::published_text(&all, output::width())));
+        let style = output::style(compare.told.shape().color);
+        output::say(&format!("\n{}", dbdyno_report::published_text(&all, &style)));
         exits.push(printed::exit(&all));
     }
     let is_held = !experiment.expectations.is_empty();
@@ -158,7 +159,8 @@ fn explained(
     let cells = explanation::explainable(run, &comparison);
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
     let home = session::open_home(place)?;
-    let all = explanation::explained(&home, store, run, &cells, extent)?;
+    let wanted: Vec<(&Run, Cell)> = cells.into_iter().map(|cell| (run, cell)).collect();
+    let all = explanation::explained(&home, store, &wanted, extent)?;
     let shown = explanation::shown(&all, flags.told.shape(), None)?;
     output::say(&format!("expect causes {}", listed(expected)));
     let is_named = !expected.is_empty();

@@ -75,13 +75,14 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
     let is_named = flags.test.is_none() && !(flags.load.is_empty() && flags.clients.is_empty());
     let all = if is_named { run.plan.cells() } else { explainable(&run, &comparison) };
     // What was measured first has no other cells than those that were named, maybe by a file.
-    let cells: Vec<Cell> =
-        all.into_iter().filter(|cell| flags.test.is_some() || wanted(cell)).collect();
+    let is_wanted = |cell: &Cell| flags.test.is_some() || wanted(cell);
+    let cells: Vec<(&Run, Cell)> =
+        all.into_iter().filter(is_wanted).map(|cell| (&run, cell)).collect();
     if cells.is_empty() {
         return nothing(&run, is_named);
     }
     let home = session::open_home(place)?;
-    let mut all = explained(&home, &mut store, &run, &cells, extent)?;
+    let mut all = explained(&home, &mut store, &cells, extent)?;
     if flags.all_facts {
         ask_for_all(&mut all);
     }

@@ -1,6 +1,7 @@
 //! Explaining what runs have proved, and showing it.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -65,7 +66,8 @@ pub(crate) fn afterwards(
         return nothing(run, false).map(drop);
     }
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
-    let all = explained(&session::open_home(place)?, store, run, &cells, extent)?;
+    let wanted: Vec<(&Run, Cell)> = cells.into_iter().map(|cell| (run, cell)).collect();
+    let all = explained(&session::open_home(place)?, store, &wanted, extent)?;
     output::print("\n")?;
     shown(&all, flags.told.shape(), None).map(drop)
 }
@@ -109,14 +111,57 @@ pub(crate) fn is_possible(run: &Run, comparison: &Comparison) -> bool {
     is_ours && run.plan.driving == Driving::Closed && !proved(run, comparison).is_empty()
 }
 
-/// Explains these cells of a run of two arms, one after the other.
+/// Explains cells of runs of two arms, one after the other. They share the time: each may take an
+/// equal part of what those before it have left.
 pub(crate) fn explained(
     home: &Home,
     store: &mut Store,
-    run: &Run,
-    cells: &[Cell],
+    wanted: &[(&Run, Cell)],
     extent: Extent,
 ) -> Result<Vec<Explanation>, Failure> {
+    let stop = session::stop_flag();
+    let mut left_ms = extent.limit.map(|limit| limit.as_millis() as u64);
+    let mut all = Vec::with_capacity(wanted.len());
+    for (place, (run, cell)) in wanted.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            let left = wanted.len() - place;
+            output::say(&format!(
+                "{left} of {} cells were not begun; the same command continues with them",
+                wanted.len()
+            ));
+            break;
+        }
+        if wanted.len() > 1 {
+            output::say(&format!("explaining {cell}, {} of {}", place + 1, wanted.len()));
+        }
+        let share_ms = left_ms.map(|left| left / (wanted.len() - place) as u64);
+        let of_run = wanted[place..].iter().filter(|(other, _)| std::ptr::eq(*other, *run));
+        let beside: Vec<Cell> = of_run.skip(1).map(|(_, cell)| cell.clone()).collect();
+        let asked = Asked { run, cell, beside: &beside, limit_ms: share_ms };
+        let (explanation, spent_ms) = one(home, store, &stop, &asked, extent)?;
+        left_ms = left_ms.map(|left| left.saturating_sub(spent_ms));
+        all.push(explanation);
+    }
+    Ok(all)
+}
+
+/// A cell that is explained.
+struct Asked<'a> {
+    run: &'a Run,
+    cell: &'a Cell,
+    /// Those of the same run that come after it.
+    beside: &'a [Cell],
+    limit_ms: Option<u64>,
+}
+
+/// Explains one cell, and says how long that took, in milliseconds of the run's clock.
+fn one(
+    home: &Home,
+    store: &mut Store,
+    stop: &AtomicBool,
+    &Asked { run, cell, beside, limit_ms }: &Asked<'_>,
+    extent: Extent,
+) -> Result<(Explanation, u64), Failure> {
     if run.plan.driving != Driving::Closed {
         return Err(Failure::Usage(
             "what is explained is the rate of a closed loop; measure without --rate, --find-max \
@@ -124,34 +169,32 @@ pub(crate) fn explained(
                 .to_owned(),
         ));
     }
-    let stop = session::stop_flag();
     let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
-    let mut all = Vec::with_capacity(cells.len());
-    for cell in cells {
-        let judged = comparison.cells.iter().find(|one| one.cell == *cell);
-        let found = judged.map(|one| (one.rqps, one.pairs));
-        let rates = plan::rates_of_trials(&run.plan, found);
-        let mut ticker = Ticker::new();
-        let clock = session::clock(&run.plan, store)?;
-        let mut lab = Lab { home, store, stop: &stop, watch: &mut ticker, clock };
-        let witness = |by| match by {
-            By::Instructions => Witness::Instructions,
-            By::Rate => Witness::Rate,
-        };
-        let question = Question {
-            run,
-            cell,
-            by: match extent.counts_only {
-                true => Some(Witness::Instructions),
-                false => extent.by.map(witness),
-            },
-            rates: (!extent.counts_only).then_some(&rates),
-            limit_ms: extent.limit.map(|limit| limit.as_millis() as u64 / cells.len() as u64),
-            tool_version: env!("CARGO_PKG_VERSION"),
-        };
-        all.push(dbdyno_lab::explain(&mut lab, &question)?);
-    }
-    Ok(all)
+    let judged = comparison.cells.iter().find(|one| one.cell == *cell);
+    let found = judged.map(|one| (one.rqps, one.pairs));
+    let rates = plan::rates_of_trials(&run.plan, found);
+    let mut ticker = Ticker::new();
+    let clock = session::clock(&run.plan, store)?;
+    let began_ms = clock.unix_ms();
+    let mut lab = Lab { home, store, stop, watch: &mut ticker, clock: clock.clone() };
+    let witness = |by| match by {
+        By::Instructions => Witness::Instructions,
+        By::Rate => Witness::Rate,
+    };
+    let question = Question {
+        run,
+        cell,
+        beside,
+        by: match extent.counts_only {
+            true => Some(Witness::Instructions),
+            false => extent.by.map(witness),
+        },
+        rates: (!extent.counts_only).then_some(&rates),
+        limit_ms,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    let explanation = dbdyno_lab::explain(&mut lab, &question)?;
+    Ok((explanation, clock.unix_ms().saturating_sub(began_ms)))
 }
 
 /// Prints explanations, and says whether all are complete.

@@ -70,6 +70,7 @@ impl Asked<'_> {
             run: origin(self.figures, run),
             tables: tables.collect::<Result<Vec<ReplicatedTable>, Failure>>()?,
             signs,
+            explained: Vec::new(),
         })
     }
 }

@@ -3,24 +3,31 @@
 //! ```text
 //!   files of experiments ── their newest runs ──▶ printed figures and expected signs, held against
 //!                                                 them (`crate::printed`) ──▶ one page
+//!   --explain ── cells beyond the tolerance ──▶ `crate::explanation` ──▶ on the same page
 //! ```
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use dbdyno_model::Run;
-use dbdyno_model::published::FoundSign;
+use dbdyno_model::published::{FoundSign, ReplicatedTable, Replication};
+use dbdyno_model::{Cell, Pairing, Run};
 use dbdyno_store::Store;
 
-use crate::args::{Place, Published, PublishedFormat};
+use crate::args::{Color, Place, Published, PublishedFormat};
 use crate::exit::Exit;
 use crate::experiment::{self, Experiment};
+use crate::explanation::{self, Extent};
 use crate::failure::Failure;
-use crate::printed;
-use crate::{output, session};
+use crate::{output, printed, session};
 
 /// Shows printed figures of experiments beside ours.
 pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failure> {
-    let store = session::open_store(place)?;
+    if flags.explain && matches!(flags.format, PublishedFormat::Csv | PublishedFormat::Svg) {
+        return Err(Failure::Usage(
+            "--explain has no shape in csv and svg; take text, markdown or json".to_owned(),
+        ));
+    }
+    let mut store = session::open_store(place)?;
     let of_file = |file: &PathBuf| {
         let experiment = experiment::read(file)?;
         if experiment.published.tables.is_empty() && experiment.expectations.is_empty() {
@@ -32,11 +39,16 @@ pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failur
             Some(run) => store.load(&store.resolve(run)?)?,
             None => newest(&store, file, &experiment)?,
         };
-        experiment.asked(file).held_against(&run, signs(&experiment, &run)?)
+        let found = experiment.asked(file).held_against(&run, signs(&experiment, &run)?)?;
+        Ok((run, found))
     };
-    let all = flags.files.iter().map(of_file).collect::<Result<Vec<_>, Failure>>()?;
+    let of_files = flags.files.iter().map(of_file).collect::<Result<Vec<_>, Failure>>()?;
+    let (runs, mut all): (Vec<Run>, Vec<Replication>) = of_files.into_iter().unzip();
+    if flags.explain {
+        explain(place, &mut store, &runs, &mut all, flags.limit)?;
+    }
     output::print(&match flags.format {
-        PublishedFormat::Text => dbdyno_report::published_text(&all, output::width()),
+        PublishedFormat::Text => dbdyno_report::published_text(&all, &output::style(Color::Auto)),
         PublishedFormat::Markdown => dbdyno_report::published_markdown(&all),
         PublishedFormat::Json => dbdyno_report::published_json(&all),
         PublishedFormat::Csv => dbdyno_report::published_csv(&all),
@@ -45,6 +57,65 @@ pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failur
         })?,
     })?;
     Ok(printed::exit(&all))
+}
+
+/// Explains where our own figures come from in cells that lie beyond the tolerance.
+fn explain(
+    place: &Place,
+    store: &mut Store,
+    runs: &[Run],
+    all: &mut [Replication],
+    limit: Option<Duration>,
+) -> Result<(), Failure> {
+    let mut cells: Vec<(usize, Pairing, Cell)> = Vec::new();
+    // Each pair of arms once, so that its cells share their trials.
+    let mut pairs: Vec<(usize, Pairing, Run)> = Vec::new();
+    for (file, (run, found)) in runs.iter().zip(all.iter()).enumerate() {
+        for (arms, cell) in beyond(run, &found.tables) {
+            if !pairs.iter().any(|(of, pair, _)| (*of, *pair) == (file, arms)) {
+                pairs.push((file, arms, run.of_pair(arms)));
+            }
+            cells.push((file, arms, cell));
+        }
+    }
+    let of_pair = |file: usize, arms: Pairing| {
+        pairs.iter().find(|(of, pair, _)| (*of, *pair) == (file, arms)).map(|(.., run)| run)
+    };
+    let wanted: Vec<(&Run, Cell)> = cells
+        .iter()
+        .filter_map(|(file, arms, cell)| Some((of_pair(*file, *arms)?, cell.clone())))
+        .collect();
+    let extent = Extent { limit, ..Extent::default() };
+    let told = explanation::explained(&session::open_home(place)?, store, &wanted, extent)?;
+    for ((file, ..), one) in cells.iter().zip(told) {
+        all[*file].explained.push(one);
+    }
+    Ok(())
+}
+
+/// Cells whose figure lies further from the printed one than the tolerance, each once, the furthest
+/// first.
+fn beyond(run: &Run, tables: &[ReplicatedTable]) -> Vec<(Pairing, Cell)> {
+    let mut all: Vec<(f64, Pairing, Cell)> = Vec::new();
+    for table in tables {
+        let Some(arms) = table.arms else { continue };
+        for row in &table.rows {
+            let Some(distance) = row.distance().filter(|distance| *distance > 1.0) else {
+                continue;
+            };
+            let is_of = |cell: &Cell| {
+                row.published.is_of(&cell.load) && table.clients.contains(&cell.clients)
+            };
+            all.extend(run.plan.cells().into_iter().find(is_of).map(|cell| (distance, arms, cell)));
+        }
+    }
+    all.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let mut cells: Vec<(Pairing, Cell)> = Vec::new();
+    for (_, arms, cell) in all {
+        let is_there = cells.iter().any(|one| *one == (arms, cell.clone()));
+        cells.extend((!is_there).then_some((arms, cell)));
+    }
+    cells
 }
 
 /// The newest run of the whole form, or else of the short one.

@@ -11,6 +11,7 @@
 
 use crate::arms::Pairing;
 use crate::experiment::{Expectation, Figure, Outcome};
+use crate::explanation::Explanation;
 use crate::verdict::Interval;
 
 /// Ratios of one figure between two releases, as a text prints them.
@@ -114,6 +115,9 @@ pub struct Replication {
     pub tables: Vec<ReplicatedTable>,
     /// What was expected where a text has words or a chart and no figures.
     pub signs: Vec<FoundSign>,
+    /// Where our own figures come from in cells whose figure lies further from the printed one than
+    /// the tolerance, the furthest first; empty where nobody asked.
+    pub explained: Vec<Explanation>,
 }
 
 /// An expectation, held against a cell of two arms.
@@ -183,6 +187,15 @@ pub struct ReplicatedRow {
     pub by_server_cpu: Option<Interval>,
     /// How they stand to each other.
     pub standing: Standing,
+}
+
+impl ReplicatedRow {
+    /// How far ours lies from the printed figure, as a multiple of the tolerance: beyond 1 it is
+    /// another figure, as far as its estimate goes. `None` of what was not measured.
+    pub fn distance(&self) -> Option<f64> {
+        let theirs = self.published.ratio;
+        self.ours.map(|ours| (ours.estimate - theirs).abs() / tolerance(theirs))
+    }
 }
 
 /// How far a column of ours agrees with a printed one.

@@ -162,6 +162,28 @@ fn what_was_not_counted_is_counted_before_it_is_called_code() {
     assert!(number(&account["code"]["cost_share"]).abs() < 0.01, "{told}");
 }
 
+/// What is counted starts slowly under valgrind, so that cells which want the same tried share a
+/// trial; one that is not asked for is not counted.
+#[test]
+fn cells_that_want_the_same_are_counted_together() {
+    let _turn = turn();
+    let home = Home::new();
+    let few = ["--quick", "--rounds", "4", "--seconds", "0.1", "--restarts", "0"];
+    let words = ["compare", "sqlite:", "sqlite:?slow=30%", "--rows", "1000", "--warm-up", "0.2"];
+    let loads = ["--load", "point-query,scan,hot-points"];
+    home.dbdyno(words.iter().chain(&loads).chain(&few));
+    let asked = ["explain", "@last", "--load", "hot-points,point-query", "--count-only"];
+    let told = home.json(0, asked);
+    let all = told["explanations"].as_array().unwrap();
+    let trials: Vec<&Value> = all.iter().map(|one| &one["trials"]).collect();
+    assert_eq!((trials.len(), trials[0].as_array().unwrap().len()), (2, 1), "{told}");
+    assert_eq!(trials[0][0]["run"], trials[1][0]["run"], "{told}");
+    let run = home.json(0, ["show", trials[0][0]["run"].as_str().unwrap()]);
+    let counted = run["counts"].as_array().unwrap().iter();
+    let counted: Vec<&str> = counted.map(|count| count["load"].as_str().unwrap()).collect();
+    assert_eq!(counted, ["point-query", "hot-points"], "in the order of the run");
+}
+
 /// The ledger of a model: what its words say that client and server need, and the rest.
 #[test]
 fn the_ledger_of_a_cell_adds_up() {

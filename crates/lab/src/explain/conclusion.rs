@@ -73,7 +73,7 @@ impl Case<'_> {
     /// What base was given and took.
     fn was_given(&self, found: &Found) -> Set {
         let Some(given) = &self.given else { return Set::new() };
-        let out = self.out_of(Direction::BaseAsTest);
+        let out = self.evidence.out_of(Direction::BaseAsTest);
         let is_in = |one: &usize| !given.refused.contains(one) && !out.contains(one);
         self.to_be_given(found).into_iter().filter(is_in).collect()
     }

@@ -69,10 +69,30 @@ impl<'a> Evidence<'a> {
         Ok(evidence)
     }
 
+    /// What the explained run and its trials tell of another cell by instructions alone.
+    pub(super) fn counted(
+        question: &'a Question<'a>,
+        suspects: &'a [Suspect],
+        lab: &Lab<'_>,
+    ) -> Result<Evidence<'a>, LabError> {
+        let mut evidence = Evidence { question, suspects, runs: Vec::new() };
+        evidence.runs.push(evidence.hear(question.run, Witness::Instructions)?);
+        evidence.read_of(lab, |witness| witness == Witness::Instructions)?;
+        Ok(evidence)
+    }
+
     /// Reads the trials that have not been read yet.
     pub(super) fn read(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
+        self.read_of(lab, |_| true)
+    }
+
+    fn read_of(
+        &mut self,
+        lab: &Lab<'_>,
+        is_asked: impl Fn(Witness) -> bool,
+    ) -> Result<(), LabError> {
         for (id, witness) in lab.store.trials_of(&self.question.run.id)? {
-            if self.runs.iter().any(|heard| heard.run == id) {
+            if !is_asked(witness) || self.runs.iter().any(|heard| heard.run == id) {
                 continue;
             }
             let run = lab.store.load(&id)?;
@@ -86,8 +106,12 @@ impl<'a> Evidence<'a> {
 
     fn is_of_cell(&self, run: &Run, witness: Witness) -> bool {
         let cell = self.question.cell;
-        let is_at = witness == Witness::Instructions || run.plan.clients == [cell.clients];
-        is_at && run.plan.labels() == [cell.load.as_str()]
+        match witness {
+            Witness::Instructions => run.plan.labels().contains(&cell.load.as_str()),
+            Witness::Rate => {
+                run.plan.clients == [cell.clients] && run.plan.labels() == [cell.load.as_str()]
+            }
+        }
     }
 
     fn hear(&self, run: &Run, witness: Witness) -> Result<Heard, LabError> {
@@ -194,6 +218,23 @@ impl<'a> Evidence<'a> {
     pub(super) fn followers(&self, direction: Direction) -> BTreeMap<usize, Set> {
         let arms = self.runs.iter().flat_map(|heard| &heard.arms).map(|arm| &arm.tried);
         followers(&arms.filter(|arm| arm.direction == direction).cloned().collect::<Vec<_>>())
+    }
+
+    /// What takes no part in trials of this direction: what follows from others, and what the arm
+    /// cannot be told.
+    pub(super) fn out_of(&self, direction: Direction) -> Set {
+        let tried = self.suspects;
+        let untold = (0..tried.len()).filter(|one| tried[*one].lines(direction).is_empty());
+        untold.chain(self.followers(direction).into_values().flatten()).collect()
+    }
+
+    /// How many times as many instructions as in base an operation needs in test, at least 1.
+    pub(super) fn counted_times(&self) -> f64 {
+        let known = self.known(View::of_test(Witness::Instructions), &BTreeSet::new());
+        match known.get(&Set::new()) {
+            Some(Told::Is(value)) => value.cost.max(1.0),
+            _ => 1.0,
+        }
     }
 
     /// All arms that were tried, in order, for those who want to see for themselves.

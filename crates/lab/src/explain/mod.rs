@@ -12,6 +12,9 @@
 //! base loses is taken out of the code. Last, the lines that take the loss away are measured in
 //! all cells of the run (`remedy`).
 //!
+//! Several cells of a run are explained one after the other, and share what they can: a trial that
+//! counts instructions counts them for all loads whose own search wants the same next.
+//!
 //! Trials are runs like others, stored beside the one that they explain. What is known is read from
 //! them each time, so that an explanation which was interrupted goes on where it was, and a second
 //! one costs nothing.
@@ -129,6 +132,13 @@ fn shows(account: &Account, measured: Option<&CellComparison>) -> bool {
     by_parts || slower.abs() < LEAST_RATE || (more * slower > 0.0 && more / slower >= SHOWN)
 }
 
+/// How finely instructions are looked at: where an operation needs many times as many as in base,
+/// a hundredth of base's is within the noise of test's.
+fn limits_of_counts(evidence: &Evidence<'_>) -> Limits {
+    let least = LEAST_INSTRUCTIONS * evidence.counted_times();
+    Limits { least, errors: ERRORS, parts: PARTS }
+}
+
 /// What says that the client was measured and not the servers.
 fn limit_of(cell: &CellComparison) -> Option<String> {
     let speaks = |warning: &&dbdyno_model::Warning| {
@@ -197,20 +207,11 @@ impl Case<'_> {
     }
 
     fn limits(&self, witness: Witness) -> Limits {
-        let least = match witness {
-            Witness::Instructions => LEAST_INSTRUCTIONS * self.counted_times(),
-            Witness::Rate => LEAST_RATE * self.times,
-        };
-        Limits { least, errors: ERRORS, parts: PARTS }
-    }
-
-    /// How many times as many instructions as in base an operation needs in test, at least 1: where
-    /// it is many times as many, a hundredth of base's is within the noise of test's.
-    fn counted_times(&self) -> f64 {
-        let known = self.evidence.known(View::of_test(Witness::Instructions), &BTreeSet::new());
-        match known.get(&Set::new()) {
-            Some(Told::Is(value)) => value.cost.max(1.0),
-            _ => 1.0,
+        match witness {
+            Witness::Instructions => limits_of_counts(&self.evidence),
+            Witness::Rate => {
+                Limits { least: LEAST_RATE * self.times, errors: ERRORS, parts: PARTS }
+            }
         }
     }
 
@@ -226,7 +227,7 @@ impl Case<'_> {
         let mut attempted: BTreeSet<Set> = BTreeSet::new();
         loop {
             let known = self.evidence.known(view, &attempted);
-            let mut dropped = self.out_of(view.direction);
+            let mut dropped = self.evidence.out_of(view.direction);
             dropped.extend(left_out);
             match look(&self.suspects.tried, &known, &limits, &dropped) {
                 Look::Done(found) => return Ok(Some(found)),
@@ -302,7 +303,7 @@ impl Case<'_> {
         let mut attempted: BTreeSet<Set> = BTreeSet::new();
         loop {
             let known = self.evidence.known(view, &attempted);
-            let out = self.out_of(view.direction);
+            let out = self.evidence.out_of(view.direction);
             let is_in = |one: &&usize| !given.refused.contains(one) && !out.contains(one);
             let all: Set = pool.iter().filter(is_in).copied().collect();
             let causes = self.largest(&given.causes, &known);
@@ -325,17 +326,9 @@ impl Case<'_> {
         }
     }
 
-    /// What takes no part in trials of this direction: what follows from others, and what the arm
-    /// cannot be told.
-    fn out_of(&self, direction: Direction) -> Set {
-        let tried = &self.suspects.tried;
-        let untold = (0..tried.len()).filter(|one| tried[*one].lines(direction).is_empty());
-        untold.chain(self.evidence.followers(direction).into_values().flatten()).collect()
-    }
-
     /// All that can be taken back, each by itself.
     fn all(&self, found: &Found) -> Set {
-        let out = self.out_of(Direction::TestAsBase);
+        let out = self.evidence.out_of(Direction::TestAsBase);
         let is_in = |one: &usize| !found.refused.contains(one) && !out.contains(one);
         (0..self.suspects.tried.len()).filter(is_in).collect()
     }
@@ -378,7 +371,9 @@ impl Case<'_> {
         }
         let batch = &sets[..sets.len().min(trial::arms_most(view.witness))];
         self.tell(lab, view, batch, sets.len());
-        match trial::carry_out(lab, self.question, &self.suspects.tried, view, batch) {
+        let loads = self.loads_that_want(lab, view, batch)?;
+        let what = trial::Wanted { view, sets: batch, loads: &loads };
+        match trial::carry_out(lab, self.question, &self.suspects.tried, &what) {
             // Where none of its arms starts there is no run; all of them were refused.
             Err(LabError::Sandbox(arm, SandboxError::StartFailed { .. }))
                 if arm != ArmIndex::BASE => {}
@@ -387,6 +382,39 @@ impl Case<'_> {
         attempted.extend(batch.iter().cloned());
         self.evidence.read(lab)?;
         Ok(!self.is_interrupted(lab))
+    }
+
+    /// The load of the cell, and those beside it for which one of these sets is to be tried as
+    /// well.
+    fn loads_that_want(
+        &self,
+        lab: &Lab<'_>,
+        view: View,
+        sets: &[Set],
+    ) -> Result<Vec<String>, LabError> {
+        let mut loads = vec![self.question.cell.load.clone()];
+        if view != View::of_test(Witness::Instructions) {
+            return Ok(loads);
+        }
+        for cell in self.question.beside {
+            if loads.contains(&cell.load) {
+                continue;
+            }
+            let question = Question { cell, ..*self.question };
+            let evidence = Evidence::counted(&question, &self.suspects.tried, lab)?;
+            let known = evidence.known(view, &BTreeSet::new());
+            let dropped = evidence.out_of(view.direction);
+            let limits = limits_of_counts(&evidence);
+            let is_wanted = match look(&self.suspects.tried, &known, &limits, &dropped) {
+                Look::Wanted(wanted) => wanted.iter().any(|set| sets.contains(set)),
+                Look::Done(_) => false,
+            };
+            // Test as it is takes part in each trial.
+            if is_wanted || !evidence.has(view, &Set::new()) {
+                loads.push(cell.load.clone());
+            }
+        }
+        Ok(loads)
     }
 
     /// Whether there is time for another run.

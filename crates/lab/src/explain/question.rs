@@ -3,11 +3,15 @@
 use dbdyno_model::{Cell, Plan, Run, Witness};
 
 /// What is to be explained, and how far.
+#[derive(Clone, Copy)]
 pub struct Question<'a> {
     /// A run of two arms.
     pub run: &'a Run,
     /// One of its cells.
     pub cell: &'a Cell,
+    /// Cells of the run that are explained with it: a trial that counts instructions for this one
+    /// counts them for those, too, that want the same, since starting the servers takes longest.
+    pub beside: &'a [Cell],
     /// In what causes are looked for; `None`: in instructions, where these show the difference.
     pub by: Option<Witness>,
     /// How the rates of a trial are measured: all but its arms. Without it rates are not measured,

@@ -26,6 +26,15 @@ pub(super) fn arms_most(witness: Witness) -> usize {
     }
 }
 
+/// What a trial is to tell.
+pub(super) struct Wanted<'a> {
+    pub(super) view: View,
+    /// Each is made equal in an arm of its own.
+    pub(super) sets: &'a [Set],
+    /// The load of the explained cell, and others for which the same is counted.
+    pub(super) loads: &'a [String],
+}
+
 /// Carries out a trial of these sets.
 ///
 /// # Errors
@@ -34,9 +43,9 @@ pub(super) fn carry_out(
     lab: &mut Lab<'_>,
     question: &Question<'_>,
     suspects: &[Suspect],
-    View { witness, direction }: View,
-    sets: &[Set],
+    wanted: &Wanted<'_>,
 ) -> Result<RunId, LabError> {
+    let Wanted { view: View { witness, direction }, sets, loads } = *wanted;
     let arms = &question.run.plan.arms;
     let arm = match direction {
         Direction::TestAsBase => &arms.test,
@@ -45,7 +54,7 @@ pub(super) fn carry_out(
     let equal = |set: &Set| made_equal(arm, direction, set.iter().map(|one| &suspects[*one]));
     // Test as it is takes part anyhow, where it has not been counted.
     let taken_back = sets.iter().filter(|set| !set.is_empty());
-    let plan = plan_of(question, taken_back.map(equal).collect(), witness);
+    let plan = plan_of(question, taken_back.map(equal).collect(), witness, loads);
     measured(lab, question, &plan, witness)
 }
 
@@ -65,7 +74,7 @@ pub(super) fn carry_out_remedy(
         Witness::Instructions => vec![1],
         Witness::Rate => explained.clients.clone(),
     };
-    let of_cell = plan_of(question, Vec::new(), witness);
+    let of_cell = plan_of_cell(question, witness);
     let plan = Plan { arms, clients, stages: explained.stages.clone(), ..of_cell };
     measured(lab, question, &plan, witness)
 }
@@ -104,21 +113,33 @@ impl Watch for Brief<'_> {
 
 /// How the rates of the explained cell are measured in a trial of the arms as they are.
 pub(super) fn plan_of_rates(question: &Question<'_>) -> Plan {
-    plan_of(question, Vec::new(), Witness::Rate)
+    plan_of_cell(question, Witness::Rate)
 }
 
-fn plan_of(question: &Question<'_>, further: Vec<ArmSpec>, witness: Witness) -> Plan {
+fn plan_of_cell(question: &Question<'_>, witness: Witness) -> Plan {
+    plan_of(question, Vec::new(), witness, std::slice::from_ref(&question.cell.load))
+}
+
+fn plan_of(
+    question: &Question<'_>,
+    further: Vec<ArmSpec>,
+    witness: Witness,
+    loads: &[String],
+) -> Plan {
     let explained = &question.run.plan;
     let base = explained.arms.base.clone();
     // What test needs as it is has been counted before, and a count does not wander.
     let (test, further) = match (witness, further.split_first()) {
-        (Witness::Instructions, Some((first, rest))) if is_counted(question) => {
+        (Witness::Instructions, Some((first, rest))) if are_counted(question, loads) => {
             (first.clone(), rest.to_vec())
         }
         _ => (explained.arms.test.clone(), further),
     };
     let arms = PerArm { base, test };
-    let stages = vec![Stage::Measure(question.cell.load.clone())];
+    // In the order of the run: its writes come where they came there.
+    let labels =
+        explained.labels().into_iter().filter(|label| loads.iter().any(|one| one == label));
+    let stages = labels.map(|label| Stage::Measure(label.to_owned())).collect();
     let common = Plan { arms, further, pair_of: None, stages, ..explained.clone() };
     match (witness, question.rates) {
         (Witness::Rate, Some(rates)) => Plan {
@@ -147,9 +168,9 @@ fn plan_of(question: &Question<'_>, further: Vec<ArmSpec>, witness: Witness) -> 
     }
 }
 
-/// Whether the run itself has counted what is explained.
-fn is_counted(question: &Question<'_>) -> bool {
-    question.run.counts.has(&question.cell.load, ArmIndex::TEST)
+/// Whether the run itself has counted these loads.
+fn are_counted(question: &Question<'_>, loads: &[String]) -> bool {
+    loads.iter().all(|load| question.run.counts.has(load, ArmIndex::TEST))
 }
 
 /// The command that carries out this trial by itself.

@@ -15,11 +15,12 @@ const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 struct Document<'a> {
     schema: u32,
-    explanations: Vec<OfCell<'a>>,
+    explanations: Vec<ExplanationJson<'a>>,
 }
 
+/// An explanation; also part of other documents.
 #[derive(Serialize)]
-struct OfCell<'a> {
+pub(crate) struct ExplanationJson<'a> {
     run: &'a str,
     load: &'a str,
     clients: u32,
@@ -249,14 +250,14 @@ struct TrialJson<'a> {
 
 /// The explanations as JSON, indented, ending with a line feed.
 pub fn explanation_json(all: &[Explanation]) -> String {
-    let document = Document { schema: SCHEMA, explanations: all.iter().map(of_cell).collect() };
+    let document = Document { schema: SCHEMA, explanations: all.iter().map(explanation).collect() };
     let mut json = serde_json::to_string_pretty(&document)
         .expect("an explanation has only string keys and values that JSON can express");
     json.push('\n');
     json
 }
 
-fn of_cell(of: &Explanation) -> OfCell<'_> {
+pub(crate) fn explanation(of: &Explanation) -> ExplanationJson<'_> {
     let untried = of.untried.iter().map(|one| UntriedJson {
         name: &one.name,
         base: one.base.as_deref(),
@@ -268,7 +269,7 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         matched: one.matched.name(),
         instructions_per_op: one.own_per_op,
     });
-    OfCell {
+    ExplanationJson {
         run: &of.run.0,
         load: &of.cell.load,
         clients: of.cell.clients,

@@ -5,6 +5,8 @@ use serde::Serialize;
 use dbdyno_model::Interval;
 use dbdyno_model::published::{Agreement, FoundSign, ReplicatedRow, ReplicatedTable, Replication};
 
+use crate::explanation::json::{ExplanationJson, explanation};
+
 /// Version of the JSON contract of printed figures.
 const SCHEMA: u32 = 1;
 
@@ -26,6 +28,7 @@ struct OfFile<'a> {
     arms: Vec<ArmJson<'a>>,
     tables: Vec<TableJson<'a>>,
     signs: Vec<SignJson<'a>>,
+    explained: Vec<ExplanationJson<'a>>,
 }
 
 /// An expectation, and what was found in a cell.
@@ -109,6 +112,7 @@ fn of_file(one: &Replication) -> OfFile<'_> {
         arms: run.arms.iter().map(|(stands_for, label)| ArmJson { stands_for, label }).collect(),
         tables: one.tables.iter().map(table).collect(),
         signs: one.signs.iter().map(sign).collect(),
+        explained: one.explained.iter().map(explanation).collect(),
     }
 }
 
