@@ -97,13 +97,7 @@ pub fn look(
     limits: &Limits,
     dropped: &Set,
 ) -> Look {
-    let mut refused = Set::new();
-    for (set, told) in known {
-        if let Told::Refused(named) = told {
-            refused.extend(named.intersection(set));
-            refused.extend(set.iter().filter(|_| set.len() == 1));
-        }
-    }
+    let refused = refused(known);
     let out = refused.union(dropped).copied().collect();
     let begin = |interplay| Search {
         suspects,
@@ -127,6 +121,18 @@ pub fn look(
         true => Look::Done(Found { causes: alone.causes, refused }),
         false => Look::Wanted(alone.wanted),
     }
+}
+
+/// Suspects with which the server does not start: it has named them, or was told one alone.
+pub fn refused(known: &BTreeMap<Set, Told>) -> Set {
+    let mut refused = Set::new();
+    for (set, told) in known {
+        if let Told::Refused(named) = told {
+            refused.extend(named.intersection(set));
+            refused.extend(set.iter().filter(|_| set.len() == 1));
+        }
+    }
+    refused
 }
 
 /// Whether suspects are looked for that work only together.

@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use dbdyno_explain::{
-    Found, Limits, Look, Set, Suspects, Told, account, look, subsets, suspects, with_given,
+    Found, Limits, Look, Set, Suspects, Told, account, look, refused, subsets, suspects, with_given,
 };
 use dbdyno_model::{
     Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Severity, Target, Witness,
@@ -53,6 +53,9 @@ const LEAST_RATE: f64 = 0.02;
 const ERRORS: f64 = 3.0;
 /// Parts of a group.
 const PARTS: usize = 4;
+/// Sets of a trial × the loads for which it may count them: it ends after some minutes, and what is
+/// told first of many loads is what all differences are worth together.
+const COUNTED_MOST: usize = 24;
 /// Causes whose interplay is told; the smallest of more stand with the others.
 const CAUSES_MOST: usize = 4;
 /// Instructions must show so much of what the rate shows, or something else is looked for.
@@ -117,6 +120,9 @@ pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation
         if !may_confirm {
             break;
         }
+    }
+    if accounts.is_empty() && case.open.is_some() {
+        accounts.extend(case.together(&mut found)?);
     }
     case.concluded(lab, &comparison, accounts, &found)
 }
@@ -238,6 +244,23 @@ impl Case<'_> {
                 }
             }
         }
+    }
+
+    /// What all differences are worth together, where it had to end before causes were found.
+    fn together(&self, found: &mut Found) -> Result<Option<Account>, LabError> {
+        for witness in self.witnesses()? {
+            let view = View::of_test(witness);
+            let known = self.evidence.known(view, &BTreeSet::new());
+            *found = Found { causes: Set::new(), refused: refused(&known) };
+            let all = self.all(found);
+            let limits = (self.limits(witness).least, self.evidence.base_error(witness));
+            let none = Set::new();
+            let account = account(witness, &self.suspects.tried, &known, (&none, &all), limits);
+            if self.evidence.has(view, &none) && account.is_some() {
+                return Ok(account);
+            }
+        }
+        Ok(None)
     }
 
     /// Parts the difference among causes that were found: what is lacking for it is tried.
@@ -369,7 +392,7 @@ impl Case<'_> {
         if !self.may_begin(lab) {
             return Ok(false);
         }
-        let batch = &sets[..sets.len().min(trial::arms_most(view.witness))];
+        let batch = &sets[..sets.len().min(self.sets_of_a_trial(view.witness))];
         self.tell(lab, view, batch, sets.len());
         let loads = self.loads_that_want(lab, view, batch)?;
         let what = trial::Wanted { view, sets: batch, loads: &loads };
@@ -382,6 +405,17 @@ impl Case<'_> {
         attempted.extend(batch.iter().cloned());
         self.evidence.read(lab)?;
         Ok(!self.is_interrupted(lab))
+    }
+
+    /// How many sets one trial takes.
+    fn sets_of_a_trial(&self, witness: Witness) -> usize {
+        let most = trial::arms_most(witness);
+        match witness {
+            Witness::Instructions => {
+                (COUNTED_MOST / (1 + self.question.beside.len())).clamp(1, most)
+            }
+            Witness::Rate => most,
+        }
     }
 
     /// The load of the cell, and those beside it for which one of these sets is to be tried as

@@ -50,6 +50,10 @@ pub(super) fn headline(of: &Explanation) -> String {
         return format!("{place}: {total}; there is nothing to explain");
     }
     let code = format!("code {}", share(account, &account.code));
+    if causes.is_empty() && of.open.is_some() && of.tried > 0 {
+        let others = share(account, &account.others);
+        return format!("{place}: {total}; all differences together {others}, {code}");
+    }
     match causes.is_empty() {
         true => format!("{place}: {total}; no setting makes it; {code}"),
         false => format!("{place}: {total}; {}, {code}", causes.join(", ")),
