@@ -6,10 +6,11 @@
 //!   --explain ── cells beyond the tolerance ──▶ `crate::explanation` ──▶ on the same page
 //! ```
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dbdyno_model::published::{FoundSign, ReplicatedTable, Replication};
+use dbdyno_model::published::{ExplainedRow, FoundSign, ReplicatedTable, Replication};
 use dbdyno_model::{Cell, Pairing, Run};
 use dbdyno_store::Store;
 
@@ -59,6 +60,17 @@ pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failur
     Ok(printed::exit(&all))
 }
 
+/// A cell of two arms whose figure lies beyond the tolerance.
+struct Beyond {
+    arms: Pairing,
+    cell: Cell,
+    distance: f64,
+    /// Of which table, and both figures.
+    of: String,
+    theirs: f64,
+    ours: f64,
+}
+
 /// Explains where our own figures come from in cells that lie beyond the tolerance.
 fn explain(
     place: &Place,
@@ -67,55 +79,59 @@ fn explain(
     all: &mut [Replication],
     limit: Option<Duration>,
 ) -> Result<(), Failure> {
-    let mut cells: Vec<(usize, Pairing, Cell)> = Vec::new();
-    // Each pair of arms once, so that its cells share their trials.
-    let mut pairs: Vec<(usize, Pairing, Run)> = Vec::new();
-    for (file, (run, found)) in runs.iter().zip(all.iter()).enumerate() {
-        for (arms, cell) in beyond(run, &found.tables) {
-            if !pairs.iter().any(|(of, pair, _)| (*of, *pair) == (file, arms)) {
-                pairs.push((file, arms, run.of_pair(arms)));
-            }
-            cells.push((file, arms, cell));
-        }
-    }
-    let of_pair = |file: usize, arms: Pairing| {
-        pairs.iter().find(|(of, pair, _)| (*of, *pair) == (file, arms)).map(|(.., run)| run)
-    };
-    let wanted: Vec<(&Run, Cell)> = cells
-        .iter()
-        .filter_map(|(file, arms, cell)| Some((of_pair(*file, *arms)?, cell.clone())))
+    let home = session::open_home(place)?;
+    let of_files: Vec<(usize, Beyond)> = (0..runs.len())
+        .flat_map(|file| {
+            beyond(&runs[file], &all[file].tables).into_iter().map(move |one| (file, one))
+        })
         .collect();
+    // Each pair of arms once, so that its cells share their trials.
+    let mut pairs: BTreeMap<(usize, Pairing), Run> = BTreeMap::new();
+    for (file, one) in &of_files {
+        pairs.entry((*file, one.arms)).or_insert_with(|| runs[*file].of_pair(one.arms));
+    }
+    let wanted: Vec<(&Run, Cell)> =
+        of_files.iter().map(|(file, one)| (&pairs[&(*file, one.arms)], one.cell.clone())).collect();
     let extent = Extent { limit, ..Extent::default() };
-    let told = explanation::explained(&session::open_home(place)?, store, &wanted, extent)?;
-    for ((file, ..), one) in cells.iter().zip(told) {
-        all[*file].explained.push(one);
+    let told = explanation::explained(&home, store, &wanted, extent)?;
+    for ((file, one), explanation) in of_files.into_iter().zip(told) {
+        let Beyond { of, theirs, ours, .. } = one;
+        all[file].explained.push(ExplainedRow { of, theirs, ours, explanation });
     }
     Ok(())
 }
 
 /// Cells whose figure lies further from the printed one than the tolerance, each once, the furthest
 /// first.
-fn beyond(run: &Run, tables: &[ReplicatedTable]) -> Vec<(Pairing, Cell)> {
-    let mut all: Vec<(f64, Pairing, Cell)> = Vec::new();
+fn beyond(run: &Run, tables: &[ReplicatedTable]) -> Vec<Beyond> {
+    let mut all: Vec<Beyond> = Vec::new();
     for table in tables {
         let Some(arms) = table.arms else { continue };
         for row in &table.rows {
-            let Some(distance) = row.distance().filter(|distance| *distance > 1.0) else {
-                continue;
-            };
+            let distance = row.distance().filter(|distance| *distance > 1.0);
+            let (Some(distance), Some(ours)) = (distance, row.ours) else { continue };
             let is_of = |cell: &Cell| {
                 row.published.is_of(&cell.load) && table.clients.contains(&cell.clients)
             };
-            all.extend(run.plan.cells().into_iter().find(is_of).map(|cell| (distance, arms, cell)));
+            all.extend(run.plan.cells().into_iter().find(is_of).map(|cell| Beyond {
+                arms,
+                cell,
+                distance,
+                of: table.published.of.clone(),
+                theirs: row.published.ratio,
+                ours: ours.estimate,
+            }));
         }
     }
-    all.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let mut cells: Vec<(Pairing, Cell)> = Vec::new();
-    for (_, arms, cell) in all {
-        let is_there = cells.iter().any(|one| *one == (arms, cell.clone()));
-        cells.extend((!is_there).then_some((arms, cell)));
-    }
-    cells
+    all.sort_by(|one, other| other.distance.total_cmp(&one.distance));
+    let mut seen: Vec<(Pairing, Cell)> = Vec::new();
+    all.retain(|one| {
+        let key = (one.arms, one.cell.clone());
+        let is_new = !seen.contains(&key);
+        seen.push(key);
+        is_new
+    });
+    all
 }
 
 /// The newest run of the whole form, or else of the short one.

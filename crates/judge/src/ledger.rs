@@ -17,7 +17,7 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    Arm, Cell, CellComparison, Interval, Ledger, LedgerLine, Part, PerArm, Round, Run,
+    Arm, Cell, CellComparison, Interval, LEDGER_LINES, Ledger, LedgerLine, Part, PerArm, Round, Run,
 };
 use dbdyno_stats::{self as stats, Terms};
 
@@ -26,15 +26,7 @@ use crate::judged::{judged_pairs, terms};
 use crate::layers::{Layer, layer_of};
 use crate::variance::nested;
 
-const LINES: [&str; 6] = [
-    "client, its code",
-    "client, its kernel",
-    "client, waiting for a processor",
-    "server, its code",
-    "server, its kernel",
-    "the rest: storage, locks, logs, and what was not observed",
-];
-/// Which of them is parted by layer.
+/// Which of the lines is parted by layer.
 const SERVER_CODE: usize = 3;
 /// Which of them is what the others leave.
 const REST: usize = 5;
@@ -61,7 +53,7 @@ pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeE
     let mean = |arm: Arm, line: usize| {
         seen.iter().map(|pair| pair[arm][line]).sum::<f64>() / seen.len() as f64
     };
-    let total_of = |arm: Arm| (0..LINES.len()).map(|line| mean(arm, line)).sum::<f64>();
+    let total_of = |arm: Arm| (0..LEDGER_LINES.len()).map(|line| mean(arm, line)).sum::<f64>();
     let whole = total_of(Arm::Base);
     // Shares of the slower arm: what is judged as logarithms are has to stay near 0.
     let scale = whole.max(total_of(Arm::Test));
@@ -76,14 +68,14 @@ pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeE
     };
     let line = |at: usize| -> Result<LedgerLine, JudgeError> {
         Ok(LedgerLine {
-            name: LINES[at].to_owned(),
+            name: LEDGER_LINES[at].to_owned(),
             is_part: Part::Whole,
             us: PerArm::from_fn(|arm| mean(arm, at)),
             difference_us: difference(&|lines| lines[at])?,
         })
     };
     let mut all = Vec::new();
-    for at in 0..LINES.len() {
+    for at in 0..LEDGER_LINES.len() {
         let of_line = line(at)?;
         let parts =
             if at == SERVER_CODE { by_layer(run, &cell.cell, &of_line) } else { Vec::new() };

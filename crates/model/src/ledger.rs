@@ -13,6 +13,16 @@ use crate::arm::PerArm;
 use crate::plan::Cell;
 use crate::verdict::Interval;
 
+/// The lines that stand by themselves, in their order.
+pub const LEDGER_LINES: [&str; 6] = [
+    "client, its code",
+    "client, its kernel",
+    "client, waiting for a processor",
+    "server, its code",
+    "server, its kernel",
+    "the rest: storage, locks, logs, and what was not observed",
+];
+
 /// A line of a ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LedgerLine {

@@ -102,7 +102,7 @@ pub use history::{
 };
 pub use idle::Idle;
 pub use keep_memory::KeepMemory;
-pub use ledger::{Ledger, LedgerLine, Part};
+pub use ledger::{LEDGER_LINES, Ledger, LedgerLine, Part};
 pub use levels::{LevelShare, Levels, Spend};
 pub use method::{Basis, IntervalChoice, IntervalKind, Level};
 pub use mock::MockModel;

@@ -117,7 +117,7 @@ pub struct Replication {
     pub signs: Vec<FoundSign>,
     /// Where our own figures come from in cells whose figure lies further from the printed one than
     /// the tolerance, the furthest first; empty where nobody asked.
-    pub explained: Vec<Explanation>,
+    pub explained: Vec<ExplainedRow>,
 }
 
 /// An expectation, held against a cell of two arms.
@@ -196,6 +196,19 @@ impl ReplicatedRow {
         let theirs = self.published.ratio;
         self.ours.map(|ours| (ours.estimate - theirs).abs() / tolerance(theirs))
     }
+}
+
+/// A row that lies beyond the tolerance, and where our own figure comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExplainedRow {
+    /// Of which table it is.
+    pub of: String,
+    /// The printed ratio.
+    pub theirs: f64,
+    /// Ours.
+    pub ours: f64,
+    /// What makes the difference between our two arms.
+    pub explanation: Explanation,
 }
 
 /// How far a column of ours agrees with a printed one.

@@ -117,6 +117,11 @@ fn what_lies_beyond_the_tolerance_is_explained_once() {
     assert_eq!(unasked["published"][0]["explained"], Value::Array(Vec::new()));
     let told = home.json(1, ["published", file, "--explain", "--limit", "1h"]);
     let explained = told["published"][0]["explained"].as_array().unwrap();
+    let printed: Vec<(&Value, &Value)> =
+        explained.iter().map(|one| (&one["theirs"], &one["of"])).collect();
+    let expected = [(0.7, "as told"), (1.3, "the other way round"), (0.8, "as told")];
+    let expected = expected.map(|(theirs, of)| (Value::from(theirs), Value::from(of)));
+    assert!(printed.iter().copied().eq(expected.iter().map(|(theirs, of)| (theirs, of))), "{told}");
     let of = |one: &Value| {
         let cause = &one["accounts"][0]["causes"][0];
         let names = [&one["load"], &one["test"], &cause["name"], &cause["test"]];

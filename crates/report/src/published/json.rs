@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use dbdyno_model::Interval;
-use dbdyno_model::published::{Agreement, FoundSign, ReplicatedRow, ReplicatedTable, Replication};
+use dbdyno_model::published::{
+    Agreement, ExplainedRow, FoundSign, ReplicatedRow, ReplicatedTable, Replication,
+};
 
 use crate::explanation::json::{ExplanationJson, explanation};
 
@@ -28,7 +30,7 @@ struct OfFile<'a> {
     arms: Vec<ArmJson<'a>>,
     tables: Vec<TableJson<'a>>,
     signs: Vec<SignJson<'a>>,
-    explained: Vec<ExplanationJson<'a>>,
+    explained: Vec<ExplainedJson<'a>>,
 }
 
 /// An expectation, and what was found in a cell.
@@ -44,6 +46,16 @@ struct SignJson<'a> {
     ratio: Option<IntervalJson>,
     found: Option<&'static str>,
     standing: &'static str,
+}
+
+/// A row beyond the tolerance, and what makes the difference of our arms.
+#[derive(Serialize)]
+struct ExplainedJson<'a> {
+    of: &'a str,
+    theirs: f64,
+    ours: f64,
+    #[serde(flatten)]
+    explanation: ExplanationJson<'a>,
 }
 
 #[derive(Serialize)]
@@ -112,8 +124,13 @@ fn of_file(one: &Replication) -> OfFile<'_> {
         arms: run.arms.iter().map(|(stands_for, label)| ArmJson { stands_for, label }).collect(),
         tables: one.tables.iter().map(table).collect(),
         signs: one.signs.iter().map(sign).collect(),
-        explained: one.explained.iter().map(explanation).collect(),
+        explained: one.explained.iter().map(explained).collect(),
     }
+}
+
+fn explained(row: &ExplainedRow) -> ExplainedJson<'_> {
+    let ExplainedRow { of, theirs, ours, explanation: told } = row;
+    ExplainedJson { of, theirs: *theirs, ours: *ours, explanation: explanation(told) }
 }
 
 fn sign(found: &FoundSign) -> SignJson<'_> {

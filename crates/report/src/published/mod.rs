@@ -6,6 +6,7 @@
 //!                        ──▶ svg: theirs across, ours upwards; what is confirmed lies in the band
 //! ```
 
+mod explained;
 mod json;
 mod svg;
 
@@ -17,7 +18,6 @@ use dbdyno_model::published::{
 
 use crate::calendar::utc;
 use crate::escape::escape;
-use crate::explanation::{explanation_markdown, explanation_text};
 use crate::layout::{Grid, Line, paragraph, printable};
 use crate::number::{GLUE, UNKNOWN, fixed, signed};
 use crate::text::TextStyle;
@@ -31,10 +31,6 @@ const KEY: &str = "Ratios are test ÷ base. Ours has its 95 % interval. Confirme
                    different here: the whole interval lies without; open: neither. By server CPU: \
                    the reciprocal of the ratio of the server's processor time for each statement, \
                    in which no client has a share. Rank correlation is Spearman's.";
-
-/// What stands above explanations.
-const EXPLAINED: &str = "Where our own figures come from, of the rows that lie further from the \
-                         printed ones than the tolerance, the furthest first:";
 
 /// For a terminal. Ends with a line feed.
 pub fn published_text(all: &[Replication], style: &TextStyle) -> String {
@@ -61,10 +57,7 @@ pub fn published_text(all: &[Replication], style: &TextStyle) -> String {
             text.push_str(&paragraph(&expected(sign), width, "", "  "));
         }
         text.push('\n');
-        if !one.explained.is_empty() {
-            text.push_str(&paragraph(EXPLAINED, width, "", "  "));
-            text.push_str(&format!("\n{}\n", explanation_text(&one.explained, style)));
-        }
+        text.push_str(&explained::text(&one.explained, style));
     }
     (text + &paragraph(KEY, width, "", "  ")).replace(GLUE, " ")
 }
@@ -122,10 +115,7 @@ pub fn published_markdown(all: &[Replication]) -> String {
             }
         }
         text.push_str(&signs_markdown(one));
-        if !one.explained.is_empty() {
-            text.push_str(&format!("\n### Explained\n\n{EXPLAINED}\n\n"));
-            text.push_str(&explanation_markdown(&one.explained));
-        }
+        text.push_str(&explained::markdown(&one.explained));
     }
     text.replace(GLUE, " ")
 }
