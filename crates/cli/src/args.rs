@@ -296,8 +296,14 @@ pub(crate) struct Published {
     /// tolerance, as dbdyno explain does; the furthest first
     #[arg(long)]
     pub explain: bool,
-    /// With --explain: start no new trial after this time: 10m, 90s, 1h; the rows share it
-    #[arg(long, value_name = "TIME", requires = "explain", value_parser = values::parse_limit)]
+    /// With --explain: start no new trial after this time: 10m, 90s, 1h; the rows share it; 0 shows
+    /// what is known already
+    #[arg(
+        long,
+        value_name = "TIME",
+        requires = "explain",
+        value_parser = values::parse_limit_of_trials
+    )]
     pub limit: Option<Duration>,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]

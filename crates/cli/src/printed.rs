@@ -19,7 +19,8 @@ use std::path::Path;
 
 use dbdyno_model::experiment::Figure;
 use dbdyno_model::published::{
-    FoundSign, PublishedRow, PublishedTable, ReplicatedTable, Replication, RunOrigin, Standing,
+    ExplainedRows, FoundSign, PublishedRow, PublishedTable, ReplicatedTable, Replication,
+    RunOrigin, Standing,
 };
 use dbdyno_model::{ArmIndex, ArmSpec, Pairing, Run};
 use dbdyno_workload::FileError;
@@ -70,7 +71,7 @@ impl Asked<'_> {
             run: origin(self.figures, run),
             tables: tables.collect::<Result<Vec<ReplicatedTable>, Failure>>()?,
             signs,
-            explained: Vec::new(),
+            explained: ExplainedRows::default(),
         })
     }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dbdyno_model::experiment::Figure;
 use dbdyno_model::published::{ExplainedRow, FoundSign, ReplicatedTable, Replication};
 use dbdyno_model::{Cell, Pairing, Run};
 use dbdyno_store::Store;
@@ -67,6 +68,7 @@ struct Beyond {
     distance: f64,
     /// Of which table, and both figures.
     of: String,
+    what: Figure,
     theirs: f64,
     ours: f64,
 }
@@ -95,14 +97,23 @@ fn explain(
     let extent = Extent { limit, ..Extent::default() };
     let told = explanation::explained(&home, store, &wanted, extent)?;
     for ((file, one), explanation) in of_files.into_iter().zip(told) {
-        let Beyond { of, theirs, ours, .. } = one;
-        all[file].explained.push(ExplainedRow { of, theirs, ours, explanation });
+        let Beyond { of, what, theirs, ours, .. } = one;
+        all[file].explained.rows.push(ExplainedRow { of, what, theirs, ours, explanation });
+    }
+    for found in all.iter_mut().map(|one| &mut one.explained) {
+        let of_rates = found.rows.iter().filter(|row| row.what == Figure::Rate);
+        let counted = of_rates.filter_map(|row| Some((row, row.by_instructions()?.estimate)));
+        let pairs = |ours: fn(&(&ExplainedRow, f64)) -> f64| {
+            dbdyno_judge::agreement_of(counted.clone().map(|one| (one.0.theirs, ours(&one))))
+        };
+        let (by_rate, by_instructions) = (pairs(|one| one.0.ours), pairs(|one| one.1));
+        (found.by_rate, found.by_instructions) = (by_rate, by_instructions);
     }
     Ok(())
 }
 
-/// Cells whose figure lies further from the printed one than the tolerance, each once, the furthest
-/// first.
+/// Cells whose figure lies further from the printed one than the tolerance, each once: those of
+/// rates first, and the furthest first.
 fn beyond(run: &Run, tables: &[ReplicatedTable]) -> Vec<Beyond> {
     let mut all: Vec<Beyond> = Vec::new();
     for table in tables {
@@ -118,12 +129,18 @@ fn beyond(run: &Run, tables: &[ReplicatedTable]) -> Vec<Beyond> {
                 cell,
                 distance,
                 of: table.published.of.clone(),
+                what: table.published.what.clone(),
                 theirs: row.published.ratio,
                 ours: ours.estimate,
             }));
         }
     }
-    all.sort_by(|one, other| other.distance.total_cmp(&one.distance));
+    // What is explained is a difference of rates: those come first, also where another figure of
+    // the same cell lies further off.
+    all.sort_by(|one, other| {
+        let (is_other, other_is) = (one.what != Figure::Rate, other.what != Figure::Rate);
+        is_other.cmp(&other_is).then(other.distance.total_cmp(&one.distance))
+    });
     let mut seen: Vec<(Pairing, Cell)> = Vec::new();
     all.retain(|one| {
         let key = (one.arms, one.cell.clone());

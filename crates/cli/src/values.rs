@@ -130,6 +130,14 @@ pub(crate) fn parse_limit(text: &str) -> Result<Duration, String> {
     limit.map(Duration::from_secs_f64).ok_or_else(|| usage.to_owned())
 }
 
+/// As [`parse_limit`], or 0: nothing new is begun.
+pub(crate) fn parse_limit_of_trials(text: &str) -> Result<Duration, String> {
+    match text.trim_end_matches(['h', 'm', 's']) {
+        "0" => Ok(Duration::ZERO),
+        _ => parse_limit(text).map_err(|usage| format!("{usage}; 0 begins nothing new")),
+    }
+}
+
 /// `+100` or `100`.
 pub(crate) fn parse_more(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix('+').unwrap_or(text).parse::<u32>().ok();

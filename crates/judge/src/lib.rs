@@ -53,7 +53,7 @@ pub use comparison::compare;
 pub use error::JudgeError;
 pub use expectation::outcomes;
 pub use ledger::ledger;
-pub use published::replicate;
+pub use published::{agreement_of, replicate};
 pub use sequential::{price_of, spread_of};
 pub use stored::compare_stored;
 pub use work::work;

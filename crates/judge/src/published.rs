@@ -142,7 +142,11 @@ fn agreement(
     ours: impl Fn(&ReplicatedRow) -> Option<Interval>,
 ) -> Option<Agreement> {
     let both = rows.iter().filter(|row| row.published.group().is_none());
-    let both = both.filter_map(|row| Some((row.published.ratio, ours(row)?.estimate)));
+    agreement_of(both.filter_map(|row| Some((row.published.ratio, ours(row)?.estimate))))
+}
+
+/// How far ratios of ours agree with printed ones: pairs of theirs and ours.
+pub fn agreement_of(both: impl Iterator<Item = (f64, f64)>) -> Option<Agreement> {
     let (theirs, ours): (Vec<f64>, Vec<f64>) = both.unzip();
     let shifts: Vec<f64> = theirs.iter().zip(&ours).map(|(theirs, ours)| ours - theirs).collect();
     let sizes: Vec<f64> = shifts.iter().map(|shift| shift.abs()).collect();

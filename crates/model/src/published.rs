@@ -11,7 +11,7 @@
 
 use crate::arms::Pairing;
 use crate::experiment::{Expectation, Figure, Outcome};
-use crate::explanation::Explanation;
+use crate::explanation::{Explanation, Witness};
 use crate::verdict::Interval;
 
 /// Ratios of one figure between two releases, as a text prints them.
@@ -117,7 +117,7 @@ pub struct Replication {
     pub signs: Vec<FoundSign>,
     /// Where our own figures come from in cells whose figure lies further from the printed one than
     /// the tolerance, the furthest first; empty where nobody asked.
-    pub explained: Vec<ExplainedRow>,
+    pub explained: ExplainedRows,
 }
 
 /// An expectation, held against a cell of two arms.
@@ -198,17 +198,45 @@ impl ReplicatedRow {
     }
 }
 
+/// Rows that lie beyond the tolerance, explained.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExplainedRows {
+    /// The furthest first.
+    pub rows: Vec<ExplainedRow>,
+    /// How those of rates agree of which instructions were counted.
+    pub by_rate: Option<Agreement>,
+    /// How the same rows would agree if time followed the instructions of the server.
+    pub by_instructions: Option<Agreement>,
+}
+
 /// A row that lies beyond the tolerance, and where our own figure comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExplainedRow {
     /// Of which table it is.
     pub of: String,
+    /// What the ratios are of.
+    pub what: Figure,
     /// The printed ratio.
     pub theirs: f64,
     /// Ours.
     pub ours: f64,
     /// What makes the difference between our two arms.
     pub explanation: Explanation,
+}
+
+impl ExplainedRow {
+    /// Base's instructions for an operation by test's: what the ratio of rates would be if time
+    /// followed them. `None` of other figures, and where they were not counted.
+    pub fn by_instructions(&self) -> Option<Interval> {
+        let accounts = &self.explanation.accounts;
+        let counted = accounts.iter().find(|account| account.witness == Witness::Instructions)?;
+        let Interval { estimate, low, high } = counted.total.cost;
+        (self.what == Figure::Rate).then(|| Interval {
+            estimate: 1.0 / (1.0 + estimate),
+            low: 1.0 / (1.0 + high),
+            high: 1.0 / (1.0 + low),
+        })
+    }
 }
 
 /// How far a column of ours agrees with a printed one.

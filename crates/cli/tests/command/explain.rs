@@ -236,6 +236,8 @@ fn an_explanation_that_ran_out_of_time_goes_on() {
     adds_up(account);
     assert!((number(&account["others"]["cost_share"]) - 0.23).abs() < 0.03, "{open}");
     let tried = only(&open)["trials"].as_array().unwrap().len();
+    let known = home.json(3, ["explain", "--limit", "0"]);
+    assert_eq!(only(&known)["trials"], only(&open)["trials"], "nothing new is begun: {known}");
     let whole = home.json(0, ["explain"]);
     assert!(only(&whole)["trials"].as_array().unwrap().len() > tried, "{whole}");
     assert_eq!(causes(&only(&whole)["accounts"][0]).len(), 2, "{whole}");

@@ -487,12 +487,15 @@ impl Case<'_> {
         };
         let later = wanted - batch.len();
         let later = if later > 0 { format!("; {later} sets after them") } else { String::new() };
-        let text = format!(
-            "{what} with {} of {} differences {how}, in {} sets{later}",
-            batch.iter().flatten().collect::<BTreeSet<_>>().len(),
-            self.suspects.tried.len(),
-            batch.len(),
-        );
+        let tried = batch.iter().flatten().collect::<BTreeSet<_>>().len();
+        let text = match tried {
+            0 => format!("{what} of both arms as they are"),
+            _ => format!(
+                "{what} with {tried} of {} differences {how}, in {} sets{later}",
+                self.suspects.tried.len(),
+                batch.len(),
+            ),
+        };
         lab.watch.progress(Progress::Trial(&text));
     }
 }

@@ -1,27 +1,29 @@
 //! Rows beyond the tolerance on a line each: how much more the server has to do, and where the time
 //! went. The explanations in full stand below.
 
-use dbdyno_model::published::ExplainedRow;
-use dbdyno_model::{Explanation, LEDGER_LINES, Ledger, Witness};
+use dbdyno_model::published::{Agreement, ExplainedRow, ExplainedRows};
+use dbdyno_model::{Account, Explanation, LEDGER_LINES, Ledger, Witness, Worth};
 
 use crate::escape::escape;
 use crate::explanation::{explanation_markdown, explanation_text};
 use crate::layout::{Grid, Line, paragraph, printable};
-use crate::number::{UNKNOWN, fixed, signed, three_digits};
+use crate::number::{UNKNOWN, decimals_for, fixed, signed, three_digits};
 use crate::text::TextStyle;
 
 /// What stands above.
 const TITLE: &str = "Where our own figures come from, of the rows that lie further from the \
-                     printed ones than the tolerance, the furthest first. Instructions of the \
-                     server for an operation, and how many of them all settings together make, by \
-                     those of base; then microseconds of an operation in both arms, and test − \
-                     base of its parts, whose intervals stand below.";
+                     printed ones than the tolerance: rates first, and the furthest first. By \
+                     instructions: what \
+                     ours would be if time followed the instructions of the server; settings: what \
+                     all of them together add to those of base. Then microseconds of an operation \
+                     in both arms, and test − base of its parts, whose intervals stand below.";
 
-const HEADS: [&str; 10] = [
+const HEADS: [&str; 11] = [
     "load",
+    "printed",
     "theirs",
     "ours",
-    "instructions",
+    "by instructions",
     "settings",
     "µs base",
     "µs test",
@@ -31,39 +33,58 @@ const HEADS: [&str; 10] = [
 ];
 
 /// For a terminal; empty where nothing was explained.
-pub(super) fn text(all: &[ExplainedRow], style: &TextStyle) -> String {
-    if all.is_empty() {
+pub(super) fn text(all: &ExplainedRows, style: &TextStyle, agreed: Agreed<'_>) -> String {
+    if all.rows.is_empty() {
         return String::new();
     }
     let heads = std::iter::once(HEADS.map(str::to_owned));
-    let lines = heads.chain(all.iter().map(row)).map(|row| Line::Columns(row.to_vec())).collect();
+    let lines =
+        heads.chain(all.rows.iter().map(row)).map(|row| Line::Columns(row.to_vec())).collect();
     let table = Grid { lines, ragged: HEADS.len() }.render(style.width);
     let told = explanation_text(&explanations(all), style);
-    format!("{}\n{table}\n{told}\n", paragraph(TITLE, style.width, "", "  "))
+    let title = paragraph(TITLE, style.width, "", "  ");
+    let finding = paragraph(&finding(all, agreed), style.width, "", "  ");
+    format!("{title}\n{table}\n{finding}\n{told}\n")
 }
 
 /// For a page; empty where nothing was explained.
-pub(super) fn markdown(all: &[ExplainedRow]) -> String {
-    if all.is_empty() {
+pub(super) fn markdown(all: &ExplainedRows, agreed: Agreed<'_>) -> String {
+    if all.rows.is_empty() {
         return String::new();
     }
     let mut text = format!("\n### Explained\n\n{}\n\n", TITLE.replace(". ", ".\n"));
-    text.push_str(&format!("| {} |\n|:--|{}\n", HEADS.join(" | "), "--:|".repeat(HEADS.len() - 1)));
-    for one in all {
+    text.push_str(&format!(
+        "| {} |\n|:--|:--|{}\n",
+        HEADS.join(" | "),
+        "--:|".repeat(HEADS.len() - 2)
+    ));
+    for one in &all.rows {
         text.push_str(&format!("| {} |\n", row(one).map(|cell| escape(&cell)).join(" | ")));
     }
-    text.push('\n');
+    text.push_str(&format!("\n{}\n", escape(&finding(all, agreed))));
     text + &explanation_markdown(&explanations(all))
 }
 
-fn explanations(all: &[ExplainedRow]) -> Vec<Explanation> {
-    all.iter().map(|one| one.explanation.clone()).collect()
+/// How an agreement is told.
+type Agreed<'a> = &'a dyn Fn(&Agreement) -> String;
+
+/// How the counted rows agree by their rates, and by instructions; empty where none was counted.
+fn finding(all: &ExplainedRows, agreed: Agreed<'_>) -> String {
+    let (Some(rate), Some(counted)) = (&all.by_rate, &all.by_instructions) else {
+        return String::new();
+    };
+    format!("Of these rows, by rate: {}; by instructions: {}.\n", agreed(rate), agreed(counted))
 }
 
-fn row(one: &ExplainedRow) -> [String; 10] {
+fn explanations(all: &ExplainedRows) -> Vec<Explanation> {
+    all.rows.iter().map(|one| one.explanation.clone()).collect()
+}
+
+fn row(one: &ExplainedRow) -> [String; 11] {
     let of = &one.explanation;
     let counted = of.accounts.iter().find(|account| account.witness == Witness::Instructions);
-    let settings = counted.map(|account| account.total.cost.estimate - account.code.cost.estimate);
+    // Where nothing could be tried, nothing is known of settings.
+    let settings = counted.filter(|_| of.tried > 0).map(settings);
     let unknown = || UNKNOWN.to_owned();
     let us = |value: Option<f64>| value.map_or_else(unknown, three_digits);
     let ledger = of.ledger.as_ref();
@@ -73,16 +94,35 @@ fn row(one: &ExplainedRow) -> [String; 10] {
     };
     [
         printable(&of.cell.to_string()),
+        printable(&one.of),
         fixed(one.theirs, 2),
         fixed(one.ours, 2),
-        counted.map_or_else(unknown, |of| format!("×{}", fixed(1.0 + of.total.cost.estimate, 2))),
-        settings.map_or_else(unknown, |share| format!("{} %", signed(100.0 * share, 1))),
+        one.by_instructions().map_or_else(unknown, |ratio| {
+            format!(
+                "{} ({} to {})",
+                fixed(ratio.estimate, 2),
+                fixed(ratio.low, 2),
+                fixed(ratio.high, 2)
+            )
+        }),
+        settings.unwrap_or_else(unknown),
         us(ledger.map(|ledger| ledger.total.us.base)),
         us(ledger.map(|ledger| ledger.total.us.test)),
         part(&[3]),
         part(&[4]),
         part(&[0, 1, 2, 5]),
     ]
+}
+
+/// What causes and all other settings add to base's instructions.
+fn settings(account: &Account) -> String {
+    let worths = || account.causes.iter().map(|cause| &cause.worth).chain([&account.others]);
+    let percent: f64 = worths().map(|worth| 100.0 * worth.cost.estimate).sum();
+    // As if their errors were independent.
+    let half = |worth: &Worth| 50.0 * (worth.cost.high - worth.cost.low);
+    let half = worths().map(half).fold(0.0, f64::hypot);
+    let decimals = decimals_for(half).map_or(1, |decimals| decimals.clamp(0, 1));
+    format!("{} ± {} %", signed(percent, decimals), fixed(half, decimals))
 }
 
 /// Test − base of these lines together.

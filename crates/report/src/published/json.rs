@@ -31,6 +31,8 @@ struct OfFile<'a> {
     tables: Vec<TableJson<'a>>,
     signs: Vec<SignJson<'a>>,
     explained: Vec<ExplainedJson<'a>>,
+    explained_agreement: Option<AgreementJson>,
+    explained_agreement_by_instructions: Option<AgreementJson>,
 }
 
 /// An expectation, and what was found in a cell.
@@ -54,6 +56,7 @@ struct ExplainedJson<'a> {
     of: &'a str,
     theirs: f64,
     ours: f64,
+    by_instructions: Option<IntervalJson>,
     #[serde(flatten)]
     explanation: ExplanationJson<'a>,
 }
@@ -124,13 +127,20 @@ fn of_file(one: &Replication) -> OfFile<'_> {
         arms: run.arms.iter().map(|(stands_for, label)| ArmJson { stands_for, label }).collect(),
         tables: one.tables.iter().map(table).collect(),
         signs: one.signs.iter().map(sign).collect(),
-        explained: one.explained.iter().map(explained).collect(),
+        explained: one.explained.rows.iter().map(explained).collect(),
+        explained_agreement: one.explained.by_rate.as_ref().map(agreement),
+        explained_agreement_by_instructions: one.explained.by_instructions.as_ref().map(agreement),
     }
 }
 
 fn explained(row: &ExplainedRow) -> ExplainedJson<'_> {
-    let ExplainedRow { of, theirs, ours, explanation: told } = row;
-    ExplainedJson { of, theirs: *theirs, ours: *ours, explanation: explanation(told) }
+    ExplainedJson {
+        of: &row.of,
+        theirs: row.theirs,
+        ours: row.ours,
+        by_instructions: row.by_instructions().map(interval),
+        explanation: explanation(&row.explanation),
+    }
 }
 
 fn sign(found: &FoundSign) -> SignJson<'_> {

@@ -57,7 +57,7 @@ pub fn published_text(all: &[Replication], style: &TextStyle) -> String {
             text.push_str(&paragraph(&expected(sign), width, "", "  "));
         }
         text.push('\n');
-        text.push_str(&explained::text(&one.explained, style));
+        text.push_str(&explained::text(&one.explained, style, &agreed));
     }
     (text + &paragraph(KEY, width, "", "  ")).replace(GLUE, " ")
 }
@@ -115,7 +115,7 @@ pub fn published_markdown(all: &[Replication]) -> String {
             }
         }
         text.push_str(&signs_markdown(one));
-        text.push_str(&explained::markdown(&one.explained));
+        text.push_str(&explained::markdown(&one.explained, &agreed));
     }
     text.replace(GLUE, " ")
 }
