@@ -37,14 +37,36 @@ pub(super) fn text(all: &ExplainedRows, style: &TextStyle, agreed: Agreed<'_>) -
     if all.rows.is_empty() {
         return String::new();
     }
-    let heads = std::iter::once(HEADS.map(str::to_owned));
-    let lines =
-        heads.chain(all.rows.iter().map(row)).map(|row| Line::Columns(row.to_vec())).collect();
-    let table = Grid { lines, ragged: HEADS.len() }.render(style.width);
+    let table = grid(&all.rows).render(style.width);
     let told = explanation_text(&explanations(all), style);
     let title = paragraph(TITLE, style.width, "", "  ");
     let finding = paragraph(&finding(all, agreed), style.width, "", "  ");
     format!("{title}\n{table}\n{finding}\n{told}\n")
+}
+
+/// The columns for which a terminal has room, rows of one printed table together.
+fn grid(rows: &[ExplainedRow]) -> Grid {
+    let heads = ["load", "theirs", "ours", "by instr.", "settings", "µs", "code"];
+    let mut lines = vec![Line::Columns(heads.map(str::to_owned).to_vec())];
+    let place = |one: &ExplainedRow| (one.of.clone(), one.explanation.cell.clients);
+    let mut places: Vec<(String, u32)> = Vec::new();
+    for one in rows.iter().map(place) {
+        if !places.contains(&one) {
+            places.push(one);
+        }
+    }
+    for (of, clients) in places {
+        let (of_place, clients) = ((of.clone(), clients), crate::words::clients(clients));
+        lines.push(Line::Across(format!("{}, {clients}", printable(&of))));
+        for one in rows.iter().filter(|one| place(one) == of_place) {
+            let [_, _, theirs, ours, counted, settings, base, test, code, ..] = row(one);
+            let counted = counted.split(' ').next().unwrap_or_default().to_owned();
+            let load = format!("  {}", printable(&one.explanation.cell.load));
+            let us = format!("{base} → {test}");
+            lines.push(Line::Columns(vec![load, theirs, ours, counted, settings, us, code]));
+        }
+    }
+    Grid { lines, ragged: heads.len() }
 }
 
 /// For a page; empty where nothing was explained.
