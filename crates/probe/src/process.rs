@@ -92,13 +92,13 @@ impl ServerProbe {
 
     /// What was written to that file behind its first `from` bytes, at most `most` of it; `None` if
     /// it cannot be read.
-    pub fn error_log_since(&self, from: u64, most: u64) -> Option<String> {
+    pub fn error_log_since(&self, from: u64, most: u64) -> Option<Vec<u8>> {
         let mut file = fs::File::open(format!("/proc/{}/fd/2", self.root())).ok()?;
         file.metadata().ok().filter(fs::Metadata::is_file)?;
         file.seek(SeekFrom::Start(from)).ok()?;
         let mut bytes = Vec::new();
         file.take(most).read_to_end(&mut bytes).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        Some(bytes)
     }
 }
 

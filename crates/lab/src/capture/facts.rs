@@ -21,6 +21,8 @@ use dbdyno_model::{Product, Readings};
 use dbdyno_probe::ServerProbe;
 use dbdyno_wire::Client;
 
+use super::error_log::ErrorLog;
+
 /// What was read, by the name of the fact.
 pub(crate) type Facts = BTreeMap<&'static str, f64>;
 
@@ -36,7 +38,7 @@ pub(crate) struct Asked {
 /// Who asks a server about itself.
 pub(crate) struct Observer {
     client: RefCell<Box<dyn Client>>,
-    probe: Option<ServerProbe>,
+    log: Option<ErrorLog>,
     questions: Vec<Question>,
     /// What a look adds to counters.
     own: Facts,
@@ -65,7 +67,7 @@ impl Observer {
         let (product, release) = release_of(connector, client.server_version());
         Some(Observer {
             client: RefCell::new(client),
-            probe: probe.cloned(),
+            log: probe.map(|probe| ErrorLog::new(probe, product)),
             questions: questions(product, release),
             own: Facts::new(),
         })
@@ -91,8 +93,8 @@ impl Observer {
         for question in &self.questions {
             question.ask(&mut **client, &mut facts);
         }
-        let log_bytes = self.probe.as_ref().and_then(ServerProbe::error_log_bytes);
-        facts.extend(log_bytes.map(|bytes| ("error_log_bytes", bytes as f64)));
+        let log_bytes = self.log.as_ref().and_then(ErrorLog::told_bytes);
+        facts.extend(log_bytes.map(|bytes| ("error_log_bytes", bytes)));
         facts
     }
 

@@ -68,7 +68,8 @@ impl Locks {
     pub(crate) fn note(&self, station: &Station, cell: &Cell, facts: &mut Environment) {
         let log = log_of(station).zip(self.log_bytes);
         let log = log.and_then(|(probe, from)| probe.error_log_since(from, LOG_MOST));
-        let mut clusters = deadlock_clusters(&log.unwrap_or_default());
+        let log = log.unwrap_or_default();
+        let mut clusters = deadlock_clusters(&String::from_utf8_lossy(&log));
         let mut client = ask(station);
         if clusters.is_empty() {
             let latest = client.as_deref_mut().and_then(|client| latest(client, station.dialect));

@@ -22,6 +22,7 @@
 mod bounds;
 mod causes;
 mod costs;
+mod error_log;
 mod facts;
 mod flips;
 mod histograms;
