@@ -309,8 +309,9 @@ fn a_setting_of_mariadb_is_found_by_its_instructions() {
     let account = &only(&told)["accounts"][0];
     assert_eq!(causes(account), ["innodb_adaptive_hash_index"], "{told}");
     adds_up(account);
-    assert!(number(&account["others"]["cost_share"]).abs() < 0.005, "{told}");
-    assert!(number(&account["code"]["cost_share"]).abs() < 0.005, "one release: {told}");
+    // Two starts of one server have differed by 0.006, in comparisons of keys; AHI is worth 0.39.
+    assert!(number(&account["others"]["cost_share"]).abs() < 0.01, "{told}");
+    assert!(number(&account["code"]["cost_share"]).abs() < 0.01, "one release: {told}");
 }
 
 /// The allocator is no setting of the server's own, and is taken back as one. By instructions it is

@@ -99,7 +99,11 @@ pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation
                 None => break,
             }
         }
-        let Some(mut account) = case.parted(lab, witness, &found)? else { break };
+        let parted = match accounts.is_empty() {
+            true => case.parted_first(lab, witness, &mut found)?,
+            false => case.parted(lab, witness, &found)?,
+        };
+        let Some(mut account) = parted else { break };
         // What instructions did not show, such as waiting, shows when they are confirmed.
         if !accounts.is_empty() && matters(&account.others, case.limits(witness).least) {
             let view = View::of_test(witness);
@@ -261,6 +265,28 @@ impl Case<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// As [`Case::parted`], by what causes were looked for: one that is smaller than was looked for,
+    /// as a share and alone, stands with the others. Two starts of a server may differ by as much,
+    /// which then seems to be interplay.
+    fn parted_first(
+        &mut self,
+        lab: &mut Lab<'_>,
+        witness: Witness,
+        found: &mut Found,
+    ) -> Result<Option<Account>, LabError> {
+        let account = self.parted(lab, witness, found)?;
+        let least = self.limits(witness).least;
+        let is_small = |worth: &Worth| worth.cost.estimate.abs() < least;
+        let causes = account.iter().flat_map(|account| &account.causes);
+        let small = causes.filter(|cause| is_small(&cause.worth) && is_small(&cause.alone));
+        let small: BTreeSet<&str> = small.map(|cause| cause.suspect.name.as_str()).collect();
+        if small.is_empty() {
+            return Ok(account);
+        }
+        found.causes.retain(|one| !small.contains(self.suspects.tried[*one].name.as_str()));
+        self.parted(lab, witness, found)
     }
 
     /// Parts the difference among causes that were found: what is lacking for it is tried.
