@@ -267,9 +267,9 @@ impl Case<'_> {
         Ok(None)
     }
 
-    /// As [`Case::parted`], by what causes were looked for: one that is smaller than was looked for,
-    /// as a share and alone, stands with the others. Two starts of a server may differ by as much,
-    /// which then seems to be interplay.
+    /// As [`Case::parted`], by what causes were looked for: a cause that is smaller than was looked
+    /// for, as a share and alone, stands with the others. Two starts of a server may differ by as
+    /// much, and that seems to be interplay.
     fn parted_first(
         &mut self,
         lab: &mut Lab<'_>,
