@@ -293,7 +293,7 @@ pub(crate) struct Published {
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
     /// Find the cause of our own figure in each row that lies further from the printed one than the
-    /// tolerance, as dbdyno explain does; the furthest first
+    /// tolerance, as dbdyno explain does: rates first, and the furthest first
     #[arg(long)]
     pub explain: bool,
     /// With --explain: start no new trial after this time: 10m, 90s, 1h; the rows share it; 0 shows

@@ -116,7 +116,7 @@ pub struct Replication {
     /// What was expected where a text has words or a chart and no figures.
     pub signs: Vec<FoundSign>,
     /// Where our own figures come from in cells whose figure lies further from the printed one than
-    /// the tolerance, the furthest first; empty where nobody asked.
+    /// the tolerance; empty where nobody asked.
     pub explained: ExplainedRows,
 }
 
@@ -201,7 +201,7 @@ impl ReplicatedRow {
 /// Rows that lie beyond the tolerance, explained.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExplainedRows {
-    /// The furthest first.
+    /// Those of rates first, and the furthest first.
     pub rows: Vec<ExplainedRow>,
     /// How those of rates agree of which instructions were counted.
     pub by_rate: Option<Agreement>,

@@ -13,10 +13,15 @@ use crate::text::TextStyle;
 /// What stands above.
 const TITLE: &str = "Where our own figures come from, of the rows that lie further from the \
                      printed ones than the tolerance: rates first, and the furthest first. By \
-                     instructions: what \
-                     ours would be if time followed the instructions of the server; settings: what \
-                     all of them together add to those of base. Then microseconds of an operation \
-                     in both arms, and test − base of its parts, whose intervals stand below.";
+                     instructions: what ours would be if time followed the instructions of the \
+                     server; settings: what all of them together add to those of base. Then \
+                     microseconds of an operation in both arms, and test − base of its parts, \
+                     whose intervals stand below.";
+
+/// Which lines of a ledger make a column.
+const SERVER_CODE: [usize; 1] = [3];
+const SERVER_KERNEL: [usize; 1] = [4];
+const CLIENT_AND_REST: [usize; 4] = [0, 1, 2, 5];
 
 const HEADS: [&str; 11] = [
     "load",
@@ -59,8 +64,9 @@ fn grid(rows: &[ExplainedRow]) -> Grid {
         let (of_place, clients) = ((of.clone(), clients), crate::words::clients(clients));
         lines.push(Line::Across(format!("{}, {clients}", printable(&of))));
         for one in rows.iter().filter(|one| place(one) == of_place) {
-            let [_, _, theirs, ours, counted, settings, base, test, code, ..] = row(one);
-            let counted = counted.split(' ').next().unwrap_or_default().to_owned();
+            let [_, _, theirs, ours, _, settings, base, test, code, ..] = row(one);
+            let counted = one.by_instructions().map(|ratio| fixed(ratio.estimate, 2));
+            let counted = counted.unwrap_or_else(|| UNKNOWN.to_owned());
             let load = format!("  {}", printable(&one.explanation.cell.load));
             let us = format!("{base} → {test}");
             lines.push(Line::Columns(vec![load, theirs, ours, counted, settings, us, code]));
@@ -130,9 +136,9 @@ fn row(one: &ExplainedRow) -> [String; 11] {
         settings.unwrap_or_else(unknown),
         us(ledger.map(|ledger| ledger.total.us.base)),
         us(ledger.map(|ledger| ledger.total.us.test)),
-        part(&[3]),
-        part(&[4]),
-        part(&[0, 1, 2, 5]),
+        part(&SERVER_CODE),
+        part(&SERVER_KERNEL),
+        part(&CLIENT_AND_REST),
     ]
 }
 
