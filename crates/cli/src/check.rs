@@ -8,6 +8,7 @@ use dbdyno_check::{
     Checker, Contention, Cycle, Format, History, Level, MAGIC, Verdict, drawn, pictures,
     read_history, read_records_from, replay, write_history,
 };
+use dbdyno_lab::input;
 
 use crate::args::DoctorFormat;
 use crate::exit::Exit;
@@ -21,6 +22,9 @@ pub(crate) const USUAL: [Level; 4] = [
     Level::SnapshotIsolation,
     Level::Serializable,
 ];
+
+/// A history of text is read into memory; longer ones are recorded in records.
+const HISTORY_MOST: u64 = 4 << 30;
 
 /// The flags of `dbdyno check`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -255,14 +259,12 @@ fn history_of(file: &Path) -> Result<History, Failure> {
 }
 
 fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
     let read = match file.to_str() {
-        Some("-") => std::io::stdin().lock().read_to_end(&mut bytes).map(drop),
-        _ => std::fs::read(file).map(|read| bytes = read),
+        Some("-") => input::read_from(std::io::stdin().lock(), HISTORY_MOST),
+        _ => input::read(file, HISTORY_MOST),
     };
     read.map_err(|error| {
         let text = format!("could not read {}: {error}; name a history", file.display());
         Failure::Usage(text)
-    })?;
-    Ok(bytes)
+    })
 }

@@ -1,14 +1,17 @@
 //! `dbdyno deadlocks`: every deadlock of a log, clustered by what they have in common.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_explain::{deadlock_clusters, merged_deadlocks};
+use dbdyno_lab::input;
 
 use crate::args::DoctorFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+
+/// A log is read into memory; a larger one is cut by its user.
+const LOG_MOST: u64 = 2 << 30;
 
 /// The flags of `dbdyno deadlocks`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -36,12 +39,11 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
 }
 
 fn text_of(file: &Path) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
     let read = match file.to_str() {
-        Some("-") => std::io::stdin().lock().read_to_end(&mut bytes).map(drop),
-        _ => std::fs::read(file).map(|read| bytes = read),
+        Some("-") => input::read_from(std::io::stdin().lock(), LOG_MOST),
+        _ => input::read(file, LOG_MOST),
     };
-    read.map_err(|error| {
+    let bytes = read.map_err(|error| {
         let text =
             format!("could not read {}: {error}; name the error log of a server", file.display());
         Failure::Usage(text)

@@ -161,7 +161,7 @@ impl Serve {
     fn settings(&self) -> Result<Settings, Failure> {
         let password = match &self.password_file {
             Some(path) => {
-                let text = std::fs::read_to_string(path).map_err(|error| {
+                let text = dbdyno_lab::input::text(path).map_err(|error| {
                     Failure::Usage(format!("--password-file {}: {error}", path.display()))
                 })?;
                 Secret::new(text.lines().next().unwrap_or_default())

@@ -261,7 +261,7 @@ fn beside(file: &Path, loads: &str) -> String {
 /// # Errors
 /// No file, or what is wrong with it and where.
 pub(crate) fn read(file: &Path) -> Result<Experiment, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| {
+    let text = dbdyno_lab::input::text(file).map_err(|error| {
         wrong(file, format!("{error}; experiments are files that end in .toml"))
     })?;
     parse(&file.display().to_string(), &text).map_err(|error| Failure::Usage(error.to_string()))

@@ -50,7 +50,7 @@ impl fmt::Display for Failure {
             Failure::Store(error) => write!(f, "{error}"),
             Failure::Write(_, error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             Failure::Write(path, error) => {
-                write!(f, "could not write {path}: {error}; name another place with --output")
+                write!(f, "could not write {path}: {error}; free some space or name another place")
             }
         }
     }

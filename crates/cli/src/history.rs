@@ -1,10 +1,10 @@
 //! `dbdyno history`: what the stored runs, or a file of figures, say over time.
 
-use std::io::Read as _;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_judge::history::{self, Gathering, LEFT_OUT, Question};
+use dbdyno_lab::input;
 use dbdyno_model::{Better, History as Told, HistorySeries, ShiftWeight, Warning};
 use dbdyno_report::HistoryExtent;
 use dbdyno_store::StoreError;
@@ -159,18 +159,13 @@ fn judge(told: &Told, latest: usize) -> Exit {
 fn read(path: &std::path::Path) -> Result<(String, String), Failure> {
     let is_stdin = path.as_os_str() == "-";
     let name = if is_stdin { "stdin".to_owned() } else { path.display().to_string() };
-    let mut bytes = Vec::new();
     let taken = match is_stdin {
-        true => std::io::stdin().lock().take(FILE_MOST + 1).read_to_end(&mut bytes),
-        false => std::fs::File::open(path)
-            .and_then(|file| file.take(FILE_MOST + 1).read_to_end(&mut bytes)),
+        true => input::read_from(std::io::stdin().lock(), FILE_MOST),
+        false => input::read(path, FILE_MOST),
     };
-    taken.map_err(|error| {
+    let bytes = taken.map_err(|error| {
         Failure::Usage(format!("could not read {name}: {error}; name a CSV file, or - for stdin"))
     })?;
-    if bytes.len() as u64 > FILE_MOST {
-        return Err(Failure::Usage(format!("{name} is larger than 64 MB; cut it into parts")));
-    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();

@@ -92,7 +92,7 @@ impl Chosen {
 
 fn add(catalog: &mut Catalog, file: &Path) -> Result<String, Failure> {
     let shown = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|error| {
+    let text = dbdyno_lab::input::text(file).map_err(|error| {
         Failure::Usage(format!("{shown} cannot be read: {error}; give the path of a TOML file"))
     })?;
     let custom = Custom::parse(&shown, &text).map_err(|error| Failure::Usage(error.to_string()))?;

@@ -61,7 +61,10 @@ use exit::Exit;
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(wanted) => return report(told(&wanted)),
+    };
     report(match args.command {
         Command::Compare(compare) => compare::run(&args.place, &compare),
         Command::Explain(flags) => explain::run(&args.place, &flags),
@@ -91,6 +94,15 @@ fn main() -> ExitCode {
         Command::Engine(flags) => engine::run(&args.place, &flags),
         Command::Server(server) => server::run(&args.place, &server),
     })
+}
+
+/// Help or the version on stdout, or on stderr what cannot be meant.
+fn told(wanted: &clap::Error) -> Result<Exit, Failure> {
+    match wanted.print() {
+        _ if wanted.use_stderr() => Ok(Exit::CouldNot),
+        Ok(()) => Ok(Exit::Holds),
+        Err(error) => Err(Failure::Write("to stdout".to_owned(), error)),
+    }
 }
 
 /// Says what went wrong, if anything, and ends the program.

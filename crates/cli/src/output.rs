@@ -21,10 +21,10 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::Write("to stdout".to_owned(), error))
 }
 
-/// Says something to whoever watches.
-#[expect(clippy::print_stderr, reason = "talk goes to stderr")]
+/// Says something to whoever watches. Whether somebody still does changes nothing in what is done.
 pub(crate) fn say(text: &str) {
-    eprintln!("{text}");
+    let mut stderr = std::io::stderr().lock();
+    let _ = stderr.write_all(format!("{text}\n").as_bytes());
 }
 
 /// A line of talk behind a word that says what it is: `note   …`.

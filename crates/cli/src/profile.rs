@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use dbdyno_explain::profile::{Waited, Weighed, by_class, difference, flame, read, waits};
 use dbdyno_lab::profile::Kind;
-use dbdyno_lab::{Lab, Sampled};
+use dbdyno_lab::{Lab, Sampled, input};
 use dbdyno_model::{Arm, ArmSpec, PerArm, Plan, ProfileDifference, Target, WaitProfile};
 use dbdyno_report::{
     ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text, waits_csv,
@@ -23,6 +23,9 @@ use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::values::without_password;
 use crate::{compare, output, plan, session};
+
+/// Collapsed stacks are read into memory.
+const PROFILE_MOST: u64 = 4 << 30;
 
 /// The flags of `dbdyno profile`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -309,6 +312,7 @@ fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<V
         let shown = file.display().to_string();
         let wrong =
             |error: std::io::Error| Failure::Usage(format!("{shown}: {error}; profiles are files"));
+        input::open(file).map_err(wrong)?;
         let stacks = match dbdyno_lab::imported(file, process).map_err(Failure::Usage)? {
             Some(stacks) if stacks.samples == 0.0 => {
                 let of = process.map_or_else(String::new, |name| {
@@ -318,7 +322,8 @@ fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<V
             }
             Some(stacks) => stacks.collapsed,
             // Names of functions may have any bytes.
-            None => String::from_utf8_lossy(&std::fs::read(file).map_err(wrong)?).into_owned(),
+            None => String::from_utf8_lossy(&input::read(file, PROFILE_MOST).map_err(wrong)?)
+                .into_owned(),
         };
         Ok(Side { name: shown, stacks, operations: *operations })
     };

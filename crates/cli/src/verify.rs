@@ -298,7 +298,7 @@ fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
     cases.retain(|case| flags.case.is_empty() || flags.case.contains(&case.name));
     for path in &flags.case_file {
         let shown = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = dbdyno_lab::input::text(path).map_err(|error| {
             Failure::Usage(format!("{shown}: {error}; --case-file names a file with a case"))
         })?;
         let case = dbdyno_cases::parse(&text)

@@ -17,7 +17,7 @@ const THINKING: u64 = 0x7468_696e_6b69_6e67;
 /// [`LabError::Arrivals`], which names the file and what is wrong in it.
 pub fn read_recording(path: &str) -> Result<Vec<u64>, LabError> {
     let failed = |why: String| LabError::Arrivals(format!("arrivals in {path}: {why}"));
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = crate::input::text(path.as_ref()).map_err(|error| {
         failed(format!("{error}; name a file with one time in seconds on each line"))
     })?;
     arrival::recorded(&text).map_err(failed)

@@ -36,6 +36,7 @@ pub mod explain;
 mod host;
 mod host_check;
 mod hypothesis;
+pub mod input;
 mod insert_benchmark;
 mod isolation;
 mod laboratory;

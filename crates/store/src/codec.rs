@@ -16,10 +16,25 @@
 //!
 //! A histogram is HdrHistogram's own V2 format, deflated (it begins with `1c 84 93 14`).
 
+use std::io::Read as _;
+
 use dbdyno_model::LatencyHistogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
 const SERIES_V1: u8 = 1;
+
+/// How a deflated histogram begins; a length follows. Inflated it is a cookie, the length of the
+/// counts, an offset, the digits, …, the counts (HdrHistogram, `V2Serializer`).
+const DEFLATED: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
+const LENGTH: usize = 4;
+const AT_LENGTH: usize = 4;
+const AT_DIGITS: usize = 12;
+
+/// More digits take more memory than there is in them; ours have three.
+const DIGITS_MOST: usize = 3;
+
+/// Ours have 30 000 counts, of at most nine bytes.
+const PLAIN_MOST: u64 = 1 << 20;
 
 /// Encodes the slots of a series in the newest version of the format.
 pub(crate) fn encode_series(slots: &[u64]) -> Vec<u8> {
@@ -111,14 +126,34 @@ pub(crate) fn encode_histogram(histogram: &LatencyHistogram) -> Result<Vec<u8>, 
     Ok(bytes)
 }
 
-/// Decodes a histogram that [`encode_histogram`] or another HDR tool has made. Meant for bytes
-/// whose checksum has been compared: the library trusts the lengths that it reads.
+/// Decodes a histogram that [`encode_histogram`] or another HDR tool has made, of at most the
+/// digits of ours. The library believes the lengths that it reads, and takes as much memory: what
+/// is deflated is inflated here, to a limit, and its head is looked at first.
 ///
 /// # Errors
 /// What is wrong with the bytes.
 pub(crate) fn decode_histogram(bytes: &[u8]) -> Result<LatencyHistogram, String> {
+    let deflated = bytes.strip_prefix(&DEFLATED).and_then(|rest| rest.get(LENGTH..));
+    let deflated = deflated.ok_or("it is no deflated histogram")?;
+    let mut plain = Vec::new();
+    let inflated = flate2::read::ZlibDecoder::new(deflated);
+    inflated.take(PLAIN_MOST + 1).read_to_end(&mut plain).map_err(|error| error.to_string())?;
+    if plain.len() as u64 > PLAIN_MOST {
+        return Err(format!("a histogram of more than {PLAIN_MOST} bytes"));
+    }
+    let field = |at: usize| {
+        let bytes = plain.get(at..at + LENGTH)?.first_chunk::<LENGTH>()?;
+        Some(u32::from_be_bytes(*bytes) as usize)
+    };
+    let (counts, digits) = (field(AT_LENGTH), field(AT_DIGITS));
+    let (Some(counts), Some(digits)) = (counts, digits) else {
+        return Err("a histogram without a head".to_owned());
+    };
+    if counts > plain.len() || digits > DIGITS_MOST {
+        return Err(format!("a histogram of {digits} digits and {counts} bytes is none of ours"));
+    }
     let decoded = Deserializer::new()
-        .deserialize::<u64, _>(&mut &bytes[..])
+        .deserialize::<u64, _>(&mut &plain[..])
         .map_err(|error| error.to_string())?;
     Ok(LatencyHistogram::from_hdr(&decoded))
 }
@@ -183,7 +218,50 @@ mod tests {
         assert_eq!(decode_histogram(&bytes).unwrap(), histogram);
     }
 
+    /// The head of a histogram, with these for the length of its counts and for its digits, deflated
+    /// with a mebibyte of zeros behind it for each `mebibytes`.
+    fn hostile(counts: u32, digits: u32, mebibytes: usize, payload: &[u8]) -> Vec<u8> {
+        use std::io::Write as _;
+        let mut deflate = flate2::write::ZlibEncoder::new(Vec::new(), Default::default());
+        let mut head = vec![0x1c, 0x84, 0x93, 0x13];
+        for field in [counts, 0, digits] {
+            head.extend(field.to_be_bytes());
+        }
+        head.extend(1u64.to_be_bytes());
+        head.extend((1u64 << 62).to_be_bytes());
+        head.extend(1f64.to_be_bytes());
+        head.extend(payload);
+        deflate.write_all(&head).unwrap();
+        (0..mebibytes).for_each(|_| deflate.write_all(&[0; 1 << 20]).unwrap());
+        let deflated = deflate.finish().unwrap();
+        let length = (deflated.len() as u32).to_be_bytes();
+        [&DEFLATED[..], &length, &deflated].concat()
+    }
+
+    /// Each of these made the library take four gigabytes, or fifty megabytes for a row.
+    #[test]
+    fn a_histogram_takes_no_more_memory_than_ours() {
+        for (bytes, why) in [
+            (hostile(u32::MAX, 3, 0, &[]), "is none of ours"),
+            (hostile(0, 5, 0, &[]), "is none of ours"),
+            (hostile(64 << 20, 3, 64, &[]), "more than 1048576 bytes"),
+            (DEFLATED.to_vec(), "no deflated histogram"),
+            (hostile(0, 3, 0, &[])[..20].to_vec(), ""),
+        ] {
+            let error = decode_histogram(&bytes).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn any_counts_are_decoded_or_refused(
+            payload in proptest::collection::vec(any::<u8>(), 0..64),
+            digits in 0..4u32,
+        ) {
+            let _ = decode_histogram(&hostile(payload.len() as u32, digits, 0, &payload));
+        }
+
         #[test]
         fn series_come_back(slots in proptest::collection::vec(any::<u64>(), 0..200)) {
             prop_assert_eq!(decode_series(&encode_series(&slots)).unwrap(), slots);

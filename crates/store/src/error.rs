@@ -180,6 +180,10 @@ pub(crate) fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
         ErrorCode::CannotOpen => StoreError::CannotOpen(path, why()),
         ErrorCode::NotADatabase => StoreError::NotOurs(path, "no SQLite file".to_owned()),
         ErrorCode::DatabaseCorrupt => StoreError::Damaged(path, why()),
+        ErrorCode::OperationInterrupted => {
+            let why = "its pages lead to more rows than it has bytes for";
+            StoreError::Damaged(path, why.to_owned())
+        }
         _ => StoreError::Sqlite(path, error),
     }
 }

@@ -28,6 +28,9 @@
 //! complement. *Passwords* are not stored: an arm is stored as its `Display`, which has none, and a
 //! command that holds one is refused.
 //!
+//! *Foreign files* are data: nothing in one is run, what has our names is our tables, and a question
+//! has a most number of steps (`guard`).
+//!
 //! *Durability*: WAL with `synchronous=NORMAL`. A commit survives the death of the process; a power
 //! cut may take the last rounds but never the file. A sync per round would be a disturbance of our
 //! own making on the disk that is being measured.
@@ -35,6 +38,7 @@
 pub mod codec;
 mod counts;
 mod error;
+mod guard;
 mod names;
 mod read;
 mod schema;
@@ -49,6 +53,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use guard::Allowance;
+
 pub use error::{Result, StoreError};
 pub use read::{Listed, RunSummary};
 pub use schema::VERSION;
@@ -58,6 +64,7 @@ pub use write::NewRun;
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
+    allowance: Allowance,
     path: PathBuf,
 }
 
@@ -69,13 +76,19 @@ impl Store {
     /// The file cannot be opened or written, is not a store, is of a newer version, or another
     /// process holds it; each says what to try.
     pub fn open(path: &Path) -> Result<Store> {
-        let connection = schema::open(path, schema::read_write())?;
-        Ok(Store { connection, path: path.to_owned() })
+        let (connection, allowance) = schema::open(path, schema::read_write())?;
+        Ok(Store { connection, allowance, path: path.to_owned() })
     }
 
     /// Where the store is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The file, for one question or one transaction; each may take its number of steps.
+    fn connection(&self) -> &Connection {
+        self.allowance.renew();
+        &self.connection
     }
 
     fn explain(&self, error: rusqlite::Error) -> StoreError {

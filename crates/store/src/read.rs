@@ -99,7 +99,7 @@ impl Store {
     /// No such run, a run that is not as it was written, or a file that cannot be read.
     pub fn load(&self, id: &RunId) -> Result<Run> {
         let snapshot =
-            self.connection.unchecked_transaction().map_err(|error| self.explain(error))?;
+            self.connection().unchecked_transaction().map_err(|error| self.explain(error))?;
         let reader = Reader { store: self, id };
         let (seq, mut run) = reader.run(&snapshot)?;
         reader.plan(&snapshot, seq, &mut run.plan)?;
@@ -123,7 +123,7 @@ impl Store {
     /// Those of [`Store::load`].
     pub fn plan(&self, id: &RunId) -> Result<Plan> {
         let snapshot =
-            self.connection.unchecked_transaction().map_err(|error| self.explain(error))?;
+            self.connection().unchecked_transaction().map_err(|error| self.explain(error))?;
         let reader = Reader { store: self, id };
         let (seq, mut run) = reader.run(&snapshot)?;
         reader.plan(&snapshot, seq, &mut run.plan)?;
@@ -137,7 +137,7 @@ impl Store {
     pub fn last_started_unix_ms(&self) -> Result<Option<u64>> {
         let sql = "SELECT max(started_unix_ms) FROM run";
         let last: std::result::Result<Option<i64>, _> =
-            self.connection.query_row(sql, [], |row| row.get(0));
+            self.connection().query_row(sql, [], |row| row.get(0));
         Ok(last.map_err(|error| self.explain(error))?.map(|ms| ms as u64))
     }
 
@@ -147,7 +147,7 @@ impl Store {
     /// A file that cannot be read.
     pub fn list(&self) -> Result<Listed> {
         let explain = |error| self.explain(error);
-        let mut statement = self.connection.prepare(SELECT_SUMMARIES).map_err(explain)?;
+        let mut statement = self.connection().prepare(SELECT_SUMMARIES).map_err(explain)?;
         let mut rows = statement.query([]).map_err(explain)?;
         let mut listed = Listed { runs: Vec::new(), corrupt: Vec::new() };
         while let Some(row) = rows.next().map_err(explain)? {
@@ -425,11 +425,15 @@ impl Reader<'_> {
 
     /// Adds the rounds of all arms to a run of which the plan is known.
     fn rounds(&self, connection: &Connection, seq: i64, run: &mut Run) -> Result<()> {
-        let mut rounds = Vec::new();
+        let mut rounds: Vec<(i64, ArmIndex, Round)> = Vec::new();
         let values = params![seq, SERIES_METRIC, HISTOGRAM_METRIC, RESPONSE_METRIC, LAG_METRIC];
         self.each(connection, SELECT_ROUNDS, values, "rounds", |row| {
             let arm = self.arm(&self.get::<String>(row, 3, "rounds")?, "rounds")?;
-            rounds.push((self.get::<i64>(row, 37, "rounds")?, arm, self.round(row, arm)?));
+            let seq: i64 = self.get(row, 37, "rounds")?;
+            if rounds.last().is_some_and(|(last, ..)| *last >= seq) {
+                return Err(self.corrupt("rounds", "a round stands there twice"));
+            }
+            rounds.push((seq, arm, self.round(row, arm)?));
             Ok(())
         })?;
         let mut readings = self.readings(connection, seq)?;
@@ -612,13 +616,13 @@ impl Reader<'_> {
 impl Store {
     pub(crate) fn query_texts(&self, sql: &str, value: &str) -> Result<Vec<String>> {
         let explain = |error| self.explain(error);
-        let mut statement = self.connection.prepare(sql).map_err(explain)?;
+        let mut statement = self.connection().prepare(sql).map_err(explain)?;
         let rows = statement.query_map([value], |row| row.get(0));
         rows.map_err(explain)?.collect::<rusqlite::Result<_>>().map_err(explain)
     }
 
     pub(crate) fn query_text(&self, sql: &str, value: &str) -> Result<Option<String>> {
-        self.connection
+        self.connection()
             .query_row(sql, [value], |row| row.get(0))
             .optional()
             .map_err(|error| self.explain(error))

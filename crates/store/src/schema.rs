@@ -1,7 +1,8 @@
 //! The tables, and how a file of an older version becomes one of this version.
 //!
 //! `application_id` says that the file is ours, `user_version` which format it has. Both are read
-//! before anything is written, so that somebody else's database is never touched. A migration takes
+//! before anything is written, so that somebody else's database is never touched; then its tables are
+//! compared with ours (`guard`). A migration takes
 //! one version to the next inside one transaction; none is ever removed or changed once released.
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Result, StoreError, explain};
+use crate::guard::{self, Allowance};
 
 /// The newest format that this code reads and the one that it writes.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
@@ -41,13 +43,16 @@ pub(crate) fn read_write() -> OpenFlags {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection> {
+pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowance)> {
     let fail = |error| explain(path, error);
+    guard::check_kind(path)?;
     // Absolute, for SQLite gives the empty path, `:memory:` and `file:` a meaning of their own.
     let absolute = std::path::absolute(path)
         .map_err(|error| StoreError::CannotOpen(path.to_owned(), error.to_string()))?;
     let mut connection = Connection::open_with_flags(absolute, flags).map_err(fail)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
+    guard::harden(&connection).map_err(fail)?;
+    let allowance = Allowance::of(path, &mut connection).map_err(fail)?;
     // In one snapshot: another process may be making the tables at this moment.
     let snapshot = connection.unchecked_transaction().map_err(fail)?;
     check_ours(path, &snapshot)?;
@@ -60,7 +65,7 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection> {
     connection
         .execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")
         .map_err(fail)?;
-    Ok(connection)
+    Ok((connection, allowance))
 }
 
 /// Lets readers and the writer work at once. The mode stays with the file, so that it does not
@@ -99,7 +104,7 @@ fn check_ours(path: &Path, connection: &Connection) -> Result<()> {
         let why = format!("it has the impossible format {version}");
         return Err(StoreError::Damaged(path.to_owned(), why));
     }
-    Ok(())
+    guard::check_tables(path, connection, &MIGRATIONS[..version as usize])
 }
 
 /// Two processes may get here at once: the version is read again once the write lock is held.

@@ -18,7 +18,7 @@ impl Store {
     pub fn shown_notes(&self) -> Result<BTreeSet<String>> {
         let explain = |error| self.explain(error);
         let mut statement =
-            self.connection.prepare("SELECT code FROM shown_note").map_err(explain)?;
+            self.connection().prepare("SELECT code FROM shown_note").map_err(explain)?;
         let codes = statement.query_map([], |row| row.get(0)).map_err(explain)?;
         codes.collect::<rusqlite::Result<_>>().map_err(explain)
     }

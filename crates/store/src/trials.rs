@@ -30,7 +30,7 @@ impl Store {
     /// A file that cannot be read, or that has a witness which there is not.
     pub fn trials_of(&self, explained: &RunId) -> Result<Vec<(RunId, Witness)>> {
         let explain = |error| self.explain(error);
-        let mut statement = self.connection.prepare(SELECT).map_err(explain)?;
+        let mut statement = self.connection().prepare(SELECT).map_err(explain)?;
         let row =
             |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
         let rows = statement.query_map([&explained.0], row).map_err(explain)?;

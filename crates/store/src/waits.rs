@@ -40,7 +40,7 @@ impl Store {
     /// A file that cannot be read, or that has an arm which there is not.
     pub fn waits_of(&self, run: &RunId, cell: &Cell) -> Result<Vec<WaitProfile>> {
         let explain = |error| self.explain(error);
-        let mut statement = self.connection.prepare(SELECT).map_err(explain)?;
+        let mut statement = self.connection().prepare(SELECT).map_err(explain)?;
         let mut rows = statement.query(params![run.0, cell.load, cell.clients]).map_err(explain)?;
         let mut all: Vec<WaitProfile> = Vec::new();
         while let Some(row) = rows.next().map_err(explain)? {

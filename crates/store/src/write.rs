@@ -243,6 +243,7 @@ impl Store {
     ) -> Result<T> {
         let path = self.path.clone();
         let explain = |error| crate::error::explain(&path, error);
+        self.allowance.renew();
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)

@@ -542,3 +542,136 @@ fn a_store_can_be_made_by_many_at_once() {
         });
     }
 }
+
+/// What a file may have in place of a table is known before it is asked: the view never ends.
+#[test]
+fn what_has_the_name_of_a_table_is_one() {
+    let endless = "CREATE VIEW self_test (run, load, clients, verdict) AS \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+         SELECT i, 'x', 1, 'slower' FROM n";
+    for (sql, why) in [
+        (endless, "\"self_test\" is a view in it, not a table"),
+        ("CREATE TABLE self_test (run, load)", "\"self_test\" has other columns"),
+        (
+            "CREATE TABLE self_test (run INTEGER NOT NULL, load TEXT NOT NULL, clients INTEGER NOT \
+             NULL, verdict TEXT NOT NULL AS (hex(zeroblob(1 << 29))), PRIMARY KEY (run, load, \
+             clients)) STRICT, WITHOUT ROWID",
+            "\"self_test\" has other columns",
+        ),
+        ("SELECT 1", "no table self_test"),
+    ] {
+        let (_folder, path) = golden_copy();
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch(&format!("DROP TABLE self_test; {sql}")).unwrap();
+        drop(connection);
+        let error = Store::open(&path).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("is not a dbdyno store"), "{sql}: {error}");
+    }
+    let (_folder, path) = golden_copy();
+    let index = "CREATE INDEX evil ON run (hex(command))";
+    Connection::open(&path).unwrap().execute_batch(index).unwrap();
+    let error = Store::open(&path).unwrap_err().to_string();
+    assert!(error.contains("\"run\" computes what it holds"), "{error}");
+}
+
+/// Triggers of a file are not run, and what its user put beside our tables stays his.
+#[test]
+fn what_stands_beside_the_tables_is_left_alone() {
+    let (_folder, path) = golden_copy();
+    let beside = "CREATE TABLE own (x); CREATE VIEW view_of_own AS SELECT x FROM own; \
+         CREATE INDEX rounds_by_load ON round (load); \
+         CREATE TRIGGER evil AFTER INSERT ON warning BEGIN INSERT INTO own VALUES (1); END";
+    Connection::open(&path).unwrap().execute_batch(beside).unwrap();
+    let run = golden_run().id;
+    let warning = Warning::new(Severity::Note, "more", "more");
+    Store::open(&path).unwrap().add_warning(&run, &warning).unwrap();
+    let count = "SELECT count(*) FROM view_of_own";
+    let rows: i64 =
+        Connection::open(&path).unwrap().query_row(count, [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 0);
+}
+
+/// A table of which a page leads many times to the next one, and so on: the file has some kilobytes,
+/// the table more rows than anybody can wait for.
+#[test]
+fn pages_that_lead_to_more_rows_than_there_are_end_the_question() {
+    let (_folder, path) = golden_copy();
+    let connection = Connection::open(&path).unwrap();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'run'";
+    let root: u32 = connection.query_row(root, [], |row| row.get(0)).unwrap();
+    let root = root as usize;
+    let size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    let size = size as usize;
+    drop(connection);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let leaf = bytes[(root - 1) * size..root * size].to_vec();
+    assert_eq!(leaf[0], 0x0d, "the table of runs is one page");
+    let first = bytes.len() / size + 1;
+    let parents: Vec<usize> = std::iter::once(root).chain(first..first + 5).collect();
+    for pair in parents.windows(2) {
+        let page = parent_of(pair[1] as u32, size);
+        let at = (pair[0] - 1) * size;
+        bytes.resize(bytes.len().max(at + size), 0);
+        bytes[at..at + size].copy_from_slice(&page);
+    }
+    bytes.extend(leaf);
+    let pages = (bytes.len() / size) as u32;
+    bytes[28..32].copy_from_slice(&pages.to_be_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let store = Store::open(&path).unwrap();
+    let error = store.list().unwrap_err();
+    assert!(matches!(error, StoreError::Damaged(..)), "{error}");
+    assert!(error.to_string().contains("more rows than it has bytes for"), "{error}");
+}
+
+/// An interior page of a table (SQLite, "Database File Format"): every cell leads to one page.
+fn parent_of(child: u32, size: usize) -> Vec<u8> {
+    let cells = (size - 12) / 7;
+    let mut page = vec![0; size];
+    let content = size - 5 * cells;
+    page[0] = 0x05;
+    page[3..5].copy_from_slice(&(cells as u16).to_be_bytes());
+    page[5..7].copy_from_slice(&(content as u16).to_be_bytes());
+    page[8..12].copy_from_slice(&child.to_be_bytes());
+    for cell in 0..cells {
+        let at = content + 5 * cell;
+        page[12 + 2 * cell..14 + 2 * cell].copy_from_slice(&(at as u16).to_be_bytes());
+        page[at..at + 4].copy_from_slice(&child.to_be_bytes());
+        page[at + 4] = 1;
+    }
+    page
+}
+
+#[test]
+fn what_is_no_file_is_refused_by_its_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let opened = |path: &Path| Store::open(path).unwrap_err().to_string();
+    assert!(opened(&socket).contains("a pipe, a socket or a device"));
+    assert!(opened(Path::new("/dev/zero")).contains("a pipe, a socket or a device"));
+    assert!(opened(folder.path()).contains("it is a folder"));
+}
+
+/// SQLite deletes the file that a journal names, once it has been played back.
+#[test]
+fn a_journal_that_names_another_file_is_not_played_back() {
+    let (folder, path) = golden_copy();
+    let victim = folder.path().join("victim");
+    std::fs::write(&victim, "mine").unwrap();
+    let name = victim.to_str().unwrap().as_bytes();
+    let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    journal.extend([0; 20]);
+    journal[20..28].copy_from_slice(&[0, 0, 2, 0, 0, 0, 16, 0]);
+    journal.resize(512, 0);
+    journal.extend(name);
+    journal.extend((name.len() as u32).to_be_bytes());
+    let sum: u32 = name.iter().map(|byte| u32::from(*byte)).sum();
+    journal.extend(sum.to_be_bytes());
+    journal.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    std::fs::write(folder.path().join("store.db-journal"), journal).unwrap();
+    let opened = Store::open(&path);
+    assert!(victim.exists(), "the file that the journal names was deleted");
+    let error = opened.unwrap_err().to_string();
+    assert!(error.contains("its journal names another file"), "{error}");
+}

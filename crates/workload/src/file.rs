@@ -25,23 +25,41 @@ pub struct FileError {
     pub column: usize,
     /// What is wrong, and what to try.
     pub message: String,
-    /// The line itself.
-    excerpt: String,
+    excerpt: Excerpt,
+}
+
+/// The part of a line in which the place is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Excerpt {
+    text: String,
+    /// Characters before the place; at most [`EXCERPT_MOST`].
+    before: usize,
+}
+
+impl Excerpt {
+    /// A longer line is cut, in front of the place too: it is there to be recognised.
+    fn new(line: &str, column: usize) -> Excerpt {
+        // A tab is as wide as the mark takes it for.
+        let shown = line.chars().map(|c| if c.is_control() { ' ' } else { c });
+        let left_out = (column - 1).saturating_sub(EXCERPT_MOST / 2);
+        let left_out = if column <= EXCERPT_MOST { 0 } else { left_out };
+        let text = shown.skip(left_out).take(EXCERPT_MOST).collect();
+        Excerpt { text, before: column - 1 - left_out }
+    }
 }
 
 /// `shop.toml:7:1: unknown key …`, and below it the line with a mark.
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FileError { file, line, column, message, excerpt } = self;
+        let FileError { file, line, column, message, excerpt: Excerpt { text, before } } = self;
         let number = line.to_string();
-        write!(f, "{file}:{line}:{column}: {message}\n  {number} | {excerpt}\n  ")?;
-        write!(f, "{:width$} | {:indent$}^", "", "", width = number.len(), indent = column - 1)
+        write!(f, "{file}:{line}:{column}: {message}\n  {number} | {text}\n  ")?;
+        write!(f, "{:width$} | {:before$}^", "", "", width = number.len())
     }
 }
 
 impl std::error::Error for FileError {}
 
-/// A longer line is cut: it is there to be recognised.
 const EXCERPT_MOST: usize = 200;
 
 /// A file.
@@ -74,14 +92,13 @@ impl<'a> Source<'a> {
         let before = &self.text[..at];
         let start = before.rfind('\n').map_or(0, |end| end + 1);
         let line = self.text[start..].lines().next().unwrap_or_default();
-        // A tab is as wide as the mark takes it for.
-        let shown: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let column = before[start..].chars().count() + 1;
         FileError {
             file: self.file.to_owned(),
             line: before.matches('\n').count() + 1,
-            column: before[start..].chars().count() + 1,
+            column,
             message: message.into(),
-            excerpt: shown.chars().take(EXCERPT_MOST).collect(),
+            excerpt: Excerpt::new(line, column),
         }
     }
 }
@@ -261,5 +278,34 @@ impl<'a, 'i> Entry<'a, 'i> {
         let list = self.value.get_ref().as_array().ok_or_else(|| self.takes("a list"))?;
         let entry = |value| Entry { source: self.source, key: self.key, value };
         Ok(list.iter().map(entry).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str, at: usize) -> String {
+        Source { file: "a.toml", text }.error(at, "wrong").to_string()
+    }
+
+    #[test]
+    fn the_mark_stands_below_the_place() {
+        assert_eq!(refused("a = 1\nbc = 2\n", 7), "a.toml:2:2: wrong\n  2 | bc = 2\n    |  ^");
+    }
+
+    /// The width of a field in a format is at most 65 535.
+    #[test]
+    fn a_place_far_to_the_right_is_shown() {
+        for column in [199, 200, 201, 65_535, 65_536, 70_000, 300_000] {
+            let text = format!("a = {}", "x".repeat(2 * column)).replacen('x', "X", column);
+            let at = text.find('x').unwrap();
+            let told = refused(&text, at);
+            let lines: Vec<&str> = told.lines().collect();
+            assert_eq!(lines[0], format!("a.toml:1:{}: wrong", at + 1));
+            let marked = lines[1].as_bytes()[lines[2].find('^').unwrap()];
+            assert_eq!(char::from(marked), 'x', "{column}");
+            assert!(told.len() < 600, "{column}: {}", told.len());
+        }
     }
 }
