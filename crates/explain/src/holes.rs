@@ -3,7 +3,7 @@
 /// A condition with `?` for each literal, and without what releases write differently: brackets,
 /// casts, and an equality as two bounds.
 pub fn with_holes(condition: &str) -> String {
-    let plain: String = condition.chars().filter(|c| !"()`".contains(*c)).collect();
+    let plain: String = literals_as_words(condition).filter(|c| !"()`".contains(*c)).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();
     let mut parts: Vec<String> = Vec::with_capacity(words.len());
     let equality = match words.as_slice() {
@@ -25,6 +25,17 @@ pub fn with_holes(condition: &str) -> String {
     parts.join(" ")
 }
 
+/// The letters of a condition, with no space within a text between single quotes. A backslash
+/// before a quote protects it in MySQL's plans, and a doubled quote ends a text and begins one.
+fn literals_as_words(condition: &str) -> impl Iterator<Item = char> {
+    let (mut is_literal, mut is_protected) = (false, false);
+    condition.chars().map(move |letter| {
+        is_literal ^= letter == '\'' && !is_protected;
+        is_protected = letter == '\\' && !is_protected;
+        if is_literal && letter.is_whitespace() { '_' } else { letter }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +48,7 @@ mod tests {
             ("7 <= id <= 7", "id = ?"),
             ("id = 7", "id = ?"),
             ("5 < k", "? < k"),
+            ("c = 'John O\\'Neil (x)' AND d = 'it''s mine'", "c = ? AND d = ?"),
             ("'a' <= c <= 'b' AND NULL < k", "? <= c <= ? AND NULL < k"),
             ("Index Cond: ((id >= 1) AND (id <= 5))", "Index Cond: id >= ? AND id <= ?"),
             ("Index Cond: (k = ANY ('{1,2,3}'::integer[]))", "Index Cond: k = ANY ?"),

@@ -13,7 +13,7 @@
 //! prints its headings as notes, which a log of warnings leaves out: there two transactions in
 //! succession are taken for one deadlock.
 
-use dbdyno_model::DeadlockParty;
+use dbdyno_model::{DeadlockParty, Dialect};
 
 use super::statement::statement_with_holes;
 
@@ -126,7 +126,7 @@ impl Reader {
         if let Part::Statement(lines) = std::mem::replace(&mut self.part, Part::Locks)
             && let Some((_, party)) = self.parties.last_mut()
         {
-            party.statement = statement_with_holes(&lines.join(" "));
+            party.statement = statement_with_holes(&lines.join("\n"), Dialect::Mysql);
         }
     }
 

@@ -8,7 +8,7 @@
 //!   … CONTEXT:  while updating tuple (0,2) in relation "stock"     ◀── of who gave way, the first
 //! ```
 
-use dbdyno_model::DeadlockParty;
+use dbdyno_model::{DeadlockParty, Dialect};
 
 use super::statement::statement_with_holes;
 
@@ -54,7 +54,7 @@ fn close(told: &mut Vec<(String, DeadlockParty)>, all: &mut Vec<Vec<DeadlockPart
     let parties: Vec<DeadlockParty> = told
         .drain(..)
         .map(|(_, mut party)| {
-            party.statement = statement_with_holes(&party.statement);
+            party.statement = statement_with_holes(&party.statement, Dialect::Postgres);
             party
         })
         .collect();
@@ -89,7 +89,7 @@ fn detail_of(told: &mut Vec<(String, DeadlockParty)>, line: &str) {
             if let Some((_, party)) =
                 told.last_mut().filter(|(_, party)| !party.statement.is_empty())
             {
-                party.statement.push(' ');
+                party.statement.push('\n');
                 party.statement.push_str(line);
             }
         }

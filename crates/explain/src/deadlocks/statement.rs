@@ -1,11 +1,31 @@
-//! Statements with `?` for each literal.
+//! Statements with `?` for each literal, by the rules of their dialect.
+//!
+//! ```text
+//!                 MySQL, MariaDB                     PostgreSQL
+//!   literals      'it''s \' 7'  "the same"  0xFF     'it''s'  E'\''  $tag$…$tag$  $1
+//!   names         `a b`                              "a b"
+//!   comments      -- …   # …   /* … */               -- …   /* … /* … */ … */
+//! ```
+//!
+//! Comments are left out: an apostrophe in one begins no literal, and what is written there may be
+//! a secret. A text between double quotes is a name in MySQL only with ANSI_QUOTES, which a log
+//! does not say; it becomes a hole. Whether a backslash protects a mark depends on a mode, too, and
+//! logs cut statements off: where marks do not come out even and a backslash stands before one, all
+//! from that literal on is one hole.
+
+use dbdyno_model::Dialect;
 
 /// A statement with `?` for each literal, one space between words, and a list of literals as one.
-pub fn statement_with_holes(sql: &str) -> String {
+/// Dialects other than PostgreSQL's are read as MySQL's.
+pub fn statement_with_holes(sql: &str, dialect: Dialect) -> String {
+    let reader = match dialect {
+        Dialect::Postgres => Reader::Postgres,
+        _ => Reader::Mysql,
+    };
     let mut text = String::with_capacity(sql.len());
     let mut rest = sql.trim();
     while let Some(first) = rest.chars().next() {
-        let (token, length) = token(rest, first);
+        let (token, length) = reader.token(rest, first, &text);
         rest = &rest[length..];
         match token {
             Token::Space => space(&mut text),
@@ -22,51 +42,142 @@ enum Token<'a> {
     Text(&'a str),
 }
 
-/// The token at the beginning of a text that is not empty, and its length in bytes.
-fn token(rest: &str, first: char) -> (Token<'_>, usize) {
-    let run = |is: fn(char) -> bool| rest.find(|c: char| !is(c)).unwrap_or(rest.len());
-    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || c == '@';
-    match first {
-        c if c.is_whitespace() => (Token::Space, run(char::is_whitespace)),
-        '\'' | '"' => {
-            let length = quoted(rest, first);
-            // What PostgreSQL puts between these is a name; a text of MySQL is told as one, too.
-            let token = if first == '\'' { Token::Literal } else { Token::Text(&rest[..length]) };
-            (token, length)
+/// The rules of a family.
+#[derive(Clone, Copy, PartialEq)]
+enum Reader {
+    Mysql,
+    Postgres,
+}
+
+/// Whether a backslash protects the character behind it.
+#[derive(Clone, Copy, PartialEq)]
+enum Backslash {
+    Protects,
+    IsPlain,
+}
+
+impl Reader {
+    /// The token at the beginning of a text that is not empty, and its length in bytes; `before`
+    /// is what was read until then.
+    fn token<'a>(self, rest: &'a str, first: char, before: &str) -> (Token<'a>, usize) {
+        let run = |is: fn(char) -> bool| rest.find(|c: char| !is(c)).unwrap_or(rest.len());
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || c == '@';
+        if let Some(length) = self.comment(rest) {
+            return (Token::Space, length);
         }
-        '`' => {
-            let length = quoted(rest, first);
-            (Token::Text(&rest[..length]), length)
+        if let Some(length) = self.literal(rest, first, before) {
+            return (Token::Literal, length);
         }
-        // A parameter of PostgreSQL.
-        '$' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => (
-            Token::Literal,
-            1 + rest[1..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - 1),
-        ),
-        c if c.is_ascii_digit() => {
-            let is_number = |c: char| c.is_ascii_alphanumeric() || c == '.';
-            (Token::Literal, run(is_number))
+        let length = match first {
+            c if c.is_whitespace() => return (Token::Space, run(char::is_whitespace)),
+            '"' | '`' => end_of(rest, first, Backslash::IsPlain).unwrap_or(rest.len()),
+            // What is executed of a comment.
+            '/' if self == Reader::Mysql && rest.starts_with("/*!") => 3,
+            c if is_word(c) => run(is_word),
+            c => c.len_utf8(),
+        };
+        (Token::Text(&rest[..length]), length)
+    }
+
+    /// Bytes of the literal with which a text begins.
+    fn literal(self, rest: &str, first: char, before: &str) -> Option<usize> {
+        let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        match (first, self) {
+            ('\'', Reader::Postgres) => {
+                let mut letters = before.chars().rev();
+                let escapes = matches!(letters.next(), Some('e' | 'E'))
+                    && !letters.next().is_some_and(|c| c.is_alphanumeric() || c == '_');
+                let backslash = if escapes { Backslash::Protects } else { Backslash::IsPlain };
+                Some(string(rest, '\'', backslash))
+            }
+            ('\'' | '"', Reader::Mysql) => Some(string(rest, first, Backslash::Protects)),
+            ('$', Reader::Postgres) => {
+                let number = digits(&rest[1..]);
+                if number > 0 {
+                    return Some(1 + number);
+                }
+                dollar_quoted(rest)
+            }
+            (c, _) if c.is_ascii_digit() => {
+                let is_number = |c: char| c.is_ascii_alphanumeric() || c == '.';
+                Some(rest.find(|c: char| !is_number(c)).unwrap_or(rest.len()))
+            }
+            _ => None,
         }
-        c if is_word(c) => {
-            let length = run(is_word);
-            (Token::Text(&rest[..length]), length)
+    }
+
+    /// Bytes of the comment with which a text begins.
+    fn comment(self, rest: &str) -> Option<usize> {
+        let line = || rest.find('\n').unwrap_or(rest.len());
+        let is_dashes = rest.strip_prefix("--").is_some_and(|behind| {
+            self == Reader::Postgres || behind.chars().next().is_none_or(char::is_whitespace)
+        });
+        if is_dashes || (self == Reader::Mysql && rest.starts_with('#')) {
+            return Some(line());
         }
-        c => (Token::Text(&rest[..c.len_utf8()]), c.len_utf8()),
+        if !rest.starts_with("/*") || (self == Reader::Mysql && rest.starts_with("/*!")) {
+            return None;
+        }
+        let (mut depth, mut at) = (0_usize, 0);
+        while let Some(mark) = rest[at..].find(['/', '*']).map(|length| at + length) {
+            at = mark + 2;
+            match rest.get(mark..at) {
+                Some("*/") => depth -= 1,
+                Some("/*") if depth == 0 || self == Reader::Postgres => depth += 1,
+                _ => at = mark + 1,
+            }
+            if depth == 0 {
+                return Some(at);
+            }
+        }
+        Some(rest.len())
     }
 }
 
-/// Bytes up to the end of what is quoted; a doubled mark or one behind a backslash is within.
-fn quoted(rest: &str, mark: char) -> usize {
+/// Bytes of a string. One that does not end, and has a mark behind a backslash, ends where the text
+/// does, whatever the backslash means.
+fn string(rest: &str, mark: char, backslash: Backslash) -> usize {
+    let end = end_of(rest, mark, backslash);
+    let doubtful = format!("\\{mark}");
+    match end {
+        Some(end) if !rest[..end].contains(&doubtful) || is_even(&rest[end..], mark, backslash) => {
+            end
+        }
+        _ => rest.len(),
+    }
+}
+
+/// Whether every string of a text that this mark begins ends, too.
+fn is_even(mut text: &str, mark: char, backslash: Backslash) -> bool {
+    while let Some(at) = text.find(mark) {
+        match end_of(&text[at..], mark, backslash) {
+            Some(end) => text = &text[at + end..],
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Bytes up to the end of what is quoted; a doubled mark is within.
+fn end_of(rest: &str, mark: char, backslash: Backslash) -> Option<usize> {
     let mut chars = rest.char_indices().skip(1).peekable();
     while let Some((at, c)) = chars.next() {
         let is_doubled = c == mark && chars.peek().is_some_and(|(_, next)| *next == mark);
-        if c == '\\' && mark == '\'' || is_doubled {
+        if c == '\\' && backslash == Backslash::Protects || is_doubled {
             chars.next();
         } else if c == mark {
-            return at + c.len_utf8();
+            return Some(at + c.len_utf8());
         }
     }
-    rest.len()
+    None
+}
+
+/// Bytes of `$tag$ … $tag$`.
+fn dollar_quoted(rest: &str) -> Option<usize> {
+    let tag = rest[1..].find('$').map(|length| &rest[..length + 2])?;
+    let is_tag = tag[1..tag.len() - 1].chars().all(|c| c.is_alphanumeric() || c == '_');
+    let end = || rest[tag.len()..].find(tag).map_or(rest.len(), |at| at + 2 * tag.len());
+    is_tag.then(end)
 }
 
 fn space(text: &mut String) {
@@ -93,23 +204,44 @@ mod tests {
 
     #[test]
     fn literals_are_holes_and_names_stay() {
-        for (sql, holes) in [
+        for (sql, mysql, postgres) in [
             (
                 "UPDATE t1 SET a = a + 7,\n  b='it''s 7' WHERE w=1",
                 "UPDATE t1 SET a = a + ?, b=? WHERE w=?",
+                "UPDATE t1 SET a = a + ?, b=? WHERE w=?",
             ),
-            ("SELECT c FROM `t 1` WHERE id IN (1, 2,3 , 4)", "SELECT c FROM `t 1` WHERE id IN (?)"),
             (
-                "SELECT \"a\" FROM t WHERE b = 'x\\'y' AND c = 0xFF",
-                "SELECT \"a\" FROM t WHERE b = ? AND c = ?",
+                "SELECT c FROM `t 1` WHERE id IN (1, 2,3 , 4)",
+                "SELECT c FROM `t 1` WHERE id IN (?)",
+                "SELECT c FROM `t 1` WHERE id IN (?)",
             ),
-            ("INSERT INTO t VALUES (1.5e3, 'ä', NULL)", "INSERT INTO t VALUES (?, NULL)"),
-            ("UPDATE t SET a = a + $1 WHERE b = $12", "UPDATE t SET a = a + ? WHERE b = ?"),
-            ("SELECT sbtest1.k", "SELECT sbtest1.k"),
-            ("'never ends", "?"),
-            ("", ""),
+            (
+                "SET token=\"s3\\\"cret\" WHERE \"a\"",
+                "SET token=? WHERE ?",
+                "SET token=\"s3\\\"cret\" WHERE \"a\"",
+            ),
+            ("SELECT 'x\\'y', b = 0xFF", "SELECT ?, b = ?", "SELECT ?"),
+            ("SELECT E'x\\'y' = b'01'", "SELECT E? = b?", "SELECT E? = b?"),
+            ("SELECT 'x\\', 'y'", "SELECT ?", "SELECT ?"),
+            ("SELECT 'cut\\'off", "SELECT ?", "SELECT ?off"),
+            (
+                "INSERT INTO t VALUES (1.5e3, 'ä', NULL)",
+                "INSERT INTO t VALUES (?, NULL)",
+                "INSERT INTO t VALUES (?, NULL)",
+            ),
+            ("SELECT $1, $body$it's$body$, $$x$$", "SELECT $1, $body$it?", "SELECT ?"),
+            ("a -- don't\n= 'x'", "a = ?", "a = ?"),
+            ("a # don't\n= 'x'", "a = ?", "a # don?x?"),
+            ("a--1 /* don't */ + /*+ x */ 'x'", "a--? + ?", "a"),
+            ("/* a /* b */ c */ d", "c */ d", "d"),
+            ("/*!50000 SET a = 'x' */", "/*!? SET a = ? */", ""),
+            ("SELECT sbtest1.k", "SELECT sbtest1.k", "SELECT sbtest1.k"),
+            ("'never ends", "?", "?"),
+            ("/* never ends", "", ""),
+            ("", "", ""),
         ] {
-            assert_eq!(statement_with_holes(sql), holes, "{sql}");
+            assert_eq!(statement_with_holes(sql, Dialect::Mysql), mysql, "{sql}");
+            assert_eq!(statement_with_holes(sql, Dialect::Postgres), postgres, "{sql}");
         }
     }
 }

@@ -146,7 +146,7 @@ fn open(client: &mut dyn Client, dialect: Dialect) -> Vec<String> {
     let answer = questions.iter().find_map(|sql| client.query(sql).ok());
     let rows = answer.map_or_else(Vec::new, |answer| answer.rows);
     let all: Vec<OpenTransaction> = rows.iter().filter_map(|row| transaction(row)).collect();
-    blockers(&all)
+    blockers(&all, dialect)
 }
 
 fn transaction(row: &[Option<String>]) -> Option<OpenTransaction> {
