@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Comparison, Gate, PairComparison, Pairing, Reference, Run,
+    ArmIndex, ArmsComparison, Comparison, Gate, MaskedTarget, PairComparison, Pairing, Reference,
+    Run,
 };
 use dbdyno_report::{ArmsDetail, ArmsView, Checked, Order, View};
 use dbdyno_store::Store;
@@ -31,8 +32,9 @@ pub(crate) fn arm_named(run: &Run, text: &str) -> Result<ArmIndex, Failure> {
             let all = specs.iter().map(|(arm, spec)| format!("{arm} ({spec})"));
             let all: Vec<String> = all.collect();
             Err(Failure::Usage(format!(
-                "run {} has no arm {text:?}, or several of that target; it has {}",
+                "run {} has no arm {:?}, or several of that target; it has {}",
                 run.id,
+                MaskedTarget::of(text),
                 all.join(", ")
             )))
         }

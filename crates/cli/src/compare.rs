@@ -15,20 +15,13 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::once::Once;
 use crate::progress::Ticker;
-use crate::values::{Side, parse_side, without_password};
+use crate::values::{Side, read_side};
 use crate::{answer, arms, explanation, login, output, plan, session, until};
 
 /// Compares servers, or two stored runs.
 pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
-    let side = |what: &str, text: &str| {
-        parse_side(text).map_err(|error| {
-            let target = text.split('?').next().unwrap_or_default();
-            let error = error.replace(target, &without_password(target));
-            Failure::Usage(format!("{what} {:?}: {error}", without_password(text)))
-        })
-    };
-    let sides = std::iter::once(side("BASE", &flags.base));
-    let sides = sides.chain(flags.tests.iter().map(|test| side("TEST", test)));
+    let sides = std::iter::once(read_side("BASE", &flags.base));
+    let sides = sides.chain(flags.tests.iter().map(|test| read_side("TEST", test)));
     let sides = sides.collect::<Result<Vec<Side>, Failure>>()?;
     let server = |side: &Side| match side {
         Side::Server(spec) => Some(spec.clone()),
@@ -82,14 +75,14 @@ pub(crate) fn two(place: &Place, flags: &Compare) -> Result<(Store, Run), Failur
 
 /// The servers that flags name.
 pub(crate) fn servers_of(flags: &Compare) -> Result<Vec<ArmSpec>, Failure> {
-    let arm = |text: &str| match parse_side(text) {
-        Ok(Side::Server(spec)) => Ok(spec),
-        Ok(Side::Stored(_)) => Err(Failure::Usage(
+    let arm = |(what, text): (&str, &String)| match read_side(what, text)? {
+        Side::Server(spec) => Ok(spec),
+        Side::Stored(_) => Err(Failure::Usage(
             "BASE and TEST are servers; a stored run has been measured already".to_owned(),
         )),
-        Err(error) => Err(Failure::Usage(without_password(&error))),
     };
-    std::iter::once(&flags.base).chain(&flags.tests).map(|text| arm(text)).collect()
+    let tests = flags.tests.iter().map(|test| ("TEST", test));
+    std::iter::once(("BASE", &flags.base)).chain(tests).map(arm).collect()
 }
 
 /// Measures servers as the flags say; `command` is what makes such a run again.

@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::loads::{self, Chosen};
 use crate::progress::Ticker;
-use crate::values::{Side, parse_side, without_password};
+use crate::values::{Side, read_side};
 use crate::{arms, login, output, session};
 
 /// The flags of `dbdyno diff`; what it does is said where the command is defined.
@@ -69,15 +69,8 @@ pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
         output::print(&dbdyno_audit::handbook())?;
         return Ok(Exit::Holds);
     };
-    let side = |what: &str, text: &str| {
-        parse_side(text).map_err(|error| {
-            let target = text.split('?').next().unwrap_or_default();
-            let error = error.replace(target, &without_password(target));
-            Failure::Usage(format!("{what} {:?}: {error}", without_password(text)))
-        })
-    };
-    let base = side("BASE", base)?;
-    let test = flags.test.as_deref().map(|test| side("TEST", test)).transpose()?;
+    let base = read_side("BASE", base)?;
+    let test = flags.test.as_deref().map(|test| read_side("TEST", test)).transpose()?;
     match (base, test) {
         (Side::Server(base), Some(Side::Server(test))) => {
             let (facts, audit, labels) = servers(place, flags, PerArm { base, test })?;

@@ -55,6 +55,8 @@ mod witnesses;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue};
+use dbdyno_model::mask_line;
 
 use command_line::{Args, Command};
 use exit::Exit;
@@ -63,7 +65,7 @@ use failure::Failure;
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(wanted) => return report(told(&wanted)),
+        Err(wanted) => return report(told(wanted)),
     };
     report(match args.command {
         Command::Compare(compare) => compare::run(&args.place, &compare),
@@ -96,8 +98,19 @@ fn main() -> ExitCode {
     })
 }
 
-/// Help or the version on stdout, or on stderr what cannot be meant.
-fn told(wanted: &clap::Error) -> Result<Exit, Failure> {
+/// Help or the version on stdout, or on stderr what cannot be meant, without what may be a password
+/// in it.
+fn told(mut wanted: clap::Error) -> Result<Exit, Failure> {
+    let masked: Vec<(ContextKind, ContextValue)> = wanted
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(mask_line(text)))),
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in masked {
+        wanted.insert(kind, value);
+    }
     match wanted.print() {
         _ if wanted.use_stderr() => Ok(Exit::CouldNot),
         Ok(()) => Ok(Exit::Holds),

@@ -11,7 +11,9 @@ use std::time::Duration;
 use dbdyno_explain::profile::{Waited, Weighed, by_class, difference, flame, read, waits};
 use dbdyno_lab::profile::Kind;
 use dbdyno_lab::{Lab, Sampled, input};
-use dbdyno_model::{Arm, ArmSpec, PerArm, Plan, ProfileDifference, Target, WaitProfile};
+use dbdyno_model::{
+    Arm, ArmSpec, MaskedTarget, PerArm, Plan, ProfileDifference, Target, WaitProfile,
+};
 use dbdyno_report::{
     ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text, waits_csv,
     waits_json, waits_markdown, waits_text,
@@ -21,7 +23,6 @@ use crate::args::{Format, Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::values::without_password;
 use crate::{compare, output, plan, session};
 
 /// Collapsed stacks are read into memory.
@@ -150,8 +151,9 @@ fn waited(flags: &ProfileFlags, plan: &Plan, all: &[Sampled]) -> Result<(), Fail
 
 /// What each side is called: its server, or its files.
 fn labels(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> PerArm<String> {
+    let shown = |text: &str| MaskedTarget::of(text).to_string();
     match flags.servers.as_slice() {
-        [base, test] => PerArm { base: without_password(base), test: without_password(test) },
+        [base, test] => PerArm { base: shown(base), test: shown(test) },
         _ => PerArm::from_fn(|arm| {
             sides[arm].iter().map(|side| side.name.as_str()).collect::<Vec<_>>().join(", ")
         }),

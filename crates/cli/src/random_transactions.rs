@@ -27,7 +27,6 @@ use crate::check::{self, USUAL};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::values::without_password;
 use crate::verify::{Verify, VerifyFormat, VerifyKind, levels_of};
 use crate::witnesses::{self, Anomaly};
 use crate::{output, session};
@@ -62,7 +61,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     for spec in &specs {
         let mut ticker = Ticker::new();
         let mut lab = IsolationLab { home: &home, stop: &stop, watch: &mut ticker };
-        let target = without_password(&spec.to_string());
+        let target = spec.to_string();
         let mut judge = |recorded| match judged(flags, &target, recorded) {
             Ok((proved, witnesses)) => (Ok(proved), witnesses),
             Err(failure) => (Err(failure), Vec::new()),

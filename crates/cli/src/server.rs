@@ -13,8 +13,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use dbdyno_model::{
-    ArmSpec, Begin, Record, ReleaseSpec, Role, Setting, Shape, SourceKind, Target, TargetError,
-    Topology, setting, split_version, target,
+    ArmSpec, Begin, MaskedTarget, Record, ReleaseSpec, Role, Setting, Shape, SourceKind, Target,
+    TargetError, Topology, setting, split_version, target,
 };
 use dbdyno_sandbox::{
     Background, Home, Image, Offer, Options, PRESETS, Release, State, Symbols, here,
@@ -179,8 +179,9 @@ fn release_of(text: &str) -> Result<ReleaseSpec, Failure> {
             Ok(release)
         }
         Err(TargetError::UnknownKind(kind)) => Err(Failure::Usage(format!(
-            "SERVER {text:?}: unknown kind of server {kind:?}{}; write mysql:VERSION, \
+            "SERVER {:?}: unknown kind of server {kind:?}{}; write mysql:VERSION, \
              mariadb:VERSION or postgres:VERSION, or a name that `dbdyno server ls` shows",
+            MaskedTarget::of(text),
             did_you_mean(&kind, target::KINDS)
         ))),
         Err(TargetError::Malformed(reason)) => Err(Failure::Usage(format!("SERVER: {reason}"))),
@@ -533,6 +534,7 @@ fn background(home: &Home, name: &str) -> Result<Background, Failure> {
             true => "none runs; start one with `dbdyno server start mysql:8.0`".to_owned(),
             false => format!("there are {}", all.join(", ")),
         };
+        let name = MaskedTarget::of(name);
         Failure::Usage(format!("NAME {name:?}: there is no background server of this name; {hint}"))
     })
 }
@@ -554,6 +556,7 @@ fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
     }
     let tree = name.replacen(':', "-", 1);
     let Some(release) = here(home).into_iter().find(|release| release.name() == tree) else {
+        let name = MaskedTarget::of(name);
         return Err(Failure::Usage(format!(
             "NAME {name:?}: no background server, release or image has this name; `dbdyno server \
              ls` names all"

@@ -20,7 +20,7 @@ use crate::args::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::values::{Side, parse_side, without_password};
+use crate::values::{Side, read_side};
 use crate::{login, output, session};
 
 /// The heading of the flags of random transactions.
@@ -221,7 +221,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
             // What others have told stays worth seeing.
             Err(error) => {
                 let failure = Failure::from(error);
-                output::complain(&format!("{}: {failure}", without_password(&spec.to_string())));
+                output::complain(&format!("{}: {failure}", spec.to_string()));
                 failed = Some(failure.exit());
             }
         }
@@ -260,19 +260,12 @@ fn exit_of(told: &[IsolationTold]) -> Exit {
 }
 
 pub(crate) fn spec_of(text: &str) -> Result<ArmSpec, Failure> {
-    let told = || without_password(text);
-    match parse_side(text) {
-        Ok(Side::Server(spec)) => Ok(spec),
-        Ok(Side::Stored(_)) => Err(Failure::Usage(format!(
-            "TARGET {:?} is a stored run; transactions meet on servers: mysql:9.7, mariadb:11.8, \
-             postgres:17 or a URL",
-            told()
+    match read_side("TARGET", text)? {
+        Side::Server(spec) => Ok(spec),
+        Side::Stored(run) => Err(Failure::Usage(format!(
+            "TARGET {run:?} is a stored run; transactions meet on servers: mysql:9.7, \
+             mariadb:11.8, postgres:17 or a URL"
         ))),
-        Err(error) => {
-            let target = text.split('?').next().unwrap_or_default();
-            let error = error.replace(target, &without_password(target));
-            Err(Failure::Usage(format!("TARGET {:?}: {error}", told())))
-        }
     }
 }
 

@@ -22,13 +22,17 @@ use std::str::FromStr;
 
 use crate::begin::Begin;
 use crate::design::{Design, Wire};
+use crate::masking::{Boundary, MaskedTarget};
 use crate::mock::MockModel;
 use crate::product::{Dialect, Product, TargetError};
 use crate::rocksdb::RocksOptions;
 use crate::secret::Secret;
 use crate::setting::Setting;
+use crate::target_words::{EMBEDDED, MOCK, is_version};
 use crate::tls::{Tls, TlsMode};
 use crate::transport::Transport;
+
+pub use crate::target_words::KINDS;
 
 /// Where a release comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -160,15 +164,9 @@ pub enum Record {
     On,
 }
 
-/// The words with which a target can begin.
-pub const KINDS: [&str; 7] =
-    ["mariadb", "postgres", "mysql", "postgresql", "sqlite", "rocksdb", "engine"];
-
-/// Those of them that live in the client's own threads.
-const EMBEDDED: [&str; 3] = ["sqlite", "rocksdb", "engine"];
-
-/// The kind that stands for no server, hidden from those that can be written.
-const MOCK: &str = "mock";
+/// What is said where a URL cannot be read for a character of its password.
+const PERCENT_ENCODE: &str = "percent-encode what a password or a value has of the characters of a \
+                              URL: % is %25, @ is %40, / is %2F, ? is %3F, # is %23, & is %26";
 
 const MYSQL_PORT: u16 = 3306;
 const POSTGRES_PORT: u16 = 5432;
@@ -210,23 +208,49 @@ impl FromStr for ArmSpec {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<ArmSpec, TargetError> {
-        let (body, query) = text.split_once('?').unwrap_or((text, ""));
-        let mut options = parse_query(query)?;
-        let slow = take_slow(&mut options)?;
-        let record = take_record(&mut options)?;
-        let is_embedded = EMBEDDED.iter().any(|kind| body.starts_with(kind));
-        let is_mock = body.split(':').next() == Some(MOCK);
-        let begin = match body.contains("://") || is_embedded || is_mock {
-            true => Begin::default(),
-            false => take_begin(&mut options)?,
-        };
-        let target = if let Some((scheme, rest)) = body.split_once("://") {
-            Target::Url(parse_url(scheme, rest, options)?)
-        } else {
-            parse_release(body, options)?
-        };
-        Ok(ArmSpec { target, slow, record, begin })
+        let masked = MaskedTarget::of(text);
+        parse_masked(&masked).map_err(|error| match error {
+            TargetError::UnknownKind(kind) => TargetError::UnknownKind(MaskedTarget::shown(&kind)),
+            TargetError::Malformed(text) => TargetError::Malformed(MaskedTarget::shown(&text)),
+        })
     }
+}
+
+/// Errors of this have the marks of secrets in them.
+fn parse_masked(masked: &MaskedTarget) -> Result<ArmSpec, TargetError> {
+    let text = masked.text();
+    if masked.boundary() == Boundary::Doubtful {
+        return Err(malformed(format!(
+            "an @ stands behind the first / or ? of this URL; {PERCENT_ENCODE}"
+        )));
+    }
+    let (body, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut options = parse_query(query)?;
+    let slow = take_slow(&mut options)?;
+    let record = take_record(&mut options)?;
+    let is_embedded = EMBEDDED.iter().any(|kind| body.starts_with(kind));
+    let is_mock = body.split(':').next() == Some(MOCK);
+    let begin = match body.contains("://") || is_embedded || is_mock {
+        true => Begin::default(),
+        false => take_begin(&mut options)?,
+    };
+    let target = if let Some((scheme, rest)) = body.split_once("://") {
+        Target::Url(parse_url(scheme, rest, options, masked)?)
+    } else {
+        parse_release(body, options)?
+    };
+    let passwords = match &target {
+        Target::Url(url) => url.password.iter().filter(|password| !password.is_empty()).count(),
+        _ => 0,
+    };
+    // One that went nowhere would be taken for a name or a value.
+    if masked.secret_count() > passwords {
+        return Err(malformed(format!(
+            "a password stands where none belongs; a URL has it as mysql://USER:PASSWORD@HOST/DB, \
+             the clients' own files and prompts keep it out of commands; {PERCENT_ENCODE}"
+        )));
+    }
+    Ok(ArmSpec { target, slow, record, begin })
 }
 
 /// The target as the user would write it, without any password: fit for tables, logs and stores.
@@ -254,7 +278,7 @@ impl fmt::Display for ArmSpec {
                 }
                 let login_path = url.login_path.clone().map(|path| ("login-path", path));
                 for (name, value) in url.tls.options(url.dialect).into_iter().chain(login_path) {
-                    write!(f, "{separator}{name}={}", encode_value(&value))?;
+                    write!(f, "{separator}{name}={}", encode(&value))?;
                     separator = '&';
                 }
             }
@@ -349,7 +373,7 @@ fn check_version(product: Product, asked: &str) -> Result<(), TargetError> {
     let (version, source) = split_version(asked);
     let name = product.name();
     let url = format!("a server that is running already is {name}://USER@HOST:PORT/DB");
-    if !version.chars().all(|c| c.is_ascii_alphanumeric() || ".-~".contains(c)) {
+    if version.contains('@') || !is_version(version) {
         return Err(malformed(format!("that is not a version; write {name}:VERSION; {url}")));
     }
     if source.is_none() && asked.contains('@') {
@@ -379,6 +403,7 @@ fn parse_url(
     scheme: &str,
     rest: &str,
     options: Vec<(String, String)>,
+    masked: &MaskedTarget,
 ) -> Result<ServerUrl, TargetError> {
     let (dialect, default_port, default_user) = match scheme {
         "mysql" | "mariadb" => (Dialect::Mysql, MYSQL_PORT, "root"),
@@ -390,8 +415,8 @@ fn parse_url(
         Some((account, address)) => (account, address),
         None => ("", authority),
     };
-    let (user, password) = match account.split_once(':') {
-        Some((user, password)) => (decode(user)?, Some(Secret::new(decode(password)?))),
+    let (mut user, mut password) = match account.split_once(':') {
+        Some((user, password)) => (decode(user)?, Some(password_of(password, masked)?)),
         None => (decode(account)?, None),
     };
     let (host, port) = parse_address(address, default_port)?;
@@ -402,10 +427,17 @@ fn parse_url(
     for (name, value) in options {
         match name.as_str() {
             "socket" | "host" => socket = Some(value),
+            "user" if user.is_empty() => user = value,
+            "password" if password.is_none() => password = Some(password_of(&value, masked)?),
+            "user" | "password" => {
+                return Err(malformed(format!(
+                    "{scheme} URL: {name}= is given twice; leave it out behind the question mark"
+                )));
+            }
             "login-path" if dialect == Dialect::Mysql => login_path = Some(value),
             _ => {
                 return Err(malformed(format!(
-                    "{scheme} URL: unknown option {name:?}; known are socket=PATH, \
+                    "{scheme} URL: unknown option {name:?}; known are socket=PATH, user=, password=, \
                      slow=SHARE%, tls=MODE and the words of the server's own client for it"
                 )));
             }
@@ -436,13 +468,21 @@ fn parse_url(
     Ok(ServerUrl { dialect, transport, user, password, database, tls, login_path })
 }
 
+/// The password for which a piece of the masked text stands.
+fn password_of(piece: &str, masked: &MaskedTarget) -> Result<Secret, TargetError> {
+    let password = masked.secret(piece).map_or("", Secret::expose);
+    decode(password).map(Secret::new)
+}
+
 /// `host`, `host:port`, `[v6]:port` or a percent-encoded socket directory.
 fn parse_address(address: &str, default_port: u16) -> Result<(String, u16), TargetError> {
     let port_of = |text: &str| {
-        text.parse::<u16>()
-            .ok()
-            .filter(|&port| port > 0)
-            .ok_or_else(|| malformed(format!("{text:?} is not a port; ports are 1 to 65535")))
+        text.parse::<u16>().ok().filter(|&port| port > 0).ok_or_else(|| {
+            malformed(format!(
+                "{text:?} is not a port; ports are 1 to 65535, and a password stands before the \
+                 host: USER:PASSWORD@HOST"
+            ))
+        })
     };
     if let Some(v6) = address.strip_prefix('[') {
         let (host, rest) = v6.split_once(']').ok_or_else(|| {
@@ -525,8 +565,8 @@ fn decode(text: &str) -> Result<String, TargetError> {
             (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
             _ => {
                 return Err(malformed(
-                    "a % in a URL must be followed by two hexadecimal digits; write %25 for the \
-                     character itself"
+                    "a % in a URL must be followed by two hexadecimal digits; percent-encode the \
+                     character itself: it is %25"
                         .to_owned(),
                 ));
             }

@@ -135,6 +135,12 @@ impl TlsWords {
     }
 }
 
+impl TlsWords {
+    fn contain(&self, word: &str) -> bool {
+        [self.ca, self.certificate, self.key].contains(&word)
+    }
+}
+
 /// The word for how TLS begins.
 const START: &str = "sslnegotiation";
 
@@ -142,6 +148,14 @@ impl Tls {
     /// No encryption, whatever is reached.
     pub fn off() -> Tls {
         Tls { mode: Some(TlsMode::Off), ..Tls::default() }
+    }
+
+    /// Whether [`Tls::take`] takes an option with this name for one of the dialects.
+    pub(crate) fn is_option(name: &str) -> bool {
+        let [mysql, postgres] = [Dialect::Mysql, Dialect::Postgres].map(TlsWords::of);
+        let plain = name.replace('_', "-");
+        ["tls", "ssl-mode", "sslmode", START].contains(&plain.as_str())
+            || [mysql, postgres].iter().any(|words| words.contain(&plain))
     }
 
     /// Takes what speaks of encryption out of the options of a URL.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use dbdyno_model::MaskedTarget;
 use rusqlite::ErrorCode;
 
 /// What the functions of this crate return.
@@ -115,11 +116,13 @@ impl StoreError {
             ),
             StoreError::UnknownRun(text, near) if near.is_empty() => write!(
                 f,
-                "there is no run {text:?}: the store is empty; measure one with `dbdyno compare`"
+                "there is no run {:?}: the store is empty; measure one with `dbdyno compare`",
+                MaskedTarget::of(text)
             ),
             StoreError::UnknownRun(text, near) => write!(
                 f,
-                "there is no run {text:?}; there are {} (all: `dbdyno runs`)",
+                "there is no run {:?}; there are {} (all: `dbdyno runs`)",
+                MaskedTarget::of(text),
                 near.join(", ")
             ),
             StoreError::AmbiguousRun(prefix, runs) => write!(

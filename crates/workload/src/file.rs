@@ -12,6 +12,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use dbdyno_model::mask_line;
+
 use crate::suggest::did_you_mean;
 
 /// What is wrong with a file, and where.
@@ -39,12 +41,13 @@ struct Excerpt {
 impl Excerpt {
     /// A longer line is cut, in front of the place too: it is there to be recognised.
     fn new(line: &str, column: usize) -> Excerpt {
-        // A tab is as wide as the mark takes it for.
-        let shown = line.chars().map(|c| if c.is_control() { ' ' } else { c });
-        let left_out = (column - 1).saturating_sub(EXCERPT_MOST / 2);
-        let left_out = if column <= EXCERPT_MOST { 0 } else { left_out };
-        let text = shown.skip(left_out).take(EXCERPT_MOST).collect();
-        Excerpt { text, before: column - 1 - left_out }
+        // The line may be that of an arm with its password; then it ends before the place.
+        let shown = mask_line(line);
+        let before = (column - 1).min(shown.chars().count());
+        let left_out = before.saturating_sub(EXCERPT_MOST / 2);
+        let left_out = if before < EXCERPT_MOST { 0 } else { left_out };
+        let text = shown.chars().skip(left_out).take(EXCERPT_MOST).collect();
+        Excerpt { text, before: before - left_out }
     }
 }
 
@@ -292,6 +295,14 @@ mod tests {
     #[test]
     fn the_mark_stands_below_the_place() {
         assert_eq!(refused("a = 1\nbc = 2\n", 7), "a.toml:2:2: wrong\n  2 | bc = 2\n    |  ^");
+    }
+
+    #[test]
+    fn a_password_is_not_quoted() {
+        let text = "base = \"mysql://root:tiger@db/shop\", test = 1";
+        let told = refused(text, text.find("test").unwrap());
+        assert!(told.contains("mysql://root:…\n") && !told.contains("tiger"), "{told}");
+        assert!(told.starts_with("a.toml:1:38: wrong"), "{told}");
     }
 
     /// The width of a field in a format is at most 65 535.

@@ -18,7 +18,6 @@ use crate::args::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::values::without_password;
 use crate::{login, output, session, verify};
 
 /// A server that was held against a protocol.
@@ -62,7 +61,7 @@ pub(super) fn run(
             // What others have told stays worth seeing.
             Err(error) => {
                 let failure = Failure::from(error);
-                output::complain(&format!("{}: {failure}", without_password(&spec.to_string())));
+                output::complain(&format!("{}: {failure}", spec.to_string()));
                 exit = failure.exit();
             }
         }
@@ -110,7 +109,7 @@ fn tested(
         first = first.or_else(|| Some((schedule.clone(), parts, words(served, parts.place))));
     }
     Tested {
-        target: without_password(&spec.to_string()),
+        target: spec.to_string(),
         version: played.version.clone(),
         level,
         played: played.served.len(),

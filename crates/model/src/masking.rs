@@ -1,0 +1,457 @@
+//! Secrets in text that a person typed, taken out before any of it is parsed.
+//!
+//! ```text
+//!   mysql://root:hun?ter2@db/shop                 may be a password  ─▶ kept as a Secret
+//!                └──────┘
+//!   mysql://root:\u{1}@db/shop                    this is parsed: an error cannot repeat what its
+//!                                                 parser has never seen
+//!   mysql://root:…@db/shop                        this is shown
+//! ```
+//!
+//! What may be a secret is decided by where it stands, and generously: between the account and the
+//! last `@`, behind a name that ends with `password`, behind a word that names no server. A text
+//! that means something else there is refused with advice, and not repeated either.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::secret::Secret;
+use crate::target_words::{KINDS, is_embedded_kind, is_url_option, is_version};
+
+/// Stands for the first secret; the second has the next character. A target has no control
+/// characters of its own.
+const FIRST_MARK: u32 = 1;
+/// Stands for control characters that the text had, of which a target has none.
+const UNREADABLE: char = '\u{fffd}';
+/// What is shown for a secret.
+const SHOWN: &str = "…";
+/// Names of options and keywords end so where the value is a secret.
+const SECRET_ENDINGS: [&str; 7] =
+    ["password", "passwd", "pass", "pwd", "passphrase", "secret", "token"];
+
+/// The text of a target without its secrets.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MaskedTarget {
+    text: String,
+    secrets: Vec<Secret>,
+    boundary: Boundary,
+}
+
+/// Whether it is certain where the secret ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Boundary {
+    /// There is one reading only.
+    Certain,
+    /// A character that ends the address stands before the last `@`.
+    Doubtful,
+}
+
+impl MaskedTarget {
+    /// Takes the secrets out of a target as it was typed.
+    pub fn of(text: &str) -> MaskedTarget {
+        let (spans, boundary) = match text.split_once("://") {
+            Some((scheme, _)) if is_scheme(scheme) => {
+                spans_of_url(text, scheme.len() + "://".len())
+            }
+            _ => (spans_of_words(text), Boundary::Certain),
+        };
+        let (mut masked, mut secrets, mut end) = (String::with_capacity(text.len()), vec![], 0);
+        for span in united(spans) {
+            masked.push_str(&readable(&text[end..span.start]));
+            masked.extend(char::from_u32(FIRST_MARK + secrets.len() as u32));
+            secrets.push(Secret::new(&text[span.clone()]));
+            end = span.end;
+        }
+        masked.push_str(&readable(&text[end..]));
+        MaskedTarget { text: masked, secrets, boundary }
+    }
+
+    /// The text with a mark in the place of each secret: what is parsed.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it is certain where the secrets end.
+    pub(crate) fn boundary(&self) -> Boundary {
+        self.boundary
+    }
+
+    /// How many secrets there are.
+    pub(crate) fn secret_count(&self) -> usize {
+        self.secrets.len()
+    }
+
+    /// The secret for which this piece of [`MaskedTarget::text`] stands.
+    pub(crate) fn secret(&self, piece: &str) -> Option<&Secret> {
+        let mut letters = piece.chars();
+        let mark = u32::from(letters.next()?);
+        let secret = self.secrets.get(mark.checked_sub(FIRST_MARK)? as usize)?;
+        letters.next().is_none().then_some(secret)
+    }
+
+    /// What a parser wrote of [`MaskedTarget::text`], with dots for the marks.
+    pub(crate) fn shown(written: &str) -> String {
+        let mut shown = String::with_capacity(written.len());
+        for letter in written.chars() {
+            match letter.is_control() {
+                true => shown.push_str(SHOWN),
+                false => shown.push(letter),
+            }
+        }
+        shown
+    }
+}
+
+/// The target as it was typed, with dots for its secrets.
+impl fmt::Display for MaskedTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&MaskedTarget::shown(&self.text))
+    }
+}
+
+impl fmt::Debug for MaskedTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.to_string())
+    }
+}
+
+/// A line of a file that a message quotes, up to where a secret may begin: in the first of its
+/// strings that may be a target with one, or behind a word such as `password`. Control characters
+/// become spaces.
+pub fn mask_line(line: &str) -> String {
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = line.as_str();
+    let mut cut = secret_value(line).map(|span| span.start);
+    let mut start = 0;
+    for piece in line.split_inclusive(['"', '\'']) {
+        let target = MaskedTarget::of(piece);
+        if target.secret_count() > 0 && (piece.contains("://") || piece.contains('@')) {
+            let mark = target.text().find(|letter: char| letter.is_control()).unwrap_or_default();
+            cut = Some(cut.map_or(start + mark, |cut| cut.min(start + mark)));
+            break;
+        }
+        start += piece.len();
+    }
+    match cut {
+        Some(cut) => format!("{}{SHOWN}", &line[..cut]),
+        None => line.to_owned(),
+    }
+}
+
+/// `mysql`, `jdbc:mysql`.
+fn is_scheme(text: &str) -> bool {
+    let name = text.strip_prefix("jdbc:").unwrap_or(text);
+    name.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
+}
+
+fn readable(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { UNREADABLE } else { letter }).collect()
+}
+
+/// Secrets of a URL whose account begins at `from`.
+fn spans_of_url(text: &str, from: usize) -> (Vec<Range<usize>>, Boundary) {
+    let query = text[from..].find('?').map_or(text.len(), |at| from + at);
+    let options = Options::read(text, query);
+    let mut spans = options.secrets;
+    // An `@` of an option that we know belongs to its value; any other may end a password.
+    let end = match options.are_known {
+        true => query,
+        false => options.first_secret.unwrap_or(text.len()),
+    };
+    let head = &text[from..end.max(from)];
+    let authority = head.find(['/', '?']).unwrap_or(head.len());
+    let last_at = head.rfind('@');
+    let boundary = match last_at.and_then(|at| Some((at, head[..at].find(':')?))) {
+        Some((at, colon)) => {
+            spans.push(from + colon + 1..from + at);
+            if at > authority { Boundary::Doubtful } else { Boundary::Certain }
+        }
+        None => Boundary::Certain,
+    };
+    // Whoever forgot the host has the password where the port would be.
+    let address = last_at.map_or(0, |at| at + 1);
+    if boundary == Boundary::Certain
+        && let Some(port) = port_of(&head[address..authority.max(address)])
+    {
+        let port_text = &head[address + port..authority];
+        let is_number = port_text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_port = port_text.parse::<u16>().is_ok_and(|port| port > 0);
+        if !(is_port || is_number && last_at.is_some()) {
+            spans.push(from + address + port..end);
+        }
+    }
+    (spans, boundary)
+}
+
+/// Where the port of an address begins.
+fn port_of(address: &str) -> Option<usize> {
+    // The colons of an IPv6 address are none of these.
+    let v6 = address.strip_prefix('[').and_then(|inner| inner.split_once(']'));
+    let host = v6.map_or(0, |(inner, _)| inner.len() + 1);
+    Some(host + address[host..].find(':')? + 1)
+}
+
+/// What follows the question mark of a URL.
+struct Options {
+    /// Values of those that may be secrets.
+    secrets: Vec<Range<usize>>,
+    /// Where the value begins of the first whose name says so.
+    first_secret: Option<usize>,
+    /// Whether each has a name that targets know.
+    are_known: bool,
+}
+
+impl Options {
+    /// Those of `text` behind its question mark at `query`. What follows a secret and is no option
+    /// of its own is taken for the secret's end, which has an `&` in it.
+    fn read(text: &str, query: usize) -> Options {
+        let mut secrets: Vec<Range<usize>> = Vec::new();
+        let (mut first_secret, mut are_known) = (None, true);
+        let mut is_secret = false;
+        let mut at = query + 1;
+        while at < text.len() {
+            let end = text[at..].find('&').map_or(text.len(), |length| at + length);
+            let name = text[at..end].split('=').next().unwrap_or_default();
+            let is_option = name.len() < end - at;
+            let is_known = is_option && (is_secret_name(name) || is_url_option(name));
+            // A name that no URL has may be one of these, mistyped.
+            let names_secret = is_option && (is_secret_name(name) || !is_url_option(name));
+            match secrets.last_mut() {
+                Some(secret) if is_secret && !is_known => secret.end = end,
+                _ if names_secret => secrets.push(at + name.len() + 1..end),
+                _ => {}
+            }
+            if is_known && names_secret && first_secret.is_none() {
+                first_secret = Some(at + name.len() + 1);
+            }
+            are_known &= is_known || is_secret;
+            is_secret = names_secret || (is_secret && !is_known);
+            at = end + 1;
+        }
+        Options { secrets, first_secret, are_known }
+    }
+}
+
+/// Secrets of what is no URL: a release, words of a connection (`host=… password=…`), an account
+/// and a host as other clients write them.
+fn spans_of_words(text: &str) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = secret_value(text).into_iter().collect();
+    let end = spans.first().map_or(text.len(), |span| span.start);
+    let last_at = text[..end].rfind('@');
+    let Some(colon) = text[..end].find(':') else {
+        // ACCOUNT/PASSWORD@HOST
+        let slash = last_at.and_then(|at| text[..at].find('/').map(|slash| slash + 1..end));
+        spans.extend(slash);
+        return spans;
+    };
+    let body_end = text[..end].find('?').unwrap_or(end);
+    let body = text.get(colon + 1..body_end).unwrap_or_default();
+    match &text[..colon] {
+        kind if is_embedded_kind(kind) && !body.contains([':', '@']) => {}
+        kind if KINDS.contains(&kind) && is_version(body) => {}
+        kind if KINDS.contains(&kind) => {
+            spans.push(colon + 1..last_at.unwrap_or_default().max(body_end));
+        }
+        _ if looks_like_version(body) => {}
+        kind => spans.push(kind.find('/').unwrap_or(colon) + 1..end),
+    }
+    spans
+}
+
+/// `8.0`, `10.11@debian`; a number of more digits may be a password.
+fn looks_like_version(text: &str) -> bool {
+    let first = text.split('.').next().unwrap_or_default();
+    let is_number = first.bytes().all(|byte| byte.is_ascii_digit());
+    (1..=2).contains(&first.len()) && is_number && is_version(text)
+}
+
+/// What stands behind the first word that names a secret, up to the end.
+fn secret_value(text: &str) -> Option<Range<usize>> {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !is_letter(bytes[at]) {
+            at += 1;
+            continue;
+        }
+        let end =
+            bytes[at..].iter().position(|byte| !is_letter(*byte)).map_or(bytes.len(), |n| at + n);
+        let behind = text[end..].trim_start();
+        let sign = text.len() - behind.len();
+        if is_secret_name(&text[at..end]) && behind.starts_with(['=', ':', '\'', '"']) {
+            return Some(sign + 1..text.len());
+        }
+        at = end;
+    }
+    None
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The same places as spans that do not meet, in order.
+fn united(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    spans.sort_by_key(|span| span.start);
+    let mut all: Vec<Range<usize>> = Vec::with_capacity(spans.len());
+    for span in spans.into_iter().filter(|span| !span.is_empty()) {
+        match all.last_mut() {
+            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+            _ => all.push(span),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::target::{ArmSpec, Target};
+
+    /// The ways in which people hand over a password, `%` for it; the last ones are mistakes.
+    const FORMS: [&str; 28] = [
+        "mysql://root:%@db1.example/shop",
+        "mysql://root:%@db1.example:3307/shop?tls=required&slow=5%25",
+        "mysql://app@server:%@db1.example/shop",
+        "postgres://ann:%@[::1]:5433/d?sslmode=require",
+        "postgresql://ann:%@/d?host=/run/pg",
+        "mysql://root@db1.example/shop?password=%",
+        "mysql://root@db1.example/shop?password=%&tls=required",
+        "mysql://db1.example:3307/shop?user=root&password=%",
+        "postgresql://db1.example/d?user=ann&sslpassword=%",
+        "jdbc:mysql://db1.example:3306/shop?user=root&password=%",
+        "mysql://root@db1.example/shop?passwrd=%&tls=required",
+        "jdbc:postgresql://db1.example/d?user=ann&password=%&ssl=true",
+        "jdbc:mysql://root:%@db1.example/shop",
+        "jdbc:oracle:thin:ann/%@db1.example:1521:d",
+        "host=db1.example user=ann password=% dbname=d",
+        "host=::1 user=ann password='%' dbname=d",
+        "Server=db1.example;Uid=root;Pwd=%;Database=shop",
+        "root:%@tcp(db1.example:3306)/shop",
+        "ann/%@db1.example",
+        "mysqlx://root:%@db1.example:33060/shop",
+        "mysql:root:%@db1.example/shop",
+        "postgres:ann:%@db1.example",
+        "mysq:root:%@db1.example",
+        "mysql://root:%",
+        "mysql://root:%/shop",
+        "engine:root:%@db1.example",
+        "mysql:8.0?report_password=%",
+        "mysql://root:%@db1.example:99999/shop",
+    ];
+
+    /// A password of pieces that stand in no message, and what is between them.
+    fn password() -> impl Strategy<Value = (String, Vec<String>)> {
+        let piece = "[A-Z]{3}[0-9][A-Z]{3}";
+        let sign = prop::sample::select(
+            [
+                ":", "/", "?", "#", "[", "]", "@", "!", "$", "&", "'", "(", "*", "+", ",", ";",
+                "=", "%", "%4", " ", "\\", "\"", "://", "|", "é", "\u{1}", "\n", "a=", "?x=",
+                "&y=", "@:",
+            ]
+            .to_vec(),
+        );
+        let rest = prop::collection::vec((sign, piece), 0..4);
+        (piece, rest).prop_map(|(first, rest)| {
+            let text = rest.iter().fold(first.clone(), |text, (sign, piece)| text + sign + piece);
+            let pieces = std::iter::once(first).chain(rest.into_iter().map(|(_, piece)| piece));
+            (text, pieces.collect())
+        })
+    }
+
+    /// All that is ever written of a target.
+    fn written(text: &str) -> Vec<String> {
+        let masked = MaskedTarget::of(text);
+        let parsed = text.parse::<ArmSpec>();
+        let shown = match &parsed {
+            Ok(spec) => spec.to_string(),
+            Err(error) => error.to_string(),
+        };
+        vec![masked.to_string(), format!("{masked:?}"), shown, format!("{parsed:?}")]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        #[test]
+        fn no_password_appears_in_what_is_written_of_a_target(
+            form in prop::sample::select(FORMS.to_vec()),
+            (password, pieces) in password(),
+        ) {
+            // `root:a@b` is an account with its password, and a host.
+            let lacks_host = form.starts_with("mysql://root") && !form.contains('@');
+            prop_assume!(!lacks_host || !password.contains('@'));
+            let text = form.replacen('%', &password, 1);
+            for written in written(&text) {
+                for piece in &pieces {
+                    prop_assert!(!written.contains(piece), "{written}\n  of {text}");
+                }
+            }
+        }
+
+        #[test]
+        fn no_password_appears_in_a_line_that_is_quoted(
+            form in prop::sample::select(FORMS.to_vec()),
+            (password, pieces) in password(),
+        ) {
+            prop_assume!(!password.contains(['"', '\'', '@']));
+            let is_noticed = form.contains("://") || form.contains('@');
+            prop_assume!(is_noticed || secret_value(form).is_some());
+            let text = format!("base = \"{}\"", form.replacen('%', &password, 1));
+            let quoted = mask_line(&text);
+            for piece in &pieces {
+                prop_assert!(!quoted.contains(piece), "{quoted}\n  of {text}");
+            }
+        }
+
+        #[test]
+        fn an_encoded_password_is_the_one_that_logs_in(
+            form in prop::sample::select(FORMS[..8].to_vec()),
+            (password, _) in password(),
+        ) {
+            let encoded: String = password.bytes().map(|byte| format!("%{byte:02x}")).collect();
+            let spec: ArmSpec = form.replacen('%', &encoded, 1).parse().unwrap();
+            let Target::Url(url) = spec.target else { panic!() };
+            prop_assert_eq!(url.password, Some(Secret::new(password)));
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_what_was_typed_but_for_secrets() {
+        for (typed, shown) in [
+            ("mysql:8.0@maven?binlog=on", "mysql:8.0@maven?binlog=on"),
+            ("mysql:8.0?init-file=/a@b", "mysql:8.0?init-file=/a@b"),
+            ("mysql:8.0?password_encryption=x", "mysql:8.0?password_encryption=x"),
+            ("@last", "@last"),
+            ("mysql://root@h:3306/d", "mysql://root@h:3306/d"),
+            ("mysql://h:3306/d?socket=/a@b", "mysql://h:3306/d?socket=/a@b"),
+            ("mysql://root:pw@h/d?ssl-ca=/a@b", "mysql://root:…@h/d?ssl-ca=/a@b"),
+            ("mysql://root:p@w@h:1/d", "mysql://root:…@h:1/d"),
+            ("mysql://root:p/w@h/d", "mysql://root:…@h/d"),
+            ("mysql://h/d?password=a&b=c&tls=off", "mysql://h/d?password=…&tls=off"),
+            ("host=h user=u password = x", "host=h user=u password =…"),
+            ("marriadb:10.11", "marriadb:10.11"),
+            ("root:hunter2", "root:…"),
+            ("mysql://root@h/d?passwrd=x", "mysql://root@h/d?passwrd=…"),
+            ("mysql://h:99999/d", "mysql://h:…"),
+            ("mysql://u:p@h:99999/d", "mysql://u:…@h:99999/d"),
+            ("a\u{7}b", "a\u{fffd}b"),
+        ] {
+            assert_eq!(MaskedTarget::of(typed).to_string(), shown, "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_password_that_ends_the_address_is_refused_with_advice() {
+        for text in ["mysql://root:a?b@h/d", "mysql://root:a/b@h/d", "mysql://root:a%b@h/d"] {
+            let error = text.parse::<ArmSpec>().unwrap_err().to_string();
+            assert!(error.contains("percent-encode"), "{text}: {error}");
+        }
+        let error = "mysql://u:x@h/d?password=y".parse::<ArmSpec>().unwrap_err().to_string();
+        assert!(error.contains("twice"), "{error}");
+    }
+}
