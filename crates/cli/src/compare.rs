@@ -128,7 +128,7 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let longer = longer.transpose()?;
     output::say(&plan::announcement_of_rest(&run, longer.as_ref()));
     let mut ticker = Ticker::of(flags.told.format).without_known(Once::of(&store)?);
-    let clock = session::clock(&run.plan, &store)?;
+    let clock = session::clock(&run.plan, &store, run.rounds.len())?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let id = match longer {
         Some(plan) => dbdyno_lab::extend(&mut lab, &run, plan)?,
@@ -212,7 +212,7 @@ pub(crate) fn carry_out(
     ticker: Ticker,
 ) -> Result<Run, Failure> {
     let mut ticker = ticker.without_known(Once::of(store)?);
-    let clock = session::clock(order.plan, store)?;
+    let clock = session::clock(order.plan, store, 0)?;
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock };
     let id = dbdyno_lab::measure(&mut lab, order)?;
     ticker.end().keep(store)?;

@@ -168,7 +168,7 @@ fn servers(
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
     let mut ticker = Ticker::new();
-    let clock = session::clock(&plan, &store)?;
+    let clock = session::clock(&plan, &store, 0)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let facts = dbdyno_lab::survey(&mut lab, &plan, flags.samples)?;
     drop(ticker);

@@ -174,7 +174,7 @@ fn one(
     let found = judged.map(|one| (one.rqps, one.pairs));
     let rates = plan::rates_of_trials(&run.plan, found);
     let mut ticker = Ticker::new();
-    let clock = session::clock(&run.plan, store)?;
+    let clock = session::clock(&run.plan, store, run.rounds.len())?;
     let began_ms = clock.unix_ms();
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock: clock.clone() };
     let witness = |by| match by {

@@ -193,7 +193,7 @@ fn taken(
         f64::from(plan.pairs) * plan.round_ns as f64 / 1e9 / f64::from(plan.restarts + 1),
     ));
     let mut ticker = Ticker::new();
-    let clock = session::clock(plan, &store)?;
+    let clock = session::clock(plan, &store, 0)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let kind = if flags.waits { Kind::Waits } else { Kind::Samples };
     let all = dbdyno_lab::profile(&mut lab, plan, kind, env!("CARGO_PKG_VERSION"))?;

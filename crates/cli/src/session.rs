@@ -32,11 +32,11 @@ pub(crate) fn open_store(place: &Place) -> Result<Store, Failure> {
     Ok(Store::open(&path)?)
 }
 
-/// The clock of an experiment by this plan. Tests that stop or kill a run at a known place let
-/// models halt there; nobody else sets the variable.
-pub(crate) fn clock(plan: &Plan, store: &Store) -> Result<Clock, Failure> {
+/// The clock of an experiment by this plan, which goes on after so many rounds. Tests that stop or
+/// kill a run at a known place let models halt there; nobody else sets the variable.
+pub(crate) fn clock(plan: &Plan, store: &Store, rounds_before: usize) -> Result<Clock, Failure> {
     let halts = std::env::var("DBDYNO_MOCK_HALTS").ok().and_then(|rounds| rounds.parse().ok());
-    Ok(dbdyno_lab::clock_of(plan, store, halts)?)
+    Ok(dbdyno_lab::clock_of(plan, store, rounds_before, halts)?)
 }
 
 /// A flag that the first Ctrl-C sets, so that what was measured is kept; the second one ends the

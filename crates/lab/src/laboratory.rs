@@ -43,15 +43,25 @@ impl Lab<'_> {
 const VIRTUAL_UNIX_MS: u64 = 1_767_225_600_000;
 const DAY_MS: u64 = 86_400_000;
 
-/// The clock of an experiment by this plan, whose results go to this store. That of models goes
-/// on where it was when the store was last written to, a day later, and halts after so many rounds.
+/// The clock of an experiment by this plan, whose results go to this store, and which goes on after
+/// so many rounds of an earlier process. That of models goes on where it was when the store was
+/// last written to, a day later, and halts after so many rounds; what models answer does not depend
+/// on what else is in the store.
 ///
 /// # Errors
 /// A store that cannot be read.
-pub fn clock_of(plan: &Plan, store: &Store, halts: Option<u64>) -> Result<Clock, LabError> {
+pub fn clock_of(
+    plan: &Plan,
+    store: &Store,
+    rounds_before: usize,
+    halts: Option<u64>,
+) -> Result<Clock, LabError> {
     if !plan.specs().values().any(|arm| arm.is_mock()) {
         return Ok(Clock::system());
     }
     let after = store.last_started_unix_ms()?.map_or(0, |last| last + DAY_MS);
-    Ok(Clock::Virtual(VirtualClock::halting(after.max(VIRTUAL_UNIX_MS), halts)))
+    // The first process has the same noise whatever the store has, one that resumes has another.
+    let noise_seed = VIRTUAL_UNIX_MS + rounds_before as u64;
+    let begins_unix_ms = after.max(VIRTUAL_UNIX_MS);
+    Ok(Clock::Virtual(VirtualClock::halting(begins_unix_ms, noise_seed, halts)))
 }

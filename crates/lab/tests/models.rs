@@ -59,7 +59,7 @@ fn measured(plan: &Plan) -> CellComparison {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::open(Some(&folder.path().join("home"))).unwrap();
     let mut store = Store::open(&folder.path().join("results.db")).unwrap();
-    let clock = clock_of(plan, &store, None).unwrap();
+    let clock = clock_of(plan, &store, 0, None).unwrap();
     let stop = AtomicBool::new(false);
     let mut watch = Silent;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut watch, clock };
@@ -162,7 +162,7 @@ fn the_time_that_is_left_is_what_it_takes() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(Some(&folder.path().join("home"))).unwrap();
         let mut store = Store::open(&folder.path().join("results.db")).unwrap();
-        let clock = clock_of(&plan, &store, None).unwrap();
+        let clock = clock_of(&plan, &store, 0, None).unwrap();
         let stop = AtomicBool::new(false);
         let mut watch = Promises(clock.clone(), Vec::new());
         let now = clock.clone();

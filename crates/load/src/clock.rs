@@ -31,6 +31,7 @@ pub struct VirtualClock(Arc<Time>);
 struct Time {
     now_ns: AtomicU64,
     begins_unix_ms: u64,
+    noise_seed: u64,
     /// How many arms were opened.
     openings: AtomicU64,
     /// Rounds that were measured, and how many will be.
@@ -64,14 +65,15 @@ impl Clock {
 impl VirtualClock {
     /// A clock that stands at this time of day.
     pub fn at(begins_unix_ms: u64) -> VirtualClock {
-        VirtualClock::halting(begins_unix_ms, None)
+        VirtualClock::halting(begins_unix_ms, begins_unix_ms, None)
     }
 
-    /// One under which no arm answers after so many measured rounds, until the run is interrupted:
-    /// a run that can be stopped or killed at a known place.
-    pub fn halting(begins_unix_ms: u64, halts: Option<u64>) -> VirtualClock {
+    /// One under which models have the noise of this seed, and no arm answers after the rounds of
+    /// `halts`, until the run is interrupted: a run that can be stopped or killed at a known place.
+    pub fn halting(begins_unix_ms: u64, noise_seed: u64, halts: Option<u64>) -> VirtualClock {
         let (now_ns, openings, rounds) = Default::default();
-        VirtualClock(Arc::new(Time { now_ns, begins_unix_ms, openings, rounds, halts }))
+        let time = Time { now_ns, begins_unix_ms, noise_seed, openings, rounds, halts };
+        VirtualClock(Arc::new(time))
     }
 
     /// Time since it began.
@@ -84,9 +86,9 @@ impl VirtualClock {
         self.0.begins_unix_ms + self.now_ns() / 1_000_000
     }
 
-    /// When it began, milliseconds since 1970.
-    pub(crate) fn begins_unix_ms(&self) -> u64 {
-        self.0.begins_unix_ms
+    /// What tells the noise of models under this clock from that under another.
+    pub(crate) fn noise_seed(&self) -> u64 {
+        self.0.noise_seed
     }
 
     /// Something has taken so long. What threads do at once is added up, so that the sum is the
@@ -127,7 +129,7 @@ mod tests {
         clock.take(Duration::from_millis(1_500));
         assert_eq!((seen.now(), seen.unix_ms()), (Duration::from_millis(1_500), 6_500));
         assert_eq!((clock.opening(), clock.opening()), (0, 1));
-        let halting = VirtualClock::halting(0, Some(1));
+        let halting = VirtualClock::halting(0, 0, Some(1));
         assert!(!halting.has_halted());
         halting.round();
         assert!(halting.has_halted() && !clock.has_halted());

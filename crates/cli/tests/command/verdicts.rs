@@ -267,3 +267,13 @@ fn models_and_servers_do_not_take_turns() {
         assert!(done.err.contains(said), "{said}: {}", done.err);
     }
 }
+
+/// What a model answers is a function of its words: not of what else the store has.
+#[test]
+fn the_same_command_finds_the_same_whatever_ran_before() {
+    let home = Home::new();
+    let found = || cell(&home, 1, BASE, "mock:?rate=940&noise=0.02&seed=3", "--gate rqps>0.99");
+    let first = found();
+    cell(&home, 0, "mock:?seed=9", "mock:?seed=8", "--gate rqps>0.5");
+    assert_eq!(found(), first);
+}

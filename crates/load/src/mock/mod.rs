@@ -105,7 +105,7 @@ impl MockArm {
         let opening = clock.opening();
         clock.take(Duration::from_secs_f64(model.start_s));
         let state = State {
-            host: Host::new(&model, clock.begins_unix_ms()),
+            host: Host::new(&model, clock.noise_seed()),
             starts: 0,
             rounds: 0,
             asked_ns: 0,
@@ -183,7 +183,7 @@ impl MockArm {
         }
         let start = Start {
             arm: *arm,
-            begins_unix_ms: clock.begins_unix_ms(),
+            noise_seed: clock.noise_seed(),
             opening: *opening,
             start: state.starts,
             round: state.rounds,

@@ -14,8 +14,8 @@ const TICK_NS: u64 = 100_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     pub arm: ArmIndex,
-    /// When the clock began: another process has other noise.
-    pub begins_unix_ms: u64,
+    /// That of the clock: a run that another process goes on with has other noise.
+    pub noise_seed: u64,
     pub opening: u64,
     pub start: u64,
     pub round: u64,
@@ -35,9 +35,9 @@ pub(super) struct Host {
 
 impl Host {
     /// The same for all arms that are told the same.
-    pub(super) fn new(model: &MockModel, begins_unix_ms: u64) -> Host {
+    pub(super) fn new(model: &MockModel, noise_seed: u64) -> Host {
         let MockModel { host: sd, ar, steal, stolen, seed, .. } = *model;
-        let key = [seed as u64, begins_unix_ms];
+        let key = [seed as u64, noise_seed];
         Host { key, sd, ar, steal, stolen, walk: Vec::new() }
     }
 
@@ -109,12 +109,8 @@ impl Speed {
         (begins_ns, asked_ns): (u64, u64),
     ) -> Speed {
         let stream = |what: &str, more: &[u64]| {
-            let of_process = [
-                model.seed as u64,
-                start.begins_unix_ms,
-                random::key_of(what),
-                u64::from(start.arm.0),
-            ];
+            let of_process =
+                [model.seed as u64, start.noise_seed, random::key_of(what), u64::from(start.arm.0)];
             random::stream(&[&of_process, more].concat())
         };
         let effect = |what, sd: f64, more: &[u64]| match sd {
@@ -195,7 +191,7 @@ mod tests {
     }
 
     fn start(start: u64, round: u64) -> Start {
-        Start { arm: ArmIndex::BASE, begins_unix_ms: 0, opening: 0, start, round }
+        Start { arm: ArmIndex::BASE, noise_seed: 0, opening: 0, start, round }
     }
 
     fn ln_rates(model: &MockModel, starts: impl Iterator<Item = Start>) -> Vec<f64> {
