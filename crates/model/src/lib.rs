@@ -29,6 +29,7 @@ pub mod explanation;
 mod finding;
 pub mod histogram;
 pub mod history;
+pub mod identifier;
 mod idle;
 pub mod insert_benchmark;
 pub mod isolation;
@@ -102,6 +103,7 @@ pub use history::{
     Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
     NullKind, Shift, ShiftWeight, Slide,
 };
+pub use identifier::{Identifier, Literal, UnfitName};
 pub use idle::Idle;
 pub use keep_memory::KeepMemory;
 pub use ledger::{LEDGER_LINES, Ledger, LedgerLine, Part};
