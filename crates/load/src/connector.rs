@@ -1,8 +1,10 @@
 //! Where connections of an arm come from.
 
+use dbdyno_model::{Dialect, Identifier};
 use dbdyno_wire::{Client, Endpoint, Pollable, WireError, mysql, postgres};
 
 use crate::engine::EngineArm;
+use crate::error::LoadError;
 use crate::mock::{MockArm, MockClient};
 use crate::null::NullClient;
 use crate::rocks::RocksArm;
@@ -84,12 +86,26 @@ impl Connector {
         })
     }
 
-    /// The question that is answered without an error where a table of this name is.
-    pub(crate) fn asks_for(&self, table: &str) -> String {
-        match self {
-            Connector::Rocks(_) => format!("TABLE {table}"),
-            _ => format!("SELECT 1 FROM {table} WHERE 1=0"),
-        }
+    /// The question of an arm in our own threads that is answered without an error where a table of
+    /// this name is. Servers have a catalogue: see [`crate::Catalogue`].
+    pub(crate) fn asks_for(&self, table: &str) -> Result<String, LoadError> {
+        let name = self.names(table)?;
+        Ok(match self {
+            Connector::Rocks(_) => format!("TABLE {name}"),
+            _ => format!("SELECT 1 FROM {name} WHERE 1=0"),
+        })
+    }
+
+    /// How an arm in our own threads is told the name of a table.
+    pub(crate) fn names(&self, table: &str) -> Result<String, LoadError> {
+        let dialect = match self {
+            Connector::Sqlite(_) => Dialect::Sqlite,
+            // It has words and no quotes, and takes nothing but letters, digits and `_` for one.
+            Connector::Rocks(_) => return Ok(table.to_owned()),
+            _ => Dialect::Engine,
+        };
+        let name = Identifier::new(table, dialect);
+        name.map(|name| name.to_string()).map_err(|error| LoadError::Unfit(error.to_string()))
     }
 
     /// Whether the arm lives in the client's own threads.

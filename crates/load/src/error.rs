@@ -41,6 +41,20 @@ pub enum LoadError {
     Unfit(String),
     /// A table that dbdyno would make is there already.
     TableExists(String),
+    /// What is called as a table of ours is none of ours.
+    NotOurs {
+        /// The name.
+        name: String,
+        /// What it is, as the catalogue has it.
+        what: String,
+    },
+    /// In the database of this name stands the marker of a dbdyno that this home knows nothing of.
+    MarkedByOthers {
+        /// The database.
+        database: String,
+        /// What is known of the marker: a sentence, or nothing.
+        known: String,
+    },
     /// Another dbdyno works in the database of this name.
     InUse(String),
     /// The window closed before any event was finished.
@@ -106,6 +120,21 @@ impl fmt::Display for LoadError {
                 f,
                 "table {name} exists already and dbdyno overwrites nothing; name an empty database \
                  in the URL, or drop the table if it is not needed"
+            ),
+            LoadError::NotOurs { name, what } => write!(
+                f,
+                "{} is {} and no table of this dbdyno, and dbdyno takes nothing of others away; \
+                 name another database in the URL, or remove it if it is not needed",
+                name.escape_debug(),
+                what.escape_debug()
+            ),
+            LoadError::MarkedByOthers { database, known } => write!(
+                f,
+                "the database {} has a table dbdyno_tables, with which a dbdyno marks its tables, \
+                 and this home (--home) has no receipt for it, so that nothing was touched; {known}\
+                 if no dbdyno works there, drop dbdyno_tables and the tables of its loads (sbtest1 \
+                 …) by hand, or name another database in the URL",
+                database.escape_debug()
             ),
             LoadError::InUse(name) => write!(
                 f,

@@ -6,6 +6,9 @@
 //!                                                             │   (a table a worker)
 //! ```
 //!
+//! Tables that refer to others (`REFERENCES`) are made, filled and finished in waves, each after
+//! all that it refers to; where none does, there is one wave.
+//!
 //! How rows are sent is the connection's business, see [`Client::bulk`]. Secondary indexes are made
 //! afterwards, as sysbench does.
 //!
@@ -17,10 +20,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_model::Dialect;
-use dbdyno_wire::{BulkTarget, Client};
-use dbdyno_workload::{Dataset, TableScript};
+use dbdyno_model::{Dialect, Identifier};
+use dbdyno_wire::{BulkTarget, Client, WireError};
+use dbdyno_workload::{Dataset, TableScript, finishing_waves, refers_to_itself, waves};
 
+use crate::catalogue::Catalogue;
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::vacuum::{COMMITS_ARE_SYNCED, vacuum};
@@ -73,44 +77,100 @@ pub fn fill(
         progress(FillProgress::Rows { done: total, total });
         return Ok(());
     }
-    let mut client = connector.connect()?;
-    for script in &scripts {
-        if is_there(connector, &mut *client, &script.name) {
-            return Err(LoadError::TableExists(script.name.clone()));
-        }
+    let names: Vec<String> = scripts.iter().map(|script| script.name.clone()).collect();
+    if let Some(name) = first_that_is_there(connector, &names)? {
+        return Err(LoadError::TableExists(name));
     }
-    let filled = scripts
+    let mut client = connector.connect()?;
+    let waves = waves(&scripts);
+    let mut made: Vec<String> = Vec::new();
+    let filled = waves
         .iter()
-        .try_for_each(|script| execute(&mut *client, &script.create))
-        .and_then(|()| Filling::new(connector, dialect, dataset, &scripts, stop).run(progress));
+        .flatten()
+        .try_for_each(|table| {
+            create(&mut *client, &scripts[*table])?;
+            made.push(scripts[*table].name.clone());
+            Ok(())
+        })
+        .and_then(|()| {
+            Filling::new(connector, dialect, dataset, &scripts, stop).run(&waves, progress)
+        });
     if let Err(error) = filled {
         drop(client);
-        let names: Vec<String> = scripts.into_iter().map(|script| script.name).collect();
-        drop_tables(connector, &names)?;
+        // What somebody else has made meanwhile is not ours.
+        drop_tables(connector, &made)?;
         return Err(error);
     }
     client.close();
     Ok(())
 }
 
-/// Takes these tables away, those that are there.
+/// Makes an empty table.
+fn create(client: &mut dyn Client, script: &TableScript) -> Result<(), LoadError> {
+    const PRIMARY_KEY_REQUIRED: u16 = 3750;
+    execute(client, &script.create).map_err(|error| match error {
+        LoadError::Wire(WireError::Server(refusal), _) if refusal.code == PRIMARY_KEY_REQUIRED => {
+            LoadError::Unfit(format!(
+                "the table {} of the load has no primary key by its nature, and the server demands \
+                 one (sql_require_primary_key); leave the load out, or set \
+                 sql_generate_invisible_primary_key=ON where the server has it: {refusal}",
+                script.name
+            ))
+        }
+        error => error,
+    })
+}
+
+/// Takes these tables away, those that are there: on a server ordinary ones of our account alone.
+/// Names are words, as the tables were made.
 ///
 /// # Errors
-/// The server's refusal.
+/// The server's refusal; [`LoadError::NotOurs`].
 pub fn drop_tables(connector: &Connector, names: &[String]) -> Result<(), LoadError> {
+    if let Some(mut catalogue) = Catalogue::open(connector)? {
+        let names = identifiers(&catalogue, names)?;
+        catalogue.drop_tables(&names)?;
+        catalogue.close();
+        return Ok(());
+    }
     let mut client = connector.connect()?;
-    // Backwards: a table may refer to one that was made before it.
     for name in names.iter().rev() {
-        if is_there(connector, &mut *client, name) {
-            execute(&mut *client, &format!("DROP TABLE {name}"))?;
+        if client.query(&connector.asks_for(name)?).is_ok() {
+            execute(&mut *client, &format!("DROP TABLE {}", connector.names(name)?))?;
         }
     }
     client.close();
     Ok(())
 }
 
-fn is_there(connector: &Connector, client: &mut dyn Client, name: &str) -> bool {
-    client.query(&connector.asks_for(name)).is_ok()
+/// The names that tables have on a server which are made as these words.
+fn identifiers(catalogue: &Catalogue, names: &[String]) -> Result<Vec<Identifier>, LoadError> {
+    let named = |name: &String| {
+        let fit = catalogue.table(name);
+        fit.map_err(|error| LoadError::Unfit(format!("the table {}: {error}", name.escape_debug())))
+    };
+    names.iter().map(named).collect()
+}
+
+/// The first of these names that is taken, by whatever.
+fn first_that_is_there(
+    connector: &Connector,
+    names: &[String],
+) -> Result<Option<String>, LoadError> {
+    if let Some(mut catalogue) = Catalogue::open(connector)? {
+        let own = identifiers(&catalogue, names)?;
+        let found = catalogue.occupants(&own)?;
+        catalogue.close();
+        let is_there = |name: &&Identifier| found.contains_key(name.name());
+        return Ok(own.iter().find(is_there).map(|name| name.name().to_owned()));
+    }
+    let mut client = connector.connect()?;
+    for name in names {
+        if client.query(&connector.asks_for(name)?).is_ok() {
+            return Ok(Some(name.clone()));
+        }
+    }
+    Ok(None)
 }
 
 /// One filling, shared by its workers.
@@ -119,12 +179,30 @@ struct Filling<'a> {
     dialect: Dialect,
     dataset: &'a dyn Dataset,
     scripts: &'a [TableScript],
-    parts: Vec<Part>,
-    next_part: AtomicUsize,
-    next_finish: AtomicUsize,
     units_done: AtomicU64,
+    finish_begun: AtomicUsize,
     failed: AtomicBool,
     stop: &'a AtomicBool,
+}
+
+/// What workers take from, each thing once.
+struct Queue<T> {
+    all: Vec<T>,
+    next: AtomicUsize,
+}
+
+impl<T> Queue<T> {
+    fn new(all: Vec<T>) -> Queue<T> {
+        Queue { all, next: AtomicUsize::new(0) }
+    }
+
+    fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    fn next(&self) -> Option<&T> {
+        self.all.get(self.next.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// Units of a table that are sent in one transaction.
@@ -141,26 +219,36 @@ impl<'a> Filling<'a> {
         scripts: &'a [TableScript],
         stop: &'a AtomicBool,
     ) -> Filling<'a> {
-        let parts = parts(dialect, dataset, scripts.len());
         Filling {
             connector,
             dialect,
             dataset,
             scripts,
-            parts,
-            next_part: AtomicUsize::new(0),
-            next_finish: AtomicUsize::new(0),
             units_done: AtomicU64::new(0),
+            finish_begun: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
             stop,
         }
     }
 
-    fn run(&self, progress: &mut dyn FnMut(FillProgress)) -> Result<(), LoadError> {
-        self.all_workers(self.parts.len(), progress, |client| self.send_parts(client))?;
+    fn run(
+        &self,
+        waves: &[Vec<usize>],
+        progress: &mut dyn FnMut(FillProgress),
+    ) -> Result<(), LoadError> {
+        for wave in waves {
+            let parts = Queue::new(parts(self.dialect, self.dataset, wave));
+            self.all_workers(parts.count(), progress, |client| self.send_parts(client, &parts))?;
+        }
         let total = self.total();
         progress(FillProgress::Rows { done: total, total });
-        self.all_workers(self.scripts.len(), progress, |client| self.finish_tables(client))
+        for wave in finishing_waves(self.scripts) {
+            let tables = Queue::new(wave);
+            self.all_workers(tables.count(), progress, |client| {
+                self.finish_tables(client, &tables)
+            })?;
+        }
+        Ok(())
     }
 
     /// Lets workers do `work`, each on a connection of its own, and tells how far they are.
@@ -219,7 +307,7 @@ impl<'a> Filling<'a> {
         if done < total {
             return FillProgress::Rows { done, total };
         }
-        let begun = self.next_finish.load(Ordering::Relaxed).min(self.scripts.len());
+        let begun = self.finish_begun.load(Ordering::Relaxed);
         FillProgress::Finishing(begun.saturating_sub(1) as u32)
     }
 
@@ -232,15 +320,14 @@ impl<'a> Filling<'a> {
         self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
     }
 
-    fn send_parts(&self, client: &mut dyn Client) -> Result<(), LoadError> {
-        while let Some(part) = self.parts.get(self.next_part.fetch_add(1, Ordering::Relaxed)) {
+    fn send_parts(&self, client: &mut dyn Client, parts: &Queue<Part>) -> Result<(), LoadError> {
+        while let Some(part) = parts.next() {
             let script = &self.scripts[part.table];
             let target = BulkTarget { table: &script.name, columns: &script.columns };
             let mut source =
                 Source { filling: self, table: part.table, left: part.units.clone(), rows: 0 };
             let taken = client.bulk(&target, &mut |buffer| source.piece(buffer));
-            let what = || Some(format!("rows into {}", script.name));
-            let taken = taken.map_err(|error| LoadError::Wire(error, what()))?;
+            let taken = taken.map_err(|error| not_taken(error, script))?;
             if self.is_to_stop() {
                 return Err(LoadError::Interrupted);
             }
@@ -254,9 +341,14 @@ impl<'a> Filling<'a> {
         Ok(())
     }
 
-    fn finish_tables(&self, client: &mut dyn Client) -> Result<(), LoadError> {
-        while let Some(script) = self.scripts.get(self.next_finish.fetch_add(1, Ordering::Relaxed))
-        {
+    fn finish_tables(
+        &self,
+        client: &mut dyn Client,
+        tables: &Queue<usize>,
+    ) -> Result<(), LoadError> {
+        while let Some(table) = tables.next() {
+            let script = &self.scripts[*table];
+            self.finish_begun.fetch_add(1, Ordering::Relaxed);
             if self.is_to_stop() {
                 return Err(LoadError::Interrupted);
             }
@@ -274,19 +366,31 @@ impl<'a> Filling<'a> {
 /// as they come: where two connections write a table by turns, it is luck how far rows lie in the
 /// order of their keys, and on that (`pg_stats.correlation`) depends which plans are chosen. MySQL
 /// keeps them by their keys; there a table is divided where there are fewer tables than workers.
-fn parts(dialect: Dialect, dataset: &dyn Dataset, tables: usize) -> Vec<Part> {
+fn parts(dialect: Dialect, dataset: &dyn Dataset, tables: &[usize]) -> Vec<Part> {
     let is_divided = match dialect {
         Dialect::Engine => true,
-        Dialect::Mysql => tables < workers(),
+        Dialect::Mysql => tables.len() < workers(),
         Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => false,
     };
-    let of_table = |table: usize| {
+    let of_table = |&table: &usize| {
         let units = dataset.units(table);
         let step = if is_divided { UNITS_PER_PART } else { units.max(1) };
         let starts = (0..units).step_by(step as usize);
         starts.map(move |start| Part { table, units: start..(start + step).min(units) })
     };
-    (0..tables).flat_map(of_table).collect()
+    tables.iter().flat_map(of_table).collect()
+}
+
+/// Why rows were not taken, and what may be done about it.
+fn not_taken(error: WireError, script: &TableScript) -> LoadError {
+    let name = &script.name;
+    match error.is_fatal() || !refers_to_itself(script) {
+        true => LoadError::Wire(error, Some(format!("rows into {name}"))),
+        false => LoadError::Unfit(format!(
+            "rows into {name}: {error}; the table refers to itself, and a row may come before the \
+             one that it refers to: add this foreign key in `after`"
+        )),
+    }
 }
 
 /// How many connections fill at a time, where the server takes several.

@@ -28,6 +28,7 @@ mod asking;
 mod background;
 mod book;
 mod brake;
+mod catalogue;
 mod check;
 pub mod clock;
 pub mod closed;
@@ -66,6 +67,7 @@ mod wire;
 
 pub use affinity::pin_to;
 pub use answer::Answer;
+pub use catalogue::{Catalogue, Occupant};
 pub use check::check_invariants;
 pub use clock::{Clock, VirtualClock};
 pub use closed::run_round;

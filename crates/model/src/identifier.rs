@@ -131,10 +131,9 @@ impl fmt::Display for Literal {
         let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
         match self.dialect {
             Dialect::Mysql | Dialect::Engine | Dialect::Rocksdb => write!(f, "_utf8mb4 x'{hex}'"),
-            Dialect::Postgres => write!(
-                f,
-                "pg_catalog.convert_from(pg_catalog.decode('{hex}', 'hex'), 'UTF8')"
-            ),
+            Dialect::Postgres => {
+                write!(f, "pg_catalog.convert_from(pg_catalog.decode('{hex}', 'hex'), 'UTF8')")
+            }
             Dialect::Sqlite => write!(f, "CAST(x'{hex}' AS TEXT)"),
         }
     }

@@ -45,10 +45,11 @@ impl Home {
         let dir = dir.canonicalize().map_err(SandboxError::io("resolve", &dir))?;
         check_path(&dir)?;
         claim_marker(&dir)?;
-        for part in ["run", "servers", "templates", "images", "tools", "apt", "bg"] {
+        for part in ["run", "servers", "templates", "images", "tools", "apt", "bg", "receipts"] {
             let part = dir.join(part);
             fs::create_dir_all(&part).map_err(SandboxError::io("create", &part))?;
-            let mode = if part.ends_with("apt") { 0o700 } else { 0o755 };
+            let is_private = part.ends_with("apt") || part.ends_with("receipts");
+            let mode = if is_private { 0o700 } else { 0o755 };
             set_mode(&part, mode)?;
         }
         Ok(Home { dir })
@@ -78,6 +79,11 @@ impl Home {
 
     pub(crate) fn background(&self) -> PathBuf {
         self.dir.join("bg")
+    }
+
+    /// What was left at servers that are not ours; see [`crate::Receipt`].
+    pub(crate) fn receipts(&self) -> PathBuf {
+        self.dir.join("receipts")
     }
 
     pub(crate) fn run(&self) -> PathBuf {

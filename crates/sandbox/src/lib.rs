@@ -23,6 +23,7 @@
 //!   images/        data directories with tables in them, loaded once; see `image`
 //!   run/           what belongs to a running dbdyno: data, sockets, logs; see `claim`
 //!   bg/            servers that run without a dbdyno; see `background`
+//!   receipts/      what was left at servers that are not ours; see `receipt`
 //! ```
 //!
 //! **Nothing left behind** rests on three things that do not depend on each other: `Drop` of
@@ -58,6 +59,7 @@ mod options;
 mod pages;
 mod presets;
 mod process;
+mod receipt;
 mod recorder;
 mod registry;
 mod release;
@@ -88,6 +90,7 @@ pub use image::{Image, ImageKey};
 pub use options::Options;
 pub use presets::{About, PRESETS};
 pub use process::{memory_mb, processors};
+pub use receipt::{DatabaseMaker, KnownToken, Receipt, ReceiptPlace};
 pub use recorder::{Events, Recorder};
 pub use release::{Release, here};
 pub use server::Server;

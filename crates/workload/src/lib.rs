@@ -30,6 +30,7 @@ pub mod load;
 pub mod planned;
 pub mod program;
 pub mod ready;
+mod references;
 pub mod span;
 pub mod spec;
 pub mod statement;
@@ -53,6 +54,7 @@ pub use load::{
 };
 pub use program::{Call, Event, Program};
 pub use ready::ReadyLoad;
+pub use references::{finishing_waves, refers_to_itself, waves};
 pub use span::{Span, span};
 pub use spec::{Spec, SpecError};
 pub use statement::{Statement, StatementKind, Value};

@@ -1,30 +1,31 @@
 //! Our tables on a server that is not ours.
 //!
 //! ```text
+//!   no tables wanted? ── yes ──▶ nothing is made, marked or taken away
+//!        │
 //!   database there? ── no ──▶ made, and dropped at the end if nothing else is in it
 //!        │
-//!   lock free? ── no ──▶ is the marker that of our other arm?  yes: the same tables, shared
-//!        │                                                     no:  another dbdyno, refused
-//!   marker there? ── yes ──▶ left by a killed dbdyno: its tables go
-//!        │
+//!   lock free? ── no ──▶ is it held by our other arm?  yes: the same tables, shared
+//!        │                                             no:  another dbdyno, refused
+//!   marker there? ── yes ──▶ its token has a receipt in this home: left by a killed dbdyno, and the
+//!        │                   tables that the receipt names go; it has none: refused, untouched
 //!   tables there? ── yes ──▶ somebody's own: refused, untouched
 //!        │
-//!   marker, tables  …  no tables, no marker
+//!   receipt, marker, tables  …  no tables, no marker, no receipt
 //! ```
 //!
-//! The marker tells tables of ours from somebody's own, the lock tells those of a living dbdyno
-//! from those of a killed one: the server lets go of it when its connection ends. Where a server
-//! has no such locks, the marker alone must do.
+//! The receipt (`dbdyno_sandbox::Receipt`) proves which tables are ours: a server can say anything.
+//! The lock tells those of a living dbdyno from those of a killed one: the server lets go of it when
+//! its connection ends. Where a server has no such locks, that of the receipt must do.
 
-use std::hash::{BuildHasher as _, RandomState};
-
-use dbdyno_load::{Connector, LoadError, drop_tables};
-use dbdyno_model::Dialect;
+use dbdyno_load::{Catalogue, Connector, LoadError};
+use dbdyno_model::{Dialect, Identifier};
+use dbdyno_sandbox::{DatabaseMaker, Home, KnownToken, Receipt, ReceiptPlace, SandboxError};
 use dbdyno_wire::{Client, Endpoint, WireError};
 
 use super::connecting::connector;
+use super::marker::Marker;
 
-const MARKER: &str = "dbdyno_tables";
 /// What PostgreSQL's advisory lock is called: the bytes of `dyno`.
 const LOCK: u32 = 0x6479_6e6f;
 
@@ -32,112 +33,161 @@ const LOCK: u32 = 0x6479_6e6f;
 pub(crate) struct Guest {
     endpoint: Endpoint,
     dialect: Dialect,
-    /// Names of the tables that are or will be ours.
+    /// What the tables are made as that are or will be ours.
     tables: Vec<String>,
-    token: String,
-    database: Database,
-    marked: Marked,
+    database: DatabaseMaker,
+    /// What marks them; `None` where nothing is ours there.
+    receipt: Option<Receipt>,
     /// The connection that holds the lock; `None` where the server has no such locks.
     lock: Option<Box<dyn Client>>,
-}
-
-/// Who made the database.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Database {
-    Theirs,
-    Ours,
-}
-
-/// Whether what is ours there is marked as such, and has to be taken away.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Marked {
-    No,
-    Yes,
 }
 
 /// How a database was found.
 pub(crate) enum Found {
     /// Free for us, and reserved.
     Free(Box<Guest>),
-    /// In use by the guest with this of the tokens that were asked for.
+    /// In use by this of the other guests.
     Shared(usize),
 }
 
-enum Lock {
-    Ours(Box<dyn Client>),
-    Taken,
-    Unsupported,
+/// A database on a server that is not ours.
+pub(crate) struct Destination<'a> {
+    /// Where receipts are kept.
+    pub home: &'a Home,
+    /// The database.
+    pub endpoint: &'a Endpoint,
+    /// How its SQL is spelled.
+    pub dialect: Dialect,
 }
 
 impl Guest {
-    /// Makes sure of the database, alone or together with the arm of one of these `tokens`. What a
-    /// killed dbdyno has left is taken away; `tell` hears of it.
+    /// Makes sure of the database, alone or together with one of `others`. What a killed dbdyno of
+    /// this home has left is taken away; `tell` hears of it. Without `tables` nothing is changed
+    /// there.
     ///
     /// # Errors
     /// The server's refusal; [`LoadError::TableExists`] for tables that are not ours;
-    /// [`LoadError::InUse`] if another dbdyno works there.
+    /// [`LoadError::InUse`] if another dbdyno works there; [`LoadError::MarkedByOthers`] if a dbdyno
+    /// has left something there of which this home knows nothing.
     pub(crate) fn arrive(
-        endpoint: &Endpoint,
-        dialect: Dialect,
+        destination: &Destination<'_>,
         tables: Vec<String>,
-        tokens: &[&str],
+        others: &[&Guest],
         tell: &mut dyn FnMut(&str),
     ) -> Result<Found, LoadError> {
-        let database = make_database(endpoint, dialect)?;
-        let connector = connector(dialect, endpoint.clone());
-        let lock = match take_lock(&connector, dialect)? {
-            Lock::Ours(client) => Some(client),
-            Lock::Unsupported => None,
-            Lock::Taken => {
-                let held = read_marker(&connector)?.map(|left| left.token);
-                let known = held.and_then(|held| tokens.iter().position(|token| **token == held));
-                let in_use = || LoadError::InUse(endpoint.database.clone());
-                return known.map(Found::Shared).ok_or_else(in_use);
-            }
+        let &Destination { endpoint, dialect, .. } = destination;
+        let database = match tables.is_empty() {
+            true => DatabaseMaker::Others,
+            false => make_database(endpoint, dialect)?,
         };
-        let token = format!("{:016x}", RandomState::new().hash_one(MARKER));
-        let endpoint = endpoint.clone();
-        let marked = Marked::No;
-        let mut guest =
-            Box::new(Guest { endpoint, dialect, tables, token, database, marked, lock });
-        if let Some(left) = read_marker(&connector)? {
-            drop_tables(&connector, &left.tables)?;
-            run(&connector, &format!("DROP TABLE {MARKER}"))?;
-            if left.database == Database::Ours {
-                guest.database = Database::Ours;
-            }
-            tell("took away tables that a killed dbdyno had left");
+        let connector = connector(dialect, endpoint.clone());
+        let lock = take_lock(&connector, dialect)?;
+        let in_use = || LoadError::InUse(endpoint.database.clone());
+        if let Lock::Taken(holder) = lock {
+            let is_holder = |guest: &&Guest| guest.is_connected_as(holder);
+            let at = others.iter().position(is_holder);
+            // Behind a proxy its numbers of connections say nothing.
+            let at = at.map_or_else(|| marked_by(&connector, others), |at| Ok(Some(at)))?;
+            return at.map(Found::Shared).ok_or_else(in_use);
         }
-        guest.mark(&connector)?;
+        let endpoint = endpoint.clone();
+        let mut guest = Box::new(Guest {
+            endpoint,
+            dialect,
+            tables,
+            database,
+            receipt: None,
+            lock: lock.client(),
+        });
+        if guest.tables.is_empty() {
+            return Ok(Found::Free(guest));
+        }
+        if let Some(at) = marked_by(&connector, others)? {
+            return Ok(Found::Shared(at));
+        }
+        let mut catalogue = catalogue(&connector)?;
+        guest.take_left_away(destination, &mut catalogue, tell)?;
+        guest.mark(destination, &mut catalogue)?;
+        catalogue.close();
         Ok(Found::Free(guest))
     }
 
-    /// Tells this guest from all others.
-    pub(crate) fn token(&self) -> &str {
-        &self.token
+    fn is_connected_as(&self, connection: Option<u64>) -> bool {
+        let own = self.lock.as_ref().map(|client| client.connection_id());
+        own.is_some() && own == connection
     }
 
-    fn mark(&mut self, connector: &Connector) -> Result<(), LoadError> {
+    /// Takes away what a killed dbdyno of this home has left.
+    fn take_left_away(
+        &mut self,
+        destination: &Destination<'_>,
+        catalogue: &mut Catalogue,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(), LoadError> {
+        let place = self.place();
+        let by_others = |known: String| {
+            let database = destination.endpoint.database.clone();
+            LoadError::MarkedByOthers { database, known }
+        };
+        let token = match Marker::find(catalogue)? {
+            Marker::Nothing => return Receipt::forget(destination.home, &place).map_err(unfit),
+            Marker::Of(token) => token,
+            Marker::Alien(what) => {
+                return Err(by_others(format!("it is {}; ", what.escape_debug())));
+            }
+        };
+        let receipt = match Receipt::of(destination.home, &token).map_err(unfit)? {
+            KnownToken::Unknown => return Err(by_others(String::new())),
+            KnownToken::InUse => return Err(LoadError::InUse(place.database)),
+            KnownToken::Left(receipt) => receipt,
+        };
+        if !receipt.is_of(&place) {
+            let server = receipt.server();
+            return Err(by_others(format!(
+                "it was made by way of {server}: name that in the URL, and it is taken away; "
+            )));
+        }
+        drop_words(catalogue, receipt.tables())?;
+        Marker::take_away(catalogue)?;
+        if receipt.maker() == DatabaseMaker::Us {
+            self.database = DatabaseMaker::Us;
+        }
+        receipt.remove().map_err(unfit)?;
+        tell("took away tables that a killed dbdyno had left");
+        Ok(())
+    }
+
+    fn mark(
+        &mut self,
+        destination: &Destination<'_>,
+        catalogue: &mut Catalogue,
+    ) -> Result<(), LoadError> {
         // Somebody's own tables are found before anything is marked as ours.
-        let mut client = connector.connect()?;
-        for name in &self.tables {
-            if client.query(&format!("SELECT 1 FROM {name} WHERE 1=0")).is_ok() {
-                return Err(LoadError::TableExists(name.clone()));
+        let names = identifiers(catalogue, &self.tables)?;
+        let found = catalogue.occupants(&names)?;
+        if let Some(name) = names.iter().find(|name| found.contains_key(name.name())) {
+            return Err(LoadError::TableExists(name.name().to_owned()));
+        }
+        let (place, tables) = (self.place(), self.tables.clone());
+        let receipt =
+            Receipt::write(destination.home, &place, self.database, tables).map_err(unfit)?;
+        match Marker::make(catalogue, &receipt) {
+            Ok(()) => self.receipt = Some(receipt),
+            // It may be there although the answer was lost: the receipt stays.
+            Err(error @ LoadError::Wire(..)) => return Err(error),
+            Err(error) => {
+                receipt.remove().map_err(unfit)?;
+                return Err(error);
             }
         }
-        client.query(&format!(
-            "CREATE TABLE {MARKER} (table_names TEXT NOT NULL, token VARCHAR(16) NOT NULL, \
-             database_is_ours INTEGER NOT NULL)"
-        ))?;
-        self.marked = Marked::Yes;
-        client.query(&format!(
-            "INSERT INTO {MARKER} VALUES ('{}', '{}', {})",
-            self.tables.join(","),
-            self.token,
-            u8::from(self.database == Database::Ours)
-        ))?;
-        client.close();
         Ok(())
+    }
+
+    fn place(&self) -> ReceiptPlace {
+        ReceiptPlace {
+            server: self.endpoint.transport.to_string(),
+            database: self.endpoint.database.clone(),
+        }
     }
 
     /// Takes away what we made.
@@ -150,17 +200,19 @@ impl Guest {
 
     fn take_all_away(&mut self) -> Result<(), LoadError> {
         let connector = connector(self.dialect, self.endpoint.clone());
-        if std::mem::replace(&mut self.marked, Marked::No) == Marked::Yes {
-            drop_tables(&connector, &self.tables)?;
-            run(&connector, &format!("DROP TABLE {MARKER}"))?;
+        if let Some(receipt) = self.receipt.take() {
+            let mut catalogue = catalogue(&connector)?;
+            drop_words(&mut catalogue, &self.tables)?;
+            Marker::take_away(&mut catalogue)?;
+            catalogue.close();
+            receipt.remove().map_err(unfit)?;
         }
         let lock = self.lock.take();
-        if std::mem::replace(&mut self.database, Database::Theirs) == Database::Ours
-            && is_empty(&connector, self.dialect)?
-        {
+        let maker = std::mem::replace(&mut self.database, DatabaseMaker::Others);
+        if maker == DatabaseMaker::Us && is_empty(&connector)? {
             // PostgreSQL drops no database that somebody is connected to, and be it we.
             lock.into_iter().for_each(Client::close);
-            let name = quoted(&self.endpoint.database, self.dialect);
+            let name = database_name(&self.endpoint, self.dialect)?;
             run(&lobby(&self.endpoint, self.dialect), &format!("DROP DATABASE {name}"))?;
         }
         Ok(())
@@ -174,61 +226,90 @@ impl Drop for Guest {
     }
 }
 
-/// What a marker says.
-struct LeftOver {
-    tables: Vec<String>,
-    token: String,
-    database: Database,
+/// Which of these guests has marked the database of a connector, if one has.
+fn marked_by(connector: &Connector, guests: &[&Guest]) -> Result<Option<usize>, LoadError> {
+    if guests.is_empty() {
+        return Ok(None);
+    }
+    let mut catalogue = catalogue(connector)?;
+    let marker = Marker::find(&mut catalogue)?;
+    catalogue.close();
+    let Marker::Of(token) = marker else { return Ok(None) };
+    let is_marked =
+        |guest: &&Guest| guest.receipt.as_ref().is_some_and(|receipt| receipt.token() == token);
+    Ok(guests.iter().position(is_marked))
 }
 
-fn read_marker(connector: &Connector) -> Result<Option<LeftOver>, LoadError> {
-    let mut client = connector.connect()?;
-    let marker = format!("SELECT table_names, token, database_is_ours FROM {MARKER}");
-    let rows = match client.query(&marker) {
-        Ok(rows) => rows.rows,
-        Err(error) if error.is_fatal() => return Err(error.into()),
-        Err(_) => return Ok(None),
-    };
-    client.close();
-    // Killed between making the marker and filling it in: then there are no tables yet.
-    let row = rows.into_iter().next().unwrap_or_default();
-    let field = |index: usize| row.get(index).cloned().flatten().unwrap_or_default();
-    Ok(Some(LeftOver {
-        tables: field(0).split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
-        token: field(1),
-        database: if field(2) == "1" { Database::Ours } else { Database::Theirs },
-    }))
+enum Lock {
+    Ours(Box<dyn Client>),
+    /// By the connection of this number, where it is told.
+    Taken(Option<u64>),
+    Unsupported,
+}
+
+impl Lock {
+    fn client(self) -> Option<Box<dyn Client>> {
+        match self {
+            Lock::Ours(client) => Some(client),
+            Lock::Taken(_) | Lock::Unsupported => None,
+        }
+    }
+}
+
+/// What is said and asked for the lock of a database.
+struct LockWords {
+    /// The connection is idle for as long as the run takes; it calls what is the server's own.
+    first: &'static [&'static str],
+    take: String,
+    holder: String,
+}
+
+fn lock_words(dialect: Dialect) -> LockWords {
+    match dialect {
+        Dialect::Mysql => {
+            let name = "CONCAT('dbdyno.', MD5(DATABASE()))";
+            LockWords {
+                first: &["SET SESSION wait_timeout=31536000"],
+                take: format!("SELECT GET_LOCK({name}, 0)"),
+                holder: format!("SELECT IS_USED_LOCK({name})"),
+            }
+        }
+        Dialect::Postgres => LockWords {
+            first: &["SET search_path = pg_catalog, pg_temp", "SET idle_session_timeout=0"],
+            take: format!("SELECT pg_try_advisory_lock({LOCK})::int"),
+            holder: format!(
+                "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted \
+                 AND classid = 0 AND objid = {LOCK} AND database = \
+                 (SELECT oid FROM pg_database WHERE datname = current_database())"
+            ),
+        },
+        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => unreachable!("it is no server"),
+    }
 }
 
 fn take_lock(connector: &Connector, dialect: Dialect) -> Result<Lock, LoadError> {
     let mut client = connector.connect()?;
-    // The connection is idle for as long as the run takes.
-    let (patience, lock) = match dialect {
-        Dialect::Mysql => (
-            "SET SESSION wait_timeout=31536000",
-            "SELECT GET_LOCK(CONCAT('dbdyno.', MD5(DATABASE())), 0)".to_owned(),
-        ),
-        Dialect::Postgres => {
-            ("SET idle_session_timeout=0", format!("SELECT pg_try_advisory_lock({LOCK})::int"))
+    let words = lock_words(dialect);
+    for sql in words.first {
+        if let Err(error) = client.run(sql)
+            && error.is_fatal()
+        {
+            return Err(error.into());
         }
-        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => unreachable!("it is no server"),
-    };
-    if let Err(error) = client.run(patience)
-        && error.is_fatal()
-    {
-        return Err(error.into());
     }
-    let taken = client.query(&lock);
-    match taken {
+    match client.query(&words.take) {
         Ok(rows) if rows.single() == Some("1") => Ok(Lock::Ours(client)),
-        Ok(rows) if rows.single() == Some("0") => Ok(Lock::Taken),
+        Ok(rows) if rows.single() == Some("0") => {
+            let holder = client.query(&words.holder).ok();
+            Ok(Lock::Taken(holder.and_then(|rows| rows.single()?.parse().ok())))
+        }
         Err(error) if error.is_fatal() => Err(error.into()),
         Ok(_) | Err(_) => Ok(Lock::Unsupported),
     }
 }
 
 /// Makes the database that the URL names, if it is not there and we may.
-fn make_database(endpoint: &Endpoint, dialect: Dialect) -> Result<Database, WireError> {
+fn make_database(endpoint: &Endpoint, dialect: Dialect) -> Result<DatabaseMaker, LoadError> {
     let direct = connector(dialect, endpoint.clone()).connect();
     let unknown = match &direct {
         Err(WireError::Login(error)) => {
@@ -237,24 +318,24 @@ fn make_database(endpoint: &Endpoint, dialect: Dialect) -> Result<Database, Wire
         _ => false,
     };
     if !unknown {
-        return direct.map(Client::close).map(|()| Database::Theirs);
+        direct.map(Client::close)?;
+        return Ok(DatabaseMaker::Others);
     }
-    let name = quoted(&endpoint.database, dialect);
+    let name = database_name(endpoint, dialect)?;
     run(&lobby(endpoint, dialect), &format!("CREATE DATABASE {name}"))?;
-    Ok(Database::Ours)
+    Ok(DatabaseMaker::Us)
 }
 
-/// Whether nobody else has put a table into the database.
-fn is_empty(connector: &Connector, dialect: Dialect) -> Result<bool, WireError> {
-    let theirs = match dialect {
-        Dialect::Mysql => "table_schema = DATABASE()",
-        _ => "table_schema NOT IN ('pg_catalog', 'information_schema')",
-    };
-    let mut client = connector.connect()?;
-    let count =
-        client.query(&format!("SELECT count(*) FROM information_schema.tables WHERE {theirs}"))?;
-    let empty = count.single() == Some("0");
-    client.close();
+fn database_name(endpoint: &Endpoint, dialect: Dialect) -> Result<Identifier, LoadError> {
+    let name = Identifier::new(&endpoint.database, dialect);
+    name.map_err(|error| LoadError::Unfit(format!("the database of the URL: {error}")))
+}
+
+/// Whether nobody else has put anything into the database.
+fn is_empty(connector: &Connector) -> Result<bool, WireError> {
+    let mut catalogue = catalogue(connector)?;
+    let empty = catalogue.is_empty()?;
+    catalogue.close();
     Ok(empty)
 }
 
@@ -264,10 +345,29 @@ fn lobby(endpoint: &Endpoint, dialect: Dialect) -> Connector {
     connector(dialect, Endpoint { database: database.to_owned(), ..endpoint.clone() })
 }
 
-fn quoted(name: &str, dialect: Dialect) -> String {
-    let quote = if dialect == Dialect::Postgres { '"' } else { '`' };
-    let doubled = name.replace(quote, &format!("{quote}{quote}"));
-    format!("{quote}{doubled}{quote}")
+fn catalogue(connector: &Connector) -> Result<Catalogue, WireError> {
+    Ok(Catalogue::open(connector)?.expect("what a URL names is a server"))
+}
+
+fn identifiers(catalogue: &Catalogue, words: &[String]) -> Result<Vec<Identifier>, LoadError> {
+    let named = |word: &String| {
+        let name = catalogue.table(word);
+        name.map_err(|error| {
+            LoadError::Unfit(format!("the table {}: {error}", word.escape_debug()))
+        })
+    };
+    words.iter().map(named).collect()
+}
+
+/// Takes the tables away that are made as these words.
+fn drop_words(catalogue: &mut Catalogue, words: &[String]) -> Result<(), LoadError> {
+    let names = identifiers(catalogue, words)?;
+    catalogue.drop_tables(&names)
+}
+
+/// A receipt that cannot be written or read.
+fn unfit(error: SandboxError) -> LoadError {
+    LoadError::Unfit(error.to_string())
 }
 
 fn run(connector: &Connector, sql: &str) -> Result<(), WireError> {

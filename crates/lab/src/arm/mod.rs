@@ -11,6 +11,7 @@ mod connecting;
 mod fill;
 mod guest;
 mod image;
+mod marker;
 mod open;
 mod pragma;
 pub(crate) mod provenance;

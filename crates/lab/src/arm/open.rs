@@ -22,7 +22,7 @@ use dbdyno_sandbox::{
 use dbdyno_wire::WireError;
 
 use super::connecting::{self, connector};
-use super::guest::{Found, Guest};
+use super::guest::{Destination, Found, Guest};
 use super::image::{self, Origin, Policy};
 use super::pragma;
 use super::set_up::{SetUp, options, slowed};
@@ -135,17 +135,17 @@ fn visit(
     let endpoint = connecting::endpoint(url).map_err(server)?;
     let mut tell = |text: &str| watch.progress(Progress::Stage(arm, text));
     let guests = others.iter().filter_map(|(arm, other)| match &other.keeper {
-        Keeper::Guest(guest) => Some((arm, guest.token())),
+        Keeper::Guest(guest) => Some((arm, &**guest)),
         _ => None,
     });
-    let guests: Vec<(ArmIndex, &str)> = guests.collect();
-    let tokens: Vec<&str> = guests.iter().map(|(_, token)| *token).collect();
+    let (arms, guests): (Vec<ArmIndex>, Vec<&Guest>) = guests.unzip();
     let tables = setup.datasets.iter().flat_map(|dataset| dataset.tables(url.dialect));
     let names = tables.map(|table| table.name).collect();
-    let found = Guest::arrive(&endpoint, url.dialect, names, &tokens, &mut tell);
+    let destination = Destination { home: setup.home, endpoint: &endpoint, dialect: url.dialect };
+    let found = Guest::arrive(&destination, names, &guests, &mut tell);
     let keeper = match found {
         Ok(Found::Free(guest)) => Keeper::Guest(guest),
-        Ok(Found::Shared(at)) => Keeper::Shared(guests[at].0),
+        Ok(Found::Shared(at)) => Keeper::Shared(arms[at]),
         Err(LoadError::Wire(error, None)) => return Err(server(error)),
         Err(error) => {
             return Err(LabError::Load(arm, "preparing the database".to_owned(), error));

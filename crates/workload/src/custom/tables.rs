@@ -21,6 +21,7 @@ use crate::draw::Draw;
 use crate::file::{Entry, FileError, Section};
 use crate::generate::{Memory, Scope};
 use crate::load::Sql;
+use crate::references::circle;
 use crate::statement::Value;
 use crate::table::Tables;
 use crate::template::{Generator, Named, Part, Template, is_name};
@@ -81,11 +82,31 @@ fn own_tables(entry: &Entry<'_, '_>) -> Result<Place, FileError> {
     if tables.is_empty() {
         return Err(entry.error("a list of tables without a table; leave it out"));
     }
+    in_some_order(&tables, &entries)?;
     let place = Place::Own(tables.clone());
     for (table, entry) in tables.iter_mut().zip(&entries) {
         table.columns = columns(&entry.section("a table")?, table, &place)?;
     }
     Ok(Place::Own(tables))
+}
+
+/// Servers make a table only after those that it refers to.
+fn in_some_order(tables: &[OwnTable], entries: &[Entry<'_, '_>]) -> Result<(), FileError> {
+    for dialect in [Dialect::Mysql, Dialect::Postgres] {
+        let creates: Vec<(&str, &str)> =
+            tables.iter().map(|table| (&*table.name, table.create.of(dialect))).collect();
+        if let Some([one, other]) = circle(&creates) {
+            let section = entries[one].section("a table")?;
+            let create = section.required("create", "create = \"CREATE TABLE …\"")?;
+            let (one, other) = (&tables[one].name, &tables[other].name);
+            return Err(create.error(format!(
+                "the tables {one} and {other} refer to each other, and neither can be made first; \
+                 add one of the foreign keys when both are filled: after = [\"ALTER TABLE {one} \
+                 ADD FOREIGN KEY …\"]"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn columns(

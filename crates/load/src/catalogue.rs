@@ -1,0 +1,280 @@
+//! What stands in the database of a server, by its catalogue alone, and what of it may go.
+//!
+//! ```text
+//!   names of ours ──▶ catalogue ──▶ nobody │ an ordinary table of our account │ somebody else's
+//!                                                       └──▶ DROP TABLE "schema"."name"
+//! ```
+//!
+//! A server may be full of other people's things: a view, a function or an operator that is called
+//! as one of ours would be carried out with our rights. So nothing is selected from a table whose
+//! name alone is ours; what the catalogue says is compared and never carried out; names stand
+//! quoted, and in PostgreSQL with their schema, in a session that finds functions and operators in
+//! `pg_catalog` alone. In MySQL the session speaks latin1 even where the server does not take that
+//! from the login, so that no character swallows a quote.
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{Dialect, Identifier, Literal, UnfitName};
+use dbdyno_wire::{Client, Rows, WireError};
+
+use crate::connector::Connector;
+use crate::error::LoadError;
+
+/// How PostgreSQL resolves names in a session that only looks.
+const SAFE_PATH: &str = "SET search_path = pg_catalog, pg_temp";
+/// How the served reference engine calls itself.
+const ENGINE: &str = "-dbdyno-";
+
+/// What is called so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Occupant {
+    /// An ordinary table that our account may call its own.
+    Table,
+    /// Something else, in the catalogue's words: a view, a table of another account.
+    Other(String),
+}
+
+/// A session that looks at the catalogue of a server.
+pub struct Catalogue {
+    client: Box<dyn Client>,
+    kind: Kind,
+}
+
+enum Kind {
+    /// MySQL; whether it takes names without regard to case.
+    Mysql(Case),
+    /// PostgreSQL, and the schema in which tables are made: `None` where there is none.
+    Postgres(Option<Identifier>),
+    /// The served reference engine: it has tables, and neither views nor other accounts.
+    Engine,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Matters,
+    IsFolded,
+}
+
+impl Catalogue {
+    /// Opens one in the database of a connector; `None` for an arm that is no server.
+    ///
+    /// # Errors
+    /// Those of connecting, and the server's refusal.
+    pub fn open(connector: &Connector) -> Result<Option<Catalogue>, WireError> {
+        let is_postgres = match connector {
+            Connector::Mysql(_) => false,
+            Connector::Postgres(_) => true,
+            _ => return Ok(None),
+        };
+        let mut client = connector.connect()?;
+        let kind = if is_postgres {
+            Kind::Postgres(postgres_session(&mut *client)?)
+        } else if client.server_version().contains(ENGINE) {
+            Kind::Engine
+        } else {
+            client.run("SET NAMES latin1")?;
+            let case = client.query("SELECT @@lower_case_table_names")?;
+            let matters = case.single() == Some("0");
+            Kind::Mysql(if matters { Case::Matters } else { Case::IsFolded })
+        };
+        Ok(Some(Catalogue { client, kind }))
+    }
+
+    /// How its names are quoted.
+    fn dialect(&self) -> Dialect {
+        match self.kind {
+            Kind::Mysql(_) => Dialect::Mysql,
+            Kind::Postgres(_) => Dialect::Postgres,
+            Kind::Engine => Dialect::Engine,
+        }
+    }
+
+    /// The name that a table has here which is made as this word.
+    ///
+    /// # Errors
+    /// A word that cannot be a name.
+    pub fn table(&self, word: &str) -> Result<Identifier, UnfitName> {
+        Identifier::of_word(word, self.dialect())
+    }
+
+    /// A name in a statement: with its schema, where there are schemas.
+    pub fn place(&self, table: &Identifier) -> String {
+        match &self.kind {
+            Kind::Postgres(Some(schema)) => format!("{schema}.{table}"),
+            _ => table.to_string(),
+        }
+    }
+
+    /// Which of these names are taken, and by what.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn occupants(
+        &mut self,
+        names: &[Identifier],
+    ) -> Result<BTreeMap<String, Occupant>, WireError> {
+        if names.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let literal = |name: &Identifier| Literal::new(name.name(), self.dialect()).to_string();
+        let list: Vec<String> = names.iter().map(literal).collect();
+        let list = list.join(", ");
+        let rows = match &self.kind {
+            Kind::Mysql(_) => self.client.query(&format!(
+                "SELECT table_name, table_type FROM information_schema.tables \
+                 WHERE table_schema = DATABASE() AND table_name IN ({list})"
+            ))?,
+            Kind::Postgres(None) => return Ok(BTreeMap::new()),
+            Kind::Postgres(Some(schema)) => {
+                let schema = Literal::new(schema.name(), Dialect::Postgres);
+                self.client.query(&format!(
+                    "SELECT c.relname, CASE WHEN c.relkind NOT IN ('r', 'p') \
+                     THEN 'a view, an index or another relation (relkind ' || c.relkind::text || ')' \
+                     WHEN pg_get_userbyid(c.relowner) <> current_user \
+                     THEN 'a table of the account ' || pg_get_userbyid(c.relowner)::text \
+                     ELSE 'BASE TABLE' END \
+                     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                     WHERE n.nspname = {schema} AND c.relname IN ({list})"
+                ))?
+            }
+            Kind::Engine => named_tables(self.client.query("SHOW TABLES")?),
+        };
+        let folded = |name: &str| match self.kind {
+            Kind::Mysql(Case::IsFolded) => name.to_ascii_lowercase(),
+            _ => name.to_owned(),
+        };
+        let mut found = BTreeMap::new();
+        for row in rows.rows {
+            let [Some(name), Some(kind)] = row.as_slice() else { continue };
+            // The catalogue of MySQL compares names without regard to case.
+            for asked in names.iter().filter(|asked| folded(asked.name()) == folded(name)) {
+                let occupant = match kind.as_str() {
+                    // The latter are MariaDB's that keep old rows.
+                    "BASE TABLE" | "SYSTEM VERSIONED" => Occupant::Table,
+                    other => Occupant::Other(other.to_owned()),
+                };
+                found.insert(asked.name().to_owned(), occupant);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The names of the columns of a table.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn columns(&mut self, table: &Identifier) -> Result<Vec<String>, WireError> {
+        let name = Literal::new(table.name(), self.dialect());
+        let rows = match &self.kind {
+            Kind::Mysql(_) => self.client.query(&format!(
+                "SELECT column_name FROM information_schema.columns \
+                 WHERE table_schema = DATABASE() AND table_name = {name}"
+            ))?,
+            Kind::Postgres(None) => Rows::default(),
+            Kind::Postgres(Some(schema)) => {
+                let schema = Literal::new(schema.name(), Dialect::Postgres);
+                self.client.query(&format!(
+                    "SELECT a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid \
+                     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE a.attnum > 0 \
+                     AND NOT a.attisdropped AND n.nspname = {schema} AND c.relname = {name}"
+                ))?
+            }
+            Kind::Engine => self.client.query(&format!("SHOW COLUMNS FROM {table}"))?,
+        };
+        Ok(rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
+    }
+
+    /// Whether the database has no table, view or routine at all.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn is_empty(&mut self) -> Result<bool, WireError> {
+        let question = match self.kind {
+            Kind::Mysql(_) => {
+                "SELECT (SELECT count(*) FROM information_schema.tables \
+                 WHERE table_schema = DATABASE()) + (SELECT count(*) FROM \
+                 information_schema.routines WHERE routine_schema = DATABASE())"
+            }
+            Kind::Postgres(_) => {
+                "SELECT (SELECT count(*) FROM pg_class c JOIN pg_namespace n \
+                 ON n.oid = c.relnamespace WHERE n.nspname !~ '^(pg_|information_schema$)') + \
+                 (SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace \
+                 WHERE n.nspname !~ '^(pg_|information_schema$)')"
+            }
+            Kind::Engine => return Ok(self.client.query("SHOW TABLES")?.rows.is_empty()),
+        };
+        Ok(self.client.query(question)?.single() == Some("0"))
+    }
+
+    /// Carries out a statement.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn run(&mut self, sql: &str) -> Result<(), LoadError> {
+        self.client.query(sql).map_err(|error| LoadError::Wire(error, Some(sql.to_owned())))?;
+        Ok(())
+    }
+
+    /// Takes those of these tables away that are there: ordinary ones of our account alone.
+    ///
+    /// # Errors
+    /// [`LoadError::NotOurs`] for anything else that is called so, before anything is dropped; the
+    /// server's refusal.
+    pub fn drop_tables(&mut self, names: &[Identifier]) -> Result<(), LoadError> {
+        let found = self.occupants(names)?;
+        if let Some((name, Occupant::Other(what))) =
+            found.iter().find(|(_, occupant)| **occupant != Occupant::Table)
+        {
+            return Err(LoadError::NotOurs { name: name.clone(), what: what.clone() });
+        }
+        // Backwards: a table may refer to one that was made before it.
+        let mut left: Vec<&Identifier> =
+            names.iter().rev().filter(|name| found.contains_key(name.name())).collect();
+        while !left.is_empty() {
+            let (before, mut failed) = (left.len(), None);
+            let mut kept = Vec::new();
+            for name in left {
+                match self.run(&format!("DROP TABLE {}", self.place(name))) {
+                    Ok(()) => {}
+                    Err(LoadError::Wire(error, sql)) if !error.is_fatal() => {
+                        failed = failed.or(Some(LoadError::Wire(error, sql)));
+                        kept.push(name);
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            // One that refers to it may have gone since.
+            match failed {
+                Some(error) if kept.len() == before => return Err(error),
+                _ => left = kept,
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the server that the session ends.
+    pub fn close(self) {
+        self.client.close();
+    }
+}
+
+/// Makes a session of PostgreSQL resolve what it calls in `pg_catalog`; says in which schema tables
+/// are made.
+///
+/// # Errors
+/// The server's refusal, or a schema that cannot be named.
+fn postgres_session(client: &mut dyn Client) -> Result<Option<Identifier>, WireError> {
+    let schema = client.query("SELECT pg_catalog.current_schema()")?.single().map(str::to_owned);
+    client.run(SAFE_PATH)?;
+    let named = |name: String| {
+        Identifier::new(&name, Dialect::Postgres)
+            .map_err(|error| WireError::Protocol(format!("the schema {name:?}: {error}")))
+    };
+    schema.map(named).transpose()
+}
+
+/// Names alone, all of ordinary tables.
+fn named_tables(mut rows: Rows) -> Rows {
+    rows.rows.iter_mut().for_each(|row| row.push(Some("BASE TABLE".to_owned())));
+    rows
+}
