@@ -204,8 +204,8 @@ impl Apt {
         write_private(&self.dir.join("preferences"), &preferences)
     }
 
-    fn client(&self, tool: &str) -> Command {
-        let mut command = child::command(tool);
+    fn client(&self, tool: &'static str) -> Command {
+        let mut command = child::client(tool);
         command.env("APT_CONFIG", self.dir.join("apt.conf"));
         command.env("DEBIAN_FRONTEND", "noninteractive");
         command
@@ -262,7 +262,7 @@ impl Apt {
 }
 
 fn architecture() -> Result<String, SandboxError> {
-    let output = run(child::command("dpkg").arg("--print-architecture"), "dpkg")?;
+    let output = run(child::tool("dpkg").arg("--print-architecture"), "dpkg")?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_machines_settings_hold_but_its_hooks_and_directories_do_not() {
-        if !child::command("apt-config").arg("dump").output().is_ok_and(|o| o.status.success()) {
+        if !child::tool("apt-config").arg("dump").output().is_ok_and(|o| o.status.success()) {
             return;
         }
         let dir = tempfile::tempdir().unwrap();

@@ -30,13 +30,16 @@ use crate::error::SandboxError;
 use crate::home::{Home, set_mode, write_private};
 use crate::making::Making;
 use crate::options::Options;
+use crate::password;
 use crate::process::{Identity, kill_servers_in, servers_in};
 use crate::release::{self, Release};
 use crate::server::{
-    Recorded, STOP_WITHIN_S, Seat, Server, ending_signal, remove_shared_memory, socket_in,
+    Launched, Ports, Recorded, STOP_WITHIN_S, Seat, Server, ending_signal, remove_shared_memory,
+    socket_in,
 };
 use crate::space;
 use crate::template::Template;
+use crate::tool::{Allowance, answer};
 
 /// Longer names would not fit into a socket's address together with the home.
 const MAX_NAME_BYTES: usize = 24;
@@ -144,7 +147,7 @@ impl Background {
         let (name, tree) = (name.to_owned(), release.name());
         let (product, port) = (release.product, 0);
         let new = Background { name, product, tree, port, settings, membership, dir };
-        write_private(&new.dir.join("password"), template.password.expose())?;
+        password::keep(&new.dir, &template.password)?;
         Ok(new)
     }
 
@@ -176,11 +179,15 @@ impl Background {
         seat: Option<Seat>,
     ) -> Result<Background, SandboxError> {
         let mut launched = self.clone();
+        let (password, next) = password::read(&self.dir)?;
+        // Members log in to each other by the one that they were copied with.
+        let is_doubtful = self.port == 0 || next.is_some();
         let recorded = Recorded {
             name: self.name.clone(),
             dir: self.dir.clone(),
             port: self.port,
-            password: self.password()?,
+            password,
+            next_password: next,
             settings: self.settings.clone(),
             seat,
         };
@@ -188,7 +195,12 @@ impl Background {
             launched.port = port;
             launched.write()
         };
-        Server::start_in_background(home, release, recorded, template, &mut note)?;
+        let Launched { ports, socket } =
+            Server::start_in_background(home, release, recorded, template, &mut note)?;
+        if self.membership.is_none() && (is_doubtful || ports == Ports::Lost) {
+            let renewed = password::renew(&self.dir, (release.product, &release.version), &socket);
+            renewed.inspect_err(|_| end_processes(home, &self.dir))?;
+        }
         Ok(launched)
     }
 
@@ -294,26 +306,27 @@ impl Background {
                 "it does not run; start it with `dbdyno server start {name}`"
             )));
         };
-        let names: &[&str] = match self.product {
+        let names: &[&'static str] = match self.product {
             Product::Postgres => &["psql"],
             Product::MySql => &["mysql", "mariadb"],
             Product::MariaDb => &["mariadb", "mysql"],
         };
         let release = self.release(home)?;
-        let own = release.client(names).into_iter().map(|program| {
-            let mut command = Command::new(program);
+        let own = release.client(names).map(|program| {
+            let mut command = child::foreign_on_terminal(&program, &release.dir);
             release.tell_libraries(&mut command);
-            command
+            (command, release.command(&program, &release.dir))
         });
-        let works = |command: &mut Command| {
-            let mut probe = Command::new(command.get_program());
-            probe.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            probe.arg("--version").output().is_ok_and(|output| output.status.success())
+        let machines = names.iter().map(|name| {
+            (child::tool_on_terminal(name), child::foreign(Path::new(name), Path::new("/")))
+        });
+        let works = |(client, mut probe): (Command, Command)| {
+            probe.arg("--version");
+            let said = answer(probe, Allowance::QUESTION).ok().flatten();
+            said.is_some_and(|said| said.status.success()).then(|| Box::new(client))
         };
-        let candidates = own.chain(names.iter().map(Command::new));
-        let Some(mut client) =
-            candidates.map(Box::new).find_map(|mut c| works(&mut c).then_some(c))
-        else {
+        let mut candidates = own.into_iter().chain(machines);
+        let Some(mut client) = candidates.find_map(works) else {
             return Err(self.unsuitable(format!(
                 "neither its release nor this machine has a client ({}); install one, or use the \
                  URL that `dbdyno server start {}` printed",
@@ -353,9 +366,7 @@ impl Background {
     }
 
     pub(crate) fn password(&self) -> Result<Secret, SandboxError> {
-        let path = self.dir.join("password");
-        let text = fs::read_to_string(&path).map_err(SandboxError::io("read", &path))?;
-        Ok(Secret::new(text.trim()))
+        password::read(&self.dir).map(|(holds, _)| holds)
     }
 
     pub(crate) fn unsuitable(&self, reason: String) -> SandboxError {

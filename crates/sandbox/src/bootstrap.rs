@@ -102,12 +102,45 @@ fn accounts_in_table(password: &str) -> String {
 
 /// What a server that has initialised itself is told by root over its socket: our account, and the
 /// database. The account is proved by the release's default method.
+///
+/// It is one account for the socket and for TCP: what `caching_sha2_password` remembers of an
+/// account that has logged in over the socket then lets it in over TCP by a proof alone, and the
+/// password is never told there.
 pub(crate) fn mysql_sql(password: &str) -> Vec<String> {
-    let accounts = ["127.0.0.1", "localhost"].map(|host| format!("'{USER}'@'{host}'"));
-    let create = accounts.iter().map(|who| format!("CREATE USER {who} IDENTIFIED BY '{password}'"));
-    let grant = accounts.iter().map(|who| format!("GRANT ALL ON *.* TO {who} WITH GRANT OPTION"));
-    let database = format!("CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE {COLLATION}");
-    create.chain(grant).chain([database]).collect()
+    vec![
+        format!("CREATE USER '{USER}'@'%' IDENTIFIED BY '{password}'"),
+        format!("GRANT ALL ON *.* TO '{USER}'@'%' WITH GRANT OPTION"),
+        format!("CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE {COLLATION}"),
+    ]
+}
+
+/// Places from which our account may come; which of them a server has depends on how, and by which
+/// dbdyno, its data directory was made.
+const HOSTS: [&str; 3] = ["%", "127.0.0.1", "localhost"];
+
+/// The question for those places; none where an account has none.
+pub(crate) fn accounts_question(product: Product) -> Option<&'static str> {
+    (product != Product::Postgres).then_some("SELECT Host FROM mysql.user WHERE User='dbdyno'")
+}
+
+/// What gives our account a new password. `hosts` are the places that the server named.
+pub(crate) fn renewal_sql(
+    product: Product,
+    version: &str,
+    hosts: &[&str],
+    password: &str,
+) -> Vec<String> {
+    if product == Product::Postgres {
+        return vec![format!("ALTER ROLE {USER} PASSWORD '{password}'")];
+    }
+    let alter = |host: &&str| match initialises_itself(product, version) {
+        true => format!("ALTER USER '{USER}'@'{host}' IDENTIFIED BY '{password}'"),
+        false => format!("SET PASSWORD FOR '{USER}'@'{host}' = PASSWORD('{password}')"),
+    };
+    // Only words of ours are told: what the server says chooses among them.
+    let known = HOSTS.iter().filter(|host| hosts.contains(host));
+    let local = "SET SESSION sql_log_bin=0".to_owned();
+    [local].into_iter().chain(known.map(alter)).collect()
 }
 
 /// What `postgres --single` reads after `initdb`.

@@ -1,4 +1,22 @@
-//! Children that cannot outlive us.
+//! Children: how a program is started, by whose program it is. No other file makes a `Command`, so
+//! that no program gets more than it is due.
+//!
+//! ```text
+//!             whose                     account             environment      terminal
+//!   foreign   out of a package, folder  nobody, no groups,  empty            none: a session
+//!             or archive; or a tool of  no capabilities,                     of its own
+//!             the machine that opens    no new privileges
+//!             what came out of one
+//!   tool      the machine's, by name    ours                PATH only        out of reach
+//!   client    the machine's, of a       ours                the user's:      out of reach
+//!             registry                                      mirrors, proxies
+//!   own       dbdyno itself             ours                empty            out of reach
+//! ```
+//!
+//! `nobody` is for a dbdyno that root runs; an ordinary user's foreign programs are that user's.
+//! None inherits a file but the three that it is given, and none leaves a core file.
+//!
+//! Children cannot outlive us:
 //!
 //! * Each has a process group of its own: Ctrl-C at the terminal is for dbdyno, not for its
 //!   servers.
@@ -8,7 +26,7 @@
 //!   them.
 
 use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -17,28 +35,92 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-use nix::sys::signal::Signal;
+use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::signal::{Signal, killpg};
 use nix::sys::stat::{Mode, umask};
-use nix::unistd::getppid;
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::{Pid, getppid};
 
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 
 /// The unprivileged account under which servers run when dbdyno is uid 0: `nobody` and `nogroup`.
 pub(crate) const UNPRIVILEGED: u32 = 65_534;
-
+/// Where foreign programs find the programs of the machine that they start.
+const FOREIGN_PATH: &str = "/usr/bin:/bin";
 /// Whether servers must run as [`UNPRIVILEGED`].
 pub(crate) fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// A command that dies with the calling thread, has no input, and is out of the terminal's reach.
-pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
+/// The account of foreign programs.
+pub(crate) fn account_of_servers() -> u32 {
+    if is_root() { UNPRIVILEGED } else { nix::unistd::geteuid().as_raw() }
+}
+
+/// A program that is not the machine's own, or one that opens what is not: with the least rights
+/// that there are. `work` is its directory.
+pub(crate) fn foreign(program: &Path, work: &Path) -> Command {
+    let mut command = tied(program);
+    command.env_clear().env("LC_ALL", "C").env("TZ", "UTC").env("HOME", work);
+    command.env("PATH", FOREIGN_PATH).current_dir(work).stdin(Stdio::null());
+    // A session of its own has no terminal into which it could type (TIOCSTI).
+    let leave = || nix::unistd::setsid().map(drop).map_err(io::Error::from);
+    // SAFETY: between fork and exec only setsid is called, which is async-signal-safe.
+    unsafe { command.pre_exec(leave) };
+    confined(command)
+}
+
+/// A [`foreign`] program with which the user speaks: on our terminal, and with its kind.
+pub(crate) fn foreign_on_terminal(program: &Path, work: &Path) -> Command {
+    let mut command = tied(program);
+    command.env_clear().env("HOME", work).env("PATH", FOREIGN_PATH).current_dir(work);
+    let kept = ["TERM", "LANG", "LC_ALL", "COLUMNS", "LINES"];
+    command.envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    confined(command)
+}
+
+/// A program of the machine with which the user speaks, on our terminal.
+pub(crate) fn tool_on_terminal(name: &'static str) -> Command {
+    tied(name)
+}
+
+/// A program of the machine, by its name.
+pub(crate) fn tool(name: &'static str) -> Command {
+    let mut command = beside(name);
+    command.env_clear().env("LC_ALL", "C");
+    command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+    command
+}
+
+/// The machine's client of a registry, as the user has it configured.
+pub(crate) fn client(name: &'static str) -> Command {
+    let mut command = beside(name);
+    command.env("LC_ALL", "C");
+    command
+}
+
+/// dbdyno itself, `program`, or what runs it: a program that is ours and has our rights.
+pub(crate) fn own(program: &Path) -> Command {
+    let mut command = beside(program);
+    command.env_clear().env("LC_ALL", "C").env("TZ", "UTC");
+    command
+}
+
+/// Has no input, and is out of the terminal's reach.
+fn beside(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = tied(program);
+    command.stdin(Stdio::null()).process_group(0);
+    command
+}
+
+/// Dies with the calling thread, and inherits no file.
+fn tied(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
-    command.stdin(Stdio::null()).process_group(0).env("LC_ALL", "C");
     let parent = nix::unistd::getpid();
     let prepare = move || {
         umask(Mode::from_bits_truncate(0o022));
+        close_on_exec();
         nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
         // The parent may have died before the line above: then no signal will ever come.
         if getppid() != parent {
@@ -46,21 +128,78 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only umask, prctl and getppid are called, all
-    // async-signal-safe; nothing is allocated, no lock is taken.
+    // SAFETY: between fork and exec only umask, close_range, fcntl, prctl and getppid are called,
+    // all async-signal-safe; nothing is allocated, no lock is taken.
     unsafe { command.pre_exec(prepare) };
     command
 }
 
-/// A [`command`] with an empty environment and, under root, the unprivileged account.
-pub(crate) fn server_command(program: &Path, home: &Path) -> Command {
-    let mut command = command(program);
-    command.env_clear().env("LC_ALL", "C").env("TZ", "UTC").env("HOME", home);
-    command.env("PATH", "/usr/bin:/bin").current_dir(home);
+/// Our own files are closed anyway; these are those that we were given ourselves.
+fn close_on_exec() {
+    use nix::libc::{CLOSE_RANGE_CLOEXEC, F_SETFD, FD_CLOEXEC, SYS_close_range, c_uint, fcntl};
+    // SAFETY: calls of the system that take numbers.
+    unsafe {
+        let (first, last) = (3 as c_uint, c_uint::MAX);
+        if nix::libc::syscall(SYS_close_range, first, last, CLOSE_RANGE_CLOEXEC) != 0 {
+            // Linux before 5.11; numbers above these are not seen in practice.
+            for number in 3..4096 {
+                fcntl(number, F_SETFD, FD_CLOEXEC);
+            }
+        }
+    }
+}
+
+/// Takes all rights from what `command` starts that an account can lack.
+fn confined(mut command: Command) -> Command {
     if is_root() {
         command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
     }
+    let as_root = is_root();
+    let give_up = move || {
+        // `Command` leaves the groups of root behind if the real account is root, too.
+        // SAFETY: with the length 0 nothing is written.
+        if as_root && unsafe { nix::libc::getgroups(0, std::ptr::null_mut()) } != 0 {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        }
+        nix::sys::prctl::set_no_new_privs()?;
+        drop_capabilities()?;
+        setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(io::Error::from)
+    };
+    // SAFETY: between fork and exec only getgroups, prctl, capset and setrlimit are called, all of
+    // them calls of the system; nothing is allocated.
+    unsafe { command.pre_exec(give_up) };
     command
+}
+
+/// Leaves no capability, of none of the sets that a program can begin with. What bounds them stays;
+/// without new privileges nothing reaches it.
+fn drop_capabilities() -> io::Result<()> {
+    use nix::libc::{PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, SYS_capset, prctl, syscall};
+    /// `_LINUX_CAPABILITY_VERSION_3` of `linux/capability.h`: two words for each of three sets.
+    const HEADER: [u32; 2] = [0x2008_0522, 0];
+    const NONE: [u32; 6] = [0; 6];
+    // SAFETY: the kernel reads two arrays that live as long as the program.
+    unsafe {
+        // Kernels before 4.3 have no such set.
+        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+        match syscall(SYS_capset, HEADER.as_ptr(), NONE.as_ptr()) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+/// Has what `command` starts be one thread that starts nothing, computes for `seconds` at most, and
+/// writes no file larger than this.
+pub(crate) fn limit(command: &mut Command, seconds: u64, file_bytes: u64) {
+    let limit = move || {
+        setrlimit(Resource::RLIMIT_NPROC, 1, 1)?;
+        setrlimit(Resource::RLIMIT_CPU, seconds, seconds)?;
+        setrlimit(Resource::RLIMIT_FSIZE, file_bytes, file_bytes)?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec only setrlimit is called, which is a call of the system.
+    unsafe { command.pre_exec(limit) };
 }
 
 /// Makes what `command` starts outlive us: a server in the background.
@@ -74,10 +213,8 @@ pub(crate) fn outlive(command: &mut Command) {
 /// `/etc/hosts`, and everybody else finds what was there. In a mount namespace, for which a user
 /// namespace gives the right, with the same account in it.
 pub(crate) fn resolve_by(command: &mut Command, hosts: &Path) -> Result<(), SandboxError> {
-    let (uid, gid) = match is_root() {
-        true => (UNPRIVILEGED, UNPRIVILEGED),
-        false => (nix::unistd::geteuid().as_raw(), nix::unistd::getegid().as_raw()),
-    };
+    let uid = account_of_servers();
+    let gid = if is_root() { UNPRIVILEGED } else { nix::unistd::getegid().as_raw() };
     let path = |bytes: &[u8]| CString::new(bytes).map_err(|_| io::ErrorKind::InvalidInput.into());
     let hosts = path(hosts.as_os_str().as_bytes()).map_err(SandboxError::io("name", hosts))?;
     let maps = [
@@ -123,7 +260,7 @@ pub(crate) fn resolve_by(command: &mut Command, hosts: &Path) -> Result<(), Sand
 /// # Errors
 /// [`SandboxError::Unsuitable`] if the kernel forbids it.
 pub(crate) fn can_resolve_by(hosts: &Path) -> Result<(), SandboxError> {
-    let mut command = server_command(Path::new("true"), Path::new("/"));
+    let mut command = foreign(Path::new("true"), Path::new("/"));
     resolve_by(&mut command, hosts)?;
     let refused = match command.status() {
         Ok(status) if status.success() => return Ok(()),
@@ -139,22 +276,6 @@ pub(crate) fn can_resolve_by(hosts: &Path) -> Result<(), SandboxError> {
              kernel.apparmor_restrict_unprivileged_userns=0), or leave out the delay"
         ),
     })
-}
-
-/// Gives a path to the account under which servers run.
-pub(crate) fn give_to_server(path: &Path) -> io::Result<()> {
-    if is_root() {
-        std::os::unix::fs::chown(path, Some(UNPRIVILEGED), Some(UNPRIVILEGED))?;
-    }
-    Ok(())
-}
-
-/// A directory that only the account of the servers may enter.
-pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-    fs::DirBuilder::new().mode(0o700).create(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
-    give_to_server(path)
 }
 
 /// A child, and the thread whose life the kernel ties it to.
@@ -202,16 +323,31 @@ impl Drop for Kept {
 pub(crate) fn run_within(mut command: Command, seconds: u64) -> io::Result<Option<ExitStatus>> {
     let mut child = command.spawn()?;
     let deadline = Deadline::after_seconds(seconds);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if !deadline.pause() {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
+    let mut ended = has_ended(&child);
+    while !ended && deadline.pause() {
+        ended = has_ended(&child);
     }
+    let status = end_group(&mut child)?;
+    Ok(ended.then_some(status))
+}
+
+/// Whether a child has ended. It stays, and keeps its number, until it is waited for.
+pub(crate) fn has_ended(child: &Child) -> bool {
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    let status = waitid(Id::Pid(pid_of(child)), flags);
+    !matches!(status, Ok(WaitStatus::StillAlive))
+}
+
+/// Kills a child that has not ended and all of its process group; how the child ended.
+pub(crate) fn end_group(child: &mut Child) -> io::Result<ExitStatus> {
+    // Gone already: then there is nobody to kill.
+    let _ = killpg(pid_of(child), Signal::SIGKILL);
+    child.kill()?;
+    child.wait()
+}
+
+fn pid_of(child: &Child) -> Pid {
+    Pid::from_raw(child.id().try_into().expect("the kernel's numbers fit"))
 }
 
 /// The last lines of a text file, without what a terminal would obey.
@@ -231,12 +367,14 @@ pub(crate) fn last_lines(path: &Path, count: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::process::Identity;
 
     #[test]
     fn a_kept_child_outlives_the_thread_that_asked_for_it() {
-        let mut sleep = command("sleep");
+        let mut sleep = tool("sleep");
         sleep.arg("600");
         let kept = std::thread::spawn(move || Kept::spawn(sleep).unwrap()).join().unwrap();
         let identity = Identity::of(kept.child.id().try_into().unwrap()).unwrap();
@@ -250,7 +388,7 @@ mod tests {
     #[test]
     fn a_child_dies_with_the_thread_that_forked_it() {
         let spawn = || {
-            let child = command("sleep").arg("600").spawn().unwrap();
+            let child = tool("sleep").arg("600").spawn().unwrap();
             let identity = Identity::of(child.id().try_into().unwrap()).unwrap();
             (child, identity)
         };
@@ -260,6 +398,45 @@ mod tests {
             assert!(deadline.pause(), "the parent-death signal did not come");
         }
         child.wait().unwrap();
+    }
+
+    /// What a program sees of itself.
+    fn status_of(mut command: Command) -> String {
+        command.arg("-c").arg(
+            "cat /proc/self/status; ulimit -c; env; ls -l /proc/self/fd; cut -d' ' -f7 \
+             /proc/self/stat",
+        );
+        String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned()
+    }
+
+    #[test]
+    fn a_foreign_program_has_no_rights_no_environment_and_no_files_of_ours() {
+        // Given to us by whoever started us, as a shell does with `3<secret`.
+        let secret = tempfile::NamedTempFile::new().unwrap();
+        let inherited = nix::fcntl::fcntl(&secret, nix::fcntl::FcntlArg::F_DUPFD(100)).unwrap();
+        let status = status_of(foreign(Path::new("sh"), Path::new("/")));
+        // SAFETY: the number is that of the copy made above, which nobody else has.
+        drop(unsafe { <std::os::fd::OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(inherited) });
+        let has = |line: &str| status.lines().any(|known| known == line);
+        assert!(has("NoNewPrivs:\t1") && has("CapPrm:\t0000000000000000"), "{status}");
+        for set in ["CapInh", "CapEff", "CapAmb"] {
+            assert!(has(&format!("{set}:\t0000000000000000")), "{set} in {status}");
+        }
+        assert!(!status.contains("CARGO") && has("PATH=/usr/bin:/bin"), "{status}");
+        let file = secret.path().display().to_string();
+        assert!(!status.contains(&file), "an inherited file in {status}");
+        assert_eq!(status.lines().last(), Some("0"), "a terminal in {status}");
+        if is_root() {
+            assert!(has("Uid:\t65534\t65534\t65534\t65534"), "{status}");
+            assert!(has("Gid:\t65534\t65534\t65534\t65534"), "{status}");
+            assert!(has("Groups:\t ") || has("Groups:\t"), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_tool_has_no_environment_but_where_tools_are() {
+        let status = status_of(tool("sh"));
+        assert!(!status.contains("CARGO_") && status.contains("\nPATH="), "{status}");
     }
 
     #[test]

@@ -122,8 +122,7 @@ impl EngineServer {
         let program = std::env::current_exe().map_err(SandboxError::spawn("dbdyno"))?;
         let log = self.log();
         let file = File::create(&log).map_err(SandboxError::io("create", &log))?;
-        let mut command = child::command(&program);
-        command.env_clear().env("LC_ALL", "C").env("TZ", "UTC");
+        let mut command = child::own(&program);
         command.env("DBDYNO_ENGINE_PASSWORD", self.password.expose());
         command.args(["engine", "serve", "--listen", "127.0.0.1:0", "--user", USER]);
         command.args(["--database", DATABASE, "--design", &self.design]);

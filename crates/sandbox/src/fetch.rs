@@ -19,14 +19,15 @@ use crate::archive;
 use crate::catalog::{self, Line, Packed, Source};
 use crate::child;
 use crate::error::SandboxError;
-use crate::home::Home;
+use crate::home::{Home, set_mode};
 use crate::layout::{Layout, root_in};
 use crate::registry;
 use crate::release::{Release, ask_version, finish, finished};
 use crate::relocate;
 use crate::space::{self, size_mb};
 use crate::stamp::Stamp;
-use crate::tool::{sha256, succeed};
+use crate::tool::sha256;
+use crate::tree::Outward;
 
 /// Unpacked size over downloaded size, generously: 3.6 to 5 was seen for Debian's packages, 2.5
 /// for the makers' archives.
@@ -121,7 +122,8 @@ fn registered(
             sums: sums_of(&file)?,
             ..unfinished(line.product, line.version, line.kind(), &called)
         };
-        let root = unpack(line.product, &file, (packed.members, packed.inner), work)?;
+        let root =
+            unpack(line.product, &file, (packed.members, packed.inner), Outward::LeftOut, work)?;
         let release = finish(home, stamp, &root, progress);
         registry::forget(home, packed);
         release
@@ -158,11 +160,11 @@ pub(crate) fn files(
             let found = root_in(product, path);
             let found = found.ok_or_else(|| unsuitable(no_server(product)))?;
             progress(&format!("copying {} ({mb} MB)", found.display()));
-            copy(&found, &work.join("unpacked"))?;
+            archive::copy(&found, Outward::Refused, &work.join("unpacked"))?;
             work.join("unpacked")
         } else {
             progress(&format!("unpacking {} ({mb} MB)", path.display()));
-            unpack(product, path, (&[], None), work)?
+            unpack(product, path, (&[], None), Outward::Refused, work)?
         };
         let server = Layout::of(product, &root).map(|layout| root.join(layout.server));
         let summed = if is_dir { server } else { Some(path.to_owned()) };
@@ -182,9 +184,9 @@ fn check_is_new(home: &Home, stamp: &Stamp, root: &Path, asked: &str) -> Result<
     let unsuitable =
         |reason: String| Err(SandboxError::Unsuitable { what: stamp.called.clone(), reason });
     let Some(layout) = Layout::of(stamp.product, root) else { return Ok(()) };
-    let mut command = child::command(root.join(&layout.server));
+    let command = child::foreign(&root.join(&layout.server), root);
     // A server that lacks libraries cannot say yet what it is; `finish` brings them along.
-    let Ok(version) = ask_version(stamp.product, &mut command, root) else { return Ok(()) };
+    let Ok(version) = ask_version(stamp.product, command, root) else { return Ok(()) };
     let name = stamp.product.name();
     if !catalog::matches(&version, asked) {
         return unsuitable(format!("it is {name} {version}, not {asked}; write {name}:{version}"));
@@ -217,7 +219,7 @@ pub(crate) fn system(
     let Some(server) = programs.first() else {
         return Err(unsuitable("no such server is installed on this machine".to_owned()));
     };
-    let version = ask_version(product, &mut child::command(server), Path::new("/"));
+    let version = ask_version(product, child::foreign(server, Path::new("/")), Path::new("/"));
     let Ok(version) = version else {
         return Err(unsuitable(format!("{} is something else", server.display())));
     };
@@ -269,8 +271,8 @@ fn system_programs(product: Product) -> Vec<PathBuf> {
 fn mirror(product: Product, programs: &[PathBuf], tree: &Path) -> Result<(), SandboxError> {
     let inside = |path: &Path| tree.join(path.strip_prefix("/").unwrap_or(path));
     let parent = |path: &Path| {
-        let parent = path.parent().unwrap_or(tree).to_owned();
-        fs::create_dir_all(&parent).map_err(SandboxError::io("create", &parent))
+        let parent = path.parent().unwrap_or(tree);
+        open_dirs(tree, parent)
     };
     for program in programs {
         let copy = inside(program);
@@ -294,22 +296,30 @@ fn mirror(product: Product, programs: &[PathBuf], tree: &Path) -> Result<(), San
     Ok(())
 }
 
+/// Makes directories that everybody may enter, whatever the mask of this process.
+fn open_dirs(tree: &Path, dir: &Path) -> Result<(), SandboxError> {
+    fs::create_dir_all(dir).map_err(SandboxError::io("create", dir))?;
+    let within = dir.ancestors().take_while(|dir| dir.starts_with(tree));
+    within.collect::<Vec<_>>().into_iter().try_for_each(|dir| set_mode(dir, 0o755))
+}
+
 /// Unpacks `file` below `work` and finds the tree in it.
 fn unpack(
     product: Product,
     file: &Path,
     (members, inner): (&[&str], Option<&str>),
+    outward: Outward,
     work: &Path,
 ) -> Result<PathBuf, SandboxError> {
     let unpacked = work.join("unpacked");
-    archive::unpack(file, members, &unpacked)?;
+    archive::unpack(file, members, outward, &unpacked)?;
     let damaged = |detail: String| SandboxError::Damaged { place: file.to_owned(), detail };
     let mut place = unpacked;
     if let Some(ending) = inner {
         let archive = archive::find(&place, ending);
         let archive = archive.ok_or_else(|| damaged(format!("there is no *{ending} in it")))?;
         let within = work.join("within");
-        archive::unpack(&archive, &[], &within)?;
+        archive::unpack(&archive, &[], outward, &within)?;
         place = within;
     }
     let root = root_in(product, &place).ok_or_else(|| damaged(no_server(product)))?;
@@ -347,6 +357,8 @@ fn within_temporary(
 ) -> Result<Release, SandboxError> {
     let dir = home.servers().join(format!(".tmp-{}", std::process::id()));
     fs::create_dir_all(&dir).map_err(SandboxError::io("create", &dir))?;
+    // Whatever the mask of this process: foreign programs are asked there under their account.
+    set_mode(&dir, 0o755)?;
     let made = make(&dir);
     let _ = fs::remove_dir_all(&dir);
     made
@@ -372,12 +384,6 @@ fn sums_of(file: &Path) -> Result<Vec<(String, String)>, SandboxError> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let sums = sha256(&[file.to_owned()])?;
     Ok(sums.into_iter().map(|sum| (name.clone(), sum)).collect())
-}
-
-fn copy(from: &Path, to: &Path) -> Result<(), SandboxError> {
-    let flags = ["-r", "--preserve=mode,timestamps,links", "--reflink=auto"];
-    let arguments = flags.iter().map(AsRef::as_ref).chain([from.as_os_str(), to.as_os_str()]);
-    succeed("cp", arguments, from).map(|_| ())
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
+use crate::foreign_files::create_fresh;
 
 const MARKER: &str = "dbdyno-home";
 const MARKER_TEXT: &str =
@@ -122,7 +123,7 @@ impl Home {
         if !child::is_root() {
             return Ok(());
         }
-        let status = child::server_command(Path::new("true"), &self.dir).status();
+        let status = child::foreign(Path::new("true"), &self.dir).status();
         match status {
             Ok(status) if status.success() => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -220,8 +221,7 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), SandboxError> {
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), SandboxError> {
     let fresh = path.with_extension("new");
     let write = || -> io::Result<()> {
-        let open = File::options().create(true).truncate(true).write(true).mode(0o600).open(&fresh);
-        open?.write_all(text.as_bytes())?;
+        create_fresh(&fresh)?.write_all(text.as_bytes())?;
         fs::rename(&fresh, path)
     };
     write().map_err(SandboxError::io("write", path))

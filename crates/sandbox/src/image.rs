@@ -34,16 +34,16 @@ use dbdyno_model::random::{key_of, mix};
 use dbdyno_model::{Product, Secret};
 
 use crate::catalog::at_least;
-use crate::child;
 use crate::claim::Claim;
 use crate::clock;
 use crate::error::SandboxError;
+use crate::foreign_files::{open_plain, private_dir};
 use crate::home::{Home, set_mode, write_private};
 use crate::options::Options;
 use crate::release::Release;
 use crate::relocate::flush;
 use crate::space;
-use crate::template::Template;
+use crate::template::{self, Template};
 
 const STAMP: &str = "dbdyno-image";
 const FORMAT: &str = "dbdyno-image 1";
@@ -97,7 +97,11 @@ impl ImageKey {
         options: &Options,
         content: &[String],
     ) -> Result<ImageKey, SandboxError> {
-        let mut lines = vec![format!("release {} {}", release.name(), release.fingerprint())];
+        let mut lines = vec![
+            format!("release {} {}", release.name(), release.fingerprint()),
+            // How accounts are made.
+            format!("template {}", template::FORMAT),
+        ];
         let translation = options.translate(release.product, &release.version)?;
         for told in translation.made_with.iter().chain(&translation.told) {
             if !is_traceless(release.product, &release.version, &told.name) {
@@ -248,7 +252,8 @@ impl Image {
     fn has_its_files(&self) -> bool {
         let data = self.data();
         let is_there = |entry: &Entry| {
-            fs::metadata(data.join(&entry.path)).is_ok_and(|found| found.len() == entry.length)
+            let found = fs::symlink_metadata(data.join(&entry.path));
+            found.is_ok_and(|found| found.len() == entry.length)
         };
         self.files.iter().all(is_there)
     }
@@ -303,7 +308,7 @@ pub(crate) fn keep(
     fs::create_dir(&fresh).map_err(SandboxError::io("create", &fresh))?;
     set_mode(&fresh, 0o755)?;
     let work = fresh.join("s");
-    child::private_dir(&work).map_err(SandboxError::io("create", &work))?;
+    private_dir(&work).map_err(SandboxError::io("create", &work))?;
     let kept = work.join("data");
     fs::rename(data, &kept).map_err(SandboxError::io("rename", data))?;
     forget_buffers(&kept);
@@ -391,7 +396,14 @@ fn entries_of(dir: &Path) -> io::Result<Vec<Entry>> {
             }
             continue;
         }
-        let (length, hash) = content_of(&path)?;
+        let (length, hash) = match fs::read_link(&path) {
+            // A tablespace: where it is, not what is there.
+            Ok(target) => {
+                let target = target.to_string_lossy();
+                (target.len() as u64, key_of(&target))
+            }
+            Err(_) => content_of(&path)?,
+        };
         let path = path.strip_prefix(dir).unwrap_or(&path).to_string_lossy().into_owned();
         entries.push(Entry { path, length, hash });
     }
@@ -402,7 +414,7 @@ fn entries_of(dir: &Path) -> io::Result<Vec<Entry>> {
 /// Length and hash of a file. The hash tells accidents, not attacks: whoever may write here may
 /// write the stamp as well.
 fn content_of(path: &Path) -> io::Result<(u64, u64)> {
-    let mut file = File::open(path)?;
+    let mut file = open_plain(path)?;
     let mut buffer = vec![0_u8; 1 << 20];
     let (mut length, mut hash) = (0, 0_u64);
     loop {

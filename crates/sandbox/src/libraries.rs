@@ -5,9 +5,12 @@
 //! the rest is unpacked from Debian into the tree.
 //!
 //! ```text
-//!   ldd server ──▶ libaio.so.1 => not found ──┬─▶ somewhere in the tree: its directory
+//!   the machine's loader, asked to list ──▶ libaio.so.1 => not found
+//!                                             ├─▶ somewhere in the tree: its directory
 //!                                             └─▶ bookworm libaio1 ──▶ TREE/dbdyno-libraries/
 //! ```
+//!
+//! The loader is asked itself, and not `ldd`, which may run the loader that an executable names.
 //!
 //! The server is told by `LD_LIBRARY_PATH`, and its executable stays as its makers built it.
 
@@ -15,12 +18,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::apt::Apt;
-use crate::archive::find;
+use crate::archive::{copy, find};
 use crate::child;
 use crate::error::SandboxError;
 use crate::home::Home;
 use crate::relocate;
-use crate::tool::{run, succeed};
+use crate::tool::{Allowance, answer};
+use crate::tree::Outward;
 
 /// Which package has which library: suite and package.
 const PACKAGES: [(&str, &str, &str); 8] = [
@@ -39,6 +43,9 @@ const ASSUMED: [&str; 6] =
     ["libc6", "libgcc-s1", "libcrypt1", "gcc-10-base", "gcc-12-base", "debconf"];
 
 const DIR: &str = "dbdyno-libraries";
+
+/// Where the C library puts its loader, by the kind of processor.
+const LOADERS: [&str; 2] = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
 
 /// Brings along what `programs` of `tree` lack; returns the directories for their search path,
 /// relative to the tree.
@@ -80,21 +87,26 @@ pub(crate) fn search_path(tree: &Path, dirs: &[PathBuf]) -> std::ffi::OsString {
     dirs.join(std::ffi::OsStr::new(":"))
 }
 
-/// Libraries that the loader does not find.
+/// Libraries that the machine's loader does not find.
 fn missing(program: &Path, tree: &Path, dirs: &[PathBuf]) -> Result<Vec<String>, SandboxError> {
-    let mut ldd = child::command("ldd");
-    ldd.arg(program);
+    let loader = LOADERS.iter().map(Path::new).find(|path| path.is_file());
+    let absent = || SandboxError::MissingTool { tool: LOADERS[0].to_owned() };
+    let mut list = child::foreign(loader.ok_or_else(absent)?, tree);
+    list.arg("--list").arg(program);
     if !dirs.is_empty() {
-        ldd.env("LD_LIBRARY_PATH", search_path(tree, dirs));
+        list.env("LD_LIBRARY_PATH", search_path(tree, dirs));
     }
-    let output = run(&mut ldd, "ldd")?;
-    Ok(parse_ldd(&String::from_utf8_lossy(&output.stdout)))
+    let listed = answer(list, Allowance::QUESTION).map_err(SandboxError::spawn(LOADERS[0]))?;
+    Ok(listed.map_or_else(Vec::new, |said| parse_list(&String::from_utf8_lossy(&said.stdout))))
 }
 
 /// `libaio.so.1 => not found`
-fn parse_ldd(text: &str) -> Vec<String> {
+fn parse_list(text: &str) -> Vec<String> {
     let missing = text.lines().filter_map(|line| line.trim().strip_suffix("=> not found"));
-    missing.map(|name| name.trim().to_owned()).collect()
+    let missing = missing.map(str::trim);
+    // A name goes into paths and messages.
+    let plain = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || ".-_+".contains(c));
+    missing.filter(plain).map(str::to_owned).collect()
 }
 
 /// Unpacks the package that has `library` and puts its libraries into the tree.
@@ -116,13 +128,10 @@ fn bring(
     let unpacked = tree.join(".tmp-libraries");
     relocate::unpack(&apt, package, &debs, &unpacked)?;
     let dir = tree.join(DIR);
-    fs::create_dir_all(&dir).map_err(SandboxError::io("create", &dir))?;
     for place in ["usr/lib", "lib"] {
         let places = fs::read_dir(unpacked.join(place)).into_iter().flatten().flatten();
         for place in places.map(|entry| entry.path()).filter(|path| path.is_dir()) {
-            let from = place.join(".");
-            let arguments = ["-a".as_ref(), from.as_os_str(), dir.as_os_str()];
-            succeed("cp", arguments, &unpacked)?;
+            copy(&place, Outward::LeftOut, &dir)?;
         }
     }
     let _ = fs::remove_dir_all(&unpacked);
@@ -139,8 +148,8 @@ mod tests {
         let text = "\tlinux-vdso.so.1 (0x00007ffd)\n\tlibaio.so.1 => not found\n\
                     \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f)\n\
                     \tlibnuma.so.1 => not found\n";
-        assert_eq!(parse_ldd(text), ["libaio.so.1", "libnuma.so.1"]);
-        assert!(parse_ldd("\tnot a dynamic executable\n").is_empty());
+        assert_eq!(parse_list(text), ["libaio.so.1", "libnuma.so.1"]);
+        assert!(parse_list("\tnot a dynamic executable\n").is_empty());
         let dirs = [PathBuf::from("a"), PathBuf::from("b/c")];
         assert_eq!(search_path(Path::new("/t"), &dirs), "/t/a:/t/b/c");
     }

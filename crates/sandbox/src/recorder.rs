@@ -68,7 +68,7 @@ impl Recorder {
         let stderr = File::create(&complaints)
             .map_err(|error| format!("{}: {error}", complaints.display()))?;
         // Time since 1970, as rounds have it; build ids are not needed of files of this host.
-        let child = child::command("perf")
+        let child = child::tool("perf")
             .args(["record", "--quiet", "-a", "-g", "-N", "-B", "-k", "realtime", "-D", "-1"])
             .args(events.words())
             .arg("--control")

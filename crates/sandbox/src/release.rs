@@ -14,7 +14,7 @@ use std::process::Command;
 use dbdyno_model::{Product, SourceKind, random};
 
 use crate::apt::Apt;
-use crate::archive::open_up;
+use crate::archive::make_programs;
 use crate::catalog;
 use crate::child;
 use crate::error::SandboxError;
@@ -25,7 +25,7 @@ use crate::relocate::{self, Patchelf};
 use crate::space;
 use crate::stamp::Stamp;
 use crate::symbols::Symbols;
-use crate::tool::run;
+use crate::tool::{Allowance, answer, complaint};
 
 /// A server's executables, ready to run.
 #[derive(Clone, Debug)]
@@ -98,9 +98,9 @@ impl Release {
     }
 
     /// A command that runs `program` of the tree with `work` as its directory, as
-    /// [`child::server_command`] does.
+    /// [`child::foreign`] does.
     pub(crate) fn command(&self, program: &Path, work: &Path) -> Command {
-        let mut command = child::server_command(program, work);
+        let mut command = child::foreign(program, work);
         self.tell_libraries(&mut command);
         command
     }
@@ -249,18 +249,18 @@ pub(crate) fn finish(
     })?;
     let server = tree.join(&layout.server);
     let own_loader = relocate::has_loader(tree);
-    let mut command = if own_loader {
+    let command = if own_loader {
         relocate::run_in_place(tree, &server)?
     } else {
-        open_up(tree, &layout.programs(tree))?;
+        make_programs(tree, &layout.programs(tree))?;
         let initdb = Some(tree.join(layout.bin()).join("initdb")).filter(|path| path.is_file());
         let needed: Vec<PathBuf> = [server.clone()].into_iter().chain(initdb).collect();
         stamp.libraries = libraries::complete(home, tree, &needed, progress)?;
-        let mut command = child::server_command(&server, tree);
+        let mut command = child::foreign(&server, tree);
         command.env("LD_LIBRARY_PATH", libraries::search_path(tree, &stamp.libraries));
         command
     };
-    stamp.version = ask_version(stamp.product, &mut command, tree)?;
+    stamp.version = ask_version(stamp.product, command, tree)?;
     let what = format!("{}-{}", stamp.product.name(), stamp.version);
     let dir = home.servers().join(match stamp.source {
         SourceKind::Debian => what,
@@ -280,8 +280,8 @@ pub(crate) fn finish(
     }
     fs::rename(tree, &dir).map_err(SandboxError::io("rename", tree))?;
     let release = Release::new(stamp, layout, dir.clone());
-    let mut command = release.command(&release.server(), &dir);
-    let placed = ask_version(release.product, &mut command, &dir);
+    let command = release.command(&release.server(), &dir);
+    let placed = ask_version(release.product, command, &dir);
     if placed.as_ref().ok() != Some(&release.version) {
         let _ = fs::remove_dir_all(&dir);
         placed?;
@@ -292,21 +292,26 @@ pub(crate) fn finish(
 /// Asks a server's executable for its version.
 pub(crate) fn ask_version(
     product: Product,
-    command: &mut Command,
+    mut command: Command,
     tree: &Path,
 ) -> Result<String, SandboxError> {
     if product != Product::Postgres {
         // The machine's own my.cnf is not for it.
         command.arg("--no-defaults");
     }
-    let output = run(command.arg("--version"), "server")?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    command.arg("--version");
+    let said = answer(command, Allowance::QUESTION).map_err(SandboxError::spawn("server"))?;
     let damaged = |detail: String| SandboxError::Damaged { place: tree.to_owned(), detail };
+    let said = said.ok_or_else(|| {
+        let seconds = Allowance::QUESTION.seconds;
+        damaged(format!("it did not say its version (--version) within {seconds} s"))
+    })?;
+    let text = String::from_utf8_lossy(&said.stdout);
     let version = parse_version(&text).ok_or_else(|| {
-        damaged(format!("{}{}", text.trim(), String::from_utf8_lossy(&output.stderr).trim()))
+        damaged(format!("asked for its version, it said: {}", complaint(&said, &[])))
     })?;
     if product != Product::Postgres && text.contains("MariaDB") != (product == Product::MariaDb) {
-        return Err(damaged(format!("it is not {}: {}", product.name(), text.trim())));
+        return Err(damaged(format!("it is not {}, but version {version}", product.name())));
     }
     Ok(version)
 }

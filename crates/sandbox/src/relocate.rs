@@ -15,18 +15,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::apt::{Apt, Deb};
+use crate::archive;
 use crate::child;
 use crate::error::SandboxError;
-use crate::home::{Home, set_mode};
+use crate::foreign_files::{create_fresh, open_plain, private_dir, set_mode_of};
+use crate::home::Home;
 use crate::space;
-use crate::tool::{run, sha256};
+use crate::tool::{Allowance, answer, complaint, sha256};
 
 /// Room for patchelf and its C library, in MB.
 const PATCHELF_MB: u64 = 64;
 
 /// A way to run patchelf: a program and the arguments that come first.
 pub(crate) struct Patchelf {
-    program: OsString,
+    program: PathBuf,
     first: Vec<OsString>,
 }
 
@@ -38,7 +40,7 @@ impl Patchelf {
         apt: impl FnOnce(&mut dyn FnMut(&str)) -> Result<Apt, SandboxError>,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Patchelf, SandboxError> {
-        if child::command("patchelf").arg("--version").output().is_ok_and(|o| o.status.success()) {
+        if child::tool("patchelf").arg("--version").output().is_ok_and(|o| o.status.success()) {
             return Ok(Patchelf { program: "patchelf".into(), first: Vec::new() });
         }
         let tree = home.dir().join("tools/patchelf");
@@ -56,25 +58,50 @@ impl Patchelf {
         let libraries = libraries(&tree)?;
         let mut first = vec!["--library-path".into(), libraries.path(&tree)];
         first.push(tree.join("usr/bin/patchelf").into());
-        Ok(Patchelf { program: tree.join(&libraries.loader).into(), first })
+        Ok(Patchelf { program: tree.join(&libraries.loader), first })
     }
 
     /// Makes the executable `file` use the loader and the libraries of the tree that is, or will
     /// be, at `root`.
     fn relocate(&self, file: &Path, root: &Path, libs: &Libraries) -> Result<(), SandboxError> {
-        let fresh = file.with_extension("relocated");
-        let mut command = child::command(&self.program);
+        let work = file.with_extension("relocating");
+        let made = self.patch(file, &work, root, libs);
+        let _ = fs::remove_dir_all(&work);
+        made
+    }
+
+    /// Has `work` be the directory of patchelf, which reads what a foreign package brought along
+    /// and so has no right to write anywhere else.
+    fn patch(
+        &self,
+        file: &Path,
+        work: &Path,
+        root: &Path,
+        libs: &Libraries,
+    ) -> Result<(), SandboxError> {
+        private_dir(work).map_err(SandboxError::io("create", work))?;
+        let patched = work.join("patched");
+        let mut command = child::foreign(&self.program, work);
         command.args(&self.first);
         command.arg("--set-interpreter").arg(root.join(&libs.loader));
         command.arg("--force-rpath").arg("--set-rpath").arg(libs.path(root));
-        command.arg("--output").arg(&fresh).arg(file);
-        let output = run(&mut command, "patchelf")?;
-        if !output.status.success() {
-            let detail = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        command.arg("--output").arg(&patched).arg(file);
+        let said = answer(command, Allowance::WORK).map_err(SandboxError::spawn("patchelf"))?;
+        let detail = match &said {
+            Some(output) if output.status.success() => None,
+            Some(output) => Some(complaint(output, &[])),
+            None => Some(format!("patchelf did not end within {} s", Allowance::WORK.seconds)),
+        };
+        if let Some(detail) = detail {
             return Err(SandboxError::Damaged { place: file.to_owned(), detail });
         }
-        set_mode(&fresh, 0o755)?;
-        fs::rename(&fresh, file).map_err(SandboxError::io("rename", &fresh))
+        let fresh = file.with_extension("relocated");
+        let copy = || -> io::Result<()> {
+            io::copy(&mut open_plain(&patched)?, &mut create_fresh(&fresh)?)?;
+            set_mode_of(&fresh, 0o755)?;
+            fs::rename(&fresh, file)
+        };
+        copy().map_err(SandboxError::io("write", &fresh))
     }
 }
 
@@ -134,7 +161,7 @@ pub(crate) fn relocate(
 /// A command that runs `program` of `tree` wherever the tree is now.
 pub(crate) fn run_in_place(tree: &Path, program: &Path) -> Result<Command, SandboxError> {
     let libraries = libraries(tree)?;
-    let mut command = child::command(tree.join(&libraries.loader));
+    let mut command = child::foreign(&tree.join(&libraries.loader), tree);
     command.arg("--library-path").arg(libraries.path(tree)).arg(program);
     Ok(command)
 }
@@ -151,16 +178,9 @@ pub(crate) fn unpack(
     let archives = apt.download(spec)?;
     let files: Vec<PathBuf> = debs.iter().map(|deb| archives.join(&deb.file)).collect();
     let sums = sha256(&files)?;
-    fs::create_dir_all(tree).map_err(SandboxError::io("create", tree))?;
-    for deb in debs {
-        let file = archives.join(&deb.file);
-        let output = run(child::command("dpkg").arg("-x").arg(&file).arg(tree), "dpkg")?;
-        if !output.status.success() {
-            let detail = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            return Err(SandboxError::Damaged { place: file, detail });
-        }
-    }
-    set_mode(tree, 0o755)?;
+    let left_out = archive::unpack_debs(&files, tree)?;
+    // What leads out of a package leads to files of a system that is not here.
+    drop(left_out);
     apt.clean();
     Ok(debs.iter().map(|deb| deb.file.clone()).zip(sums).collect())
 }

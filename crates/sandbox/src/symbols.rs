@@ -5,6 +5,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use crate::foreign_files::open_plain;
+
+/// The largest table of sections that is read; a real one has some kilobytes.
+const TABLE_BYTES: usize = 16 << 20;
+
 /// How much of an executable has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbols {
@@ -28,7 +33,7 @@ impl Symbols {
 
     /// Reads the executable `file`; none if it is not a 64-bit ELF file.
     pub fn of(file: &Path) -> Option<Symbols> {
-        let sections = sections(&mut File::open(file).ok()?).ok()??;
+        let sections = sections(&mut open_plain(file).ok()?).ok()??;
         let has = |name: &str| sections.iter().any(|known| known == name);
         Some(if has(".debug_info") || has(".zdebug_info") {
             Symbols::Full
@@ -51,6 +56,9 @@ fn sections(file: &mut File) -> io::Result<Option<Vec<String>>> {
     let size = usize::from(u16_at(&header, 58)).max(64);
     let count = usize::from(u16_at(&header, 60));
     let names = usize::from(u16_at(&header, 62));
+    if size * count > TABLE_BYTES {
+        return Ok(None);
+    }
     let table = read_at(file, u64_at(&header, 40), size * count)?;
     let entries: Vec<&[u8]> = table.chunks_exact(size).collect();
     let Some(strings) = entries.get(names) else { return Ok(None) };

@@ -25,6 +25,7 @@ use crate::catalog::at_least;
 use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
+use crate::foreign_files::{give_text, private_dir};
 use crate::home::{Home, write_private};
 use crate::making::Making;
 use crate::release::Release;
@@ -36,7 +37,7 @@ const INIT_MB: u64 = 200;
 /// Seconds that initialising may take; 1 to 7 are usual.
 const INIT_WITHIN_S: u64 = 300;
 /// Counts up when what a template holds changes, so that older ones are not used.
-const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// A data directory to copy, and how to log in to it.
 pub(crate) struct Template {
@@ -93,7 +94,7 @@ fn fill(release: &Release, making: &Making, fresh: &Path) -> Result<(), SandboxE
     fs::create_dir(fresh).map_err(SandboxError::io("create", fresh))?;
     crate::home::set_mode(fresh, 0o755)?;
     let work = fresh.join("s");
-    child::private_dir(&work).map_err(SandboxError::io("create", &work))?;
+    private_dir(&work).map_err(SandboxError::io("create", &work))?;
     let password = bootstrap::random_password()?;
     write_private(&fresh.join("password"), &password)?;
     if release.product.dialect() == Dialect::Postgres {
@@ -101,7 +102,7 @@ fn fill(release: &Release, making: &Making, fresh: &Path) -> Result<(), SandboxE
     }
     for dir in ["data", "tmp"] {
         let dir = work.join(dir);
-        child::private_dir(&dir).map_err(SandboxError::io("create", &dir))?;
+        private_dir(&dir).map_err(SandboxError::io("create", &dir))?;
     }
     if bootstrap::initialises_itself(release.product, &release.version) {
         fill_by_itself(release, making, fresh, &work, &password)
@@ -122,7 +123,7 @@ fn fill_by_bootstrap(
     password: &str,
 ) -> Result<(), SandboxError> {
     let tables = work.join("data/mysql");
-    child::private_dir(&tables).map_err(SandboxError::io("create", &tables))?;
+    private_dir(&tables).map_err(SandboxError::io("create", &tables))?;
     let share = share_of(release);
     let sql = bootstrap::bootstrap_sql(release.product, &release.version, &share, password)?;
     let options = making.of_mysqld();
@@ -298,8 +299,7 @@ fn fill_postgres(
     password: &str,
 ) -> Result<(), SandboxError> {
     let secret = work.join("password");
-    write_private(&secret, password)?;
-    child::give_to_server(&secret).map_err(SandboxError::io("chown", &secret))?;
+    give_text(&secret, password)?;
     let data = work.join("data");
     let mut initdb = release.command(&release.program("initdb"), work);
     // To a random password SCRAM's thousands of hashes add nothing but CPU time at each login.

@@ -1,27 +1,87 @@
-//! Programs of the system that we run to their end, and what they complain of.
+//! Programs that we run to their end, and what they complain of.
+//!
+//! A foreign program is given a time and room for its answer; what exceeds them ends it.
 
 use std::ffi::OsStr;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
 
 use crate::child;
+use crate::clock::Deadline;
 use crate::error::SandboxError;
 
 /// Characters of a complaint that are repeated.
 const COMPLAINT: usize = 400;
+/// How long a pipe may stay open after the end of the program: somebody else has it then.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// Runs a program to its end.
 pub(crate) fn run(command: &mut Command, tool: &str) -> Result<Output, SandboxError> {
     command.output().map_err(SandboxError::spawn(tool))
 }
 
-/// Runs a program that must succeed; if it does not, `place` is what is wrong.
+/// What a foreign program may take to answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowance {
+    /// Of time, and of processor time.
+    pub(crate) seconds: u64,
+    /// Of each of its two outputs; what comes after them is not read.
+    pub(crate) output_bytes: u64,
+    /// Of each file that it writes.
+    pub(crate) file_bytes: u64,
+}
+
+impl Allowance {
+    /// For a question that is answered at once, on a machine that has other work.
+    pub(crate) const QUESTION: Allowance =
+        Allowance { seconds: 30, output_bytes: 64 << 10, file_bytes: 1 << 20 };
+    /// For making a new executable out of another.
+    pub(crate) const WORK: Allowance =
+        Allowance { seconds: 300, output_bytes: 64 << 10, file_bytes: 8 << 30 };
+}
+
+/// Runs a foreign program, which starts no other, to its end or to that of its allowance; then
+/// there is no answer.
+pub(crate) fn answer(mut command: Command, allowance: Allowance) -> io::Result<Option<Output>> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    child::limit(&mut command, allowance.seconds, allowance.file_bytes);
+    let mut child = command.spawn()?;
+    let stdout = listen(child.stdout.take(), allowance.output_bytes);
+    let stderr = listen(child.stderr.take(), allowance.output_bytes);
+    let deadline = Deadline::after_seconds(allowance.seconds);
+    let mut has_ended = child::has_ended(&child);
+    while !has_ended && deadline.pause() {
+        has_ended = child::has_ended(&child);
+    }
+    let status = child::end_group(&mut child)?;
+    let heard = |of: Receiver<Vec<u8>>| of.recv_timeout(SILENCE).unwrap_or_default();
+    let (stdout, stderr) = (heard(stdout), heard(stderr));
+    Ok(has_ended.then_some(Output { status, stdout, stderr }))
+}
+
+/// Hears what comes out of a pipe, and lets go of it after `most` bytes.
+fn listen(pipe: Option<impl Read + Send + 'static>, most: u64) -> Receiver<Vec<u8>> {
+    let (tell, heard) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What came before an error was said all the same.
+        let _torn = pipe.map(|pipe| pipe.take(most).read_to_end(&mut bytes));
+        let _nobody_waits = tell.send(bytes);
+    });
+    heard
+}
+
+/// Runs a program of the machine that must succeed; if it does not, `place` is what is wrong.
 pub(crate) fn succeed<A: AsRef<OsStr>>(
-    tool: &str,
+    tool: &'static str,
     arguments: impl IntoIterator<Item = A>,
     place: &Path,
 ) -> Result<Output, SandboxError> {
-    let output = run(child::command(tool).args(arguments), tool)?;
+    let output = run(child::tool(tool).args(arguments), tool)?;
     if output.status.success() {
         return Ok(output);
     }
@@ -89,12 +149,41 @@ mod tests {
     #[test]
     fn a_complaint_is_the_marked_lines_or_the_last_one() {
         let said = |script: &str, marks: &[&str]| {
-            complaint(&run(child::command("sh").args(["-c", script]), "sh").unwrap(), marks)
+            complaint(&run(child::tool("sh").args(["-c", script]), "sh").unwrap(), marks)
         };
         assert_eq!(said("echo talk >&2; echo E: broken >&2; echo end >&2", &["E:"]), "E: broken");
         assert_eq!(said("echo one >&2; echo two >&2; echo >&2", &["E:"]), "two");
         assert_eq!(said("echo out", &[]), "out");
         assert_eq!(said("exit 3", &[]), "exit status: 3");
+    }
+
+    fn foreign(script: &str) -> Command {
+        let mut shell = child::foreign(Path::new("sh"), Path::new("/"));
+        shell.args(["-c", script]);
+        shell
+    }
+
+    #[test]
+    fn an_answer_has_an_end_in_time_and_in_length() {
+        let allowance = Allowance { seconds: 1, output_bytes: 4, file_bytes: 1 };
+        let said = answer(foreign("exec sleep 600"), allowance).unwrap();
+        assert!(said.is_none(), "{said:?}");
+        let allowance = Allowance { seconds: 600, ..allowance };
+        let said = answer(foreign("while :; do echo endless; done"), allowance).unwrap().unwrap();
+        assert_eq!(said.stdout, b"endl");
+        assert!(!said.status.success());
+    }
+
+    #[test]
+    fn who_answers_starts_nothing_and_writes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        crate::home::set_mode(dir.path(), 0o777).unwrap();
+        let file = dir.path().join("x").display().to_string();
+        let script = format!("(sleep 600 & echo started) ; yes > {file}");
+        let said = answer(foreign(&script), Allowance::QUESTION).unwrap().unwrap();
+        assert!(!String::from_utf8_lossy(&said.stdout).contains("started"), "{said:?}");
+        let written = std::fs::metadata(&file).map_or(0, |file| file.len());
+        assert!(written <= Allowance::QUESTION.file_bytes, "{written}");
     }
 
     #[test]

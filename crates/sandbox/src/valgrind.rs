@@ -33,6 +33,7 @@ use crate::error::SandboxError;
 use crate::home::Home;
 use crate::relocate;
 use crate::space;
+use crate::tool::{Allowance, answer};
 
 /// The suite whose valgrind is used, whatever the machine runs: counts of two machines are then
 /// those of one tool. It is a stable one, so that they stay so.
@@ -84,12 +85,15 @@ impl Valgrind {
         let tool = tool.ok_or_else(|| damaged("there is no callgrind in it"))?;
         let launcher = tree.join("usr/bin/valgrind.bin");
         let mut valgrind = Valgrind { tool, launcher, library, version: String::new() };
-        let mut ask = child::command(&valgrind.tool);
+        let mut ask = child::foreign(&valgrind.tool, tree);
         valgrind.introduce(&mut ask);
-        let answer = ask.arg("--version").output();
-        let answer = answer.map_err(SandboxError::io("run", &valgrind.tool))?;
-        let text = String::from_utf8_lossy(&answer.stdout);
-        match text.trim().strip_prefix("valgrind-").filter(|_| answer.status.success()) {
+        ask.arg("--version");
+        let said = answer(ask, Allowance::QUESTION);
+        let said = said.map_err(SandboxError::io("run", &valgrind.tool))?;
+        let said = said.filter(|said| said.status.success());
+        let text =
+            said.map(|said| String::from_utf8_lossy(&said.stdout).into_owned()).unwrap_or_default();
+        match text.trim().strip_prefix("valgrind-") {
             Some(version) => valgrind.version = version.to_owned(),
             None => return Err(damaged(&format!("callgrind says {:?}", text.trim()))),
         }
@@ -125,14 +129,14 @@ impl Valgrind {
         fresh
     }
 
-    /// A command of valgrind's binary that is otherwise as the servers' are.
-    pub(crate) fn server_command(&self, work: &Path) -> Command {
-        child::server_command(&self.tool, work)
+    /// A command of valgrind's binary, for a server.
+    pub(crate) fn around_server(&self, work: &Path) -> Command {
+        child::foreign(&self.tool, work)
     }
 
-    /// A command of valgrind's binary that is otherwise as the tools' are.
-    pub(crate) fn command(&self) -> Command {
-        child::command(&self.tool)
+    /// A command of valgrind's binary, for dbdyno itself.
+    fn around_own(&self) -> Command {
+        child::own(&self.tool)
     }
 }
 
@@ -157,11 +161,11 @@ impl CountedProgram {
         files: &Path,
         (counted, told): (&str, &str),
     ) -> Result<CountedProgram, SandboxError> {
-        let mut asked = Command::new(program);
+        let mut asked = child::own(program);
         asked.args(arguments);
         let marks = [format!("--toggle-collect={counted}"), format!("--dump-after={told}")];
         let mut command =
-            valgrind.wrap(&asked, files, &marks.map(OsString::from), valgrind.command());
+            valgrind.wrap(&asked, files, &marks.map(OsString::from), valgrind.around_own());
         let complaints = files.join("log");
         let log = fs::File::create(&complaints);
         let log = log.map_err(SandboxError::io("create", &complaints))?;
@@ -254,10 +258,10 @@ mod tests {
             library: "/v".into(),
             version: "3.24.0".into(),
         };
-        let mut program = Command::new("/s/mysqld");
+        let mut program = child::own(Path::new("/s/mysqld"));
         program.args(["--a", "b c"]).env("LD_LIBRARY_PATH", "/s/lib");
         let wrapped =
-            valgrind.wrap(&program, Path::new("/w"), &marks(Product::MySql), valgrind.command());
+            valgrind.wrap(&program, Path::new("/w"), &marks(Product::MySql), valgrind.around_own());
         let words: Vec<_> = wrapped.get_args().map(|word| word.to_string_lossy()).collect();
         assert_eq!(words[words.len() - 3..], ["/s/mysqld", "--a", "b c"]);
         assert!(words.iter().any(|word| word == "--callgrind-out-file=/w/out.%p"), "{words:?}");

@@ -65,6 +65,13 @@ const OWNED: &[Owned] = &[
         },
     },
     Owned {
+        rule: Rule::Process,
+        what: "makes a command elsewhere than where rights are taken from it",
+        owners: &["crates/sandbox/src/child.rs", "crates/sandbox/tests/", "xtask/"],
+        tests: Tests::Free,
+        does: |code| has_word(code, "Command::new") && !code.contains("clap::"),
+    },
+    Owned {
         rule: Rule::Sql,
         what: "speaks to SQLite",
         // The tests of `sql` have it as their oracle.
@@ -119,6 +126,7 @@ mod tests {
             ("std::process::exit(1);", Rule::Print, "crates/cli/src/main.rs"),
             ("use std::process::Command;", Rule::Process, "crates/sandbox/src/a.rs"),
             ("use std::process::{Child, Command};", Rule::Process, "crates/sandbox/src/a.rs"),
+            ("let a = Command::new(b);", Rule::Process, "crates/sandbox/src/child.rs"),
             ("use rusqlite::Connection;", Rule::Sql, "crates/store/src/lib.rs"),
             ("fn a(b: rusqlite::Error) {}", Rule::Sql, "crates/load/src/sqlite.rs"),
         ] {
@@ -128,6 +136,13 @@ mod tests {
             let comment = format!("// {planted}\n\"{}\"", planted.replace('"', ""));
             assert!(rules("crates/report/src/a.rs", &comment).is_empty(), "{planted}");
         }
+    }
+
+    #[test]
+    fn only_one_file_makes_commands() {
+        let made = "let a = std::process::Command::new(b);";
+        assert_eq!(rules("crates/sandbox/src/tool.rs", made), [Rule::Process]);
+        assert!(rules("crates/sandbox/src/child.rs", made).is_empty());
     }
 
     #[test]

@@ -8,8 +8,8 @@ use dbdyno_model::Product;
 use super::Server;
 use super::settings::overlay;
 use crate::catalog::at_least;
-use crate::child;
 use crate::error::SandboxError;
+use crate::foreign_files::private_dir;
 use crate::valgrind::{self, Valgrind};
 
 /// How much slower a server is under callgrind, generously, as far as its start and end go.
@@ -31,7 +31,7 @@ impl Server {
         told.retain(|(name, _)| knows || name != "io_method");
         overlay(&mut self.settings, told);
         let files = self.count_files();
-        child::private_dir(&files).map_err(SandboxError::io("create", &files))?;
+        private_dir(&files).map_err(SandboxError::io("create", &files))?;
         self.valgrind = Some(valgrind.clone());
         self.start_within_s *= SLOWER;
         self.spawn()
@@ -60,7 +60,7 @@ impl Server {
     pub(super) fn counted(&self, command: Command) -> Command {
         let Some(valgrind) = &self.valgrind else { return command };
         let marks = valgrind::marks(self.release.product);
-        let fresh = valgrind.server_command(&self.work());
+        let fresh = valgrind.around_server(&self.work());
         valgrind.wrap(&command, &self.count_files(), &marks, fresh)
     }
 }

@@ -1,17 +1,18 @@
 //! What a server leaves on the file system and in the kernel.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
+use crate::foreign_files::{private_dir, read_plain};
 use crate::process::GONE_WITHIN_S;
 
 /// Makes `to`, which does not exist, a copy of the data directory `from`.
 pub(crate) fn copy_data(from: &Path, to: &Path) -> Result<(), SandboxError> {
-    let mut copy = child::command("cp");
+    // Under the account to which both belong: neither is a place in which root may believe a name.
+    let mut copy = child::foreign(Path::new("cp"), Path::new("/"));
     copy.args(["-a", "--reflink=auto"]).arg(from).arg(to);
     let output = copy.output().map_err(SandboxError::spawn("cp"))?;
     if output.status.success() {
@@ -24,7 +25,7 @@ pub(crate) fn copy_data(from: &Path, to: &Path) -> Result<(), SandboxError> {
 /// Makes a server's own directory, with a copy of a data directory in it.
 pub(crate) fn lay_out(work: &Path, data: &Path) -> Result<(), SandboxError> {
     for dir in [work, &work.join("tmp")] {
-        child::private_dir(dir).map_err(SandboxError::io("create", dir))?;
+        private_dir(dir).map_err(SandboxError::io("create", dir))?;
     }
     copy_data(data, &work.join("data"))
 }
@@ -34,7 +35,7 @@ pub(crate) fn lay_out(work: &Path, data: &Path) -> Result<(), SandboxError> {
 /// account of the servers and that no process has attached is removed. A process that was killed
 /// lets go of its memory a moment after it has left `/proc`, which is waited for.
 pub(crate) fn remove_shared_memory(data: &Path) {
-    let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else { return };
+    let Ok(text) = read_plain(&data.join("postmaster.pid")) else { return };
     let Some(id) = shared_memory_id(&text) else { return };
     let deadline = Deadline::after_seconds(GONE_WITHIN_S);
     let mut attached = attached_to(id);
@@ -50,8 +51,7 @@ pub(crate) fn remove_shared_memory(data: &Path) {
 /// How many processes have a segment attached; `None` where there is none that belongs to the
 /// account of the servers.
 fn attached_to(id: i32) -> Option<u64> {
-    let owner =
-        if child::is_root() { child::UNPRIVILEGED } else { nix::unistd::geteuid().as_raw() };
+    let owner = child::account_of_servers();
     // SAFETY: `status` is plain data that the kernel fills, of the type that IPC_STAT asks for.
     let (known, status) = unsafe {
         let mut status: nix::libc::shmid_ds = std::mem::zeroed();

@@ -1,7 +1,15 @@
 //! From a data directory to the first login.
 //!
 //! Another program may take the port between our looking for a free one and the server's listening
-//! on it; then another port is taken, a few times.
+//! on it; then another port is taken, a few times. Whoever has the port then could pose as our
+//! server. So nobody is asked on it: the first login goes to the socket in a directory that only
+//! the server's account may enter, and then the port must be seen in the server's own process.
+//!
+//! ```text
+//!   spawn ─▶ log in by the socket ─▶ our data directory? ─▶ the port is our child's ─▶ ready
+//!               │                                              (see `listener`)
+//!               └─ it has ended: "Address already in use" ─▶ another port
+//! ```
 
 use std::fs::File;
 use std::path::Path;
@@ -10,6 +18,7 @@ use std::process::{Command, ExitStatus};
 use dbdyno_model::{Dialect, Product};
 use dbdyno_wire::{Endpoint, WireError};
 
+use super::listener;
 use super::reach::{connect, free_port};
 use super::seat::Seat;
 use super::settings::option;
@@ -101,13 +110,21 @@ impl Server {
     pub(super) fn wait_until_ready(&mut self) -> Result<bool, SandboxError> {
         let within_s = self.start_within_s + spelling::redo_told_mb(&self.settings) / REDO_MB_S;
         let deadline = Deadline::after_seconds(within_s);
-        let endpoint = self.endpoint();
         let mut last = "it did not accept connections".to_owned();
         loop {
-            match self.log_in(&endpoint) {
-                Ok(true) => return Ok(true),
+            match self.log_in(&self.socket_endpoint()) {
+                Ok(true) if self.has_its_port() => return Ok(true),
+                Ok(true) => last = format!("it does not listen on 127.0.0.1:{}", self.port),
                 Ok(false) => "another server answered".clone_into(&mut last),
-                Err(error) => last = error.to_string(),
+                Err(error) => {
+                    last = error.to_string();
+                    let refused = matches!(error, WireError::Login(_));
+                    if let Some(next) = self.next_password.take_if(|_| refused) {
+                        // Whoever was to tell it the next one was killed after that.
+                        self.password = next;
+                        continue;
+                    }
+                }
             }
             if let Some(status) = self.ended() {
                 let log = child::last_lines(&self.error_log(), 100);
@@ -127,14 +144,20 @@ impl Server {
         self.kept.as_mut()?.child.try_wait().ok()?
     }
 
+    /// Whether what listens on its port is the server.
+    fn has_its_port(&self) -> bool {
+        listener::is_of(self.pid(), self.port).unwrap_or(false)
+    }
+
     /// Our database was made with latin1, whatever the server prefers now: its tables take their
     /// character set from it.
     pub(crate) fn tell_database(&self) -> Result<(), SandboxError> {
-        let told = tell_database(self.release.product, &self.endpoint());
+        let told = tell_database(self.release.product, &self.socket_endpoint());
         told.map_err(|error| self.failed(format!("does not change its database: {error}")))
     }
 
-    /// Logs in and asks for the data directory: on our port somebody else may have been faster.
+    /// Logs in and asks for the data directory. `caching_sha2_password` remembers the account from
+    /// then on, see [`bootstrap::mysql_sql`].
     fn log_in(&self, endpoint: &Endpoint) -> Result<bool, WireError> {
         let mut client = connect(self.release.product, endpoint)?;
         let question = match self.release.product.dialect() {

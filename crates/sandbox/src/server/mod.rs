@@ -14,6 +14,7 @@ mod counted;
 mod files;
 mod images;
 mod launch;
+mod listener;
 mod node;
 mod reach;
 mod seat;
@@ -80,6 +81,8 @@ pub struct Server {
     release: Release,
     port: u16,
     password: Secret,
+    /// The one that may hold instead, of a server in the background.
+    next_password: Option<Secret>,
     /// Seconds until the first login.
     start_within_s: u64,
     settings: Vec<(String, String)>,
@@ -120,8 +123,25 @@ pub(crate) struct Recorded {
     pub(crate) dir: PathBuf,
     pub(crate) port: u16,
     pub(crate) password: Secret,
+    /// The one that may hold instead.
+    pub(crate) next_password: Option<Secret>,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) seat: Option<Seat>,
+}
+
+/// How a background server came up.
+pub(crate) struct Launched {
+    pub(crate) ports: Ports,
+    /// By which it is asked.
+    pub(crate) socket: Endpoint,
+}
+
+/// Whether a server has the ports that it was to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ports {
+    Kept,
+    /// Somebody else had one of them.
+    Lost,
 }
 
 impl Server {
@@ -224,6 +244,7 @@ impl Server {
             release: release.clone(),
             port: free_port()?,
             password: template.password.clone(),
+            next_password: None,
             start_within_s: START_WITHIN_S,
             settings: told.settings(),
             servers: home.servers(),
@@ -239,22 +260,22 @@ impl Server {
     }
 
     /// Starts a server that outlives us, on the data in its directory, or on empty ones if it has
-    /// none. `note` is told the port before each attempt to use it. What is returned is its
-    /// process and its port.
+    /// none. `note` is told the port before each attempt to use it.
     pub(crate) fn start_in_background(
         home: &Home,
         release: &Release,
         recorded: Recorded,
         template: &Template,
         note: &mut dyn FnMut(u16) -> Result<(), SandboxError>,
-    ) -> Result<(), SandboxError> {
-        let Recorded { name, dir, port, password, settings, seat } = recorded;
+    ) -> Result<Launched, SandboxError> {
+        let Recorded { name, dir, port, password, next_password, settings, seat } = recorded;
         let mut server = Server {
             kept: None,
             what: format!("{} {} ({name})", release.product.name(), release.version),
             release: release.clone(),
             port: if port == 0 { free_port()? } else { port },
             password,
+            next_password,
             start_within_s: START_WITHIN_S,
             settings,
             servers: home.servers(),
@@ -269,6 +290,7 @@ impl Server {
         if is_new {
             server.copy(template)?;
         }
+        let mut ports = Ports::Kept;
         for _ in 0..PORTS {
             note(server.port)?;
             server.spawn()?;
@@ -279,8 +301,9 @@ impl Server {
                 if let Some(kept) = server.kept.take() {
                     kept.let_go();
                 }
-                return Ok(());
+                return Ok(Launched { ports, socket: server.socket_endpoint() });
             }
+            ports = Ports::Lost;
             server.change_ports()?;
         }
         Err(server.failed(format!("found no free port in {PORTS} attempts")))
@@ -332,7 +355,7 @@ impl Server {
             what: self.what.clone(),
             product: self.release.product,
             version: self.release.version.clone(),
-            endpoint: self.endpoint(),
+            endpoint: self.socket_endpoint(),
             port: self.port,
             log: self.error_log(),
             data: self.data_dir(),

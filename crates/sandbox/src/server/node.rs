@@ -18,6 +18,7 @@ pub(crate) struct Node {
     pub(crate) what: String,
     pub(crate) product: Product,
     pub(crate) version: String,
+    /// Its own socket: a port may be another's.
     pub(crate) endpoint: Endpoint,
     pub(crate) port: u16,
     pub(crate) log: PathBuf,

@@ -29,7 +29,7 @@ use crate::home::Home;
 use crate::making::Making;
 use crate::options::Options;
 use crate::release::Release;
-use crate::server::{Node, Seat, copy_data, lay_out, overlay, tell_database};
+use crate::server::{Node, Seat, copy_data, lay_out, overlay, socket_in, tell_database};
 use crate::space;
 use crate::template::Template;
 
@@ -268,7 +268,11 @@ fn node(member: &Background, release: &Release) -> Result<Node, SandboxError> {
         product: release.product,
         version: release.version.clone(),
         endpoint: Endpoint {
-            transport: Transport::Tcp("127.0.0.1".to_owned(), member.port),
+            transport: Transport::Unix(
+                socket_in(&member.dir.join("s"), release.product, member.port)
+                    .display()
+                    .to_string(),
+            ),
             user: USER.to_owned(),
             password: member.password()?,
             database: DATABASE.to_owned(),

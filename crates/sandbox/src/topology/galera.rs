@@ -28,10 +28,10 @@ use super::member::{Asked, Begins, JOIN_WITHIN_S};
 use super::standing::{Standing, Works};
 use crate::apt::Apt;
 use crate::catalog;
-use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
-use crate::home::{Home, set_mode, write_private};
+use crate::foreign_files::{give_text, read_plain};
+use crate::home::{Home, set_mode};
 use crate::release::Release;
 use crate::relocate;
 use crate::server::{Node, Seat, copy_data};
@@ -155,7 +155,7 @@ fn parse(text: &str) -> Option<Position> {
 }
 
 fn position(data: &Path) -> Option<Position> {
-    parse(&fs::read_to_string(data.join("grastate.dat")).ok()?)
+    parse(&read_plain(&data.join("grastate.dat")).ok()?)
 }
 
 /// Has a node that does not run begin at this position.
@@ -174,8 +174,7 @@ fn remember(data: &Path, uuid: &str, count: u64) -> Result<(), SandboxError> {
         "# GALERA saved state\nversion: 2.1\nuuid:    {uuid}\nseqno:   {count}\n\
          safe_to_bootstrap: 1\n"
     );
-    write_private(&path, &text)?;
-    child::give_to_server(&path).map_err(SandboxError::io("chown", &path))
+    give_text(&path, &text)
 }
 
 /// The position of the first if all others have the same data.

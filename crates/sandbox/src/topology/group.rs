@@ -29,12 +29,13 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use dbdyno_model::{Shape, Topology};
 
 use super::member::{Asked, JOIN_WITHIN_S};
+use super::replicas;
 use crate::bootstrap::{USER, random_password};
 use crate::catalog::at_least;
 use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
-use crate::home::write_private;
+use crate::foreign_files::give_text;
 use crate::server::{Node, Server, free_port};
 
 /// Ports that a member tries before it gives up.
@@ -48,8 +49,9 @@ pub(super) fn settings(version: &str, group_name: &str) -> Vec<(&'static str, St
         ("loose_group_replication_group_name", group_name.to_owned()),
         ("loose_group_replication_start_on_boot", "OFF".to_owned()),
         ("loose_group_replication_single_primary_mode", "ON".to_owned()),
-        // There is no TLS; a password is sent under this key.
-        ("loose_group_replication_recovery_get_public_key", "ON".to_owned()),
+        // There is no TLS; a password is sent under this key, which all have who are copies of one
+        // data directory, and never under one that a donor offers. In the data directory.
+        ("loose_group_replication_recovery_public_key_path", replicas::KEY.to_owned()),
     ];
     if !at_least(version, "8.0.21") {
         settings.push(("binlog_checksum", "NONE".to_owned()));
@@ -91,8 +93,7 @@ pub(super) fn hide_behind_names(
     }
     let work = member.data_dir().parent().map(std::path::Path::to_owned).unwrap_or_default();
     let path = work.join("hosts");
-    write_private(&path, &hosts)?;
-    child::give_to_server(&path).map_err(SandboxError::io("chown", &path))?;
+    give_text(&path, &hosts)?;
     member.tell(vec![
         ("report_host".to_owned(), host_name(number)),
         ("loose_group_replication_communication_stack".to_owned(), "MYSQL".to_owned()),

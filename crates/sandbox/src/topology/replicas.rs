@@ -14,7 +14,6 @@
 //! something else on a replica, and of the defaults this is the one that would compare apples with
 //! pears. As everywhere, a commit does not wait for the disk (`sync_binlog=0`).
 
-use std::fs;
 use std::path::Path;
 
 use dbdyno_model::Product;
@@ -22,11 +21,14 @@ use dbdyno_model::Product;
 use super::member::{Asked, JOIN_WITHIN_S, column};
 use crate::bootstrap::USER;
 use crate::catalog::at_least;
-use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
-use crate::home::write_private;
+use crate::foreign_files::{give_text, read_plain};
 use crate::server::{Node, Server};
+
+/// The public key under which a password is told to a source, in the data directory of each that is
+/// a copy of the source's.
+pub(super) const KEY: &str = "public_key.pem";
 
 /// What a member is told, whether it leads or follows: any of them may have to lead.
 pub(super) fn settings(product: Product, version: &str, number: u8) -> Vec<(&'static str, String)> {
@@ -121,10 +123,9 @@ fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
     } else {
         terms.push_str(&format!(", {prefix}_AUTO_POSITION=1"));
     }
-    if new {
-        terms.push_str(", GET_SOURCE_PUBLIC_KEY=1");
-    } else if node.product == Product::MySql && at_least(&node.version, "8.0.4") {
-        terms.push_str(", GET_MASTER_PUBLIC_KEY=1");
+    if node.product == Product::MySql && at_least(&node.version, "8.0.4") {
+        // Not the key that whoever answers would offer.
+        terms.push_str(&format!(", {prefix}_PUBLIC_KEY_PATH='{KEY}'"));
     }
     // It runs already where the server was not told to wait.
     replica.run(words.stop)?;
@@ -171,7 +172,7 @@ fn wait_for_threads(node: &Node) -> Result<(), SandboxError> {
 /// Adds what lets a standby in; before PostgreSQL 10 `initdb` only mentions it.
 pub(super) fn let_standbys_in(data: &Path) -> Result<(), SandboxError> {
     let path = data.join("pg_hba.conf");
-    let text = fs::read_to_string(&path).map_err(SandboxError::io("read", &path))?;
+    let text = read_plain(&path).map_err(SandboxError::io("read", &path))?;
     let is_rule = |line: &str| {
         let mut words = line.split_whitespace();
         words.next() == Some("host") && words.next() == Some("replication")
@@ -179,9 +180,10 @@ pub(super) fn let_standbys_in(data: &Path) -> Result<(), SandboxError> {
     if text.lines().any(is_rule) {
         return Ok(());
     }
-    // The file exists and keeps its owner.
-    let text = format!("{text}\nhost replication all 127.0.0.1/32 md5\n");
-    fs::write(&path, text).map_err(SandboxError::io("write", &path))
+    give_text(
+        &path,
+        &format!("{text}\nhost replication all 127.0.0.1/32 md5\nlocal replication all md5\n"),
+    )
 }
 
 /// Starts the source once, so that its data directory says with which settings it was written, and
@@ -210,25 +212,31 @@ pub(super) fn point_standbys(nodes: &[Node], seen: &[u16]) -> Result<(), Sandbox
             source.query(&format!("SELECT pg_create_physical_replication_slot('{name}', true)"))?;
         }
         let password = node.endpoint.password.expose();
+        let place = place_of_source(&nodes[0], &node.version, seen[number]);
         let lines = format!(
-            "primary_conninfo = 'host=127.0.0.1 port={} user={USER} password={password} \
-             application_name={name}'\nprimary_slot_name = '{name}'\n",
-            seen[number]
+            "primary_conninfo = '{place} user={USER} password={password} \
+             application_name={name}'\nprimary_slot_name = '{name}'\n"
         );
         if at_least(&node.version, "12") {
-            give(&node.data.join("postgresql.auto.conf"), &lines)?;
-            give(&node.data.join("standby.signal"), "")?;
+            give_text(&node.data.join("postgresql.auto.conf"), &lines)?;
+            give_text(&node.data.join("standby.signal"), "")?;
         } else {
-            give(&node.data.join("recovery.conf"), &format!("standby_mode = 'on'\n{lines}"))?;
+            give_text(&node.data.join("recovery.conf"), &format!("standby_mode = 'on'\n{lines}"))?;
         }
     }
     Ok(())
 }
 
-/// Writes a file that the server's account, and only that, can read.
-fn give(path: &Path, text: &str) -> Result<(), SandboxError> {
-    write_private(path, text)?;
-    child::give_to_server(path).map_err(SandboxError::io("chown", path))
+/// Where a standby finds its source, which it must not tell its password in clear, whoever asks
+/// for it there: from 16 on it can be told so. Before, it uses the source's socket, unless a delay
+/// lies between them.
+fn place_of_source(source: &Node, version: &str, seen: u16) -> String {
+    if at_least(version, "16") {
+        return format!("host=127.0.0.1 port={seen} require_auth=md5");
+    }
+    let work = source.data.parent().filter(|_| seen == source.port);
+    let host = work.map_or_else(|| "127.0.0.1".to_owned(), |work| work.display().to_string());
+    format!("host={host} port={seen}")
 }
 
 /// Waits until the source says that it sends, and the standby that it takes.
@@ -256,6 +264,8 @@ fn wait_for_stream(source: &Node, node: &Node, number: usize) -> Result<(), Sand
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
