@@ -71,6 +71,13 @@ pub(crate) fn unpack(
     tree.finish()
 }
 
+/// What is said of links that were left out, if any were.
+pub(crate) fn note(left_out: &[String]) -> Option<String> {
+    let first = left_out.first()?;
+    let links = if left_out.len() == 1 { "1 link" } else { &format!("{} links", left_out.len()) };
+    Some(format!("leaving out {links} to what the package does not have, as {first}"))
+}
+
 /// Unpacks packages of Debian into one tree.
 pub(crate) fn unpack_debs(debs: &[PathBuf], into: &Path) -> Result<Vec<String>, SandboxError> {
     let Some(first) = debs.first() else { return Ok(Vec::new()) };

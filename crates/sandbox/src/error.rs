@@ -144,8 +144,6 @@ fn package_of(tool: &str) -> &str {
     match tool {
         "mvn" => "it (package maven)",
         "python3" => "it (packages python3 and python3-pip)",
-        "ldd" => "it (package libc-bin)",
-        "xz" => "it (package xz-utils)",
         _ => "it",
     }
 }

@@ -67,7 +67,7 @@ fn debian(
     space::require(&format!("unpacking {what}"), home.dir(), mb + UNPACKED * mb)?;
     progress(&format!("downloading {what} ({} packages, {mb} MB)", debs.len()));
     within_temporary(home, |tree| {
-        let sums = relocate::unpack(&apt, &spec, &debs, tree)?;
+        let sums = relocate::unpack(&apt, &spec, &debs, tree, progress)?;
         let stamp = Stamp {
             suite: suite.to_owned(),
             packages: debs.iter().filter_map(Deb::name_and_version).collect(),
@@ -122,8 +122,8 @@ fn registered(
             sums: sums_of(&file)?,
             ..unfinished(line.product, line.version, line.kind(), &called)
         };
-        let root =
-            unpack(line.product, &file, (packed.members, packed.inner), Outward::LeftOut, work)?;
+        let wanted = (packed.members, packed.inner);
+        let root = unpack(line.product, &file, wanted, Outward::LeftOut, work, progress)?;
         let release = finish(home, stamp, &root, progress);
         registry::forget(home, packed);
         release
@@ -164,7 +164,7 @@ pub(crate) fn files(
             work.join("unpacked")
         } else {
             progress(&format!("unpacking {} ({mb} MB)", path.display()));
-            unpack(product, path, (&[], None), Outward::Refused, work)?
+            unpack(product, path, (&[], None), Outward::Refused, work, progress)?
         };
         let server = Layout::of(product, &root).map(|layout| root.join(layout.server));
         let summed = if is_dir { server } else { Some(path.to_owned()) };
@@ -310,18 +310,20 @@ fn unpack(
     (members, inner): (&[&str], Option<&str>),
     outward: Outward,
     work: &Path,
+    progress: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, SandboxError> {
     let unpacked = work.join("unpacked");
-    archive::unpack(file, members, outward, &unpacked)?;
+    let mut left_out = archive::unpack(file, members, outward, &unpacked)?;
     let damaged = |detail: String| SandboxError::Damaged { place: file.to_owned(), detail };
     let mut place = unpacked;
     if let Some(ending) = inner {
         let archive = archive::find(&place, ending);
         let archive = archive.ok_or_else(|| damaged(format!("there is no *{ending} in it")))?;
         let within = work.join("within");
-        archive::unpack(&archive, &[], outward, &within)?;
+        left_out.extend(archive::unpack(&archive, &[], outward, &within)?);
         place = within;
     }
+    archive::note(&left_out).iter().for_each(|note| progress(note));
     let root = root_in(product, &place).ok_or_else(|| damaged(no_server(product)))?;
     adopt_libraries(&place, &root)?;
     Ok(root)

@@ -30,9 +30,9 @@
 //! [`Server`]; the parent-death signal, by which the kernel kills a server whose dbdyno was
 //! killed; and [`Home::sweep`], which at the next start removes what the two could not.
 //!
-//! No server runs as uid 0: a dbdyno started by root runs them as uid 65534. Each has an account
-//! with a random password, so that other users of the machine cannot reach it through its TCP
-//! port.
+//! No server runs as uid 0: a dbdyno started by root runs them as uid 65534, see `child`. Each has
+//! an account with a random password, so that other users of the machine cannot reach it through
+//! its TCP port; the password is told on its socket only, where nobody else can listen.
 
 mod allocator;
 mod apt;

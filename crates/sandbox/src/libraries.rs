@@ -126,7 +126,7 @@ fn bring(
     progress(&format!("bringing along {library}, which this machine does not have"));
     let debs = apt.closure(package, &ASSUMED)?;
     let unpacked = tree.join(".tmp-libraries");
-    relocate::unpack(&apt, package, &debs, &unpacked)?;
+    relocate::unpack(&apt, package, &debs, &unpacked, progress)?;
     let dir = tree.join(DIR);
     for place in ["usr/lib", "lib"] {
         let places = fs::read_dir(unpacked.join(place)).into_iter().flatten().flatten();

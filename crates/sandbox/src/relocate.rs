@@ -51,7 +51,7 @@ impl Patchelf {
             let debs = apt.closure("patchelf", &[])?;
             let fresh = home.dir().join("tools/.tmp-patchelf");
             let _ = fs::remove_dir_all(&fresh);
-            unpack(&apt, "patchelf", &debs, &fresh)?;
+            unpack(&apt, "patchelf", &debs, &fresh, progress)?;
             flush(&fresh)?;
             fs::rename(&fresh, &tree).map_err(SandboxError::io("rename", &fresh))?;
         }
@@ -174,13 +174,13 @@ pub(crate) fn unpack(
     spec: &str,
     debs: &[Deb],
     tree: &Path,
+    progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<(String, String)>, SandboxError> {
     let archives = apt.download(spec)?;
     let files: Vec<PathBuf> = debs.iter().map(|deb| archives.join(&deb.file)).collect();
     let sums = sha256(&files)?;
     let left_out = archive::unpack_debs(&files, tree)?;
-    // What leads out of a package leads to files of a system that is not here.
-    drop(left_out);
+    archive::note(&left_out).iter().for_each(|note| progress(note));
     apt.clean();
     Ok(debs.iter().map(|deb| deb.file.clone()).zip(sums).collect())
 }

@@ -58,13 +58,13 @@ impl Stamp {
             self.suite,
             self.root.display(),
             self.source.name(),
-            self.called,
+            one_line(&self.called),
         );
         for dir in &self.libraries {
             text.push_str(&format!("libraries {}\n", dir.display()));
         }
         for (file, sum) in &self.sums {
-            text.push_str(&format!("sha256 {sum} {file}\n"));
+            text.push_str(&format!("sha256 {sum} {}\n", one_line(file)));
         }
         for (name, version) in &self.packages {
             text.push_str(&format!("package {name} {version}\n"));
@@ -72,6 +72,11 @@ impl Stamp {
         text.push_str("end\n");
         text
     }
+}
+
+/// The name of a file as a word of a line, whatever it is called.
+fn one_line(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 fn parse(text: &str) -> Option<Stamp> {

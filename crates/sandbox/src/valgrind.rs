@@ -203,7 +203,7 @@ fn unpack(home: &Home, tree: &Path, progress: &mut dyn FnMut(&str)) -> Result<()
     let debs = apt.closure("valgrind", &ASSUMED)?;
     let fresh = home.dir().join(format!("tools/.tmp-valgrind-{}", std::process::id()));
     let _ = fs::remove_dir_all(&fresh);
-    relocate::unpack(&apt, "valgrind", &debs, &fresh)?;
+    relocate::unpack(&apt, "valgrind", &debs, &fresh, progress)?;
     relocate::flush(&fresh)?;
     fs::rename(&fresh, tree).map_err(SandboxError::io("rename", &fresh))
 }

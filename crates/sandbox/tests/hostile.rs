@@ -2,14 +2,15 @@
 #![expect(clippy::print_stdout, reason = "a test that downloads says what it waits for")]
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dbdyno_model::{Product, Transport};
-use dbdyno_sandbox::{Background, Home, get_from};
-use dbdyno_wire::{Endpoint, Security};
+use dbdyno_sandbox::{Background, Home, Server, get_from};
+use dbdyno_wire::{Client as _, Endpoint, Security};
 
 use crate::common::{home, options, release};
 
@@ -195,4 +196,58 @@ fn a_squatter_on_the_port_of_mariadb_hears_nothing() {
 #[test]
 fn a_squatter_on_the_port_of_postgres_hears_nothing() {
     a_squatter_hears_nothing(Product::Postgres, "17");
+}
+
+/// What the server sends to a client that logs in through here.
+fn overheard(port: u16, log_in: impl FnOnce(u16)) -> Vec<u8> {
+    let door = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let own = door.local_addr().unwrap().port();
+    std::thread::scope(|scope| {
+        let ear = scope.spawn(move || {
+            let (mut client, _) = door.accept().unwrap();
+            let mut server = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            let (mut there, mut from) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            let carry = std::thread::spawn(move || {
+                let _end = std::io::copy(&mut from, &mut there);
+                let _gone = there.shutdown(Shutdown::Write);
+            });
+            let (mut heard, mut piece) = (Vec::new(), [0; 4_096]);
+            while let Ok(read @ 1..) = server.read(&mut piece) {
+                heard.extend_from_slice(&piece[..read]);
+                let _gone = client.write_all(&piece[..read]);
+            }
+            let _gone = client.shutdown(Shutdown::Both);
+            carry.join().unwrap();
+            heard
+        });
+        log_in(own);
+        ear.join().unwrap()
+    })
+}
+
+/// `caching_sha2_password` remembers who came over the socket: over TCP a proof is enough, and
+/// nobody is asked for the password under a key that might be anybody's.
+#[test]
+fn a_mysql_of_ours_never_wants_the_password_over_tcp() {
+    let Some(home) = home("apt-get") else { return };
+    let release = release(&home, Product::MySql, "9.7");
+    let mut server = Server::start(&home, &release, &options(), "sha2", &mut |_| {}).unwrap();
+    for round in ["first", "after a restart"] {
+        let endpoint = server.endpoint();
+        let Transport::Tcp(_, port) = endpoint.transport else { panic!() };
+        let heard = overheard(port, |own| {
+            let transport = Transport::Tcp("127.0.0.1".to_owned(), own);
+            let endpoint = Endpoint { transport, ..endpoint.clone() };
+            dbdyno_wire::mysql::Connection::connect(&endpoint)
+                .map(|c| Box::new(c).close())
+                .unwrap();
+        });
+        let said = |bytes: &[u8]| heard.windows(bytes.len()).any(|window| window == bytes);
+        // A packet of two bytes: more of the method's conversation, and 3 for "known", 4 for "tell".
+        assert!(said(&[2, 0, 0, 2, 1, 3]) && !said(&[2, 0, 0, 2, 1, 4]), "{round}: {heard:?}");
+        if round == "first" {
+            server.restart().unwrap();
+        }
+    }
+    server.stop().unwrap();
 }

@@ -91,7 +91,7 @@ pub(super) fn bring(
     let debs = apt.closure(PACKAGE, &there)?;
     let fresh = release.dir.join(".tmp-galera");
     let _ = fs::remove_dir_all(&fresh);
-    relocate::unpack(&apt, PACKAGE, &debs, &fresh)?;
+    relocate::unpack(&apt, PACKAGE, &debs, &fresh, progress)?;
     // In usr/lib/galera there is only a link to it.
     let from = fresh.join("usr/lib").join(LIBRARY);
     if !from.is_file() {
