@@ -151,6 +151,7 @@ fn hint(error: &WireError) -> &'static str {
         }
         WireError::Server(_)
         | WireError::Tls(_)
+        | WireError::Exposed(_)
         | WireError::Broken(_)
         | WireError::Protocol(_)
         | WireError::Interrupted => "",

@@ -135,7 +135,7 @@ pub use stage::Stage;
 pub use stopping::Stopping;
 pub use target::{ArmSpec, Record, ReleaseSpec, ServerUrl, SourceKind, Target, split_version};
 pub use think::Think;
-pub use tls::{Tls, TlsMode, TlsStart, TlsWords};
+pub use tls::{KEY_FILE, KEY_OFFERED, PasswordKey, Tls, TlsMode, TlsStart, TlsWords};
 pub use topology::{Delay, Role, Shape, Topology};
 pub use transport::Transport;
 pub use verdict::{Interval, Verdict};

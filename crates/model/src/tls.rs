@@ -15,6 +15,10 @@
 //! Where nothing is said, a connection to another host is encrypted if the server offers it, as it
 //! is with both clients. One that stays on this host (a unix socket, the loopback device) is not:
 //! there nobody listens in, and servers are measured as they were before.
+//!
+//! A MySQL server may ask for the password itself. Where nothing is encrypted it goes out under an
+//! RSA key of the server or not at all; which keys are believed is said in the words of MySQL's
+//! client, `server-public-key-path` and `get-server-public-key`.
 
 use std::net::IpAddr;
 
@@ -97,6 +101,18 @@ pub enum TlsStart {
     Direct,
 }
 
+/// The RSA key under which a MySQL server may be sent a password that nothing else hides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum PasswordKey {
+    /// None: such a password is not sent.
+    #[default]
+    Unknown,
+    /// That in this file, in PEM; the server's `public_key.pem`.
+    File(String),
+    /// Whichever the server offers. Who stands between can offer one of his own.
+    Offered,
+}
+
 /// What the user says of encryption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
@@ -110,6 +126,8 @@ pub struct Tls {
     pub key: Option<String>,
     /// How it begins.
     pub start: TlsStart,
+    /// Under which key a password goes where nothing is encrypted; MySQL and MariaDB only.
+    pub password_key: PasswordKey,
 }
 
 /// What files are called behind a URL: of authorities, of a certificate, of its key.
@@ -143,6 +161,11 @@ impl TlsWords {
 
 /// The word for how TLS begins.
 const START: &str = "sslnegotiation";
+
+/// The word for the file of the server's RSA key, in URLs and option files.
+pub const KEY_FILE: &str = "server-public-key-path";
+/// The word that lets the server say its RSA key.
+pub const KEY_OFFERED: &str = "get-server-public-key";
 
 impl Tls {
     /// No encryption, whatever is reached.
@@ -192,6 +215,10 @@ impl Tls {
                     "postgres" => TlsStart::Negotiated,
                     _ => return Err(format!("{START}={value}: known are postgres and direct")),
                 };
+            } else if plain == KEY_FILE && dialect == Dialect::Mysql {
+                tls.password_key = PasswordKey::File(file(plain, value)?);
+            } else if plain == KEY_OFFERED && dialect == Dialect::Mysql {
+                tls.password_key = tls.password_key.or_offered(is_on(plain, &value)?);
             } else {
                 left.push((name, value));
             }
@@ -253,7 +280,55 @@ impl Tls {
         if self.start == TlsStart::Direct {
             options.push((START, "direct".to_owned()));
         }
+        match &self.password_key {
+            PasswordKey::Unknown => {}
+            PasswordKey::File(path) => options.push((KEY_FILE, path.clone())),
+            PasswordKey::Offered => options.push((KEY_OFFERED, "on".to_owned())),
+        }
         options
+    }
+}
+
+impl PasswordKey {
+    /// With what `get-server-public-key` says. A file counts more, as for MySQL's client.
+    fn or_offered(self, offered: Offered) -> PasswordKey {
+        match (self, offered) {
+            (file @ PasswordKey::File(_), _) => file,
+            (_, Offered::Believed) => PasswordKey::Offered,
+            (_, Offered::NotBelieved) => PasswordKey::Unknown,
+        }
+    }
+
+    /// With what a line of an option file says; as it is, where the line is of something else.
+    ///
+    /// # Errors
+    /// A sentence: the value is not one of the option's.
+    pub fn of_option(self, name: &str, value: &str) -> Result<PasswordKey, String> {
+        match name.replace('_', "-").as_str() {
+            KEY_FILE if !value.is_empty() => Ok(PasswordKey::File(value.to_owned())),
+            // A bare word switches on.
+            KEY_OFFERED => {
+                let value = if value.is_empty() { "on" } else { value };
+                Ok(self.or_offered(is_on(KEY_OFFERED, value)?))
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+/// What `get-server-public-key` says.
+#[derive(Clone, Copy)]
+enum Offered {
+    Believed,
+    NotBelieved,
+}
+
+/// A switch, as MySQL's option files write it.
+fn is_on(option: &str, value: &str) -> Result<Offered, String> {
+    match value.to_ascii_lowercase().as_str() {
+        "on" | "1" | "true" => Ok(Offered::Believed),
+        "off" | "0" | "false" => Ok(Offered::NotBelieved),
+        _ => Err(format!("{option}= is on or off")),
     }
 }
 
@@ -294,6 +369,18 @@ mod tests {
             (Mysql, "ssl-mode=DISABLED", "tls=off"),
             (Mysql, "ssl-ca=/a.pem", "tls=verify-ca&ssl-ca=/a.pem"),
             (Mysql, "ssl-cert=a&ssl-key=b", "ssl-cert=a&ssl-key=b"),
+            (Mysql, "get_server_public_key=1", "get-server-public-key=on"),
+            (Mysql, "get-server-public-key=off&tls=off", "tls=off"),
+            (
+                Mysql,
+                "server-public-key-path=k.pem&get-server-public-key=on",
+                "server-public-key-path=k.pem",
+            ),
+            (
+                Mysql,
+                "get-server-public-key=on&server_public_key_path=k.pem",
+                "server-public-key-path=k.pem",
+            ),
             (Postgres, "sslmode=prefer", "tls=preferred"),
             (Postgres, "sslmode=require", "tls=required"),
             (Postgres, "sslmode=require&sslrootcert=a", "tls=verify-ca&sslrootcert=a"),
@@ -329,6 +416,8 @@ mod tests {
             (Postgres, "sslnegotiation=direct", "wants tls=required"),
             (Postgres, "sslnegotiation=soon", "known are postgres and direct"),
             (Mysql, "ssl-ca=", "wants a file"),
+            (Mysql, "server-public-key-path=", "wants a file"),
+            (Mysql, "get-server-public-key=maybe", "is on or off"),
         ] {
             let error = read(dialect, written).unwrap_err();
             assert!(error.contains(expected), "{written}: {error}");

@@ -67,6 +67,38 @@ pub struct Rows {
     pub rows: Vec<Vec<Option<String>>>,
 }
 
+/// Rows of a result that is kept.
+pub(crate) const KEPT_ROWS_MAX: usize = 5_000_000;
+/// Bytes of memory that a result may take that is kept, about.
+pub(crate) const KEPT_BYTES_MAX: usize = 256 << 20;
+/// What a value takes beside its characters, and a row beside its values, about.
+const SLOT_BYTES: usize = 32;
+
+/// How much of a result is kept already. A server that sends without end is not kept without end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeptSize {
+    rows: usize,
+    bytes: usize,
+}
+
+impl KeptSize {
+    /// Counts a row of so many bytes, or the name of a column.
+    ///
+    /// # Errors
+    /// The result is larger than any that is kept.
+    pub(crate) fn add(&mut self, values: usize, bytes: usize) -> Result<(), WireError> {
+        self.rows += 1;
+        self.bytes = self.bytes.saturating_add(bytes + SLOT_BYTES * (values + 1));
+        if self.rows <= KEPT_ROWS_MAX && self.bytes <= KEPT_BYTES_MAX {
+            return Ok(());
+        }
+        Err(WireError::Protocol(format!(
+            "the answer has more than {KEPT_ROWS_MAX} rows or {} MiB, more than any that is kept",
+            KEPT_BYTES_MAX >> 20
+        )))
+    }
+}
+
 impl Rows {
     /// The first value of the first row, if there is one and it is not NULL.
     pub fn single(&self) -> Option<&str> {

@@ -31,6 +31,9 @@ pub enum WireError {
     Connect(String, io::Error),
     /// No encrypted connection could be made; a whole sentence that says what to do.
     Tls(String),
+    /// The server asks for the password in a way in which others could read it; it was not sent. A
+    /// whole sentence that says what to do.
+    Exposed(String),
     /// The server answered and refused the account, the password or the database.
     Login(ServerError),
     /// The connection broke.
@@ -73,7 +76,7 @@ impl fmt::Display for WireError {
             WireError::Connect(endpoint, error) => {
                 write!(f, "no connection to {endpoint}: {error}")
             }
-            WireError::Tls(text) => f.write_str(text),
+            WireError::Tls(text) | WireError::Exposed(text) => f.write_str(text),
             WireError::Login(error) => write!(f, "the server refused the login: {error}"),
             WireError::Broken(error) => write!(f, "the connection broke: {error}"),
             WireError::Server(error) => write!(f, "the server refused: {error}"),

@@ -23,6 +23,7 @@ pub mod mock;
 pub mod mysql;
 pub mod postgres;
 pub mod rows;
+mod server_key;
 pub mod stream;
 pub mod tls;
 
@@ -30,5 +31,6 @@ pub use client::{Args, BulkTarget, Client, Outcome, Param, Pollable, Rows, State
 pub use error::{ServerError, WireError};
 pub use listener::Listener;
 pub use rows::RowBuffer;
+pub use server_key::ServerKey;
 pub use stream::{Endpoint, Stream};
 pub use tls::{Encryption, Security, ServerSecurity};

@@ -24,6 +24,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, Error};
 
 use crate::error::WireError;
+use crate::server_key::ServerKey;
 
 mod authorities;
 mod encrypted;
@@ -38,9 +39,12 @@ pub use server::ServerSecurity;
 /// What PostgreSQL's protocol is called where TLS names what it carries.
 const POSTGRESQL: &[u8] = b"postgresql";
 
-/// How connections to one server are encrypted. Its files have been read.
+/// How what is said to one server is kept from others. Files of certificates have been read.
 #[derive(Clone, Default)]
-pub struct Security(Option<Arc<Wanted>>);
+pub struct Security {
+    wanted: Option<Arc<Wanted>>,
+    key: ServerKey,
+}
 
 struct Wanted {
     /// Never [`TlsMode::Off`].
@@ -53,14 +57,30 @@ struct Wanted {
 
 impl fmt::Debug for Security {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.as_ref().map_or("off", |wanted| wanted.mode.name()))
+        f.write_str(self.wanted.as_ref().map_or("off", |wanted| wanted.mode.name()))
     }
 }
 
 impl Security {
     /// Nothing is encrypted.
     pub fn off() -> Security {
-        Security(None)
+        Security::default()
+    }
+
+    /// The same, to a server that has this key.
+    #[must_use]
+    pub fn with_key(self, key: ServerKey) -> Security {
+        Security { key, ..self }
+    }
+
+    /// The key under which a password goes where nothing is encrypted.
+    pub(crate) fn key(&self) -> &ServerKey {
+        &self.key
+    }
+
+    /// Whether the user has asked for encryption, and does not merely take what the server offers.
+    pub(crate) fn is_demanded(&self) -> bool {
+        self.wanted.as_ref().is_some_and(|wanted| wanted.mode > TlsMode::Preferred)
     }
 
     /// Reads the files that the user names, and makes ready what all connections share.
@@ -70,8 +90,9 @@ impl Security {
     /// without its key, a host whose name no certificate can have.
     pub fn of(tls: &Tls, dialect: Dialect, to: &Transport) -> Result<Security, WireError> {
         let mode = tls.mode_to(to);
+        let security = Security::off().with_key(ServerKey::of(&tls.password_key)?);
         if mode == TlsMode::Off {
-            return Ok(Security::off());
+            return Ok(security);
         }
         let host = match to {
             Transport::Tcp(host, _) => host.as_str(),
@@ -98,17 +119,18 @@ impl Security {
             config.alpn_protocols = vec![POSTGRESQL.to_vec()];
         }
         let (config, start) = (Arc::new(config), tls.start);
-        Ok(Security(Some(Arc::new(Wanted { mode, start, config, name, about }))))
+        let wanted = Some(Arc::new(Wanted { mode, start, config, name, about }));
+        Ok(Security { wanted, ..security })
     }
 
     /// Whether encryption is to be asked for.
     pub(crate) fn is_wanted(&self) -> bool {
-        self.0.is_some()
+        self.wanted.is_some()
     }
 
     /// Whether the connection begins with TLS.
     pub(crate) fn is_direct(&self) -> bool {
-        self.0.as_ref().is_some_and(|wanted| wanted.start == TlsStart::Direct)
+        self.wanted.as_ref().is_some_and(|wanted| wanted.start == TlsStart::Direct)
     }
 
     /// What follows where the server offers no encryption: nothing, or no connection.
@@ -116,7 +138,7 @@ impl Security {
     /// # Errors
     /// [`WireError::Tls`] where encryption is required.
     pub(crate) fn without(&self) -> Result<(), WireError> {
-        match &self.0 {
+        match &self.wanted {
             Some(wanted) if wanted.mode > TlsMode::Preferred => {
                 Err(WireError::Tls(wanted.about.not_offered()))
             }
@@ -132,7 +154,7 @@ impl Security {
     /// # Panics
     /// Where no encryption is wanted.
     pub(crate) fn encrypt(&self, socket: OwnedFd) -> Result<Encrypted, WireError> {
-        let wanted = self.0.as_ref().expect("only what is wanted is begun");
+        let wanted = self.wanted.as_ref().expect("only what is wanted is begun");
         let begun = ClientConnection::new(Arc::clone(&wanted.config), wanted.name.clone());
         let session = begun.map_err(|error| WireError::Tls(wanted.failed(&error)))?;
         let ours = Some(Arc::clone(wanted));

@@ -109,8 +109,54 @@ fn a_password_is_not_told_in_the_clear() {
         assert!(!rest.windows(6).any(|piece| piece == b"s3cret"));
     });
     let error = mysql::Connection::connect(&endpoint).unwrap_err();
-    assert!(error.to_string().contains("sends over TLS only; say tls="), "{error}");
+    assert!(matches!(error, WireError::Exposed(_)), "{error}");
+    assert!(error.to_string().contains("without TLS; it was not sent. Say tls="), "{error}");
     server.join().unwrap();
+}
+
+#[test]
+fn a_password_is_not_told_to_who_merely_can_encrypt() {
+    let (endpoint, server) = server(Dialect::Mysql, TlsMode::Preferred, |mut stream| {
+        stream.write_all(&greeting()).unwrap();
+        read(&mut stream);
+        let mut stream = encrypted(stream);
+        read(&mut stream);
+        stream.write_all(&wants_clear(3)).unwrap();
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+        assert_eq!(rest, b"");
+    });
+    let error = mysql::Connection::connect(&endpoint).unwrap_err();
+    assert!(matches!(error, WireError::Exposed(_)), "{error}");
+    assert!(error.to_string().contains("only preferred"), "{error}");
+    server.join().unwrap();
+}
+
+#[test]
+fn postgresql_gets_no_password_in_clear_over_tcp() {
+    for mode in [TlsMode::Off, TlsMode::Preferred] {
+        let (endpoint, server) = server(Dialect::Postgres, mode, move |mut stream| {
+            if mode == TlsMode::Preferred {
+                stream.read_exact(&mut [0; 8]).unwrap();
+                stream.write_all(b"N").unwrap();
+            }
+            let mut length = [0; 4];
+            stream.read_exact(&mut length).unwrap();
+            let mut startup = vec![0; u32::from_be_bytes(length) as usize - 4];
+            stream.read_exact(&mut startup).unwrap();
+            stream.write_all(b"R\0\0\0\x08\0\0\0\x03").unwrap();
+            let mut rest = Vec::new();
+            let _ = stream.read_to_end(&mut rest);
+            assert_eq!(rest, b"");
+        });
+        let error = postgres::Connection::connect(&endpoint).unwrap_err();
+        assert!(matches!(error, WireError::Exposed(_)), "{error}");
+        let text = error.to_string();
+        for way in ["tls=required", "host=DIRECTORY", "scram-sha-256"] {
+            assert!(text.contains(way), "{text}");
+        }
+        server.join().unwrap();
+    }
 }
 
 #[test]

@@ -14,6 +14,9 @@
 //! host that it names. A client takes the password of `[client]` to whatever host it is sent, which
 //! is how the password of one server comes to stand in the log of another.
 //!
+//! Option files of MySQL's clients also say which RSA key of the server is believed
+//! (`server-public-key-path`, `get-server-public-key`), unless the URL does.
+//!
 //! A file that others could read is left alone, with a note, as PostgreSQL's client does.
 
 use std::fmt;
@@ -22,7 +25,7 @@ use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use dbdyno_model::{ArmSpec, Dialect, Secret, ServerUrl, Target, Transport};
+use dbdyno_model::{ArmSpec, Dialect, PasswordKey, Secret, ServerUrl, Target, Transport};
 
 use crate::failure::Failure;
 use crate::output;
@@ -85,18 +88,24 @@ fn fill_mysql(url: &mut ServerUrl) -> Result<(), Failure> {
         let Some(account) = known else { return Err(no_login_path(&name, path.as_deref())) };
         take_account(url, account);
     }
-    if url.password.is_some() {
+    let is_keyed = url.tls.password_key != PasswordKey::Unknown;
+    if url.password.is_some() && is_keyed {
         return Ok(());
     }
-    url.password = logins.and_then(|logins| password_for(url, logins.get("client")?));
-    if url.password.is_none()
-        && let Some(path) = at_home(".my.cnf")
+    if url.password.is_none() {
+        url.password = logins.and_then(|logins| password_for(url, logins.get("client")?));
+    }
+    if let Some(path) = at_home(".my.cnf")
         && let Some(bytes) = read(&path, Readers::Anybody)?
     {
         let text = String::from_utf8_lossy(&bytes);
         let groups = my_cnf::parse(&text).map_err(|text| Wrong(path, text))?;
-        let [own, all] = ["dbdyno", "client"].map(|group| groups.get(group));
-        url.password = [own, all].into_iter().flatten().find_map(|one| password_for(url, one));
+        for group in ["dbdyno", "client"].into_iter().filter_map(|group| groups.get(group)) {
+            take_key(url, group);
+            if url.password.is_none() {
+                url.password = password_for(url, group);
+            }
+        }
     }
     if url.password.is_none() {
         url.password = std::env::var("MYSQL_PWD").ok().map(Secret::new);
@@ -130,10 +139,23 @@ fn take_account(url: &mut ServerUrl, account: &Account) {
     if url.password.is_none() {
         url.password.clone_from(&account.password);
     }
+    take_key(url, account);
 }
 
 /// The password of an entry, if it is for this account and this host.
 fn password_for(url: &ServerUrl, account: &Account) -> Option<Secret> {
+    if is_for(url, account) { account.password.clone() } else { None }
+}
+
+/// Which key of the server is believed, where the URL does not say.
+fn take_key(url: &mut ServerUrl, account: &Account) {
+    if url.tls.password_key == PasswordKey::Unknown && is_for(url, account) {
+        url.tls.password_key.clone_from(&account.password_key);
+    }
+}
+
+/// Whether an entry is for this account and this host.
+fn is_for(url: &ServerUrl, account: &Account) -> bool {
     let same_user = account.user.as_ref().is_none_or(|user| *user == url.user);
     let same_place = match &url.transport {
         Transport::Tcp(host, port) => {
@@ -146,7 +168,7 @@ fn password_for(url: &ServerUrl, account: &Account) -> Option<Secret> {
                 && account.socket.as_ref().is_none_or(|known| known == path)
         }
     };
-    if same_user && same_place { account.password.clone() } else { None }
+    same_user && same_place
 }
 
 fn fill_postgres(url: &mut ServerUrl) -> Result<(), Failure> {
@@ -241,6 +263,24 @@ mod tests {
         ] {
             let found = password_for(&url(target), &account(entry));
             assert_eq!(found.is_some(), is_for_it, "{entry:?} for {target}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_believed_of_the_host_that_it_is_for_and_where_the_url_says_none() {
+        let offered = "get-server-public-key=on";
+        for (entry, target, expected) in [
+            (offered.to_owned(), "mysql://bob@h/d", PasswordKey::Offered),
+            (format!("{offered}\nhost=g"), "mysql://bob@h/d", PasswordKey::Unknown),
+            (
+                offered.to_owned(),
+                "mysql://bob@h/d?server-public-key-path=k",
+                PasswordKey::File("k".to_owned()),
+            ),
+        ] {
+            let mut url = url(target);
+            take_key(&mut url, &account(&entry));
+            assert_eq!(url.tls.password_key, expected, "{entry:?} for {target}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_model::{Secret, option_file};
+use dbdyno_model::{PasswordKey, Secret, option_file};
 
 /// What a group says. What it does not say is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +12,7 @@ pub(super) struct Account {
     pub(super) host: Option<String>,
     pub(super) port: Option<u16>,
     pub(super) socket: Option<String>,
+    pub(super) password_key: PasswordKey,
 }
 
 /// All groups of a file, by name; later lines win. Other files that it names are not read.
@@ -22,6 +23,10 @@ pub(super) fn parse(text: &str) -> Result<BTreeMap<String, Account>, String> {
     let mut groups: BTreeMap<String, Account> = BTreeMap::new();
     for entry in option_file::read(text, |_| true)?.entries {
         let account = groups.entry(entry.group).or_default();
+        let known = std::mem::take(&mut account.password_key);
+        account.password_key = known
+            .of_option(&entry.name, &entry.value)
+            .map_err(|text| format!("line {}: {text}", entry.line))?;
         // A bare `password` means that a terminal is asked.
         if entry.value.is_empty() {
             continue;
@@ -58,6 +63,14 @@ mod tests {
         assert_eq!(groups["client"].user.as_deref(), Some("bob"));
         assert_eq!(groups["client"].port, Some(3307));
         assert_eq!(groups["dbdyno"].password, Some(Secret::new("c\\d")));
+        let keys = "[client]\nget-server-public-key\n[a]\nserver_public_key_path = /k.pem\n\
+                    get_server_public_key=ON\n[b]\nget-server-public-key=0\n";
+        let groups = parse(keys).unwrap();
+        assert_eq!(groups["client"].password_key, PasswordKey::Offered);
+        assert_eq!(groups["a"].password_key, PasswordKey::File("/k.pem".to_owned()));
+        assert_eq!(groups["b"].password_key, PasswordKey::Unknown);
+        let wrong = parse("[client]\n\nget-server-public-key=hunter2\n").unwrap_err();
+        assert!(wrong.starts_with("line 3: get-server-public-key= is on or off"), "{wrong}");
         assert_eq!(parse("[client]\npassword\n").unwrap()["client"].password, None);
         assert!(parse("[client]\nport=hunter2\n").unwrap_err().starts_with("line 2: that is not"));
     }

@@ -53,7 +53,7 @@ use crate::valgrind::Valgrind;
 pub(crate) use files::{copy_data, lay_out, remove_shared_memory};
 pub(crate) use launch::tell_database;
 pub(crate) use node::Node;
-pub(crate) use reach::{connect, ending_signal, free_port, socket_in};
+pub(crate) use reach::{connect, ending_signal, free_port, own_security, socket_in};
 pub(crate) use seat::Seat;
 use settings::option;
 pub(crate) use settings::overlay;
@@ -476,7 +476,7 @@ impl Server {
             user,
             password: self.password.clone(),
             database,
-            security: dbdyno_wire::Security::off(),
+            security: own_security(self.release.product, &self.data_dir()),
         }
     }
 

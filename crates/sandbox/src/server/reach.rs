@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{Dialect, Product};
-use dbdyno_wire::{Client, Endpoint, WireError};
+use dbdyno_wire::{Client, Endpoint, Security, ServerKey, WireError};
 use nix::sys::signal::Signal;
 
 use crate::error::SandboxError;
@@ -17,6 +17,19 @@ pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Result<Box<dyn C
         _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
     })
 }
+
+/// How a server of ours is told its password: in clear, for it is on this host, and over TCP under
+/// the key alone that it has in its private data directory. Whoever else answers on its port does
+/// not get it.
+pub(crate) fn own_security(product: Product, data: &Path) -> Security {
+    match product {
+        Product::MySql => Security::off().with_key(ServerKey::InFile(data.join(PUBLIC_KEY))),
+        _ => Security::off(),
+    }
+}
+
+/// Where MySQL since 5.7 keeps the RSA key that it makes when it first starts.
+const PUBLIC_KEY: &str = "public_key.pem";
 
 /// By which a server shuts down cleanly. PostgreSQL's is "fast": connections are cut, nothing is
 /// lost.

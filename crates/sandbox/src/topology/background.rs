@@ -29,7 +29,9 @@ use crate::home::Home;
 use crate::making::Making;
 use crate::options::Options;
 use crate::release::Release;
-use crate::server::{Node, Seat, copy_data, lay_out, overlay, socket_in, tell_database};
+use crate::server::{
+    Node, Seat, copy_data, lay_out, overlay, own_security, socket_in, tell_database,
+};
 use crate::space;
 use crate::template::Template;
 
@@ -276,7 +278,7 @@ fn node(member: &Background, release: &Release) -> Result<Node, SandboxError> {
             user: USER.to_owned(),
             password: member.password()?,
             database: DATABASE.to_owned(),
-            security: dbdyno_wire::Security::off(),
+            security: own_security(release.product, &data_of(&member.dir)),
         },
         port: member.port,
         log: member.error_log(),

@@ -24,7 +24,9 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 
 use crate::listener::Listener;
+use crate::server_key::ServerKey;
 use crate::stream::{Endpoint, Stream};
+use crate::tls::Security;
 
 mod login;
 mod mysql;
@@ -90,7 +92,8 @@ impl MockServer {
             user: login.user.clone(),
             password: login.password.clone(),
             database: "dbdyno".to_owned(),
-            security: crate::tls::Security::off(),
+            // Whatever key answers there is one of this process.
+            security: Security::off().with_key(ServerKey::AnyOffered),
         };
         let shared = Arc::new(Shared::new(protocol, login, script));
         let (accepting, theirs) = (listener.duplicate()?, Arc::clone(&shared));

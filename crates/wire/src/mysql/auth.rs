@@ -7,18 +7,18 @@
 //!        ├── 3: the server had the hash in its cache; done
 //!        └── 4: it wants the password itself
 //!              ├── over TLS or a unix socket: as it is
-//!              └── else: ⊕ nonce, then RSA-OAEP under the key that the server sends
-//!   sha256_password           the password itself: over TLS as it is, else under that key
-//!   mysql_clear_password      the password itself, over TLS or not at all
+//!              └── else: ⊕ nonce, then RSA-OAEP under a key that the user believes, or not at all
+//!   sha256_password           the password itself: over TLS as it is, else under such a key
+//!   mysql_clear_password      the password itself, over TLS that was asked for or not at all
 //! ```
 //!
-//! The key is not vouched for: who can stand between client and server can offer its own and read
-//! the password. That is the protocol without TLS; MySQL's clients do the same when told to
-//! (`--get-server-public-key`). The same holds for TLS that verifies nobody, `tls=required`. Who is
-//! across a hostile network says `tls=verify-identity`.
+//! Which method is spoken is the server's choice, or that of whoever stands between, and so is the
+//! nonce. A proof tells nobody the password, but who has it can try passwords on it. The password
+//! itself goes where the key that hides it is believed: see [`crate::server_key`]. TLS that
+//! verifies nobody, `preferred` or `required`, hides it from listeners and not from one who answers
+//! in the server's place. Who is across a hostile network says `tls=verify-identity`.
 
-use dbdyno_model::Secret;
-use rsa::pkcs8::DecodePublicKey;
+use dbdyno_model::{KEY_FILE, KEY_OFFERED, Secret};
 use rsa::{Oaep, RsaPublicKey};
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
@@ -27,7 +27,8 @@ use super::codec::{EOF, ERR, OK, Reader, server_error};
 use super::latin1;
 use super::packet::Channel;
 use crate::error::WireError;
-use crate::stream::Privacy;
+use crate::server_key::{self, ServerKey};
+use crate::stream::{Endpoint, Privacy};
 
 /// Bytes of a nonce.
 pub(crate) const NONCE: usize = 20;
@@ -94,58 +95,198 @@ pub(crate) fn xor(bytes: &[u8], mask: &[u8]) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     Proof(Method),
-    Sha256,
+    Sha256(Key),
     Clear,
 }
 
-/// Converses with the server until it lets us in or refuses. The first proof has been sent.
+/// Whether the server has been asked for its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Unasked,
+    Awaited,
+    Used,
+}
+
+/// A login under way.
+struct Login<'a> {
+    channel: &'a mut Channel,
+    endpoint: &'a Endpoint,
+    nonce: Vec<u8>,
+    asked: Asked,
+}
+
+/// Converses with the server until it lets us in or refuses. The first proof, by `method`, has been
+/// sent.
 ///
 /// # Errors
-/// [`WireError::Login`] with the server's words; [`WireError::Protocol`] for a method that is not
-/// spoken, or that would tell the password to whoever listens.
+/// [`WireError::Login`] with the server's words; [`WireError::Exposed`] where the password would be
+/// told to whoever listens; [`WireError::Protocol`] for a method that is not spoken.
 pub(super) fn finish(
     channel: &mut Channel,
-    password: &Secret,
+    endpoint: &Endpoint,
+    method: Method,
     nonce: &[u8],
 ) -> Result<(), WireError> {
-    let mut nonce = nonce.to_vec();
-    let mut asked = None;
+    let (nonce, asked) = (nonce.to_vec(), Asked::Proof(method));
+    let mut login = Login { channel, endpoint, nonce, asked };
     for _ in 0..PATIENCE {
-        let head = channel.head()?;
-        let mut reader = Reader(channel.take(head)?);
-        match reader.u8()? {
-            OK => return Ok(()),
-            ERR => {
-                let head = [&[ERR], reader.0].concat();
-                return Err(refused(server_error(&head)));
-            }
-            EOF => {
-                let method = asked_method(&mut reader)?;
-                nonce = reader.0.iter().copied().take(NONCE).collect();
-                begin(channel, method, password, &nonce)?;
-                asked = Some(method);
-            }
-            MORE if reader.0 == CACHED => {}
-            MORE if reader.0 == WANTS_PASSWORD => send_password(channel, password, &nonce)?,
-            MORE if asked == Some(Asked::Sha256) => {
-                let sealed = seal(reader.0, &xor(&clear(password), &nonce))?;
-                channel.payload().extend_from_slice(&sealed);
-                channel.send()?;
-            }
-            other => {
-                return Err(WireError::Protocol(format!(
-                    "packet of kind {other:#x} during the login"
-                )));
-            }
+        if login.step()? == Step::Done {
+            return Ok(());
         }
     }
     Err(WireError::Protocol("the login does not come to an end".to_owned()))
 }
 
+/// What one packet of the server led to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    More,
+    Done,
+}
+
+impl Login<'_> {
+    /// Answers one packet.
+    fn step(&mut self) -> Result<Step, WireError> {
+        let head = self.channel.head()?;
+        let packet = self.channel.take(head)?.to_vec();
+        let mut reader = Reader(&packet);
+        match (reader.u8()?, self.asked) {
+            (OK, _) => return Ok(Step::Done),
+            (ERR, _) => return Err(refused(server_error(&packet))),
+            (EOF, _) => {
+                self.asked = asked_method(&mut reader)?;
+                self.nonce = reader.0.iter().copied().take(NONCE).collect();
+                self.begin()?;
+            }
+            (MORE, Asked::Proof(Method::CachingSha2)) if reader.0 == CACHED => {}
+            (MORE, Asked::Proof(Method::CachingSha2)) if reader.0 == WANTS_PASSWORD => {
+                self.send_password()?;
+            }
+            (MORE, Asked::Sha256(Key::Awaited)) => {
+                self.asked = Asked::Sha256(Key::Used);
+                self.seal(&offered(reader.0)?)?;
+            }
+            (other, _) => {
+                return Err(WireError::Protocol(format!(
+                    "packet of kind {other:#x} during the login"
+                )));
+            }
+        }
+        Ok(Step::More)
+    }
+
+    /// Says first what the method wants to hear first.
+    fn begin(&mut self) -> Result<(), WireError> {
+        let password = &self.endpoint.password;
+        let first = match self.asked {
+            Asked::Proof(method) => method.proof(password, &self.nonce),
+            Asked::Sha256(_) => return self.begin_sha256(),
+            Asked::Clear => {
+                let encrypted = self.channel.stream().privacy() == Privacy::Encrypted;
+                if !encrypted || !self.endpoint.security.is_demanded() {
+                    return Err(self.exposed_clear());
+                }
+                clear(password)
+            }
+        };
+        self.say(&first)
+    }
+
+    fn begin_sha256(&mut self) -> Result<(), WireError> {
+        let password = &self.endpoint.password;
+        let privacy = self.channel.stream().privacy();
+        if password.is_empty() || privacy == Privacy::Encrypted {
+            return self.say(&clear(password));
+        }
+        match self.endpoint.security.key() {
+            ServerKey::InFile(file) => self.seal(&server_key::read(file)?),
+            // On this host nobody stands between.
+            ServerKey::None if privacy == Privacy::Open => Err(exposed("sha256_password")),
+            ServerKey::None | ServerKey::AnyOffered => {
+                self.asked = Asked::Sha256(Key::Awaited);
+                self.say(&[ASK_FOR_KEY_OF_SHA256])
+            }
+        }
+    }
+
+    /// Does what a server wants that has no hash in its cache.
+    fn send_password(&mut self) -> Result<(), WireError> {
+        let password = &self.endpoint.password;
+        if password.is_empty() || self.channel.stream().privacy() != Privacy::Open {
+            return self.say(&clear(password));
+        }
+        match self.endpoint.security.key() {
+            ServerKey::None => Err(exposed("caching_sha2_password, which has not met it lately")),
+            ServerKey::InFile(file) => self.seal(&server_key::read(file)?),
+            ServerKey::AnyOffered => {
+                self.say(&[ASK_FOR_KEY])?;
+                let key = self.hear_key()?;
+                self.seal(&key)
+            }
+        }
+    }
+
+    fn hear_key(&mut self) -> Result<RsaPublicKey, WireError> {
+        let head = self.channel.head()?;
+        let answer = self.channel.take(head)?;
+        match answer.split_first() {
+            Some((&MORE, pem)) => offered(pem),
+            Some((&ERR, _)) => Err(refused(server_error(answer))),
+            _ => Err(WireError::Protocol(format!(
+                "packet of kind {:#x} instead of a key",
+                head.kind
+            ))),
+        }
+    }
+
+    /// Sends the password under a key.
+    fn seal(&mut self, key: &RsaPublicKey) -> Result<(), WireError> {
+        let masked = xor(&clear(&self.endpoint.password), &self.nonce);
+        let sealed = key
+            .encrypt(&mut rsa::rand_core::OsRng, Oaep::new::<Sha1>(), &masked)
+            .map_err(|error| {
+                WireError::Protocol(format!(
+                    "the password does not fit the server's RSA key: {error}"
+                ))
+            })?;
+        self.say(&sealed)
+    }
+
+    fn say(&mut self, words: &[u8]) -> Result<(), WireError> {
+        self.channel.payload().extend_from_slice(words);
+        self.channel.send()
+    }
+
+    #[cold]
+    fn exposed_clear(&self) -> WireError {
+        let how = match self.channel.stream().privacy() {
+            Privacy::Encrypted => "over TLS that is only preferred, whoever answers",
+            Privacy::Open | Privacy::Local => "without TLS",
+        };
+        WireError::Exposed(format!(
+            "the server asks for the password in clear (mysql_clear_password) {how}; it was not \
+             sent. Say tls=verify-identity, or tls=required where the network is trusted"
+        ))
+    }
+}
+
+/// A server, or who stands in its place, wants to be told the password over a wire that anybody may
+/// read.
+#[cold]
+fn exposed(method: &str) -> WireError {
+    WireError::Exposed(format!(
+        "the server asks for the password itself ({method}) over TCP without encryption, where \
+         whoever answers or stands between could read it; it was not sent. Say tls=required, or \
+         tls=verify-identity to be sure who answers; or use the unix socket, ?socket=PATH; or name \
+         the server's RSA key, {KEY_FILE}=FILE (its public_key.pem), or take whichever it offers, \
+         {KEY_OFFERED}=on, which hides the password from listeners only"
+    ))
+}
+
 fn asked_method(reader: &mut Reader<'_>) -> Result<Asked, WireError> {
     let name = latin1::decode(reader.until_zero());
     match name.as_str() {
-        "sha256_password" => return Ok(Asked::Sha256),
+        "sha256_password" => return Ok(Asked::Sha256(Key::Unasked)),
         "mysql_clear_password" => return Ok(Asked::Clear),
         _ => {}
     }
@@ -159,66 +300,15 @@ fn asked_method(reader: &mut Reader<'_>) -> Result<Asked, WireError> {
     })
 }
 
-/// Says first what the method wants to hear first.
-fn begin(
-    channel: &mut Channel,
-    method: Asked,
-    password: &Secret,
-    nonce: &[u8],
-) -> Result<(), WireError> {
-    let encrypted = channel.stream().privacy() == Privacy::Encrypted;
-    let first = match method {
-        Asked::Proof(method) => method.proof(password, nonce),
-        Asked::Sha256 if !encrypted && !password.is_empty() => vec![ASK_FOR_KEY_OF_SHA256],
-        Asked::Clear if !encrypted => {
-            return Err(WireError::Protocol(
-                "the account wants its password in clear (mysql_clear_password), which dbdyno \
-                 sends over TLS only; say tls=verify-identity, or tls=required where the network \
-                 is trusted"
-                    .to_owned(),
-            ));
-        }
-        Asked::Sha256 | Asked::Clear => clear(password),
-    };
-    channel.payload().extend_from_slice(&first);
-    channel.send()
-}
-
 /// The password and the zero byte that ends it.
 fn clear(password: &Secret) -> Vec<u8> {
     [password.expose().as_bytes(), &[0]].concat()
 }
 
-fn send_password(channel: &mut Channel, password: &Secret, nonce: &[u8]) -> Result<(), WireError> {
-    if channel.stream().privacy() != Privacy::Open {
-        channel.payload().extend_from_slice(&clear(password));
-        return channel.send();
-    }
-    channel.payload().push(ASK_FOR_KEY);
-    channel.send()?;
-    let head = channel.head()?;
-    let answer = channel.take(head)?;
-    let mut reader = Reader(answer);
-    match reader.u8()? {
-        MORE => {}
-        ERR => return Err(refused(server_error(answer))),
-        other => {
-            return Err(WireError::Protocol(format!("packet of kind {other:#x} instead of a key")));
-        }
-    }
-    let sealed = seal(reader.0, &xor(&clear(password), nonce))?;
-    channel.payload().extend_from_slice(&sealed);
-    channel.send()
-}
-
-/// Encrypts under the key that the server sent.
-fn seal(pem: &[u8], masked: &[u8]) -> Result<Vec<u8>, WireError> {
-    let pem = latin1::decode(pem);
-    let key = RsaPublicKey::from_public_key_pem(pem.trim()).map_err(|error| {
+/// The key that a server offers.
+fn offered(pem: &[u8]) -> Result<RsaPublicKey, WireError> {
+    server_key::in_pem(pem).map_err(|error| {
         WireError::Protocol(format!("the server's RSA key cannot be read: {error}"))
-    })?;
-    key.encrypt(&mut rsa::rand_core::OsRng, Oaep::new::<Sha1>(), masked).map_err(|error| {
-        WireError::Protocol(format!("the password does not fit the server's RSA key: {error}"))
     })
 }
 

@@ -120,6 +120,12 @@ impl Greeting {
         error
     }
 
+    /// The method of the first proof. One that we do not know may be the server's default and not
+    /// the account's: the server will say so after any first attempt.
+    pub(super) fn first_method(&self) -> Method {
+        Method::named(&self.method).unwrap_or(Method::Native)
+    }
+
     /// The capabilities that both sides have.
     pub(super) fn agreed(&self, endpoint: &Endpoint) -> u32 {
         let database = if endpoint.database.is_empty() { 0 } else { CONNECT_WITH_DB };
@@ -133,9 +139,7 @@ impl Greeting {
         capabilities: u32,
         payload: &mut Vec<u8>,
     ) -> Result<(), WireError> {
-        // A method that we do not know may be the server's default and not the account's: the
-        // server will say so after any first attempt.
-        let method = Method::named(&self.method).unwrap_or(Method::Native);
+        let method = self.first_method();
         put_head(payload, capabilities);
         put_zero_ended(payload, &endpoint.user, "the account's name")?;
         let proof = method.proof(&endpoint.password, &self.nonce);

@@ -88,6 +88,7 @@ impl Connection {
     /// [`WireError::Connect`] if nobody answers, [`WireError::Tls`] if it cannot be reached
     /// encrypted, [`WireError::Login`] with the server's words if it
     /// refuses account, password or database, or has no connection left,
+    /// [`WireError::Exposed`] if it wants the password where others could read it,
     /// [`WireError::Protocol`] if it speaks something else or wants to be convinced by a method
     /// that is not spoken here.
     pub fn connect(endpoint: &Endpoint) -> Result<Connection, WireError> {
@@ -109,6 +110,7 @@ impl Connection {
 
     fn log_in(stream: Stream, endpoint: &Endpoint) -> Result<Connection, WireError> {
         let mut channel = Channel::new(stream);
+        channel.begin_login();
         let head = channel.head()?;
         let greeting = Greeting::parse(channel.take(head)?)?;
         if endpoint.security.is_wanted() {
@@ -126,8 +128,9 @@ impl Connection {
         greeting.answer(endpoint, capabilities, channel.payload())?;
         channel.send()?;
         let modern = capabilities & capability::DEPRECATE_EOF != 0;
-        auth::finish(&mut channel, &endpoint.password, &greeting.nonce)
+        auth::finish(&mut channel, endpoint, greeting.first_method(), &greeting.nonce)
             .map_err(|error| greeting.explain(error, privacy))?;
+        channel.end_login();
         Ok(Connection {
             channel,
             statements: Vec::new(),
@@ -245,7 +248,7 @@ impl Client for Connection {
             this.send_text(QUERY, sql)?;
             let mut kept = Kept::default();
             Reading::new(Form::Text, this.ending).finish(&mut this.channel, &mut kept)?;
-            Ok(kept.0)
+            Ok(kept.rows)
         })
     }
 

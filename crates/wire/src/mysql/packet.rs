@@ -10,8 +10,9 @@
 //! as the socket gives; most statements are answered with one read. A packet whose content is of no
 //! interest is skipped by its header, also when it is larger than the buffer.
 //!
-//! Memory grows with what has arrived, never with what a header announces. The mock server speaks
-//! through the same channel, from the other end.
+//! Memory grows with what has arrived, never with what a header announces, and up to a limit that
+//! is small until the login is over. The mock server speaks through the same channel, from the other
+//! end.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
@@ -29,8 +30,10 @@ const WHOLE: usize = HEADER + FULL;
 const INPUT: usize = 64 << 10;
 /// A buffer of a server that is larger is given back when it is empty.
 const SPARED: usize = 1 << 20;
-/// The protocol's own limit of a row or statement (`max_allowed_packet`).
-const LARGEST: usize = 1 << 30;
+/// Bytes of a payload that is taken. Rows that nobody looks at may be longer.
+const LARGEST: usize = 256 << 20;
+/// The same as long as nobody has proved who he is: greetings, errors and keys have hundreds.
+const LARGEST_AT_LOGIN: usize = 32 << 10;
 const DRAINED_READS: usize = 64;
 
 /// What the header of the next packet and its first byte say. The packet itself is still unread.
@@ -77,6 +80,8 @@ pub(crate) struct Channel {
     passing_on: PassingOn,
     /// What to do when nothing is there to be read.
     waiting: Waiting,
+    /// Bytes of a payload that is taken.
+    largest: usize,
     output: Vec<u8>,
     /// Number that the next packet must bear, whoever sends it.
     number: u8,
@@ -92,6 +97,7 @@ impl Channel {
             passing: 0,
             passing_on: PassingOn::No,
             waiting: Waiting::UntilThere,
+            largest: LARGEST,
             output: Vec::with_capacity(INPUT),
             number: 0,
         }
@@ -99,6 +105,17 @@ impl Channel {
 
     pub(crate) fn stream(&self) -> &Stream {
         &self.stream
+    }
+
+    /// Listens to somebody who has not been let in, nor has let us in: no more is taken at a time
+    /// than a login needs.
+    pub(crate) fn begin_login(&mut self) {
+        self.largest = LARGEST_AT_LOGIN;
+    }
+
+    /// The login is over.
+    pub(crate) fn end_login(&mut self) {
+        self.largest = LARGEST;
     }
 
     /// Goes on encrypted. What the server said after its greeting, and before it could know that it
@@ -204,7 +221,11 @@ impl Channel {
         if head.is_full() {
             return self.take_joined();
         }
-        self.fill(HEADER + head.length)?;
+        let whole = HEADER + head.length;
+        if self.end - self.start < whole {
+            self.check_length(head.length)?;
+            self.fill_slowly(whole)?;
+        }
         let from = self.start + HEADER;
         self.start = from + head.length;
         self.number = self.number.wrapping_add(1);
@@ -285,17 +306,27 @@ impl Channel {
         let mut full = 0;
         let last = loop {
             let length = self.continuation(full)?;
+            self.check_length(full * FULL + length)?;
             self.fill(full * WHOLE + HEADER + length)?;
             if length < FULL {
                 break length;
             }
             full += 1;
-            if full * FULL > LARGEST {
-                return Err(WireError::Protocol("the server sent a row of over 1 GiB".to_owned()));
-            }
         };
         let range = self.join(full, last);
         Ok(&self.input[range])
+    }
+
+    /// Refuses a payload that is longer than any that is taken.
+    #[cold]
+    fn check_length(&self, length: usize) -> Result<(), WireError> {
+        let most = self.largest;
+        if length <= most {
+            return Ok(());
+        }
+        Err(WireError::Protocol(format!(
+            "the server announced {length} bytes in one piece, where {most} are the most"
+        )))
     }
 
     /// Takes a payload of `full` packets of full length and one of `last` bytes, all of which are

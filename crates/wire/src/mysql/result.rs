@@ -13,7 +13,7 @@ use super::binary::{self, Column};
 use super::codec::{self, Done, EOF, ERR, NULL, OK, Reader, server_error};
 use super::latin1;
 use super::packet::{Channel, Head};
-use crate::client::{Outcome, Rows};
+use crate::client::{KeptSize, Outcome, Rows};
 use crate::error::WireError;
 use crate::rows::RowBuffer;
 
@@ -205,11 +205,15 @@ impl Sink for Counted {
 
 /// Rows of a text query as strings, those of the last result that has columns.
 #[derive(Default)]
-pub(super) struct Kept(pub Rows);
+pub(super) struct Kept {
+    pub rows: Rows,
+    /// Of all results, those that are forgotten among them.
+    size: KeptSize,
+}
 
 impl Sink for Kept {
     fn begin(&mut self, _columns: u64) {
-        self.0 = Rows::default();
+        self.rows = Rows::default();
     }
 
     /// A definition is catalogue, schema, table, original table, name, and more.
@@ -218,20 +222,23 @@ impl Sink for Kept {
         for _ in 0..4 {
             reader.string()?;
         }
-        self.0.columns.push(latin1::decode(reader.string()?));
+        let name = reader.string()?;
+        self.size.add(0, name.len())?;
+        self.rows.columns.push(latin1::decode(name));
         Ok(())
     }
 
     fn row(&mut self, row: &[u8]) -> Result<(), WireError> {
+        self.size.add(self.rows.columns.len(), row.len())?;
         let mut reader = Reader(row);
         let mut values = Vec::new();
-        for _ in &self.0.columns {
+        for _ in &self.rows.columns {
             values.push(reader.value()?.map(latin1::decode));
         }
         if !reader.0.is_empty() {
             return Err(WireError::Protocol("a row of more values than columns".to_owned()));
         }
-        self.0.rows.push(values);
+        self.rows.rows.push(values);
         Ok(())
     }
 }
@@ -254,7 +261,8 @@ impl Sink for Fetched<'_> {
     }
 
     fn row(&mut self, row: &[u8]) -> Result<(), WireError> {
-        binary::push_row(row, self.columns, self.rows)
+        binary::push_row(row, self.columns, self.rows)?;
+        self.rows.check_size()
     }
 }
 

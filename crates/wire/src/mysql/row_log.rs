@@ -140,13 +140,20 @@ struct Reading<'a> {
     /// By number, the types of the columns of tables that are ours.
     tables: HashMap<u64, Vec<u8>>,
     changes: Vec<RowChange>,
+    /// Changes of all transactions so far.
+    given: usize,
     /// Bytes of a checksum behind every event.
     checksum: usize,
 }
 
+/// Changes that are read of a log, and numbers that a table may have in it: a server that sends
+/// without end is not listened to without end.
+const CHANGES_MAX: usize = 5_000_000;
+const NUMBERS_MAX: usize = 1_000;
+
 impl<'a> Reading<'a> {
     fn of(table: &'a str) -> Reading<'a> {
-        Reading { table, tables: HashMap::new(), changes: Vec::new(), checksum: 0 }
+        Reading { table, tables: HashMap::new(), changes: Vec::new(), given: 0, checksum: 0 }
     }
 
     fn event(
@@ -190,6 +197,9 @@ impl<'a> Reading<'a> {
         let columns = body.length_encoded()? as usize;
         let types = body.bytes(columns)?;
         if name == self.table.as_bytes() {
+            if self.tables.len() == NUMBERS_MAX {
+                return Err(bad("the log gives the table a new number again and again"));
+            }
             self.tables.insert(number, types.to_vec());
         } else {
             self.tables.remove(&number);
@@ -214,7 +224,12 @@ impl<'a> Reading<'a> {
         let first = body.bytes(width)?;
         let second = if what == 1 { body.bytes(width)? } else { first };
         while !body.0.is_empty() {
+            let before = body.0.len();
             let one = row(body, types, first)?;
+            self.given += 1;
+            if body.0.len() == before || self.given > CHANGES_MAX {
+                return Err(bad("an event has rows without end"));
+            }
             self.changes.push(match what {
                 0 => RowChange { before: None, after: Some(one) },
                 1 => {
@@ -321,6 +336,23 @@ mod tests {
             reading.event(&event, &mut |changes| given += changes.len()).unwrap();
         }
         assert_eq!(given, 1);
+    }
+
+    #[test]
+    fn rows_of_no_bytes_and_numbers_without_end_are_refused() {
+        let mut reading = Reading::of("t");
+        reading.event(&map(), &mut |_| {}).unwrap();
+        let mut body = vec![7, 0, 0, 0, 0, 0, 1, 0, 2, 0, 2];
+        // No column is present, so that a row takes no byte of what follows.
+        body.extend([0, 0, 9]);
+        let error = reading.event(&event(30, &body), &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains("without end"), "{error}");
+        let renumbered = (0..=NUMBERS_MAX).try_for_each(|number| {
+            let mut map = map();
+            map[HEADER..HEADER + 2].copy_from_slice(&(number as u16).to_le_bytes());
+            reading.event(&map, &mut |_| {})
+        });
+        assert!(renumbered.unwrap_err().to_string().contains("again and again"));
     }
 
     #[test]

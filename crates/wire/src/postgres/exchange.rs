@@ -5,7 +5,7 @@ use std::io;
 use super::answer::{affected, begin_rows, fetch_row, parameter_oids, push_row, server_error};
 use super::incoming::RowBodies;
 use super::outgoing::Results;
-use crate::client::{Outcome, Rows};
+use crate::client::{KeptSize, Outcome, Rows};
 use crate::error::{ServerError, WireError};
 use crate::rows::RowBuffer;
 
@@ -137,16 +137,23 @@ impl Sink for Parameters {
     }
 }
 
-pub(super) struct Kept(pub(super) Rows);
+#[derive(Default)]
+pub(super) struct Kept {
+    pub(super) rows: Rows,
+    /// Of all results, those that are forgotten among them.
+    size: KeptSize,
+}
 
 impl Sink for Kept {
     const BODIES: RowBodies = RowBodies::Keep;
 
     fn columns(&mut self, body: &[u8]) -> Result<(), WireError> {
-        begin_rows(&mut self.0, body)
+        self.size.add(0, body.len())?;
+        begin_rows(&mut self.rows, body)
     }
     fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
-        push_row(&mut self.0, body)
+        self.size.add(self.rows.columns.len(), body.len())?;
+        push_row(&mut self.rows, body)
     }
 }
 
@@ -159,6 +166,7 @@ impl Sink for Fetched<'_> {
     const RESULTS: Results = Results::Text;
 
     fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
-        fetch_row(self.0, body)
+        fetch_row(self.0, body)?;
+        self.0.check_size()
     }
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A length is a claim by the other side: memory is taken as bytes arrive, never because a length
-//! was announced, and a claim above one gibibyte is refused. Rows that nobody wants to see are
+//! was announced, and a claim above a limit is refused: a small one until the login is over. Rows that nobody wants to see are
 //! counted and let go; one that is longer than the buffer runs through it without being assembled.
 
 use std::io::{self, Read};
@@ -16,6 +16,10 @@ use crate::error::WireError;
 
 const HEADER_BYTES: usize = 5;
 const BUFFER_BYTES: usize = 64 << 10;
+/// Bytes of a message that is kept. Rows that nobody looks at may be longer.
+const LARGEST: usize = 256 << 20;
+/// The same as long as the login is not over.
+const LARGEST_AT_LOGIN: usize = 32 << 10;
 
 /// Whether the bodies of rows (DataRow, CopyData) are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +45,24 @@ pub(crate) struct Incoming {
     end: usize,
     /// Bytes still to come of a row that is being let through. Its header is all that is here.
     passing: usize,
+    /// Bytes of a message that is kept.
+    largest: usize,
 }
 
 impl Incoming {
     pub(crate) fn new() -> Incoming {
-        Incoming { buffer: vec![0; BUFFER_BYTES], start: 0, end: 0, passing: 0 }
+        Incoming { buffer: vec![0; BUFFER_BYTES], start: 0, end: 0, passing: 0, largest: LARGEST }
+    }
+
+    /// What comes from somebody who has not let us in: no more is taken at a time than a login
+    /// needs.
+    pub(crate) fn of_login() -> Incoming {
+        Incoming { largest: LARGEST_AT_LOGIN, ..Incoming::new() }
+    }
+
+    /// The login is over.
+    pub(crate) fn end_login(&mut self) {
+        self.largest = LARGEST;
     }
 
     /// The next message, read from `source` if it is not here yet.
@@ -117,6 +134,9 @@ impl Incoming {
                     self.buffer.copy_within(self.start..self.start + HEADER_BYTES, 0);
                     (self.start, self.end) = (0, HEADER_BYTES);
                     return self.let_through(source);
+                }
+                if total > self.largest {
+                    return Err(impossible_length(here[0], total));
                 }
             }
             self.fill(source)?;
@@ -283,11 +303,25 @@ mod tests {
 
     #[test]
     fn an_announced_gigabyte_takes_no_memory_before_it_arrives() {
-        let mut bytes = b"T\x3f\xff\xff\xf0".to_vec();
+        let mut bytes = b"T\x0f\xff\xff\xf0".to_vec();
         bytes.extend([0; 1000]);
         let mut incoming = Incoming::new();
         let error = incoming.next(&mut &bytes[..], RowBodies::Keep).unwrap_err();
         assert!(matches!(error, WireError::Broken(_)));
         assert_eq!(incoming.buffer.len(), BUFFER_BYTES);
+    }
+
+    #[test]
+    fn what_is_kept_has_a_limit_and_a_login_a_small_one() {
+        for (mut incoming, most) in
+            [(Incoming::of_login(), LARGEST_AT_LOGIN), (Incoming::new(), LARGEST)]
+        {
+            let mut bytes = b"E".to_vec();
+            bytes.extend((most as u32).to_be_bytes());
+            bytes.extend([b'x'; 100]);
+            let error = incoming.next(&mut &bytes[..], RowBodies::Skip).unwrap_err();
+            assert!(matches!(error, WireError::Protocol(_)), "{error}");
+            assert_eq!(incoming.buffer.len(), BUFFER_BYTES);
+        }
     }
 }

@@ -3,11 +3,15 @@
 //! ```text
 //!   SSLRequest ──▶ 'S': TLS; 'N': none             or TLS at once (direct, 17 and later)
 //!   StartupMessage ──▶   AuthenticationOk                    trust
-//!                        CleartextPassword ─▶ password       password
+//!                        CleartextPassword ─▶ password       password; over plain TCP refused
 //!                        MD5Password(salt) ─▶ md5…           md5
 //!                        SASL ─▶ … ◀─▶ … ◀─ SASLFinal        scram-sha-256
 //!                  ◀──   AuthenticationOk, ParameterStatus…, BackendKeyData, ReadyForQuery
 //! ```
+//!
+//! Which way is gone is the server's choice, or that of whoever stands between. The password itself
+//! goes over TLS or a unix socket alone; md5 and SCRAM tell it to nobody, but passwords can be tried
+//! on an md5.
 //!
 //! One byte answers SSLRequest, and no more than that is read in the clear: what came behind it
 //! would be somebody else's.
@@ -23,10 +27,13 @@ use super::incoming::{Incoming, RowBodies};
 use super::outgoing::{message, put_cstring};
 use super::scram::{self, Exchange, Proof};
 use crate::error::{ServerError, WireError};
-use crate::stream::{Endpoint, Stream};
+use crate::stream::{Endpoint, Privacy, Stream};
 use crate::tls::Security;
 
 const PROTOCOL_3_0: u32 = 3 << 16;
+
+/// Bytes of all messages of a login; real ones have about a thousand.
+const LOGIN_BYTES_MAX: usize = 256 << 10;
 
 /// SSLRequest as a whole.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
@@ -71,13 +78,16 @@ pub(super) fn log_in<S: Read + Write>(
     stream: &mut S,
     incoming: &mut Incoming,
     endpoint: &Endpoint,
+    privacy: Privacy,
 ) -> Result<Session, WireError> {
-    let mut login = Login { stream, endpoint, sasl: Sasl::None };
+    let mut login = Login { stream, endpoint, privacy, sasl: Sasl::None };
     login.send(&startup(endpoint)?)?;
     let mut session = Session::default();
     let mut admitted = false;
+    let mut left = LOGIN_BYTES_MAX;
     loop {
         let message = incoming.next(login.stream, RowBodies::Keep)?;
+        left = left.checked_sub(message.body.len() + 1).ok_or_else(endless)?;
         let mut fields = Fields(message.body);
         match message.tag {
             b'E' => return Err(login.refused(server_error(message.body))),
@@ -150,6 +160,7 @@ enum Sasl {
 struct Login<'a, S> {
     stream: &'a mut S,
     endpoint: &'a Endpoint,
+    privacy: Privacy,
     sasl: Sasl,
 }
 
@@ -158,6 +169,7 @@ impl<S: Write> Login<'_, S> {
     fn authenticate(&mut self, mut fields: Fields<'_>) -> Result<bool, WireError> {
         match (fields.u32()?, std::mem::replace(&mut self.sasl, Sasl::None)) {
             (0, Sasl::None) => return Ok(true),
+            (3, Sasl::None) if self.privacy == Privacy::Open => return Err(exposed()),
             (3, Sasl::None) => {
                 let mut text = self.password()?.as_bytes().to_vec();
                 text.push(0);
@@ -257,6 +269,24 @@ impl<S: Write> Login<'_, S> {
         error.message = format!("{}; {advice}", error.message);
         WireError::Login(error)
     }
+}
+
+/// A server, or who stands in its place, wants to be told the password over a wire that anybody may
+/// read.
+#[cold]
+fn exposed() -> WireError {
+    WireError::Exposed(
+        "the server asks for the password in clear over TCP without encryption, where whoever \
+         answers or stands between could read it; it was not sent. Say tls=required, or \
+         tls=verify-identity to be sure who answers; or use the unix socket, ?host=DIRECTORY; or \
+         have the server ask by scram-sha-256 (pg_hba.conf)"
+            .to_owned(),
+    )
+}
+
+#[cold]
+fn endless() -> WireError {
+    WireError::Protocol("the login does not come to an end".to_owned())
 }
 
 fn unsupported(kind: u32) -> WireError {

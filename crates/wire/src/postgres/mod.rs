@@ -93,11 +93,13 @@ impl Connection {
     }
 
     fn over(stream: Stream, endpoint: &Endpoint) -> Result<Connection, WireError> {
-        let mut incoming = Incoming::new();
+        let mut incoming = Incoming::of_login();
         stream.set_timeout(Some(LOGIN_TIMEOUT))?;
         let mut stream = login::encrypt(stream, &endpoint.security)?;
-        let session = login::log_in(&mut stream, &mut incoming, endpoint)?;
+        let privacy = stream.privacy();
+        let session = login::log_in(&mut stream, &mut incoming, endpoint, privacy)?;
         stream.set_timeout(None)?;
+        incoming.end_login();
         Ok(Connection {
             stream,
             incoming,
@@ -352,9 +354,9 @@ impl Client for Connection {
     /// Of several statements in one string, the rows of the last one that returns any are kept.
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
         self.begin()?;
-        let mut kept = Kept(Rows::default());
+        let mut kept = Kept::default();
         let result = self.ask(sql, &mut kept);
-        self.settle(result).map(|_| kept.0)
+        self.settle(result).map(|_| kept.rows)
     }
 
     fn bulk(

@@ -1,6 +1,7 @@
 //! The MySQL client: against servers played byte by byte, against the mock, and against MariaDB.
 
 pub(crate) mod blast;
+mod keys;
 mod mariadb;
 mod mock;
 mod protocol;
