@@ -177,7 +177,7 @@ impl Tls {
     pub(crate) fn is_option(name: &str) -> bool {
         let [mysql, postgres] = [Dialect::Mysql, Dialect::Postgres].map(TlsWords::of);
         let plain = name.replace('_', "-");
-        ["tls", "ssl-mode", "sslmode", START].contains(&plain.as_str())
+        ["tls", "ssl-mode", "sslmode", START, KEY_FILE, KEY_OFFERED].contains(&plain.as_str())
             || [mysql, postgres].iter().any(|words| words.contain(&plain))
     }
 
