@@ -173,31 +173,8 @@ pub(crate) fn files(
             sums: summed.map(|file| sums_of(&file)).transpose()?.unwrap_or_default(),
             ..unfinished(product, asked, SourceKind::Files, &called)
         };
-        check_is_new(home, &stamp, &root, asked)?;
         finish(home, stamp, &root, progress)
     })
-}
-
-/// What the user gave must be the version that was asked for, and not be here yet: servers may be
-/// running from the tree that is.
-fn check_is_new(home: &Home, stamp: &Stamp, root: &Path, asked: &str) -> Result<(), SandboxError> {
-    let unsuitable =
-        |reason: String| Err(SandboxError::Unsuitable { what: stamp.called.clone(), reason });
-    let Some(layout) = Layout::of(stamp.product, root) else { return Ok(()) };
-    let command = child::foreign(&root.join(&layout.server), root);
-    // A server that lacks libraries cannot say yet what it is; `finish` brings them along.
-    let Ok(version) = ask_version(stamp.product, command, root) else { return Ok(()) };
-    let name = stamp.product.name();
-    if !catalog::matches(&version, asked) {
-        return unsuitable(format!("it is {name} {version}, not {asked}; write {name}:{version}"));
-    }
-    if finished(home, stamp.product, &version, Some(SourceKind::Files)).is_some() {
-        return unsuitable(format!(
-            "{name} {version} from files is here already; use it as {name}:{version}@files, or \
-             remove it first: dbdyno server rm {name}-{version}@files"
-        ));
-    }
-    Ok(())
 }
 
 /// Where systems have their servers. PostgreSQL's directory has versions in it.

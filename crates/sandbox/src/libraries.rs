@@ -10,7 +10,7 @@
 //!                                             └─▶ bookworm libaio1 ──▶ TREE/dbdyno-libraries/
 //! ```
 //!
-//! The loader is asked itself, and not `ldd`, which may run the loader that an executable names.
+//! The loader is asked itself, and not by `ldd`, which may run the loader that an executable names.
 //!
 //! The server is told by `LD_LIBRARY_PATH`, and its executable stays as its makers built it.
 
@@ -92,7 +92,8 @@ fn missing(program: &Path, tree: &Path, dirs: &[PathBuf]) -> Result<Vec<String>,
     let loader = LOADERS.iter().map(Path::new).find(|path| path.is_file());
     let absent = || SandboxError::MissingTool { tool: LOADERS[0].to_owned() };
     let mut list = child::foreign(loader.ok_or_else(absent)?, tree);
-    list.arg("--list").arg(program);
+    // Unlike its option `--list` this goes on after the first that is not found.
+    list.env("LD_TRACE_LOADED_OBJECTS", "1").arg(program);
     if !dirs.is_empty() {
         list.env("LD_LIBRARY_PATH", search_path(tree, dirs));
     }

@@ -261,6 +261,9 @@ pub(crate) fn finish(
         command
     };
     stamp.version = ask_version(stamp.product, command, tree)?;
+    if stamp.source == SourceKind::Files {
+        check_is_new(home, &stamp)?;
+    }
     let what = format!("{}-{}", stamp.product.name(), stamp.version);
     let dir = home.servers().join(match stamp.source {
         SourceKind::Debian => what,
@@ -287,6 +290,24 @@ pub(crate) fn finish(
         placed?;
     }
     Ok(release)
+}
+
+/// What the user gave must be the version that was asked for, and not be here yet: servers may be
+/// running from the tree that is.
+fn check_is_new(home: &Home, stamp: &Stamp) -> Result<(), SandboxError> {
+    let unsuitable =
+        |reason: String| Err(SandboxError::Unsuitable { what: stamp.called.clone(), reason });
+    let (name, version, asked) = (stamp.product.name(), &stamp.version, &stamp.line);
+    if !catalog::matches(version, asked) {
+        return unsuitable(format!("it is {name} {version}, not {asked}; write {name}:{version}"));
+    }
+    if finished(home, stamp.product, version, Some(SourceKind::Files)).is_some() {
+        return unsuitable(format!(
+            "{name} {version} from files is here already; use it as {name}:{version}@files, or \
+             remove it first: dbdyno server rm {name}-{version}@files"
+        ));
+    }
+    Ok(())
 }
 
 /// Asks a server's executable for its version.

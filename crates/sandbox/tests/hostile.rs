@@ -243,7 +243,7 @@ fn a_mysql_of_ours_never_wants_the_password_over_tcp() {
                 .unwrap();
         });
         let said = |bytes: &[u8]| heard.windows(bytes.len()).any(|window| window == bytes);
-        // A packet of two bytes: more of the method's conversation, and 3 for "known", 4 for "tell".
+        // A packet of two bytes: more of the method's talk, and 3 for "known", 4 for "tell".
         assert!(said(&[2, 0, 0, 2, 1, 3]) && !said(&[2, 0, 0, 2, 1, 4]), "{round}: {heard:?}");
         if round == "first" {
             server.restart().unwrap();
