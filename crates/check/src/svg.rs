@@ -133,6 +133,8 @@ fn line(witness: &Witness, arrow: &Arrow, bottom: usize) -> String {
     )
 }
 
+/// XML has no control characters.
 fn escaped(text: &str) -> String {
+    let text = text.replace(char::is_control, "\u{fffd}");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

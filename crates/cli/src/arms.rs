@@ -106,7 +106,7 @@ pub(crate) fn print(
         };
         comparison.pairs.iter().map(of_pair).collect()
     };
-    output::print(&match told.format {
+    let text = match told.format {
         ToldFormat::Text => {
             dbdyno_report::arms_text(&view, detail, &sections, &output::style(told.color))
         }
@@ -117,7 +117,8 @@ pub(crate) fn print(
         ToldFormat::Github => ci::github(&checked(), &markdown())?,
         ToldFormat::Junit => dbdyno_report::junit(&checked()),
         ToldFormat::Benchfmt => dbdyno_report::benchfmt(&checked()),
-    })
+    };
+    output::print_answer(&text, told.format, told.color)
 }
 
 /// Which parts of a report of several arms are wished; of those that compare two arms in depth, it

@@ -182,7 +182,7 @@ pub(crate) fn bound(seen: &Contention) -> Option<String> {
 }
 
 fn json(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {
-    format!("{:#}\n", value(history, seen, verdicts))
+    dbdyno_report::json_text(&value(history, seen, verdicts))
 }
 
 /// What is known of a history, as JSON.

@@ -87,7 +87,8 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     if !experiment.published.tables.is_empty() {
         let all = [experiment.asked(&flags.file).held_against(&run, Vec::new())?];
         let style = output::style(compare.told.shape().color);
-        output::say(&format!("\n{}", dbdyno_report::published_text(&all, &style)));
+        let text = dbdyno_report::published_text(&all, &style);
+        output::say_styled(&format!("\n{text}"), &style);
         exits.push(printed::exit(&all));
     }
     let is_held = !experiment.expectations.is_empty();

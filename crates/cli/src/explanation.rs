@@ -203,8 +203,9 @@ pub(crate) fn shown(
     shape: Shape,
     report: Option<&Path>,
 ) -> Result<Exit, Failure> {
-    output::print(&match shape.format {
-        Format::Text => dbdyno_report::explanation_text(all, &output::style(shape.color)),
+    let style = output::style(shape.color);
+    let text = match shape.format {
+        Format::Text => dbdyno_report::explanation_text(all, &style),
         Format::Json => dbdyno_report::explanation_json(all),
         Format::Markdown => dbdyno_report::explanation_markdown(all),
         Format::Csv => {
@@ -213,7 +214,8 @@ pub(crate) fn shown(
                     .to_owned(),
             ));
         }
-    })?;
+    };
+    output::print_styled(&text, &style)?;
     if let Some(path) = report {
         output::write_page(path, dbdyno_report::explanation_html(all))?;
     }

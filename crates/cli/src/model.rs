@@ -92,7 +92,7 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
     let Some(name) = &flags.name else {
         output::print(&match flags.format {
             DoctorFormat::Text => list(),
-            DoctorFormat::Json => format!("{:#}\n", listed()),
+            DoctorFormat::Json => dbdyno_report::json_text(&listed()),
         })?;
         return Ok(Exit::Holds);
     };
@@ -132,7 +132,7 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
                 told["paths"] = servers::paths_json(tests);
                 told["servers"] = tested.iter().map(servers::Tested::json).collect();
             }
-            format!("{told:#}\n")
+            dbdyno_report::json_text(&told)
         }
     })?;
     Ok(match (&judged.broken, judged.is_cut_short) {

@@ -152,5 +152,5 @@ fn json_of(flags: &Verify, load: &RandomLoad, all: &[(String, OnlineOf)]) -> Str
         "schema": 1, "kind": kind_name(flags.kind), "clients": load.clients, "keys": load.keys,
         "seed": flags.seed, "online": all.iter().map(server).collect::<Vec<_>>(),
     });
-    format!("{told:#}\n")
+    dbdyno_report::json_text(&told)
 }

@@ -1,10 +1,23 @@
-//! Data to stdout, talk to stderr.
+//! Data to stdout, talk to stderr, by the only writer there is.
+//!
+//! ```text
+//!   text of ours and of servers ──▶ plain ──▶ stdout, stderr
+//!                                     ├─ what steers a terminal ──▶ U+FFFD; colours of a report stay
+//!                                     ├─ `::error`, `##vso[` …  ──▶ no command of a CI's runner
+//!                                     └─ talk of more than 16 000 characters ──▶ cut
+//! ```
+//!
+//! What comes from outside is made harmless where it enters (`model::foreign`) and where a report
+//! lays it out. This is the second line: whatever is forgotten there, no byte reaches a terminal
+//! that was not looked at here.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
+use dbdyno_model::foreign::{bounded, lines, steers};
 use dbdyno_model::{Comparison, Gate, History, Run};
-use dbdyno_report::{Colour, HistoryExtent, Order, TextStyle, View};
+use dbdyno_report::{COLOUR_SEQUENCES, Colour, HistoryExtent, Order, TextStyle, View};
 
 use crate::args::{Color, Format, Section, Shape, Told, ToldFormat};
 use crate::ci;
@@ -12,19 +25,130 @@ use crate::failure::Failure;
 
 const WIDTH_WITHOUT_TERMINAL: usize = 100;
 
+/// Characters of a message; a longer one hides what stands before it.
+const TALK_MOST: usize = 16_000;
+
+/// What a text may do besides being shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admitted {
+    /// Nothing.
+    Nothing,
+    /// It has the colours of reports.
+    Colours,
+    /// Its lines may be commands of a workflow of GitHub.
+    Commands,
+}
+
+impl Admitted {
+    /// What the shape of an answer needs.
+    fn by(format: ToldFormat, style: &TextStyle) -> Admitted {
+        match format {
+            ToldFormat::Github => Admitted::Commands,
+            ToldFormat::Text => Admitted::colours(style),
+            _ => Admitted::Nothing,
+        }
+    }
+
+    /// What a text of this style needs.
+    fn colours(style: &TextStyle) -> Admitted {
+        match style.colour {
+            Colour::Ansi => Admitted::Colours,
+            Colour::Plain => Admitted::Nothing,
+        }
+    }
+}
+
 /// Prints data.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    write(text, Admitted::Nothing)
+}
+
+/// Prints a text that was laid out in this style.
+pub(crate) fn print_styled(text: &str, style: &TextStyle) -> Result<(), Failure> {
+    write(text, Admitted::colours(style))
+}
+
+/// Prints an answer in the shape that was asked for.
+pub(crate) fn print_answer(text: &str, format: ToldFormat, color: Color) -> Result<(), Failure> {
+    write(text, Admitted::by(format, &style(color)))
+}
+
+fn write(text: &str, admitted: Admitted) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     stdout
-        .write_all(text.as_bytes())
+        .write_all(plain(text, admitted).as_bytes())
         .and_then(|()| stdout.flush())
         .map_err(|error| Failure::Write("to stdout".to_owned(), error))
 }
 
 /// Says something to whoever watches. Whether somebody still does changes nothing in what is done.
 pub(crate) fn say(text: &str) {
-    let mut stderr = std::io::stderr().lock();
-    let _ = stderr.write_all(format!("{text}\n").as_bytes());
+    let text = bounded(text, TALK_MOST);
+    let _ = std::io::stderr().lock().write_all(line(&text, Admitted::Nothing).as_bytes());
+}
+
+/// Says what was laid out in this style, of any length.
+pub(crate) fn say_styled(text: &str, style: &TextStyle) {
+    let text = line(text, Admitted::colours(style));
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Asks for something on the same line.
+pub(crate) fn ask(question: &str) {
+    let _ = std::io::stderr().lock().write_all(plain(question, Admitted::Nothing).as_bytes());
+}
+
+fn line(text: &str, admitted: Admitted) -> String {
+    format!("{}\n", plain(text, admitted))
+}
+
+/// The text, of which a terminal and the runner of a workflow only show what they get.
+fn plain(text: &str, admitted: Admitted) -> Cow<'_, str> {
+    let is_quiet = |c: char| c == '\n' || c == '\t' || !steers(c);
+    let has_commands = text.contains("::") || text.contains("##");
+    if !has_commands && text.chars().all(is_quiet) {
+        return Cow::Borrowed(text);
+    }
+    let shown: String = text.split_inclusive('\n').map(|line| plain_line(line, admitted)).collect();
+    Cow::Owned(shown)
+}
+
+/// One line with its end.
+fn plain_line(line: &str, admitted: Admitted) -> String {
+    let (body, end) = match (line.strip_suffix("\r\n"), line.strip_suffix('\n')) {
+        (Some(body), _) => (body, "\r\n"),
+        (None, Some(body)) => (body, "\n"),
+        (None, None) => (line, ""),
+    };
+    let body = match admitted {
+        Admitted::Colours => coloured(body),
+        Admitted::Nothing | Admitted::Commands => lines(body).into_owned(),
+    };
+    // Commands of GitHub stand at the beginning of a line, the older ones, those of Azure and of
+    // TeamCity anywhere in it.
+    let body = match body.trim_start().strip_prefix("::") {
+        Some(rest) if admitted != Admitted::Commands => format!(": :{rest}"),
+        _ => body,
+    };
+    let words = ["##[", "##vso[", "##teamcity["];
+    let body =
+        words.iter().fold(body, |body, word| body.replace(word, &format!("# {}", &word[1..])));
+    body + end
+}
+
+/// The text with the colours that reports have, and nothing else that steers.
+fn coloured(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        shown.push_str(&lines(&rest[..at]));
+        rest = &rest[at..];
+        let known = COLOUR_SEQUENCES.iter().find(|known| rest.starts_with(**known));
+        shown.push_str(known.copied().unwrap_or("\u{fffd}"));
+        rest = &rest[known.map_or(1, |known| known.len())..];
+    }
+    shown.push_str(&lines(rest));
+    shown
 }
 
 /// A line of talk behind a word that says what it is: `note   …`.
@@ -54,7 +178,7 @@ pub(crate) fn comparison(
         true => dbdyno_report::markdown(&view),
         false => dbdyno_report::first_markdown(&view, order),
     };
-    print(&match told.format {
+    let text = match told.format {
         ToldFormat::Text if told.all => dbdyno_report::text(&view, &style(color)),
         ToldFormat::Text if sections.is_empty() => {
             dbdyno_report::first_screen(&view, order, &style(color))
@@ -70,7 +194,8 @@ pub(crate) fn comparison(
         }
         ToldFormat::Junit => dbdyno_report::junit(&[ci::checked(view, comparison, gate)]),
         ToldFormat::Benchfmt => dbdyno_report::benchfmt(&[ci::checked(view, comparison, gate)]),
-    })
+    };
+    print_answer(&text, told.format, color)
 }
 
 /// The order that `--worst-first` asks for.
@@ -95,12 +220,14 @@ pub(crate) fn history(
     extent: HistoryExtent,
     shape: Shape,
 ) -> Result<(), Failure> {
-    print(&match shape.format {
-        Format::Text => dbdyno_report::history_text(history, extent, &style(shape.color)),
+    let style = style(shape.color);
+    let text = match shape.format {
+        Format::Text => dbdyno_report::history_text(history, extent, &style),
         Format::Json => dbdyno_report::history_json(history),
         Format::Csv => dbdyno_report::history_csv(history),
         Format::Markdown => dbdyno_report::history_markdown(history),
-    })
+    };
+    print_styled(&text, &style)
 }
 
 /// Writes a page and says where it is.
@@ -127,4 +254,32 @@ pub(crate) fn style(color: Color) -> TextStyle {
         Color::Auto | Color::Never => Colour::Plain,
     };
     TextStyle { colour, width: width() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_colours_of_ours_reaches_a_terminal() {
+        let hostile = "\u{1b}[31ma\u{1b}[0m\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\u{1b}[8mb\r\nc\rd\te";
+        assert_eq!(
+            plain(hostile, Admitted::Colours),
+            "\u{1b}[31ma\u{1b}[0m\u{fffd}]0;x\u{fffd}\u{fffd}2J\u{fffd}\u{fffd}[8mb\r\nc\u{fffd}d\te"
+        );
+        assert!(!plain(hostile, Admitted::Nothing).contains('\u{1b}'));
+        assert!(!plain(hostile, Admitted::Commands).contains('\u{1b}'));
+        assert!(matches!(plain("a\n\tb é", Admitted::Nothing), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn nothing_is_a_command_of_a_runner() {
+        let hostile = "a\n ::error::b\n##[error]c\nx ##vso[task.setvariable]d ##teamcity[e]\nf::g";
+        let shown = plain(hostile, Admitted::Nothing);
+        assert_eq!(
+            shown,
+            "a\n: :error::b\n# #[error]c\nx # #vso[task.setvariable]d # #teamcity[e]\nf::g"
+        );
+        assert_eq!(plain("::notice title=a::b\n", Admitted::Commands), "::notice title=a::b\n");
+    }
 }

@@ -141,12 +141,14 @@ fn waited(flags: &ProfileFlags, plan: &Plan, all: &[Sampled]) -> Result<(), Fail
     let all: Vec<WaitProfile> =
         all.iter().map(|one| by_start(plan, one)).collect::<Result<_, _>>()?;
     let found = waits(plan.clients[0], &all);
-    output::print(&match flags.shape.format {
-        Format::Text => waits_text(&found, &output::style(flags.shape.color)),
+    let style = output::style(flags.shape.color);
+    let text = match flags.shape.format {
+        Format::Text => waits_text(&found, &style),
         Format::Markdown => waits_markdown(&found),
         Format::Json => waits_json(&found),
         Format::Csv => waits_csv(&found),
-    })
+    };
+    output::print_styled(&text, &style)
 }
 
 /// What each side is called: its server, or its files.
@@ -162,12 +164,14 @@ fn labels(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> PerArm<String> {
 
 fn show(flags: &ProfileFlags, found: &ProfileDifference) -> Result<(), Failure> {
     let extent = if flags.all { ProfileExtent::All } else { ProfileExtent::Changed };
-    output::print(&match flags.shape.format {
-        Format::Text => profile_text(found, extent, &output::style(flags.shape.color)),
+    let style = output::style(flags.shape.color);
+    let text = match flags.shape.format {
+        Format::Text => profile_text(found, extent, &style),
         Format::Markdown => profile_markdown(found, extent),
         Format::Json => profile_json(found),
         Format::Csv => profile_csv(found),
-    })
+    };
+    output::print_styled(&text, &style)
 }
 
 /// A profile: what it is called, its stacks as text, and the operations beside it.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use dbdyno_lab::{Progress, Watch};
-use dbdyno_model::ArmIndex;
+use dbdyno_model::{ArmIndex, foreign};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::ToldFormat;
@@ -79,7 +79,8 @@ impl Ticker {
                 self.last_text = text;
             }
         } else {
-            self.bar.set_message(text);
+            // A bar is one line, and is not written by `output`.
+            self.bar.set_message(foreign::one_line(&text).into_owned());
             self.bar.tick();
         }
     }

@@ -49,15 +49,17 @@ pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failur
     if flags.explain {
         explain(place, &mut store, &runs, &mut all, flags.limit)?;
     }
-    output::print(&match flags.format {
-        PublishedFormat::Text => dbdyno_report::published_text(&all, &output::style(Color::Auto)),
+    let style = output::style(Color::Auto);
+    let text = match flags.format {
+        PublishedFormat::Text => dbdyno_report::published_text(&all, &style),
         PublishedFormat::Markdown => dbdyno_report::published_markdown(&all),
         PublishedFormat::Json => dbdyno_report::published_json(&all),
         PublishedFormat::Csv => dbdyno_report::published_csv(&all),
         PublishedFormat::Svg => dbdyno_report::published_svg(&all).ok_or_else(|| {
             Failure::Usage("there is nothing to draw: no printed figure was measured".to_owned())
         })?,
-    })?;
+    };
+    output::print_styled(&text, &style)?;
     Ok(printed::exit(&all))
 }
 

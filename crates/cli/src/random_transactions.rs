@@ -416,5 +416,5 @@ fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
         "seconds": flags.transactions.is_none().then_some(flags.seconds),
         "transactions": flags.transactions, "seed": flags.seed, "servers": servers,
     });
-    format!("{told:#}\n")
+    dbdyno_report::json_text(&told)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dbdyno_model::{Comparison, Run};
+use dbdyno_model::{Comparison, Run, foreign};
 use dbdyno_report::{Order, View};
 use dbdyno_store::{Listed, RunSummary};
 
@@ -27,15 +27,16 @@ pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
     let mut text = String::new();
     let is_shown = |run: &&RunSummary| flags.trials || run.explains.is_none();
     for run in summaries.iter().filter(is_shown).take(flags.limit) {
-        let name = run.name.as_ref().map(|name| format!("@{name}")).unwrap_or_default();
+        let name = run.name.as_deref().map(|name| format!("@{}", foreign::one_line(name)));
+        let name = name.unwrap_or_default();
         text.push_str(&format!(
             "{}  {}  {:11}  {:>4}/{:<4} rounds  {}  {name}\n",
-            run.id,
+            foreign::one_line(&run.id.0),
             run.started,
             run.status.name(),
             run.rounds_done,
             run.rounds_planned,
-            run.arms.join(" → "),
+            foreign::one_line(&run.arms.join(" → ")),
         ));
     }
     output::print(&text)?;

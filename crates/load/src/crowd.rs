@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn want_of_places_is_explained_and_nothing_else() {
         let refusal = |code, sqlstate: &str| {
-            let message = "no".to_owned();
+            let message = "no".into();
             LoadError::from(WireError::Login(ServerError {
                 code,
                 sqlstate: sqlstate.to_owned(),

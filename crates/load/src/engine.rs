@@ -305,7 +305,7 @@ fn refused(error: SqlError) -> WireError {
     WireError::Server(ServerError {
         code: error.code(),
         sqlstate: error.sqlstate().to_owned(),
-        message: error.to_string(),
+        message: error.to_string().into(),
     })
 }
 

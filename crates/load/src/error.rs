@@ -243,6 +243,6 @@ pub(crate) fn still_open(what: &str) -> WireError {
     WireError::Server(ServerError {
         code: 0,
         sqlstate: "HY000".to_owned(),
-        message: format!("{what} cannot be opened again: a client of it is still there"),
+        message: format!("{what} cannot be opened again: a client of it is still there").into(),
     })
 }

@@ -267,10 +267,10 @@ fn refused(error: rusqlite::Error) -> WireError {
     WireError::Server(ServerError {
         code: 0,
         sqlstate: sqlstate.into(),
-        message: error.to_string(),
+        message: error.to_string().into(),
     })
 }
 
 fn server_error(message: String) -> WireError {
-    WireError::Server(ServerError { code: 0, sqlstate: "HY000".into(), message })
+    WireError::Server(ServerError { code: 0, sqlstate: "HY000".into(), message: message.into() })
 }

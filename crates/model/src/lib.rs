@@ -27,6 +27,7 @@ pub mod driving;
 pub mod experiment;
 pub mod explanation;
 mod finding;
+pub mod foreign;
 pub mod histogram;
 pub mod history;
 pub mod identifier;
@@ -98,6 +99,7 @@ pub use explanation::{
     Worth,
 };
 pub use finding::{Advice, Finding};
+pub use foreign::Foreign;
 pub use histogram::{LatencyHistogram, SharedHistogram};
 pub use history::{
     Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::arm::{Arm, PerArm};
 use crate::arms::{ArmIndex, Pairing};
 use crate::count::Counts;
+use crate::foreign;
 use crate::plan::Plan;
 use crate::round::Round;
 use crate::warning::Warning;
@@ -49,6 +50,10 @@ impl RunStatus {
     }
 }
 
+/// Characters of the name of a fact, and of a fact: plans are the longest.
+const NAME_MOST: usize = 1000;
+const FACT_MOST: usize = 1_000_000;
+
 /// What was true of one arm and of the host, as flat facts: `server.version`,
 /// `variable.sync_binlog`, `host.kernel`. Sorted, so that two of them can be compared line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,9 +63,13 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Records a fact.
+    /// Records a fact, which a server may have said: what steers a terminal is taken out, and what
+    /// is longer than any fact is cut.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.facts.insert(name.into(), value.into());
+        let (name, value): (String, String) = (name.into(), value.into());
+        let name = foreign::bounded(&foreign::one_line(&name), NAME_MOST).into_owned();
+        let value = foreign::bounded(&foreign::lines(&value), FACT_MOST).into_owned();
+        self.facts.insert(name, value);
     }
 
     /// The fact, or the empty string where nothing is known.

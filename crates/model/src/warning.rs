@@ -1,5 +1,10 @@
 //! Warnings are values: stored with a result and shown wherever the result is shown.
 
+use crate::foreign;
+
+/// Characters of a warning.
+const TEXT_MOST: usize = 100_000;
+
 /// How much a warning weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -53,9 +58,12 @@ const ABOUT_METHOD: [&str; 8] = [
 ];
 
 impl Warning {
-    /// A warning with the given severity, key and sentence.
+    /// A warning with the given severity, key and sentence. What servers have said in it is made to
+    /// show itself, and cut off where nobody reads on.
     pub fn new(severity: Severity, code: &str, text: impl Into<String>) -> Self {
-        Warning { severity, code: code.to_owned(), text: text.into() }
+        let text: String = text.into();
+        let text = foreign::bounded(&foreign::lines(&text), TEXT_MOST).into_owned();
+        Warning { severity, code: code.to_owned(), text }
     }
 
     /// Whether it is a note that explains how dbdyno measures. Whoever has read it once knows it;

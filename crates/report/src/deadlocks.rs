@@ -82,7 +82,5 @@ pub fn deadlocks_json(clusters: &[DeadlockCluster]) -> String {
             })
             .collect(),
     };
-    let mut json = serde_json::to_string_pretty(&document).expect("texts can be written as JSON");
-    json.push('\n');
-    json
+    crate::json::json_text(&document)
 }

@@ -334,8 +334,5 @@ pub fn difference_json(audit: &Audit, labels: &PerArm<String>, plans: Plans<'_>)
         plans: plans.changed.iter().map(of_load).collect(),
         firmness: plans.firmness.iter().map(firmness::json).collect(),
     };
-    let mut json = serde_json::to_string_pretty(&whole)
-        .expect("an audit has only string keys and values that JSON can express");
-    json.push('\n');
-    json
+    crate::json::json_text(&whole)
 }

@@ -111,9 +111,7 @@ pub fn doctor_json(findings: &[Finding]) -> String {
             })
             .collect(),
     };
-    let mut json = serde_json::to_string_pretty(&report).expect("texts can be written as JSON");
-    json.push('\n');
-    json
+    crate::json::json_text(&report)
 }
 
 #[cfg(test)]

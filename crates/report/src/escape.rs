@@ -1,9 +1,11 @@
 //! Text from outside in Markdown.
 
-/// Makes text from outside mean itself.
+use crate::layout::printable;
+
+/// Makes text from outside mean itself, on one line.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in printable(text).chars() {
         match c {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),

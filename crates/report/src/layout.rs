@@ -4,6 +4,7 @@
 //! accent none. Text from outside is made printable first: a server that puts an escape sequence
 //! into its version shall not steer anybody's terminal.
 
+use dbdyno_model::foreign;
 use unicode_width::UnicodeWidthStr;
 
 const GAP: &str = "   ";
@@ -111,15 +112,9 @@ pub(crate) fn paragraph(text: &str, width: usize, first: &str, hanging: &str) ->
     wrapped
 }
 
-/// The text without characters that steer a terminal or turn the direction of writing.
+/// The text on one line, without characters that steer a terminal or turn the direction of writing.
 pub(crate) fn printable(text: &str) -> String {
-    let clean = |c: char| match c {
-        '\n' | '\r' | '\t' => ' ',
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        c if c.is_control() => '\u{fffd}',
-        c => c,
-    };
-    text.chars().map(clean).collect()
+    foreign::one_line(text).into_owned()
 }
 
 #[cfg(test)]

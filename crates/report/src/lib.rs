@@ -74,7 +74,7 @@ pub use history::{
 };
 pub use html::html;
 pub use isolation::{IsolationExtent, isolation_json, isolation_markdown, isolation_text};
-pub use json::json;
+pub use json::{json, json_text, plain_json};
 pub use markdown::markdown;
 pub use profile::{
     ProfileExtent, profile_csv, profile_html, profile_json, profile_markdown, profile_text,
@@ -84,7 +84,7 @@ pub use published::{
     outcome_words, published_csv, published_json, published_markdown, published_svg, published_text,
 };
 pub use sections::{Section, sections};
-pub use text::{Colour, TextStyle, text};
+pub use text::{COLOUR_SEQUENCES, Colour, TextStyle, text};
 pub use trace::{TraceHead, trace_html};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,

@@ -3,6 +3,8 @@
 //! Text from outside is escaped, so that a label neither breaks the table nor becomes a link or
 //! markup; footnotes are superscript digits and a list, which every renderer understands.
 
+use dbdyno_model::foreign;
+
 use crate::difference::{self, Extent};
 use crate::doubt;
 use crate::escape::escape;
@@ -215,6 +217,7 @@ fn provenance(view: &View) -> String {
 
 /// A code span that holds any text: fenced by more backquotes than stand in it.
 fn code(text: &str) -> String {
+    let text = &*foreign::one_line(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };

@@ -33,6 +33,17 @@ pub enum Colour {
     Ansi,
 }
 
+/// The escape sequences of reports: those of each colour, and the end of all.
+pub const COLOUR_SEQUENCES: [&str; 7] = [
+    "\u{1b}[0m",
+    "\u{1b}[1m",
+    "\u{1b}[2m",
+    "\u{1b}[31m",
+    "\u{1b}[32m",
+    "\u{1b}[33m",
+    "\u{1b}[1;33m",
+];
+
 /// How text is to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextStyle {

@@ -35,6 +35,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
+use dbdyno_model::foreign;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::stat::{Mode, umask};
@@ -360,7 +361,7 @@ pub(crate) fn last_lines(path: &Path, count: usize) -> Vec<String> {
         let _ = file.take(TAIL_BYTES).read_to_end(&mut bytes);
     }
     let text = String::from_utf8_lossy(&bytes);
-    let plain = |line: &str| line.chars().filter(|c| !c.is_control()).collect::<String>();
+    let plain = |line: &str| line.chars().filter(|c| !foreign::steers(*c)).collect::<String>();
     let lines: Vec<String> = text.lines().map(plain).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(count)..].to_vec()
 }

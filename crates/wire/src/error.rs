@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use dbdyno_model::{Foreign, foreign};
+
 /// An error that the server sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerError {
@@ -11,7 +13,7 @@ pub struct ServerError {
     /// The five characters of SQLSTATE.
     pub sqlstate: String,
     /// The server's own words.
-    pub message: String,
+    pub message: Foreign,
 }
 
 impl fmt::Display for ServerError {
@@ -76,11 +78,14 @@ impl fmt::Display for WireError {
             WireError::Connect(endpoint, error) => {
                 write!(f, "no connection to {endpoint}: {error}")
             }
-            WireError::Tls(text) | WireError::Exposed(text) => f.write_str(text),
+            WireError::Exposed(text) => f.write_str(text),
+            WireError::Tls(text) => f.write_str(&foreign::lines(text)),
             WireError::Login(error) => write!(f, "the server refused the login: {error}"),
             WireError::Broken(error) => write!(f, "the connection broke: {error}"),
             WireError::Server(error) => write!(f, "the server refused: {error}"),
-            WireError::Protocol(text) => write!(f, "protocol violated: {text}"),
+            WireError::Protocol(text) => {
+                write!(f, "protocol violated: {}", Foreign::new(text))
+            }
             WireError::Interrupted => f.write_str("the wait for others was ended on request"),
         }
     }

@@ -3,11 +3,12 @@
 //! While it is typed, the terminal hands over every key as it comes, Ctrl-C among them: whoever
 //! gives up leaves a terminal that shows what is typed again.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 
 use crate::failure::Failure;
+use crate::output;
 
 const CTRL_C: u8 = 3;
 const CTRL_D: u8 = 4;
@@ -30,10 +31,10 @@ pub(super) fn ask(question: &str) -> Result<Option<String>, Failure> {
         // Before the question: who answers faster than we look would be seen, or not heard.
         let _silent = Silent::begin().map_err(|_| gave_up())?;
         // The question is told whether or not somebody still looks.
-        let _ = write!(io::stderr(), "{question}");
+        output::ask(question);
         typed(&mut io::stdin().lock())
     };
-    let _ = writeln!(io::stderr());
+    output::ask("\n");
     let typed = typed.ok_or_else(gave_up)?;
     Ok((!typed.is_empty()).then_some(typed))
 }

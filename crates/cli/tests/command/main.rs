@@ -17,6 +17,7 @@ mod facts;
 mod formats;
 mod guest;
 mod host;
+mod hostile;
 mod images;
 mod insert_benchmark;
 mod isolation;

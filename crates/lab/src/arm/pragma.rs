@@ -42,7 +42,8 @@ pub(crate) fn check(connector: &Connector, pragmas: &[(String, String)]) -> Resu
                 message: format!(
                     "SQLite has no {name}={value}, or not here; it stays at {shown}. See \
                      https://sqlite.org/pragma.html#pragma_{name}"
-                ),
+                )
+                .into(),
             }));
         }
     }

@@ -111,7 +111,11 @@ fn not_refused(told: &Rows) -> Result<(), WireError> {
     let Some(row) = told.rows.iter().find(is_error) else { return Ok(()) };
     let said: Vec<&str> = row.iter().flatten().map(String::as_str).collect();
     let message = format!("statistics were not taken: {}", said.join(", "));
-    Err(WireError::Server(ServerError { code: 0, sqlstate: "HY000".to_owned(), message }))
+    Err(WireError::Server(ServerError {
+        code: 0,
+        sqlstate: "HY000".to_owned(),
+        message: message.into(),
+    }))
 }
 
 /// Who is told.

@@ -147,7 +147,7 @@ impl Bench<'_, '_> {
                 WireError::Server(ServerError {
                     code: error.code(),
                     sqlstate: error.sqlstate().to_owned(),
-                    message: error.to_string(),
+                    message: error.to_string().into(),
                 })
             })?;
             let family = self.words.family;

@@ -433,7 +433,7 @@ fn say(client: &mut dyn Client, statements: &[String]) -> Result<StepAnswer, Wir
         answer = match said {
             Ok(answer) => answer,
             Err(WireError::Server(error)) => {
-                let (code, sqlstate, message) = (error.code, error.sqlstate, error.message);
+                let (code, sqlstate, message) = (error.code, error.sqlstate, error.message.into());
                 return Ok(StepAnswer::Refused { code, sqlstate, message });
             }
             Err(fatal) => return Err(fatal),

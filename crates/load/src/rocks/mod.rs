@@ -78,7 +78,11 @@ fn settings(options: &RocksOptions, memory_mb: u64, processors: usize) -> String
 }
 
 fn refused(message: String) -> WireError {
-    WireError::Server(ServerError { code: 0, sqlstate: "HY000".to_owned(), message })
+    WireError::Server(ServerError {
+        code: 0,
+        sqlstate: "HY000".to_owned(),
+        message: message.into(),
+    })
 }
 
 #[cfg(not(feature = "rocksdb"))]

@@ -169,10 +169,7 @@ pub fn arms_json(view: &ArmsView) -> String {
         family: head.family.clone(),
         warnings: view.of_whole().collect(),
     };
-    let mut json = serde_json::to_string_pretty(&document)
-        .expect("a summary has only string keys and values that JSON can express");
-    json.push('\n');
-    json
+    crate::json::json_text(&document)
 }
 
 fn cell<'a>(view: &ArmsView, row: &'a Row) -> Cell<'a> {

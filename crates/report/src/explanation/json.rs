@@ -251,10 +251,7 @@ struct TrialJson<'a> {
 /// The explanations as JSON, indented, ending with a line feed.
 pub fn explanation_json(all: &[Explanation]) -> String {
     let document = Document { schema: SCHEMA, explanations: all.iter().map(explanation).collect() };
-    let mut json = serde_json::to_string_pretty(&document)
-        .expect("an explanation has only string keys and values that JSON can express");
-    json.push('\n');
-    json
+    crate::json::json_text(&document)
 }
 
 pub(crate) fn explanation(of: &Explanation) -> ExplanationJson<'_> {

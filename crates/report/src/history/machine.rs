@@ -112,10 +112,7 @@ pub fn history_json(history: &History) -> String {
         series: history.series.iter().map(series).collect(),
         warnings: history.warnings.iter().map(warning).collect(),
     };
-    let mut json = serde_json::to_string_pretty(&document)
-        .expect("a history has only strings and numbers that JSON can express");
-    json.push('\n');
-    json
+    crate::json::json_text(&document)
 }
 
 fn series(series: &HistorySeries) -> SeriesEntry<'_> {

@@ -1,11 +1,15 @@
 //! Text on its way into HTML.
 
+use dbdyno_model::foreign;
 use serde::Serialize;
 
-/// Text that means itself, as content and between double or single quotes.
+use crate::json::plain_json;
+
+/// Text that means itself, as content and between double or single quotes; XML, of which drawings
+/// are, has no control characters.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
+    for c in foreign::lines(text).chars() {
         match c {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
@@ -21,9 +25,9 @@ pub(crate) fn escape(text: &str) -> String {
 /// JSON for a `<script>` block. Inside one, only `<` can end the block or open a comment, and JSON
 /// has `<` in strings only, where it may be written as an escape.
 pub(crate) fn data_block(data: &impl Serialize) -> String {
-    serde_json::to_string(data)
-        .expect("the data of a page has only string keys and values that JSON can express")
-        .replace('<', "\\u003c")
+    let json = serde_json::to_string(data)
+        .expect("the data of a page has only string keys and values that JSON can express");
+    plain_json(json).replace('<', "\\u003c")
 }
 
 #[cfg(test)]

@@ -78,9 +78,7 @@ struct Shape<'a> {
 /// Everything, indented, ending with a line feed.
 pub fn isolation_json(all: &[IsolationTold]) -> String {
     let document = Document { schema: SCHEMA, servers: all.iter().map(server).collect() };
-    let mut json = serde_json::to_string_pretty(&document).expect("texts can be written as JSON");
-    json.push('\n');
-    json
+    crate::json::json_text(&document)
 }
 
 fn server(told: &IsolationTold) -> Server<'_> {

@@ -10,6 +10,7 @@ mod waits;
 use dbdyno_model::{FunctionDifference, Match, ProfileDifference, ProfileScale};
 use serde::Serialize;
 
+use crate::csv;
 use crate::escape::escape;
 use crate::layout::{self, Grid, Line, printable};
 use crate::number::{GLUE, fixed, signed};
@@ -202,25 +203,24 @@ fn clipped(name: &str) -> String {
 /// One row for each function, with the names of the JSON contract.
 pub fn profile_csv(of: &ProfileDifference) -> String {
     let mut text = "function,matched,base_share,test_share,relative,weighted,weighted_low,\
-                    weighted_high,p_value,q_value,moved_within\n"
+                    weighted_high,p_value,q_value,moved_within\r\n"
         .to_owned();
     for one in &of.functions {
-        let quoted = |text: &str| format!("\"{}\"", printable(text).replace('"', "\"\""));
         let relative =
             if one.relative.is_finite() { one.relative.to_string() } else { String::new() };
-        text.push_str(&format!(
-            "{},{},{},{},{relative},{},{},{},{:.3e},{:.3e},{}\n",
-            quoted(&one.name),
-            one.matched.name(),
-            one.share.base,
-            one.share.test,
-            one.weighted.estimate,
-            one.weighted.low,
-            one.weighted.high,
-            one.p_value,
-            one.q_value,
-            one.moved_within.as_deref().map(quoted).unwrap_or_default(),
-        ));
+        text.push_str(&csv::line(vec![
+            one.name.clone(),
+            one.matched.name().to_owned(),
+            one.share.base.to_string(),
+            one.share.test.to_string(),
+            relative,
+            one.weighted.estimate.to_string(),
+            one.weighted.low.to_string(),
+            one.weighted.high.to_string(),
+            format!("{:.3e}", one.p_value),
+            format!("{:.3e}", one.q_value),
+            one.moved_within.clone().unwrap_or_default(),
+        ]));
     }
     text
 }
@@ -300,8 +300,5 @@ pub fn profile_json(of: &ProfileDifference) -> String {
         matched: matched.collect(),
         functions: functions.collect(),
     };
-    let mut json = serde_json::to_string_pretty(&document)
-        .expect("a difference has only string keys and values that JSON can express");
-    json.push('\n');
-    json
+    crate::json::json_text(&document)
 }

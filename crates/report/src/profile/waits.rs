@@ -157,32 +157,27 @@ pub fn waits_json(of: &Waits) -> String {
         lines: of.lines.iter().map(LineJson::of).collect(),
         total: LineJson::of(&of.total),
     };
-    let mut json = serde_json::to_string_pretty(&document)
-        .expect("waits have only string keys and values that JSON can express");
-    json.push('\n');
-    json
+    crate::json::json_text(&document)
 }
 
 /// One row for each line, with the names of the JSON contract.
 pub fn waits_csv(of: &Waits) -> String {
     let mut text = "name,base_us,test_us,difference_us,difference_us_low,difference_us_high,\
-                    base_function,test_function\n"
+                    base_function,test_function\r\n"
         .to_owned();
     for line in of.lines.iter().chain([&of.total]) {
-        let quoted = |text: &str| format!("\"{}\"", printable(text).replace('"', "\"\""));
         let json = LineJson::of(line);
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-        text.push_str(&format!(
-            "{},{},{},{},{},{},{},{}\n",
-            quoted(json.name),
-            json.base_us,
-            json.test_us,
-            json.difference_us,
+        text.push_str(&crate::csv::line(vec![
+            json.name.to_owned(),
+            json.base_us.to_string(),
+            json.test_us.to_string(),
+            json.difference_us.to_string(),
             number(json.difference_us_low),
             number(json.difference_us_high),
-            json.base_function.map(quoted).unwrap_or_default(),
-            json.test_function.map(quoted).unwrap_or_default(),
-        ));
+            json.base_function.unwrap_or_default().to_owned(),
+            json.test_function.unwrap_or_default().to_owned(),
+        ]));
     }
     text
 }

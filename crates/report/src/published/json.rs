@@ -111,7 +111,7 @@ struct IntervalJson {
 /// All of it, machine-readable. Ends with a line feed.
 pub fn published_json(all: &[Replication]) -> String {
     let document = Document { schema: SCHEMA, published: all.iter().map(of_file).collect() };
-    serde_json::to_string_pretty(&document).expect("plain values") + "\n"
+    crate::json::json_text(&document)
 }
 
 fn of_file(one: &Replication) -> OfFile<'_> {

@@ -242,7 +242,7 @@ pub fn published_csv(all: &[Replication]) -> String {
         let what = published.what.to_string();
         for row in &table.rows {
             let head = [&one.file, &published.of, &published.base, &published.test, &what];
-            let head = head.into_iter().chain([&row.published.load]).map(|text| quoted(text));
+            let head = head.into_iter().chain([&row.published.load]).cloned();
             let interval = |ours: Option<Interval>| {
                 let all = [ours.map(|o| o.estimate), ours.map(|o| o.low), ours.map(|o| o.high)];
                 all.map(number)
@@ -252,18 +252,10 @@ pub fn published_csv(all: &[Replication]) -> String {
                 .chain(interval(row.ours))
                 .chain(interval(row.by_server_cpu))
                 .chain([row.standing.name().to_owned()]);
-            text.push_str(&fields.collect::<Vec<_>>().join(","));
-            text.push_str("\r\n");
+            text.push_str(&crate::csv::line(fields.collect()));
         }
     }
     text
-}
-
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
 }
 
 /// When, by which command, on what ours were measured.

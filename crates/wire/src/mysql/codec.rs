@@ -1,5 +1,7 @@
 //! The elements of a payload: integers, strings, and the two packets that end everything.
 
+use dbdyno_model::foreign;
+
 use crate::error::{ServerError, WireError};
 
 /// First byte of a packet that reports success.
@@ -160,10 +162,10 @@ pub(super) fn server_error(payload: &[u8]) -> WireError {
         if let Some((b'#', rest)) = reader.0.split_first()
             && let Some((state, rest)) = rest.split_at_checked(5)
         {
-            sqlstate = super::latin1::decode(state);
+            sqlstate = foreign::one_line(&super::latin1::decode(state)).into_owned();
             reader.0 = rest;
         }
-        Ok(ServerError { code, sqlstate, message: super::latin1::decode(reader.0) })
+        Ok(ServerError { code, sqlstate, message: super::latin1::decode(reader.0).into() })
     };
     read().map_or_else(|error| error, WireError::Server)
 }

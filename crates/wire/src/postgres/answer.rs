@@ -1,5 +1,7 @@
 //! What the server's messages say.
 
+use dbdyno_model::foreign;
+
 use crate::client::Rows;
 use crate::error::{ServerError, WireError};
 use crate::rows::RowBuffer;
@@ -64,7 +66,7 @@ pub(crate) fn server_error(body: &[u8]) -> ServerError {
     while let Ok(kind @ 1..) = fields.u8() {
         let Ok(text) = fields.cstring() else { break };
         match kind {
-            b'C' => sqlstate = lossy(text),
+            b'C' => sqlstate = lossy(&text[..text.len().min(5)]),
             b'M' => message = lossy(text),
             b'D' => detail = lossy(text),
             b'H' => hint = lossy(text),
@@ -80,7 +82,8 @@ pub(crate) fn server_error(body: &[u8]) -> ServerError {
             message = format!("{message}; {label}{text}");
         }
     }
-    ServerError { code: 0, sqlstate, message }
+    let sqlstate = foreign::one_line(&sqlstate).into_owned();
+    ServerError { code: 0, sqlstate, message: message.into() }
 }
 
 /// Rows changed according to a CommandComplete: `INSERT 0 3`, `UPDATE 5`, `COPY 10`. Zero for
@@ -198,7 +201,7 @@ mod tests {
             ServerError {
                 code: 0,
                 sqlstate: "23505".to_owned(),
-                message: "duplicate key; Key (id)=(1) exists.; hint: Try.".to_owned(),
+                message: "duplicate key; Key (id)=(1) exists.; hint: Try.".into(),
             }
         );
         assert_eq!(server_error(b"").sqlstate, "XX000");

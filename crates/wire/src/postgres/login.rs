@@ -234,7 +234,8 @@ impl<S: Write> Login<'_, S> {
                 "the server asks for the password of user {:?} and none was given; give one, \
                  e.g. postgres://{0}:PASSWORD@host/database",
                 self.endpoint.user
-            ),
+            )
+            .into(),
         }))
     }
 
@@ -266,7 +267,7 @@ impl<S: Write> Login<'_, S> {
         } else {
             return WireError::Login(error);
         };
-        error.message = format!("{}; {advice}", error.message);
+        error.message.push_str(&format!("; {advice}"));
         WireError::Login(error)
     }
 }

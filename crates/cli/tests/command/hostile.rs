@@ -1,0 +1,293 @@
+//! What servers, stores and files of somebody else make of a terminal, a spreadsheet, a workflow and
+//! a page: nothing.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use dbdyno_model::foreign::steers;
+use dbdyno_model::{EndedArm, RunId, Severity, Warning};
+use dbdyno_store::{NewRun, Store};
+use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Reply, Turn};
+
+use crate::common::{Done, Home, finish};
+
+const BASE: &str = "mock:?noise=0.01&seed=3";
+const TEST: &str = "mock:?noise=0.01&rate=900&seed=3";
+const SHORT: [&str; 5] = ["--quick", "--rounds", "8", "--rows", "2000"];
+
+/// Titles, colours and cursors of terminals by C0 and C1, directions, lines, commands of runners,
+/// markup, a formula.
+const HOSTILE: &str = "=cmd|' /C calc'!A0\u{1b}]0;title\u{7}\u{1b}[8m\u{9b}2J\u{202e}\u{2066}\u{7f}\
+     \u{200b}\r\n::error::made up\n##vso[task.setvariable variable=a]b\u{2028}\
+     </script><script>alert(1)</script>\u{0}<img src=x onerror=alert(1)>|[a](javascript:alert(1))@all";
+
+/// The colours of reports, which are the only sequences that may be written.
+fn without_colours(text: &str) -> String {
+    let codes = ["0", "1", "2", "31", "32", "33", "1;33"].map(|code| format!("\u{1b}[{code}m"));
+    codes.iter().fold(text.to_owned(), |text, code| text.replace(code, ""))
+}
+
+#[track_caller]
+fn assert_harmless(what: &str, text: &str) {
+    let is_bad = |c: char| steers(c) && !matches!(c, '\n' | '\t' | '\r');
+    let found = text.char_indices().find(|(_, c)| is_bad(*c));
+    let near = found.map(|(at, c)| {
+        let from = text.char_indices().map(|(i, _)| i).rfind(|i| i + 60 < at).unwrap_or(0);
+        format!("{c:?} after {:?}", &text[from..at])
+    });
+    assert!(near.is_none(), "{what}: {near:?}");
+    assert!(!text.replace("\r\n", "\n").contains('\r'), "{what}: a carriage return");
+    // Annotations are plain text, and the command stands in a code span.
+    let markup = |line: &str| {
+        (line.contains("<script>alert") || line.contains("<img src=x"))
+            && !line.contains("reproduce with `")
+            && !line.starts_with("::")
+    };
+    let found = text.lines().find(|line| is_marked_up(what) && markup(line));
+    assert!(found.is_none(), "{what}: {found:?}");
+}
+
+fn is_marked_up(what: &str) -> bool {
+    ["markdown", "github", "junit", "page", "md", "svg"].iter().any(|shape| what.ends_with(shape))
+}
+
+/// What is printed is read by runners, too.
+#[track_caller]
+fn assert_no_command(what: &str, text: &str) {
+    let is_command = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("::")
+            && !line.starts_with("::warning title=dbdyno%3A")
+            && !line.starts_with("::error title=dbdyno%3A")
+            && !line.starts_with("::notice title=dbdyno%3A")
+    };
+    let command = text.lines().find(|line| is_command(line) || line.contains("##vso["));
+    assert!(command.is_none(), "{what}: {command:?}");
+}
+
+/// A run of models, written again with hostile texts in everything that a server says.
+fn hostile_run(home: &Home) -> RunId {
+    let args = [&["compare", BASE, TEST][..], &SHORT].concat();
+    let done = home.dbdyno(args);
+    assert_eq!(done.code, 0, "{done:?}");
+    let mut run = home.last_run();
+    for round in &mut run.rounds {
+        for class in &mut round.classes {
+            class.name = format!("{}{HOSTILE}", class.name);
+        }
+    }
+    let mut store = Store::open(&home.path().join("dbdyno.db")).unwrap();
+    let id = store
+        .begin(&NewRun {
+            name: Some("hostile"),
+            started_unix_ms: run.started_unix_ms + 1,
+            tool_version: HOSTILE,
+            command: HOSTILE,
+            plan: &run.plan,
+        })
+        .unwrap();
+    for arm in run.plan.indices() {
+        let mut environment = run.environment_of(arm).clone();
+        let facts = ["server.version", "variable.sync_binlog", "plan.point-query", HOSTILE];
+        for (at, fact) in facts.iter().enumerate() {
+            environment.facts.insert((*fact).to_owned(), format!("{arm}{at}{HOSTILE}"));
+        }
+        store.set_environment(&id, arm, &environment).unwrap();
+    }
+    for round in &run.rounds {
+        store.add_round(&id, round.key.arm, round).unwrap();
+    }
+    for (severity, code) in [(Severity::Caution, "caution"), (Severity::Note, HOSTILE)] {
+        let warning = Warning { severity, code: code.to_owned(), text: HOSTILE.to_owned() };
+        store.add_warning(&id, &warning).unwrap();
+    }
+    let ended = EndedArm { arm: run.plan.indices().nth(1).unwrap(), why: HOSTILE.to_owned() };
+    store.end_arm(&id, &ended).unwrap();
+    store.finish(&id, run.status).unwrap();
+    id
+}
+
+fn shown(home: &Home, args: &[&str]) -> Done {
+    let mut command = home.command(args);
+    command.env_remove("GITHUB_STEP_SUMMARY").env_remove("NO_COLOR");
+    let done = finish(command);
+    assert!(!done.err.contains("panicked") && done.code < 4, "{args:?}: {done:?}");
+    done
+}
+
+#[test]
+fn no_stored_text_steers_anything() {
+    let home = Home::new();
+    let id = hostile_run(&home).0;
+    let mut all: Vec<Vec<&str>> = vec![vec!["runs"], vec!["history"], vec!["show", &id, "--all"]];
+    for format in ["text", "json", "jsonl", "csv", "markdown", "github", "junit", "benchfmt"] {
+        all.push(vec!["show", &id, "--format", format]);
+        all.push(vec!["show", &id, "--all", "--format", format, "--color", "always"]);
+    }
+    for format in ["json", "csv", "markdown"] {
+        all.push(vec!["history", "--format", format]);
+    }
+    for section in ["cost", "doubt", "engine", "facts", "notes"] {
+        all.push(vec!["show", &id, "--section", section]);
+    }
+    for args in all {
+        let done = shown(&home, &args);
+        let what = args.join(" ").replace(" --color always", "");
+        assert!(!done.out.is_empty(), "{what}: {done:?}");
+        let out = match args.contains(&"always") {
+            true => without_colours(&done.out),
+            false => done.out.clone(),
+        };
+        assert_harmless(&what, &out);
+        assert_harmless(&what, &done.err);
+        assert_no_command(&what, &out);
+        assert_no_command(&what, &done.err);
+        if args.contains(&"csv") {
+            assert_no_formula(&what, &done.out);
+        }
+        if args.contains(&"json") {
+            serde_json::from_str::<serde_json::Value>(&done.out).unwrap();
+        }
+    }
+}
+
+/// Every cell of a spreadsheet that begins like a formula is a number.
+#[track_caller]
+fn assert_no_formula(what: &str, csv: &str) {
+    for cell in csv.split([',', '\n']).map(|cell| cell.trim_start_matches('"')) {
+        let is_formula = cell.starts_with(['=', '+', '-', '@']);
+        assert!(!is_formula || cell.trim().parse::<f64>().is_ok(), "{what}: {cell:?}");
+    }
+}
+
+#[test]
+fn no_page_or_drawing_has_what_steers() {
+    let home = Home::new();
+    let id = hostile_run(&home).0;
+    let path = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
+    let page = path("page.html");
+    assert_eq!(shown(&home, &["report", &id, "--output", &page]).code, 0);
+    assert_harmless("page", &std::fs::read_to_string(&page).unwrap());
+    for ending in ["md", "csv", "json", "svg"] {
+        let still = path(&format!("still.{ending}"));
+        let done = shown(&home, &["report", &id, "--static", &still]);
+        assert_eq!(done.code, 0, "{done:?}");
+        let text = std::fs::read_to_string(&still).unwrap();
+        assert_harmless(ending, &text);
+        if ending == "csv" {
+            assert_no_formula("still.csv", &text);
+        }
+    }
+}
+
+/// A megabyte of hostile words, to a login and to the first question, in both languages.
+#[test]
+fn no_error_of_a_server_steers_or_floods_a_terminal() {
+    let home = Home::new();
+    for (protocol, scheme) in [(Protocol::Mysql, "mysql"), (Protocol::Postgres, "postgres")] {
+        let message = HOSTILE.replace('\u{0}', "").repeat(4000);
+        let refusal = Reply::Error { code: 1105, sqlstate: "HY000", message };
+        let script = Arc::new(Fixed(Turn::now(refusal)));
+        let server = MockServer::start(protocol, Login::trust("bob"), script).unwrap();
+        let address = server.endpoint().transport;
+        let url = format!("{scheme}://bob@{address}/dbdyno?tls=off");
+        for args in [
+            vec!["diff", &*url, "sqlite:"],
+            vec!["compare", &*url, "sqlite:", "--quick"],
+            vec!["verify", &*url],
+        ] {
+            let done = shown(&home, &args);
+            let what = format!("{scheme} {}", args[0]);
+            assert_harmless(&what, &done.err);
+            assert_harmless(&what, &done.out);
+            assert_no_command(&what, &done.err);
+            assert!(done.err.len() < 64_000, "{what}: {}", done.err.len());
+            assert_ne!(done.code, 0, "{what}");
+            assert!(done.err.contains("=cmd|"), "{what} tells what the server said: {}", done.err);
+        }
+    }
+}
+
+fn with_closed(mut command: Command, is_stderr: bool) -> std::process::ExitStatus {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    match is_stderr {
+        true => command.stdout(Stdio::null()).stderr(writer),
+        false => command.stdout(writer).stderr(Stdio::null()),
+    };
+    command.status().unwrap()
+}
+
+#[test]
+fn whoever_looks_away_changes_no_exit_code() {
+    let home = Home::new();
+    let compare = [&["compare", BASE, TEST][..], &SHORT].concat();
+    for (args, code) in [
+        (&["runs"][..], 0),
+        (&["--help"], 0),
+        (&["no-such-command"], 2),
+        (&["runs", "--store", "/nowhere/at/all"], 2),
+        (&compare, 0),
+    ] {
+        let ended = |is_stderr| with_closed(home.command(args), is_stderr).code();
+        assert_eq!(ended(true), Some(code), "{args:?} with a closed stderr");
+        assert_eq!(ended(false), Some(code), "{args:?} with a closed stdout");
+    }
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    let home = Home::new();
+    for args in [&["loads"][..], &["--help"], &["--version"]] {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let mut command = home.command(args);
+        let output = command.stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+        assert!(told.starts_with("dbdyno: could not write to stdout: No space left"), "{told}");
+    }
+}
+
+#[test]
+fn what_is_no_file_is_refused_and_a_pipe_of_the_shell_is_read() {
+    let home = Home::new();
+    let pipe = home.path().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let pipe = pipe.to_str().unwrap();
+    for args in [
+        &["check", pipe][..],
+        &["deadlocks", pipe],
+        &["run", pipe],
+        &["history", pipe],
+        &["loads", "--load-file", pipe],
+        &["verify", "sqlite:", "--case-file", pipe],
+        &["profile", "--base", pipe, "--test", pipe],
+        &["compare", "sqlite:", "sqlite:", "--load-file", pipe],
+        &["runs", "--store", pipe],
+    ] {
+        let done = home.dbdyno(args);
+        assert!(done.code == 2 && done.err.contains("pipe"), "{args:?}: {done:?}");
+    }
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(b"w(x,1,0,0)\n").unwrap();
+    drop(writer);
+    let mut command = home.command(["check", "/dev/stdin"]);
+    command.stdin(reader);
+    let done = finish(command);
+    assert!(done.out.contains("1 transactions"), "{done:?}");
+}
+
+#[test]
+fn a_place_far_to_the_right_is_told() {
+    let home = Home::new();
+    let file = home.path().join("wide.toml");
+    let write = |path: &Path| std::fs::write(path, format!("name = {}x", " ".repeat(70_000)));
+    write(&file).unwrap();
+    let path = file.to_str().unwrap();
+    for args in [&["run", path][..], &["compare", "sqlite:", "sqlite:", "--load-file", path]] {
+        let done = home.dbdyno(args);
+        assert!(done.code == 2 && done.err.contains(":1:70008: "), "{args:?}: {done:?}");
+    }
+}
