@@ -122,7 +122,8 @@ fn told(mut wanted: clap::Error) -> Result<Exit, Failure> {
 fn report(outcome: Result<Exit, Failure>) -> ExitCode {
     let exit = outcome.unwrap_or_else(|failure| {
         output::complain(&failure.to_string());
-        failure.exit()
+        // What was cut off fails in many ways.
+        if session::is_stopping() { Exit::Interrupted } else { failure.exit() }
     });
     ExitCode::from(exit.code())
 }

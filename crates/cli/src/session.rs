@@ -1,8 +1,19 @@
 //! What every command needs: the home, the store, and a way to be stopped.
+//!
+//! ```text
+//!   first signal ── flag: rounds end, what was measured is kept and told
+//!        │ 3 s      connections are cut off: who waits for a server waits no more
+//!        │ 5 s      the program ends, whatever it still waits for; its servers end with it
+//!   second signal ─ the program ends at once
+//! ```
 
+use std::io::Read as _;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
 
 use dbdyno_lab::Clock;
 use dbdyno_model::Plan;
@@ -11,6 +22,7 @@ use dbdyno_store::Store;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::args::Place;
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
 
@@ -39,19 +51,62 @@ pub(crate) fn clock(plan: &Plan, store: &Store, rounds_before: usize) -> Result<
     Ok(dbdyno_lab::clock_of(plan, store, rounds_before, halts)?)
 }
 
+/// How long after the first signal servers are waited for.
+const CUT_AFTER: Duration = Duration::from_secs(3);
+/// How long after that the program has to put away what it has.
+const END_AFTER: Duration = Duration::from_millis(1_800);
+
+/// The flag, once a command has asked for it.
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Whether the user has asked a command to stop that does not end at once.
+pub(crate) fn is_stopping() -> bool {
+    STOP.get().is_some_and(|stop| stop.load(Ordering::Relaxed))
+}
+
 /// A flag that the first Ctrl-C sets, so that what was measured is kept; the second one ends the
-/// program at once (its servers end with it).
+/// program at once (its servers end with it), and so does the first after a few seconds.
 pub(crate) fn stop_flag() -> Arc<AtomicBool> {
+    Arc::clone(STOP.get_or_init(begin_to_listen))
+}
+
+fn begin_to_listen() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
+    let watched = UnixStream::pair().and_then(|(told, tells)| {
+        thread::Builder::new().name("stop".to_owned()).spawn(move || see_to_the_end(told))?;
+        Ok(tells)
+    });
+    let tells = watched
+        .inspect_err(|error| output::say(&format!("nobody sees to it that a stop ends: {error}")))
+        .ok();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let code = 128 + signal;
         // The order matters: the second signal finds the flag set by the first.
         let registered =
             signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&stop))
-                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)));
+                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+                .and_then(|id| match &tells {
+                    Some(tells) => {
+                        signal_hook::low_level::pipe::register(signal, tells.try_clone()?)
+                    }
+                    None => Ok(id),
+                });
         if let Err(error) = registered {
             output::say(&format!("signal {signal} cannot be caught: {error}"));
         }
     }
     stop
+}
+
+/// Waits for the first signal, and then no longer than it says above.
+#[expect(clippy::disallowed_methods, reason = "a command that waits in vain is to end")]
+fn see_to_the_end(mut told: UnixStream) {
+    if told.read_exact(&mut [0]).is_err() {
+        return;
+    }
+    thread::sleep(CUT_AFTER);
+    dbdyno_lab::cut_all();
+    thread::sleep(END_AFTER);
+    output::say("stopped; what was waited for did not end. What was measured is kept: dbdyno runs");
+    std::process::exit(i32::from(Exit::Interrupted.code()));
 }

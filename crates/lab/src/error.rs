@@ -82,7 +82,8 @@ impl LabError {
     /// Whether the user asked to stop.
     pub fn is_interruption(&self) -> bool {
         match self {
-            LabError::Load(_, _, LoadError::Interrupted) => true,
+            LabError::Load(_, _, error) => error.is_interruption(),
+            LabError::Server(_, _, WireError::Cut) => true,
             LabError::BrokeOff(_, cause) => cause.is_interruption(),
             _ => false,
         }
@@ -154,6 +155,8 @@ fn hint(error: &WireError) -> &'static str {
         | WireError::Exposed(_)
         | WireError::Broken(_)
         | WireError::Protocol(_)
+        | WireError::Late(_)
+        | WireError::Cut
         | WireError::Interrupted => "",
     }
 }

@@ -1,7 +1,12 @@
 //! Carrying out a plan.
 
+use std::sync::atomic::Ordering;
+
 use dbdyno_forecast::{Remaining, ending as over, extension_warning};
-use dbdyno_model::{Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Warning, Witness};
+use dbdyno_load::LoadError;
+use dbdyno_model::{
+    ArmIndex, Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Warning, Witness,
+};
 use dbdyno_store::NewRun;
 
 use crate::all_arms::{Ready, set_up};
@@ -141,6 +146,12 @@ pub fn survey(lab: &mut Lab<'_>, plan: &Plan, samples: u32) -> Result<Arms<Envir
     capture::look_for_flips(plan, &mut stations, samples, lab.stop)?;
     let facts = Arms::from_fn(stations.indices(), |arm| stations[arm].environment.clone());
     take_down(stations)?;
+    if lab.stop.load(Ordering::Relaxed) {
+        // What was asked last may have been cut off, and facts that are missing look like a
+        // difference.
+        let doing = "looking at the servers".to_owned();
+        return Err(LabError::Load(ArmIndex::BASE, doing, LoadError::Interrupted));
+    }
     Ok(facts)
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn promise_of(
     dialect: Dialect,
     load: &Load,
 ) -> Result<Level, LoadError> {
-    let mut client = connector.connect()?;
+    let mut client = connector.connect_for_work()?;
     let asked = match &load.content {
         Content::Dialogue(dialogue) => dialogue.level(),
         Content::Mix(_) | Content::Choice(_) => None,

@@ -28,7 +28,7 @@ pub(crate) fn begin(load: &Load, connector: &Connector, dialect: Dialect) -> Res
     if statements.is_empty() {
         return Ok(());
     }
-    let mut client = connector.connect()?;
+    let mut client = connector.connect_for_work()?;
     statements.iter().try_for_each(|sql| execute(&mut *client, sql))?;
     client.close();
     Ok(())
@@ -46,7 +46,7 @@ pub(crate) fn restore(
     if !matches!(load.trend, Trend::GrowsAndIsCut | Trend::ShrinksAndIsRefilled) {
         return Ok(());
     }
-    let mut client = connector.connect()?;
+    let mut client = connector.connect_for_work()?;
     for (index, name) in load.dataset.drawn_tables().into_iter().enumerate() {
         if load.trend == Trend::GrowsAndIsCut {
             execute(

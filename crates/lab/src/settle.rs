@@ -134,7 +134,7 @@ impl Settler {
         let is_ours = station.is_ours();
         let mut settler = Settler {
             arm,
-            client: station.connector.connect()?,
+            client: station.connector.connect_for_work()?,
             dialect: station.dialect,
             lowered: None,
             workers: workers_at(&all.tables[arm]),
@@ -146,7 +146,7 @@ impl Settler {
             closest: Closest { value: u64::MAX, since: now() },
         };
         if settler.dialect == Dialect::Mysql && is_ours {
-            settler.lowered = Some(Lowered::lower(station.connector.connect()?)?);
+            settler.lowered = Some(Lowered::lower(station.connector.connect_for_work()?)?);
         }
         settler.tidy(all, watch)?;
         if settler.dialect == Dialect::Rocksdb {

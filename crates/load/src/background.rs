@@ -59,6 +59,7 @@ pub(crate) fn with_background<T>(
 ) -> Result<T, LoadError> {
     let Some(beside) = spec.load.background() else { return run(spec, observe) };
     let mut session = Session::open(spec.connector, &beside.load, spec.clients)?;
+    session.client().set_patience(patience::of_round(spec.lead_in + spec.window));
     let (window, stop, done) = (Window::default(), AtomicBool::new(false), AtomicBool::new(false));
     let within = RoundSpec { stop: &stop, ..*spec };
     let (ran, beside) = thread::scope(|scope| {

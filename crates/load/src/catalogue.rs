@@ -66,7 +66,8 @@ impl Catalogue {
             Connector::Postgres(_) => true,
             _ => return Ok(None),
         };
-        let mut client = connector.connect()?;
+        // Taking a table away may take long.
+        let mut client = connector.connect_for_work()?;
         let kind = if is_postgres {
             Kind::Postgres(postgres_session(&mut *client)?)
         } else if client.server_version().contains(ENGINE) {

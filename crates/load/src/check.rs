@@ -20,7 +20,7 @@ pub fn check_invariants(
     if invariants.is_empty() || matches!(connector, Connector::Mock(_)) {
         return Ok(());
     }
-    let mut client = connector.connect()?;
+    let mut client = connector.connect_for_work()?;
     for (sql, meaning) in invariants {
         let rows = client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
         match rows.single() {

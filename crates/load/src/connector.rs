@@ -1,7 +1,7 @@
 //! Where connections of an arm come from.
 
 use dbdyno_model::{Dialect, Identifier};
-use dbdyno_wire::{Client, Endpoint, Pollable, WireError, mysql, postgres};
+use dbdyno_wire::{Client, Endpoint, Patience, Pollable, WireError, mysql, postgres};
 
 use crate::engine::EngineArm;
 use crate::error::LoadError;
@@ -44,6 +44,17 @@ impl Connector {
             Connector::Mock(_) => Box::new(MockClient::default()),
             Connector::Null => Box::new(NullClient::default()),
         })
+    }
+
+    /// Opens a connection for work that goes through whole tables: it is waited for as long as
+    /// such work may take.
+    ///
+    /// # Errors
+    /// Those of [`Connector::connect`].
+    pub fn connect_for_work(&self) -> Result<Box<dyn Client>, WireError> {
+        let mut client = self.connect()?;
+        client.set_patience(Patience::WORK);
+        Ok(client)
     }
 
     /// Opens a connection that can be asked without waiting.

@@ -22,7 +22,7 @@ use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use dbdyno_model::{ClassTally, ClassTimes, LatencyHistogram, Processors, Series};
-use dbdyno_wire::Client;
+use dbdyno_wire::{Client, Patience};
 use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::insert_benchmark::{Class, Role};
 
@@ -180,6 +180,16 @@ impl<'a> Crew<'a> {
         self.lanes.iter().map(|lanes| lanes.next_commit).collect()
     }
 
+    /// From now on answers to all clients are waited for so long.
+    fn set_patience(&mut self, patience: Patience) {
+        for lanes in &mut self.lanes {
+            let others = [lanes.deleter.as_mut(), lanes.querier.as_mut()];
+            for lane in others.into_iter().flatten().chain([&mut lanes.inserter]) {
+                lane.session.client().set_patience(patience);
+            }
+        }
+    }
+
     /// Lets every client make `commits` inserts (and deletes) as fast as the server takes them.
     /// `observe` is called on this thread before the first and after the last.
     ///
@@ -191,6 +201,7 @@ impl<'a> Crew<'a> {
         conditions: &Conditions<'_>,
         observe: &mut dyn FnMut(Moment),
     ) -> Result<CrewMeasured, LoadError> {
+        self.set_patience(Patience::Whole(patience::OF_AMOUNT));
         let failed = AtomicBool::new(false);
         let started_unix_ms = unix_ms();
         observe(Moment::Opened);
@@ -236,6 +247,7 @@ impl<'a> Crew<'a> {
         conditions: &Conditions<'_>,
         observe: &mut dyn FnMut(Moment),
     ) -> Result<CrewMeasured, LoadError> {
+        self.set_patience(patience::of_round(timed.lead_in + timed.window));
         let failed = AtomicBool::new(false);
         let begin = now();
         let (open, clients) = (begin + timed.lead_in, self.lanes.len() as u32);
@@ -278,6 +290,7 @@ impl<'a> Crew<'a> {
             observe(Moment::Closed);
             (joined(handles), started_unix_ms, observed_ns)
         });
+        self.set_patience(Patience::QUESTION);
         let tallies = first_cause_first(tallies)?;
         let wall_ns = nanos(timed.window);
         let measured = add_up(tallies, Class::Query, started_unix_ms, wall_ns, observed_ns)?;
@@ -295,10 +308,11 @@ impl<'a> Crew<'a> {
         conditions: &Conditions<'_>,
         observe: &mut dyn FnMut(Moment),
     ) -> Result<CrewMeasured, LoadError> {
+        self.set_patience(Patience::WORK);
         let failed = AtomicBool::new(false);
         let mut clients = Vec::with_capacity(scripts.len());
         for _ in scripts {
-            clients.push(self.connector.connect()?);
+            clients.push(self.connector.connect_for_work()?);
         }
         let started_unix_ms = unix_ms();
         observe(Moment::Opened);

@@ -16,6 +16,7 @@ use dbdyno_wire::{Client, Pollable, StatementId, WireError};
 
 use crate::error::LoadError;
 use crate::parallel::{CONNECTORS, in_parallel};
+use crate::patience;
 use crate::round::{Moment, RoundSpec};
 use crate::session::Session;
 use crate::tally::first_cause_first;
@@ -105,6 +106,8 @@ fn connect<T: Send>(
         return Err(explained(error, spec.clients, number, insider));
     }
     inside.sort_unstable_by_key(|(number, _)| *number);
+    let patience = patience::of_round(spec.lead_in + spec.window);
+    inside.iter_mut().for_each(|(_, opened)| client(opened).set_patience(patience));
     Ok(inside.into_iter().map(|(_, opened)| opened).collect())
 }
 

@@ -91,9 +91,14 @@ impl LoadError {
     /// What an error of a statement means.
     pub(crate) fn of_statement(error: WireError, sql: impl FnOnce() -> String) -> LoadError {
         match error {
-            WireError::Interrupted => LoadError::Interrupted,
+            WireError::Interrupted | WireError::Cut => LoadError::Interrupted,
             error => LoadError::Wire(error, Some(sql())),
         }
+    }
+
+    /// Whether the user asked to stop.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, LoadError::Interrupted | LoadError::Wire(WireError::Cut, _))
     }
 
     pub(crate) fn polling(error: Errno) -> LoadError {
@@ -225,7 +230,10 @@ impl std::error::Error for LoadError {}
 
 impl From<WireError> for LoadError {
     fn from(error: WireError) -> Self {
-        LoadError::Wire(error, None)
+        match error {
+            WireError::Cut => LoadError::Interrupted,
+            error => LoadError::Wire(error, None),
+        }
     }
 }
 

@@ -81,7 +81,7 @@ pub fn fill(
     if let Some(name) = first_that_is_there(connector, &names)? {
         return Err(LoadError::TableExists(name));
     }
-    let mut client = connector.connect()?;
+    let mut client = connector.connect_for_work()?;
     let waves = waves(&scripts);
     let mut made: Vec<String> = Vec::new();
     let filled = waves
@@ -133,7 +133,7 @@ pub fn drop_tables(connector: &Connector, names: &[String]) -> Result<(), LoadEr
         catalogue.close();
         return Ok(());
     }
-    let mut client = connector.connect()?;
+    let mut client = connector.connect_for_work()?;
     for name in names.iter().rev() {
         if client.query(&connector.asks_for(name)?).is_ok() {
             execute(&mut *client, &format!("DROP TABLE {}", connector.names(name)?))?;
@@ -294,7 +294,7 @@ impl<'a> Filling<'a> {
     }
 
     fn connect(&self) -> Result<Box<dyn Client>, LoadError> {
-        let mut client = self.connector.connect()?;
+        let mut client = self.connector.connect_for_work()?;
         if self.dialect == Dialect::Postgres {
             execute(&mut *client, COMMITS_ARE_SYNCED)?;
         }

@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use dbdyno_model::Dialect;
+use dbdyno_wire::Patience;
 use dbdyno_workload::ReadyLoad;
 
 use crate::connector::Connector;
 use crate::crowd::open_sessions;
 use crate::error::LoadError;
+use crate::patience;
 use crate::round::RoundSpec;
 use crate::session::Session;
 use crate::tally::first_cause_first;
@@ -32,7 +34,10 @@ impl<'a> Fixed<'a> {
         load: &'a ReadyLoad,
         stop: &'a AtomicBool,
     ) -> Result<Fixed<'a>, LoadError> {
-        Ok(Fixed { session: Session::open(connector, load, 0)?, stop })
+        let mut session = Session::open(connector, load, 0)?;
+        // Under callgrind a server is fifty times slower.
+        session.client().set_patience(Patience::WORK);
+        Ok(Fixed { session, stop })
     }
 
     /// The server's process that answers this connection, in the words of PostgreSQL; `None` for
@@ -78,6 +83,8 @@ impl<'a> Fixed<'a> {
 /// What stopped the first of them.
 pub fn ask_each(spec: &RoundSpec<'_>, events: u64) -> Result<u64, LoadError> {
     let mut sessions = open_sessions(spec, &mut |_| {})?;
+    let amount = Patience::Whole(patience::OF_AMOUNT);
+    sessions.iter_mut().for_each(|session| session.client().set_patience(amount));
     let failed = AtomicBool::new(false);
     let ask = |session: &mut Session<'_>| {
         if let Some(recording) = spec.record {

@@ -39,6 +39,7 @@ use crate::crowd::{keep_sessions, open_sessions};
 use crate::error::LoadError;
 use crate::files;
 use crate::mock;
+use crate::patience;
 use crate::round::{Measured, Moment, RoundSpec};
 use crate::session::Session;
 use crate::slices::Slices;
@@ -68,6 +69,10 @@ pub fn run_interleaved(
     let mut sessions = Arms::try_from_fn(specs.indices(), |arm| {
         open_sessions(&specs[arm], &mut |moment| observe(arm, moment)).map_err(|error| (arm, error))
     })?;
+    // Each arm also waits for the turns of the others.
+    let length = (slices.lead_in + slices.window) * slices.turns();
+    let all = sessions.iter_mut().flat_map(|(_, sessions)| sessions);
+    all.for_each(|session| session.client().set_patience(patience::of_round(length)));
     let of_round = |arm: ArmIndex| {
         Books::new(specs[arm].load.filing(), Times::Service, total, specs[arm].clients as usize)
     };

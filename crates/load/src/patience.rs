@@ -12,13 +12,30 @@
 //! that crosses the close does not; but an event that is no transaction stays half done. So after a
 //! close waits get time to end by themselves. A thread looks after that, since the one that
 //! conducts the round is the one that waits for the clients.
+//!
+//! A server that answers nothing at all is another matter: the connections of a round have a
+//! deadline, see [`of_round`].
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::Scope;
 use std::time::Duration;
 
+use dbdyno_wire::Patience;
+
 use crate::connector::Connector;
 use crate::time::STOP_CHECK;
+
+/// How long beyond its own length, and that again, a round is waited for: an event that crosses the
+/// close may be a slow one.
+const BEYOND: Duration = Duration::from_secs(1800);
+/// How long a fixed amount of work may take.
+pub(crate) const OF_AMOUNT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// How long the answers of a round are waited for, all together: one deadline, so that no statement
+/// of it looks at a clock for that. A server that hangs ends the round then.
+pub(crate) fn of_round(length: Duration) -> Patience {
+    Patience::Whole(length * 2 + BEYOND)
+}
 
 /// How long after the close clients may wait for locks.
 pub(crate) const AFTER_CLOSE: Duration = Duration::from_secs(1);

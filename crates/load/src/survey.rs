@@ -1,5 +1,7 @@
 //! The end of a recording: all rows are looked at once, and what was recorded is put together.
 
+use dbdyno_wire::Patience;
+
 use crate::error::LoadError;
 use crate::record::{Recorded, Recording};
 use crate::round::RoundSpec;
@@ -14,6 +16,7 @@ use crate::session::Session;
 pub fn end_recording(recording: Recording, spec: &RoundSpec<'_>) -> Result<Recorded, LoadError> {
     if !recording.is_full() {
         let mut session = Session::open(spec.connector, spec.load, recording.clients())?;
+        session.client().set_patience(Patience::WORK);
         session.record_on(&recording);
         session.survey()?;
         session.end_record(&recording);

@@ -5,7 +5,7 @@
 //!               └──▶ Outcome ── is it right? ──▶ Answer: the sum over the calls
 //! ```
 
-use dbdyno_wire::{Client, RowBuffer, StatementId, WireError};
+use dbdyno_wire::{Client, Patience, RowBuffer, StatementId, WireError};
 use dbdyno_workload::{Answer as Rows, Event, ReadyLoad, Statement, StatementKind};
 
 use crate::answer::{Answer, Setback, is_right, setback, unended, wrong};
@@ -60,7 +60,8 @@ impl<'a> Wire<'a> {
     }
 
     /// Leaves the connection to who goes on with it.
-    pub(crate) fn leave(self) -> Seat {
+    pub(crate) fn leave(mut self) -> Seat {
+        self.client.set_patience(Patience::QUESTION);
         Seat { client: self.client, prepared: self.prepared }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use dbdyno_wire::is_all_cut;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
@@ -19,11 +20,12 @@ impl Deadline {
         Deadline(Instant::now() + Duration::from_secs(seconds))
     }
 
-    /// Sleeps for one poll; `false` once the deadline has passed.
+    /// Sleeps for one poll; `false` once the deadline has passed, or connections were cut off since
+    /// this process is to stop: then nobody comes who could be waited for.
     #[expect(clippy::disallowed_methods, reason = "waiting for a server needs a limit")]
     pub(crate) fn pause(&self) -> bool {
         std::thread::sleep(POLL);
-        Instant::now() < self.0
+        Instant::now() < self.0 && !is_all_cut()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
+use crate::cutoff::Patience;
 use crate::error::WireError;
 use crate::rows::RowBuffer;
 use crate::tls::Encryption;
@@ -65,38 +66,6 @@ pub struct Rows {
     pub columns: Vec<String>,
     /// Values by row and column.
     pub rows: Vec<Vec<Option<String>>>,
-}
-
-/// Rows of a result that is kept.
-pub(crate) const KEPT_ROWS_MAX: usize = 5_000_000;
-/// Bytes of memory that a result may take that is kept, about.
-pub(crate) const KEPT_BYTES_MAX: usize = 256 << 20;
-/// What a value takes beside its characters, and a row beside its values, about.
-const SLOT_BYTES: usize = 32;
-
-/// How much of a result is kept already. A server that sends without end is not kept without end.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct KeptSize {
-    rows: usize,
-    bytes: usize,
-}
-
-impl KeptSize {
-    /// Counts a row of so many bytes, or the name of a column.
-    ///
-    /// # Errors
-    /// The result is larger than any that is kept.
-    pub(crate) fn add(&mut self, values: usize, bytes: usize) -> Result<(), WireError> {
-        self.rows += 1;
-        self.bytes = self.bytes.saturating_add(bytes + SLOT_BYTES * (values + 1));
-        if self.rows <= KEPT_ROWS_MAX && self.bytes <= KEPT_BYTES_MAX {
-            return Ok(());
-        }
-        Err(WireError::Protocol(format!(
-            "the answer has more than {KEPT_ROWS_MAX} rows or {} MiB, more than any that is kept",
-            KEPT_BYTES_MAX >> 20
-        )))
-    }
 }
 
 impl Rows {
@@ -180,6 +149,10 @@ pub trait Client: Send {
 
     /// The server's number for this connection: MySQL's connection id, PostgreSQL's backend pid.
     fn connection_id(&self) -> u64;
+
+    /// From now on answers are waited for so long; at first [`Patience::QUESTION`]. A connection
+    /// within this process, whose answers are our own, takes no notice.
+    fn set_patience(&mut self, _patience: Patience) {}
 
     /// How the connection is encrypted; `None` if it is not.
     fn encryption(&self) -> Option<Encryption> {

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
-use dbdyno_model::{Foreign, foreign};
+use dbdyno_model::{Foreign, Transport, foreign};
 
 /// An error that the server sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,10 @@ pub enum WireError {
     Server(ServerError),
     /// The other side sent what the protocol does not allow, or what we do not support.
     Protocol(String),
+    /// The answer had not come to its end when so much time had passed; the connection was cut off.
+    Late(Duration),
+    /// This process is to stop and has cut off its connections, see [`crate::cut_all`].
+    Cut,
     /// What was asked waited for others, and this process ended the wait; the connection is usable.
     /// Arms that live in our own threads have it.
     Interrupted,
@@ -53,6 +58,16 @@ impl WireError {
     /// Whether the connection is of no further use.
     pub fn is_fatal(&self) -> bool {
         !matches!(self, WireError::Server(_) | WireError::Interrupted)
+    }
+
+    /// A login that did not come to its end.
+    #[cold]
+    pub(crate) fn unfinished_login(transport: &Transport, limit: Duration) -> WireError {
+        let text = format!(
+            "somebody accepted the connection and did not finish the login within {limit:?}; is \
+             the server stopped or out of processes?"
+        );
+        WireError::Connect(transport.to_string(), io::Error::new(io::ErrorKind::TimedOut, text))
     }
 
     /// Whether a reader that does not wait found nothing more, and may look again later.
@@ -86,6 +101,12 @@ impl fmt::Display for WireError {
             WireError::Protocol(text) => {
                 write!(f, "protocol violated: {}", Foreign::new(text))
             }
+            WireError::Late(limit) => write!(
+                f,
+                "the server did not come to the end of its answer within {limit:?}; it is stopped, \
+                 hangs, or sends without end"
+            ),
+            WireError::Cut => f.write_str("stopped on request"),
             WireError::Interrupted => f.write_str("the wait for others was ended on request"),
         }
     }

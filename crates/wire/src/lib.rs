@@ -14,10 +14,13 @@
 //! costs 1 to 3 µs of user time per statement, as much as the server's own work on a point query.
 //! Sockets are blocking, one connection belongs to one thread, and a thread may have many: what is
 //! received without waiting is read by the same code. Encryption lies between a connection and its
-//! socket (`tls`). This crate knows nothing of loads.
+//! socket (`tls`); from outside of both a deadline is kept (`cutoff`). This crate knows nothing of
+//! loads.
 
 pub mod client;
+mod cutoff;
 pub mod error;
+mod kept;
 pub mod listener;
 pub mod mock;
 pub mod mysql;
@@ -28,6 +31,7 @@ pub mod stream;
 pub mod tls;
 
 pub use client::{Args, BulkTarget, Client, Outcome, Param, Pollable, Rows, StatementId};
+pub use cutoff::{Patience, cut_all, is_all_cut};
 pub use error::{ServerError, WireError};
 pub use listener::Listener;
 pub use rows::RowBuffer;

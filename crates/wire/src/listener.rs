@@ -71,9 +71,9 @@ impl Listener {
             Socket::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
+                Ok(stream.into())
             }
-            Socket::Unix(listener) => Ok(Stream::Unix(listener.accept()?.0)),
+            Socket::Unix(listener) => Ok(listener.accept()?.0.into()),
         }
     }
 

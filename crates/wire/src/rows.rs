@@ -12,8 +12,8 @@
 use std::fmt::Display;
 use std::io::Write as _;
 
-use crate::client::{KEPT_BYTES_MAX, KEPT_ROWS_MAX};
 use crate::error::WireError;
+use crate::kept::{KEPT_BYTES_MAX, KEPT_VALUES_MAX, too_large};
 
 /// Rows of one answer, kept as characters. Filling it allocates nothing once it has grown to the
 /// size of the largest answer.
@@ -92,7 +92,7 @@ impl RowBuffer {
     /// It has more values or bytes than that.
     #[inline]
     pub(crate) fn check_size(&self) -> Result<(), WireError> {
-        if self.bytes.len() <= KEPT_BYTES_MAX && self.values.len() <= KEPT_ROWS_MAX {
+        if self.bytes.len() <= KEPT_BYTES_MAX && self.values.len() <= KEPT_VALUES_MAX {
             return Ok(());
         }
         Err(too_large())
@@ -125,14 +125,6 @@ impl RowBuffer {
         write(&mut self.bytes);
         self.values.push(Some(Place { start, end: self.bytes.len() }));
     }
-}
-
-#[cold]
-fn too_large() -> WireError {
-    WireError::Protocol(format!(
-        "the answer has more than {KEPT_ROWS_MAX} values or {} MiB, more than any that is kept",
-        KEPT_BYTES_MAX >> 20
-    ))
 }
 
 #[cfg(test)]

@@ -8,15 +8,22 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dbdyno_model::{Secret, Transport};
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags};
+use rustix::net::{SocketType, recv, send, socket_with};
 
+use crate::cutoff::is_all_cut;
 use crate::error::WireError;
 use crate::tls::{Encrypted, Encryption, Security, ServerSecurity};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Addresses of one name that are tried.
+const ADDRESSES_MAX: usize = 16;
 
 /// Where a server listens and as whom to log in.
 #[derive(Clone, Debug)]
@@ -34,33 +41,40 @@ pub struct Endpoint {
 }
 
 /// A connected socket.
+///
+/// The handle is shared with what watches over it ([`crate::cutoff`]) and nobody else.
 #[derive(Debug)]
 pub enum Stream {
     /// TCP, with Nagle's algorithm switched off.
-    Tcp(TcpStream),
+    Tcp(Arc<OwnedFd>),
     /// A unix socket.
-    Unix(UnixStream),
+    Unix(Arc<OwnedFd>),
     /// Either, encrypted.
     Tls(Box<Encrypted>),
 }
 
 impl Stream {
-    /// Connects within ten seconds, trying every address that the name has.
+    /// Connects within ten seconds, trying the addresses that the name has.
     ///
     /// # Errors
-    /// [`WireError::Connect`].
+    /// [`WireError::Connect`]; [`WireError::Cut`] where this process is to stop.
     pub fn connect(transport: &Transport) -> Result<Stream, WireError> {
+        if is_all_cut() {
+            return Err(WireError::Cut);
+        }
         let failed = |error| WireError::Connect(transport.to_string(), error);
         match transport {
-            Transport::Unix(path) => UnixStream::connect(path).map(Stream::Unix).map_err(failed),
+            Transport::Unix(path) => connect_unix(path).map_err(failed),
             Transport::Tcp(host, port) => {
                 let addresses = (host.as_str(), *port).to_socket_addrs().map_err(failed)?;
+                let addresses: Vec<_> = addresses.take(ADDRESSES_MAX).collect();
+                let each = CONNECT_TIMEOUT / addresses.len().max(1) as u32;
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
                 for address in addresses {
-                    match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
+                    match TcpStream::connect_timeout(&address, each) {
                         Ok(stream) => {
                             stream.set_nodelay(true).map_err(failed)?;
-                            return Ok(Stream::Tcp(stream));
+                            return Ok(stream.into());
                         }
                         Err(error) => last = error,
                     }
@@ -70,14 +84,21 @@ impl Stream {
         }
     }
 
+    /// The socket, for who watches over it.
+    pub(crate) fn watched(&self) -> Weak<OwnedFd> {
+        match self {
+            Stream::Tcp(socket) | Stream::Unix(socket) => Arc::downgrade(socket),
+            Stream::Tls(encrypted) => encrypted.watched(),
+        }
+    }
+
     /// Goes on encrypted.
     ///
     /// # Errors
     /// [`WireError::Tls`].
     pub(crate) fn encrypt(self, security: &Security) -> Result<Stream, WireError> {
         let socket = match self {
-            Stream::Tcp(stream) => OwnedFd::from(stream),
-            Stream::Unix(stream) => OwnedFd::from(stream),
+            Stream::Tcp(socket) | Stream::Unix(socket) => socket,
             Stream::Tls(_) => return Ok(self),
         };
         Ok(Stream::Tls(Box::new(security.encrypt(socket)?)))
@@ -93,8 +114,8 @@ impl Stream {
         security: &ServerSecurity,
         read: &[u8],
     ) -> io::Result<()> {
-        let socket = self.as_fd().try_clone_to_owned()?;
-        *self = Stream::Tls(Box::new(security.encrypt(socket, read)?));
+        let (Stream::Tcp(socket) | Stream::Unix(socket)) = self else { return Ok(()) };
+        *self = Stream::Tls(Box::new(security.encrypt(Arc::clone(socket), read)?));
         Ok(())
     }
 
@@ -132,17 +153,10 @@ impl Stream {
         read: Option<Duration>,
         write: Option<Duration>,
     ) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => {
-                stream.set_read_timeout(read)?;
-                stream.set_write_timeout(write)
-            }
-            Stream::Unix(stream) => {
-                stream.set_read_timeout(read)?;
-                stream.set_write_timeout(write)
-            }
-            Stream::Tls(encrypted) => encrypted.set_timeouts(read, write),
-        }
+        let socket = self.as_fd();
+        set_socket_timeout(socket, Timeout::Recv, read)?;
+        set_socket_timeout(socket, Timeout::Send, write)?;
+        Ok(())
     }
 
     /// Another handle on the same socket.
@@ -151,8 +165,8 @@ impl Stream {
     /// The operating system's; `Unsupported` for one that is encrypted.
     pub fn duplicate(&self) -> io::Result<Stream> {
         Ok(match self {
-            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
-            Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+            Stream::Tcp(socket) => Stream::Tcp(Arc::new(socket.try_clone()?)),
+            Stream::Unix(socket) => Stream::Unix(Arc::new(socket.try_clone()?)),
             Stream::Tls(_) => return Err(io::ErrorKind::Unsupported.into()),
         })
     }
@@ -162,11 +176,12 @@ impl Stream {
     /// # Errors
     /// The operating system's, as where the other side was first.
     pub fn shut(&self, how: Shutdown) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => stream.shutdown(how),
-            Stream::Unix(stream) => stream.shutdown(how),
-            Stream::Tls(encrypted) => encrypted.shut(how),
-        }
+        let how = match how {
+            Shutdown::Read => net::Shutdown::Read,
+            Shutdown::Write => net::Shutdown::Write,
+            Shutdown::Both => net::Shutdown::Both,
+        };
+        Ok(net::shutdown(self.as_fd(), how)?)
     }
 
     /// Ends writing; the other side is told so, and knows that it has heard all.
@@ -179,6 +194,35 @@ impl Stream {
         }
         self.shut(Shutdown::Write)
     }
+}
+
+impl From<TcpStream> for Stream {
+    fn from(stream: TcpStream) -> Stream {
+        Stream::Tcp(Arc::new(stream.into()))
+    }
+}
+
+impl From<UnixStream> for Stream {
+    fn from(stream: UnixStream) -> Stream {
+        Stream::Unix(Arc::new(stream.into()))
+    }
+}
+
+/// Connects to a unix socket. Where nobody accepts and the queue is full, the kernel would wait for
+/// ever.
+fn connect_unix(path: &str) -> io::Result<Stream> {
+    let flags = SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(CONNECT_TIMEOUT))?;
+    match net::connect(&socket, &SocketAddrUnix::new(path)?) {
+        Err(Errno::AGAIN) => {
+            let text = "its queue is full and it accepts nobody";
+            return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+        }
+        connected => connected?,
+    }
+    set_socket_timeout(&socket, Timeout::Send, None)?;
+    Ok(Stream::Unix(Arc::new(socket)))
 }
 
 /// Who can read what is sent.
@@ -224,8 +268,7 @@ impl AsFd for Stream {
     #[inline]
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Stream::Tcp(stream) => stream.as_fd(),
-            Stream::Unix(stream) => stream.as_fd(),
+            Stream::Tcp(socket) | Stream::Unix(socket) => socket.as_fd(),
             Stream::Tls(encrypted) => encrypted.as_fd(),
         }
     }

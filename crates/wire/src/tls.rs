@@ -153,7 +153,7 @@ impl Security {
     ///
     /// # Panics
     /// Where no encryption is wanted.
-    pub(crate) fn encrypt(&self, socket: OwnedFd) -> Result<Encrypted, WireError> {
+    pub(crate) fn encrypt(&self, socket: Arc<OwnedFd>) -> Result<Encrypted, WireError> {
         let wanted = self.wanted.as_ref().expect("only what is wanted is begun");
         let begun = ClientConnection::new(Arc::clone(&wanted.config), wanted.name.clone());
         let session = begun.map_err(|error| WireError::Tls(wanted.failed(&error)))?;

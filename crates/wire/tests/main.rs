@@ -8,4 +8,5 @@ mod mysql_fuzz;
 mod postgres_alloc;
 mod postgres_mock;
 mod postgres_real;
+mod silence;
 mod tls;

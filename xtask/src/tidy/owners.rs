@@ -35,6 +35,7 @@ const OWNED: &[Owned] = &[
             "crates/lab/",
             "crates/cli/",
             "crates/sandbox/",
+            "crates/wire/src/cutoff.rs",
             "crates/wire/src/mock/",
             "xtask/",
         ],

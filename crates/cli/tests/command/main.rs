@@ -35,6 +35,7 @@ mod serve;
 mod servers;
 mod settles;
 mod shared;
+mod silence;
 mod sqlite;
 mod statements;
 mod tls;

@@ -87,7 +87,7 @@ impl Station {
         if self.dialect != Dialect::Postgres {
             return Ok(());
         }
-        let mut client = self.connector.connect()?;
+        let mut client = self.connector.connect_for_work()?;
         match client.run("CHECKPOINT") {
             Err(error) if error.is_fatal() => return Err(error.into()),
             // Only a superuser may; elsewhere the checkpoint comes when it comes.

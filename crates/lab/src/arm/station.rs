@@ -288,7 +288,7 @@ impl Station {
                 client.query(&format!("SELECT count(*) FROM {}", table.name)).map(|_| ())
             })
         };
-        let warmed = self.connector.connect().and_then(|mut client| {
+        let warmed = self.connector.connect_for_work().and_then(|mut client| {
             read(&mut *client)?;
             client.close();
             Ok(())

@@ -247,7 +247,7 @@ struct Sessions {
 impl Sessions {
     /// The settings that a session takes.
     fn taken(&self, settings: Vec<String>) -> Vec<String> {
-        let Ok(mut client) = self.connector.connect() else { return Vec::new() };
+        let Ok(mut client) = self.connector.connect_for_work() else { return Vec::new() };
         let taken = settings.into_iter().filter(|told| client.run(&format!("SET {told}")).is_ok());
         let taken = taken.collect();
         client.close();
@@ -256,7 +256,7 @@ impl Sessions {
 
     /// The plan of a statement in a session of its own with these settings.
     fn planned(&self, sql: &str, settings: &[&String]) -> Option<Planned> {
-        let mut client = self.connector.connect().ok()?;
+        let mut client = self.connector.connect_for_work().ok()?;
         let set = settings.iter().try_for_each(|told| client.run(&format!("SET {told}")).map(drop));
         let planned = set.ok().and_then(|()| plans::plan(&mut *client, self.dialect, sql));
         client.close();
@@ -271,7 +271,7 @@ impl Sessions {
                 .planned(&one.sql, settings)
                 .is_some_and(|planned| one.is_of_base(&planned));
         };
-        let Ok(mut client) = self.connector.connect() else { return false };
+        let Ok(mut client) = self.connector.connect_for_work() else { return false };
         let set = settings.iter().try_for_each(|told| client.run(&format!("SET {told}")).map(drop));
         let rows = one.rows.max(one.rows_of_test) as f64 * TRIALS_OF_ESTIMATES;
         let carried_out = set

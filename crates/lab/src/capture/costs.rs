@@ -113,7 +113,7 @@ pub(super) fn differing(base: &Environment, test: &Environment) -> Vec<Price> {
 
 /// Gives test these prices of base; or says why that cannot be done.
 pub(super) fn lend(test: &Connector, prices: &[&Price]) -> Result<Lent, String> {
-    let mut client = test.connect().map_err(refused)?;
+    let mut client = test.connect_for_work().map_err(refused)?;
     let mut own = Vec::new();
     for price in prices {
         own.push(match price.name.strip_prefix(INNODB) {

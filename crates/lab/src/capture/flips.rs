@@ -91,7 +91,7 @@ fn sampled(
     stop: &AtomicBool,
 ) -> Result<Vec<SampledPlans>, LabError> {
     let refused = |error: WireError| LabError::Server(arm, "ANALYZE".to_owned(), error);
-    let mut client = station.connector.connect().map_err(refused)?;
+    let mut client = station.connector.connect_for_work().map_err(refused)?;
     let mut tables: Vec<&String> = statements.iter().flat_map(|one| &one.tables).collect();
     tables.sort();
     tables.dedup();

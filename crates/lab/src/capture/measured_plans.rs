@@ -46,7 +46,7 @@ fn shapes(station: &Station, load: &Load) -> Vec<(usize, String)> {
     if !matches!(station.dialect, Dialect::Mysql | Dialect::Postgres) {
         return Vec::new();
     }
-    let Ok(mut client) = station.connector.connect() else { return Vec::new() };
+    let Ok(mut client) = station.connector.connect_for_work() else { return Vec::new() };
     let statements = plans::statements(load, station.dialect);
     let asked = statements.iter().enumerate().filter_map(|(index, sql)| {
         Some((index + 1, plans::plan(&mut *client, station.dialect, sql)?.shape))

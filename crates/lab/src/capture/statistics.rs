@@ -72,8 +72,8 @@ pub(super) fn lend(
     dialect: Dialect,
     extent: Extent,
 ) -> Result<Option<Lent>, String> {
-    let mut of_base = base.connect().map_err(refused)?;
-    let mut client = test.connect().map_err(refused)?;
+    let mut of_base = base.connect_for_work().map_err(refused)?;
+    let mut client = test.connect_for_work().map_err(refused)?;
     if dialect == Dialect::Postgres && !takes_statistics(&mut *client) {
         return Err("PostgreSQL takes statistics of another server since 18, and this one is \
                     older"

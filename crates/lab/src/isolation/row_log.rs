@@ -45,7 +45,7 @@ impl LogReader {
                 Ok(LogReader::Mysql(endpoint.clone(), position))
             }
             Connector::Postgres(_) => {
-                let mut client = connector.connect()?;
+                let mut client = connector.connect_for_work()?;
                 client.run(&format!("ALTER TABLE {TABLE} REPLICA IDENTITY FULL"))?;
                 client.query(&format!(
                     "SELECT pg_create_logical_replication_slot('{SLOT}', 'test_decoding', true)"
@@ -98,7 +98,7 @@ pub(super) fn refused(connector: &Connector) -> Result<Option<String>, WireError
             return Ok(Some(text.to_owned()));
         }
     };
-    let mut client = connector.connect()?;
+    let mut client = connector.connect_for_work()?;
     for (variable, wanted, arm) in needs {
         // A server without the variable has the form that is wanted.
         let Ok(rows) = client.query(&format!("SELECT {variable}")) else { continue };

@@ -23,13 +23,15 @@ pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Result<Box<dyn C
 /// not get it.
 pub(crate) fn own_security(product: Product, data: &Path) -> Security {
     match product {
-        Product::MySql => Security::off().with_key(ServerKey::InFile(data.join(PUBLIC_KEY))),
+        Product::MySql => Security::off().with_key(ServerKey::InFile(public_key_in(data))),
         _ => Security::off(),
     }
 }
 
 /// Where MySQL since 5.7 keeps the RSA key that it makes when it first starts.
-const PUBLIC_KEY: &str = "public_key.pem";
+fn public_key_in(data: &Path) -> PathBuf {
+    data.join("public_key.pem")
+}
 
 /// By which a server shuts down cleanly. PostgreSQL's is "fast": connections are cut, nothing is
 /// lost.

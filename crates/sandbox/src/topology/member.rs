@@ -1,7 +1,7 @@
 //! A member that is to do its part: whether it starts for the first time, how long it may take, and
 //! the connection on which it is told and asked.
 
-use dbdyno_wire::{Client, Rows, WireError};
+use dbdyno_wire::{Client, Patience, Rows, WireError};
 
 use crate::error::SandboxError;
 use crate::server::{Node, connect};
@@ -26,7 +26,9 @@ pub(super) struct Asked<'a> {
 impl<'a> Asked<'a> {
     pub(super) fn connect(node: &'a Node) -> Result<Asked<'a>, SandboxError> {
         let client = connect(node.product, &node.endpoint);
-        let client = client.map_err(|error| node.fails(format!("cannot be asked: {error}")))?;
+        let mut client = client.map_err(|error| node.fails(format!("cannot be asked: {error}")))?;
+        // To join, to copy the data of another, or to catch up with it takes as long as it takes.
+        client.set_patience(Patience::WORK);
         Ok(Asked { node, client })
     }
 

@@ -103,6 +103,8 @@ pub(super) fn words(node: &Node) -> Words {
     Words { stop: "STOP SLAVE", start: "START SLAVE", status: "SHOW SLAVE STATUS" }
 }
 
+/// Tells a member to follow the first, which it sees on this port. The password goes under the key
+/// of the first alone, whoever answers there.
 fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
     let words = words(node);
     let mut replica = Asked::connect(node)?;

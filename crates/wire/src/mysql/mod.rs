@@ -30,7 +30,10 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
+use dbdyno_model::Transport;
+
 use crate::client::{Args, BulkTarget, Client, Outcome, Pollable, Rows, StatementId};
+use crate::cutoff::{Cutoff, Patience};
 use crate::error::WireError;
 use crate::rows::RowBuffer;
 use crate::stream::{Endpoint, Privacy, Stream, Waiting};
@@ -47,13 +50,16 @@ const QUERY: u8 = 0x03;
 const PREPARE: u8 = 0x16;
 
 /// A server that accepts and then says nothing for so long is not there.
-const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a login may take, from the connection to the last OK.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A connection to a MySQL or MariaDB server.
 #[derive(Debug)]
 pub struct Connection {
     channel: Channel,
+    cutoff: Cutoff,
     statements: Vec<Statement>,
     /// The columns of the last result whose rows were kept, as memory to be used again.
     columns: Vec<Column>,
@@ -82,33 +88,55 @@ struct Awaited {
 }
 
 impl Connection {
-    /// Connects and logs in.
+    /// Connects and logs in, within 30 seconds.
     ///
     /// # Errors
     /// [`WireError::Connect`] if nobody answers, [`WireError::Tls`] if it cannot be reached
     /// encrypted, [`WireError::Login`] with the server's words if it
     /// refuses account, password or database, or has no connection left,
     /// [`WireError::Exposed`] if it wants the password where others could read it,
+    /// [`WireError::Late`] if it does not come to an end,
     /// [`WireError::Protocol`] if it speaks something else or wants to be convinced by a method
     /// that is not spoken here.
     pub fn connect(endpoint: &Endpoint) -> Result<Connection, WireError> {
-        let stream = Stream::connect(&endpoint.transport)?;
-        stream.set_timeout(Some(LOGIN_TIMEOUT))?;
-        let connection = Self::log_in(stream, endpoint).map_err(|error| match error {
-            WireError::Broken(error) => {
-                failure_in(&error).map(WireError::Tls).unwrap_or_else(|| {
-                    let mute = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
-                    let error = if mute { no_answer() } else { error };
-                    WireError::Connect(endpoint.transport.to_string(), error)
-                })
-            }
-            other => other,
-        })?;
-        connection.channel.stream().set_timeout(None)?;
-        Ok(connection)
+        Connection::connect_within(endpoint, LOGIN_TIMEOUT)
     }
 
-    fn log_in(stream: Stream, endpoint: &Endpoint) -> Result<Connection, WireError> {
+    /// As [`Connection::connect`], within another time.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn connect_within(endpoint: &Endpoint, limit: Duration) -> Result<Connection, WireError> {
+        let stream = Stream::connect(&endpoint.transport)?;
+        let mut cutoff = Cutoff::of(stream.watched())?;
+        cutoff.note(limit);
+        stream.set_timeout(Some(SILENCE_TIMEOUT))?;
+        let (channel, greeting, ending) = match Self::log_in(stream, endpoint) {
+            Ok(logged_in) => logged_in,
+            Err(error) => return Err(during_login(cutoff.explain(error), &endpoint.transport)),
+        };
+        channel.stream().set_timeout(None)?;
+        Ok(Connection::new(channel, cutoff, greeting, ending))
+    }
+
+    fn new(channel: Channel, mut cutoff: Cutoff, greeting: Greeting, ending: Ending) -> Connection {
+        cutoff.set_patience(Patience::QUESTION);
+        Connection {
+            channel,
+            cutoff,
+            statements: Vec::new(),
+            columns: Vec::new(),
+            ending,
+            version: greeting.version,
+            id: u64::from(greeting.connection_id),
+            state: State::Usable,
+        }
+    }
+
+    fn log_in(
+        stream: Stream,
+        endpoint: &Endpoint,
+    ) -> Result<(Channel, Greeting, Ending), WireError> {
         let mut channel = Channel::new(stream);
         channel.begin_login();
         let head = channel.head()?;
@@ -131,15 +159,7 @@ impl Connection {
         auth::finish(&mut channel, endpoint, greeting.first_method(), &greeting.nonce)
             .map_err(|error| greeting.explain(error, privacy))?;
         channel.end_login();
-        Ok(Connection {
-            channel,
-            statements: Vec::new(),
-            columns: Vec::new(),
-            ending: if modern { Ending::Ok } else { Ending::Eof },
-            version: greeting.version,
-            id: u64::from(greeting.connection_id),
-            state: State::Usable,
-        })
+        Ok((channel, greeting, if modern { Ending::Ok } else { Ending::Eof }))
     }
 
     /// Runs one command; after a fatal error nothing more is asked.
@@ -151,13 +171,16 @@ impl Connection {
         if !matches!(self.state, State::Usable) {
             return Err(self.unusable());
         }
+        self.cutoff.begin();
         let result = command(self);
-        if let Err(error) = &result
-            && error.is_fatal()
-        {
-            self.state = State::Broken;
+        self.cutoff.end();
+        match result {
+            Err(error) if error.is_fatal() => {
+                self.state = State::Broken;
+                Err(self.cutoff.explain(error))
+            }
+            result => result,
         }
-        result
     }
 
     #[cold]
@@ -198,6 +221,7 @@ impl Connection {
     fn quit(&mut self) {
         if matches!(self.state, State::Usable) {
             self.state = State::Broken;
+            self.cutoff.part_within(CLOSE_TIMEOUT);
             let said = self.channel.command(QUIT).is_ok();
             // Who is already gone need not be told.
             let _ = said && self.channel.send().is_ok();
@@ -268,15 +292,18 @@ impl Client for Connection {
         self.id
     }
 
+    fn set_patience(&mut self, patience: Patience) {
+        self.cutoff.set_patience(patience);
+    }
+
     fn encryption(&self) -> Option<Encryption> {
         self.channel.stream().encryption()
     }
 
     fn close(mut self: Box<Self>) {
         self.quit();
-        if self.channel.stream().set_timeout(Some(CLOSE_TIMEOUT)).is_ok() {
-            self.channel.drain();
-        }
+        self.cutoff.part_within(CLOSE_TIMEOUT);
+        self.channel.drain();
     }
 }
 
@@ -320,7 +347,7 @@ impl Pollable for Connection {
         }
         let fatal = outcome.as_ref().is_err_and(WireError::is_fatal);
         self.state = if fatal { State::Broken } else { State::Usable };
-        outcome.map(Some)
+        outcome.map(Some).map_err(|error| self.cutoff.explain(error))
     }
 }
 
@@ -337,8 +364,21 @@ fn find(statements: &mut [Statement], id: StatementId) -> Result<&mut Statement,
         .ok_or_else(|| WireError::Protocol(format!("statement {} was not prepared here", id.0)))
 }
 
+/// What a failure means that comes before the login is over.
+fn during_login(error: WireError, transport: &Transport) -> WireError {
+    let error = match error {
+        WireError::Broken(error) => error,
+        WireError::Late(limit) => return WireError::unfinished_login(transport, limit),
+        other => return other,
+    };
+    failure_in(&error).map(WireError::Tls).unwrap_or_else(|| {
+        let mute = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+        WireError::Connect(transport.to_string(), if mute { no_answer() } else { error })
+    })
+}
+
 fn no_answer() -> io::Error {
-    let seconds = LOGIN_TIMEOUT.as_secs();
+    let seconds = SILENCE_TIMEOUT.as_secs();
     io::Error::new(
         ErrorKind::TimedOut,
         format!("it accepts connections but says nothing for {seconds} s; is it a MySQL server?"),

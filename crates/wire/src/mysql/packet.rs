@@ -11,8 +11,8 @@
 //! interest is skipped by its header, also when it is larger than the buffer.
 //!
 //! Memory grows with what has arrived, never with what a header announces, and up to a limit that
-//! is small until the login is over. The mock server speaks through the same channel, from the other
-//! end.
+//! is small until the login is over. The mock server speaks through the same channel, from the
+//! other end.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
@@ -624,7 +624,7 @@ mod tests {
             let (ours, mut theirs) = UnixStream::pair().unwrap();
             theirs.write_all(words).unwrap();
             drop(theirs);
-            let mut channel = Channel::new(Stream::Unix(ours));
+            let mut channel = Channel::new(ours.into());
             channel.command(3).unwrap().extend_from_slice(b"SELECT 1");
             let text = channel.send().unwrap_err().to_string();
             assert!(text.contains(expected), "{text}");

@@ -13,8 +13,9 @@ use super::binary::{self, Column};
 use super::codec::{self, Done, EOF, ERR, NULL, OK, Reader, server_error};
 use super::latin1;
 use super::packet::{Channel, Head};
-use crate::client::{KeptSize, Outcome, Rows};
+use crate::client::{Outcome, Rows};
 use crate::error::WireError;
+use crate::kept::KeptSize;
 use crate::rows::RowBuffer;
 
 /// The widest result that servers have is of 4096 columns.

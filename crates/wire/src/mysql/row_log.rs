@@ -12,8 +12,10 @@
 //! events of version 4) and MariaDB's ("Binlog network stream", "Rows events v1").
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::codec::{EOF, ERR, OK, Reader, server_error};
+use super::packet::Channel;
 use super::{Connection, State};
 use crate::client::Client as _;
 use crate::error::WireError;
@@ -21,6 +23,8 @@ use crate::error::WireError;
 const BINLOG_DUMP: u8 = 0x12;
 /// The stream ends with the log instead of waiting for more.
 const NON_BLOCKING: u16 = 1;
+/// How long a log may take to its end; all that other databases wrote comes along.
+const STREAM_TIMEOUT: Duration = Duration::from_secs(3600);
 /// Bytes of an event before its body.
 const HEADER: usize = 19;
 /// Bytes of a checksum, and the kind that there is.
@@ -111,16 +115,26 @@ impl Connection {
         self.channel.send()?;
         // Nothing else can be asked once the server streams.
         self.state = State::Broken;
-        let mut reading = Reading::of(table);
-        loop {
-            let head = self.channel.head()?;
-            let payload = self.channel.take(head)?;
-            match payload.split_first() {
-                Some((&OK, event)) => reading.event(event, give)?,
-                Some((&EOF, _)) => return Ok(()),
-                Some((&ERR, _)) => return Err(server_error(payload)),
-                _ => return Err(bad("a packet of the log begins with an unknown byte")),
-            }
+        self.cutoff.note(STREAM_TIMEOUT);
+        stream(&mut self.channel, table, give).map_err(|error| self.cutoff.explain(error))
+    }
+}
+
+/// Takes events up to the end of the log.
+fn stream(
+    channel: &mut Channel,
+    table: &str,
+    give: &mut dyn FnMut(Vec<RowChange>),
+) -> Result<(), WireError> {
+    let mut reading = Reading::of(table);
+    loop {
+        let head = channel.head()?;
+        let payload = channel.take(head)?;
+        match payload.split_first() {
+            Some((&OK, event)) => reading.event(event, give)?,
+            Some((&EOF, _)) => return Ok(()),
+            Some((&ERR, _)) => return Err(server_error(payload)),
+            _ => return Err(bad("a packet of the log begins with an unknown byte")),
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
 
-use dbdyno_model::{Secret, Transport};
+use dbdyno_model::Secret;
 use proptest::prelude::*;
 
 use super::*;
@@ -52,7 +52,10 @@ fn connection(ending: Ending) -> (Connection, UnixStream) {
         database: String::new(),
         security: crate::tls::Security::off(),
     };
-    let mut connection = Connection::log_in(Stream::Unix(ours), &endpoint).unwrap();
+    let ours = Stream::from(ours);
+    let cutoff = Cutoff::of(ours.watched()).unwrap();
+    let (channel, greeting, its_ending) = Connection::log_in(ours, &endpoint).unwrap();
+    let mut connection = Connection::new(channel, cutoff, greeting, its_ending);
     assert_eq!(connection.ending, ending);
     let end: &[&[u8]] = if ending == Ending::Eof { &[EOF] } else { &[] };
     theirs.write_all(&packets(1, &[&[PREPARED, COLUMN], end].concat())).unwrap();

@@ -5,8 +5,9 @@ use std::io;
 use super::answer::{affected, begin_rows, fetch_row, parameter_oids, push_row, server_error};
 use super::incoming::RowBodies;
 use super::outgoing::Results;
-use crate::client::{KeptSize, Outcome, Rows};
+use crate::client::{Outcome, Rows};
 use crate::error::{ServerError, WireError};
+use crate::kept::KeptSize;
 use crate::rows::RowBuffer;
 
 /// How the question was put.

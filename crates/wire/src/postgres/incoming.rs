@@ -6,8 +6,9 @@
 //! ```
 //!
 //! A length is a claim by the other side: memory is taken as bytes arrive, never because a length
-//! was announced, and a claim above a limit is refused: a small one until the login is over. Rows that nobody wants to see are
-//! counted and let go; one that is longer than the buffer runs through it without being assembled.
+//! was announced, and a claim above a limit is refused: a small one until the login is over. Rows
+//! that nobody wants to see are counted and let go; one that is longer than the buffer runs through
+//! it without being assembled.
 
 use std::io::{self, Read};
 

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Which way is gone is the server's choice, or that of whoever stands between. The password itself
-//! goes over TLS or a unix socket alone; md5 and SCRAM tell it to nobody, but passwords can be tried
-//! on an md5.
+//! goes over TLS or a unix socket alone; md5 and SCRAM tell it to nobody, but passwords can be
+//! tried on an md5.
 //!
 //! One byte answers SSLRequest, and no more than that is read in the clear: what came behind it
 //! would be somebody else's.

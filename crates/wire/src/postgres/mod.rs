@@ -29,6 +29,7 @@ pub(crate) mod scram;
 mod source;
 
 use crate::client::{Args, BulkTarget, Client, Outcome, Pollable, Rows, StatementId};
+use crate::cutoff::{Cutoff, Patience};
 use crate::error::WireError;
 use crate::rows::RowBuffer;
 use crate::stream::{Endpoint, Stream, Waiting};
@@ -55,6 +56,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// that rolled back. Who ignores a [`WireError::Server`] and commits has committed nothing.
 pub struct Connection {
     stream: Stream,
+    cutoff: Cutoff,
     incoming: Incoming,
     outgoing: Vec<u8>,
     statements: Vec<Statement>,
@@ -67,23 +69,33 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects and logs in. Each answer to the login must come within 30 seconds; later ones are
-    /// waited for as long as it takes.
+    /// Connects and logs in, within 30 seconds.
     ///
     /// # Errors
     /// [`WireError::Connect`] when nobody answers or the connection breaks before it is made,
     /// [`WireError::Tls`] when it cannot be reached encrypted, [`WireError::Login`] when the server
     /// refuses (also for a missing database, too many clients, or because it wants TLS),
+    /// [`WireError::Exposed`] when it wants the password where others could read it,
+    /// [`WireError::Late`] when it does not come to an end,
     /// [`WireError::Protocol`] when it is not PostgreSQL or wants to be convinced in a way that is
     /// not spoken here.
     pub fn connect(endpoint: &Endpoint) -> Result<Connection, WireError> {
+        Connection::connect_within(endpoint, LOGIN_TIMEOUT)
+    }
+
+    /// As [`Connection::connect`], within another time.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn connect_within(endpoint: &Endpoint, limit: Duration) -> Result<Connection, WireError> {
         let stream = Stream::connect(&endpoint.transport)?;
-        Self::over(stream, endpoint).map_err(|error| match error {
+        Self::over(stream, endpoint, limit).map_err(|error| match error {
             WireError::Broken(error) => {
                 failure_in(&error).map(WireError::Tls).unwrap_or_else(|| {
                     WireError::Connect(endpoint.transport.to_string(), during_login(&error))
                 })
             }
+            WireError::Late(limit) => WireError::unfinished_login(&endpoint.transport, limit),
             WireError::Protocol(text) => WireError::Protocol(format!(
                 "{text}; is it a PostgreSQL server that listens on {}?",
                 endpoint.transport
@@ -92,16 +104,21 @@ impl Connection {
         })
     }
 
-    fn over(stream: Stream, endpoint: &Endpoint) -> Result<Connection, WireError> {
+    fn over(stream: Stream, endpoint: &Endpoint, limit: Duration) -> Result<Connection, WireError> {
+        let mut cutoff = Cutoff::of(stream.watched())?;
+        cutoff.note(limit);
         let mut incoming = Incoming::of_login();
-        stream.set_timeout(Some(LOGIN_TIMEOUT))?;
-        let mut stream = login::encrypt(stream, &endpoint.security)?;
-        let privacy = stream.privacy();
-        let session = login::log_in(&mut stream, &mut incoming, endpoint, privacy)?;
-        stream.set_timeout(None)?;
+        let begun = login::encrypt(stream, &endpoint.security).and_then(|mut stream| {
+            let privacy = stream.privacy();
+            let session = login::log_in(&mut stream, &mut incoming, endpoint, privacy)?;
+            Ok((stream, session))
+        });
+        let (stream, session) = begun.map_err(|error| cutoff.explain(error))?;
         incoming.end_login();
+        cutoff.set_patience(Patience::QUESTION);
         Ok(Connection {
             stream,
+            cutoff,
             incoming,
             outgoing: Vec::new(),
             statements: Vec::new(),
@@ -120,6 +137,7 @@ impl Connection {
         }
         self.usable = false;
         self.outgoing.clear();
+        self.cutoff.begin();
         Ok(())
     }
 
@@ -135,11 +153,14 @@ impl Connection {
     /// Closes an exchange: the connection may be used again unless it failed for good.
     #[inline]
     fn settle<T>(&mut self, result: Result<T, WireError>) -> Result<T, WireError> {
-        self.usable = match &result {
-            Ok(_) => true,
-            Err(error) => !error.is_fatal(),
-        };
-        result
+        self.cutoff.end();
+        match result {
+            Err(error) if error.is_fatal() => Err(self.cutoff.explain(error)),
+            result => {
+                self.usable = true;
+                result
+            }
+        }
     }
 
     #[inline]
@@ -155,7 +176,7 @@ impl Connection {
     #[cold]
     fn last_words(&mut self, error: io::Error) -> WireError {
         let mut answer = Answer::new(Form::Simple);
-        let _ = self.stream.set_timeout(Some(LAST_WORDS_TIMEOUT));
+        self.cutoff.part_within(LAST_WORDS_TIMEOUT);
         while let Ok(message) = self.incoming.next(&mut self.stream, RowBodies::Skip) {
             if message.tag == b'E' {
                 answer.refused(message.body);
@@ -378,6 +399,10 @@ impl Client for Connection {
         u64::from(self.session.backend_pid)
     }
 
+    fn set_patience(&mut self, patience: Patience) {
+        self.cutoff.set_patience(patience);
+    }
+
     fn encryption(&self) -> Option<Encryption> {
         self.stream.encryption()
     }
@@ -388,8 +413,8 @@ impl Client for Connection {
             return;
         }
         self.usable = false;
-        let bounded = self.stream.set_timeout(Some(CLOSE_TIMEOUT));
-        if bounded.is_ok() && self.stream.write_all(&TERMINATE).is_ok() {
+        self.cutoff.part_within(CLOSE_TIMEOUT);
+        if self.stream.write_all(&TERMINATE).is_ok() {
             let mut rest = [0; 512];
             while matches!(self.stream.read(&mut rest), Ok(1..)) {}
         }
@@ -436,6 +461,7 @@ impl Pollable for Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if self.usable {
+            self.cutoff.part_within(LAST_WORDS_TIMEOUT);
             // Nobody is left to be told of a failure; the socket closes in any case.
             let _ = self.stream.write_all(&TERMINATE);
         }
@@ -455,15 +481,7 @@ impl fmt::Debug for Connection {
 const TERMINATE: [u8; 5] = *b"X\0\0\0\x04";
 
 fn during_login(error: &io::Error) -> io::Error {
-    let text = match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            "somebody accepted the connection and did not answer the login within 30 s; is the \
-             server stopped or out of processes?"
-                .to_owned()
-        }
-        _ => format!("{error} during the login; see the server's log"),
-    };
-    io::Error::new(error.kind(), text)
+    io::Error::new(error.kind(), format!("{error} during the login; see the server's log"))
 }
 
 #[cold]

@@ -29,8 +29,8 @@ pub(super) struct Source<'a> {
 impl Read for Source<'_> {
     #[inline]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if let (Stream::Unix(stream), Waiting::UntilThere) = (&*self.stream, self.waiting) {
-            let mut waited_for = [PollFd::new(stream.as_fd(), PollFlags::POLLIN)];
+        if let (Stream::Unix(socket), Waiting::UntilThere) = (&*self.stream, self.waiting) {
+            let mut waited_for = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
             while let Err(error) = poll(&mut waited_for, PollTimeout::NONE) {
                 if error != Errno::EINTR {
                     return Err(error.into());

@@ -39,7 +39,7 @@ fn hear(bytes: &[u8]) -> (Result<Connection, WireError>, UnixStream) {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     theirs.write_all(bytes).unwrap();
     theirs.shutdown(Shutdown::Write).unwrap();
-    (Connection::over(Stream::Unix(ours), &endpoint()), theirs)
+    (Connection::over(ours.into(), &endpoint(), LOGIN_TIMEOUT), theirs)
 }
 
 /// Logs in, prepares, and leaves `bytes` for what comes next.
@@ -106,7 +106,7 @@ fn messages_out_of_band_are_skipped_everywhere() {
 fn awake() -> (Connection, UnixStream) {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     theirs.write_all(&[WELCOME, PREPARED].concat()).unwrap();
-    let mut connection = Connection::over(Stream::Unix(ours), &endpoint()).unwrap();
+    let mut connection = Connection::over(ours.into(), &endpoint(), LOGIN_TIMEOUT).unwrap();
     connection.prepare("UPDATE t SET k=k+1 WHERE id=$1").unwrap();
     (connection, theirs)
 }

@@ -2,13 +2,10 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Weak};
 
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{self, RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::{Connection, Error, ProtocolVersion};
 
 use super::Wanted;
@@ -41,7 +38,7 @@ pub struct Encryption {
 
 /// A connected socket whose bytes are encrypted.
 pub struct Encrypted {
-    socket: OwnedFd,
+    socket: Arc<OwnedFd>,
     session: Connection,
     /// What a client wanted, which explains its failures; nothing for a server.
     wanted: Option<Arc<Wanted>>,
@@ -59,7 +56,7 @@ impl Encrypted {
     /// # Errors
     /// The operating system's, or a sentence of [`failure_in`].
     pub(super) fn shake_hands(
-        socket: OwnedFd,
+        socket: Arc<OwnedFd>,
         session: Connection,
         wanted: Option<Arc<Wanted>>,
         read: &[u8],
@@ -149,30 +146,15 @@ impl Encrypted {
         Ok(())
     }
 
-    pub(crate) fn set_timeouts(
-        &self,
-        read: Option<Duration>,
-        write: Option<Duration>,
-    ) -> io::Result<()> {
-        set_socket_timeout(&self.socket, Timeout::Recv, read)?;
-        set_socket_timeout(&self.socket, Timeout::Send, write)?;
-        Ok(())
-    }
-
     /// Tells the other side that nothing more is written.
     pub(crate) fn say_goodbye(&mut self) -> io::Result<()> {
         self.session.send_close_notify();
         self.flush_records()
     }
 
-    /// Ends reading, writing or both of the socket below.
-    pub(crate) fn shut(&self, how: Shutdown) -> io::Result<()> {
-        let how = match how {
-            Shutdown::Read => net::Shutdown::Read,
-            Shutdown::Write => net::Shutdown::Write,
-            Shutdown::Both => net::Shutdown::Both,
-        };
-        Ok(net::shutdown(&self.socket, how)?)
+    /// The socket below, for who watches over it.
+    pub(crate) fn watched(&self) -> Weak<OwnedFd> {
+        Arc::downgrade(&self.socket)
     }
 
     /// The application's protocol, where one was agreed upon.

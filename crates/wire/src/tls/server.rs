@@ -115,7 +115,7 @@ impl ServerSecurity {
 
     /// Shakes hands with a client that has asked for it, and of whose handshake these bytes were
     /// read together with the question.
-    pub(crate) fn encrypt(&self, socket: OwnedFd, read: &[u8]) -> io::Result<Encrypted> {
+    pub(crate) fn encrypt(&self, socket: Arc<OwnedFd>, read: &[u8]) -> io::Result<Encrypted> {
         let session = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
         Encrypted::shake_hands(socket, session.into(), None, read)
     }

@@ -22,6 +22,7 @@ use std::io;
 use std::time::Duration;
 
 use super::packet::Channel;
+use crate::cutoff::Cutoff;
 use crate::stream::Stream;
 use crate::tls::Encryption;
 use fault::unreadable;
@@ -61,6 +62,9 @@ impl Visitor {
         patience: Duration,
     ) -> Result<Visitor, Fault> {
         stream.set_timeout(Some(patience)).map_err(Fault::Gone)?;
+        // A byte now and then does not hold a place for longer.
+        let mut cutoff = Cutoff::of(stream.watched()).map_err(Fault::Gone)?;
+        cutoff.note(patience);
         let mut channel = Channel::new(stream);
         let hello = match login::let_in(&mut channel, host, id) {
             Ok(hello) => hello,
