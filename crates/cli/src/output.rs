@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   text of ours and of servers ──▶ plain ──▶ stdout, stderr
-//!                                     ├─ what steers a terminal ──▶ U+FFFD; colours of a report stay
+//!                                     ├─ what steers a terminal ──▶ U+FFFD; colours of ours stay
 //!                                     ├─ `::error`, `##vso[` …  ──▶ no command of a CI's runner
 //!                                     └─ talk of more than 16 000 characters ──▶ cut
 //! ```

@@ -18,7 +18,7 @@ use std::path::Path;
 const BY_NUMBER: [&str; 4] = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/", "/proc/thread-self/fd/"];
 
 /// What a person or a script of a person writes is shorter: loads, experiments, cases.
-pub const WRITTEN_MOST: u64 = 16 << 20;
+const WRITTEN_MOST: u64 = 16 << 20;
 
 /// Opens a file of a kind that can be read to its end.
 ///
@@ -63,7 +63,7 @@ pub fn read_from(source: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
 /// The text of a file that a person writes.
 ///
 /// # Errors
-/// Those of [`read`] with [`WRITTEN_MOST`], or bytes that are not UTF-8.
+/// Those of [`read`] with a limit of 16 MiB, or bytes that are not UTF-8.
 pub fn text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path, WRITTEN_MOST)?)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))

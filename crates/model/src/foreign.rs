@@ -18,9 +18,9 @@ use std::ops::Deref;
 /// Characters of a message of a server that are kept.
 const MESSAGE_MOST: usize = 2000;
 
-/// Whether a character moves or hides others instead of showing itself: control characters (C0, DEL,
-/// C1), separators of lines, marks of direction, what has no width, tags. Joiners (U+200C, U+200D)
-/// are letters of some languages.
+/// Whether a character moves or hides others instead of showing itself: control characters (C0,
+/// DEL, C1), separators of lines, marks of direction, what has no width, tags. Joiners (U+200C,
+/// U+200D) are letters of some languages.
 pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(

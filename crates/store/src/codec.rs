@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(decode_histogram(&bytes).unwrap(), histogram);
     }
 
-    /// The head of a histogram, with these for the length of its counts and for its digits, deflated
+    /// The head of a histogram, with these for the length of its counts and its digits, deflated
     /// with a mebibyte of zeros behind it for each `mebibytes`.
     fn hostile(counts: u32, digits: u32, mebibytes: usize, payload: &[u8]) -> Vec<u8> {
         use std::io::Write as _;

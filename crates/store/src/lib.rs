@@ -28,8 +28,8 @@
 //! complement. *Passwords* are not stored: an arm is stored as its `Display`, which has none, and a
 //! command that holds one is refused.
 //!
-//! *Foreign files* are data: nothing in one is run, what has our names is our tables, and a question
-//! has a most number of steps (`guard`).
+//! *Foreign files* are data: nothing in one is run, what has our names is our tables, and a
+//! question has a most number of steps (`guard`).
 //!
 //! *Durability*: WAL with `synchronous=NORMAL`. A commit survives the death of the process; a power
 //! cut may take the last rounds but never the file. A sync per round would be a disturbance of our

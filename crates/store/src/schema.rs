@@ -1,9 +1,9 @@
 //! The tables, and how a file of an older version becomes one of this version.
 //!
 //! `application_id` says that the file is ours, `user_version` which format it has. Both are read
-//! before anything is written, so that somebody else's database is never touched; then its tables are
-//! compared with ours (`guard`). A migration takes
-//! one version to the next inside one transaction; none is ever removed or changed once released.
+//! before anything is written, so that somebody else's database is never touched; then its tables
+//! are compared with ours (`guard`). A migration takes one version to the next inside one
+//! transaction; none is ever removed or changed once released.
 
 use std::path::Path;
 use std::time::Duration;

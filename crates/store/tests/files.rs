@@ -591,8 +591,8 @@ fn what_stands_beside_the_tables_is_left_alone() {
     assert_eq!(rows, 0);
 }
 
-/// A table of which a page leads many times to the next one, and so on: the file has some kilobytes,
-/// the table more rows than anybody can wait for.
+/// A table of which a page leads many times to the next one, and so on: the file has some
+/// kilobytes, the table more rows than anybody can wait for.
 #[test]
 fn pages_that_lead_to_more_rows_than_there_are_end_the_question() {
     let (_folder, path) = golden_copy();

@@ -1,5 +1,5 @@
-//! What servers, stores and files of somebody else make of a terminal, a spreadsheet, a workflow and
-//! a page: nothing.
+//! What servers, stores and files of somebody else make of a terminal, a spreadsheet, a workflow
+//! and a page: nothing.
 
 use std::io::Write as _;
 use std::path::Path;
