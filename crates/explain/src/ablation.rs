@@ -28,6 +28,9 @@ pub fn planner_settings(dialect: Dialect, base: &Environment, test: &Environment
     let mut found = Vec::new();
     for (fact, of_test) in &test.facts {
         let Some(name) = fact.strip_prefix(VARIABLE) else { continue };
+        if !is_name(name) {
+            continue;
+        }
         let of_base = base.facts.get(fact);
         if of_base == Some(of_test) || dbdyno_audit::rule_key_of(fact) == "instance" {
             continue;
@@ -38,7 +41,8 @@ pub fn planner_settings(dialect: Dialect, base: &Environment, test: &Environment
                     let value = one.base.unwrap_or_else(|| "off".to_owned());
                     format!("{SWITCHES}='{}={value}'", one.name)
                 };
-                found.extend(switches(value, of_test).into_iter().map(switch));
+                let told = switches(value, of_test).into_iter().filter(is_plain);
+                found.extend(told.map(switch));
             }
             Some(value) => found.extend(told(dialect, name, value)),
             // What only test can do, and does.
@@ -57,13 +61,25 @@ pub fn planner_settings(dialect: Dialect, base: &Environment, test: &Environment
     found
 }
 
-/// `None` of what a server cannot be told.
+/// Whether a setting is called as servers call theirs: the name stands in a statement as it is.
+fn is_name(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_part)
+}
+
+fn is_plain(switch: &crate::planner::Switch) -> bool {
+    is_name(&switch.name) && switch.base.as_deref().is_none_or(is_name)
+}
+
+/// `None` of what a server cannot be told: values stand in quotes, in whatever mode and character
+/// set the server reads them.
 fn told(dialect: Dialect, name: &str, value: &str) -> Option<String> {
     let value = match value.rsplit_once(' ') {
         Some((number, unit)) if dialect == Dialect::Postgres && UNITS.contains(&unit) => number,
         _ => value,
     };
-    let is_told = !value.is_empty() && value != "NULL" && !value.contains(['<', '\'', '\\']);
+    let is_safe = |byte: u8| matches!(byte, b' '..=b'~') && !b"<'\\".contains(&byte);
+    let is_told = !value.is_empty() && value != "NULL" && value.bytes().all(is_safe);
     let is_bare = dialect == Dialect::Mysql && value.parse::<f64>().is_ok();
     is_told.then(|| if is_bare { format!("{name}={value}") } else { format!("{name}='{value}'") })
 }
@@ -209,7 +225,41 @@ mod tests {
         assert_eq!(read("no cause"), None);
     }
 
+    /// Names and values with all that has a meaning in SQL.
+    fn hostile() -> impl Strategy<Value = String> {
+        let pieces =
+            vec!["'", "\"", "`", "\\", ";", "--", "=", ",", " ", "é", "\n", "on", "x", "1"];
+        let pieces = prop::sample::select(pieces);
+        prop::collection::vec(pieces, 0..6).prop_map(|pieces| pieces.concat())
+    }
+
     proptest! {
+        /// What another server says of its settings is a name, a sign and one value: read by other
+        /// code than wrote it.
+        #[test]
+        fn a_setting_of_another_server_is_one_assignment(
+            name in hostile(),
+            of_base in hostile(),
+            of_test in hostile(),
+        ) {
+            for name in [name, SWITCHES.to_owned()] {
+                let fact = format!("{VARIABLE}{name}");
+                let base = environment(&[(&fact, &of_base)]);
+                let test = environment(&[(&fact, &of_test)]);
+                for dialect in [Dialect::Mysql, Dialect::Postgres] {
+                    for told in planner_settings(dialect, &base, &test) {
+                        let (name, value) = told.split_once('=').unwrap();
+                        prop_assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b)));
+                        let inside = value.strip_prefix('\'').and_then(|v| v.strip_suffix('\''));
+                        let is_text = inside.is_some_and(|v| {
+                            !v.contains(['\'', '\\']) && v.bytes().all(|b| (32..127).contains(&b))
+                        });
+                        prop_assert!(is_text || value.parse::<f64>().is_ok(), "{told}");
+                    }
+                }
+            }
+        }
+
         /// Whatever has to come together, it is found and nothing else.
         #[test]
         fn what_has_to_come_together_is_found(

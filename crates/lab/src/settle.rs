@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dbdyno_load::{COMMITS_ARE_SYNCED, LoadError, vacuum};
+use dbdyno_load::{COMMITS_ARE_SYNCED, LoadError, Onlooker, TableName, vacuum};
 use dbdyno_model::{ArmIndex, Arms, Dialect, Severity, Warning};
 use dbdyno_wire::{Client, WireError};
 
@@ -116,6 +116,7 @@ struct Settler {
     lowered: Option<Lowered>,
     /// For PostgreSQL, questions: how many maintenance workers are at our tables.
     workers: [String; 2],
+    tables: Vec<TableName>,
     refused: Vec<String>,
     is_ours: bool,
     begun: Instant,
@@ -132,12 +133,17 @@ impl Settler {
     ) -> Result<Settler, LoadError> {
         let station = &all.stations[arm];
         let is_ours = station.is_ours();
+        let Onlooker { client, names } = Onlooker::open(&station.connector)?;
+        let named = |word: &String| names.of_word(word);
+        let tables: Result<Vec<TableName>, _> = all.tables[arm].iter().map(named).collect();
+        let tables = tables.map_err(|error| LoadError::Unfit(error.to_string()))?;
         let mut settler = Settler {
             arm,
-            client: station.connector.connect_for_work()?,
+            client,
             dialect: station.dialect,
             lowered: None,
-            workers: workers_at(&all.tables[arm]),
+            workers: workers_at(&tables),
+            tables,
             refused: Vec::new(),
             is_ours,
             begun: now(),
@@ -172,22 +178,22 @@ impl Settler {
         if is_postgres {
             self.client.run(COMMITS_ARE_SYNCED)?;
         }
-        let mut begins = |doing: &str, table: &str| {
+        let begins = |doing: &str, table: &TableName, watch: &mut dyn Watch| {
             if all.stop.load(Ordering::Relaxed) {
                 return Err(LoadError::Interrupted);
             }
-            let stage = format!("settling: {doing} of {table}");
+            let stage = format!("settling: {doing} of {}", table.place());
             watch.progress(Progress::Stage(self.arm, &stage));
             Ok(())
         };
-        for table in &all.tables[self.arm] {
-            begins("statistics", table)?;
-            let sql = format!("{analyze} {table}");
+        for table in &self.tables {
+            begins("statistics", table, watch)?;
+            let sql = format!("{analyze} {}", table.place());
             self.client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
         }
-        for table in all.tables[self.arm].iter().filter(|_| is_postgres) {
-            begins("vacuum", table)?;
-            vacuum(&mut *self.client, table)?;
+        for table in self.tables.iter().filter(|_| is_postgres) {
+            begins("vacuum", table, watch)?;
+            vacuum(&mut *self.client, table.place())?;
         }
         Ok(())
     }
@@ -354,7 +360,12 @@ impl Ended {
 struct Lowered {
     client: Box<dyn Client>,
     /// In the order in which they are put back.
-    before: Vec<(&'static str, String)>,
+    before: Vec<(&'static str, f64)>,
+}
+
+/// A number that a server has told; 0 where it is none.
+fn number_in(told: Option<&str>) -> f64 {
+    told.and_then(|told| told.parse::<f64>().ok()).filter(|told| told.is_finite()).unwrap_or(0.0)
 }
 
 impl Lowered {
@@ -363,7 +374,7 @@ impl Lowered {
         // The low-water mark may never be above the limit: it goes down first and up last.
         for name in ["innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"] {
             let before = match lowered.client.query(&format!("SELECT @@GLOBAL.{name}")) {
-                Ok(rows) => rows.single().unwrap_or("0").to_owned(),
+                Ok(rows) => number_in(rows.single()),
                 Err(error) if error.is_fatal() => return Err(error),
                 // MySQL 5.5 has no low-water mark.
                 Err(_) => continue,
@@ -448,16 +459,23 @@ fn history_in(report: &str) -> Option<u64> {
 /// The questions how many workers vacuum or analyse our tables, the better one first. Anybody may
 /// ask the first. Before PostgreSQL 13 progress of ANALYZE is told nowhere, and what a worker does
 /// is read from its title, which others than a superuser do not see.
-fn workers_at(tables: &[String]) -> [String; 2] {
-    let ids: Vec<String> = tables.iter().map(|name| format!("'{name}'::regclass")).collect();
+fn workers_at(tables: &[TableName]) -> [String; 2] {
+    let ids: Vec<String> = tables.iter().map(TableName::oid).collect();
     let ids = ids.join(", ");
     let at = |view: &str| format!("(SELECT count(*) FROM {view} WHERE relid IN ({ids}))");
+    // A name behind a point, at the end or before a blank; what else it has in it is taken as it is.
     let titles: Vec<String> = tables
         .iter()
-        .map(|name| format!("query ~ '^autovacuum: .*[.]{name}( |$)'"))
+        .map(|table| {
+            let name = table.text();
+            format!("(strpos(query || ' ', '.' || {name}::text || ' ') > 0)")
+        })
         .chain(["false".to_owned()])
         .collect();
-    let titled = format!("SELECT count(*) FROM pg_stat_activity WHERE {}", titles.join(" OR "));
+    let titled = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'autovacuum: %' AND ({})",
+        titles.join(" OR ")
+    );
     let by_progress =
         format!("SELECT {} + {}", at("pg_stat_progress_vacuum"), at("pg_stat_progress_analyze"));
     [by_progress, titled]

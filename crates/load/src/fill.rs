@@ -107,12 +107,15 @@ pub fn fill(
 
 /// Makes an empty table.
 fn create(client: &mut dyn Client, script: &TableScript) -> Result<(), LoadError> {
-    const PRIMARY_KEY_REQUIRED: u16 = 3750;
+    /// Of MySQL's `sql_require_primary_key` and of MariaDB's `innodb_force_primary_key`.
+    const PRIMARY_KEY_REQUIRED: [u16; 2] = [3750, 1173];
     execute(client, &script.create).map_err(|error| match error {
-        LoadError::Wire(WireError::Server(refusal), _) if refusal.code == PRIMARY_KEY_REQUIRED => {
+        LoadError::Wire(WireError::Server(refusal), _)
+            if PRIMARY_KEY_REQUIRED.contains(&refusal.code) =>
+        {
             LoadError::Unfit(format!(
-                "the table {} of the load has no primary key by its nature, and the server demands \
-                 one (sql_require_primary_key); leave the load out, or set \
+                "the table {} of the load has no primary key, and the server demands one \
+                 (sql_require_primary_key); leave the load out, or set \
                  sql_generate_invisible_primary_key=ON where the server has it: {refusal}",
                 script.name
             ))

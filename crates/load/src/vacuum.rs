@@ -20,6 +20,7 @@
 use std::thread;
 use std::time::Duration;
 
+use dbdyno_model::{Dialect, Literal};
 use dbdyno_wire::Client;
 
 use crate::error::LoadError;
@@ -28,7 +29,7 @@ use crate::error::LoadError;
 /// takes all before it to the disk.
 pub const COMMITS_ARE_SYNCED: &str = "SET synchronous_commit = on";
 /// Takes the log to the disk: a commit that has written something. There since 9.6.
-const FLUSH: &str = "SELECT pg_logical_emit_message(true, 'dbdyno', 'settled')";
+const FLUSH: &str = "SELECT pg_catalog.pg_logical_emit_message(true, 'dbdyno', 'settled')";
 /// How often a table is vacuumed again, and how long we wait before that.
 const AGAIN_MOST: u32 = 4;
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
@@ -36,7 +37,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// does so from that one on.
 const INDEX_CLEANUP_SINCE: u32 = 12;
 
-/// Vacuums a table, and again as long as some of its rows are not known to be visible; a few times
+/// Vacuums a table, which is named as it stands in statements, and again as long as some of its rows are not known to be visible; a few times
 /// at most, for sessions of others may be in the way for long.
 ///
 /// # Errors
@@ -63,9 +64,12 @@ pub fn vacuum(client: &mut dyn Client, table: &str) -> Result<(), LoadError> {
 
 /// Pages of which it is not known that all can see their rows.
 fn unknown_pages(client: &mut dyn Client, table: &str) -> Result<i64, LoadError> {
-    let name = table.replace('\'', "''");
-    let sql =
-        format!("SELECT relpages - relallvisible FROM pg_class WHERE oid = '{name}'::regclass");
+    let name = Literal::new(table, Dialect::Postgres);
+    // Operators of others are not called, wherever the session looks for them.
+    let sql = format!(
+        "SELECT relpages OPERATOR(pg_catalog.-) relallvisible FROM pg_catalog.pg_class \
+         WHERE oid OPERATOR(pg_catalog.=) {name}::pg_catalog.regclass::pg_catalog.oid"
+    );
     let rows = client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
     let pages = rows.rows.first().and_then(|row| row.first()?.as_deref()?.parse().ok());
     Ok(pages.unwrap_or(0))

@@ -248,6 +248,13 @@ fn wrong_files_say_where_and_what_to_write() {
             "weight above 0",
         ),
         (table(""), (4, 1), "what is in its rows?"),
+        (
+            table("columns = { a = '{row}' }\n").replace("a INTEGER", "a INT REFERENCES u")
+                + "[[table]]\nname = 'u'\ncreate = 'CREATE TABLE u (b INT REFERENCES t (a))'\n\
+                   columns = { b = '{row}' }\n",
+            (6, 10),
+            "the tables t and u refer to each other",
+        ),
         (table("columns = { a = '{id}' }"), (7, 18), "{id of TABLE}"),
         (table("columns = { a = '{id of u}' }"), (7, 18), "there is no table \"u\""),
         (table("columns = { a = 'x{null 5%: int 1..9}' }"), (7, 19), "all that a column has"),

@@ -26,6 +26,7 @@ mod levels;
 mod logins;
 mod options;
 mod plans;
+mod planted;
 mod profile;
 mod published;
 mod resume;

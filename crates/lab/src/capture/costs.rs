@@ -11,7 +11,7 @@
 //! has is compared and not lent.
 
 use dbdyno_load::Connector;
-use dbdyno_model::{Dialect, Environment};
+use dbdyno_model::{Dialect, Environment, Literal};
 use dbdyno_wire::{Client, WireError};
 
 use super::statistics::{Lent, refused};
@@ -106,9 +106,18 @@ pub(super) fn differing(base: &Environment, test: &Environment) -> Vec<Price> {
         let of_base = base.facts.get(fact)?;
         let (a, b) = (of_base.parse::<f64>().ok()?, of_test.parse::<f64>().ok()?);
         let (base, test) = (of_base.clone(), of_test.clone());
-        (a != b).then(|| Price { name: name.to_owned(), base, test })
+        (a != b && is_name(name)).then(|| Price { name: name.to_owned(), base, test })
     };
     test.facts.iter().filter_map(price).collect()
+}
+
+/// Whether a price is called as servers call theirs: its name stands in statements.
+fn is_name(name: &str) -> bool {
+    let rest = [INNODB, &format!("{SERVER} "), &format!("{ENGINE} ")]
+        .iter()
+        .find_map(|head| name.strip_prefix(&**head).map(str::to_owned));
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(is_part))
 }
 
 /// Gives test these prices of base; or says why that cannot be done.
@@ -149,8 +158,11 @@ fn row(client: &mut dyn Client, price: &Price) -> Result<String, WireError> {
         client.query(&format!("SELECT cost_value, last_update FROM {table} WHERE {place}"))?;
     let row = row.rows.into_iter().next().unwrap_or_default();
     let value = |at: usize| row.get(at).cloned().flatten();
-    let cost = value(0).unwrap_or_else(|| "NULL".to_owned());
-    let changed = value(1).map_or(String::new(), |time| format!(", last_update = '{time}'"));
+    let cost = value(0).and_then(|cost| cost.parse::<f64>().ok());
+    let cost = cost.map_or_else(|| "NULL".to_owned(), |cost| cost.to_string());
+    let changed = value(1).map_or(String::new(), |time| {
+        format!(", last_update = {}", Literal::new(&time, Dialect::Mysql))
+    });
     Ok(updated(price, &format!("cost_value = {cost}{changed}")))
 }
 
@@ -165,7 +177,9 @@ fn place(price: &Price) -> (&str, String) {
     let parts: Vec<&str> = name.rsplitn(3, '.').collect();
     let place = match parts.as_slice() {
         [name, device, engine] => {
-            format!("engine_name = '{engine}' AND device_type = {device} AND cost_name = '{name}'")
+            format!(
+                "engine_name = '{engine}' AND device_type = '{device}' AND cost_name = '{name}'"
+            )
         }
         _ => format!("cost_name = '{name}'"),
     };
@@ -205,8 +219,18 @@ mod tests {
         assert_eq!(table, "mysql.engine_cost");
         assert_eq!(
             place,
-            "engine_name = 'default' AND device_type = 0 AND cost_name = 'memory_block_read_cost'"
+            "engine_name = 'default' AND device_type = '0' AND cost_name = 'memory_block_read_cost'"
         );
+    }
+
+    #[test]
+    fn names_that_are_more_than_names_are_no_prices() {
+        for name in ["innodb.x=1, sql_log_bin", "mysql.server_cost a' OR '1", "other.x", "innodb."]
+        {
+            let fact = format!("{COST}{name}");
+            let found = differing(&environment(&[(&fact, "1")]), &environment(&[(&fact, "2")]));
+            assert_eq!(found, [], "{name}");
+        }
     }
 
     #[test]

@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 
 use dbdyno_explain::histograms::{ColumnStatistics, Columns, written};
+use dbdyno_load::Onlooker;
 use dbdyno_model::{Dialect, Environment};
-use dbdyno_wire::{Client, Rows};
+use dbdyno_wire::Rows;
 
 use super::tables::{self, has_word};
 
@@ -20,7 +21,8 @@ const COLUMNS_MOST: usize = 4_000;
 pub(super) type ByTable = BTreeMap<String, BTreeMap<String, ColumnStatistics>>;
 
 /// What a server knows of all columns of the session's database; `None` where it does not tell.
-pub(super) fn known(client: &mut dyn Client, dialect: Dialect) -> Option<ByTable> {
+pub(super) fn known(onlooker: &mut Onlooker, dialect: Dialect) -> Option<ByTable> {
+    let Onlooker { client, names } = onlooker;
     let version = client.server_version().to_owned();
     let question = match dialect {
         Dialect::Mysql if version.contains("MariaDB") => MARIADB,
@@ -30,6 +32,7 @@ pub(super) fn known(client: &mut dyn Client, dialect: Dialect) -> Option<ByTable
         Dialect::Postgres => POSTGRES,
         Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => return None,
     };
+    let question = question.replace(SCHEMA, &names.schema());
     let rows = client.query(&format!("{question} LIMIT {COLUMNS_MOST}")).ok()?;
     Some(of_rows(&rows))
 }
@@ -48,6 +51,9 @@ FROM mysql.column_stats c \
 LEFT JOIN mysql.table_stats t ON t.db_name = c.db_name AND t.table_name = c.table_name \
 WHERE c.db_name = database() ORDER BY 1, 2";
 
+/// What stands for the schema of the tables.
+const SCHEMA: &str = "SCHEMA_OF_TABLES";
+
 /// Of a target that is none of the column's own some releases say -1 and others NULL.
 const POSTGRES: &str = "\
 SELECT s.tablename, s.attname, CASE WHEN a.attstattarget >= 0 THEN 'target ' || a.attstattarget \
@@ -58,7 +64,7 @@ greatest(u.last_analyze, u.last_autoanalyze)) FROM pg_stats s \
 JOIN pg_class c ON c.relname = s.tablename AND c.relnamespace = s.schemaname::regnamespace \
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = s.attname \
 LEFT JOIN pg_stat_user_tables u ON u.relid = c.oid \
-WHERE s.schemaname = current_schema() AND NOT s.inherited ORDER BY 1, 2";
+WHERE s.schemaname = SCHEMA_OF_TABLES AND NOT s.inherited ORDER BY 1, 2";
 
 fn of_rows(rows: &Rows) -> ByTable {
     let mut found = ByTable::new();

@@ -36,6 +36,7 @@ mod settings;
 mod statistics;
 mod tables;
 
+use dbdyno_load::Onlooker;
 use dbdyno_model::{Environment, Plan};
 use dbdyno_probe::ServerProbe;
 
@@ -109,17 +110,20 @@ fn looked_at(
 ) -> Result<Environment, LabError> {
     let mut facts = Environment::default();
     let Ok(mut client) = station.connector.connect() else { return Ok(facts) };
+    // Statements are planned as those of the load, and the rest is looked at by a session that calls
+    // nothing of anybody else.
+    let Ok(mut onlooker) = Onlooker::open(&station.connector) else { return Ok(facts) };
     for dataset in datasets {
-        tables::look(&mut *client, station.dialect, &**dataset, &mut facts);
+        tables::look(&mut onlooker, station.dialect, &**dataset, &mut facts);
     }
-    costs::look(&mut *client, station.dialect, &mut facts);
-    let known = histograms::known(&mut *client, station.dialect);
+    costs::look(&mut *onlooker.client, station.dialect, &mut facts);
+    let known = histograms::known(&mut onlooker, station.dialect);
     for label in plan.labels() {
         if planned::dataset_of_step(plan, label).is_none() {
             let load = planned::resolve(plan, label)?;
             plans::look(&mut *client, station.dialect, label, &load, &mut facts);
             let statements = plans::statements(&load, station.dialect);
-            tables::look_at_others(&mut *client, station.dialect, &statements, &mut facts);
+            tables::look_at_others(&mut onlooker, station.dialect, &statements, &mut facts);
             if let Some(known) = &known {
                 histograms::look_at_statements(known, label, &statements, &mut facts);
             }
@@ -128,6 +132,7 @@ fn looked_at(
     if let Some(known) = &known {
         histograms::look_at_tables(known, station.dialect, &mut facts);
     }
+    onlooker.client.close();
     client.close();
     Ok(facts)
 }

@@ -36,7 +36,10 @@ pub(crate) fn settings(
     let settings = match dialect {
         Dialect::Mysql | Dialect::Engine => client.query("SHOW GLOBAL VARIABLES")?.rows,
         Dialect::Postgres => {
-            client.query("SELECT name, setting || coalesce(' ' || unit, '') FROM pg_settings")?.rows
+            let mut rows =
+                client.query("SELECT name, setting, unit FROM pg_catalog.pg_settings")?.rows;
+            rows.iter_mut().for_each(|row| with_unit(row));
+            rows
         }
         Dialect::Sqlite => sqlite_settings(client)?,
         Dialect::Rocksdb => client.query("SETTINGS")?.rows,
@@ -50,6 +53,14 @@ pub(crate) fn settings(
     neutral(dialect, &mut environment);
     build(client, dialect, &mut environment);
     Ok(environment)
+}
+
+/// `16384 8kB` of a value and its unit.
+fn with_unit(row: &mut Vec<Option<String>>) {
+    if let [_, Some(value), Some(unit)] = row.as_mut_slice() {
+        value.push(' ');
+        value.push_str(unit);
+    }
 }
 
 /// Whether what goes to a server and comes back is encrypted, and how.
@@ -127,13 +138,15 @@ fn build(client: &mut dyn Client, dialect: Dialect, environment: &mut Environmen
             collation.into_iter().for_each(|name| environment.set(DEFAULT_COLLATION, name));
         }
         Dialect::Postgres => {
-            let compiler = ask("SELECT version()");
+            let compiler = ask("SELECT pg_catalog.version()");
             let compiler = compiler.as_deref().and_then(compiler_of);
             compiler.into_iter().for_each(|name| environment.set("build.compiler", name));
-            let collation =
-                ask("SELECT datcollate FROM pg_database WHERE datname = current_database()");
+            let collation = ask("SELECT datcollate FROM pg_catalog.pg_database \
+                     WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database()");
             collation.into_iter().for_each(|name| environment.set(DEFAULT_COLLATION, name));
-            if let Some(flags) = ask("SELECT setting FROM pg_config WHERE name = 'CFLAGS'") {
+            if let Some(flags) = ask("SELECT setting FROM pg_catalog.pg_config \
+                                    WHERE name OPERATOR(pg_catalog.=) 'CFLAGS'")
+            {
                 let kept = flags.contains("-fno-omit-frame-pointer");
                 environment.set("build.frame_pointers", if kept { "yes" } else { "not asked for" });
                 environment.set("build.flags", without_paths(&flags));

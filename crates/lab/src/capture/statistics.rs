@@ -15,8 +15,8 @@
 //! about two releases. Those of columns are also lent alone, to tell a histogram that one arm lacks
 //! from the size of a table; those of PostgreSQL come together.
 
-use dbdyno_load::Connector;
-use dbdyno_model::Dialect;
+use dbdyno_load::{Connector, Onlooker, TableNames};
+use dbdyno_model::{Dialect, Identifier, Literal};
 use dbdyno_wire::{Client, Rows, ServerError, WireError};
 
 /// Which statistics.
@@ -72,7 +72,8 @@ pub(super) fn lend(
     dialect: Dialect,
     extent: Extent,
 ) -> Result<Option<Lent>, String> {
-    let mut of_base = base.connect_for_work().map_err(refused)?;
+    let mut of_base = Onlooker::open(base).map_err(refused)?;
+    let mut of_test = Onlooker::open(test).map_err(refused)?;
     let mut client = test.connect_for_work().map_err(refused)?;
     if dialect == Dialect::Postgres && !takes_statistics(&mut *client) {
         return Err("PostgreSQL takes statistics of another server since 18, and this one is \
@@ -84,9 +85,10 @@ pub(super) fn lend(
         (_, true) => Family::MariaDb,
         (_, false) => Family::MySql,
     };
-    let wanted = family.read(&mut *of_base, extent).map_err(refused)?;
-    let own = family.read(&mut *client, extent).map_err(refused)?;
-    of_base.close();
+    let wanted = family.read(&mut of_base, extent).map_err(refused)?;
+    let own = family.read(&mut of_test, extent).map_err(refused)?;
+    of_base.client.close();
+    of_test.client.close();
     if wanted.given == own.given {
         client.close();
         return Ok(None);
@@ -138,11 +140,12 @@ struct Statistics {
 
 impl Family {
     /// The statistics that the tables of the session's database have here. Partitions keep theirs.
-    fn read(self, client: &mut dyn Client, extent: Extent) -> Result<Statistics, WireError> {
+    fn read(self, onlooker: &mut Onlooker, extent: Extent) -> Result<Statistics, WireError> {
+        let (client, names) = (&mut *onlooker.client, &onlooker.names);
         let mut read = Statistics::default();
         match (self, extent) {
             (Family::Postgres, Extent::Columns) => {}
-            (Family::Postgres, Extent::All) => postgres(client, &mut read)?,
+            (Family::Postgres, Extent::All) => postgres(client, names, &mut read)?,
             (Family::MySql, _) => histograms(client, &mut read)?,
             (Family::MariaDb, _) => engine_independent(client, &mut read)?,
         }
@@ -161,17 +164,18 @@ impl Family {
             Family::MySql | Family::MariaDb => Some("SET sql_log_bin=0".to_owned()),
         };
         let statements = from.cleared.iter().chain(&to.given).cloned();
-        let reread = tables.iter().filter_map(|table| self.reread(table));
+        let tables = tables.iter().filter_map(|table| named(table));
+        let reread = tables.filter_map(|table| self.reread(&table));
         first.into_iter().chain(statements).chain(reread).collect()
     }
 
     /// Has a server read the statistics of a table anew.
-    fn reread(self, table: &str) -> Option<String> {
+    fn reread(self, table: &Identifier) -> Option<String> {
         match self {
-            Family::MySql => Some(format!("FLUSH TABLE `{table}`")),
+            Family::MySql => Some(format!("FLUSH TABLE {table}")),
             Family::MariaDb => Some(format!(
-                "RENAME TABLE `{table}` TO dbdyno_reads_statistics, dbdyno_reads_statistics TO \
-                 `{table}`"
+                "RENAME TABLE {table} TO dbdyno_reads_statistics, dbdyno_reads_statistics TO \
+                 {table}"
             )),
             Family::Postgres => None,
         }
@@ -189,7 +193,9 @@ fn innodb(client: &mut dyn Client, extent: Extent, read: &mut Statistics) -> Res
         return Ok(());
     }
     for row in &tables.rows {
-        let [Some(table), Some(rows), Some(clustered), Some(others)] = row.as_slice() else {
+        let [Some(table), rows, clustered, others] = row.as_slice() else { continue };
+        let [Some(rows), Some(clustered), Some(others)] = [rows, clustered, others].map(number)
+        else {
             continue;
         };
         read.given.push(format!(
@@ -204,13 +210,14 @@ fn innodb(client: &mut dyn Client, extent: Extent, read: &mut Statistics) -> Res
          mysql.innodb_index_stats WHERE database_name = DATABASE()",
     )?;
     for row in &indexes.rows {
-        let [Some(table), Some(index), Some(name), Some(value), sample] = row.as_slice() else {
+        let [Some(table), Some(index), Some(name), value, sample] = row.as_slice() else {
             continue;
         };
+        let Some(value) = number(value) else { continue };
         read.given.push(format!(
             "UPDATE mysql.innodb_index_stats SET stat_value = {value}, sample_size = {} WHERE \
              database_name = DATABASE() AND table_name = {} AND index_name = {} AND stat_name = {}",
-            sample.as_deref().unwrap_or("NULL"),
+            number(sample).map_or_else(|| "NULL".to_owned(), |sample| sample.to_string()),
             quoted(table),
             quoted(index),
             quoted(name)
@@ -234,10 +241,16 @@ fn histograms(client: &mut dyn Client, read: &mut Statistics) -> Result<(), Wire
     )?;
     for row in &rows.rows {
         let [Some(table), Some(column), Some(histogram)] = row.as_slice() else { continue };
-        let what =
-            |what: &str| format!("{UPDATE_HISTOGRAM} `{table}` {what} HISTOGRAM ON `{column}`");
-        read.cleared.push(format!("ANALYZE TABLE `{table}` DROP HISTOGRAM ON `{column}`"));
-        read.given.push(format!("{} USING DATA {}", what("UPDATE"), quoted(histogram)));
+        let (Some(table), Some(column)) = (named(table), named(column)) else { continue };
+        let histogram = quoted(histogram).to_string();
+        // Texts are in Base64 there; what is no plain text cannot stand behind USING DATA.
+        if !histogram.starts_with('\'') {
+            continue;
+        }
+        read.cleared.push(format!("ANALYZE TABLE {table} DROP HISTOGRAM ON {column}"));
+        read.given.push(format!(
+            "{UPDATE_HISTOGRAM} {table} UPDATE HISTOGRAM ON {column} USING DATA {histogram}"
+        ));
     }
     Ok(())
 }
@@ -255,9 +268,15 @@ fn engine_independent(client: &mut dyn Client, read: &mut Statistics) -> Result<
     for (table, binary) in ENGINE_INDEPENDENT {
         let columns = client.query(&format!("SELECT * FROM mysql.{table} LIMIT 0"))?.columns;
         let is_binary = |name: &String| binary.contains(&name.as_str());
+        let Some(own) = columns.iter().map(|name| named(name)).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
         let asked: Vec<String> = columns
             .iter()
-            .map(|name| if is_binary(name) { format!("hex({name})") } else { name.clone() })
+            .zip(&own)
+            .map(
+                |(name, own)| if is_binary(name) { format!("hex({own})") } else { own.to_string() },
+            )
             .collect();
         let mut rows = client.query(&format!(
             "SELECT {} FROM mysql.{table} WHERE db_name = DATABASE()",
@@ -268,14 +287,14 @@ fn engine_independent(client: &mut dyn Client, read: &mut Statistics) -> Result<
         for row in &rows.rows {
             let value = |(name, value): (&String, &Option<String>)| match value {
                 _ if name == "db_name" => "DATABASE()".to_owned(),
-                Some(hex) if is_binary(name) => format!("unhex('{hex}')"),
-                Some(text) => quoted(text),
+                Some(hex) if is_binary(name) => format!("unhex({})", quoted(hex)),
+                Some(text) => quoted(text).to_string(),
                 None => "NULL".to_owned(),
             };
             let values: Vec<String> = columns.iter().zip(row).map(value).collect();
             read.given.push(format!(
                 "INSERT INTO mysql.{table} ({}) VALUES ({})",
-                columns.join(", "),
+                own.iter().map(Identifier::to_string).collect::<Vec<_>>().join(", "),
                 values.join(", ")
             ));
         }
@@ -283,8 +302,18 @@ fn engine_independent(client: &mut dyn Client, read: &mut Statistics) -> Result<
     Ok(())
 }
 
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+fn quoted(text: &str) -> Literal {
+    Literal::new(text, Dialect::Mysql)
+}
+
+/// A name of MySQL's family; what cannot be one is passed over.
+fn named(name: &str) -> Option<Identifier> {
+    Identifier::new(name, Dialect::Mysql).ok()
+}
+
+/// A whole number that a server has told.
+fn number(told: &Option<String>) -> Option<u64> {
+    told.as_deref()?.parse().ok()
 }
 
 fn takes_statistics(client: &mut dyn Client) -> bool {
@@ -303,32 +332,37 @@ const OF_COLUMN: [(&str, &str); 7] = [
     ("correlation", "real"),
 ];
 
-/// PostgreSQL takes a backslash as it is.
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+fn literal(text: &str) -> Literal {
+    Literal::new(text, Dialect::Postgres)
 }
 
 /// What PostgreSQL keeps of the tables and indexes of the schema that is searched first. What is
 /// not named stays as it was, so that what a server alone has is taken away before.
-fn postgres(client: &mut dyn Client, read: &mut Statistics) -> Result<(), WireError> {
-    let relations = client.query(
+fn postgres(
+    client: &mut dyn Client,
+    names: &TableNames,
+    read: &mut Statistics,
+) -> Result<(), WireError> {
+    let schema = names.schema();
+    let relations = client.query(&format!(
         "SELECT relname, relpages, reltuples, relallvisible FROM pg_class WHERE relnamespace = \
-         current_schema()::regnamespace AND relkind IN ('r', 'i')",
-    )?;
+         (SELECT n.oid FROM pg_namespace n WHERE n.nspname = {schema}) AND relkind IN ('r', 'i')"
+    ))?;
     for row in &relations.rows {
-        let [Some(name), Some(pages), Some(tuples), Some(visible)] = row.as_slice() else {
-            continue;
-        };
+        let [Some(name), pages, tuples, visible] = row.as_slice() else { continue };
+        let [Some(pages), Some(visible)] = [pages, visible].map(number) else { continue };
+        let tuples = tuples.as_deref().and_then(|tuples| tuples.parse::<f64>().ok());
+        let Some(tuples) = tuples.filter(|tuples| tuples.is_finite()) else { continue };
         read.given.push(format!(
             "SELECT pg_restore_relation_stats('schemaname', current_schema()::text, 'relname', \
-             {}::text, 'relpages', {pages}::integer, 'reltuples', {tuples}::real, \
+             {}::text, 'relpages', {pages}::integer, 'reltuples', '{tuples}'::real, \
              'relallvisible', {visible}::integer)",
             literal(name)
         ));
     }
     let columns = OF_COLUMN.map(|(name, _)| format!("{name}::text")).join(", ");
     let statistics = client.query(&format!(
-        "SELECT tablename, attname, {columns} FROM pg_stats WHERE schemaname = current_schema() \
+        "SELECT tablename, attname, {columns} FROM pg_stats WHERE schemaname = {schema} \
          AND NOT inherited"
     ))?;
     for row in &statistics.rows {

@@ -6,6 +6,7 @@
 //! a CHAR are not part of it. MySQL has lost MD5 with 9.6, and PostgreSQL has SHA-256 from 11 on:
 //! before that it is MD5, under another name.
 
+use dbdyno_load::{Onlooker, TableName};
 use dbdyno_model::{Dialect, Environment};
 use dbdyno_wire::Client;
 use dbdyno_workload::{Dataset, TableScript};
@@ -21,20 +22,22 @@ const OTHERS_MOST: usize = 40;
 
 /// Notes what can be known of the tables of a dataset.
 pub(super) fn look(
-    client: &mut dyn Client,
+    onlooker: &mut Onlooker,
     dialect: Dialect,
     dataset: &dyn Dataset,
     facts: &mut Environment,
 ) {
     for (index, table) in dataset.tables(dialect).iter().enumerate() {
         let units = dataset.units(index);
+        let Ok(name) = onlooker.names.of_word(&table.name) else { continue };
         if units <= COUNTED_MOST {
-            let questions = content(dialect, table, units.div_ceil(SUMMED));
-            let _none_answered =
-                questions.iter().any(|(sql, names)| note(client, sql, &table.name, names, facts));
+            let questions = content(dialect, &name, table, units.div_ceil(SUMMED));
+            let _none_answered = questions
+                .iter()
+                .any(|(sql, names)| note(&mut *onlooker.client, sql, &table.name, names, facts));
         }
-        for (sql, names) in kept(dialect, &table.name) {
-            note(client, &sql, &table.name, names, facts);
+        for (sql, names) in kept(dialect, &name) {
+            note(&mut *onlooker.client, &sql, &table.name, names, facts);
         }
     }
 }
@@ -42,32 +45,32 @@ pub(super) fn look(
 /// Notes how tables are kept that a load asks of and nobody has filled: those of a user, where an
 /// index may be missing on one side.
 pub(super) fn look_at_others(
-    client: &mut dyn Client,
+    onlooker: &mut Onlooker,
     dialect: Dialect,
     statements: &[String],
     facts: &mut Environment,
 ) {
     let question = match dialect {
-        Dialect::Mysql => {
-            "SELECT table_name FROM information_schema.tables \
+        Dialect::Mysql => "SELECT table_name FROM information_schema.tables \
              WHERE table_schema = database() AND table_type = 'BASE TABLE' ORDER BY 1 LIMIT 1000"
-        }
-        Dialect::Postgres => {
-            "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1 \
-             LIMIT 1000"
-        }
+            .to_owned(),
+        Dialect::Postgres => format!(
+            "SELECT tablename FROM pg_tables WHERE schemaname = {} ORDER BY 1 LIMIT 1000",
+            onlooker.names.schema()
+        ),
         Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => return,
     };
-    let Ok(rows) = client.query(question) else { return };
-    let names = rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+    let Ok(rows) = onlooker.client.query(&question) else { return };
+    let found = rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
     let is_plain = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let is_asked = |name: &String| statements.iter().any(|sql| has_word(sql, name));
     let is_new = |name: &String| !facts.facts.contains_key(&format!("table.{name}.indexes"));
     let others: Vec<String> =
-        names.filter(is_plain).filter(is_asked).filter(is_new).take(OTHERS_MOST).collect();
+        found.filter(is_plain).filter(is_asked).filter(is_new).take(OTHERS_MOST).collect();
     for name in others {
-        for (sql, answers) in kept(dialect, &name) {
-            note(client, &sql, &name, answers, facts);
+        let Ok(table) = onlooker.names.exactly(&name) else { continue };
+        for (sql, answers) in kept(dialect, &table) {
+            note(&mut *onlooker.client, &sql, &name, answers, facts);
         }
     }
 }
@@ -111,8 +114,8 @@ type Question = (String, &'static [&'static str]);
 
 /// Rows, and the sum of the contents of those whose first column can be divided by `step`; the
 /// first question that is understood is enough.
-fn content(dialect: Dialect, table: &TableScript, step: u64) -> Vec<Question> {
-    let name = &table.name;
+fn content(dialect: Dialect, name: &TableName, table: &TableScript, step: u64) -> Vec<Question> {
+    let place = name.place();
     let first = table.columns.first().map_or("1", String::as_str);
     let row = |cast: &str| {
         let columns: Vec<String> =
@@ -124,7 +127,7 @@ fn content(dialect: Dialect, table: &TableScript, step: u64) -> Vec<Question> {
             0 | 1 => number,
             _ => format!("CASE WHEN mod({first}, {step}) = 0 THEN {number} END"),
         };
-        format!("SELECT count(*), sum({chosen}) FROM {name}")
+        format!("SELECT count(*), sum({chosen}) FROM {place}")
     };
     let mysql =
         |hash: String| question(format!("cast(conv(substring({hash}, 1, 8), 16, 10) AS unsigned)"));
@@ -142,19 +145,20 @@ fn content(dialect: Dialect, table: &TableScript, step: u64) -> Vec<Question> {
         Dialect::Sqlite | Dialect::Engine => Vec::new(),
         Dialect::Rocksdb => return Vec::new(),
     };
-    questions.push((format!("SELECT count(*) FROM {name}"), &["data.rows"]));
+    questions.push((format!("SELECT count(*) FROM {place}"), &["data.rows"]));
     questions
 }
 
 /// Questions about how a table is kept, each with the facts that it answers.
-fn kept(dialect: Dialect, table: &str) -> Vec<Question> {
+fn kept(dialect: Dialect, table: &TableName) -> Vec<Question> {
     match dialect {
         Dialect::Mysql => vec![
             (
                 format!(
                     "SELECT engine, row_format, table_collation, table_rows, \
                      data_length + index_length FROM information_schema.tables \
-                     WHERE table_schema = database() AND table_name = '{table}'"
+                     WHERE table_schema = database() AND table_name = {}",
+                    table.text()
                 ),
                 &[
                     "table.engine",
@@ -170,7 +174,8 @@ fn kept(dialect: Dialect, table: &str) -> Vec<Question> {
             (
                 format!(
                     "SELECT reltuples::bigint, pg_total_relation_size(oid), relpersistence, \
-                     reloptions::text FROM pg_class WHERE oid = '{table}'::regclass"
+                     reloptions::text FROM pg_class WHERE oid = {}",
+                    table.oid()
                 ),
                 &["data.rows_estimated", "data.bytes", "table.persistence", "table.options"],
             ),
@@ -191,23 +196,25 @@ fn kept(dialect: Dialect, table: &str) -> Vec<Question> {
 }
 
 /// `primary (id), index (k)`, spelled alike for both families.
-fn mysql_indexes(table: &str) -> String {
+fn mysql_indexes(table: &TableName) -> String {
+    let table = table.text();
     format!(
         "SELECT group_concat(one ORDER BY one SEPARATOR ', ') FROM (SELECT \
          concat(if(index_name = 'PRIMARY', 'primary', if(non_unique = 0, 'unique', 'index')), \
          ' (', group_concat(column_name ORDER BY seq_in_index SEPARATOR ','), ')') AS one \
          FROM information_schema.statistics WHERE table_schema = database() \
-         AND table_name = '{table}' GROUP BY index_name, non_unique) AS indexes"
+         AND table_name = {table} GROUP BY index_name, non_unique) AS indexes"
     )
 }
 
-fn postgres_indexes(table: &str) -> String {
+fn postgres_indexes(table: &TableName) -> String {
+    let oid = table.oid();
     format!(
         "SELECT string_agg(one, ', ' ORDER BY one) FROM (SELECT \
          CASE WHEN indisprimary THEN 'primary' WHEN indisunique THEN 'unique' ELSE 'index' END \
          || ' (' || (SELECT string_agg(attname, ',' ORDER BY place) FROM \
          unnest(indkey::smallint[]) WITH ORDINALITY AS keys (number, place) \
          JOIN pg_attribute ON attrelid = indrelid AND attnum = number) || ')' AS one \
-         FROM pg_index WHERE indrelid = '{table}'::regclass) AS indexes"
+         FROM pg_index WHERE indrelid = {oid}) AS indexes"
     )
 }

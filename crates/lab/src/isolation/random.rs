@@ -31,7 +31,7 @@ use dbdyno_check::{
     ABSENT, HEADER, INITIAL, Kind, Level, OpRecord, Outcome, Times, Txn, UNKNOWN, WriteIds,
     encode_end,
 };
-use dbdyno_load::{Clock, Connector};
+use dbdyno_load::{Clock, Connector, LoadError, drop_tables};
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::random::{Stream, stream};
 use dbdyno_wire::{Client, ServerError, WireError};
@@ -241,7 +241,11 @@ impl Bench<'_, '_> {
     }
 
     fn make_table(&self, control: &mut dyn Client) -> Result<(), WireError> {
-        control.run(&format!("DROP TABLE IF EXISTS {TABLE}"))?;
+        // Of ours alone: where several schemas are searched, another one may have its own.
+        drop_tables(&self.station.connector, &[TABLE.to_owned()]).map_err(|error| match error {
+            LoadError::Wire(error, _) => error,
+            other => WireError::Protocol(other.to_string()),
+        })?;
         control.run(&format!(
             "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, v0 BIGINT, prev0 BIGINT, v1 \
              BIGINT, prev1 BIGINT){}",

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-use dbdyno_model::{Dialect, Product};
+use dbdyno_model::{Dialect, Identifier, Product};
 use dbdyno_wire::{Endpoint, WireError};
 
 use super::listener;
@@ -186,6 +186,11 @@ pub(crate) fn tell_database(product: Product, endpoint: &Endpoint) -> Result<(),
     if let Some([Some(charset), Some(collation)]) = answer.rows.first().map(Vec::as_slice)
         && collation != bootstrap::COLLATION
     {
+        let named = |name: &str| {
+            Identifier::new(name, Dialect::Mysql)
+                .map_err(|error| WireError::Protocol(format!("a character set: {error}")))
+        };
+        let (charset, collation) = (named(charset)?, named(collation)?);
         client.run(&format!(
             "ALTER DATABASE {DATABASE} CHARACTER SET {charset} COLLATE {collation}"
         ))?;

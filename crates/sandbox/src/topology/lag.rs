@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_model::{Product, Shape};
+use dbdyno_model::{Dialect, Literal, Product, Shape};
 
 use super::member::{Asked, column};
 use super::standing::{Standing, Works};
@@ -67,7 +67,8 @@ fn behind(
     if member.node.product == Product::MySql {
         let own = member.single("SELECT @@GLOBAL.gtid_executed")?;
         let (done, own) = (done.replace('\n', ""), own.replace('\n', ""));
-        let missing = first.single(&format!("SELECT GTID_SUBTRACT('{done}','{own}')"))?;
+        let [done, own] = [done, own].map(|set| Literal::new(&set, Dialect::Mysql));
+        let missing = first.single(&format!("SELECT GTID_SUBTRACT({done},{own})"))?;
         return Ok(count_gtids(&missing));
     }
     let own = member.single("SELECT @@GLOBAL.gtid_slave_pos")?;
