@@ -249,7 +249,8 @@ mod tests {
                 for dialect in [Dialect::Mysql, Dialect::Postgres] {
                     for told in planner_settings(dialect, &base, &test) {
                         let (name, value) = told.split_once('=').unwrap();
-                        prop_assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b)));
+                        let is_part = |b: u8| b.is_ascii_alphanumeric() || b"_.".contains(&b);
+                        prop_assert!(name.bytes().all(is_part), "{told}");
                         let inside = value.strip_prefix('\'').and_then(|v| v.strip_suffix('\''));
                         let is_text = inside.is_some_and(|v| {
                             !v.contains(['\'', '\\']) && v.bytes().all(|b| (32..127).contains(&b))

@@ -463,7 +463,7 @@ fn workers_at(tables: &[TableName]) -> [String; 2] {
     let ids: Vec<String> = tables.iter().map(TableName::oid).collect();
     let ids = ids.join(", ");
     let at = |view: &str| format!("(SELECT count(*) FROM {view} WHERE relid IN ({ids}))");
-    // A name behind a point, at the end or before a blank; what else it has in it is taken as it is.
+    // A name behind a point, at the end or before a blank.
     let titles: Vec<String> = tables
         .iter()
         .map(|table| {

@@ -259,8 +259,9 @@ impl Catalogue {
     }
 }
 
-/// A session that looks at the tables and the catalogue of an arm: in PostgreSQL it finds functions,
-/// operators and relations in `pg_catalog` alone, so that tables stand with their schema.
+/// A session that looks at the tables and the catalogue of an arm: in PostgreSQL it finds
+/// functions, operators and relations in `pg_catalog` alone, so that tables stand with their
+/// schema.
 pub struct Onlooker {
     /// The session.
     pub client: Box<dyn Client>,

@@ -37,8 +37,9 @@ const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// does so from that one on.
 const INDEX_CLEANUP_SINCE: u32 = 12;
 
-/// Vacuums a table, which is named as it stands in statements, and again as long as some of its rows are not known to be visible; a few times
-/// at most, for sessions of others may be in the way for long.
+/// Vacuums a table, which is named as it stands in statements, and again as long as some of its
+/// rows are not known to be visible; a few times at most, for sessions of others may be in the way
+/// for long.
 ///
 /// # Errors
 /// The server's refusal.

@@ -233,8 +233,8 @@ mod tests {
             }
         }
 
-        /// Printable ASCII, without a backslash, and each text in quotes is without a quote: no mode
-        /// and no character set of a server reads it otherwise.
+        /// Printable ASCII, without a backslash, and each text in quotes is without a quote: no
+        /// mode and no character set of a server reads it otherwise.
         #[test]
         fn a_literal_has_nothing_to_escape_and_decodes_to_the_text(text in hostile()) {
             for dialect in [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite] {
@@ -245,8 +245,9 @@ mod tests {
                 let own = match (parts.len(), parts[0]) {
                     (3, "") => parts[1].to_owned(),
                     (3, "_utf8mb4 x") | (3, "CAST(x") | (7, _) => {
-                        let hex = |at: usize| u8::from_str_radix(&parts[1][at..at + 2], 16).unwrap();
-                        let bytes = (0..parts[1].len()).step_by(2).map(hex).collect();
+                        let digits = parts[1];
+                        let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+                        let bytes = (0..digits.len()).step_by(2).map(byte).collect();
                         String::from_utf8(bytes).unwrap()
                     }
                     _ => panic!("{sql}"),

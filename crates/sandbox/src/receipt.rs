@@ -1,9 +1,9 @@
 //! What this home has left at servers that are not ours, and what proves that.
 //!
 //! ```text
-//!   receipts/TOKEN   server, database, whether that was made too, tables      written, and locked
-//!        │                                                                    for as long as we live
-//!   marker with TOKEN at the server                                           made afterwards
+//!   receipts/TOKEN   server, database, whether that was made too, tables    written, and locked
+//!        │                                                                  as long as we live
+//!   marker with TOKEN at the server                                         made afterwards
 //!        │
 //!   killed ─▶ the next dbdyno of this home reads TOKEN there ─▶ its receipt says what may go
 //! ```

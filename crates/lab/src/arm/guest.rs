@@ -7,16 +7,16 @@
 //!        │
 //!   lock free? ── no ──▶ is it held by our other arm?  yes: the same tables, shared
 //!        │                                             no:  another dbdyno, refused
-//!   marker there? ── yes ──▶ its token has a receipt in this home: left by a killed dbdyno, and the
-//!        │                   tables that the receipt names go; it has none: refused, untouched
+//!   marker there? ── yes ──▶ its token has a receipt in this home: left by a killed dbdyno, and
+//!        │                   what the receipt names goes; it has none: refused, untouched
 //!   tables there? ── yes ──▶ somebody's own: refused, untouched
 //!        │
 //!   receipt, marker, tables  …  no tables, no marker, no receipt
 //! ```
 //!
 //! The receipt (`dbdyno_sandbox::Receipt`) proves which tables are ours: a server can say anything.
-//! The lock tells those of a living dbdyno from those of a killed one: the server lets go of it when
-//! its connection ends. Where a server has no such locks, that of the receipt must do.
+//! The lock tells those of a living dbdyno from those of a killed one: the server lets go of it
+//! when its connection ends. Where a server has no such locks, that of the receipt must do.
 
 use dbdyno_load::{Catalogue, Connector, LoadError};
 use dbdyno_model::{Dialect, Identifier};
@@ -67,8 +67,8 @@ impl Guest {
     ///
     /// # Errors
     /// The server's refusal; [`LoadError::TableExists`] for tables that are not ours;
-    /// [`LoadError::InUse`] if another dbdyno works there; [`LoadError::MarkedByOthers`] if a dbdyno
-    /// has left something there of which this home knows nothing.
+    /// [`LoadError::InUse`] if another dbdyno works there; [`LoadError::MarkedByOthers`] if one has
+    /// left something there of which this home knows nothing.
     pub(crate) fn arrive(
         destination: &Destination<'_>,
         tables: Vec<String>,

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! It is read from the catalogue and never selected from: whoever may make a table in the database
-//! may make one of this name, or a view that calls a function of his. What it says is a token, which
-//! is looked up in this home (`dbdyno_sandbox::Receipt`); which tables there are, the receipt says.
+//! may make one of this name, or a view that calls a function of his. What it says is a token,
+//! which is looked up in this home (`dbdyno_sandbox::Receipt`); which tables there are, the receipt
+//! says.
 
 use dbdyno_load::{Catalogue, LoadError, Occupant};
 use dbdyno_model::Identifier;

@@ -110,8 +110,8 @@ fn looked_at(
 ) -> Result<Environment, LabError> {
     let mut facts = Environment::default();
     let Ok(mut client) = station.connector.connect() else { return Ok(facts) };
-    // Statements are planned as those of the load, and the rest is looked at by a session that calls
-    // nothing of anybody else.
+    // Statements are planned as those of the load, and the rest is looked at by a session that
+    // calls nothing of anybody else.
     let Ok(mut onlooker) = Onlooker::open(&station.connector) else { return Ok(facts) };
     for dataset in datasets {
         tables::look(&mut onlooker, station.dialect, &**dataset, &mut facts);

@@ -38,7 +38,7 @@ pub(crate) fn settings(
         Dialect::Postgres => {
             let mut rows =
                 client.query("SELECT name, setting, unit FROM pg_catalog.pg_settings")?.rows;
-            rows.iter_mut().for_each(|row| with_unit(row));
+            rows.iter_mut().for_each(with_unit);
             rows
         }
         Dialect::Sqlite => sqlite_settings(client)?,
