@@ -185,7 +185,16 @@ fn a_squatter_hears_nothing(product: Product, version: &str) {
     // Nothing was doubtful this time.
     again.stop(&home).unwrap_or_else(|e| panic!("{e}"));
     let third = again.start_again(&home, say).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((third.port, password(&third)), (again.port, second));
+    assert_eq!((third.port, password(&third)), (again.port, second.clone()));
+    // Whoever gave it a new password was killed before it was noted that this one holds.
+    third.stop(&home).unwrap_or_else(|e| panic!("{e}"));
+    let dir = home.dir().join("bg").join(&name);
+    fs::rename(dir.join("password"), dir.join("password.next")).unwrap();
+    fs::write(dir.join("password"), &first).unwrap();
+    let fourth = third.start_again(&home, say).unwrap_or_else(|e| panic!("{e}"));
+    let last = password(&fourth);
+    assert!(last != second && !logs_in(&fourth, &second) && logs_in(&fourth, &last));
+    assert!(!dir.join("password.next").exists());
 }
 
 #[test]

