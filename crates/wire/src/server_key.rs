@@ -72,8 +72,8 @@ pub(crate) fn read(file: &Path) -> Result<RsaPublicKey, WireError> {
     in_pem(&bytes).map_err(|error| wrong(format!("is no RSA key in PEM: {error}")))
 }
 
-/// The key that these bytes are in PEM.
+/// The key that these bytes are in PEM. MySQL 8.0 ends its file with a zero byte.
 pub(crate) fn in_pem(pem: &[u8]) -> Result<RsaPublicKey, rsa::pkcs8::spki::Error> {
     let pem = String::from_utf8_lossy(pem);
-    RsaPublicKey::from_public_key_pem(pem.trim())
+    RsaPublicKey::from_public_key_pem(pem.trim_matches(|c: char| c.is_whitespace() || c == '\0'))
 }

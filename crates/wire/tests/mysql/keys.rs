@@ -72,7 +72,9 @@ fn the_password_is_sealed_under_the_key_that_the_user_gave() {
     let ours = RsaPrivateKey::new(&mut OsRng, 1024).unwrap();
     let folder = Folder::new();
     let file = folder.0.join("public_key.pem");
-    fs::write(&file, ours.to_public_key().to_public_key_pem(LineEnding::LF).unwrap()).unwrap();
+    // As MySQL 8.0.33 writes it.
+    let pem = ours.to_public_key().to_public_key_pem(LineEnding::LF).unwrap() + "\0";
+    fs::write(&file, pem).unwrap();
     for method in ["caching_sha2_password", "sha256_password"] {
         let key = ours.clone();
         let (endpoint, player) = stage(move |peer| {
