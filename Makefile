@@ -7,6 +7,7 @@
 #   make test    every check and every test, real servers included
 #   make orders  of these, the searches of orders of threads
 #   make isolation  10⁸ operations of the engine at each of its levels, judged: half an hour
+#   make deny    licences, bans and sources once more by cargo-deny, and advisories
 #   make soak    what searches longer and elsewhere than make test: an hour and more
 #   make fuzz    look for input that breaks a parser: a minute for each of seven
 #   make bench   what asking costs and how fast tables fill, beside sysbench: minutes
@@ -20,7 +21,7 @@ SHELL := bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo dist check test orders loom shuttle isolation soak setup fuzz bench aa web
+.PHONY: demo dist check test orders loom shuttle isolation deny soak setup fuzz bench aa web
 
 demo:
 	tools/setup demo
@@ -70,9 +71,17 @@ soak: setup
 	echo "SOAK_SEED=$$seed make orders"; \
 	SOAK_SEED=$$seed $(MAKE) --no-print-directory --keep-going orders || status=1; \
 	$(MAKE) --no-print-directory fuzz || status=1; \
+	$(MAKE) --no-print-directory deny || status=1; \
 	cargo xtask servers || status=1; \
 	$(MAKE) --no-print-directory dist || status=1; \
 	exit $$status
+
+# Advisories only where their database, which is fetched by git, can be reached.
+deny:
+	tools/setup deny
+	cargo deny --all-features check licenses bans sources
+	if cargo deny fetch db; then cargo deny --all-features check advisories; else \
+	  echo "advisories were NOT checked: their database cannot be reached from here" >&2; fi
 
 setup:
 	tools/setup test

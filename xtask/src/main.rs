@@ -6,20 +6,24 @@
 //! catalogue and writes `docs/SERVERS.md`; the program is a benchmark of the crate `sandbox`.
 //! `cargo xtask calibrate` counts how often verdicts are right and writes `docs/CALIBRATION.md`;
 //! the programs are benchmarks of the crates `stats`, for what is simulated, and `dbdyno`.
+//! `cargo xtask third-parties` checks what others have made, and writes their notices.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program of this repository")]
 
 mod place;
 mod testing;
+mod third_party;
 mod tidy;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use place::repository;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy                check the rules of docs/STYLE.md
+       cargo xtask third-parties       check licences and sources of dependencies by deny.toml
+       cargo xtask third-parties FILE  write their notices
        cargo xtask test                run every check and every test; list what failed
        cargo xtask check               of these, what takes a few minutes
        cargo xtask repeat TIMES        run every test so many times on a busy host
@@ -37,6 +41,13 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => report(tidy::check(repository())),
+        ["third-parties"] => third_parties(third_party::check()),
+        ["third-parties", path] => {
+            third_parties(third_party::write_notices(Path::new(path)).map(|count| {
+                println!("{count} packages in {path}");
+                Vec::new()
+            }))
+        }
         ["test"] => testing::test(),
         ["check"] => testing::check(),
         ["faults"] => testing::faults(""),
@@ -157,6 +168,22 @@ fn bench(package: &str, name: &str, arguments: &[String]) -> Command {
     cargo.args(["bench", "--quiet", "--package", package, "--bench", name, "--"]);
     cargo.args(arguments).current_dir(repository());
     cargo
+}
+
+/// Says what speaks against dependencies.
+fn third_parties(outcome: Result<Vec<String>, String>) -> ExitCode {
+    match outcome {
+        Ok(found) if found.is_empty() => ExitCode::SUCCESS,
+        Ok(found) => {
+            found.iter().for_each(|sentence| println!("{sentence}"));
+            eprintln!("third parties: see deny.toml, which says what is allowed");
+            ExitCode::FAILURE
+        }
+        Err(message) => {
+            eprintln!("third parties: {message}");
+            ExitCode::from(2)
+        }
+    }
 }
 
 fn report(outcome: Result<Vec<tidy::Violation>, String>) -> ExitCode {

@@ -95,6 +95,7 @@ fn form() -> Vec<Step> {
     let denied = ["--", "-D", "warnings"];
     vec![
         Step::new("format", &["cargo", "fmt", "--all", "--check"]),
+        Step::new("third parties", &["cargo", "xtask", "third-parties"]),
         Step::new("clippy", &[&clippy[..], &denied].concat()),
     ]
 }
@@ -112,6 +113,11 @@ mod tests {
              'target.\"cfg(all())\".runner=[\"env\",\"RUSTC_BOOTSTRAP=1\"]' --lib -- \
              -Zunstable-options --report-time one"
         );
+    }
+
+    #[test]
+    fn the_terms_of_others_are_a_step_of_the_quick_check() {
+        assert!(quick().iter().any(|step| step.line() == "cargo xtask third-parties"));
     }
 
     #[test]
