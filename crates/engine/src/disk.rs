@@ -23,6 +23,7 @@ mod sim;
 
 pub(crate) use device::attach;
 pub use real::RealDisk;
+pub(crate) use real::private;
 pub use sim::SimDisk;
 
 /// A place for files with plain names.

@@ -1,6 +1,5 @@
 //! An engine in a directory of the machine.
 
-use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use std::sync::Arc;
 use dbdyno_model::Design;
 use dbdyno_model::design::DeadlockPrint;
 
-use crate::disk::RealDisk;
+use crate::disk::{RealDisk, private};
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::latch::Clock;
@@ -29,8 +28,7 @@ impl Engine {
         let witness: Box<dyn io::Write + Send> = match design.deadlock_print {
             DeadlockPrint::Off => Box::new(io::sink()),
             DeadlockPrint::Quiet | DeadlockPrint::Noisy => {
-                let mut file = OpenOptions::new();
-                let file = file.create(true).append(true).open(directory.join(WITNESS));
+                let file = private().create(true).append(true).open(directory.join(WITNESS));
                 Box::new(file.map_err(unopened)?)
             }
         };

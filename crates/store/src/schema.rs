@@ -5,6 +5,8 @@
 //! are compared with ours (`guard`). A migration takes one version to the next inside one
 //! transaction; none is ever removed or changed once released.
 
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -49,6 +51,9 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowan
     // Absolute, for SQLite gives the empty path, `:memory:` and `file:` a meaning of their own.
     let absolute = std::path::absolute(path)
         .map_err(|error| StoreError::CannotOpen(path.to_owned(), error.to_string()))?;
+    if flags.contains(OpenFlags::SQLITE_OPEN_CREATE) {
+        make_private(&absolute);
+    }
     let mut connection = Connection::open_with_flags(absolute, flags).map_err(fail)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
     guard::harden(&connection).map_err(fail)?;
@@ -66,6 +71,12 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowan
         .execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")
         .map_err(fail)?;
     Ok((connection, allowance))
+}
+
+/// Makes an empty file that only its owner may read, if there is none; SQLite gives its mode to the
+/// files beside it. Whatever is in the way, SQLite meets and reports.
+fn make_private(path: &Path) {
+    let _reported_by_sqlite = File::options().write(true).create_new(true).mode(0o600).open(path);
 }
 
 /// Lets readers and the writer work at once. The mode stays with the file, so that it does not

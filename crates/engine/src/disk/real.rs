@@ -1,10 +1,13 @@
-//! A directory of the machine.
+//! A directory of the machine. Only its owner may enter it or read what is in it: a password of the
+//! server that the engine is behind would be worth nothing otherwise.
 
-use std::fs::{self, OpenOptions};
-use std::io;
-use std::os::unix::fs::FileExt;
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use rustix::fs::OFlags;
 
 use super::{Disk, File};
 
@@ -21,24 +24,42 @@ pub struct RealDisk {
 }
 
 impl RealDisk {
-    /// The files in a directory, which is made if there is none.
+    /// The files in a directory, which is made if there is none. One that is empty or an engine's
+    /// becomes private; another's mode is left alone, and only our files in it are private.
     ///
     /// # Errors
     /// It cannot be made, or another process has it (`WouldBlock`).
     pub fn open(path: &Path) -> io::Result<RealDisk> {
-        fs::create_dir_all(path)?;
-        let lock =
-            OpenOptions::new().create(true).truncate(false).write(true).open(path.join(LOCK))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        let place = path.join(LOCK);
+        if place.is_file() || fs::read_dir(path)?.next().is_none() {
+            fs::set_permissions(path, Permissions::from_mode(0o700))?;
+        }
+        let mut lock = private().create(true).truncate(false).open(&place)?;
+        lock.set_permissions(Permissions::from_mode(0o600))?;
         lock.try_lock().map_err(|error| match error {
             fs::TryLockError::WouldBlock => {
-                let what = format!("{} belongs to another engine that runs", path.display());
+                let pid = fs::read_to_string(&place).ok().and_then(|pid| pid.trim().parse().ok());
+                let holder = pid.map_or(String::new(), |pid: u32| format!(" (pid {pid})"));
+                let what =
+                    format!("{} belongs to another engine that runs{holder}", path.display());
                 io::Error::new(io::ErrorKind::WouldBlock, what)
             }
             fs::TryLockError::Error(error) => error,
         })?;
+        lock.set_len(0)?;
+        writeln!(lock, "{}", std::process::id())?;
         let directory = fs::File::open(path)?;
         Ok(RealDisk { path: path.to_owned(), directory, _lock: lock })
     }
+}
+
+/// To read and to write; readable by its owner alone if it is made. Links are not followed: whoever
+/// might have put one there would choose what is overwritten.
+pub(crate) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
+    options
 }
 
 impl Disk for RealDisk {
@@ -52,14 +73,11 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(true);
-        Ok(Arc::new(options.open(self.path.join(name))?))
+        Ok(Arc::new(private().create(true).truncate(true).open(self.path.join(name))?))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
-        let file = OpenOptions::new().read(true).write(true).open(self.path.join(name))?;
-        Ok(Arc::new(file))
+        Ok(Arc::new(private().open(self.path.join(name))?))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -103,5 +121,45 @@ impl File for fs::File {
 
     fn truncate(&self, size: u64) -> io::Result<()> {
         self.set_len(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn nobody_else_may_read_what_an_engine_writes() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a/data");
+        let disk = RealDisk::open(&path).unwrap();
+        disk.create("redo").unwrap();
+        assert_eq!((mode(&path), mode(&path.join(LOCK))), (0o700, 0o600));
+        assert_eq!(mode(&path.join("redo")), 0o600);
+        let error = RealDisk::open(&path).unwrap_err().to_string();
+        assert!(error.contains(&format!("pid {}", std::process::id())), "{error}");
+        drop(disk);
+        // As an earlier release has left them.
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(path.join(LOCK), Permissions::from_mode(0o644)).unwrap();
+        drop(RealDisk::open(&path).unwrap());
+        assert_eq!((mode(&path), mode(&path.join(LOCK))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn a_directory_of_other_things_keeps_its_mode_and_links_are_not_followed() {
+        let home = tempfile::tempdir().unwrap();
+        fs::set_permissions(home.path(), Permissions::from_mode(0o755)).unwrap();
+        let victim = home.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let disk = RealDisk::open(home.path()).unwrap();
+        assert_eq!(mode(home.path()), 0o755);
+        std::os::unix::fs::symlink(&victim, home.path().join("redo")).unwrap();
+        assert!(disk.create("redo").is_err() && disk.open("redo").is_err());
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
     }
 }
