@@ -13,7 +13,7 @@ use dbdyno_lab::input;
 use crate::args::DoctorFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
+use crate::{files, output};
 
 /// Levels that are decided where none is asked for.
 pub(crate) const USUAL: [Level; 4] = [
@@ -88,16 +88,11 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
 
 /// Draws the cycles of all levels that are broken.
 fn draw(history: &History, all: &[(Level, Verdict)], directory: &Path) -> Result<(), Failure> {
-    let write = |path: PathBuf, text: &str| {
-        std::fs::write(&path, text)
-            .map_err(|error| Failure::Write(path.display().to_string(), error))
-    };
-    std::fs::create_dir_all(directory)
-        .map_err(|error| Failure::Write(directory.display().to_string(), error))?;
+    files::make_directory(directory)?;
     for (level, verdict) in all {
         for (number, picture) in (1..).zip(pictures(history, verdict)) {
             let ending = if number == 1 { String::new() } else { format!("-{number}") };
-            write(directory.join(format!("{level}{ending}.svg")), &picture)?;
+            files::write(&directory.join(format!("{level}{ending}.svg")), picture)?;
         }
     }
     Ok(())
@@ -108,7 +103,7 @@ pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let bytes = write_history(history, Format::of_ending(ending))
         .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
-    std::fs::write(path, bytes).map_err(|error| Failure::Write(path.display().to_string(), error))
+    files::write(path, bytes)
 }
 
 /// The verdict; one that says that the level holds is told only if its proof is accepted.

@@ -7,6 +7,7 @@ use dbdyno_report::{Checked, View};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::files;
 
 /// Where a workflow of GitHub wants its summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -25,8 +26,8 @@ pub(crate) fn github(all: &[Checked], summary: &str) -> Result<String, Failure> 
         return Ok(format!("{annotations}\n{summary}"));
     };
     let failed = |error| Failure::Write(path.display().to_string(), error);
-    let mut file =
-        std::fs::OpenOptions::new().append(true).create(true).open(&path).map_err(failed)?;
+    let open = || std::fs::OpenOptions::new().append(true).create(true).open(&path);
+    let mut file = files::by_users_umask(open).map_err(failed)?;
     file.write_all(format!("{summary}\n").as_bytes()).map_err(failed)?;
     Ok(annotations)
 }

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use clap::{Args, Subcommand, ValueEnum};
 use dbdyno_model::{ArmSpec, Design, Secret, Target, Transport};
+use dbdyno_sandbox::own_directory;
 use dbdyno_serve::{Limits, Listener, Server, ServerSecurity, Settings, engine_in};
 use nix::sys::time::TimeValLike as _;
 use nix::time::{ClockId, clock_gettime};
@@ -21,7 +22,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::args::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{output, session};
+use crate::{files, output, session};
 
 #[derive(Debug, Args)]
 pub(crate) struct EngineFlags {
@@ -48,10 +49,10 @@ pub(crate) struct Serve {
     /// Address and port; port 0 is one that is free
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3307")]
     pub listen: String,
-    /// A unix socket instead, which is made and taken away
+    /// A unix socket instead, which is made and taken away; without a password it is private
     #[arg(long, value_name = "PATH", conflicts_with = "listen")]
     pub socket: Option<PathBuf>,
-    /// Directory of the tables, made if it is not there [default: engine in the home]
+    /// Directory of the tables, private, made if it is not there [default: engine in the home]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// The account that is let in
@@ -115,8 +116,8 @@ impl Serve {
             return Err(outside);
         }
         let data = match &self.data {
-            Some(data) => data.clone(),
-            None => session::open_home(place)?.dir().join("engine"),
+            Some(data) => own_directory(data)?,
+            None => own_directory(&session::open_home(place)?.dir().join("engine"))?,
         };
         let shown = data.display();
         let engine = engine_in(&data, &design, monotonic_ns);
@@ -124,7 +125,7 @@ impl Serve {
             Failure::Usage(format!("{shown}: {error}; name another directory with --data"))
         })?;
         let signals = signals()?;
-        let listener = self.listener()?;
+        let listener = self.listener(&settings.password)?;
         let (user, database) = (settings.user.clone(), settings.database.clone());
         let is_required = settings.security.as_ref().is_some_and(ServerSecurity::is_required);
         let server = Server::start(listener, engine, settings).map_err(|error| {
@@ -224,12 +225,18 @@ impl Serve {
         }))
     }
 
-    fn listener(&self) -> Result<Listener, Failure> {
+    fn listener(&self, password: &Secret) -> Result<Listener, Failure> {
         match &self.socket {
-            Some(path) => Listener::unix(path).map_err(|error| {
-                let shown = path.display();
-                Failure::Usage(format!("--socket {shown}: {error}; name another or remove it"))
-            }),
+            Some(path) => {
+                let bind = || Listener::unix(path);
+                // Where nobody is asked for a password, the socket's mode lets the user in alone.
+                let is_private = password.is_empty();
+                let bound = if is_private { bind() } else { files::by_users_umask(bind) };
+                bound.map_err(|error| {
+                    let shown = path.display();
+                    Failure::Usage(format!("--socket {shown}: {error}; name another or remove it"))
+                })
+            }
             None => Listener::tcp(&*self.listen).map_err(|error| self.unheard(&error)),
         }
     }

@@ -26,6 +26,7 @@ mod experiment;
 mod explain;
 mod explanation;
 mod failure;
+mod files;
 mod history;
 mod insert_benchmark;
 mod levels;
@@ -63,6 +64,7 @@ use exit::Exit;
 use failure::Failure;
 
 fn main() -> ExitCode {
+    files::keep_private();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(wanted) => return report(told(wanted)),

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use crate::command_line::Args;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
+use crate::{files, output};
 
 /// Prints what a shell reads to complete words.
 pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
@@ -22,8 +22,9 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
 /// Writes a page for the program and for each of its commands.
 pub(crate) fn pages(directory: &Path) -> Result<Exit, Failure> {
     let failed = |error| Failure::Write(directory.display().to_string(), error);
-    std::fs::create_dir_all(directory).map_err(failed)?;
-    clap_mangen::generate_to(Args::command(), directory).map_err(failed)?;
+    files::make_directory(directory)?;
+    let generate = || clap_mangen::generate_to(Args::command(), directory);
+    files::by_users_umask(generate).map_err(failed)?;
     let count = std::fs::read_dir(directory).map_err(failed)?.count();
     output::say(&format!("{count} pages in {}: man -l {0}/dbdyno.1", directory.display()));
     Ok(Exit::Holds)

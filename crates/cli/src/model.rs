@@ -21,7 +21,7 @@ use dbdyno_workload::suggest::did_you_mean;
 use crate::args::{DoctorFormat, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
+use crate::{files, output};
 use counted::Counted;
 
 /// More states are not covered by paths.
@@ -180,8 +180,7 @@ fn write_trace(
     };
     let trace = itf(&judged.trace, &source, &shown);
     if let Some(path) = &flags.itf {
-        std::fs::write(path, format!("{trace:#}\n"))
-            .map_err(|error| Failure::Write(path.display().to_string(), error))?;
+        files::write(path, format!("{trace:#}\n"))?;
     }
     if let Some(path) = &flags.html {
         let mut about = vec![format!("{}: {}.", protocol.name(), protocol.about())];

@@ -22,6 +22,7 @@ use dbdyno_report::{COLOUR_SEQUENCES, Colour, HistoryExtent, Order, TextStyle, V
 use crate::args::{Color, Format, Section, Shape, Told, ToldFormat};
 use crate::ci;
 use crate::failure::Failure;
+use crate::files;
 
 const WIDTH_WITHOUT_TERMINAL: usize = 100;
 
@@ -233,7 +234,7 @@ pub(crate) fn history(
 /// Writes a page and says where it is.
 pub(crate) fn write_page(path: &Path, page: String) -> Result<(), Failure> {
     let shown = path.display().to_string();
-    std::fs::write(path, page).map_err(|error| Failure::Write(shown.clone(), error))?;
+    files::write(path, page)?;
     let shown = std::fs::canonicalize(path).map_or(shown, |path| path.display().to_string());
     say(&format!("report {shown}"));
     Ok(())

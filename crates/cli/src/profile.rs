@@ -23,7 +23,7 @@ use crate::args::{Format, Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::{compare, output, plan, session};
+use crate::{compare, files, output, plan, session};
 
 /// Collapsed stacks are read into memory.
 const PROFILE_MOST: u64 = 4 << 30;
@@ -292,15 +292,13 @@ fn say_unnamed(arm: Arm, all: &[Sampled]) {
 
 /// Writes profiles as files that this command, and tools for flame graphs, read.
 fn keep(directory: &Path, sides: &PerArm<Vec<Side>>, waits: bool) -> Result<(), Failure> {
-    let failed = |error| Failure::Write(directory.display().to_string(), error);
-    std::fs::create_dir_all(directory).map_err(failed)?;
+    files::make_directory(directory)?;
     let mut command = "dbdyno profile".to_owned();
     for arm in Arm::BOTH {
         command.push_str(&format!(" --{arm}"));
         for side in &sides[arm] {
             let path = directory.join(format!("{}.folded", side.name));
-            let failed = |error| Failure::Write(path.display().to_string(), error);
-            std::fs::write(&path, &side.stacks).map_err(failed)?;
+            files::write(&path, &side.stacks)?;
             let operations = side.operations.unwrap_or_default();
             command.push_str(&format!(" {}@{operations:.0}", path.display()));
         }

@@ -29,7 +29,7 @@ use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::verify::{Verify, VerifyFormat, VerifyKind, levels_of};
 use crate::witnesses::{self, Anomaly};
-use crate::{output, session};
+use crate::{files, output, session};
 
 /// Drives each target, one after the other, and judges what was recorded.
 pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
@@ -55,8 +55,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     let mut all = Vec::new();
     let mut is_cut_short = false;
     if let Some(folder) = &flags.scripts {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Failure::Write(folder.display().to_string(), error))?;
+        files::make_directory(folder)?;
     }
     for spec in &specs {
         let mut ticker = Ticker::new();
@@ -172,8 +171,7 @@ fn judged(
             // Searches by ranges and deletions have words in records alone.
             VerifyKind::Rows => {
                 seal(&mut recorded.records);
-                std::fs::write(path, &recorded.records)
-                    .map_err(|error| Failure::Write(path.display().to_string(), error))?;
+                files::write(path, &recorded.records)?;
             }
             _ => check::exported(&history, path)?,
         }

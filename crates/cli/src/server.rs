@@ -25,7 +25,7 @@ use dbdyno_workload::suggest::did_you_mean;
 use crate::args::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{output, session};
+use crate::{files, output, session};
 
 #[derive(Debug, Args)]
 pub(crate) struct Server {
@@ -157,7 +157,8 @@ pub(crate) fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
             Ok(Exit::Holds)
         }
         ServerCommand::Shell(named) => {
-            let code = background(&home, &named.name)?.shell(&home)?;
+            let server = background(&home, &named.name)?;
+            let code = files::by_users_umask(|| server.shell(&home))?;
             Ok(if code == 0 { Exit::Holds } else { Exit::CouldNot })
         }
         ServerCommand::Logs(logs) => {
@@ -547,7 +548,7 @@ fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Holds);
     }
     if let Some(image) = Image::named(home, name) {
-        return match image.remove(home)? {
+        return match image.remove(home, &mut output::say)? {
             true => Ok(Exit::Holds),
             false => Err(Failure::Usage(format!(
                 "NAME {name:?}: a server is being started from this image; try again in a moment"
@@ -562,6 +563,6 @@ fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
              ls` names all"
         )));
     };
-    dbdyno_sandbox::remove(home, &release)?;
+    dbdyno_sandbox::remove(home, &release, &mut output::say)?;
     Ok(Exit::Holds)
 }

@@ -28,10 +28,16 @@ use crate::output;
 
 /// Opens the home and clears away what a killed dbdyno has left.
 pub(crate) fn open_home(place: &Place) -> Result<Home, Failure> {
-    let home = Home::open(place.home.as_deref())?;
-    for cleaned in home.sweep() {
+    let home = home_of(place)?;
+    for cleaned in home.sweep(&mut output::say) {
         output::say(&format!("cleaned up: {cleaned}"));
     }
+    Ok(home)
+}
+
+fn home_of(place: &Place) -> Result<Home, Failure> {
+    let home = Home::open(place.home.as_deref())?;
+    home.notes().iter().for_each(|note| output::say(note));
     Ok(home)
 }
 
@@ -39,7 +45,7 @@ pub(crate) fn open_home(place: &Place) -> Result<Home, Failure> {
 pub(crate) fn open_store(place: &Place) -> Result<Store, Failure> {
     let path: PathBuf = match &place.store {
         Some(path) => path.clone(),
-        None => Home::open(place.home.as_deref())?.store_path(),
+        None => home_of(place)?.store_path(),
     };
     Ok(Store::open(&path)?)
 }

@@ -14,6 +14,7 @@ use dbdyno_model::isolation::IsolationLevel;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::files;
 
 /// Stories of a witness that are tried, at most.
 const STORIES_MOST: usize = 24;
@@ -168,8 +169,7 @@ pub(crate) fn keep(
         let name = format!("{target}-{level}-{}", anomaly_file_name(&one.anomaly));
         for (ending, text) in [("case", &one.case), ("sql", &one.sql)] {
             let path = folder.join(format!("{name}.{ending}"));
-            std::fs::write(&path, text)
-                .map_err(|error| Failure::Write(path.display().to_string(), error))?;
+            files::write(&path, text)?;
         }
     }
     Ok(())

@@ -27,8 +27,8 @@ pub enum LabError {
     Unlike(String),
     /// The loads of a plan cannot be asked of its arms. A whole sentence.
     Loads(String),
-    /// Another process is measuring this run.
-    Busy(RunId),
+    /// Another process, with this pid, is measuring this run.
+    Busy(RunId, i32),
     /// Recorded arrivals cannot be read. A whole sentence.
     Arrivals(String),
     /// Instructions cannot be counted. A clause.
@@ -53,7 +53,7 @@ impl LabError {
             | LabError::Judge(_)
             | LabError::Unlike(_)
             | LabError::Loads(_)
-            | LabError::Busy(_)
+            | LabError::Busy(..)
             | LabError::Arrivals(_)
             | LabError::Idle(_)
             | LabError::Profile(_)
@@ -108,8 +108,11 @@ impl fmt::Display for LabError {
             | LabError::Idle(text)
             | LabError::Loads(text)
             | LabError::Profile(text) => f.write_str(text),
-            LabError::Busy(run) => {
-                write!(f, "another dbdyno is measuring run {run}; wait until it is done")
+            LabError::Busy(run, pid) => {
+                write!(
+                    f,
+                    "another dbdyno (pid {pid}) is measuring run {run}; wait until it is done"
+                )
             }
             LabError::BrokeOff(run, cause) => write!(
                 f,

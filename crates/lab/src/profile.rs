@@ -71,7 +71,8 @@ pub fn profile(
     kind: Kind,
     tool_version: &str,
 ) -> Result<Vec<Sampled>, LabError> {
-    let scratch = lab.home.scratch("profile");
+    let scratch =
+        lab.home.scratch("profile", &mut |text| lab.watch.progress(Progress::Reading(text)));
     let scratch = scratch.map_err(|error| LabError::Profile(error.to_string()))?;
     let events = match kind {
         Kind::Samples => Events::Clock,

@@ -48,7 +48,7 @@ fn main() {
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let home = Home::open(None).expect("the home opens");
-    home.sweep();
+    home.sweep(&mut |_| {});
     let mut rows = known_rows();
     let all: Vec<Offer> = offers();
     rows.retain(|target, _| all.iter().any(|offer| target_of(offer) == *target));
@@ -135,7 +135,7 @@ fn measure(home: &Home, product: Product, asked: &str) -> Result<Seen, String> {
         seconds: [get_s, init, start, stop],
     });
     if !before.contains(&release.name()) {
-        remove(home, &release).map_err(failed)?;
+        remove(home, &release, &mut |_| {}).map_err(failed)?;
     }
     seen
 }

@@ -27,7 +27,7 @@ use crate::cgroup;
 use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
-use crate::home::{Home, set_mode, write_private};
+use crate::home::{Home, make_passage, write_private};
 use crate::making::Making;
 use crate::options::Options;
 use crate::password;
@@ -142,8 +142,7 @@ impl Background {
                 ),
             });
         }
-        fs::create_dir(&dir).map_err(SandboxError::io("create", &dir))?;
-        set_mode(&dir, 0o755)?;
+        make_passage(&dir)?;
         let (name, tree) = (name.to_owned(), release.name());
         let (product, port) = (release.product, 0);
         let new = Background { name, product, tree, port, settings, membership, dir };
@@ -411,12 +410,17 @@ impl Background {
     }
 }
 
-/// Removes a release that is here, and its empty data directories.
+/// Removes a release that is here, and its empty data directories; `progress` hears for whom it
+/// waits.
 ///
 /// # Errors
 /// [`SandboxError::Unsuitable`] while a server runs from it or a background server needs it.
-pub fn remove(home: &Home, release: &Release) -> Result<(), SandboxError> {
-    let _lock = home.lock(&mut |_| {})?;
+pub fn remove(
+    home: &Home,
+    release: &Release,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), SandboxError> {
+    let _lock = home.lock(progress)?;
     let name = release.name();
     let refuse = |reason: String| {
         let what = format!("release {name}");

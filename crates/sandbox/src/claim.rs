@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::SandboxError;
-use crate::home::{Home, set_mode};
+use crate::home::{Home, create_private, make_passage};
 use crate::process::Identity;
 
 /// Longer names would not fit into a socket's address together with the home.
@@ -31,21 +31,24 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Makes a directory for `name`.
-    pub(crate) fn new(home: &Home, name: &str) -> Result<Claim, SandboxError> {
+    /// Makes a directory for `name`; tells `progress` if it must wait.
+    pub(crate) fn new(
+        home: &Home,
+        name: &str,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Claim, SandboxError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let dir = home.run().join(format!("{}-{}-{number}", tame(name), std::process::id()));
-        let _exclusive = lock_run(home)?;
+        let _exclusive = home.lock_run(progress)?;
         if dir.exists() {
             // The pid has been used before, and its claim was never swept.
             fs::remove_dir_all(&dir).map_err(SandboxError::io("remove", &dir))?;
         }
-        fs::create_dir(&dir).map_err(SandboxError::io("create", &dir))?;
-        set_mode(&dir, 0o755)?;
+        make_passage(&dir)?;
         let path = dir.join("owner");
         let failed = || SandboxError::io("write", &path);
-        let mut owner = File::create_new(&path).map_err(failed())?;
+        let mut owner = create_private(&path).map_err(failed())?;
         let own = Identity::own().ok_or_else(|| failed()(std::io::ErrorKind::NotFound.into()))?;
         owner.write_all(own.to_line().as_bytes()).map_err(failed())?;
         owner.lock().map_err(failed())?;
@@ -65,12 +68,16 @@ impl Drop for Claim {
 
 impl Home {
     /// A directory for files of this run, removed when the value is dropped, or by a later sweep.
-    /// `name` is up to 12 letters, digits and hyphens.
+    /// `name` is up to 12 letters, digits and hyphens; `progress` hears for whom it waits.
     ///
     /// # Errors
-    /// [`SandboxError::Io`].
-    pub fn scratch(&self, name: &str) -> Result<Scratch, SandboxError> {
-        Claim::new(self, name).map(|claim| Scratch { claim })
+    /// [`SandboxError::Busy`] if another dbdyno keeps everybody waiting; [`SandboxError::Io`].
+    pub fn scratch(
+        &self,
+        name: &str,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Scratch, SandboxError> {
+        Claim::new(self, name, progress).map(|claim| Scratch { claim })
     }
 }
 
@@ -93,22 +100,12 @@ fn tame(name: &str) -> String {
     plain.take(MAX_NAME_BYTES).collect()
 }
 
-/// Keeps others from making claims and from sweeping, as long as the file is open.
-pub(crate) fn lock_run(home: &Home) -> Result<File, SandboxError> {
-    let path = home.dir().join("run.lock");
-    let open = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = open.map_err(SandboxError::io("open", &path))?;
-    file.lock().map_err(SandboxError::io("lock", &path))?;
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn home() -> (tempfile::TempDir, Home) {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-        set_mode(dir.path(), 0o755).unwrap();
         let home = Home::open(Some(dir.path())).unwrap();
         (dir, home)
     }
@@ -116,11 +113,11 @@ mod tests {
     #[test]
     fn a_claim_is_removed_on_drop_and_a_living_one_is_never_swept() {
         let (_dir, home) = home();
-        let scratch = home.scratch("sqlite").unwrap();
+        let scratch = home.scratch("sqlite", &mut |_| {}).unwrap();
         fs::write(scratch.path().join("x.db"), "x").unwrap();
         // Even if the owner's record cannot be read, the lock tells that it lives.
         fs::write(scratch.path().join("owner"), "garbage").unwrap();
-        assert!(home.sweep().is_empty());
+        assert!(home.sweep(&mut |_| {}).is_empty());
         assert!(scratch.path().join("x.db").exists());
         let path = scratch.path().to_owned();
         drop(scratch);
@@ -131,7 +128,7 @@ mod tests {
     fn a_name_cannot_leave_the_directory() {
         assert_eq!(tame("../../etc/a name that is long"), "etcanamethat");
         let (_dir, home) = home();
-        let scratch = home.scratch("../x").unwrap();
+        let scratch = home.scratch("../x", &mut |_| {}).unwrap();
         assert_eq!(scratch.path().parent(), Some(home.run().as_path()));
     }
 }

@@ -8,7 +8,6 @@
 //!
 //! It dies with us as all servers do, and whoever wants to log in has to know its random password.
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -24,7 +23,7 @@ use crate::child::{self, Kept};
 use crate::claim::Scratch;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
-use crate::home::Home;
+use crate::home::{Home, create_private};
 use crate::process::{Identity, keep_on};
 
 /// Seconds for a clean end, which flushes the log.
@@ -48,8 +47,13 @@ impl EngineServer {
     ///
     /// # Errors
     /// [`SandboxError::StartFailed`] with what it said, [`SandboxError::Io`].
-    pub fn start(home: &Home, design: &Design, name: &str) -> Result<EngineServer, SandboxError> {
-        let scratch = home.scratch(name)?;
+    pub fn start(
+        home: &Home,
+        design: &Design,
+        name: &str,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<EngineServer, SandboxError> {
+        let scratch = home.scratch(name, progress)?;
         let spec = ArmSpec {
             target: Target::Engine(*design),
             slow: 0.0,
@@ -121,7 +125,7 @@ impl EngineServer {
     fn launch(&mut self) -> Result<(), SandboxError> {
         let program = std::env::current_exe().map_err(SandboxError::spawn("dbdyno"))?;
         let log = self.log();
-        let file = File::create(&log).map_err(SandboxError::io("create", &log))?;
+        let file = create_private(&log).map_err(SandboxError::io("create", &log))?;
         let mut command = child::own(&program);
         command.env("DBDYNO_ENGINE_PASSWORD", self.password.expose());
         command.args(["engine", "serve", "--listen", "127.0.0.1:0", "--user", USER]);

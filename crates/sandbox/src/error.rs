@@ -34,6 +34,25 @@ pub enum SandboxError {
         /// Targets that name another source.
         others: Vec<String>,
     },
+    /// A package is another than the one that was pinned. It was deleted.
+    Changed {
+        /// Which one.
+        what: String,
+        /// The SHA-256 that it must have.
+        pinned: String,
+        /// The one that it has.
+        found: String,
+    },
+    /// There is no SHA-256 that a package could be held against. It was not kept.
+    Unpinned {
+        /// Which one.
+        what: String,
+    },
+    /// There is no key by which packages of Debian could be checked.
+    NoKeyring {
+        /// Where it was looked for.
+        places: Vec<PathBuf>,
+    },
     /// The disk is too full. Checked before anything is written.
     NoSpace {
         /// The file system, by a path on it.
@@ -100,10 +119,27 @@ pub enum SandboxError {
         /// Why not, and what to try; a clause.
         reason: String,
     },
+    /// Somebody else can change what is in a directory of ours.
+    Exposed {
+        /// The directory, or one above it, or a link on the way.
+        place: PathBuf,
+        /// Its owner, by name.
+        owner: String,
+        /// Its mode.
+        mode: u32,
+        /// What that means; a clause.
+        why: &'static str,
+        /// The command that mends it.
+        mend: String,
+    },
     /// Another dbdyno holds the home and did not let go.
     Busy {
         /// The lock.
         place: PathBuf,
+        /// Who has it; a noun.
+        holder: String,
+        /// How long was waited.
+        within_s: u64,
     },
     /// A package was had, but what is in it does not work here.
     Damaged {
@@ -164,12 +200,11 @@ impl fmt::Display for SandboxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SandboxError::UnknownVersion { product, asked, available } => {
-                let name = product.name();
-                let offers: Vec<_> = available.iter().map(|v| format!("{name}:{v}")).collect();
-                let offers = offers.join(", ");
-                let hint = by_url(*product);
-                write!(f, "{name}:{asked} cannot be had; try one of {offers}, or {hint}")
+                write_unknown(f, *product, asked, available)
             }
+            SandboxError::Changed { what, pinned, found } => write_changed(f, what, pinned, found),
+            SandboxError::Unpinned { what } => write_unpinned(f, what),
+            SandboxError::NoKeyring { places } => write_no_keyring(f, places),
             SandboxError::NotReachable { source, detail, check } => write!(
                 f,
                 "packages of {source} cannot be had: {detail}; see whether {check} on this \
@@ -178,12 +213,9 @@ impl fmt::Display for SandboxError {
             SandboxError::Elsewhere { error, others } => {
                 write!(f, "{error}; another source has it, too: try {}", others.join(" or "))
             }
-            SandboxError::NoSpace { place, purpose, needed_mb, free_mb } => write!(
-                f,
-                "{purpose} needs {needed_mb} MB in {} but {free_mb} MB are free; make room, or set \
-                 DBDYNO_HOME to a directory on a larger disk",
-                place.display()
-            ),
+            SandboxError::NoSpace { place, purpose, needed_mb, free_mb } => {
+                write_no_space(f, place, purpose, (*needed_mb, *free_mb))
+            }
             SandboxError::TooSmall { purpose, what, needed, allowed, raise } => write!(
                 f,
                 "{purpose} needs {needed} {what} and may have {allowed}: {raise}; or use fewer \
@@ -210,9 +242,12 @@ impl fmt::Display for SandboxError {
                 package_of(tool)
             ),
             SandboxError::Unsuitable { what, reason } => write!(f, "{what}: {reason}"),
-            SandboxError::Busy { place } => write!(
+            SandboxError::Exposed { place, owner, mode, why, mend } => {
+                write_exposed(f, (place, owner, *mode), why, mend)
+            }
+            SandboxError::Busy { place, holder, within_s } => write!(
                 f,
-                "another dbdyno has been holding {} for ten minutes; wait for it, end it, or set \
+                "{holder} has been holding {} for {within_s} s; wait for it, end it, or set \
                  DBDYNO_HOME to another directory",
                 place.display()
             ),
@@ -272,6 +307,85 @@ fn start_hint(log: &[String]) -> &'static str {
     } else {
         "mend what the log names and try again"
     }
+}
+
+fn write_unknown(
+    f: &mut fmt::Formatter<'_>,
+    product: Product,
+    asked: &str,
+    available: &[String],
+) -> fmt::Result {
+    let name = product.name();
+    let offers: Vec<_> = available.iter().map(|v| format!("{name}:{v}")).collect();
+    let (offers, hint) = (offers.join(", "), by_url(product));
+    write!(f, "{name}:{asked} cannot be had; try one of {offers}, or {hint}")?;
+    match product {
+        Product::Postgres => f.write_str(
+            "; one that came out after this dbdyno has no pinned SHA-256: `dbdyno server get \
+             --unpinned` takes it all the same",
+        ),
+        Product::MySql | Product::MariaDb => Ok(()),
+    }
+}
+
+fn write_changed(f: &mut fmt::Formatter<'_>, what: &str, pinned: &str, found: &str) -> fmt::Result {
+    write!(
+        f,
+        "{what} is not the package that this dbdyno knows: its SHA-256 must be {pinned} and is \
+         {found}; it was deleted, and nothing in it was run. A proxy or mirror may have damaged it: \
+         try again; if it stays so, somebody has exchanged it: take another source (`dbdyno server \
+         ls --all`), or the maker's archive with `dbdyno server get --from`"
+    )
+}
+
+fn write_unpinned(f: &mut fmt::Formatter<'_>, what: &str) -> fmt::Result {
+    write!(
+        f,
+        "no SHA-256 is pinned for {what}, so that nobody can say whether it is what it was; take \
+         another release (`dbdyno server ls`), or this one all the same with `dbdyno server get \
+         --unpinned`"
+    )
+}
+
+fn write_no_space(
+    f: &mut fmt::Formatter<'_>,
+    place: &Path,
+    purpose: &str,
+    (needed_mb, free_mb): (u64, u64),
+) -> fmt::Result {
+    write!(
+        f,
+        "{purpose} needs {needed_mb} MB in {} but {free_mb} MB are free; make room, or set \
+         DBDYNO_HOME to a directory on a larger disk",
+        place.display()
+    )
+}
+
+fn write_exposed(
+    f: &mut fmt::Formatter<'_>,
+    (place, owner, mode): (&Path, &str, u32),
+    why: &str,
+    mend: &str,
+) -> fmt::Result {
+    write!(
+        f,
+        "{} belongs to {owner} and has the mode {mode:04o}: {why}, so nothing is kept there; if you \
+         trust what is in it now, mend it with `{mend}`, else name another directory (--home, \
+         DBDYNO_HOME, --data)",
+        place.display()
+    )
+}
+
+fn write_no_keyring(f: &mut fmt::Formatter<'_>, places: &[PathBuf]) -> fmt::Result {
+    let places: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
+    write!(
+        f,
+        "this machine does not have Debian's keys ({}), without which nothing that comes from \
+         Debian can be checked; install the package debian-archive-keyring (`apt-get install \
+         debian-archive-keyring`), take a release from another source (`dbdyno server ls`), or \
+         start the server yourself and name it by its URL",
+        places.join(" or ")
+    )
 }
 
 fn write_member(f: &mut fmt::Formatter<'_>, what: &str, why: &str, log: &[String]) -> fmt::Result {

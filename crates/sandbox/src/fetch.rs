@@ -19,7 +19,7 @@ use crate::archive;
 use crate::catalog::{self, Line, Packed, Source};
 use crate::child;
 use crate::error::SandboxError;
-use crate::home::{Home, set_mode};
+use crate::home::{Home, make_passage};
 use crate::layout::{Layout, root_in};
 use crate::registry;
 use crate::release::{Release, ask_version, finish, finished};
@@ -335,9 +335,8 @@ fn within_temporary(
     make: impl FnOnce(&Path) -> Result<Release, SandboxError>,
 ) -> Result<Release, SandboxError> {
     let dir = home.servers().join(format!(".tmp-{}", std::process::id()));
-    fs::create_dir_all(&dir).map_err(SandboxError::io("create", &dir))?;
-    // Whatever the mask of this process: foreign programs are asked there under their account.
-    set_mode(&dir, 0o755)?;
+    // Foreign programs are asked there under their account.
+    make_passage(&dir)?;
     let made = make(&dir);
     let _ = fs::remove_dir_all(&dir);
     made
@@ -362,6 +361,10 @@ fn unfinished(product: Product, line: &str, source: SourceKind, called: &str) ->
 fn sums_of(file: &Path) -> Result<Vec<(String, String)>, SandboxError> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let sums = sha256(&[file.to_owned()])?;
+fn name_of(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
     Ok(sums.into_iter().map(|sum| (name.clone(), sum)).collect())
 }
 

@@ -1,15 +1,27 @@
 //! The one directory in which everything lives, and the rules for touching it.
+//!
+//! ```text
+//!                              root's dbdyno         anybody else's
+//!   HOME, servers/, run/ …     root:nogroup 0710     USER 0700      passages
+//!     run/NAME-PID-N/s         nobody       0700     USER 0700      a server's own
+//!     servers/TREE             root         0755     USER 0755      what the makers publish
+//!     apt/, receipts/, files   root    0700, 0600    USER 0700, 0600
+//! ```
+//!
+//! A *passage* is a directory through which the account of the servers gets to what it may read,
+//! by its group, and which nobody else can enter. It cannot list it, either.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use crate::child;
-use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::foreign_files::create_fresh;
+use crate::lock::Lock;
+use crate::ownership::own_directory;
 
 const MARKER: &str = "dbdyno-home";
 const MARKER_TEXT: &str =
@@ -21,12 +33,23 @@ const MAX_PATH_BYTES: usize = 60;
 
 /// Seconds to wait for another dbdyno that downloads and unpacks.
 const LOCK_WITHIN_S: u64 = 600;
+/// Seconds to wait for another dbdyno that clears away what was left behind, gigabytes perhaps.
+const RUN_LOCK_WITHIN_S: u64 = 120;
+
+/// Directories that are passages.
+const PASSAGES: [&str; 6] = ["run", "servers", "templates", "images", "tools", "bg"];
+/// Directories that servers have nothing to do with.
+const PRIVATE: [&str; 2] = ["apt", "receipts"];
+/// Files that earlier releases made readable for all.
+const FILES: [&str; 6] =
+    ["dbdyno.db", "dbdyno.db-wal", "dbdyno.db-shm", "dbdyno.db-journal", "lock", "run.lock"];
 
 /// Where dbdyno keeps its servers, its data directories and its store. The crate's documentation
 /// shows what is in it.
 #[derive(Clone, Debug)]
 pub struct Home {
     dir: PathBuf,
+    notes: Vec<String>,
 }
 
 impl Home {
@@ -35,25 +58,28 @@ impl Home {
     ///
     /// # Errors
     /// [`SandboxError::NotOurs`] for a directory that holds something else or belongs to somebody
-    /// else; [`SandboxError::Io`].
+    /// else; [`SandboxError::Exposed`] where somebody else may write to it, or rename it or a
+    /// directory above it; [`SandboxError::Io`].
     pub fn open(dir: Option<&Path>) -> Result<Home, SandboxError> {
         let dir = match dir {
             Some(dir) => dir.to_owned(),
             None => default_dir(|name| std::env::var_os(name), child::is_root())?,
         };
-        fs::create_dir_all(&dir).map_err(SandboxError::io("create", &dir))?;
         // Executables are found by their path in /proc, which never has symbolic links in it.
-        let dir = dir.canonicalize().map_err(SandboxError::io("resolve", &dir))?;
+        let dir = own_directory(&dir)?;
         check_path(&dir)?;
-        claim_marker(&dir)?;
-        for part in ["run", "servers", "templates", "images", "tools", "apt", "bg", "receipts"] {
-            let part = dir.join(part);
-            fs::create_dir_all(&part).map_err(SandboxError::io("create", &part))?;
-            let is_private = part.ends_with("apt") || part.ends_with("receipts");
-            let mode = if is_private { 0o700 } else { 0o755 };
-            set_mode(&part, mode)?;
+        let is_new = claim_marker(&dir)?;
+        let mut notes = Vec::new();
+        if make_private(&dir)? && !is_new {
+            let shown = dir.display();
+            notes.push(format!("made {shown} private: other users could read what is in it"));
         }
-        Ok(Home { dir })
+        Ok(Home { dir, notes })
+    }
+
+    /// What was mended when it was opened, a clause each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The directory itself, absolute and without symbolic links.
@@ -92,29 +118,17 @@ impl Home {
     }
 
     /// Takes the lock under which trees and templates are made; tells `progress` if it must wait.
-    pub(crate) fn lock(&self, progress: &mut dyn FnMut(&str)) -> Result<File, SandboxError> {
-        if let Some(lock) = self.try_lock()? {
-            return Ok(lock);
-        }
-        progress("waiting for another dbdyno that is unpacking a server");
-        let deadline = Deadline::after_seconds(LOCK_WITHIN_S);
-        while deadline.pause() {
-            if let Some(lock) = self.try_lock()? {
-                return Ok(lock);
-            }
-        }
-        Err(SandboxError::Busy { place: self.dir.join("lock") })
+    pub(crate) fn lock(&self, progress: &mut dyn FnMut(&str)) -> Result<Lock, SandboxError> {
+        Lock::take(&self.dir.join("lock"), LOCK_WITHIN_S, progress)
     }
 
-    pub(crate) fn try_lock(&self) -> Result<Option<File>, SandboxError> {
-        let path = self.dir.join("lock");
-        let open = File::options().create(true).truncate(false).write(true).open(&path);
-        let file = open.map_err(SandboxError::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(fs::TryLockError::WouldBlock) => Ok(None),
-            Err(fs::TryLockError::Error(error)) => Err(SandboxError::io("lock", &path)(error)),
-        }
+    pub(crate) fn try_lock(&self) -> Result<Option<Lock>, SandboxError> {
+        Lock::attempt(&self.dir.join("lock"))
+    }
+
+    /// Keeps others from making claims and from sweeping; tells `progress` if it must wait.
+    pub(crate) fn lock_run(&self, progress: &mut dyn FnMut(&str)) -> Result<Lock, SandboxError> {
+        Lock::take(&self.dir.join("run.lock"), RUN_LOCK_WITHIN_S, progress)
     }
 
     /// Servers of a root's dbdyno run as another account, which must be able to get here; arms that
@@ -187,10 +201,12 @@ fn check_path(dir: &Path) -> Result<(), SandboxError> {
     Ok(())
 }
 
-fn claim_marker(dir: &Path) -> Result<(), SandboxError> {
+/// Makes sure of the marker; whether it was not there.
+fn claim_marker(dir: &Path) -> Result<bool, SandboxError> {
     let refuse = |reason: String| Err(SandboxError::NotOurs { place: dir.to_owned(), reason });
     let marker = dir.join(MARKER);
-    if !marker.is_file() {
+    let is_new = !marker.is_file();
+    if is_new {
         let mut entries = fs::read_dir(dir).map_err(SandboxError::io("read", dir))?;
         if let Some(Ok(entry)) = entries.next()
             && !marker.is_file()
@@ -202,19 +218,61 @@ fn claim_marker(dir: &Path) -> Result<(), SandboxError> {
         created
             .and_then(|mut file| file.write_all(MARKER_TEXT.as_bytes()))
             .map_err(SandboxError::io("create", &marker))?;
-        set_mode(dir, 0o755)?;
     }
     let owner = fs::metadata(&marker).map_err(SandboxError::io("read", &marker))?.uid();
     let own = nix::unistd::geteuid().as_raw();
     if owner != own {
         return refuse(format!("it belongs to uid {owner}, and this dbdyno runs as uid {own}"));
     }
-    Ok(())
+    Ok(is_new)
+}
+
+/// Takes from others what earlier releases, or the user's umask, gave them, and makes what is not
+/// there yet; whether somebody could see what is in the home.
+fn make_private(dir: &Path) -> Result<bool, SandboxError> {
+    let mode = |path: &Path| fs::symlink_metadata(path).map(|found| found.mode() & 0o7777);
+    let before = mode(dir).map_err(SandboxError::io("read", dir))?;
+    make_passage(dir)?;
+    for part in PASSAGES {
+        make_passage(&dir.join(part))?;
+    }
+    for part in PRIVATE.map(|part| dir.join(part)) {
+        make_passage(&part)?;
+        set_mode(&part, 0o700)?;
+    }
+    for file in FILES.map(|file| dir.join(file)) {
+        if mode(&file).is_ok_and(|mode| mode & 0o077 != 0) && !file.is_symlink() {
+            set_mode(&file, 0o600)?;
+        }
+    }
+    Ok(before & 0o067 != 0)
+}
+
+/// Makes a directory a passage, see the module; it may be there already.
+pub(crate) fn make_passage(dir: &Path) -> Result<(), SandboxError> {
+    match fs::DirBuilder::new().mode(0o700).create(dir) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(SandboxError::io("create", dir)(error));
+        }
+        _ => {}
+    }
+    // Where there is no such group (a user namespace without it) there is no such account, either.
+    let is_shared = child::is_root() && chown(dir, None, Some(child::UNPRIVILEGED)).is_ok();
+    set_mode(dir, if is_shared { 0o710 } else { 0o700 })
 }
 
 pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), SandboxError> {
     let permissions = fs::Permissions::from_mode(mode);
     fs::set_permissions(path, permissions).map_err(SandboxError::io("set the mode of", path))
+}
+
+/// Makes a file, or empties one, that only its owner may read: a log. A link is not followed.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(true).write(true).mode(0o600);
+    let file = options.custom_flags(nix::libc::O_NOFOLLOW).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file)
 }
 
 /// Writes a file that appears whole or not at all, readable by its owner only.
@@ -286,5 +344,65 @@ mod tests {
             // Servers of an ordinary user run under its own account.
             Ok(()) => assert!(!child::is_root()),
         }
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().mode() & 0o7777
+    }
+
+    #[test]
+    fn what_is_in_a_home_is_for_its_owner_and_its_servers_alone() {
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        let home = Home::open(Some(&dir.path().join("home"))).unwrap();
+        assert!(home.notes().is_empty(), "{:?}", home.notes());
+        drop(home.lock(&mut |_| {}).unwrap());
+        let scratch = home.scratch("x", &mut |_| {}).unwrap();
+        create_private(&scratch.path().join("log")).unwrap();
+        let passage = if child::is_root() { 0o710 } else { 0o700 };
+        assert_eq!(mode(home.dir()), passage);
+        assert_eq!(mode(scratch.path()), passage);
+        for part in PASSAGES {
+            assert_eq!(mode(&home.dir().join(part)), passage, "{part}");
+        }
+        for part in PRIVATE {
+            assert_eq!(mode(&home.dir().join(part)), 0o700, "{part}");
+        }
+        let files = ["lock", "run.lock"].map(|name| home.dir().join(name));
+        for file in files.into_iter().chain(["owner", "log"].map(|n| scratch.path().join(n))) {
+            assert_eq!(mode(&file), 0o600, "{}", file.display());
+        }
+        if child::is_root() {
+            let group = fs::metadata(home.dir()).unwrap().gid();
+            assert_eq!(group, child::UNPRIVILEGED, "servers cannot pass");
+        }
+    }
+
+    #[test]
+    fn a_home_that_others_can_read_is_made_private_and_that_is_said_once() {
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        Home::open(Some(dir.path())).unwrap();
+        set_mode(dir.path(), 0o755).unwrap();
+        fs::write(dir.path().join("dbdyno.db"), "").unwrap();
+        set_mode(&dir.path().join("dbdyno.db"), 0o644).unwrap();
+        let home = Home::open(Some(dir.path())).unwrap();
+        assert!(home.notes().len() == 1 && home.notes()[0].contains("private"), "{home:?}");
+        assert_eq!(mode(&dir.path().join("dbdyno.db")), 0o600);
+        assert!(Home::open(Some(dir.path())).unwrap().notes().is_empty());
+    }
+
+    #[test]
+    fn a_home_into_which_others_may_write_is_refused_with_the_command_that_mends_it() {
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        Home::open(Some(dir.path())).unwrap();
+        for wide in [0o777, 0o1777, 0o703] {
+            set_mode(dir.path(), wide).unwrap();
+            let error = Home::open(Some(dir.path())).unwrap_err();
+            assert!(matches!(error, SandboxError::Exposed { .. }), "{wide:o}: {error}");
+            let text = error.to_string();
+            let mend = format!("chmod go-w {}", dir.path().display());
+            assert!(text.contains(&mend) && text.contains(&format!("{wide:04o}")), "{text}");
+        }
+        set_mode(dir.path(), 0o755).unwrap();
+        Home::open(Some(dir.path())).unwrap();
     }
 }

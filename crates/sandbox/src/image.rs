@@ -38,7 +38,7 @@ use crate::claim::Claim;
 use crate::clock;
 use crate::error::SandboxError;
 use crate::foreign_files::{open_plain, private_dir};
-use crate::home::{Home, set_mode, write_private};
+use crate::home::{Home, make_passage, write_private};
 use crate::options::Options;
 use crate::release::Release;
 use crate::relocate::flush;
@@ -213,13 +213,17 @@ impl Image {
     ///
     /// # Errors
     /// [`SandboxError::Io`].
-    pub fn remove(&self, home: &Home) -> Result<bool, SandboxError> {
+    pub fn remove(
+        &self,
+        home: &Home,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<bool, SandboxError> {
         let Ok(stamp) = File::open(self.dir.join(STAMP)) else { return Ok(true) };
         if stamp.try_lock().is_err() {
             return Ok(false);
         }
         // Away from its name at once: half an image must not be found.
-        let claim = Claim::new(home, "image")?;
+        let claim = Claim::new(home, "image", progress)?;
         match fs::rename(&self.dir, claim.dir().join("image")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(SandboxError::io("rename", &self.dir)(error))
@@ -272,7 +276,11 @@ impl Image {
 ///
 /// # Errors
 /// [`SandboxError::Io`].
-pub(crate) fn make_room(home: &Home, mb: u64) -> Result<bool, SandboxError> {
+pub(crate) fn make_room(
+    home: &Home,
+    mb: u64,
+    progress: &mut dyn FnMut(&str),
+) -> Result<bool, SandboxError> {
     let mut images = Image::all(home);
     loop {
         let taken: u64 = images.iter().map(|image| image.mb).sum();
@@ -282,7 +290,7 @@ pub(crate) fn make_room(home: &Home, mb: u64) -> Result<bool, SandboxError> {
             return Ok(true);
         }
         let Some(oldest) = images.pop() else { return Ok(false) };
-        oldest.remove(home)?;
+        oldest.remove(home, progress)?;
     }
 }
 
@@ -302,11 +310,11 @@ pub(crate) fn keep(
     key: &ImageKey,
     data: &Path,
     password: &Secret,
+    progress: &mut dyn FnMut(&str),
 ) -> Result<Image, SandboxError> {
-    let claim = Claim::new(home, "image")?;
+    let claim = Claim::new(home, "image", progress)?;
     let fresh = claim.dir().join("image");
-    fs::create_dir(&fresh).map_err(SandboxError::io("create", &fresh))?;
-    set_mode(&fresh, 0o755)?;
+    make_passage(&fresh)?;
     let work = fresh.join("s");
     private_dir(&work).map_err(SandboxError::io("create", &work))?;
     let kept = work.join("data");
@@ -443,7 +451,6 @@ mod tests {
 
     fn home() -> (tempfile::TempDir, Home) {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-        set_mode(dir.path(), 0o755).unwrap();
         let home = Home::open(Some(dir.path())).unwrap();
         (dir, home)
     }
@@ -459,7 +466,7 @@ mod tests {
         fs::write(data.join("ibdata1"), content).unwrap();
         fs::write(data.join("sub dir/t.ibd"), vec![7; 3_000_001]).unwrap();
         fs::write(data.join("ib_buffer_pool"), "1,2").unwrap();
-        keep(home, &key(content), &data, &Secret::new("secret")).unwrap()
+        keep(home, &key(content), &data, &Secret::new("secret"), &mut |_| {}).unwrap()
     }
 
     #[test]
@@ -472,9 +479,9 @@ mod tests {
         assert_eq!(image.files.len(), 2, "what would be preloaded is part of it: {image:?}");
         let used = image.take().unwrap();
         assert_eq!(used.template.password.expose(), "secret");
-        assert!(!image.remove(&home).unwrap(), "removed while it was copied");
+        assert!(!image.remove(&home, &mut |_| {}).unwrap(), "removed while it was copied");
         drop(used);
-        assert!(image.remove(&home).unwrap());
+        assert!(image.remove(&home, &mut |_| {}).unwrap());
         assert!(Image::find(&home, &key("a")).is_none() && image.take().is_err());
         assert_eq!(fs::read_dir(home.run()).unwrap().count(), 0);
     }
@@ -517,7 +524,7 @@ mod tests {
         assert!(fits(50, 50, 300) && !fits(60, 50, 300));
         let (_dir, home) = home();
         make(&home, "a");
-        assert!(!make_room(&home, u64::MAX / 8).unwrap());
+        assert!(!make_room(&home, u64::MAX / 8, &mut |_| {}).unwrap());
         assert!(Image::all(&home).is_empty(), "room was not made");
     }
 

@@ -30,6 +30,9 @@
 //! [`Server`]; the parent-death signal, by which the kernel kills a server whose dbdyno was
 //! killed; and [`Home::sweep`], which at the next start removes what the two could not.
 //!
+//! All of it is private. Servers of root's dbdyno, which run under another account, pass through
+//! the home and its parts by their group, see `home`.
+//!
 //! No server runs as uid 0: a dbdyno started by root runs them as uid 65534, see `child`. Each has
 //! an account with a random password, so that other users of the machine cannot reach it through
 //! its TCP port; the password is told on its socket only, where nobody else can listen.
@@ -55,8 +58,10 @@ mod image;
 mod layout;
 mod libraries;
 mod limits;
+mod lock;
 mod making;
 mod options;
+mod ownership;
 mod pages;
 mod password;
 mod presets;
@@ -92,6 +97,7 @@ pub use home::Home;
 pub use image::{Image, ImageKey};
 pub use options::Options;
 pub use presets::{About, PRESETS};
+pub use ownership::own_directory;
 pub use process::{memory_mb, processors};
 pub use receipt::{DatabaseMaker, KnownToken, Receipt, ReceiptPlace};
 pub use recorder::{Events, Recorder};

@@ -17,6 +17,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{Pid, mkfifo};
 
 use crate::child;
+use crate::home::create_private;
 
 /// Samples of each processor in a second. Not a round number, so that nothing that happens a
 /// thousand times a second is met always or never.
@@ -65,7 +66,7 @@ impl Recorder {
         let (answer, answers) = fifo(&directory.join("answer"))?;
         let file = directory.join("perf.data");
         let complaints = directory.join("complaints");
-        let stderr = File::create(&complaints)
+        let stderr = create_private(&complaints)
             .map_err(|error| format!("{}: {error}", complaints.display()))?;
         // Time since 1970, as rounds have it; build ids are not needed of files of this host.
         let child = child::tool("perf")

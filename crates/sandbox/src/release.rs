@@ -372,7 +372,6 @@ mod tests {
     #[test]
     fn a_tree_without_a_whole_stamp_is_not_used_and_the_newest_whole_one_is() {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-        crate::home::set_mode(dir.path(), 0o755).unwrap();
         let home = Home::open(Some(dir.path())).unwrap();
         let make = |name: &str, version: &str, source: SourceKind| {
             let tree = home.servers().join(name);

@@ -13,7 +13,6 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::cgroup;
-use crate::claim::lock_run;
 use crate::home::Home;
 use crate::process::{Identity, kill_servers_in};
 use crate::server::remove_shared_memory;
@@ -21,9 +20,9 @@ use crate::server::remove_shared_memory;
 impl Home {
     /// Ends and removes whatever a dbdyno that no longer lives has left here. Call it at every
     /// start. What belongs to a living dbdyno, this one included, is not touched. Returns what was
-    /// done, a clause each; empty if there was nothing.
-    pub fn sweep(&self) -> Vec<String> {
-        let mut done = sweep_claims(self);
+    /// done, a clause each; empty if there was nothing. `progress` hears for whom it waits.
+    pub fn sweep(&self, progress: &mut dyn FnMut(&str)) -> Vec<String> {
+        let mut done = sweep_claims(self, progress);
         if let Ok(Some(_lock)) = self.try_lock() {
             for part in ["servers", "templates", "tools"] {
                 done.extend(self.remove_unfinished(part));
@@ -50,8 +49,8 @@ impl Home {
 }
 
 /// Ends and removes claims whose owners are gone.
-fn sweep_claims(home: &Home) -> Vec<String> {
-    let Ok(_exclusive) = lock_run(home) else { return Vec::new() };
+fn sweep_claims(home: &Home, progress: &mut dyn FnMut(&str)) -> Vec<String> {
+    let Ok(_exclusive) = home.lock_run(progress) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(home.run()) else { return Vec::new() };
     let dirs = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
     dirs.filter(|dir| !owner_lives(dir)).filter_map(|dir| clean(home, &dir)).collect()
@@ -101,11 +100,9 @@ fn clean(home: &Home, dir: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::home::set_mode;
 
     fn home() -> (tempfile::TempDir, Home) {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-        set_mode(dir.path(), 0o755).unwrap();
         let home = Home::open(Some(dir.path())).unwrap();
         (dir, home)
     }
@@ -121,7 +118,7 @@ mod tests {
             fs::write(dir.join("owner"), owner).unwrap();
         }
         fs::create_dir(home.run().join("e")).unwrap();
-        let done = home.sweep();
+        let done = home.sweep(&mut |_| {});
         assert_eq!(done.len(), 5, "{done:?}");
         assert_eq!(fs::read_dir(home.run()).unwrap().count(), 0);
     }
@@ -132,9 +129,9 @@ mod tests {
         fs::create_dir_all(home.servers().join(".tmp-1/usr")).unwrap();
         fs::create_dir_all(home.servers().join("kept")).unwrap();
         let lock = home.lock(&mut |_| {}).unwrap();
-        assert!(home.sweep().is_empty(), "removed while another dbdyno was making it");
+        assert!(home.sweep(&mut |_| {}).is_empty(), "removed while another dbdyno was making it");
         drop(lock);
-        assert_eq!(home.sweep().len(), 1);
+        assert_eq!(home.sweep(&mut |_| {}).len(), 1);
         assert!(!home.servers().join(".tmp-1").exists() && home.servers().join("kept").exists());
     }
 }

@@ -12,6 +12,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,7 +27,7 @@ use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::foreign_files::{give_text, private_dir};
-use crate::home::{Home, write_private};
+use crate::home::{Home, make_passage, write_private};
 use crate::making::Making;
 use crate::release::Release;
 use crate::relocate::flush;
@@ -91,8 +92,7 @@ fn make(
 }
 
 fn fill(release: &Release, making: &Making, fresh: &Path) -> Result<(), SandboxError> {
-    fs::create_dir(fresh).map_err(SandboxError::io("create", fresh))?;
-    crate::home::set_mode(fresh, 0o755)?;
+    make_passage(fresh)?;
     let work = fresh.join("s");
     private_dir(&work).map_err(SandboxError::io("create", &work))?;
     let password = bootstrap::random_password()?;
@@ -339,7 +339,7 @@ fn complete(
 /// Sends what a step says to the log of `fresh`, and reads its input from a file.
 fn redirect(command: &mut Command, fresh: &Path, input: Option<&Path>) -> Result<(), SandboxError> {
     let log = fresh.join("log");
-    let open = |path: &Path| File::options().create(true).append(true).open(path);
+    let open = |path: &Path| File::options().create(true).append(true).mode(0o600).open(path);
     let mut redirect = || -> io::Result<()> {
         command.stdout(open(&log)?).stderr(open(&log)?);
         if let Some(input) = input {

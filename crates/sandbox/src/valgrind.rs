@@ -30,7 +30,7 @@ use dbdyno_model::{Dialect, Product};
 use crate::apt::Apt;
 use crate::child::{self, Kept};
 use crate::error::SandboxError;
-use crate::home::Home;
+use crate::home::{Home, create_private};
 use crate::relocate;
 use crate::space;
 use crate::tool::{Allowance, answer};
@@ -167,7 +167,7 @@ impl CountedProgram {
         let mut command =
             valgrind.wrap(&asked, files, &marks.map(OsString::from), valgrind.around_own());
         let complaints = files.join("log");
-        let log = fs::File::create(&complaints);
+        let log = create_private(&complaints);
         let log = log.map_err(SandboxError::io("create", &complaints))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut kept = Kept::spawn(command).map_err(SandboxError::io("run", &valgrind.tool))?;

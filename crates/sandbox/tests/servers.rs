@@ -223,7 +223,7 @@ fn two_servers_of_one_release_live_side_by_side_and_a_panic_leaves_nothing() {
     assert_ne!(base.data_dir(), test.data_dir());
     assert_eq!(base.settings(), test.settings());
     // What other tests leave may be swept here; these two may not.
-    home.sweep();
+    home.sweep(&mut |_| {});
     for server in [&base, &test] {
         assert!(server.data_dir().exists(), "a server of a living dbdyno was swept");
         connect(Product::MariaDb, &server.endpoint()).run("SELECT 1").unwrap();
@@ -277,7 +277,7 @@ fn holder() {
         _ => panic!("{what:?}"),
     };
     let home = Home::open(None).unwrap_or_else(|e| panic!("{e}"));
-    for done in home.sweep() {
+    for done in home.sweep(&mut |_| {}) {
         println!("\nswept {done}");
     }
     let server = start(&home, &release(&home, product, &version), "held");
@@ -328,7 +328,7 @@ fn kill_9(what: &str) {
     let sandbox = holder.data.parent().unwrap().parent().unwrap().to_owned();
     let segment = shared_memory_of(&holder.data);
     assert_eq!(segment.is_some(), what.starts_with("postgres"));
-    home.sweep();
+    home.sweep(&mut |_| {});
     let alive = processes_in(&sandbox).contains(&holder.server_pid);
     assert!(sandbox.exists() && alive, "a living owner was swept");
 
@@ -339,7 +339,7 @@ fn kill_9(what: &str) {
     let dead = || fs::read_to_string(&status).map_or(true, |text| text.contains("State:\tZ"));
     eventually("the end of the orphaned server", dead);
     // Another test's sweep may have been faster, or be at it.
-    home.sweep();
+    home.sweep(&mut |_| {});
     assert!(!sandbox.exists());
     assert!(processes_in(&sandbox).is_empty());
     if let Some(segment) = segment {
@@ -511,7 +511,7 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
     let mut command = holder_command(Command::new(this_binary()), &format!("background {name}"));
     let output = command.env("DBDYNO_HOME", home.dir()).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    home.sweep();
+    home.sweep(&mut |_| {});
     let server = Background::named(&home, &name).unwrap();
     let State::Running(pid) = server.state() else { panic!("{:?}", server.state()) };
     let ask = |sql: &str| {
@@ -529,7 +529,7 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
     ask("CREATE TABLE kept (a INT)");
     let again = Background::start(&home, &release, &options(), &name, &mut |_| {}).unwrap_err();
     assert!(again.to_string().contains("--name"), "{again}");
-    let needed = remove(&home, &release).unwrap_err().to_string();
+    let needed = remove(&home, &release, &mut |_| {}).unwrap_err().to_string();
     assert!(needed.contains("server rm"), "{needed}");
     assert!(server.remove(&home).unwrap_err().to_string().contains("server stop"));
 
@@ -542,7 +542,7 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
     let pid = nix::unistd::Pid::from_raw(pid.try_into().unwrap());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
     eventually("its end", || woken.state() == State::Gone);
-    home.sweep();
+    home.sweep(&mut |_| {});
     assert!(Background::named(&home, &name).is_some(), "its data were swept away");
     woken.remove(&home).unwrap_or_else(|e| panic!("{e}"));
     assert!(Background::named(&home, &name).is_none());
@@ -562,12 +562,12 @@ fn a_folder_and_an_archive_of_a_maker_are_taken_and_removed() {
     let server = start(&own, &folder, "files");
     let taken = get(&own, product, "5.7", say).unwrap();
     assert_eq!(taken.dir, folder.dir, "what is here was not taken");
-    let refused = remove(&own, &folder).unwrap_err().to_string();
+    let refused = remove(&own, &folder, &mut |_| {}).unwrap_err().to_string();
     assert!(refused.contains("a server runs from it"), "{refused}");
     server.stop().unwrap_or_else(|e| panic!("{e}"));
     let twice = get_from(&own, product, "", &original.dir, say).unwrap_err().to_string();
     assert!(twice.contains("is here already"), "{twice}");
-    remove(&own, &folder).unwrap_or_else(|e| panic!("{e}"));
+    remove(&own, &folder, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
     assert!(here(&own).is_empty());
 
     let archive = own.dir().join("tools/server.tar.gz");

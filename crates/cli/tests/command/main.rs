@@ -27,6 +27,7 @@ mod logins;
 mod options;
 mod plans;
 mod planted;
+mod privacy;
 mod profile;
 mod published;
 mod resume;

@@ -46,11 +46,13 @@ pub(crate) fn open_station(
     let mut station = match &setup.spec.target {
         Target::Release(release) => start(setup, release, watch)?,
         Target::Url(url) => visit(setup, url, others, watch)?,
-        Target::Sqlite(pragmas) => embed(setup, |at| sqlite(at, pragmas))?,
-        Target::Rocksdb(options) => embed(setup, |at| rocksdb(at, options, setup.memory_mb))?,
+        Target::Sqlite(pragmas) => embed(setup, watch, |at| sqlite(at, pragmas))?,
+        Target::Rocksdb(options) => {
+            embed(setup, watch, |at| rocksdb(at, options, setup.memory_mb))?
+        }
         Target::Engine(design) if design.wire == Wire::On => served(setup, design, watch)?,
         Target::Engine(design) => {
-            embed(setup, |at| EngineArm::open(at, design).map(Connector::Engine))?
+            embed(setup, watch, |at| EngineArm::open(at, design).map(Connector::Engine))?
         }
         Target::Mock(words) => mock(setup, words),
     };
@@ -185,10 +187,13 @@ fn encrypted(arm: ArmIndex, environment: &Environment) -> Option<Warning> {
 /// Opens an arm in a directory of its own, which lives in our threads.
 fn embed(
     setup: &SetUp<'_>,
+    watch: &mut dyn Watch,
     open: impl FnOnce(&Path) -> Result<Connector, WireError>,
 ) -> Result<Station, LabError> {
     let (arm, label, dialect) = (setup.arm, setup.spec.to_string(), setup.spec.dialect());
-    let directory = setup.home.scratch(&arm.to_string()).map_err(|e| LabError::Sandbox(arm, e))?;
+    let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
+    let directory = setup.home.scratch(&arm.to_string(), &mut say);
+    let directory = directory.map_err(|error| LabError::Sandbox(arm, error))?;
     let opened = open(directory.path());
     let connector = opened.map_err(|error| LabError::Server(arm, label.clone(), error))?;
     let mut environment = ask(arm, &label, &connector, dialect, &[])?;
@@ -212,7 +217,8 @@ fn embed(
 fn served(setup: &SetUp<'_>, design: &Design, watch: &mut dyn Watch) -> Result<Station, LabError> {
     let (arm, label, dialect) = (setup.arm, setup.spec.to_string(), setup.spec.dialect());
     watch.progress(Progress::Stage(arm, "starting the engine in a process of its own"));
-    let server = EngineServer::start(setup.home, design, &arm.to_string());
+    let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
+    let server = EngineServer::start(setup.home, design, &arm.to_string(), &mut say);
     let server = server.map_err(|error| LabError::Sandbox(arm, error))?;
     let endpoint = server.endpoint();
     let Transport::Tcp(_, port) = &endpoint.transport else { unreachable!("it listens on TCP") };
@@ -312,14 +318,16 @@ fn begin(
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<(Origin, Vec<Warning>), LabError> {
-    let found = |older: Option<&Older>| {
-        let found = origin(setup, release, options, older);
+    let found = |older: Option<&Older>, watch: &mut dyn Watch| {
+        let found = origin(setup, release, options, older, watch);
         found.map_err(|error| LabError::Sandbox(setup.arm, error))
     };
-    let Some(from) = &setup.spec.begin.upgrade_from else { return Ok((found(None)?, Vec::new())) };
+    let Some(from) = &setup.spec.begin.upgrade_from else {
+        return Ok((found(None, watch)?, Vec::new()));
+    };
     let older = Older::find(setup, wanted, from, watch)?;
     let warning = older.warning(setup.arm, release)?;
-    let origin = match found(Some(&older))? {
+    let origin = match found(Some(&older), watch)? {
         Origin::Making(key) => Origin::Upgrading(older.image(setup, wanted, watch)?, key),
         other => other,
     };
@@ -331,6 +339,7 @@ fn origin(
     release: &Release,
     options: &Options,
     older: Option<&Older>,
+    watch: &mut dyn Watch,
 ) -> Result<Origin, SandboxError> {
     let begin = &setup.spec.begin;
     let policy = match (image::policy(begin.image, setup.restores, setup.datasets), begin.topology)
@@ -350,7 +359,8 @@ fn origin(
     let found = Image::find(setup.home, &key);
     Ok(match (policy, found) {
         (Policy::Make, found) => {
-            found.map(|image| image.remove(setup.home)).transpose()?;
+            let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
+            found.map(|image| image.remove(setup.home, &mut say)).transpose()?;
             Origin::Making(key)
         }
         (_, Some(image)) => Origin::Image(image),

@@ -181,7 +181,8 @@ impl<'a> Counted<'a> {
         let sandbox = |error| LabError::Sandbox(arm, error);
         let mut station = open_station(&setup, &Arms::default(), lab.watch)?;
         station.fill(&setup, lab.watch)?;
-        let scratch = lab.home.scratch("counted").map_err(sandbox)?;
+        let mut say = |text: &str| lab.watch.progress(Progress::Stage(arm, text));
+        let scratch = lab.home.scratch("counted", &mut say).map_err(sandbox)?;
         let stage = "starting again under callgrind, which counts instructions";
         lab.watch.progress(Progress::Stage(arm, stage));
         let (files, asked) = match left_by(&mut station) {

@@ -80,12 +80,12 @@ impl Server {
         progress("shutting down for an image");
         self.come_to_rest()?;
         let data = self.data_dir();
-        if !image::make_room(home, space::size_mb(&data)?)? {
+        if !image::make_room(home, space::size_mb(&data)?, progress)? {
             progress("no room for an image");
             return Ok(None);
         }
         progress(&format!("making the image {}", key.name()));
-        image::keep(home, key, &data, &self.password).map(Some)
+        image::keep(home, key, &data, &self.password, progress).map(Some)
     }
 
     /// Ends it, whatever it does, and starts it on a fresh copy of `image`.

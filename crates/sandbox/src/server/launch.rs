@@ -11,7 +11,6 @@
 //!               └─ it has ended: "Address already in use" ─▶ another port
 //! ```
 
-use std::fs::File;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
@@ -27,7 +26,7 @@ use crate::bootstrap::{self, DATABASE};
 use crate::child::{self, Kept};
 use crate::clock::Deadline;
 use crate::error::SandboxError;
-use crate::home::write_private;
+use crate::home::{create_private, write_private};
 use crate::process::Identity;
 use crate::spelling;
 use crate::template;
@@ -74,7 +73,7 @@ impl Server {
         }
         let log = self.error_log();
         let failed = || SandboxError::io("create", &log);
-        let file = File::create(&log).map_err(failed())?;
+        let file = create_private(&log).map_err(failed())?;
         command.stdout(file.try_clone().map_err(failed())?).stderr(file);
         let program = self.release.server().display().to_string();
         let kept = Kept::spawn(command).map_err(SandboxError::spawn(&program))?;

@@ -237,7 +237,7 @@ impl Server {
             limits::require(&format!("starting {what}"), release.product, options.max_connections)?;
         }
         progress(&format!("starting {what}"));
-        let claim = Claim::new(home, name)?;
+        let claim = Claim::new(home, name, progress)?;
         let server = Server {
             kept: None,
             what,

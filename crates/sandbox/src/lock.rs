@@ -1,0 +1,155 @@
+//! Locks of a home: each says who has it, and whoever waits says for whom.
+//!
+//! ```text
+//!   HOME/lock        while a tree or a template is being made
+//!   HOME/run.lock    while a claim is made, or dead ones are swept away
+//! ```
+//!
+//! The lock is the kernel's (`flock`), and ends with its process. What stands in the file is for
+//! people, and is believed only if the process still is the one that wrote it. The file is private:
+//! whoever may open it may hold it.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use crate::clock::Deadline;
+use crate::error::SandboxError;
+use crate::process::Identity;
+
+/// A lock that is held until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes it, unless somebody has it.
+    pub(crate) fn attempt(path: &Path) -> Result<Option<Lock>, SandboxError> {
+        let open = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .custom_flags(nix::libc::O_NOFOLLOW)
+            .open(path);
+        let file = open.map_err(SandboxError::io("open", path))?;
+        match file.try_lock() {
+            Ok(()) => sign(file).map(Some).map_err(SandboxError::io("write", path)),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(SandboxError::io("lock", path)(error)),
+        }
+    }
+
+    /// Takes it as soon as whoever has it lets go, for `within_s` seconds at most; if that is not
+    /// at once, `progress` hears for whom it waits.
+    pub(crate) fn take(
+        path: &Path,
+        within_s: u64,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Lock, SandboxError> {
+        if let Some(lock) = Lock::attempt(path)? {
+            return Ok(lock);
+        }
+        let deadline = Deadline::after_seconds(within_s);
+        let mut told = None;
+        while deadline.pause() {
+            if let Some(lock) = Lock::attempt(path)? {
+                return Ok(lock);
+            }
+            let holder = holder_of(path);
+            if told.as_ref() != Some(&holder) {
+                let place = path.display();
+                progress(&format!(
+                    "waiting for {holder}, which holds {place}, for {within_s} s at most"
+                ));
+                told = Some(holder);
+            }
+        }
+        Err(SandboxError::Busy { place: path.to_owned(), holder: holder_of(path), within_s })
+    }
+}
+
+/// Says in the file whose it is.
+fn sign(mut file: File) -> std::io::Result<Lock> {
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    file.set_len(0)?;
+    let own = Identity::own().map(|own| own.to_line()).unwrap_or_default();
+    file.write_all(own.as_bytes())?;
+    Ok(Lock { _file: file })
+}
+
+/// Who has a lock, in words. One that was taken this moment may not be signed yet.
+fn holder_of(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let Some(owner) = Identity::from_line(&text).filter(Identity::lives) else {
+        return "another dbdyno, whose process cannot be seen from here,".to_owned();
+    };
+    let words = fs::read(format!("/proc/{}/cmdline", owner.pid)).unwrap_or_default();
+    format!("`{}` (pid {})", command_of(&words), owner.pid)
+}
+
+/// `dbdyno server get`: the program and its commands, without arguments, which may be secret.
+fn command_of(words: &[u8]) -> String {
+    let mut words = words.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    let program = words.next().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default().escape_debug().to_string();
+    let is_command = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
+    let commands = words.take(2).take_while(|word| is_command(word));
+    [program]
+        .into_iter()
+        .chain(commands.map(|word| word.into_owned()))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_waits_says_for_whom_and_how_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let mut said = Vec::new();
+        let held = Lock::take(&path, 0, &mut |_| unreachable!("it was free")).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
+        let error = Lock::take(&path, 0, &mut |text| said.push(text.to_owned())).unwrap_err();
+        let own = format!("(pid {})", std::process::id());
+        assert!(error.to_string().contains(&own), "{error}");
+        drop(held);
+        Lock::take(&path, 0, &mut |_| {}).unwrap();
+
+        // Another one that has it and another that waits.
+        let held = Lock::take(&path, 0, &mut |_| {}).unwrap();
+        let mut held = Some(held);
+        Lock::take(&path, 60, &mut |text| {
+            said.push(text.to_owned());
+            held = None;
+        })
+        .unwrap();
+        let last = said.last().unwrap();
+        assert!(last.contains(&own) && last.contains("60 s"), "{last}");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_lock_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, target) = (dir.path().join("lock"), dir.path().join("victim"));
+        std::os::unix::fs::symlink(&target, &path).unwrap();
+        assert!(Lock::attempt(&path).is_err());
+        assert!(!target.exists());
+    }
+
+    #[test]
+    fn a_holder_is_shown_without_its_arguments() {
+        let line = |words: &[&str]| command_of(words.join("\0").as_bytes());
+        let told = line(&["/usr/bin/dbdyno", "server", "get", "mysql:8.0"]);
+        assert_eq!(told, "dbdyno server get");
+        let told = line(&["dbdyno", "compare", "mysql://u:secret@h/", "sqlite:"]);
+        assert_eq!(told, "dbdyno compare");
+        assert_eq!(line(&["x/\u{1b}[31m", "--home", "a"]), "\\u{1b}[31m");
+        assert_eq!(line(&[""]), "");
+    }
+}
