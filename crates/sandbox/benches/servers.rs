@@ -39,6 +39,7 @@ Seconds are of one attempt on a small, busy machine.
 What no source has in a package: MySQL 8.4 and 9.0 to 9.6, Percona Server, MariaDB 10.3, 10.4 and 10.6.
 The maker's archive will do: `dbdyno server get mysql:8.4 --from ARCHIVE`, for Percona Server too, which counts as the MySQL that it is made from.
 A second suite has `mariadb:11.8.9`, by its full version only.
+Packages of Maven, npm and PyPI are not the makers' own: [who made them](guide/servers.md#who-made-the-packages).
 
 | target | release | source | package | to download | on disk | get | init | start | stop | symbols |
 |---|---|---|---|---|---|---|---|---|---|---|

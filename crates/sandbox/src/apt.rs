@@ -66,6 +66,8 @@ impl Deb {
 pub(crate) struct Apt {
     dir: PathBuf,
     suite: &'static str,
+    /// The keys that its indexes must be signed by, and no others.
+    keyring: PathBuf,
 }
 
 impl Apt {
@@ -76,7 +78,8 @@ impl Apt {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Apt, SandboxError> {
         space::require("downloading package indexes", home.dir(), INDEXES_MB)?;
-        let apt = Apt { dir: home.dir().join("apt").join(suite), suite };
+        let keyring = sources::keyring()?;
+        let apt = Apt { dir: home.dir().join("apt").join(suite), suite, keyring };
         let architecture = architecture()?;
         apt.lay_out(Path::new(ETC), &architecture)?;
         progress(&format!("reading the package indexes of Debian {suite}"));
@@ -130,6 +133,8 @@ impl Apt {
              APT::Sandbox::User \"root\";\n\
              APT::Get::AllowUnauthenticated \"false\";\n\
              Acquire::AllowInsecureRepositories \"false\";\n\
+             Acquire::AllowWeakRepositories \"false\";\n\
+             Acquire::AllowDowngradeToInsecureRepositories \"false\";\n\
              APT::Install-Recommends \"false\";\n\
              APT::Update::Error-Mode \"any\";\n\
              Acquire::Languages \"none\";\n"
@@ -160,8 +165,7 @@ impl Apt {
     }
 
     fn sources_list(&self, mirror: &Mirror) -> String {
-        let key = sources::keyring();
-        let key = key.map(|path| format!("[signed-by={}] ", path.display())).unwrap_or_default();
+        let key = format!("[signed-by={}] ", self.keyring.display());
         let suite = self.suite;
         let mut text = format!("deb {key}{} {suite} main\n", mirror.archive);
         if suite == EXPERIMENTAL {
@@ -304,6 +308,17 @@ mod tests {
         assert!(parse_madison("N: Unable to locate package x").is_empty());
     }
 
+    /// Also of a mirror that the machine itself trusts blindly.
+    #[test]
+    fn every_source_is_held_against_debians_keys_alone() {
+        let (dir, keyring) = ("/d".into(), "/k.gpg".into());
+        let apt = Apt { dir, suite: EXPERIMENTAL, keyring };
+        let security = Some("http://s.example".to_owned());
+        let list = apt.sources_list(&Mirror { archive: "http://m.example".to_owned(), security });
+        assert_eq!(list.lines().count(), 3);
+        assert!(list.lines().all(|line| line.starts_with("deb [signed-by=/k.gpg] ")), "{list}");
+    }
+
     #[test]
     fn the_machines_settings_hold_but_its_hooks_and_directories_do_not() {
         if !child::tool("apt-config").arg("dump").output().is_ok_and(|o| o.status.success()) {
@@ -314,18 +329,29 @@ mod tests {
         fs::create_dir_all(etc.join("apt.conf.d")).unwrap();
         let part = "Acquire::Retries \"7\";\nDir::Cache \"/elsewhere\";\n\
                     APT::Get::AllowUnauthenticated \"true\";\n\
+                    Acquire::AllowInsecureRepositories \"true\";\n\
+                    Acquire::AllowWeakRepositories \"true\";\n\
+                    Acquire::AllowDowngradeToInsecureRepositories \"true\";\n\
                     APT::Update::Post-Invoke { \"touch /tmp/x\"; };\n";
         fs::write(etc.join("apt.conf.d/zzzz-late"), part).unwrap();
         let main = "Dir::State \"/var/lib/apt\";\nAcquire::Languages \"de\";\n";
         fs::write(etc.join("apt.conf"), main).unwrap();
-        let apt = Apt { dir: dir.path().join("root"), suite: "trixie" };
+        let keyring = "/k.gpg".into();
+        let apt = Apt { dir: dir.path().join("root"), suite: "trixie", keyring };
         apt.lay_out(&etc, "amd64").unwrap();
         let output = apt.client("apt-config").arg("dump").output().unwrap();
         let dump = String::from_utf8(output.stdout).unwrap();
         let has = |line: &str| dump.lines().any(|known| known == line);
         assert!(has("Acquire::Retries \"7\";"), "{dump}");
         assert!(!dump.contains("\"de\""), "{dump}");
-        assert!(has("APT::Get::AllowUnauthenticated \"false\";"), "{dump}");
+        for lax in [
+            "APT::Get::AllowUnauthenticated",
+            "Acquire::AllowInsecureRepositories",
+            "Acquire::AllowWeakRepositories",
+            "Acquire::AllowDowngradeToInsecureRepositories",
+        ] {
+            assert!(has(&format!("{lax} \"false\";")), "{lax} in {dump}");
+        }
         let root = apt.dir.display();
         for (name, value) in [("State", "state"), ("Cache", "cache")] {
             assert!(has(&format!("Dir::{name} \"{root}/{value}\";")), "{name} in {dump}");

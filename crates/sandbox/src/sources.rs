@@ -9,6 +9,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::error::SandboxError;
+
 /// One mirror of Debian: the archive, and the security archive if the machine uses one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mirror {
@@ -52,9 +54,18 @@ const KEYRINGS: [&str; 2] = [
     "/usr/share/keyrings/debian-archive-keyring.pgp",
 ];
 
-/// The key with which Debian signs, if this machine has it.
-pub(crate) fn keyring() -> Option<PathBuf> {
-    KEYRINGS.iter().map(PathBuf::from).find(|path| path.is_file())
+/// The keys with which Debian signs. Without them nothing is asked of a mirror: what it has would
+/// be believed under any key that this machine trusts.
+///
+/// # Errors
+/// [`SandboxError::NoKeyring`].
+pub(crate) fn keyring() -> Result<PathBuf, SandboxError> {
+    keyring_among(&KEYRINGS.map(PathBuf::from))
+}
+
+fn keyring_among(places: &[PathBuf]) -> Result<PathBuf, SandboxError> {
+    let there = places.iter().find(|path| path.is_file());
+    there.cloned().ok_or_else(|| SandboxError::NoKeyring { places: places.to_vec() })
 }
 
 /// The mirrors that the machine's sources name, the most trustworthy first. `etc` is `/etc/apt`.
@@ -251,6 +262,16 @@ mod tests {
         );
         let expected = ["http://signed.example/debian", "http://unsigned.example/debian"];
         assert_eq!(archives(&entries), expected);
+    }
+
+    #[test]
+    fn without_debians_keys_it_is_said_how_to_get_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let places = ["k.gpg", "k.pgp"].map(|name| dir.path().join(name));
+        let error = keyring_among(&places).unwrap_err().to_string();
+        assert!(error.contains("k.gpg") && error.contains("debian-archive-keyring"), "{error}");
+        fs::write(&places[1], "keys").unwrap();
+        assert_eq!(keyring_among(&places).unwrap(), places[1]);
     }
 
     #[test]

@@ -138,3 +138,29 @@ fn whoever_waits_for_another_says_for_whom() {
     drop(lock);
     assert_eq!(end(child).code, 0);
 }
+
+/// The client of a registry brings something else than what was there when dbdyno was made.
+#[test]
+fn a_package_that_was_exchanged_is_deleted_before_it_is_looked_at() {
+    let home = Home::new();
+    let bin = tempfile::tempdir().unwrap();
+    let client = bin.path().join("python3");
+    let script = "#!/bin/sh\n\
+        while [ $# -gt 0 ]; do [ \"$1\" = --dest ] && dest=$2; shift; done\n\
+        echo hostile > \"$dest/pgserver-0.1.4-cp311-cp311-manylinux_2_17_x86_64.whl\"\n";
+    fs::write(&client, script).unwrap();
+    fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = home.command(["server", "get", "postgres:16.2@pypi"]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", bin.path().display()));
+    let done = finish(command);
+    if std::env::consts::ARCH != "x86_64" {
+        return skipped("the package is for x86_64");
+    }
+    assert_eq!(done.code, 2, "{done:?}");
+    // Of "hostile\n", by sha256sum.
+    let found = "0af7d2526a51795098b7e1e3bf0a6da89a121d03cff2b58e962ff7e33af1dc34";
+    let pinned = "d595789b47624a3d963aa9aa6359da9be31beb7e61f1a45541953242068b8813";
+    assert!(done.err.contains(found) && done.err.contains(pinned), "{done:?}");
+    assert_eq!(fs::read_dir(home.path().join("servers")).unwrap().count(), 0);
+}
