@@ -105,7 +105,7 @@ fn begin_to_listen() -> Arc<AtomicBool> {
 }
 
 /// Waits for the first signal, and then no longer than it says above.
-#[expect(clippy::disallowed_methods, reason = "a command that waits in vain is to end")]
+#[expect(clippy::disallowed_methods, clippy::exit, reason = "what waits in vain is to end")]
 fn see_to_the_end(mut told: UnixStream) {
     if told.read_exact(&mut [0]).is_err() {
         return;

@@ -221,7 +221,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
             // What others have told stays worth seeing.
             Err(error) => {
                 let failure = Failure::from(error);
-                output::complain(&format!("{}: {failure}", spec.to_string()));
+                output::complain(&format!("{spec}: {failure}"));
                 failed = Some(failure.exit());
             }
         }

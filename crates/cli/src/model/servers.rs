@@ -61,7 +61,7 @@ pub(super) fn run(
             // What others have told stays worth seeing.
             Err(error) => {
                 let failure = Failure::from(error);
-                output::complain(&format!("{}: {failure}", spec.to_string()));
+                output::complain(&format!("{spec}: {failure}"));
                 exit = failure.exit();
             }
         }
