@@ -314,8 +314,9 @@ fn keep(directory: &Path, sides: &PerArm<Vec<Side>>, waits: bool) -> Result<(), 
 fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<Vec<Side>, Failure> {
     let side = |(file, operations): &(PathBuf, Option<f64>)| {
         let shown = file.display().to_string();
-        let wrong =
-            |error: std::io::Error| Failure::Usage(format!("{shown}: {error}; profiles are files"));
+        let wrong = |error: std::io::Error| {
+            Failure::Usage(format!("{shown}: {error}; name the file of a profile"))
+        };
         input::open(file).map_err(wrong)?;
         let stacks = match dbdyno_lab::imported(file, process).map_err(Failure::Usage)? {
             Some(stacks) if stacks.samples == 0.0 => {

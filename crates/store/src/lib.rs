@@ -44,6 +44,7 @@ mod read;
 mod schema;
 mod self_test;
 mod shown;
+mod sound;
 mod terms;
 mod trials;
 mod waits;

@@ -17,6 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 use crate::Store;
 use crate::codec;
 use crate::error::{Result, StoreError};
+use crate::sound;
 use crate::terms;
 use crate::write::{
     CLASS_HISTOGRAM, CLASS_RESPONSE, CLASS_SERIES, HISTOGRAM_METRIC, LAG_METRIC, RESPONSE_METRIC,
@@ -173,6 +174,10 @@ impl Reader<'_> {
         StoreError::Corrupt { run: self.id.0.clone(), place: place.to_owned(), what: what.into() }
     }
 
+    fn refuse(&self, place: &str, wrong: Option<String>) -> Result<()> {
+        wrong.map_or(Ok(()), |what| Err(self.corrupt(place, what)))
+    }
+
     /// A value of the wrong type is a corrupt run; anything else is the file's trouble.
     fn fail(&self, place: &str, error: rusqlite::Error) -> StoreError {
         match error {
@@ -291,6 +296,7 @@ impl Reader<'_> {
             counts: dbdyno_model::Counts::default(),
             warnings: Vec::new(),
         };
+        self.refuse(place, sound::wrong_in_run(&run))?;
         Ok((self.get(row, 0, place)?, run))
     }
 
@@ -383,7 +389,8 @@ impl Reader<'_> {
         plan.stages = self.stages(connection, run)?;
         plan.files = self.files(connection, run)?;
         plan.clients = self.clients(connection, run)?;
-        self.terms(connection, run, plan)
+        self.terms(connection, run, plan)?;
+        self.refuse("plan", sound::wrong_in_plan(plan))
     }
 
     fn terms(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
@@ -511,7 +518,7 @@ impl Reader<'_> {
             arm: arm.side(),
         };
         let place = describe(&key, arm);
-        Ok(Round {
+        let round = Round {
             key,
             start: self.get(row, 28, &place)?,
             filling: self.get(row, 38, &place)?,
@@ -529,7 +536,9 @@ impl Reader<'_> {
             latency: self.histogram(row, 22, &place)?,
             open: self.open_loop(row, &place)?,
             readings: Readings::default(),
-        })
+        };
+        self.refuse(&place, sound::wrong_in_round(&round))?;
+        Ok(round)
     }
 
     fn cost(&self, row: &Row, place: &str) -> Result<Cost> {

@@ -675,3 +675,26 @@ fn a_journal_that_names_another_file_is_not_played_back() {
     let error = opened.unwrap_err().to_string();
     assert!(error.contains("its journal names another file"), "{error}");
 }
+
+/// Each of these was laid out for hours, or passed the end of 64 bits when it was judged.
+#[test]
+fn numbers_that_no_run_has_are_refused_with_their_place() {
+    for (sql, why) in [
+        ("UPDATE run SET pairs = 4294967295", "plan: 4294967295 pairs are more than any run has"),
+        ("UPDATE run SET restarts = 4294967295", "4294967295 restarts"),
+        ("UPDATE plan_clients SET clients = 4294967295", "4294967295 clients"),
+        ("UPDATE run SET started_unix_ms = -1", "18446744073709551615 milliseconds"),
+        ("UPDATE round SET wall_ns = -1", "18446744073709551615 nanoseconds"),
+        ("UPDATE round SET server_cpu_ns = -1", "nanoseconds of the server's processors"),
+        ("UPDATE round SET started_unix_ms = -1", "milliseconds since 1970"),
+        ("UPDATE round SET pair = 4294960000 + seq", "pairs are more"),
+        ("UPDATE series SET slot_ns = -1", "nanoseconds of a slot"),
+    ] {
+        let (_folder, path) = golden_copy();
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let store = Store::open(&path).unwrap();
+        let error = store.load(&golden_run().id).unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{sql}: {error}");
+        assert!(error.to_string().contains(why), "{sql}: {error}");
+    }
+}

@@ -15,7 +15,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 /// Small numbers, all numbers, and the edges where a signed column would turn over.
-fn number() -> impl Strategy<Value = u64> {
+fn any_number() -> impl Strategy<Value = u64> {
     prop_oneof![
         0..1000u64,
         any::<u64>(),
@@ -25,8 +25,18 @@ fn number() -> impl Strategy<Value = u64> {
     ]
 }
 
+/// What a run may have of anything.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![0..1000u64, 0..=1u64 << 53, Just(1 << 53)]
+}
+
 fn number_u32() -> impl Strategy<Value = u32> {
-    prop_oneof![0..100u32, any::<u32>(), Just(u32::MAX)]
+    prop_oneof![0..100u32, 0..=1_000_000u32, Just(1_000_000)]
+}
+
+/// Milliseconds since 1970.
+fn moment() -> impl Strategy<Value = u64> {
+    0..=1u64 << 43
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -77,7 +87,7 @@ fn stages() -> impl Strategy<Value = Vec<Stage>> {
 fn plan() -> impl Strategy<Value = Plan> {
     (
         (spec(), spec(), stages(), vec(number_u32(), 0..4)),
-        (number_u32(), number(), number(), number(), number()),
+        (number_u32(), number(), number(), number(), any_number()),
         (number_u32(), number(), any::<f64>(), pin(), number_u32()),
     )
         .prop_map(|(first, second, third)| Plan {
@@ -179,7 +189,7 @@ fn round() -> impl Strategy<Value = Round> {
                     },
                     start: key.2 / 3,
                     filling: key.2 / 7,
-                    started_unix_ms: numbers[0],
+                    started_unix_ms: numbers[0] >> 10,
                     wall_ns: numbers[1],
                     events: numbers[2],
                     statements: numbers[3],
@@ -224,7 +234,7 @@ fn run() -> impl Strategy<Value = Run> {
         text,
     });
     (
-        (option::of("[a-z]{5,9}"), number(), text(), text(), status),
+        (option::of("[a-z]{5,9}"), moment(), text(), text(), status),
         plan(),
         (environment(), environment()),
         (vec(round(), 0..4), vec(round(), 0..4)),

@@ -1,0 +1,78 @@
+//! Numbers that no run can have, in a store that somebody else made.
+//!
+//! A plan of four milliards of pairs would be laid out for hours, and sums of rounds of five
+//! centuries pass the end of 64 bits. What is larger than any run is refused with its place, so
+//! that whoever judges may add, multiply and lay out.
+
+use dbdyno_model::{Plan, Round, Run};
+
+/// Of pairs, starts, fillings and clients: fifty times and more what the command line takes.
+const COUNT_MOST: u32 = 1_000_000;
+
+/// Whole numbers that a double holds; in nanoseconds a hundred days.
+const AMOUNT_MOST: u64 = 1 << 53;
+
+/// The year 2248.
+const UNIX_MS_MOST: u64 = 1 << 43;
+
+/// What is wrong with a plan.
+pub(crate) fn wrong_in_plan(plan: &Plan) -> Option<String> {
+    let counts = [
+        ("pairs", plan.pairs),
+        ("restarts", plan.restarts),
+        ("reloads", plan.reloads),
+        ("tables", plan.tables),
+        ("clients", plan.clients.iter().copied().max().unwrap_or(0)),
+    ];
+    let amounts = [
+        ("rows", plan.rows),
+        ("nanoseconds of a round", plan.round_ns),
+        ("nanoseconds before it", plan.lead_in_ns),
+        ("nanoseconds of warming up", plan.warm_up_ns),
+        ("nanoseconds of a slice", plan.slice_ns),
+    ];
+    first_above(counts.map(|(name, count)| (name, count.into())), COUNT_MOST.into())
+        .or_else(|| first_above(amounts, AMOUNT_MOST))
+}
+
+/// What is wrong with when a run began.
+pub(crate) fn wrong_in_run(run: &Run) -> Option<String> {
+    first_above([("milliseconds since 1970", run.started_unix_ms)], UNIX_MS_MOST)
+}
+
+/// What is wrong with a round.
+pub(crate) fn wrong_in_round(round: &Round) -> Option<String> {
+    let counts = [
+        ("pairs", round.key.pair),
+        ("starts", round.start),
+        ("fillings", round.filling),
+        ("clients", round.key.cell.clients),
+    ];
+    let (cost, pauses) = (&round.cost, round.pauses);
+    let amounts = [
+        ("nanoseconds", Some(round.wall_ns)),
+        ("events", Some(round.events)),
+        ("statements", Some(round.statements)),
+        ("rows read", Some(round.rows_read)),
+        ("rows changed", Some(round.rows_changed)),
+        ("retries", Some(round.retries)),
+        ("nanoseconds of the server's processors", cost.server_cpu_ns),
+        ("nanoseconds of its kernel", cost.server_kernel_ns),
+        ("nanoseconds of the client's processors", cost.client_cpu_ns),
+        ("nanoseconds of its kernel", cost.client_kernel_ns),
+        ("nanoseconds of waiting to run", cost.client_run_delay_ns),
+        ("nanoseconds of pauses", pauses.map(|pauses| pauses.sum_ns)),
+        ("nanoseconds of a pause", pauses.map(|pauses| pauses.longest_ns)),
+        ("nanoseconds of a slot", Some(round.series.slot_ns)),
+        ("events offered", round.open.as_ref().map(|open| open.offered)),
+        ("events unanswered", round.open.as_ref().map(|open| open.unanswered)),
+    ];
+    first_above(counts.map(|(name, count)| (name, count.into())), COUNT_MOST.into())
+        .or_else(|| first_above(amounts.map(|(name, n)| (name, n.unwrap_or(0))), AMOUNT_MOST))
+        .or_else(|| first_above([("milliseconds since 1970", round.started_unix_ms)], UNIX_MS_MOST))
+}
+
+fn first_above<const N: usize>(numbers: [(&str, u64); N], most: u64) -> Option<String> {
+    let (name, number) = numbers.into_iter().find(|(_, number)| *number > most)?;
+    Some(format!("{number} {name} are more than any run has"))
+}
