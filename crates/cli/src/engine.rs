@@ -116,9 +116,12 @@ impl Serve {
             return Err(outside);
         }
         let data = match &self.data {
-            Some(data) => own_directory(data)?,
-            None => own_directory(&session::open_home(place)?.dir().join("engine"))?,
+            Some(data) => data.clone(),
+            None => session::open_home(place)?.dir().join("engine"),
         };
+        let data = own_directory(&data).map_err(|error| {
+            Failure::Usage(format!("{error}; name another directory with --data"))
+        })?;
         let shown = data.display();
         let engine = engine_in(&data, &design, monotonic_ns);
         let engine = engine.map_err(|error| {

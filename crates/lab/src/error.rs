@@ -111,7 +111,7 @@ impl fmt::Display for LabError {
             LabError::Busy(run, pid) => {
                 write!(
                     f,
-                    "another dbdyno (pid {pid}) is measuring run {run}; wait until it is done"
+                    "another dbdyno is measuring run {run} (pid {pid}); wait until it is done"
                 )
             }
             LabError::BrokeOff(run, cause) => write!(

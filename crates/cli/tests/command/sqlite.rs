@@ -269,7 +269,7 @@ fn a_full_disk_is_a_sentence() {
     let dir = home.path().to_str().unwrap();
     // Inside, uid 0 is not the real one, under which servers would run as somebody else.
     let script = format!(
-        "mount -t tmpfs -o size=3m,mode=777 none {dir} && \
+        "mount -t tmpfs -o size=3m,mode=755 none {dir} && \
          exec unshare --user --map-user=1000 --map-group=1000 -- \"$@\""
     );
     let mut inside = std::process::Command::new("unshare");
