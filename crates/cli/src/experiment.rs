@@ -240,6 +240,15 @@ pub(crate) fn command_line(
     }
 }
 
+#[cfg(test)]
+impl Experiment {
+    /// Leaves a flag out of both forms.
+    pub(crate) fn leave_out(&mut self, flag: &str) {
+        self.flags.retain(|(name, _)| name != flag);
+        self.quick.iter_mut().for_each(|quick| quick.retain(|(name, _)| name != flag));
+    }
+}
+
 /// Whether these flags say where servers and results are.
 fn is_placed(flags: &[String]) -> bool {
     let name = |flag: &String| flag.split('=').next().map(str::to_owned);

@@ -201,7 +201,10 @@ mod tests {
             for entry in std::fs::read_dir(folder.join(author)).unwrap() {
                 let file = entry.unwrap().path();
                 let told = file.display();
-                let experiment = experiment::read(&file).unwrap_or_else(|error| panic!("{error}"));
+                let mut experiment =
+                    experiment::read(&file).unwrap_or_else(|error| panic!("{error}"));
+                // Whether this host can keep its processors awake is no question of the file.
+                experiment.leave_out("idle");
                 let figures = &experiment.published;
                 assert!(
                     !figures.tables.is_empty() || !experiment.expectations.is_empty(),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   path ──▶ a file? ──────────────────────▶ opened, read up to a limit
-//!            a pipe of our caller's shell? ─▶ the same: `<(…)` is /dev/fd/63
+//!            a pipe of our caller's shell? ─▶ the same: `<(…)` is /dev/fd/63; /dev/null is empty
 //!            another pipe, device, folder ──▶ refused by its kind
 //! ```
 //!
@@ -30,6 +30,7 @@ pub fn open(path: &Path) -> io::Result<File> {
         path.to_str().is_some_and(|path| BY_NUMBER.iter().any(|known| path.starts_with(known)));
     let what = match () {
         () if kind.is_file() || is_by_number && !kind.is_dir() => return File::open(path),
+        () if path == Path::new("/dev/null") => return File::open(path),
         () if kind.is_dir() => "it is a folder",
         () if kind.is_fifo() => "it is a named pipe; if it is meant, give it as /dev/stdin",
         () if kind.is_socket() => "it is a socket",

@@ -72,7 +72,7 @@ pub(crate) fn foreign(program: &Path, work: &Path) -> Command {
     confined(command)
 }
 
-/// A [`foreign`] program with which the user speaks: on our terminal, and with its kind.
+/// A [`foreign()`] program with which the user speaks: on our terminal, and with its kind.
 pub(crate) fn foreign_on_terminal(program: &Path, work: &Path) -> Command {
     let mut command = tied(program);
     command.env_clear().env("HOME", work).env("PATH", FOREIGN_PATH).current_dir(work);

@@ -84,7 +84,7 @@ fn sign(mut file: File) -> std::io::Result<Lock> {
 fn holder_of(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap_or_default();
     let Some(owner) = Identity::from_line(&text).filter(Identity::lives) else {
-        return "another dbdyno, whose process cannot be seen from here,".to_owned();
+        return "another dbdyno".to_owned();
     };
     let words = fs::read(format!("/proc/{}/cmdline", owner.pid)).unwrap_or_default();
     format!("`{}` (pid {})", command_of(&words), owner.pid)

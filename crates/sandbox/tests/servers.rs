@@ -460,7 +460,7 @@ fn an_ordinary_user_gets_and_runs_a_server_and_a_moved_home_still_works() {
         return;
     }
     let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     // The build directory may be out of the ordinary user's reach.
     let binary = dir.path().join("holder");
     fs::copy(this_binary(), &binary).unwrap();
@@ -478,6 +478,8 @@ fn an_ordinary_user_gets_and_runs_a_server_and_a_moved_home_still_works() {
         assert!(holder.child.wait().unwrap().success() && !holder.data.exists());
     };
     let (first, second) = (dir.path().join("a"), dir.path().join("b"));
+    fs::create_dir(&first).unwrap();
+    std::os::unix::fs::chown(&first, Some(65_534), Some(65_534)).unwrap();
     let holder = hold(as_nobody(&first));
     assert!(holder.data.starts_with(first.join(".local/share/dbdyno/run")), "{:?}", holder.data);
     assert!(holder.swept.is_empty());

@@ -239,7 +239,9 @@ mod tests {
                 .map(|&name| Failed { why: vec!["why".into()], ..Failed::new(name.into()) })
                 .collect(),
         };
-        let text = summary(&[ended(&steps[0], &[]), ended(&steps[1], &["exit status: 1"])]);
+        let step = |name: &str| steps.iter().find(|step| step.name == name).unwrap();
+        let text =
+            summary(&[ended(step("format"), &[]), ended(step("clippy"), &["exit status: 1"])]);
         assert_eq!(
             text,
             "\n    61.0 s  format\n    61.0 s  clippy   failed\n\nfailed (1), all output is in \

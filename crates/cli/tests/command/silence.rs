@@ -3,6 +3,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -81,7 +82,10 @@ fn one_signal_ends_a_command_that_waits_for_a_server() {
         let (url, is_asked) = server(protocol, then);
         for command in ["diff", "compare"] {
             let home = Home::new();
-            let mut child = home.start([command, &url, &url]);
+            let mut command_line = home.command([command, &url, &url]);
+            command_line.env_remove("DBDYNO_STOP_WITHIN_S");
+            command_line.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command_line.spawn().unwrap();
             eventually("a question", || {
                 assert!(child.try_wait().unwrap().is_none(), "{command} has not asked anything");
                 is_asked.try_recv().is_ok()

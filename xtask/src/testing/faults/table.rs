@@ -637,10 +637,17 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
     ),
     fault(
+        "the noise of models depends on what else the store has",
+        "crates/lab/src/laboratory.rs",
+        "VIRTUAL_UNIX_MS + rounds_before as u64",
+        "after + rounds_before as u64",
+        &["verdicts::the_same_command_finds_the_same_whatever_ran_before"],
+    ),
+    fault(
         "two connections fill a table of PostgreSQL",
         "crates/load/src/fill.rs",
-        "Dialect::Mysql => tables < workers(),\n        Dialect::Postgres | ",
-        "Dialect::Mysql | Dialect::Postgres => tables < workers(),\n        ",
+        "Dialect::Mysql => tables.len() < workers(),\n        Dialect::Postgres | ",
+        "Dialect::Mysql | Dialect::Postgres => tables.len() < workers(),\n        ",
         &["lab/loads::heap::rows_are_filled_in_by_their_keys_and_are_known_to_be_visible"],
     ),
     fault(
