@@ -42,7 +42,7 @@ pub struct Endpoint {
 
 /// A connected socket.
 ///
-/// The handle is shared with what watches over it ([`crate::cutoff`]) and nobody else.
+/// The handle is shared with what watches over it (`cutoff`) and nobody else.
 #[derive(Debug)]
 pub enum Stream {
     /// TCP, with Nagle's algorithm switched off.
