@@ -74,6 +74,8 @@ fn play(
     }
 }
 
+/// It takes half a minute, three seconds for each stop: that a signal reaches what waits in a
+/// socket, in the program as it is installed, is seen nowhere else.
 #[test]
 fn one_signal_ends_a_command_that_waits_for_a_server() {
     for (protocol, then) in
