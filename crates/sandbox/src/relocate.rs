@@ -65,6 +65,8 @@ impl Patchelf {
     /// be, at `root`.
     fn relocate(&self, file: &Path, root: &Path, libs: &Libraries) -> Result<(), SandboxError> {
         let work = file.with_extension("relocating");
+        // A killed dbdyno may have left it.
+        let _need_not_be_there = fs::remove_dir_all(&work);
         let made = self.patch(file, &work, root, libs);
         let _ = fs::remove_dir_all(&work);
         made
@@ -189,4 +191,31 @@ pub(crate) fn unpack(
 pub(crate) fn flush(path: &Path) -> Result<(), SandboxError> {
     let sync = |file: fs::File| nix::unistd::syncfs(file).map_err(io::Error::from);
     fs::File::open(path).and_then(sync).map_err(SandboxError::io("flush", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::home::set_mode;
+
+    #[test]
+    fn what_a_killed_process_left_is_not_in_the_way() {
+        let tree = tempfile::tempdir().unwrap();
+        set_mode(tree.path(), 0o755).unwrap();
+        let file = tree.path().join("mysqld");
+        fs::write(&file, "of the package").unwrap();
+        // Killed while the new executable was being made, and before it took its place.
+        let left = tree.path().join("mysqld.relocating");
+        private_dir(&left).unwrap();
+        fs::write(left.join("patched"), "a part").unwrap();
+        fs::write(tree.path().join("mysqld.relocated"), "a part").unwrap();
+        // Stands for patchelf: its last two words are where to, and from where.
+        let first = ["-c", r#"exec cp "$7" "$6""#].map(OsString::from).to_vec();
+        let patchelf = Patchelf { program: "sh".into(), first };
+        let libraries = Libraries { loader: "ld-linux.so.2".into(), dirs: Vec::new() };
+        patchelf.relocate(&file, tree.path(), &libraries).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "of the package");
+        let names = fs::read_dir(tree.path()).unwrap().count();
+        assert_eq!(names, 1, "something was left");
+    }
 }

@@ -192,14 +192,23 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
 }
 
 /// Waits until `condition` holds.
-pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, condition: impl FnMut() -> bool) {
+    eventually_or(what, condition, String::new);
+}
+
+/// Waits until `condition` holds; `instead` says what is there if it never does.
+pub(crate) fn eventually_or(
+    what: &str,
+    mut condition: impl FnMut() -> bool,
+    instead: impl FnOnce() -> String,
+) {
     for _ in 0..PATIENCE_STEPS {
         if condition() {
             return;
         }
         std::thread::sleep(STEP);
     }
-    panic!("{what} did not come about");
+    panic!("{what} did not come about; {}", instead());
 }
 
 /// Pairs of a cell that were measured: on a busy host some are not judged.
