@@ -296,8 +296,8 @@ pub(crate) struct Published {
     /// tolerance, as dbdyno explain does: rates first, and the furthest first
     #[arg(long)]
     pub explain: bool,
-    /// With --explain: start no new trial after this time: 10m, 90s, 1h; the rows share it; 0 shows
-    /// what is known already
+    /// With --explain: time for trials: 10m, 90s, 1h; the rows share it, and a trial that is not
+    /// done by then is cut short; 0 shows what is known already
     #[arg(
         long,
         value_name = "TIME",

@@ -65,7 +65,7 @@ pub(crate) enum Command {
     /// TEST is started with groups of its differences (settings, defaults of the release, switches
     /// of the planner) set back to the values of BASE, and is measured or counted again, until the
     /// few settings that cause the difference are known, and how much is left for the code. Trials
-    /// are stored: the same command continues where it stopped.
+    /// are stored: `explain RUN` continues where it stopped.
     Explain(Box<Explain>),
     /// Compare processor profiles of two servers, function by function
     ///

@@ -43,7 +43,8 @@ pub(crate) struct Explain {
     /// Count instructions only; causes are not confirmed by rates
     #[arg(long, conflicts_with = "by")]
     pub count_only: bool,
-    /// Start no new trial after this time: 10m, 90s, 1h; 0 shows what is known already
+    /// Time for trials, after BASE and TEST have been measured: 10m, 90s, 1h. A trial that is not
+    /// done by then is cut short; 0 shows what is known already
     #[arg(long, value_name = "TIME", value_parser = crate::values::parse_limit_of_trials)]
     pub limit: Option<Duration>,
     /// List all counters that the servers report, also those that do not differ

@@ -126,8 +126,9 @@ pub(crate) fn explained(
         if stop.load(Ordering::Relaxed) {
             let left = wanted.len() - place;
             output::say(&format!(
-                "{left} of {} cells were not begun; the same command continues with them",
-                wanted.len()
+                "{left} of {} cells were not begun; dbdyno explain {} continues with them",
+                wanted.len(),
+                run.id
             ));
             break;
         }

@@ -7,7 +7,7 @@ use dbdyno_load::LoadError;
 use dbdyno_model::{ArmIndex, EndedArm, RunId};
 use dbdyno_sandbox::SandboxError;
 use dbdyno_store::StoreError;
-use dbdyno_wire::WireError;
+use dbdyno_wire::{WireError, is_all_cut};
 use dbdyno_workload::planned::PlanLoadsError;
 
 /// Why an experiment could not be carried out. The text names the arm.
@@ -61,9 +61,10 @@ impl LabError {
         }
     }
 
-    /// Whether an experiment with so many others can go on without the arm that it is of.
+    /// Whether an experiment with so many others can go on without the arm that it is of. Where all
+    /// connections are cut off, no failure is an arm's own.
     pub(crate) fn can_be_done_without(&self, others: usize) -> bool {
-        others >= 2 && self.arm().is_some() && !self.is_interruption()
+        others >= 2 && self.arm().is_some() && !self.is_interruption() && !is_all_cut()
     }
 
     /// The arm that an experiment can go on without, where it has so many `others`.

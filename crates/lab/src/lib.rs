@@ -58,6 +58,7 @@ mod settle;
 mod stages;
 mod standstill;
 mod steps;
+mod time_limit;
 mod topology;
 mod warm_up;
 pub mod watch;

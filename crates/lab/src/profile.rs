@@ -12,12 +12,12 @@
 //! itself while it is sampled. What they say of rates is not kept: sampling costs something.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dbdyno_model::{Arm, Counting, Plan, Stopping};
 pub use dbdyno_probe::perf::Kind;
 use dbdyno_probe::perf::{self, Stacks, Window};
-use dbdyno_sandbox::{Events, Recorder};
+use dbdyno_sandbox::{Events, Recorder, Scratch};
 use dbdyno_store::Store;
 
 use crate::error::LabError;
@@ -71,6 +71,28 @@ pub fn profile(
     kind: Kind,
     tool_version: &str,
 ) -> Result<Vec<Sampled>, LabError> {
+    record(lab, plan, kind, tool_version)?.read(lab)
+}
+
+/// What was recorded, not read yet.
+pub(crate) struct Recording {
+    // Dropped last: the file is in it.
+    file: PathBuf,
+    rounds: Vec<Taken>,
+    kind: Kind,
+    _scratch: Scratch,
+}
+
+/// As [`profile()`]; reading what was recorded, which takes a while, is left.
+///
+/// # Errors
+/// As [`profile()`].
+pub(crate) fn record(
+    lab: &mut Lab<'_>,
+    plan: &Plan,
+    kind: Kind,
+    tool_version: &str,
+) -> Result<Recording, LabError> {
     let scratch =
         lab.home.scratch("profile", &mut |text| lab.watch.progress(Progress::Reading(text)));
     let scratch = scratch.map_err(|error| LabError::Profile(error.to_string()))?;
@@ -92,10 +114,20 @@ pub fn profile(
         return Err(LabError::Profile(failed));
     }
     let file = recorder.finish().map_err(LabError::Profile)?;
-    lab.watch.progress(Progress::Reading("the samples, and the names of functions"));
-    let windows: Vec<Window> = rounds.iter().map(|round| round.window.clone()).collect();
-    let stacks = perf::stacks(&file, &windows, kind).map_err(LabError::Profile)?;
-    Ok(by_start(&rounds, stacks))
+    Ok(Recording { file, rounds, kind, _scratch: scratch })
+}
+
+impl Recording {
+    /// The profiles in it.
+    ///
+    /// # Errors
+    /// [`LabError::Profile`] for a file that cannot be read.
+    pub(crate) fn read(&self, lab: &mut Lab<'_>) -> Result<Vec<Sampled>, LabError> {
+        lab.watch.progress(Progress::Reading("the samples, and the names of functions"));
+        let windows: Vec<Window> = self.rounds.iter().map(|round| round.window.clone()).collect();
+        let stacks = perf::stacks(&self.file, &windows, self.kind).map_err(LabError::Profile)?;
+        Ok(by_start(&self.rounds, stacks))
+    }
 }
 
 /// The stacks of anybody's `perf.data`, of the processes of this name or of all; `None` where the

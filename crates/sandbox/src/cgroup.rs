@@ -182,7 +182,7 @@ pub(crate) fn sweep(claim: &Path) {
 fn remove(dir: &Path) {
     let deadline = Deadline::after_seconds(GONE_WITHIN_S);
     while fs::remove_dir(dir).is_err_and(|error| error.kind() == ErrorKind::ResourceBusy) {
-        if !deadline.pause() {
+        if !deadline.pause_to_the_end() {
             return;
         }
     }

@@ -22,10 +22,15 @@ impl Deadline {
 
     /// Sleeps for one poll; `false` once the deadline has passed, or connections were cut off since
     /// this process is to stop: then nobody comes who could be waited for.
-    #[expect(clippy::disallowed_methods, reason = "waiting for a server needs a limit")]
     pub(crate) fn pause(&self) -> bool {
+        self.pause_to_the_end() && !is_all_cut()
+    }
+
+    /// The same for what comes whether or not this process is to stop: the end of what was killed.
+    #[expect(clippy::disallowed_methods, reason = "waiting for a server needs a limit")]
+    pub(crate) fn pause_to_the_end(&self) -> bool {
         std::thread::sleep(POLL);
-        Instant::now() < self.0 && !is_all_cut()
+        Instant::now() < self.0
     }
 }
 

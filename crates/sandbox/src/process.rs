@@ -148,7 +148,7 @@ pub(crate) fn kill_servers_in(servers: &Path, sandbox: &Path) -> Vec<i32> {
                 killed.push(server.pid);
             }
         }
-        if !deadline.pause() {
+        if !deadline.pause_to_the_end() {
             return killed;
         }
     }

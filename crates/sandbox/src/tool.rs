@@ -1,11 +1,12 @@
 //! Programs that we run to their end, and what they complain of.
 //!
-//! A foreign program is given a time and room for its answer; what exceeds them ends it.
+//! A foreign program is given a time and room for its answer; what exceeds them ends it. Any
+//! program ends when this process is to stop.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -19,9 +20,23 @@ const COMPLAINT: usize = 400;
 /// How long a pipe may stay open after the end of the program: somebody else has it then.
 const SILENCE: Duration = Duration::from_secs(5);
 
+/// Seconds for what takes as long as a network or a disk takes.
+const PATIENCE_S: u64 = 24 * 3600;
+/// What is read of each output of a program of the machine.
+const OUTPUT_BYTES: u64 = 256 << 20;
+
 /// Runs a program to its end.
+///
+/// # Errors
+/// [`SandboxError::Io`] if it cannot be started, or does not end while there is time.
 pub(crate) fn run(command: &mut Command, tool: &str) -> Result<Output, SandboxError> {
-    command.output().map_err(SandboxError::spawn(tool))
+    let failed = SandboxError::spawn(tool);
+    let ran = piped(command, OUTPUT_BYTES).and_then(|spoken| spoken.until_its_end(PATIENCE_S));
+    match ran {
+        Ok(Some(output)) => Ok(output),
+        Ok(None) => Err(failed(io::Error::from(io::ErrorKind::Interrupted))),
+        Err(error) => Err(failed(error)),
+    }
 }
 
 /// What a foreign program may take to answer.
@@ -47,20 +62,37 @@ impl Allowance {
 /// Runs a foreign program, which starts no other, to its end or to that of its allowance; then
 /// there is no answer.
 pub(crate) fn answer(mut command: Command, allowance: Allowance) -> io::Result<Option<Output>> {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     child::limit(&mut command, allowance.seconds, allowance.file_bytes);
-    let mut child = command.spawn()?;
-    let stdout = listen(child.stdout.take(), allowance.output_bytes);
-    let stderr = listen(child.stderr.take(), allowance.output_bytes);
-    let deadline = Deadline::after_seconds(allowance.seconds);
-    let mut has_ended = child::has_ended(&child);
-    while !has_ended && deadline.pause() {
-        has_ended = child::has_ended(&child);
+    piped(&mut command, allowance.output_bytes)?.until_its_end(allowance.seconds)
+}
+
+/// A program that runs, and what is heard of it.
+struct Spoken {
+    child: Child,
+    stdout: Receiver<Vec<u8>>,
+    stderr: Receiver<Vec<u8>>,
+}
+
+/// Starts a program, of each of whose outputs so many bytes are heard.
+fn piped(command: &mut Command, most: u64) -> io::Result<Spoken> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (stdout, stderr) = (listen(child.stdout.take(), most), listen(child.stderr.take(), most));
+    Ok(Spoken { child, stdout, stderr })
+}
+
+impl Spoken {
+    /// Waits for its end; without an output if it had to be killed.
+    fn until_its_end(mut self, seconds: u64) -> io::Result<Option<Output>> {
+        let deadline = Deadline::after_seconds(seconds);
+        let mut has_ended = child::has_ended(&self.child);
+        while !has_ended && deadline.pause() {
+            has_ended = child::has_ended(&self.child);
+        }
+        let status = child::end_group(&mut self.child)?;
+        let heard = |of: Receiver<Vec<u8>>| of.recv_timeout(SILENCE).unwrap_or_default();
+        let (stdout, stderr) = (heard(self.stdout), heard(self.stderr));
+        Ok(has_ended.then_some(Output { status, stdout, stderr }))
     }
-    let status = child::end_group(&mut child)?;
-    let heard = |of: Receiver<Vec<u8>>| of.recv_timeout(SILENCE).unwrap_or_default();
-    let (stdout, stderr) = (heard(stdout), heard(stderr));
-    Ok(has_ended.then_some(Output { status, stdout, stderr }))
 }
 
 /// Hears what comes out of a pipe, and lets go of it after `most` bytes.

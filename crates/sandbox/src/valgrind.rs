@@ -21,14 +21,16 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use dbdyno_model::{Dialect, Product};
 
 use crate::apt::Apt;
 use crate::child::{self, Kept};
+use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::{Home, create_private};
 use crate::relocate;
@@ -43,6 +45,8 @@ const SUITE: &str = "trixie";
 const ASSUMED: [&str; 6] = ["libc6", "libc6-dbg", "libgcc-s1", "gdb", "perl", "perl-base"];
 /// Unpacked, in MB, and the package itself.
 const NEEDED_MB: u64 = 120;
+/// Seconds in which a question is answered, whatever it asks for: many operations of a large table.
+const ANSWER_WITHIN_S: u64 = 24 * 3600;
 /// Lines of a log that are repeated.
 const LOG_LINES: usize = 12;
 
@@ -145,7 +149,8 @@ pub struct CountedProgram {
     // Dropped first: its end must not meet a pipe that nobody reads.
     _kept: Kept,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    /// What it answers, line by line, until it ends.
+    answers: Receiver<String>,
     complaints: PathBuf,
 }
 
@@ -175,24 +180,34 @@ impl CountedProgram {
         let (Some(input), Some(output)) = (input, output) else {
             unreachable!("both were asked for")
         };
-        Ok(CountedProgram { _kept: kept, input, output: BufReader::new(output), complaints })
+        let (answer, answers) = channel();
+        std::thread::spawn(move || {
+            let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+            // Until nobody asks any more.
+            lines.try_for_each(|line| answer.send(line))
+        });
+        Ok(CountedProgram { _kept: kept, input, answers, complaints })
     }
 
     /// Gives it a line and waits for the one that it answers.
     ///
     /// # Errors
-    /// [`SandboxError::StartFailed`] with the end of what it said, if it has ended.
+    /// [`SandboxError::StartFailed`] with the end of what it said, if it has ended, or if this
+    /// process is to stop.
     pub fn ask(&mut self, line: &str) -> Result<String, SandboxError> {
-        let mut answer = String::new();
         let asked = writeln!(self.input, "{line}").and_then(|()| self.input.flush());
-        let read = asked.and_then(|()| self.output.read_line(&mut answer));
-        match read {
-            Ok(bytes) if bytes > 0 => Ok(answer.trim_end().to_owned()),
-            _ => Err(SandboxError::StartFailed {
-                what: "dbdyno under callgrind ended".to_owned(),
-                log: child::last_lines(&self.complaints, LOG_LINES),
-            }),
+        let deadline = Deadline::after_seconds(ANSWER_WITHIN_S);
+        loop {
+            match self.answers.try_recv() {
+                Ok(answer) => return Ok(answer.trim_end().to_owned()),
+                Err(TryRecvError::Empty) if asked.is_ok() && deadline.pause() => {}
+                Err(_) => break,
+            }
         }
+        Err(SandboxError::StartFailed {
+            what: "dbdyno under callgrind ended, or did not answer".to_owned(),
+            log: child::last_lines(&self.complaints, LOG_LINES),
+        })
     }
 }
 

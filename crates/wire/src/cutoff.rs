@@ -5,6 +5,7 @@
 //!                     │
 //!   one thread: ──────┴─ it has passed ──▶ shutdown(socket) ──▶ whoever reads or writes returns
 //!   cut_all (the user wants to stop) ────▶ the same, for all sockets of this process
+//!   AllCut (a limit of time has passed) ─▶ the same, and while it lives none is opened
 //! ```
 //!
 //! A server that is silent, that sends without end, or a byte now and then, is left in this way in
@@ -73,7 +74,7 @@ impl Cutoff {
         table.last += 1;
         let (number, fate) = (table.last, Arc::new(AtomicU8::new(ALIVE)));
         let entry = Entry { socket, fate: Arc::clone(&fate), due: None };
-        if table.is_over {
+        if table.is_all_cut() {
             entry.cut(STOPPED);
         }
         table.open.insert(number, entry);
@@ -159,9 +160,30 @@ pub fn cut_all() {
     table.open.values().for_each(|entry| entry.cut(STOPPED));
 }
 
-/// Whether [`cut_all`] was called.
+/// While it lives, all connections of this process are cut off, and those that would follow: what
+/// is being done has had its time. What is begun afterwards can connect again.
+#[derive(Debug)]
+pub struct AllCut(());
+
+impl AllCut {
+    /// Cuts them off.
+    pub fn begin() -> AllCut {
+        let mut table = table();
+        table.cuts += 1;
+        table.open.values().for_each(|entry| entry.cut(STOPPED));
+        AllCut(())
+    }
+}
+
+impl Drop for AllCut {
+    fn drop(&mut self) {
+        table().cuts -= 1;
+    }
+}
+
+/// Whether [`cut_all`] was called, or an [`AllCut`] lives.
 pub fn is_all_cut() -> bool {
-    table().is_over
+    table().is_all_cut()
 }
 
 /// A socket that is watched over.
@@ -191,6 +213,8 @@ struct Table {
     looks_at: Option<Instant>,
     is_watched: bool,
     is_over: bool,
+    /// How many [`AllCut`] there are.
+    cuts: u32,
 }
 
 static TABLE: Mutex<Table> = Mutex::new(Table {
@@ -200,6 +224,7 @@ static TABLE: Mutex<Table> = Mutex::new(Table {
     looks_at: None,
     is_watched: false,
     is_over: false,
+    cuts: 0,
 });
 static TOLD: Condvar = Condvar::new();
 
@@ -208,6 +233,10 @@ fn table() -> MutexGuard<'static, Table> {
 }
 
 impl Table {
+    fn is_all_cut(&self) -> bool {
+        self.is_over || self.cuts > 0
+    }
+
     fn set(&mut self, number: u64, due: Option<Instant>) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         if let Some(before) = std::mem::replace(&mut entry.due, due) {

@@ -31,7 +31,7 @@ pub mod stream;
 pub mod tls;
 
 pub use client::{Args, BulkTarget, Client, Outcome, Param, Pollable, Rows, StatementId};
-pub use cutoff::{Patience, cut_all, is_all_cut};
+pub use cutoff::{AllCut, Patience, cut_all, is_all_cut};
 pub use error::{ServerError, WireError};
 pub use listener::Listener;
 pub use rows::RowBuffer;

@@ -7,7 +7,8 @@ use dbdyno_explain::{
     relative, tried_arms,
 };
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Direction, Pairing, Reference, Run, RunId, Suspect, Trial, Witness,
+    ArmIndex, ArmsComparison, Direction, Pairing, Reference, Run, RunId, RunStatus, Suspect, Trial,
+    Witness,
 };
 
 use super::question::Question;
@@ -81,7 +82,8 @@ impl<'a> Evidence<'a> {
         Ok(evidence)
     }
 
-    /// Reads the trials that have not been read yet.
+    /// Reads the trials that have not been read yet and have something to tell: of rates those that
+    /// are whole.
     pub(super) fn read(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
         self.read_of(lab, |_| true)
     }
@@ -96,7 +98,8 @@ impl<'a> Evidence<'a> {
                 continue;
             }
             let run = lab.store.load(&id)?;
-            if self.is_of_cell(&run, witness) {
+            let is_whole = run.status == RunStatus::Complete || witness == Witness::Instructions;
+            if is_whole && self.is_of_cell(&run, witness) {
                 let heard = self.hear(&run, witness)?;
                 self.runs.push(heard);
             }
@@ -237,12 +240,14 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// All arms that were tried, in order, for those who want to see for themselves.
+    /// All arms that were tried and have told something, in order, for those who want to see for
+    /// themselves.
     pub(super) fn trials(&self) -> Vec<Trial> {
         let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.id);
         let name = |one: &usize| self.suspects[*one].name.clone();
         let worth = |value: &Value| Value { cost: value.cost - 1.0, ..*value }.worth();
         let arms = trials.flat_map(|heard| heard.arms.iter().map(move |arm| (heard, arm)));
+        let arms = arms.filter(|(_, arm)| arm.told.is_some());
         let trial = |(heard, arm): (&Heard, &HeardArm)| Trial {
             run: heard.run.clone(),
             witness: heard.witness,

@@ -17,7 +17,8 @@
 //!
 //! Trials are runs like others, stored beside the one that they explain. What is known is read from
 //! them each time, so that an explanation which was interrupted goes on where it was, and a second
-//! one costs nothing.
+//! one costs nothing. A trial of rates that was cut short tells nothing before it is whole: it is
+//! taken up by whoever wants the same.
 
 mod conclusion;
 mod known;
@@ -27,20 +28,21 @@ mod trial;
 mod waiting;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use dbdyno_explain::{
     Found, Limits, Look, Set, Suspects, Told, account, look, refused, subsets, suspects, with_given,
 };
 use dbdyno_model::{
-    Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Severity, Target, Witness,
-    Worth,
+    Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Round, RunId, RunStatus,
+    Severity, Target, Witness, Worth,
 };
 
 use dbdyno_sandbox::SandboxError;
 
 use crate::error::LabError;
 use crate::laboratory::Lab;
+use crate::time_limit::{TimeLimit, within};
 use crate::watch::Progress;
 use known::{Evidence, View};
 pub use question::Question;
@@ -68,9 +70,17 @@ const OF_THE_CLIENT: &str = "client-";
 /// # Errors
 /// Whatever is in the way of a trial. What was tried until then is stored.
 pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation, LabError> {
+    let limit = question.limit_ms.map(Duration::from_millis);
+    within(lab, limit, |lab, limit| explained(lab, question, limit))
+}
+
+fn explained(
+    lab: &mut Lab<'_>,
+    question: &Question<'_>,
+    time: &TimeLimit<'_>,
+) -> Result<Explanation, LabError> {
     let comparison = dbdyno_judge::compare(question.run)?;
     let suspects: Suspects = suspects(&question.run.plan.arms, &comparison.audit);
-    let began_ms = lab.clock.unix_ms();
     let evidence = Evidence::new(question, &suspects.tried)?;
     let of_cell = |cell: &&CellComparison| cell.cell == *question.cell;
     let measured = comparison.cells.iter().find(of_cell);
@@ -80,10 +90,13 @@ pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation
         question,
         suspects: &suspects,
         evidence,
-        began_ms,
+        time,
         times,
         given: None,
         limit: measured.and_then(limit_of),
+        began_ms: lab.clock.unix_ms(),
+        has_begun: false,
+        has_kept: false,
         open: None,
     };
     let mut accounts: Vec<Account> = Vec::new();
@@ -169,13 +182,17 @@ struct Case<'a> {
     question: &'a Question<'a>,
     suspects: &'a Suspects,
     evidence: Evidence<'a>,
-    began_ms: u64,
+    time: &'a TimeLimit<'a>,
     /// How many times as long as in base an operation takes in test, at least 1.
     times: f64,
     /// What base was given, once that has been searched.
     given: Option<Found>,
     /// Why the servers are not searched for a cause.
     limit: Option<String>,
+    /// When it began, whether a trial was begun since, and whether anything of one was kept.
+    began_ms: u64,
+    has_begun: bool,
+    has_kept: bool,
     /// Why it ended before its end.
     open: Option<String>,
 }
@@ -415,22 +432,52 @@ impl Case<'_> {
         sets: &[Set],
         attempted: &mut BTreeSet<Set>,
     ) -> Result<bool, LabError> {
-        if !self.may_begin(lab) {
+        if !self.may_begin() {
             return Ok(false);
         }
         let batch = &sets[..sets.len().min(self.sets_of_a_trial(view.witness))];
         self.tell(lab, view, batch, sets.len());
         let loads = self.loads_that_want(lab, view, batch)?;
         let what = trial::Wanted { view, sets: batch, loads: &loads };
-        match trial::carry_out(lab, self.question, &self.suspects.tried, &what) {
-            // Where none of its arms starts there is no run; all of them were refused.
-            Err(LabError::Sandbox(arm, SandboxError::StartFailed { .. }))
-                if arm != ArmIndex::BASE => {}
-            done => drop(done?),
-        }
-        attempted.extend(batch.iter().cloned());
+        self.has_begun = true;
+        let done = trial::carry_out(lab, self.question, &self.suspects.tried, &what);
         self.evidence.read(lab)?;
-        Ok(!self.is_interrupted(lab))
+        let is_refused = match &done {
+            Err(LabError::Sandbox(arm, SandboxError::StartFailed { .. })) => {
+                *arm != ArmIndex::BASE && !self.time.ends()
+            }
+            _ => false,
+        };
+        // Where none of its arms starts there is no run; all of them were refused.
+        let is_over = is_refused || self.whole(lab, done)?.is_some();
+        if is_over {
+            attempted.extend(batch.iter().cloned());
+        }
+        Ok(is_over)
+    }
+
+    /// The run of a trial that has come to its end; `None` if the time was over before. What rates
+    /// have been measured is kept then; counts are kept of whole loads.
+    fn whole(
+        &mut self,
+        lab: &Lab<'_>,
+        done: Result<RunId, LabError>,
+    ) -> Result<Option<RunId>, LabError> {
+        let begun = match done {
+            Ok(id) => Some(id),
+            Err(error) if !self.time.explains(&error) => return Err(error),
+            Err(LabError::BrokeOff(id, _)) => Some(id),
+            Err(_) => None,
+        };
+        let run = begun.map(|id| lab.store.load(&id)).transpose()?;
+        let is_new = |round: &Round| round.started_unix_ms >= self.began_ms;
+        self.has_kept |= run.as_ref().is_some_and(|run| run.rounds.iter().any(is_new));
+        let whole = run.filter(|run| run.status == RunStatus::Complete).map(|run| run.id);
+        match whole {
+            Some(_) => self.has_kept = true,
+            None => self.ends_here(),
+        }
+        Ok(whole)
     }
 
     /// How many sets one trial takes.
@@ -478,28 +525,25 @@ impl Case<'_> {
     }
 
     /// Whether there is time for another run.
-    fn may_begin(&mut self, lab: &Lab<'_>) -> bool {
-        let spent_ms = lab.clock.unix_ms().saturating_sub(self.began_ms);
-        let is_over = self.question.limit_ms.is_some_and(|limit| spent_ms >= limit);
-        if is_over {
-            let text = "the time limit was reached; the same command continues from here";
-            self.open = Some(text.to_owned());
+    fn may_begin(&mut self) -> bool {
+        let ends = self.time.ends();
+        if ends {
+            self.ends_here();
         }
-        !is_over
+        !ends
     }
 
-    /// Whether the user has ended it.
-    fn is_interrupted(&mut self, lab: &Lab<'_>) -> bool {
-        let is_interrupted = self.is_stopped(lab);
-        if is_interrupted {
-            let text = "it was interrupted; the same command continues from here";
-            self.open = Some(text.to_owned());
-        }
-        is_interrupted
-    }
-
-    fn is_stopped(&self, lab: &Lab<'_>) -> bool {
-        lab.stop.load(Ordering::Relaxed)
+    /// Says why it ends before its end.
+    fn ends_here(&mut self) {
+        let continues = format!("dbdyno explain {} continues from here", self.question.run.id);
+        let text = match (self.time.is_asked(), self.has_begun && !self.has_kept) {
+            (true, _) => format!("it was interrupted; {continues}"),
+            (false, false) => format!("the time limit was reached; {continues}"),
+            (false, true) => "the time limit was reached within the first trial, of which nothing \
+                              could be kept; give a longer --limit"
+                .to_owned(),
+        };
+        self.open = Some(text);
     }
 
     fn tell(&self, lab: &mut Lab<'_>, view: View, batch: &[Set], wanted: usize) {

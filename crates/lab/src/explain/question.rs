@@ -17,7 +17,8 @@ pub struct Question<'a> {
     /// How the rates of a trial are measured: all but its arms. Without it rates are not measured,
     /// and what was found by instructions is not confirmed.
     pub rates: Option<&'a Plan>,
-    /// Nothing new is begun after so many milliseconds.
+    /// It ends after so many milliseconds, by the laboratory's clock; a trial that runs then is cut
+    /// short.
     pub limit_ms: Option<u64>,
     /// The version of dbdyno.
     pub tool_version: &'a str,

@@ -13,7 +13,7 @@
 use dbdyno_explain::made_equal;
 use dbdyno_model::{
     Account, ArmSpec, Cell, Comparison, CountVerdict, Direction, Elsewhere, FoundCause, Remedy,
-    RemedyCell, Run, RunId, Suspect, Verdict, Witness,
+    RemedyCell, Run, Suspect, Verdict, Witness,
 };
 
 use super::{Case, trial};
@@ -83,15 +83,15 @@ impl Case<'_> {
         if let Some(known) = self.known_remedy(lab, witness, &with_it)? {
             return Ok(Some(known));
         }
-        if !self.may_begin(lab) {
+        if !self.may_begin() {
             return Ok(None);
         }
         let text = "the remedy is tried in all cells of the run";
         lab.watch.progress(Progress::Trial(text));
-        let id: RunId = trial::carry_out_remedy(lab, self.question, witness, with_it)?;
-        let is_interrupted = self.is_interrupted(lab);
-        let run = lab.store.load(&id)?;
-        Ok((!is_interrupted).then_some(run))
+        self.has_begun = true;
+        let done = trial::carry_out_remedy(lab, self.question, witness, with_it);
+        let whole = self.whole(lab, done)?;
+        Ok(whole.map(|run| lab.store.load(&run)).transpose()?)
     }
 
     fn known_remedy(

@@ -2,14 +2,16 @@
 
 use dbdyno_explain::{Set, made_equal};
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Counting, Direction, PerArm, Plan, RunId, Stage, Stopping, Suspect, Witness,
+    ArmIndex, ArmSpec, Counting, Direction, PerArm, Plan, Run, RunId, RunStatus, Stage, Stopping,
+    Suspect, Witness,
 };
+use dbdyno_store::Store;
 
 use super::known::View;
 use super::question::Question;
 use crate::count::ROWS_MOST;
 use crate::error::LabError;
-use crate::experiment::{Order, TrialOf, measure};
+use crate::experiment::{Order, TrialOf, measure, resume};
 use crate::laboratory::Lab;
 use crate::watch::{Progress, Watch};
 
@@ -96,8 +98,33 @@ fn measured(
     };
     let mut watch = Brief(lab.watch);
     let (home, stop, clock) = (lab.home, lab.stop, lab.clock.clone());
+    let begun = begun(lab.store, question, plan, witness)?;
     let mut lab = Lab { home, store: lab.store, stop, watch: &mut watch, clock };
-    measure(&mut lab, &order)
+    match begun.map(|run| resume(&mut lab, &run)) {
+        // Other servers than it began with.
+        None | Some(Err(LabError::Unlike(_))) => measure(&mut lab, &order),
+        Some(resumed) => resumed,
+    }
+}
+
+/// The trial of the same rates that was cut short. What was counted is kept of whole loads, which
+/// nobody asks for again.
+fn begun(
+    store: &Store,
+    question: &Question<'_>,
+    plan: &Plan,
+    witness: Witness,
+) -> Result<Option<Run>, LabError> {
+    for (id, of) in store.trials_of(&question.run.id)? {
+        if of != Witness::Rate || witness != Witness::Rate {
+            continue;
+        }
+        let run = store.load(&id)?;
+        if run.status != RunStatus::Complete && !run.rounds.is_empty() && run.plan == *plan {
+            return Ok(Some(run));
+        }
+    }
+    Ok(None)
 }
 
 /// Tells all but what each arm is told, which is hundreds of settings.

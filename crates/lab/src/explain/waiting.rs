@@ -14,7 +14,7 @@ use dbdyno_model::{ArmSpec, Interval, Ledger, Target, WaitProfile, Waits};
 use super::{Case, trial};
 use crate::error::LabError;
 use crate::laboratory::Lab;
-use crate::profile::{Kind, plan_of, profile};
+use crate::profile::{Kind, plan_of, record};
 use crate::watch::Progress;
 
 /// The share of the difference from which on the rest is parted.
@@ -53,31 +53,37 @@ impl Case<'_> {
         let known = lab.store.waits_of(&self.question.run.id, self.question.cell)?;
         let all = match known.is_empty() {
             false => known,
-            true if !self.may_begin(lab) => return Ok(Waiting::NotAsked),
+            true if !self.may_begin() => return Ok(Waiting::NotAsked),
             true => match self.looked_at(lab) {
-                Err(LabError::Profile(why)) => return Ok(Waiting::Unknown(why)),
-                looked => looked?,
+                Ok(Some(looked)) => looked,
+                Err(error) if !self.time.explains(&error) => {
+                    let LabError::Profile(why) = error else { return Err(error) };
+                    return Ok(Waiting::Unknown(why));
+                }
+                Ok(None) | Err(_) => {
+                    self.ends_here();
+                    return Ok(Waiting::NotAsked);
+                }
             },
         };
-        if self.is_interrupted(lab) {
-            return Ok(Waiting::NotAsked);
-        }
         let found = waits(self.question.cell.clients, &all);
         part_rest(ledger, &found);
         Ok(Waiting::Known(found))
     }
 
-    /// Takes profiles of waits, and keeps them if they are whole.
-    fn looked_at(&self, lab: &mut Lab<'_>) -> Result<Vec<WaitProfile>, LabError> {
+    /// Takes profiles of waits, and keeps them if they are whole; `None` if the time was over
+    /// before.
+    fn looked_at(&self, lab: &mut Lab<'_>) -> Result<Option<Vec<WaitProfile>>, LabError> {
         lab.watch.progress(Progress::Trial("recording what sessions wait for"));
         let explained = &self.question.run.plan;
         let seconds = f64::from(explained.pairs) * explained.round_ns as f64 / 1e9;
         let plan = trial::plan_of_rates(self.question);
         let plan = plan_of(&plan, PROFILES, seconds.min(SECONDS_MOST));
-        let taken = profile(lab, &plan, Kind::Waits, self.question.tool_version)?;
-        if self.is_stopped(lab) {
-            return Ok(Vec::new());
+        let recording = record(lab, &plan, Kind::Waits, self.question.tool_version)?;
+        if self.time.ends() {
+            return Ok(None);
         }
+        let taken = recording.read(lab)?;
         let lost = taken.iter().map(|one| one.stacks.lost).max().unwrap_or(0);
         if lost > 0 {
             return Err(LabError::Profile(format!(
@@ -95,7 +101,7 @@ impl Case<'_> {
             all.push(WaitProfile { arm: one.arm, start: one.start, classes });
         }
         lab.store.keep_waits(&self.question.run.id, self.question.cell, &all)?;
-        Ok(all)
+        Ok(Some(all))
     }
 }
 

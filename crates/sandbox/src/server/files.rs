@@ -8,13 +8,14 @@ use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::foreign_files::{private_dir, read_plain};
 use crate::process::GONE_WITHIN_S;
+use crate::tool::run;
 
 /// Makes `to`, which does not exist, a copy of the data directory `from`.
 pub(crate) fn copy_data(from: &Path, to: &Path) -> Result<(), SandboxError> {
     // Under the account to which both belong: neither is a place in which root may believe a name.
     let mut copy = child::foreign(Path::new("cp"), Path::new("/"));
     copy.args(["-a", "--reflink=auto"]).arg(from).arg(to);
-    let output = copy.output().map_err(SandboxError::spawn("cp"))?;
+    let output = run(&mut copy, "cp")?;
     if output.status.success() {
         return Ok(());
     }
@@ -39,7 +40,7 @@ pub(crate) fn remove_shared_memory(data: &Path) {
     let Some(id) = shared_memory_id(&text) else { return };
     let deadline = Deadline::after_seconds(GONE_WITHIN_S);
     let mut attached = attached_to(id);
-    while attached.is_some_and(|count| count > 0) && deadline.pause() {
+    while attached.is_some_and(|count| count > 0) && deadline.pause_to_the_end() {
         attached = attached_to(id);
     }
     if attached == Some(0) {

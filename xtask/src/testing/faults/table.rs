@@ -387,6 +387,17 @@ pub(super) const FAULTS: &[Fault] = &[
         &["explain::an_explanation_that_ran_out_of_time_goes_on"],
     ),
     fault(
+        "a limit of time cuts nothing short",
+        "crates/lab/src/time_limit.rs",
+        "self.has_passed.store(true, Ordering::Relaxed);\n            self.stop.store(true, \
+         Ordering::Relaxed);",
+        "self.has_passed.store(true, Ordering::Relaxed);",
+        &[
+            "explain::an_explanation_that_ran_out_of_time_goes_on",
+            "explain::an_allocator_that_is_loaded_before_can_be_taken_back",
+        ],
+    ),
+    fault(
         "a remedy is measured in no other cell",
         "crates/lab/src/explain/remedy.rs",
         "(1..=CELLS_MOST).contains(&others)",
