@@ -86,7 +86,7 @@ fn make(
         fs::rename(&fresh, dir).map_err(SandboxError::io("rename", &fresh))
     });
     if made.is_err() {
-        let _ = fs::remove_dir_all(&fresh);
+        home.remove_unfinished("templates");
     }
     made
 }
