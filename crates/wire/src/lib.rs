@@ -21,6 +21,7 @@ pub mod client;
 mod cutoff;
 pub mod error;
 mod kept;
+mod key_file;
 pub mod listener;
 pub mod mock;
 pub mod mysql;

@@ -10,8 +10,6 @@
 //! his own and reads the password. So it is asked for only where the user has said so, or where
 //! nobody can stand between.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{KEY_FILE, PasswordKey};
@@ -19,9 +17,7 @@ use rsa::RsaPublicKey;
 use rsa::pkcs8::DecodePublicKey as _;
 
 use crate::error::WireError;
-
-/// A key in PEM has less than a thousand bytes.
-const LONGEST: u64 = 1 << 16;
+use crate::key_file;
 
 /// The RSA key of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,10 +61,7 @@ pub(crate) fn read(file: &Path) -> Result<RsaPublicKey, WireError> {
             "{KEY_FILE}={file} {what}; name the public_key.pem of the server's data directory"
         ))
     };
-    let mut bytes = Vec::new();
-    File::open(file)
-        .and_then(|opened| opened.take(LONGEST).read_to_end(&mut bytes))
-        .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let bytes = key_file::read(file).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     in_pem(&bytes).map_err(|error| wrong(format!("is no RSA key in PEM: {error}")))
 }
 

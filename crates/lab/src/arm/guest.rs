@@ -267,7 +267,9 @@ struct LockWords {
 fn lock_words(dialect: Dialect) -> LockWords {
     match dialect {
         Dialect::Mysql => {
-            let name = "CONCAT('dbdyno.', MD5(DATABASE()))";
+            // The longest hash with which a name of 64 characters is not too long, and one that
+            // MySQL still has: 9.6 has put MD5 and SHA1 away.
+            let name = "CONCAT('dbdyno.', SHA2(DATABASE(), 224))";
             LockWords {
                 first: &["SET SESSION wait_timeout=31536000"],
                 take: format!("SELECT GET_LOCK({name}, 0)"),

@@ -1,10 +1,13 @@
 //! The authorities that are believed: those of a file, or those of the machine.
 
 use std::fs;
+use std::path::Path;
 
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
+
+use crate::key_file;
 
 /// What stands for those of the machine, as with PostgreSQL's client.
 const SYSTEM: &str = "system";
@@ -30,7 +33,7 @@ pub(super) fn read(option: &str, file: Option<&str>) -> Result<RootCertStore, St
             store(&pem).ok_or_else(|| "the authorities of this machine cannot be read".to_owned())
         }
         Some(path) => {
-            let pem = fs::read(path)
+            let pem = key_file::read(Path::new(path))
                 .map_err(|e| format!("{option}={path}: {e}; name a file that can be read"))?;
             store(&pem).ok_or_else(|| {
                 format!(

@@ -1,6 +1,6 @@
 //! Whom a client believes, and what it shows of itself.
 
-use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use dbdyno_model::{Tls, TlsMode, TlsWords};
@@ -12,6 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
 use super::authorities;
+use crate::key_file;
 
 /// What all connections of an arm share. Errors say what is wrong with which file.
 pub(super) fn config(tls: &Tls, mode: TlsMode, words: TlsWords) -> Result<ClientConfig, String> {
@@ -83,7 +84,7 @@ pub(super) fn private_key(option: &str, path: &str) -> Result<PrivateKeyDer<'sta
 }
 
 fn read(option: &str, path: &str) -> Result<Vec<u8>, String> {
-    fs::read(path)
+    key_file::read(Path::new(path))
         .map_err(|error| format!("{option}={path}: {error}; name a file that can be read"))
 }
 
