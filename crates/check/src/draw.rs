@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Only the operations on the cycle are shown, each lane in the order of its client: each edge of
-//! the cycle is one line, and whoever wants to check it needs no other part of the history.
+//! the cycle is one line, and whoever wants to check it needs no other part of the history. Where
+//! there are more lanes than can be followed, only the edges are shown.
 
 use std::fmt::Write as _;
 
@@ -56,14 +57,18 @@ pub fn drawn(history: &History, verdict: &Verdict) -> String {
 fn lanes(history: &History, steps: &[Step]) -> String {
     let witness = Witness::of(history, steps);
     let mut out = String::new();
-    for txn in &witness.lanes {
-        let _ = write!(out, "{:<LANE$}", format!("{}  ", named(history, *txn)));
+    if witness.has_room() {
+        for txn in &witness.lanes {
+            let _ = write!(out, "{:<LANE$}", format!("{}  ", named(history, *txn)));
+        }
+        for shown in &witness.ops {
+            let indent = witness.lane(shown.txn) * LANE;
+            let _ = write!(out, "\n{:indent$}{}", "", shown.text);
+        }
+        out.push('\n');
+    } else {
+        let _ = writeln!(out, "a cycle of {} transactions", witness.lanes.len());
     }
-    for shown in &witness.ops {
-        let indent = witness.lane(shown.txn) * LANE;
-        let _ = write!(out, "\n{:indent$}{}", "", shown.text);
-    }
-    out.push('\n');
     for arrow in &witness.arrows {
         let _ = writeln!(out, "{}", arrow.reason);
     }

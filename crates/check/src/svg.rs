@@ -31,20 +31,21 @@ text{fill:var(--ink)}.page{fill:var(--page)}.lane{stroke:var(--soft);stroke-dash
 .op{fill:var(--box);stroke:var(--soft)}.arrow{fill:none;stroke:var(--arrow);stroke-width:1.6}\
 .label{fill:var(--arrow);font-weight:600}.head{fill:var(--arrow)}";
 
-/// The cycles that break a level, each as a picture in SVG; none where something else does.
+/// The cycles that break a level, each as a picture in SVG; none where something else does, and of
+/// none that has more transactions than a picture has room for.
 #[must_use]
 pub fn pictures(history: &History, verdict: &Verdict) -> Vec<String> {
     match verdict {
-        Verdict::Cycle(name, cycle) => vec![picture(history, name, &cycle.steps)],
+        Verdict::Cycle(name, cycle) => picture(history, name, &cycle.steps).into_iter().collect(),
         Verdict::NoOrder(name, cycles) => {
-            cycles.iter().map(|cycle| picture(history, name, &cycle.steps)).collect()
+            cycles.iter().filter_map(|cycle| picture(history, name, &cycle.steps)).collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn picture(history: &History, name: &str, steps: &[Step]) -> String {
-    let witness = Witness::of(history, steps);
+fn picture(history: &History, name: &str, steps: &[Step]) -> Option<String> {
+    let witness = Some(Witness::of(history, steps)).filter(Witness::has_room)?;
     let bottom = TOP + ROW * (witness.ops.len() + 1);
     let reasons: Vec<&str> = witness.arrows.iter().map(|arrow| arrow.reason.as_str()).collect();
     let longest = reasons.iter().map(|text| text.chars().count()).max().unwrap_or(0);
@@ -93,7 +94,7 @@ fn picture(history: &History, name: &str, steps: &[Step]) -> String {
             escaped(&reason.replacen("   ", ": ", 1))
         );
     }
-    out + "</svg>\n"
+    Some(out + "</svg>\n")
 }
 
 fn middle(lane: usize) -> usize {

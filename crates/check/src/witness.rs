@@ -1,9 +1,14 @@
 //! What a drawing of a cycle shows: who takes part, their operations, and why each arrow is there.
 
+use std::collections::BTreeMap;
+
 use crate::footprint::is_write;
 use crate::history::{History, Op};
 use crate::level::Dependency;
 use crate::region::Step;
+
+/// Lanes beside each other that somebody could still follow.
+const LANES_MOST: usize = 64;
 
 /// An operation on the cycle.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +33,8 @@ pub(crate) struct Arrow {
 pub(crate) struct Witness {
     /// Transactions, in the order of the cycle.
     pub lanes: Vec<usize>,
+    /// The place of each in that order.
+    columns: BTreeMap<usize, usize>,
     /// Their operations on the cycle, each transaction's in its order.
     pub ops: Vec<Shown>,
     pub arrows: Vec<Arrow>,
@@ -35,16 +42,16 @@ pub(crate) struct Witness {
 
 impl Witness {
     pub(crate) fn of(history: &History, steps: &[Step]) -> Witness {
-        let mut witness = Witness { lanes: Vec::new(), ops: Vec::new(), arrows: Vec::new() };
-        for step in steps {
-            witness.lanes.push(step.from);
+        let mut lanes: Vec<usize> = steps.iter().map(|step| step.from).collect();
+        let mut columns: BTreeMap<usize, usize> =
+            lanes.iter().enumerate().map(|(column, txn)| (*txn, column)).collect();
+        for reader in steps.iter().filter_map(|step| step.by) {
+            columns.entry(reader).or_insert_with(|| {
+                lanes.push(reader);
+                lanes.len() - 1
+            });
         }
-        let readers = steps.iter().filter_map(|step| step.by);
-        for reader in readers {
-            if !witness.lanes.contains(&reader) {
-                witness.lanes.push(reader);
-            }
-        }
+        let mut witness = Witness { lanes, columns, ops: Vec::new(), arrows: Vec::new() };
         for step in steps {
             let ends = ends(history, step);
             let place = |txn: usize| ends.iter().find(|op| op.txn == txn).map(|op| op.place);
@@ -55,14 +62,20 @@ impl Witness {
             witness.arrows.push(Arrow { from, to, label, reason });
             witness.ops.extend(ends);
         }
-        witness.ops.sort_by_key(|op| (op.place, witness.lanes.iter().position(|t| *t == op.txn)));
+        let columns = &witness.columns;
+        witness.ops.sort_by_key(|op| (op.place, columns.get(&op.txn)));
         witness.ops.dedup();
         witness
     }
 
     /// The column of a transaction.
     pub(crate) fn lane(&self, txn: usize) -> usize {
-        self.lanes.iter().position(|known| *known == txn).unwrap_or(0)
+        self.columns.get(&txn).copied().unwrap_or(0)
+    }
+
+    /// Whether they can be drawn beside each other.
+    pub(crate) fn has_room(&self) -> bool {
+        self.lanes.len() <= LANES_MOST
     }
 }
 

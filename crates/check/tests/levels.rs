@@ -1,7 +1,7 @@
 //! Small histories with a known answer: each level holds or is broken as its definition says, and
 //! what holds has a certificate that the replayer accepts.
 
-use dbdyno_check::{Checker, History, Level, Verdict, drawn, read_history, replay};
+use dbdyno_check::{Checker, History, Level, Verdict, drawn, pictures, read_history, replay};
 
 /// The name of the anomaly, or "" where the level holds and its proof is good, or "?".
 fn told(history: &History, level: Level) -> String {
@@ -184,6 +184,24 @@ fn names_are_shown_without_control_characters() {
     let history = read_history(b"r(x,\x1b[2J,0,0)").unwrap();
     let verdict = Checker::new(&history).verdict(Level::Serializable);
     assert!(drawn(&history, &verdict).contains("read x = \u{fffd}[2J"));
+}
+
+/// A cycle of thousands is told edge by edge: nobody follows as many lanes.
+#[test]
+fn a_long_cycle_is_told_without_lanes() {
+    const LENGTH: usize = 3_000;
+    let skew = |txn: usize| {
+        let next = (txn + 1) % LENGTH;
+        format!("r(k{txn},0,{txn},{txn})\nw(k{next},1<0,{txn},{txn})\n")
+    };
+    let text: String = (0..LENGTH).map(skew).collect();
+    let history = read_history(text.as_bytes()).unwrap();
+    let verdict = Checker::new(&history).verdict(Level::Serializable);
+    let text = drawn(&history, &verdict);
+    assert!(text.starts_with("a cycle of 3000 transactions\n"), "{:.200}", text);
+    assert_eq!(text.lines().count(), 1 + LENGTH);
+    assert!(text.lines().all(|line| line.len() < 200));
+    assert!(pictures(&history, &verdict).is_empty());
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn overruled_by(name: &str) -> &'static [&'static str] {
 impl fmt::Display for Translation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = || self.made_with.iter().chain(&self.told);
-        let names = all().map(|told| told.name.len()).max().unwrap_or(0);
+        let names = all().map(|told| told.name.len()).max().unwrap_or(0).min(64);
         let values = all().map(|told| told.value.len()).max().unwrap_or(0).min(24);
         for told in all() {
             let Told { name, value, .. } = told;
