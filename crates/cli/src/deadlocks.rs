@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use dbdyno_explain::{deadlock_clusters, merged_deadlocks};
+use dbdyno_explain::{DeadlockReading, merged_deadlocks, read_deadlocks};
 use dbdyno_lab::input;
+use dbdyno_report::DeadlockInput;
 
 use crate::args::DoctorFormat;
 use crate::exit::Exit;
@@ -24,18 +25,52 @@ pub(crate) struct Deadlocks {
     pub format: DoctorFormat,
 }
 
-/// Reads and prints.
+/// Reads and prints. A deadlock that is spoken of and not understood is none that was not there.
 pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
-    let mut all = Vec::new();
+    let (mut inputs, mut all) = (Vec::new(), Vec::new());
     for file in &flags.files {
-        all.extend(deadlock_clusters(&text_of(file)?));
+        let reading = read_deadlocks(&text_of(file)?);
+        if let Some(why) = refusal(file, &reading) {
+            return Err(Failure::Usage(why));
+        }
+        inputs.push(DeadlockInput {
+            file: file.display().to_string(),
+            taken_for: reading.kinds.iter().map(|kind| kind.name()).collect(),
+            lines: reading.lines,
+            passed_over: reading.passed_over,
+            unread: reading.unread,
+        });
+        all.extend(reading.clusters);
     }
     let clusters = merged_deadlocks(all);
     output::print(&match flags.format {
-        DoctorFormat::Text => dbdyno_report::deadlocks_text(&clusters, output::width()),
-        DoctorFormat::Json => dbdyno_report::deadlocks_json(&clusters),
+        DoctorFormat::Text => dbdyno_report::deadlocks_text(&inputs, &clusters, output::width()),
+        DoctorFormat::Json => dbdyno_report::deadlocks_json(&inputs, &clusters),
     })?;
     Ok(Exit::Holds)
+}
+
+/// Why nothing can be said of a text.
+fn refusal(file: &Path, reading: &DeadlockReading) -> Option<String> {
+    let file = file.display();
+    if !reading.clusters.is_empty() {
+        return None;
+    }
+    if let Some(line) = reading.unread.first() {
+        return Some(format!(
+            "{file}:{line}: a deadlock is announced here, and who took part could not be read; \
+             needed are the lines that follow it in the server's own log: TRANSACTION and RECORD \
+             LOCKS of InnoDB (innodb_print_all_deadlocks=ON), DETAIL of PostgreSQL \
+             (log_error_verbosity=default)"
+        ));
+    }
+    (reading.kinds.is_empty()).then(|| {
+        let lines = reading.lines;
+        format!(
+            "{file}: none of its {lines} lines is of a log of MySQL, MariaDB or PostgreSQL, or of \
+             SHOW ENGINE INNODB STATUS; name the error log of a server"
+        )
+    })
 }
 
 fn text_of(file: &Path) -> Result<String, Failure> {
@@ -43,10 +78,10 @@ fn text_of(file: &Path) -> Result<String, Failure> {
         Some("-") => input::read_from(std::io::stdin().lock(), LOG_MOST),
         _ => input::read(file, LOG_MOST),
     };
-    let bytes = read.map_err(|error| {
+    let text = read.and_then(|bytes| input::decoded(bytes, LOG_MOST));
+    text.map_err(|error| {
         let text =
             format!("could not read {}: {error}; name the error log of a server", file.display());
         Failure::Usage(text)
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    })
 }

@@ -38,7 +38,8 @@ pub use ablation::{planner_settings, smallest, written as cause_written};
 pub use blockers::{OpenTransaction, blockers};
 pub use code::code_changes;
 pub use deadlocks::{
-    deadlock_clusters, merged as merged_deadlocks, signature_written, statement_with_holes,
+    DeadlockReading, LogKind, deadlock_clusters, merged as merged_deadlocks, read_deadlocks,
+    signature_written, statement_with_holes,
 };
 pub use equal::{made_equal, taken};
 pub use evidence::{

@@ -1,6 +1,6 @@
 //! Deadlocks as real servers told them, whole and damaged.
 
-use dbdyno_explain::{deadlock_clusters, statement_with_holes};
+use dbdyno_explain::{LogKind, deadlock_clusters, read_deadlocks, statement_with_holes};
 use dbdyno_model::{DeadlockCluster, Dialect};
 use proptest::prelude::*;
 
@@ -70,6 +70,209 @@ fn a_log_without_deadlocks_has_no_clusters() {
     {
         assert!(deadlock_clusters(text).is_empty(), "{text}");
     }
+}
+
+/// Each line with what a tool or a person has put before it.
+fn wrapped(text: &str, before: impl Fn(&str) -> String) -> String {
+    text.lines().map(|line| before(line) + "\n").collect()
+}
+
+/// However a log was carried here, it tells the same.
+#[test]
+fn a_log_tells_the_same_however_it_was_carried() {
+    let json = |line: &str| serde_json::to_string(&format!("{line}\n")).unwrap();
+    type Carried = fn(&str) -> String;
+    let ways: [(&str, Carried); 9] = [
+        ("quoted", |line| format!("> {line}")),
+        ("quoted twice", |line| format!(">> {line}").replace(">>", "> >")),
+        ("indented", |line| format!("    {line}")),
+        ("composed", |line| format!("db-1  | {line}")),
+        ("a pod", |line| format!("[pod/db-0/mysql] 2026-01-01T00:00:00.123456789Z {line}")),
+        ("a container", |line| format!("2026-01-01T00:00:00.123456789Z stderr F {line}")),
+        ("syslog", |line| format!("Jan  1 00:00:00 host db[77]: {}", line.replace('\t', "#011"))),
+        ("syslog's protocol", |line| format!("<134>1 2026-01-01T00:00:00Z host db 7 - - {line}")),
+        ("ends of lines of Windows", |line| format!("{line}\r")),
+    ];
+    for (server, text) in TEXTS {
+        let plain = deadlock_clusters(text);
+        for (way, before) in ways {
+            assert_eq!(deadlock_clusters(&wrapped(text, before)), plain, "{server}, {way}");
+        }
+        let docker = |line: &str| format!(r#"{{"log":{},"stream":"stderr"}}"#, json(line));
+        assert_eq!(deadlock_clusters(&wrapped(text, docker)), plain, "{server}, docker");
+        let journal = |line: &str| format!(r#"{{"MESSAGE":{},"_PID":"7"}}"#, json(line));
+        assert_eq!(deadlock_clusters(&wrapped(text, journal)), plain, "{server}, journal");
+    }
+    for (server, text) in &TEXTS[4..] {
+        let one_line = format!("InnoDB\t\t{}", text.replace('\n', "\\n"));
+        assert_eq!(deadlock_clusters(&one_line), deadlock_clusters(text), "{server}, mysql -e");
+    }
+}
+
+/// PostgreSQL's other forms of a log, and what its clients print, which knows no statements.
+#[test]
+fn postgres_tells_of_a_deadlock_in_many_forms() {
+    let details = "Process 7 waits for ShareLock on transaction 2; blocked by process 8.\n\
+                   Process 8 waits for ShareLock on transaction 1; blocked by process 7.";
+    let asked = "Process 7: UPDATE a SET x=1\nProcess 8: UPDATE b\n   SET x=1";
+    let plain =
+        format!("ERROR:  deadlock detected\nDETAIL:  {details}\n{asked}\n").replace("\nP", "\n\tP");
+    let of_server = deadlock_clusters(&plain.replace("\n   SET", "\n\t   SET"));
+    assert_eq!(statements(&of_server[0]), ["UPDATE a SET x=?", "UPDATE b SET x=?"]);
+    let csv = format!(
+        "2026-01-01 00:00:00.000 UTC,\"u\",\"d\",7,\"[local]\",1.7,3,\"UPDATE\",\
+         2026-01-01 00:00:00 UTC,3/1,2,FEHLER,40P01,\"Verklemmung entdeckt\",\"{details}\n{asked}\",\
+         \"See \"\"log\"\".\",,,,\"UPDATE a SET x=1\",,,\"psql\",\"client backend\",,0\n"
+    );
+    let json = serde_json::json!({
+        "timestamp": "2026-01-01 00:00:00.000 UTC", "pid": 7, "error_severity": "ERROR",
+        "state_code": "40P01", "message": "deadlock detected",
+        "detail": format!("{details}\n{asked}"), "statement": "UPDATE a SET x=1",
+    });
+    let blanks = plain.replace('\t', "        ");
+    let verbose = plain.replace("ERROR:  ", "2026-01-01 00:00:00 UTC [7] u@d ERROR:  40P01: ");
+    for text in [csv, json.to_string(), blanks, verbose] {
+        assert_eq!(deadlock_clusters(&text), of_server, "{text}");
+    }
+    let psql = format!(
+        "psql:x.sql:3: ERROR:  deadlock detected\nDETAIL:  {details}\n\
+                        HINT:  See server log for query details.\n"
+    );
+    let jdbc = format!(
+        "org.postgresql.util.PSQLException: ERROR: deadlock detected\n\
+                        \u{20} Detail: {details}\n  Hint: See server log.\n"
+    );
+    let german = "FEHLER:  Verklemmung (Deadlock) entdeckt\n\
+        DETAIL:  Prozess 7 wartet auf ShareLock-Sperre auf Transaktion 2; blockiert von Prozess 8.\n\
+        \tProzess 8 wartet auf ShareLock-Sperre auf Transaktion 1; blockiert von Prozess 7.\n\
+        \tProzess 7: UPDATE a SET x=1\n\tProzess 8: UPDATE b SET x=1\n";
+    let french = "ERREUR:  interblocage (deadlock) détecté\n\
+        DÉTAIL :  Le processus 7 attend ShareLock sur transaction 2 ; bloqué par le processus 8.\n\
+        \tLe processus 8 attend ShareLock sur transaction 1 ; bloqué par le processus 7.\n\
+        \tProcessus 7 : UPDATE a SET x=1\n\tProcessus 8 : UPDATE b SET x=1\n";
+    for text in [&psql, &jdbc] {
+        let reading = read_deadlocks(text);
+        assert_eq!((reading.clusters.len(), &reading.unread[..]), (1, &[][..]), "{text}");
+        assert_eq!(statements(&reading.clusters[0]), ["", ""], "{text}");
+    }
+    for text in [german, french] {
+        let clusters = deadlock_clusters(text);
+        assert_eq!(clusters.len(), 1, "{text}");
+        let [a, b] = statements(&clusters[0])[..] else { panic!("{clusters:?}") };
+        assert_eq!([a, b], ["UPDATE a SET x=?", "UPDATE b SET x=?"], "{text}");
+        assert!(clusters[0].parties.iter().all(|one| one.waits_for == ["ShareLock"]), "{text}");
+    }
+}
+
+/// As people post it: an exception of a driver, in one line, coloured, or broken by a page.
+#[test]
+fn what_people_post_is_read() {
+    let waits = "Process 7 waits for ShareLock on transaction 2; blocked by process 8.";
+    let other = "Process 8 waits for ShareLock on transaction 1; blocked by process 7.";
+    let texts = [
+        format!("ERROR: deadlock detected\nDETAIL: {waits}\n{other}\nHINT: See the log.\n"),
+        format!("2026-01-07 11:37:47.058 UTC [24887] DETAIL:  {waits}\n        {other}\n"),
+        format!("psycopg2.errors.DeadlockDetected: deadlock detected\nDETAIL:  {waits}\n{other}\n"),
+        format!("(psycopg2.errors.DeadlockDetected) deadlock detected DETAIL: {waits} {other}\n"),
+        format!(
+            "\x1b[36mweb_1   |\x1b[0m raised DeadlockDetected('deadlock detected\\nDETAIL:  \
+             {waits}\\n{other}\\nHINT:  See server log.\\n')\n"
+        ),
+    ];
+    for text in texts {
+        let reading = read_deadlocks(&text);
+        assert_eq!((reading.clusters.len(), &reading.unread[..]), (1, &[][..]), "{text}");
+        let parties = &reading.clusters[0].parties;
+        assert!(
+            parties.iter().all(|one| one.waits_for[0] == "ShareLock on transaction ?"),
+            "{text}"
+        );
+    }
+    let of_next_line = format!(
+        "ERROR:  deadlock detected\nDETAIL:  {waits}\n        {other}\n        Process 7: SELECT f()\n\
+         \u{20}       Process 8:\n        INSERT INTO m\n        VALUES ('x', (NULL, 0))\n\n\
+         2026-01-01 00:00:00 UTC [8] LOG:  duration: 1 ms  statement:\n        INSERT INTO other\n"
+    );
+    let clusters = deadlock_clusters(&of_next_line);
+    assert_eq!(statements(&clusters[0]), ["INSERT INTO m VALUES (?, (NULL, ?))", "SELECT f()"]);
+    // A page has taken the stars for a list, and has broken the lines.
+    let page = TEXTS[5].1.replace("*** (", "(").replace(" index ", " index\n");
+    assert_eq!(deadlock_clusters(&page), deadlock_clusters(TEXTS[5].1));
+}
+
+/// A cycle closes by lock and record: what is told one behind the other is not thrown together.
+#[test]
+fn as_many_take_part_as_close_the_cycle() {
+    let counts = |text: &str| -> Vec<usize> {
+        let clusters = deadlock_clusters(text);
+        clusters.iter().map(|one| one.parties.len()).collect()
+    };
+    assert_eq!(counts(include_str!("deadlocks/foreign/three-parties.log")), [3]);
+    let mut told = counts(include_str!("deadlocks/foreign/three-then-two-verbosity2.log"));
+    told.sort_unstable();
+    assert_eq!(told, [2, 3]);
+    assert_eq!(counts(include_str!("deadlocks/foreign/pg-compose.log")), [2]);
+    // Without headings, of one table: records tell who is in whose way.
+    let party = |number: u32, wants: u32, has: u32| {
+        let lock = |record: u32, state: &str| {
+            format!(
+                "RECORD LOCKS space id 4 page no 4 n bits 72 index PRIMARY of table `d`.`t` trx \
+                 id {number} lock_mode X{state}\nRecord lock, heap no {record} PHYSICAL RECORD: 1\n\n"
+            )
+        };
+        format!(
+            "TRANSACTION {number}, ACTIVE 1 sec\nMySQL thread id {number}, query id 1\n\
+             UPDATE t SET x={number}\n{}{}",
+            lock(has, ""),
+            lock(wants, " waiting")
+        )
+    };
+    let three = [party(1, 12, 11), party(2, 13, 12), party(3, 11, 13)].concat();
+    let two = [party(4, 15, 14), party(5, 14, 15)].concat();
+    for (text, expected) in [
+        (three.clone() + &two, vec![2, 3]),
+        (two.clone() + &three, vec![2, 3]),
+        (
+            two.clone()
+                + &two.replace("TRANSACTION 4", "TRANSACTION 6").replace("id 4 l", "id 6 l"),
+            vec![2],
+        ),
+    ] {
+        let mut told = counts(&text);
+        told.sort_unstable();
+        assert_eq!(told, expected, "{text}");
+    }
+    // The last of three is lost: no deadlock is told that never happened.
+    let cut = [party(1, 12, 11), party(2, 13, 12), party(4, 15, 14)].concat();
+    let reading = read_deadlocks(&cut);
+    assert_eq!((reading.clusters.len(), &reading.unread[..]), (0, &[1][..]), "{reading:?}");
+}
+
+/// MySQL 5.0 and 5.1 number transactions in two parts.
+#[test]
+fn old_numbers_of_transactions_keep_their_locks() {
+    let old = TEXTS[2].1.replace("TRANSACTION ", "TRANSACTION 0 ").replace("trx id ", "trx id 0 ");
+    assert_eq!(deadlock_clusters(&old), deadlock_clusters(TEXTS[2].1));
+}
+
+/// What is said of a text: what it was taken for, how much has no part, and what was not understood.
+#[test]
+fn a_reading_says_how_much_was_understood() {
+    for (server, text) in TEXTS {
+        let reading = read_deadlocks(text);
+        let kind = match server {
+            _ if server.starts_with("Postgre") => LogKind::Postgres,
+            _ if server.ends_with("monitor") => LogKind::InnodbStatus,
+            _ => LogKind::Mysql,
+        };
+        assert!(reading.kinds.contains(&kind), "{server}: {:?}", reading.kinds);
+        assert!(reading.passed_over < reading.lines, "{server}");
+        assert_eq!(reading.unread, [0; 0], "{server}");
+    }
+    assert_eq!(read_deadlocks("").kinds, []);
+    assert_eq!(read_deadlocks("dear diary\n").kinds, []);
+    let more = format!("{}\n2026 ERROR:  deadlock detected\n", TEXTS[3].1);
+    assert_eq!(read_deadlocks(&more).unread, [more.lines().count()]);
 }
 
 /// What may become of a log: bytes that are lost, put in, or cut off.

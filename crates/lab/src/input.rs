@@ -14,8 +14,13 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
+
 /// Where open files stand by number.
 const BY_NUMBER: [&str; 4] = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/", "/proc/thread-self/fd/"];
+
+/// How a file of gzip begins.
+const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// What a person or a script of a person writes is shorter: loads, experiments, cases.
 const WRITTEN_MOST: u64 = 16 << 20;
@@ -70,6 +75,29 @@ pub fn text(path: &Path) -> io::Result<String> {
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
+/// The text of what a program wrote, packed by gzip or not, in UTF-8 or as a mark at its beginning
+/// says in UTF-16. What is no text becomes U+FFFD.
+///
+/// # Errors
+/// What is packed is damaged, or larger than `most` bytes.
+pub fn decoded(bytes: Vec<u8>, most: u64) -> io::Result<String> {
+    let bytes = match bytes.starts_with(&GZIP) {
+        true => read_from(MultiGzDecoder::new(bytes.as_slice()), most)?,
+        false => bytes,
+    };
+    let utf16 = |unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> =
+            bytes[2..].chunks_exact(2).map(|two| unit([two[0], two[1]])).collect();
+        String::from_utf16_lossy(&units)
+    };
+    Ok(match bytes.as_slice() {
+        [0xff, 0xfe, ..] => utf16(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => utf16(u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, text @ ..] => String::from_utf8_lossy(text).into_owned(),
+        text => String::from_utf8_lossy(text).into_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +139,24 @@ mod tests {
         assert_eq!(read(&path, 1025).unwrap().len(), 1025);
         assert_eq!(read(&path, 1024).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(read_from(io::repeat(0), 9).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn what_a_program_wrote_is_unpacked_and_decoded() {
+        use std::io::Write as _;
+        let text = "deadlock ä\n";
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(text.as_bytes()).unwrap();
+        let packed = packed.finish().unwrap();
+        let units = |unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit);
+        let little = [0xff, 0xfe].into_iter().chain(units(u16::to_le_bytes)).collect();
+        let big = [0xfe, 0xff].into_iter().chain(units(u16::to_be_bytes)).collect();
+        let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+        for bytes in [packed.clone(), little, big, marked, text.as_bytes().to_vec()] {
+            assert_eq!(decoded(bytes, 100).unwrap(), text);
+        }
+        let larger = decoded(packed.clone(), 5).unwrap_err();
+        assert_eq!(larger.kind(), io::ErrorKind::FileTooLarge);
+        assert!(decoded(packed[..packed.len() - 4].to_vec(), 100).is_err());
     }
 }

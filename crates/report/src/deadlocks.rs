@@ -8,9 +8,25 @@ use crate::layout::{paragraph, printable};
 /// Version of the JSON; raised when a name changes its meaning.
 const SCHEMA: u32 = 1;
 
+/// A text that was read.
+#[derive(Serialize)]
+pub struct DeadlockInput {
+    /// The name of the file; `-` is stdin.
+    pub file: String,
+    /// What it was taken for, each in words.
+    pub taken_for: Vec<&'static str>,
+    /// Its lines.
+    pub lines: usize,
+    /// Those that have no part in a deadlock.
+    pub passed_over: usize,
+    /// Lines that speak of a deadlock of which nothing was understood.
+    pub unread: Vec<usize>,
+}
+
 #[derive(Serialize)]
 struct Document<'a> {
     schema: u32,
+    inputs: &'a [DeadlockInput],
     deadlocks: u64,
     clusters: Vec<Cluster<'a>>,
 }
@@ -28,20 +44,42 @@ struct Party<'a> {
     holds: &'a [String],
 }
 
-/// A paragraph for each cluster and each of its parties. Ends with a line feed.
-pub fn deadlocks_text(clusters: &[DeadlockCluster], width: usize) -> String {
+/// A paragraph for each cluster and each of its parties, below what was read. Ends with a line
+/// feed.
+pub fn deadlocks_text(
+    inputs: &[DeadlockInput],
+    clusters: &[DeadlockCluster],
+    width: usize,
+) -> String {
     let all: u64 = clusters.iter().map(|one| one.count).sum();
     let mut text = match (all, clusters.len()) {
-        (0, _) => return "no deadlocks\n".to_owned(),
+        (0, _) => "no deadlocks\n".to_owned(),
         (1, _) => "1 deadlock\n".to_owned(),
         (all, 1) => format!("{all} deadlocks of 1 kind\n"),
         (all, kinds) => format!("{all} deadlocks of {kinds} kinds\n"),
     };
+    for input in inputs {
+        text.push_str(&paragraph(&printable(&in_words(input)), width, "  ", "    "));
+    }
     for cluster in clusters {
         text.push_str(&format!("\n{} ×\n", cluster.count));
         for party in &cluster.parties {
             text.push_str(&of_party(party, width));
         }
+    }
+    text
+}
+
+/// `error.log: error log of MySQL or MariaDB, 120 lines, 41 of them passed over`
+fn in_words(input: &DeadlockInput) -> String {
+    let DeadlockInput { file, taken_for, lines, passed_over, unread } = input;
+    let kinds = taken_for.join(" and ");
+    let mut text = format!("{file}: {kinds}, {lines} lines, {passed_over} of them passed over");
+    if let Some(first) = unread.first() {
+        let count = unread.len();
+        text.push_str(&format!(
+            "; {count} more announced that could not be understood, the first in line {first}"
+        ));
     }
     text
 }
@@ -70,9 +108,10 @@ fn party(of: &DeadlockParty) -> Party<'_> {
 }
 
 /// The same as JSON, indented, ending with a line feed.
-pub fn deadlocks_json(clusters: &[DeadlockCluster]) -> String {
+pub fn deadlocks_json(inputs: &[DeadlockInput], clusters: &[DeadlockCluster]) -> String {
     let document = Document {
         schema: SCHEMA,
+        inputs,
         deadlocks: clusters.iter().map(|one| one.count).sum(),
         clusters: clusters
             .iter()

@@ -32,9 +32,14 @@ pub fn statement_with_holes(sql: &str, dialect: Dialect) -> String {
             Token::Literal => hole(&mut text),
             Token::Text(token) => text.push_str(token),
         }
+        one_row(&mut text);
     }
     text.trim_end().to_owned()
 }
+
+/// Words behind which a sign is that of a number.
+const SIGNED: [&str; 11] =
+    ["values", "select", "return", "then", "else", "when", "and", "or", "in", "between", "like"];
 
 enum Token<'a> {
     Space,
@@ -186,8 +191,18 @@ fn space(text: &mut String) {
     }
 }
 
-/// Adds a hole, unless it goes on a list of them.
+/// Adds a hole, unless it goes on a list of them. A sign belongs to it where nothing stands before
+/// that it could be taken from.
 fn hole(text: &mut String) {
+    if let Some(before) = text.trim_end().strip_suffix(['-', '+']) {
+        let before = before.trim_end();
+        let last = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next();
+        let is_word = last.is_some_and(|word| SIGNED.iter().any(|w| w.eq_ignore_ascii_case(word)));
+        if is_word || before.is_empty() || before.ends_with(['(', ',', '=', '<', '>']) {
+            let length = text.trim_end().len() - 1;
+            text.truncate(length);
+        }
+    }
     let before = text.trim_end();
     if before.strip_suffix(',').is_some_and(|list| list.trim_end().ends_with('?')) {
         let length = before.len() - 1;
@@ -195,6 +210,16 @@ fn hole(text: &mut String) {
         text.truncate(text.trim_end().len());
     } else {
         text.push('?');
+    }
+}
+
+/// Takes away a row of holes that goes on a list of them: `(?), (?)`.
+fn one_row(text: &mut String) {
+    let Some(before) = text.strip_suffix("(?)") else { return };
+    let list = before.trim_end().strip_suffix(',').map(str::trim_end);
+    if let Some(list) = list.filter(|list| list.ends_with("(?)")) {
+        let length = list.len();
+        text.truncate(length);
     }
 }
 
@@ -236,6 +261,16 @@ mod tests {
             ("/* a /* b */ c */ d", "c */ d", "d"),
             ("/*!50000 SET a = 'x' */", "/*!? SET a = ? */", ""),
             ("SELECT sbtest1.k", "SELECT sbtest1.k", "SELECT sbtest1.k"),
+            (
+                "INSERT INTO t VALUES (1, 'a') , (-2,'b'),(3, 'c')",
+                "INSERT INTO t VALUES (?)",
+                "INSERT INTO t VALUES (?)",
+            ),
+            (
+                "SET a = -5, b = a - 5, c = a -5 WHERE d IN (-1, +2) AND e > -1 AND -3 < e",
+                "SET a = ?, b = a - ?, c = a -? WHERE d IN (?) AND e > ? AND ? < e",
+                "SET a = ?, b = a - ?, c = a -? WHERE d IN (?) AND e > ? AND ? < e",
+            ),
             ("'never ends", "?", "?"),
             ("/* never ends", "", ""),
             ("", "", ""),
