@@ -108,14 +108,38 @@ fn clipped(value: &str) -> String {
     }
 }
 
+/// A rule in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleTold {
+    /// What it is called.
+    pub key: &'static str,
+    /// What a difference weighs.
+    pub weight: Weight,
+    /// And what it weighs between two releases.
+    pub of_release: Weight,
+    /// Facts or warnings, and how far they must be apart.
+    pub looks_at: String,
+    /// What a difference means, and what to do.
+    pub advice: &'static str,
+    /// From what it was learnt.
+    pub source: &'static str,
+}
+
+/// All rules.
+pub fn rules() -> Vec<RuleTold> {
+    RULES.iter().chain([&OTHER]).map(told).collect()
+}
+
 /// The table of rules as Markdown.
 pub fn handbook() -> String {
     let mut text = String::from(
         "| rule | weight | of two releases | looks at | what it means, and what to do | learnt from |\n\
          |:--|:--|:--|:--|:--|:--|\n",
     );
-    for rule in RULES.iter().chain([&OTHER]) {
-        text.push_str(&row(rule));
+    for RuleTold { key, weight, of_release, looks_at, advice, source } in rules() {
+        text.push_str(&format!(
+            "| {key} | {weight} | {of_release} | {looks_at} | {advice} | {source} |\n"
+        ));
     }
     text
 }
@@ -135,7 +159,7 @@ fn of_release(rule: &Rule) -> Weight {
     }
 }
 
-fn row(rule: &Rule) -> String {
+fn told(rule: &Rule) -> RuleTold {
     let looks = match rule.looks_at {
         Looks::Facts(forms) => {
             let shown: Vec<String> = forms.iter().take(3).map(|form| format!("`{form}`")).collect();
@@ -151,12 +175,12 @@ fn row(rule: &Rule) -> String {
     let apart = rule.tolerance.map_or(String::new(), |tolerance| {
         format!(" more than {}× apart, from {} on", tolerance.ratio, tolerance.least)
     });
-    format!(
-        "| {} | {} | {} | {looks}{apart} | {} | {} |\n",
-        rule.key,
-        rule.weight,
-        of_release(rule),
-        rule.advice,
-        rule.source
-    )
+    RuleTold {
+        key: rule.key,
+        weight: rule.weight,
+        of_release: of_release(rule),
+        looks_at: format!("{looks}{apart}"),
+        advice: rule.advice,
+        source: rule.source,
+    }
 }

@@ -13,6 +13,7 @@ use crate::args::{Section, Told, ToldFormat};
 use crate::ci;
 use crate::failure::Failure;
 use crate::output;
+use crate::screen;
 use crate::values::{Against, Still, StillShape};
 
 /// The arm with this name, or with this target where only one has it.
@@ -108,7 +109,7 @@ pub(crate) fn print(
     };
     let text = match told.format {
         ToldFormat::Text => {
-            dbdyno_report::arms_text(&view, detail, &sections, &output::style(told.color))
+            dbdyno_report::arms_text(&view, detail, &sections, &screen::style(told.color))
         }
         ToldFormat::Json => dbdyno_report::arms_json(&view),
         ToldFormat::Jsonl => ci::line(&dbdyno_report::arms_json(&view)),

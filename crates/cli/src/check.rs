@@ -75,7 +75,7 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         draw(&history, &verdicts, directory)?;
     }
     output::print(&match flags.format {
-        DoctorFormat::Text => text(&history, &checker.contention(), &verdicts),
+        DoctorFormat::Text => output::lines(text(&history, &checker.contention(), &verdicts)),
         DoctorFormat::Json => json(&history, &checker.contention(), &verdicts),
     })?;
     let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));

@@ -16,13 +16,19 @@ use crate::explain::Explain;
 use crate::history::History;
 use crate::model::ModelFlags;
 use crate::profile::ProfileFlags;
+use crate::screen;
 use crate::server::Server;
 use crate::verify::Verify;
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
 /// sure.
 #[derive(Debug, Parser)]
-#[command(name = "dbdyno", version, arg_required_else_help = true)]
+#[command(
+    name = "dbdyno",
+    version,
+    arg_required_else_help = true,
+    term_width = screen::width()
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub place: Place,

@@ -97,7 +97,7 @@ pub(crate) fn measured(
     let mut store = session::open_store(place)?;
     let known = plan::runs_alike(&plan, &store);
     let (plan, notes) = until::aim(plan, flags, &known)?;
-    notes.iter().for_each(|note| output::say(&output::talk("note", note)));
+    notes.iter().for_each(|note| output::say_lines(&output::talk("note", note)));
     let stop = session::stop_flag();
     let command = command(&plan);
     let words = if flags.verbose { plan::Words::EachCell } else { plan::Words::Few };
@@ -126,7 +126,7 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let longer =
         until::extension(flags).map(|extension| dbdyno_forecast::extended(&run, &extension));
     let longer = longer.transpose()?;
-    output::say(&plan::announcement_of_rest(&run, longer.as_ref()));
+    output::say_lines(&plan::announcement_of_rest(&run, longer.as_ref()));
     let mut ticker = Ticker::of(flags.told.format).without_known(Once::of(&store)?);
     let clock = session::clock(&run.plan, &store, run.rounds.len())?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
@@ -196,7 +196,7 @@ fn say_notes(store: &mut Store, told: &Told, found: &[&Comparison]) -> Result<()
         let notes = comparison.warnings.iter().chain(of_cells);
         for note in notes.filter(|note| note.is_about_method()) {
             if once.admits(note) {
-                output::say(&output::talk("note", &note.text));
+                output::say_lines(&output::talk("note", &note.text));
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::args::DoctorFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use crate::screen;
 
 /// A log is read into memory; a larger one is cut by its user.
 const LOG_MOST: u64 = 2 << 30;
@@ -44,7 +45,7 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
     }
     let clusters = merged_deadlocks(all);
     output::print(&match flags.format {
-        DoctorFormat::Text => dbdyno_report::deadlocks_text(&inputs, &clusters, output::width()),
+        DoctorFormat::Text => dbdyno_report::deadlocks_text(&inputs, &clusters, screen::width()),
         DoctorFormat::Json => dbdyno_report::deadlocks_json(&inputs, &clusters),
     })?;
     Ok(Exit::Holds)

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::loads::{self, Chosen};
 use crate::progress::Ticker;
 use crate::values::{Side, read_side};
-use crate::{arms, login, output, session};
+use crate::{arms, login, output, screen, session};
 
 /// The flags of `dbdyno diff`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -66,8 +66,7 @@ pub(crate) struct Diff {
 /// Shows the difference.
 pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
     let Some(base) = &flags.base else {
-        output::print(&dbdyno_audit::handbook())?;
-        return Ok(Exit::Holds);
+        return rules(flags.format);
     };
     let base = read_side("BASE", base)?;
     let test = flags.test.as_deref().map(|test| read_side("TEST", test)).transpose()?;
@@ -94,6 +93,28 @@ pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
     }
 }
 
+fn rules(format: Format) -> Result<Exit, Failure> {
+    match format {
+        Format::Text => {
+            let told = dbdyno_audit::rules().into_iter().map(|rule| {
+                format!(
+                    "{}: {}; of two releases {}\n  looks at  {}\n  means     {}\n  learnt    {}\n",
+                    rule.key, rule.weight, rule.of_release, rule.looks_at, rule.advice, rule.source
+                )
+            });
+            let told = told.collect::<Vec<String>>().join("\n");
+            output::print(&output::lines(told))?;
+        }
+        Format::Markdown => output::print(&dbdyno_audit::handbook())?,
+        Format::Json | Format::Csv => {
+            return Err(Failure::Usage(
+                "--rules has no shape for programs; take --format text or markdown".to_owned(),
+            ));
+        }
+    }
+    Ok(Exit::Holds)
+}
+
 fn shown(comparison: &Comparison, flags: &Diff) -> Result<Exit, Failure> {
     if flags.samples > 0 {
         return Err(Failure::Usage(
@@ -113,7 +134,7 @@ fn show(
     let changed = dbdyno_explain::all_plan_changes(audit);
     let plans = Plans { changed: &changed, firmness };
     output::print(&match flags.format {
-        Format::Text => difference(audit, labels, plans, extent, output::width()),
+        Format::Text => difference(audit, labels, plans, extent, screen::width()),
         Format::Markdown => difference_markdown(audit, labels, plans, extent),
         Format::Json => difference_json(audit, labels, plans),
         Format::Csv => {

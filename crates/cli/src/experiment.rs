@@ -39,7 +39,7 @@ use crate::explanation::{self, Extent};
 use crate::failure::Failure;
 use crate::printed::{self, Asked, PublishedFigures};
 use crate::values::{Side, parse_side};
-use crate::{arms as arms_of, compare, output, session};
+use crate::{arms as arms_of, compare, output, screen, session};
 
 /// An experiment, read.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let mut exits = Vec::new();
     if !experiment.published.tables.is_empty() {
         let all = [experiment.asked(&flags.file).held_against(&run, Vec::new())?];
-        let style = output::style(compare.told.shape().color);
+        let style = screen::style(compare.told.shape().color);
         let text = dbdyno_report::published_text(&all, &style);
         output::say_styled(&format!("\n{text}"), &style);
         exits.push(printed::exit(&all));

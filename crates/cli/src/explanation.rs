@@ -16,7 +16,7 @@ use crate::args::{Compare, Format, Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::{arms, output, plan, session};
+use crate::{arms, output, plan, screen, session};
 
 /// In what causes are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -204,7 +204,7 @@ pub(crate) fn shown(
     shape: Shape,
     report: Option<&Path>,
 ) -> Result<Exit, Failure> {
-    let style = output::style(shape.color);
+    let style = screen::style(shape.color);
     let text = match shape.format {
         Format::Text => dbdyno_report::explanation_text(all, &style),
         Format::Json => dbdyno_report::explanation_json(all),

@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::load_names::resolve;
 use crate::output;
 use crate::rand::Rand;
+use crate::screen;
 
 /// What is to be done, and the custom loads that it needs.
 #[derive(Debug, PartialEq)]
@@ -136,7 +137,7 @@ fn list(files: &[PathBuf], all: bool) -> Result<Exit, Failure> {
     suites.push((insert_benchmark::NAME, insert_benchmark::ABOUT));
     let loads = built_in();
     let chosen = [("suites", suites), ("custom", custom)];
-    output::print(&match all {
+    let text = match all {
         true => {
             let parts: Vec<Part<'_>> = loads.into_iter().chain(chosen).collect();
             format!("{}\nrest     dbdyno loads show NAME: what one load does\n", sentences(&parts))
@@ -144,10 +145,11 @@ fn list(files: &[PathBuf], all: bool) -> Result<Exit, Failure> {
         false => format!(
             "{}{}\nrest     dbdyno loads show NAME: what one load does; \
              --all: a line for each load\n",
-            columns(&loads, output::width()),
+            columns(&loads, screen::width()),
             sentences(&chosen),
         ),
-    })?;
+    };
+    output::print(&output::lines(text))?;
     Ok(Exit::Holds)
 }
 
@@ -201,14 +203,15 @@ fn show(flags: &ShowLoad, files: &[PathBuf]) -> Result<Exit, Failure> {
     if let Some(suite) = Suite::find(&flags.load) {
         let stages: Vec<String> =
             suite.stages().iter().map(|stage| format!("  {stage}\n")).collect();
-        output::print(&format!("{}  {}\n{}", suite.name, suite.about, stages.concat()))?;
+        let text = format!("{}  {}\n{}", suite.name, suite.about, stages.concat());
+        output::print(&output::lines(text))?;
         return Ok(Exit::Holds);
     }
     if let Some(expanded) = insert_benchmark::expand(&flags.load) {
         let (stages, _) = expanded.map_err(|error| Failure::Usage(error.to_string()))?;
         let stages: Vec<String> = stages.iter().map(|stage| format!("  {stage}\n")).collect();
         let (name, about) = (insert_benchmark::NAME, insert_benchmark::ABOUT);
-        output::print(&format!("{name}  {about}\n{}", stages.concat()))?;
+        output::print(&output::lines(format!("{name}  {about}\n{}", stages.concat())))?;
         return Ok(Exit::Holds);
     }
     let mut catalog = Catalog::default();
@@ -224,7 +227,7 @@ fn show(flags: &ShowLoad, files: &[PathBuf]) -> Result<Exit, Failure> {
         .map(|(dialect, _)| dialect)
         .collect();
     let text = explain::explain(&load, &dialects).map_err(|error| wrong(error.to_string()))?;
-    output::print(&text)?;
+    output::print(&output::lines(text))?;
     Ok(Exit::Holds)
 }
 

@@ -45,6 +45,7 @@ mod progress;
 mod published;
 mod rand;
 mod random_transactions;
+mod screen;
 mod server;
 mod session;
 mod stored;

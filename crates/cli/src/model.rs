@@ -91,7 +91,7 @@ impl ModelFlags {
 pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
     let Some(name) = &flags.name else {
         output::print(&match flags.format {
-            DoctorFormat::Text => list(),
+            DoctorFormat::Text => output::lines(list()),
             DoctorFormat::Json => dbdyno_report::json_text(&listed()),
         })?;
         return Ok(Exit::Holds);
@@ -121,7 +121,7 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
                 told.push_str(&servers::paths_text(tests));
             }
             tested.iter().for_each(|one| told.push_str(&one.text()));
-            told
+            output::lines(told)
         }
         DoctorFormat::Json => {
             let mut told = json(flags, protocol, level, &judged);

@@ -45,7 +45,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     }
     output::print(&match flags.format {
         VerifyFormat::Json => json_of(flags, &load, &all),
-        VerifyFormat::Text => text_of(flags, &load, &all),
+        VerifyFormat::Text => output::lines(text_of(flags, &load, &all)),
         VerifyFormat::Markdown => format!("```text\n{}```\n", text_of(flags, &load, &all)),
     })?;
     Ok(exit_of(&all))

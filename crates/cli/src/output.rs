@@ -12,10 +12,10 @@
 //! that was not looked at here.
 
 use std::borrow::Cow;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
-use dbdyno_model::foreign::{bounded, lines, steers};
+use dbdyno_model::foreign::{self, bounded, steers};
 use dbdyno_model::{Comparison, Gate, History, Run};
 use dbdyno_report::{COLOUR_SEQUENCES, Colour, HistoryExtent, Order, TextStyle, View};
 
@@ -23,8 +23,7 @@ use crate::args::{Color, Format, Section, Shape, Told, ToldFormat};
 use crate::ci;
 use crate::failure::Failure;
 use crate::files;
-
-const WIDTH_WITHOUT_TERMINAL: usize = 100;
+use crate::screen::{self, style};
 
 /// Characters of a message; a longer one hides what stands before it.
 const TALK_MOST: usize = 16_000;
@@ -64,6 +63,15 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     write(text, Admitted::Nothing)
 }
 
+/// Lines for people. Those that are too long are wrapped, where it is known how wide the screen is:
+/// in a pipe a line stays a line.
+pub(crate) fn lines(text: String) -> String {
+    match screen::columns() {
+        Some(width) => dbdyno_report::fitted(&text, width),
+        None => text,
+    }
+}
+
 /// Prints a text that was laid out in this style.
 pub(crate) fn print_styled(text: &str, style: &TextStyle) -> Result<(), Failure> {
     write(text, Admitted::colours(style))
@@ -86,6 +94,15 @@ fn write(text: &str, admitted: Admitted) -> Result<(), Failure> {
 pub(crate) fn say(text: &str) {
     let text = bounded(text, TALK_MOST);
     let _ = std::io::stderr().lock().write_all(line(&text, Admitted::Nothing).as_bytes());
+}
+
+/// Says something in whole words, on a terminal. What is meant to be copied, such as a command,
+/// is said by [`say`].
+pub(crate) fn say_lines(text: &str) {
+    match screen::columns_of_talk() {
+        Some(width) => say(dbdyno_report::fitted(text, width).trim_end()),
+        None => say(text),
+    }
 }
 
 /// Says what was laid out in this style, of any length.
@@ -123,7 +140,7 @@ fn plain_line(line: &str, admitted: Admitted) -> String {
     };
     let body = match admitted {
         Admitted::Colours => coloured(body),
-        Admitted::Nothing | Admitted::Commands => lines(body).into_owned(),
+        Admitted::Nothing | Admitted::Commands => foreign::lines(body).into_owned(),
     };
     // Commands of GitHub stand at the beginning of a line, the older ones, those of Azure and of
     // TeamCity anywhere in it.
@@ -142,13 +159,13 @@ fn coloured(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('\u{1b}') {
-        shown.push_str(&lines(&rest[..at]));
+        shown.push_str(&foreign::lines(&rest[..at]));
         rest = &rest[at..];
         let known = COLOUR_SEQUENCES.iter().find(|known| rest.starts_with(**known));
         shown.push_str(known.copied().unwrap_or("\u{fffd}"));
         rest = &rest[known.map_or(1, |known| known.len())..];
     }
-    shown.push_str(&lines(rest));
+    shown.push_str(&foreign::lines(rest));
     shown
 }
 
@@ -160,7 +177,7 @@ pub(crate) fn talk(word: &str, text: &str) -> String {
 /// Says what went wrong.
 pub(crate) fn complain(text: &str) {
     if !text.is_empty() {
-        say(&format!("dbdyno: {text}"));
+        say_lines(&format!("dbdyno: {text}"));
     }
 }
 
@@ -238,23 +255,6 @@ pub(crate) fn write_page(path: &Path, page: String) -> Result<(), Failure> {
     let shown = std::fs::canonicalize(path).map_or(shown, |path| path.display().to_string());
     say(&format!("report {shown}"));
     Ok(())
-}
-
-/// Columns of the terminal.
-pub(crate) fn width() -> usize {
-    let size = console::Term::stdout().size_checked();
-    size.map_or(WIDTH_WITHOUT_TERMINAL, |(_, width)| width as usize)
-}
-
-/// How text looks here.
-pub(crate) fn style(color: Color) -> TextStyle {
-    let wished = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let colour = match color {
-        Color::Always => Colour::Ansi,
-        Color::Auto if wished && std::io::stdout().is_terminal() => Colour::Ansi,
-        Color::Auto | Color::Never => Colour::Plain,
-    };
-    TextStyle { colour, width: width() }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::args::{Format, Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::{compare, files, output, plan, session};
+use crate::{compare, files, output, plan, screen, session};
 
 /// Collapsed stacks are read into memory.
 const PROFILE_MOST: u64 = 4 << 30;
@@ -141,7 +141,7 @@ fn waited(flags: &ProfileFlags, plan: &Plan, all: &[Sampled]) -> Result<(), Fail
     let all: Vec<WaitProfile> =
         all.iter().map(|one| by_start(plan, one)).collect::<Result<_, _>>()?;
     let found = waits(plan.clients[0], &all);
-    let style = output::style(flags.shape.color);
+    let style = screen::style(flags.shape.color);
     let text = match flags.shape.format {
         Format::Text => waits_text(&found, &style),
         Format::Markdown => waits_markdown(&found),
@@ -164,7 +164,7 @@ fn labels(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> PerArm<String> {
 
 fn show(flags: &ProfileFlags, found: &ProfileDifference) -> Result<(), Failure> {
     let extent = if flags.all { ProfileExtent::All } else { ProfileExtent::Changed };
-    let style = output::style(flags.shape.color);
+    let style = screen::style(flags.shape.color);
     let text = match flags.shape.format {
         Format::Text => profile_text(found, extent, &style),
         Format::Markdown => profile_markdown(found, extent),

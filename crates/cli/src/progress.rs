@@ -87,7 +87,7 @@ impl Ticker {
 
     /// Says something that stays.
     fn keep(&mut self, text: &str) {
-        self.bar.suspend(|| output::say(text));
+        self.bar.suspend(|| output::say_lines(text));
     }
 }
 

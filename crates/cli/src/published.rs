@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::experiment::{self, Experiment};
 use crate::explanation::{self, Extent};
 use crate::failure::Failure;
-use crate::{output, printed, session};
+use crate::{output, printed, screen, session};
 
 /// Shows printed figures of experiments beside ours.
 pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failure> {
@@ -49,7 +49,7 @@ pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failur
     if flags.explain {
         explain(place, &mut store, &runs, &mut all, flags.limit)?;
     }
-    let style = output::style(Color::Auto);
+    let style = screen::style(Color::Auto);
     let text = match flags.format {
         PublishedFormat::Text => dbdyno_report::published_text(&all, &style),
         PublishedFormat::Markdown => dbdyno_report::published_markdown(&all),

@@ -84,7 +84,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     }
     output::print(&match flags.format {
         VerifyFormat::Json => told_json(flags, &all),
-        VerifyFormat::Text => told_text(flags, &all),
+        VerifyFormat::Text => output::lines(told_text(flags, &all)),
         // Lanes of sessions are drawn with spaces.
         VerifyFormat::Markdown => format!("```text\n{}```\n", told_text(flags, &all)),
     })?;

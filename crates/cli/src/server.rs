@@ -16,6 +16,7 @@ use dbdyno_model::{
     ArmSpec, Begin, MaskedTarget, Record, ReleaseSpec, Role, Setting, Shape, SourceKind, Target,
     TargetError, Topology, setting, split_version, target,
 };
+use dbdyno_report::paragraph;
 use dbdyno_sandbox::{
     Background, Home, Image, Offer, Options, PRESETS, Release, State, Symbols, here,
     likely_version, offers, packers, start_together, start_together_again, stop_together, together,
@@ -25,7 +26,7 @@ use dbdyno_workload::suggest::did_you_mean;
 use crate::args::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{files, output, session};
+use crate::{files, output, screen, session};
 
 #[derive(Debug, Args)]
 pub(crate) struct Server {
@@ -222,7 +223,7 @@ fn got(home: &Home, flags: &Get) -> Result<Exit, Failure> {
             dbdyno_sandbox::get_from(home, product, version, path, &mut output::say)?
         }
     };
-    output::print(&described(&release)?)?;
+    output::print(&output::lines(described(&release)?))?;
     Ok(Exit::Holds)
 }
 
@@ -275,7 +276,7 @@ fn list(home: &Home, flags: &Ls) -> Result<Exit, Failure> {
         images.iter().for_each(|image| text.push_str(&line_of(image)));
     }
     text.push_str(&if flags.all { each_offer() } else { offers_by_source() });
-    output::print(&text)?;
+    output::print(&output::lines(text))?;
     Ok(Exit::Holds)
 }
 
@@ -348,7 +349,7 @@ fn images(home: &Home, flags: &Images) -> Result<Exit, Failure> {
                 Err(error) => return Err(error.into()),
             }
         }
-        output::print(&text)?;
+        output::print(&output::lines(text))?;
     }
     Ok(Exit::Holds)
 }
@@ -491,33 +492,16 @@ fn told(home: &Home, flags: &OptionsOf) -> Result<Exit, Failure> {
     let memory_mb = flags.memory.unwrap_or_else(dbdyno_sandbox::memory_mb);
     let options = Options::for_host(memory_mb).with(&settings);
     let told = options.translate(product, &version)?;
-    output::print(&format!("options of {} {version}\n{told}", product.name()))?;
+    output::print(&output::lines(format!("options of {} {version}\n{told}", product.name())))?;
     Ok(Exit::Holds)
-}
-
-/// A text in lines of at most `width` letters, as far as its words allow.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().filter(|line| line.len() + word.len() < width);
-        match line {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) => line.extend([" ", word]),
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 fn presets() -> Result<Exit, Failure> {
     let mut text = String::new();
     for about in PRESETS {
         let setting = Setting::Preset(about.preset).to_string();
-        let lines = wrapped(about.text, 78);
-        for (number, line) in lines.iter().enumerate() {
-            let left = if number == 0 { setting.as_str() } else { "" };
-            text.push_str(&format!("{left:15}  {line}\n"));
-        }
+        let (first, hanging) = (format!("{setting:15}  "), " ".repeat(17));
+        text.push_str(&paragraph(about.text, screen::width(), &first, &hanging));
     }
     text.push_str("`dbdyno server options 'SERVER?preset=NAME'` shows the options of each\n");
     output::print(&text)?;

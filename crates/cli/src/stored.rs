@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dbdyno_model::{Comparison, Run, foreign};
-use dbdyno_report::{Order, View};
+use dbdyno_report::{Grid, Line, Order, View};
 use dbdyno_store::{Listed, RunSummary};
 
 use crate::args::{Place, Report, Runs, Show};
@@ -11,7 +11,7 @@ use crate::arms::{self, Chosen};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::values::{Still, StillShape};
-use crate::{answer, compare, output, session};
+use crate::{answer, compare, output, screen, session};
 
 /// Lists the stored runs, newest first.
 pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
@@ -24,23 +24,41 @@ pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
         output::say("no runs are stored yet; `dbdyno demo` makes one in a minute");
         return Ok(Exit::Holds);
     }
-    let mut text = String::new();
     let is_shown = |run: &&RunSummary| flags.trials || run.explains.is_none();
-    for run in summaries.iter().filter(is_shown).take(flags.limit) {
-        let name = run.name.as_deref().map(|name| format!("@{}", foreign::one_line(name)));
-        let name = name.unwrap_or_default();
-        text.push_str(&format!(
-            "{}  {}  {:11}  {:>4}/{:<4} rounds  {}  {name}\n",
-            foreign::one_line(&run.id.0),
-            run.started,
-            run.status.name(),
-            run.rounds_done,
-            run.rounds_planned,
-            foreign::one_line(&run.arms.join(" → ")),
-        ));
-    }
-    output::print(&text)?;
+    let shown: Vec<&RunSummary> = summaries.iter().filter(is_shown).take(flags.limit).collect();
+    output::print(&listed(&shown, screen::columns()))?;
     Ok(Exit::Holds)
+}
+
+/// A line for each run. Where the screen is too narrow for that, the arms and the name, which tell
+/// runs apart, have lines of their own.
+fn listed(runs: &[&RunSummary], columns: Option<usize>) -> String {
+    let name = |run: &RunSummary| {
+        run.name.as_deref().map(|name| format!("@{}", foreign::one_line(name))).unwrap_or_default()
+    };
+    let arms = |run: &RunSummary| foreign::one_line(&run.arms.join(" → ")).into_owned();
+    let grid = |lines: &dyn Fn(&RunSummary, Vec<String>) -> Vec<Line>| {
+        let head = |run: &RunSummary| {
+            vec![
+                foreign::one_line(&run.id.0).into_owned(),
+                run.started.clone(),
+                run.status.name().to_owned(),
+                format!("{}/{} rounds", run.rounds_done, run.rounds_planned),
+            ]
+        };
+        Grid { lines: runs.iter().flat_map(|run| lines(run, head(run))).collect(), ragged: 1 }
+    };
+    let one_each = grid(&|run, mut head| {
+        head.extend([arms(run), name(run)]);
+        vec![Line::Columns(head)]
+    });
+    let Some(width) = columns.filter(|width| one_each.width() > *width) else {
+        return one_each.render(usize::MAX);
+    };
+    let two_each = grid(&|run, head| {
+        vec![Line::Columns(head), Line::Across(format!("  {} {}", arms(run), name(run)))]
+    });
+    two_each.render(width)
 }
 
 /// Shows a stored run as `compare` showed it, or its arms against another one.

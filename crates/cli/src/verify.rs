@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::values::{Side, read_side};
-use crate::{login, output, session};
+use crate::{login, output, screen, session};
 
 /// The heading of the flags of random transactions.
 const RANDOM: &str = "Random transactions (without --cases, --case-file and --interleavings)";
@@ -238,7 +238,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
 fn show(flags: &Verify, told: &[IsolationTold]) -> Result<(), Failure> {
     let extent = if flags.all { IsolationExtent::Stories } else { IsolationExtent::Tables };
     output::print(&match flags.format {
-        VerifyFormat::Text => isolation_text(told, extent, output::width()),
+        VerifyFormat::Text => isolation_text(told, extent, screen::width()),
         VerifyFormat::Markdown => isolation_markdown(told, extent),
         VerifyFormat::Json => isolation_json(told),
     })

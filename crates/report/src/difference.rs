@@ -113,7 +113,7 @@ pub(crate) fn unequal(view: &AuditView, extent: Extent, width: usize) -> String 
             });
             grid.lines.extend(columns);
         }
-        text.push_str(&indented(&grid.render(width)));
+        text.push_str(&grid.render(width));
         if section.uncounted > 0 {
             let _infallible = writeln!(text, "  and {} more (--all)", section.uncounted);
         }
@@ -127,15 +127,6 @@ fn notes(plans: Plans<'_>) -> Vec<String> {
         plan::notes(change).into_iter().map(move |note| format!("{load}, {note}"))
     };
     plans.changed.iter().flat_map(of_load).collect()
-}
-
-/// Lines across lose their indent when they are wrapped.
-fn indented(text: &str) -> String {
-    let line = |line: &str| match line.starts_with(' ') {
-        true => format!("{line}\n"),
-        false => format!("  {line}\n"),
-    };
-    text.lines().map(line).collect()
 }
 
 /// The difference as Markdown.

@@ -299,7 +299,9 @@ impl Row {
             Row::NoSpread => spread.split(" ±").next().unwrap_or_default().to_owned(),
             Row::Full | Row::ShortAnswer => spread,
         };
-        let interval = format!("({})", row.interval.replace(&format!("{GLUE}%"), ""));
+        let interval =
+            row.interval.replace(&format!("{GLUE}%"), "").replace(' ', &GLUE.to_string());
+        let interval = format!("({interval})");
         let answer = match self {
             Row::Full => row.answer,
             Row::ShortAnswer | Row::NoSpread => words::word(row.verdict).to_owned(),

@@ -1,16 +1,37 @@
 //! Laying out plain text: columns that line up, paragraphs that fit.
 //!
+//! ```text
+//!   a grid that is too wide    1. heads are wrapped within their column, at spaces
+//!                              2. a grid of numbers becomes several, one below the other
+//!                              3. text is wrapped, then all that has spaces
+//!                              4. words are cut; nothing is left out
+//!   a line that is too long    goes on below the column in which it ends
+//! ```
+//!
 //! Widths are those of a terminal, in which a Chinese character takes two places and a combining
 //! accent none. Text from outside is made printable first: a server that puts an escape sequence
 //! into its version shall not steer anybody's terminal.
 
 use dbdyno_model::foreign;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
+
+use crate::number::GLUE;
 
 const GAP: &str = "   ";
 
+/// Text is wrapped to this width before anything is broken to its single words.
+const TEXT_LEAST: usize = 16;
+
+/// Words are cut to this width: those of the first column, which names a line, last.
+const FIRST_LEAST: usize = 32;
+const CUT_LEAST: usize = 12;
+
+/// A grid of numbers is not divided below this many columns beside the first.
+const NUMBERS_LEAST: usize = 3;
+
 /// A line of a grid.
-pub(crate) enum Line {
+#[derive(Clone)]
+pub enum Line {
     /// Text across all columns.
     Across(String),
     /// One text per column. The first column and those from `Grid::ragged` on start at their left
@@ -20,7 +41,7 @@ pub(crate) enum Line {
 
 /// Lines whose columns line up.
 #[derive(Default)]
-pub(crate) struct Grid {
+pub struct Grid {
     /// The lines in order.
     pub lines: Vec<Line>,
     /// The first column after the numbers.
@@ -28,45 +49,120 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Widths of the columns.
-    fn widths(&self) -> Vec<usize> {
-        let mut widths: Vec<usize> = Vec::new();
-        for line in &self.lines {
-            let Line::Columns(texts) = line else { continue };
-            widths.resize(widths.len().max(texts.len()), 0);
-            for (width, text) in widths.iter_mut().zip(texts) {
-                *width = (*width).max(text.width());
+    /// For each column the largest that `measure` finds in these of its lines.
+    fn largest(&self, measure: fn(&str) -> usize, lines: std::ops::RangeFrom<usize>) -> Vec<usize> {
+        let columns = self.lines.iter().filter_map(|line| match line {
+            Line::Columns(texts) => Some(texts),
+            Line::Across(_) => None,
+        });
+        let count = columns.clone().map(Vec::len).max().unwrap_or(0);
+        let mut largest = vec![0; count];
+        for texts in columns.skip(lines.start) {
+            for (most, text) in largest.iter_mut().zip(texts) {
+                *most = (*most).max(measure(text));
             }
         }
-        widths
+        largest
     }
 
     /// The width of the widest line, without those that run across.
-    pub(crate) fn width(&self) -> usize {
-        let columns = self.rendered_columns();
-        columns.iter().flatten().map(|line| line.width()).max().unwrap_or(0)
+    pub fn width(&self) -> usize {
+        let widths = self.largest(UnicodeWidthStr::width, 0..);
+        let columns = self.lines.iter().map(|line| self.columns_of(line, &widths));
+        columns.flatten().map(|line| line.width()).max().unwrap_or(0)
     }
 
-    /// The lines, each ending with a line feed; lines across are wrapped.
-    pub(crate) fn render(&self, width: usize) -> String {
+    /// The lines, each ending with a line feed; lines across are wrapped, and so is the text of
+    /// columns where the grid is wider than this.
+    pub fn render(&self, width: usize) -> String {
+        if let Some((first, rest)) = self.divided(width) {
+            return first.render(width) + &rest.render(width);
+        }
+        let widths = self.fitted(width);
         let mut text = String::new();
-        for (line, columns) in self.lines.iter().zip(self.rendered_columns()) {
-            match (line, columns) {
-                (Line::Across(across), _) => text.push_str(&paragraph(across, width, "", "  ")),
-                (Line::Columns(_), columns) => {
-                    text.push_str(&columns.unwrap_or_default());
-                    text.push('\n');
+        for line in &self.lines {
+            match line {
+                Line::Across(across) => {
+                    let indent = indent_of(across);
+                    text.push_str(&paragraph(across, width, indent, &format!("{indent}  ")));
                 }
+                Line::Columns(_) => self.columns_of(line, &widths).iter().for_each(|line| {
+                    text.push_str(line);
+                    text.push('\n');
+                }),
             }
         }
         text
     }
 
-    fn rendered_columns(&self) -> Vec<Option<String>> {
-        let widths = self.widths();
-        let render = |texts: &Vec<String>| {
+    /// The first columns of a grid of numbers that fit, and the others behind the same first one;
+    /// nothing of a grid that fits, or that ends with text.
+    fn divided(&self, width: usize) -> Option<(Grid, Grid)> {
+        let widths = self.least_of_heads();
+        let count = widths.len();
+        if self.ragged < count || count <= NUMBERS_LEAST + 1 {
+            return None;
+        }
+        let fits = |count: &usize| total(&widths[..*count]) <= width;
+        let first = (NUMBERS_LEAST + 1..=count).rev().find(fits).unwrap_or(NUMBERS_LEAST + 1);
+        (first < count).then(|| (self.part(1..first), self.part(first..count)))
+    }
+
+    /// The widths where the first line is wrapped at each space, and the others are not.
+    fn least_of_heads(&self) -> Vec<usize> {
+        let words = self.largest(longest_word, 0..);
+        let bodies = self.largest(UnicodeWidthStr::width, 1..);
+        words.into_iter().zip(bodies).map(|(word, body)| word.max(body)).collect()
+    }
+
+    fn part(&self, chosen: std::ops::Range<usize>) -> Grid {
+        let of_line = |line: &Line| match line {
+            Line::Columns(texts) => {
+                let own = texts.iter().skip(chosen.start).take(chosen.len());
+                Line::Columns(texts.iter().take(1).chain(own).cloned().collect())
+            }
+            across => across.clone(),
+        };
+        Grid { lines: self.lines.iter().map(of_line).collect(), ragged: self.ragged }
+    }
+
+    /// Widths of the columns that fit. Where nothing helps, text is wrapped and the rest is whole.
+    fn fitted(&self, width: usize) -> Vec<usize> {
+        let natural = self.largest(UnicodeWidthStr::width, 0..);
+        let heads = self.least_of_heads();
+        let words = self.largest(longest_word, 0..);
+        let rigid = self.largest(longest_number, 0..);
+        let is_text = |at: usize| at == 0 || at >= self.ragged;
+        let least = |at: usize| if at == 0 { FIRST_LEAST } else { CUT_LEAST };
+        let of_text = |at: usize, floor: usize| if is_text(at) { floor } else { usize::MAX };
+        let shrunk = |widths: &mut Vec<usize>, floor: &dyn Fn(usize) -> usize| {
+            while total(widths) > width {
+                let can_shrink = |at: &usize| widths[*at] > floor(*at);
+                let widest = (0..widths.len()).filter(can_shrink).max_by_key(|&at| widths[at]);
+                let Some(widest) = widest else { break };
+                widths[widest] -= 1;
+            }
+        };
+        let mut widths = natural.clone();
+        shrunk(&mut widths, &|at| heads[at]);
+        shrunk(&mut widths, &|at| of_text(at, words[at].max(natural[at].min(TEXT_LEAST))));
+        let mut cut = widths.clone();
+        shrunk(&mut cut, &|at| words[at]);
+        shrunk(&mut cut, &|at| of_text(at, words[at].min(least(at)).max(rigid[at])));
+        shrunk(&mut cut, &|at| of_text(at, words[at].min(CUT_LEAST).max(rigid[at])));
+        if total(&cut) <= width { cut } else { widths }
+    }
+
+    /// A line of columns with these widths, in as many lines as its longest text needs.
+    fn columns_of(&self, line: &Line, widths: &[usize]) -> Vec<String> {
+        let Line::Columns(texts) = line else { return Vec::new() };
+        let cells: Vec<Vec<String>> =
+            texts.iter().zip(widths).map(|(text, &width)| wrapped_cell(text, width)).collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let rendered = |number: usize| {
             let mut rendered = String::new();
-            for (column, (text, &width)) in texts.iter().zip(&widths).enumerate() {
+            for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
+                let text = cell.get(number).map_or("", String::as_str);
                 let padding = " ".repeat(width.saturating_sub(text.width()));
                 let gap = if column == 0 { "" } else { GAP };
                 rendered.push_str(gap);
@@ -80,17 +176,106 @@ impl Grid {
             }
             rendered.trim_end_matches(' ').to_owned()
         };
-        let columns = |line: &Line| match line {
-            Line::Columns(texts) => Some(render(texts)),
-            Line::Across(_) => None,
-        };
-        self.lines.iter().map(columns).collect()
+        (0..height).map(rendered).collect()
     }
+}
+
+/// Columns of these widths with what stands between them.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
+}
+
+fn indent_of(text: &str) -> &str {
+    &text[..text.len() - text.trim_start_matches(' ').len()]
+}
+
+/// The width that a text needs whose lines break at spaces.
+fn longest_word(text: &str) -> usize {
+    let longest = text.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+    indent_of(text).len() + longest
+}
+
+/// The width of the longest number with its unit, or with its bounds: what no-break spaces hold
+/// together.
+fn longest_number(text: &str) -> usize {
+    let numbers = text.split(' ').filter(|word| word.contains(GLUE));
+    numbers.map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+/// A text of a column in lines of this width; words that are too long are cut.
+fn wrapped_cell(text: &str, width: usize) -> Vec<String> {
+    if text.width() <= width {
+        return vec![text.to_owned()];
+    }
+    let indent = indent_of(text);
+    let room = width.saturating_sub(indent.len()).max(1);
+    let words: Vec<String> = text.split(' ').map(|word| cut(word, room)).collect();
+    paragraph(&words.join(" "), width, indent, indent).lines().map(str::to_owned).collect()
+}
+
+/// A word with a space wherever it must be cut.
+fn cut(word: &str, room: usize) -> String {
+    let (mut text, mut used) = (String::new(), 0);
+    for letter in word.chars() {
+        let width = letter.width().unwrap_or(0);
+        if used + width > room && used > 0 {
+            text.push(' ');
+            used = 0;
+        }
+        text.push(letter);
+        used += width;
+    }
+    text
+}
+
+/// The text with its lines wrapped that are too long, at spaces. They go on below the last column
+/// that leaves room for it: a column stands behind two spaces or more.
+pub fn fitted(text: &str, width: usize) -> String {
+    let of_line = |line: &str| match line.width() <= width {
+        true => format!("{line}\n"),
+        false => wrapped_line(line, width),
+    };
+    text.lines().map(of_line).collect()
+}
+
+fn wrapped_line(line: &str, width: usize) -> String {
+    let indent = indent_of(line).len();
+    let has_room = |at: usize| {
+        let room = width.saturating_sub(line[..at].width());
+        room >= width / 3 && longest_word(&line[at..]) <= room
+    };
+    let is_column = |at: &usize| line[..*at].ends_with("  ") && !line[*at..].starts_with(' ');
+    let starts = line.char_indices().map(|(at, _)| at).rev().filter(|at| *at > indent);
+    let column = starts.filter(is_column).find(|&at| has_room(at));
+    let hanging = " ".repeat(column.map_or(indent + 2, |at| line[..at].width()));
+    let (mut wrapped, mut shown) = (String::new(), line[..indent].to_owned());
+    let (mut rest, mut is_first) = (&line[indent..], true);
+    while !rest.is_empty() {
+        let spaces = indent_of(rest).len();
+        let end = spaces + word_end(&rest[spaces..]);
+        if !is_first && shown.width() + rest[..end].width() > width {
+            wrapped.push_str(shown.trim_end_matches(' '));
+            wrapped.push('\n');
+            shown = format!("{hanging}{}", &rest[spaces..end]);
+        } else {
+            shown.push_str(&rest[..end]);
+        }
+        (rest, is_first) = (&rest[end..], false);
+    }
+    format!("{wrapped}{}\n", shown.trim_end_matches(' '))
+}
+
+/// Where the first word ends. A command between backticks is one, so that it can be copied.
+fn word_end(text: &str) -> usize {
+    let is_open = |end: usize| !text[..end].matches('`').count().is_multiple_of(2);
+    let mut ends = text.match_indices(' ').map(|(at, _)| at);
+    let is_paired = text.matches('`').count().is_multiple_of(2);
+    ends.find(|&end| !(is_paired && is_open(end))).unwrap_or(text.len())
 }
 
 /// Wraps at spaces (not at no-break spaces), with one indent for the first line and one for the
 /// others. A word that is too long stays whole, so that it can be copied.
-pub(crate) fn paragraph(text: &str, width: usize, first: &str, hanging: &str) -> String {
+pub fn paragraph(text: &str, width: usize, first: &str, hanging: &str) -> String {
     let mut wrapped = String::new();
     let mut line = first.to_owned();
     let mut is_empty = true;
@@ -128,6 +313,58 @@ mod tests {
             Grid { lines: vec![row(["名前", "1", "x"]), row(["a", "10 000", ""])], ragged: 2 };
         assert_eq!(grid.render(80), "名前        1   x\na      10 000\n");
         assert_eq!(grid.width(), 17);
+    }
+
+    fn grid(ragged: usize, rows: &[&[&str]]) -> Grid {
+        let line = |row: &&[&str]| Line::Columns(row.iter().map(|&text| text.into()).collect());
+        Grid { lines: rows.iter().map(line).collect(), ragged }
+    }
+
+    #[test]
+    fn heads_are_wrapped_before_text_and_text_before_the_rest() {
+        let wide = grid(2, &[&["a title", "base", "why"], &["  x", "1", "as it is and has been"]]);
+        let whole = "a title   base   why\n  x          1   as it is and has been\n";
+        assert_eq!(wide.render(80), whole);
+        let narrow = "a       base   why\ntitle\n  x        1   as it is and has been\n";
+        assert_eq!(wide.render(36), narrow);
+        let narrower =
+            "a       base   why\ntitle\n  x        1   as it is and has\n               been\n";
+        assert_eq!(wide.render(31), narrower);
+        let numbers = grid(3, &[&["", "a", "b"], &["x", "1 ± 1", "2\u{a0}±\u{a0}2"]]);
+        assert_eq!(numbers.render(15), "      a       b\nx   1 ±   2\u{a0}±\u{a0}2\n      1\n");
+    }
+
+    #[test]
+    fn words_are_cut_where_nothing_else_helps_and_nothing_is_lost() {
+        let (name, value) = ("n".repeat(40), "v".repeat(60));
+        let text = grid(1, &[&["", "base", "test"], &[&name, &value, "1"]]).render(60);
+        assert!(text.lines().all(|line| line.width() <= 60), "{text}");
+        let count = |letter: char| text.chars().filter(|&own| own == letter).count();
+        assert_eq!((count('n'), count('v')), (40, 60), "{text}");
+        let numbers = grid(4, &[&["", "11111", "22222", "33333"], &["a b", "1", "2", "3"]]);
+        assert_eq!(numbers.render(10), numbers.render(80), "numbers stay whole");
+    }
+
+    #[test]
+    fn a_grid_of_numbers_becomes_several() {
+        let head = ["at", "100", "200", "300", "400", "500"];
+        let several = grid(6, &[&head, &["x", "1", "2", "3", "4", "5"]]);
+        let first = "at   100   200   300   400\nx      1     2     3     4\n";
+        assert_eq!(several.render(27), format!("{first}at   500\nx      5\n"));
+        assert_eq!(several.render(80).lines().count(), 2);
+    }
+
+    #[test]
+    fn a_long_line_goes_on_below_its_last_column() {
+        let text = "  name    one two three\nplain words go on further\nshort\n";
+        let wrapped = "  name    one two\n          three\nplain words go on\n  further\nshort\n";
+        assert_eq!(fitted(text, 20), wrapped);
+        assert_eq!(fitted(text, 80), text);
+        assert_eq!(fitted("x  averylongword\n", 12), "x\n  averylongword\n");
+        let columns = "  a = 1  of three four\n";
+        assert_eq!(fitted(columns, 18), "  a = 1  of three\n         four\n");
+        assert_eq!(fitted("try `a b c` or x\n", 12), "try `a b c`\n  or x\n");
+        assert_eq!(fitted("please try `a b c`\n", 12), "please try\n  `a b c`\n");
     }
 
     #[test]

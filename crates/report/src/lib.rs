@@ -75,6 +75,7 @@ pub use history::{
 pub use html::html;
 pub use isolation::{IsolationExtent, isolation_json, isolation_markdown, isolation_text};
 pub use json::{json, json_text, plain_json};
+pub use layout::{Grid, Line, fitted, paragraph};
 pub use markdown::markdown;
 pub use profile::{
     ProfileExtent, profile_csv, profile_html, profile_json, profile_markdown, profile_text,

@@ -163,7 +163,8 @@ fn rate_line(cell: &CellView, notes: &Notes<'_>, shape: Shape) -> Line {
         Shape::ShortAnswer | Shape::NoSpread => words::word(row.verdict).to_owned(),
     };
     let marks = notes::marks(&notes.of_cell(cell));
-    let interval = format!("({})", row.interval.replace(&format!("{GLUE}%"), ""));
+    let interval = row.interval.replace(&format!("{GLUE}%"), "").replace(' ', &GLUE.to_string());
+    let interval = format!("({interval})");
     let answer = format!("{answer} {marks}").trim_end().to_owned();
     columns([&format!("  {}", row.clients), &base, &test, &row.change, &interval, &answer])
 }
@@ -229,30 +230,17 @@ pub(crate) fn shape_text(shape: &Told, width: usize) -> String {
     text
 }
 
-/// A sheet in as many pieces as the terminal needs.
+/// A sheet; its grid is divided where the terminal is too narrow for it.
 pub(crate) fn sheet_text(sheet: &Sheet, width: usize) -> String {
-    const COLUMNS_LEAST: usize = 3;
-    let piece = |from: usize, to: usize| {
-        let mut grid = Grid { lines: Vec::new(), ragged: usize::MAX };
-        let mut line = |label: &str, texts: &mut dyn Iterator<Item = String>| {
-            let first = std::iter::once(label.to_owned());
-            grid.lines.push(Line::Columns(first.chain(texts).collect()));
-        };
-        line("", &mut sheet.head[from..to].iter().cloned());
-        for (label, cells) in &sheet.rows {
-            line(&format!("  {label}"), &mut cells[from..to].iter().map(SheetCell::marked));
-        }
-        grid
+    let head = std::iter::once(String::new()).chain(sheet.head.iter().cloned());
+    let row = |(label, cells): &(String, Vec<SheetCell>)| {
+        let first = std::iter::once(format!("  {label}"));
+        Line::Columns(first.chain(cells.iter().map(SheetCell::marked)).collect())
     };
-    let mut text = format!("{}\n", sheet.title);
-    let (mut from, all) = (0, sheet.head.len());
-    while from < all {
-        let fits = |to: &usize| *to <= from + COLUMNS_LEAST || piece(from, *to).width() <= width;
-        let to = (from + 1..=all).rev().find(fits).unwrap_or(all);
-        text.push_str(&piece(from, to).render(width));
-        from = to;
-    }
-    text + &layout::paragraph(&sheet.aside, width, "  ", "  ")
+    let lines = std::iter::once(Line::Columns(head.collect())).chain(sheet.rows.iter().map(row));
+    let grid = Grid { lines: lines.collect(), ragged: usize::MAX };
+    let aside = layout::paragraph(&sheet.aside, width, "  ", "  ");
+    format!("{}\n{}{aside}", sheet.title, grid.render(width))
 }
 
 fn columns<const N: usize>(texts: [&str; N]) -> Line {

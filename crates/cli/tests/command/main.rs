@@ -32,6 +32,7 @@ mod profile;
 mod published;
 mod resume;
 mod rocksdb;
+mod screens;
 mod scripts;
 mod serve;
 mod servers;

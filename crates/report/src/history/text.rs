@@ -69,10 +69,7 @@ fn of_series(series: &HistorySeries, width: usize) -> String {
     text.push_str(&plot(series, width));
     let rows = words::rows(series);
     if !rows.is_empty() {
-        let heads = Line::Columns(words::HEADS.map(str::to_owned).to_vec());
-        let lines = rows.into_iter().map(Line::Columns);
-        let grid = Grid { lines: [heads].into_iter().chain(lines).collect(), ragged: 8 };
-        let table = grid.render(width);
+        let table = table(&rows, width.saturating_sub(INDENT.len()));
         table.lines().for_each(|line| text.push_str(&format!("{INDENT}{line}\n")));
     }
     for warning in &series.warnings {
@@ -83,6 +80,25 @@ fn of_series(series: &HistorySeries, width: usize) -> String {
         text.push_str(&paragraph(&remark, width, INDENT, INDENT));
     }
     text
+}
+
+/// A table, or where it is too wide two of them: what changed, and how it was found.
+fn table(rows: &[Vec<String>], width: usize) -> String {
+    const ALL: [usize; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+    const CHANGE: [usize; 5] = [0, 1, 4, 5, 8];
+    const FIGURES: [usize; 5] = [0, 2, 3, 6, 7];
+    let heads: Vec<String> = words::HEADS.map(str::to_owned).to_vec();
+    let grid = |columns: &[usize]| {
+        let line = |row: &Vec<String>| columns.iter().map(|&at| row[at].clone()).collect();
+        let lines = std::iter::once(&heads).chain(rows).map(line).map(Line::Columns).collect();
+        let ragged = columns.iter().position(|&at| words::HEADS[at] == "answer");
+        Grid { lines, ragged: ragged.unwrap_or(usize::MAX) }
+    };
+    let whole = grid(&ALL);
+    match whole.width() <= width {
+        true => whole.render(width),
+        false => grid(&CHANGE).render(width) + &grid(&FIGURES).render(width),
+    }
 }
 
 /// A line of blocks, each the median of its values, and below it where levels begin.
@@ -134,6 +150,27 @@ mod tests {
         all[0].warnings.push(Warning::new(Severity::Caution, "too-short", "4 values are too few"));
         let history = sample::history(all, Vec::new());
         history_text(&history, extent, &TextStyle { colour: Colour::Plain, width: 100 })
+    }
+
+    #[test]
+    fn a_narrow_screen_gets_two_tables_and_loses_nothing() {
+        let history = sample::history(vec![sample::series(100, &[31], Some(&[30]))], Vec::new());
+        let text = |width| {
+            let style = TextStyle { colour: Colour::Plain, width };
+            history_text(&history, HistoryExtent::Whole, &style)
+        };
+        let words = |text: &str| {
+            // The plot is as wide as there is room.
+            let told = text.lines().filter(|line| !line.contains('│'));
+            let mut words: Vec<&str> = told.flat_map(str::split_whitespace).collect();
+            words.sort_unstable();
+            words.dedup();
+            words.join(" ")
+        };
+        let narrow = text(76);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 76), "{narrow}");
+        assert!(narrow.lines().count() > text(120).lines().count(), "{narrow}");
+        assert_eq!(words(&narrow), words(&text(120)), "{narrow}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod stories;
 
 use dbdyno_model::isolation::{IsolationTold, LevelTold, Permissiveness, ShapeTold};
 
-use crate::layout::{Grid, Line, paragraph, printable};
+use crate::layout::{self, Grid, Line, paragraph, printable};
 use cells::{anomalies, cell};
 pub use json::isolation_json;
 
@@ -46,7 +46,7 @@ pub fn isolation_text(all: &[IsolationTold], extent: IsolationExtent, width: usi
         }
         text.push_str(&counts_text(told, width));
         if extent == IsolationExtent::Stories {
-            text.push_str(&stories::stories(told));
+            text.push_str(&layout::fitted(&stories::stories(told), width));
         }
     }
     if all.iter().any(has_cases) {
