@@ -19,6 +19,16 @@ pub(crate) fn utc(unix_ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
 }
 
+/// `2026-11-20 12:33 UTC`, or `2026-11-20` at midnight: what is given as a day is one.
+pub(crate) fn minute(unix_ms: u64) -> String {
+    let text = utc(unix_ms);
+    let (day, time) = text.split_once(' ').unwrap_or((&text, ""));
+    match (time.starts_with("00:00:00"), time.get(..5)) {
+        (false, Some(minute)) => format!("{day} {minute} UTC"),
+        _ => day.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +41,12 @@ mod tests {
         assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00 UTC");
         assert_eq!(utc(1_793_277_187_000), "2026-10-29 12:33:07 UTC");
         assert_eq!(utc(4_107_542_400_000), "2100-03-01 00:00:00 UTC");
+    }
+
+    #[test]
+    fn a_time_has_its_zone_and_a_day_needs_none() {
+        assert_eq!(minute(1_793_277_187_000), "2026-10-29 12:33 UTC");
+        assert_eq!(minute(951_782_401_000), "2000-02-29 00:00 UTC");
+        assert_eq!(minute(951_782_400_000), "2000-02-29");
     }
 }

@@ -31,7 +31,7 @@ pub struct RunSummary {
     pub id: RunId,
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// When it began, in UTC: `2025-01-31 23:59:59`.
+    /// When it began: `2025-01-31 23:59:59 UTC`.
     pub started: String,
     /// The arms as the user wrote them, without passwords.
     pub arms: Vec<String>,
@@ -83,7 +83,7 @@ const SELECT_CLASSES: &str = "SELECT c.name, c.counted, c.count, s.slots, s.fnv1
      WHERE c.round = ?1 ORDER BY c.position";
 
 const SELECT_SUMMARIES: &str = "SELECT id, name, \
-     coalesce(strftime('%Y-%m-%d %H:%M:%S', started_unix_ms / 1000, 'unixepoch'), '?'), \
+     coalesce(strftime('%Y-%m-%d %H:%M:%S UTC', started_unix_ms / 1000, 'unixepoch'), '?'), \
      (SELECT group_concat(target, char(10)) FROM \
      (SELECT target FROM arm WHERE run = seq ORDER BY length(arm), arm)), \
      (SELECT count(label) FROM plan_stage WHERE run = seq) * \

@@ -72,7 +72,7 @@ fn version_1_is_read_for_ever() {
     let store = Store::open(&path).unwrap();
     assert_eq!(store.load(&golden_run().id).unwrap(), golden_run());
     let summary = &store.list().unwrap().runs[0];
-    assert_eq!(summary.started, "2025-06-15 15:06:40");
+    assert_eq!(summary.started, "2025-06-15 15:06:40 UTC");
     assert_eq!((summary.rounds_done, summary.rounds_planned), (3, 56));
     assert_eq!(summary.arms[0], "mariadb:10.11");
 }

@@ -180,6 +180,67 @@ fn a_dumb_terminal_gets_characters_and_line_feeds() {
     assert!(bar.contains("\u{1b}["), "a bar is drawn again where that is possible: {bar:?}");
 }
 
+/// Times of day that no zone follows: `2026-11-20 12:33` is one, and `2026-11-20` is none.
+fn without_zone(text: &str) -> Vec<&str> {
+    const FORM: &[u8] = b"0000-00-00 00:00";
+    let is_time = |at: &usize| {
+        let shown = text.as_bytes()[*at..].iter();
+        let fits = shown.zip(FORM).filter(|(own, form)| match form {
+            b'0' => own.is_ascii_digit(),
+            b' ' => [b' ', b'T'].contains(own),
+            form => own == form,
+        });
+        fits.count() == FORM.len()
+    };
+    let times = (0..text.len()).filter(is_time).map(|at| (at, &text[at + FORM.len()..]));
+    let behind = |rest: &str| {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && ![':', '.'].contains(&c));
+        end.map_or(String::new(), |end| rest[end..].to_owned())
+    };
+    let has_zone = |rest: &str| {
+        let zones = [" UTC", "Z", "+"];
+        zones.iter().any(|zone| behind(rest).starts_with(zone))
+    };
+    times.filter(|(_, rest)| !has_zone(rest)).map(|(at, _)| &text[at..at + FORM.len()]).collect()
+}
+
+#[test]
+fn every_time_of_day_says_its_zone() {
+    assert_eq!(without_zone("at 2026-11-20 12:33:07 and 2026-11-20 12:33 UTC").len(), 1);
+    let home = Home::new();
+    let arms = ["mock:", "mock:?slow=9%"];
+    let quick = ["--quick", "--rows", "2000", "--restarts", "2", "--rounds", "6"];
+    for _ in 0..2 {
+        home.dbdyno([&["compare"][..], &arms, &quick].concat());
+    }
+    home.dbdyno([&["compare"][..], &arms, &["mock:"], &quick].concat());
+    let (page, several) = (home.path().join("page.html"), home.path().join("several.html"));
+    let trend = home.path().join("trend.html");
+    let told = [
+        vec!["runs"],
+        vec!["show", "@last", "--all"],
+        vec!["show", "@last", "--all", "--format", "markdown"],
+        vec!["history", "--all"],
+        vec!["history", "--all", "--format", "markdown", "--output", trend.to_str().unwrap()],
+        vec!["report", "@last", "--output", several.to_str().unwrap()],
+        vec!["report", "@last", "--arm", "test", "--output", page.to_str().unwrap()],
+    ];
+    let mut times = 0;
+    let mut look = |what: &str, text: &str| {
+        assert_eq!(without_zone(text), Vec::<&str>::new(), "{what}: {text:.2000}");
+        times += text.matches(" UTC").count();
+    };
+    for words in told {
+        let done = home.dbdyno(&words);
+        assert!([0, 3].contains(&done.code), "{done:?}");
+        look(&words.join(" "), &(done.out + &done.err));
+    }
+    for page in [&page, &several, &trend] {
+        look(&page.display().to_string(), &std::fs::read_to_string(page).unwrap());
+    }
+    assert!(times > 6, "{times}");
+}
+
 /// Talk is laid out for the terminal; what is to be copied stays whole.
 #[test]
 fn talk_fits_in_80_columns() {

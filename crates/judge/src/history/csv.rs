@@ -322,7 +322,7 @@ fn order(
     for (row, (line, cell)) in table.cells(column).enumerate() {
         let time = when::parse(cell).ok_or_else(|| {
             let what = format!(
-                "{cell:?} is no time; write 2024-01-31, 2024-01-31 12:00:00 or seconds since 1970"
+                "{cell:?} is no time; write 2024-01-31, 2024-01-31 12:00:00 UTC or seconds since 1970"
             );
             failed(table.name, line, column + 1, &what)
         })?;

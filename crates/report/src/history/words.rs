@@ -5,7 +5,7 @@ use dbdyno_model::{
 };
 
 use super::e_divisive;
-use crate::calendar::utc;
+use crate::calendar::minute;
 use crate::layout::printable;
 use crate::number::{self, GLUE, UNKNOWN};
 use crate::words::plural;
@@ -79,17 +79,11 @@ pub(super) fn title(series: &HistorySeries) -> String {
 /// How many values from when to when.
 pub(super) fn span(series: &HistorySeries) -> String {
     let count = plural(series.points.len() as u64, "value");
-    let day = |point: Option<&HistoryPoint>| Some(date(point?.unix_ms?));
-    match (day(series.points.first()), day(series.points.last())) {
+    let time = |point: Option<&HistoryPoint>| Some(minute(point?.unix_ms?.max(0) as u64));
+    match (time(series.points.first()), time(series.points.last())) {
         (Some(first), Some(last)) => format!("{count}, {first} to {last}"),
         _ => count,
     }
-}
-
-fn date(unix_ms: i64) -> String {
-    let text = utc(unix_ms.max(0) as u64);
-    let to_minute = text.rsplit_once(':').map_or(text.as_str(), |(to_minute, _)| to_minute);
-    to_minute.strip_suffix(" 00:00").unwrap_or(to_minute).to_owned()
 }
 
 /// What a run is called: its label, and its version where that says more.
