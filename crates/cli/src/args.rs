@@ -409,7 +409,7 @@ pub(crate) enum ToldFormat {
     Markdown,
     /// Annotations of a GitHub workflow; the summary is appended to the file GITHUB_STEP_SUMMARY
     Github,
-    /// JUnit XML: each cell is a test case, which fails if --gate fails
+    /// JUnit XML: each cell is a test case, which fails if the gate fails
     Junit,
     /// A line for each round, for benchstat
     Benchfmt,

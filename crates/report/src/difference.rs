@@ -96,11 +96,12 @@ pub fn difference(
             text.push_str(&layout::paragraph(&layout::printable(&note), width, "  ", "    "));
         }
     }
-    text + &unequal(view, extent, width)
+    text + &unequal(view, extent, "--all", width)
 }
 
-/// Where the arms are unequal, part by part, each behind an empty line.
-pub(crate) fn unequal(view: &AuditView, extent: Extent, width: usize) -> String {
+/// Where the arms are unequal, part by part, each behind an empty line. `rest` is how what is only
+/// counted can be seen.
+pub(crate) fn unequal(view: &AuditView, extent: Extent, rest: &str, width: usize) -> String {
     let mut text = String::new();
     for section in sections(view, extent) {
         let _infallible = write!(text, "\n{}\n", section.title);
@@ -115,7 +116,7 @@ pub(crate) fn unequal(view: &AuditView, extent: Extent, width: usize) -> String 
         }
         text.push_str(&grid.render(width));
         if section.uncounted > 0 {
-            let _infallible = writeln!(text, "  and {} more (--all)", section.uncounted);
+            let _infallible = writeln!(text, "  and {} more ({rest})", section.uncounted);
         }
     }
     text

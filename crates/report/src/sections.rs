@@ -69,7 +69,8 @@ fn section_text(view: &View, section: Section, style: &TextStyle) -> String {
         Section::Facts => {
             let audit = &view.summary.audit;
             let counts = layout::paragraph(&difference::counts(audit), width, "", "  ");
-            counts + &difference::unequal(audit, difference::Extent::WhatMatters, width)
+            let rest = format!("dbdyno diff {} --all", view.summary.run);
+            counts + &difference::unequal(audit, difference::Extent::WhatMatters, &rest, width)
         }
         Section::Notes => {
             let notes = Notes::new(&view.summary);

@@ -399,7 +399,10 @@ impl Why {
     fn remedy(self) -> &'static str {
         match self {
             Why::Size => "take out of it what is not the server, and try again",
-            Why::Ratio => "if you trust it, unpack it yourself and name the folder: --from FOLDER",
+            Why::Ratio => {
+                "if you trust it, unpack it yourself and name the folder: `dbdyno server get SERVER \
+                 --from FOLDER`"
+            }
             Why::Disk => "",
         }
     }

@@ -1,5 +1,6 @@
 //! The command as a user meets it: what it says, what it measures, what it leaves behind.
 
+mod advice;
 mod arms;
 mod audit;
 mod certificates;

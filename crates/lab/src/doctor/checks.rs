@@ -63,7 +63,7 @@ fn memory(seen: &Seen) -> Option<Finding> {
             Caution,
             "memory",
             found,
-            "use a host with 4 GB or more, or small tables (--rows)",
+            "use a host with 4 GB or more, or small tables (`dbdyno compare --rows`)",
             "each server gets an eighth of it for its buffers: tables of more than that are read \
              from disk, and the disk is measured",
         ),
@@ -195,8 +195,8 @@ fn memory_at_rest(seen: &Seen) -> Option<Finding> {
         share * 100.0,
         us(rested.away_ns / rested.away)
     );
-    let change = "leave --keep-memory at auto and choose --rows so that tables are touched all the \
-                  time, or use a host that leaves its guests their memory";
+    let change = "leave `dbdyno compare --keep-memory` at auto and choose rows so that tables \
+                  are touched all the time, or use a host that leaves its guests their memory";
     let cost = "who touches a page that was taken waits for it, one arm more than the other by \
                 luck; pages are read before rounds, which takes 0.1 s for each GB of each arm";
     Some(Finding::bad(Caution, "memory-at-rest", found, change, cost))
@@ -210,7 +210,8 @@ fn even(code: &str, work: &str, spread: f64, [note, caution]: [f64; 2]) -> Optio
     }
     let severity = if spread < caution { Note } else { Caution };
     let change = "stop other work, fix the frequency, use a host that is not shared";
-    let cost = "differences smaller than this need many pairs: give more --rounds, or minutes";
+    let cost = "differences smaller than this need many pairs: give more rounds (`dbdyno compare \
+                --rounds`), or minutes";
     Some(Finding::bad(severity, code, found, change, cost))
 }
 
@@ -222,8 +223,8 @@ fn timers(seen: &Seen) -> Option<Finding> {
         return Some(Finding::good("timers", found));
     }
     let change = "stop other work; on a guest, ask for dedicated processors";
-    let cost = "with --rate that much is in the response times of 1 event in 100, and not the \
-                server's doing; `lag` shows it apart";
+    let cost = "with `dbdyno compare --rate` that much is in the response times of 1 event in \
+                100, and not the server's doing; `lag` shows it apart";
     Some(Finding::bad(Caution, "timers", found, change, cost))
 }
 
@@ -240,10 +241,10 @@ fn wake_up(seen: &Seen) -> Option<Finding> {
     if factor < 1.5 {
         return Some(Finding::good("wake-up", found));
     }
-    let change = "leave --pin at auto, which puts one client and its server on one processor; or \
-                  use --idle poll";
+    let change = "leave `dbdyno compare --pin` at auto, which puts one client and its server on \
+                  one processor; or use `dbdyno compare --idle poll`";
     let cost = format!(
-        "with --pin none, one client measures sleeping processors that wake up: {factor:.1} times \
+        "with `dbdyno compare --pin none`, one client measures sleeping processors that wake up: {factor:.1} times \
          fewer turns here"
     );
     Some(Finding::bad(Note, "wake-up", found, change, cost))
@@ -299,7 +300,8 @@ fn nodes(seen: &Seen) -> Option<Finding> {
     if nodes < 2 {
         return None;
     }
-    let change = "name processors of one node: --pin clients=…/servers=… (`lscpu` lists them)";
+    let change = "name processors of one node: `dbdyno compare --pin clients=…/servers=…` (`lscpu` \
+                  lists them)";
     let cost = "memory of the other node is slower, and what of a server's lies there differs from \
                 start to start; Wang bound MySQL to one node to see a lock scheduler at all";
     Some(Finding::bad(Note, "numa", format!("{nodes} nodes"), change, cost))
@@ -359,7 +361,7 @@ fn open_files(seen: &Seen) -> Option<Finding> {
         return Some(Finding::good("open-files", found));
     }
     let change = "raise the limit (ulimit -Hn, /etc/security/limits.conf, LimitNOFILE=)";
-    let cost = "each client needs one or two: thousands of --clients are refused";
+    let cost = "each client needs one or two: thousands of clients are refused";
     Some(Finding::bad(Note, "open-files", found, change, cost))
 }
 

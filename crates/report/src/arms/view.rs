@@ -74,7 +74,7 @@ impl Note {
         match self.more {
             None | Some(0) => self.warning.text.clone(),
             Some(more) => format!(
-                "{}; something of the kind stands in {more} more (--arm ARM shows each)",
+                "{}; something of the kind stands in {more} more (`dbdyno show --arm ARM` shows each)",
                 self.warning.text.trim_end_matches('.')
             ),
         }

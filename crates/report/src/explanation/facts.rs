@@ -86,9 +86,11 @@ pub(super) fn note(of: &Explanation) -> Option<String> {
         (0, ..) => None,
         (all, 0, _) => Some(format!(
             "by their own account the servers did the same for an operation, in all {all} facts; \
-             --all-facts lists them"
+             `dbdyno explain --all-facts` lists them"
         )),
         (_, _, 0) => None,
-        (.., more) => Some(format!("{more} more facts differ; --all-facts lists all")),
+        (.., more) => {
+            Some(format!("{more} more facts differ; `dbdyno explain --all-facts` lists all"))
+        }
     }
 }
