@@ -88,7 +88,7 @@ fn file_system(seen: &Seen) -> Option<Finding> {
     let kind = seen.fact("host.filesystem.type")?;
     let options = seen.fact("host.filesystem.options").unwrap_or_default();
     let device = seen.fact("host.filesystem.device").unwrap_or("?");
-    let found = format!("{kind} on {device} ({options})");
+    let found = format!("{kind} on {device} ({})", options.replace(',', ", "));
     let elsewhere = "name a directory on a local disk with --home or DBDYNO_HOME";
     let (severity, change, cost) = match kind {
         "tmpfs" | "ramfs" => (
