@@ -245,32 +245,41 @@ fn wrapped_line(line: &str, width: usize) -> String {
         room >= width / 3 && longest_word(&line[at..]) <= room
     };
     let is_column = |at: &usize| line[..*at].ends_with("  ") && !line[*at..].starts_with(' ');
-    let starts = line.char_indices().map(|(at, _)| at).rev().filter(|at| *at > indent);
+    // A column that has room begins within as many letters, of four bytes at most.
+    let near = indent + 1..=width.saturating_mul(4);
+    let starts = line.char_indices().map(|(at, _)| at).rev().filter(|at| near.contains(at));
     let column = starts.filter(is_column).find(|&at| has_room(at));
     let hanging = " ".repeat(column.map_or(indent + 2, |at| line[..at].width()));
     let (mut wrapped, mut shown) = (String::new(), line[..indent].to_owned());
-    let (mut rest, mut is_first) = (&line[indent..], true);
-    while !rest.is_empty() {
-        let spaces = indent_of(rest).len();
-        let end = spaces + word_end(&rest[spaces..]);
-        if !is_first && shown.width() + rest[..end].width() > width {
+    for (number, word) in words(&line[indent..]).into_iter().enumerate() {
+        if number > 0 && shown.width() + word.width() > width {
             wrapped.push_str(shown.trim_end_matches(' '));
             wrapped.push('\n');
-            shown = format!("{hanging}{}", &rest[spaces..end]);
+            shown = format!("{hanging}{}", word.trim_start_matches(' '));
         } else {
-            shown.push_str(&rest[..end]);
+            shown.push_str(word);
         }
-        (rest, is_first) = (&rest[end..], false);
     }
     format!("{wrapped}{}\n", shown.trim_end_matches(' '))
 }
 
-/// Where the first word ends. A command between backticks is one, so that it can be copied.
-fn word_end(text: &str) -> usize {
-    let is_open = |end: usize| !text[..end].matches('`').count().is_multiple_of(2);
-    let mut ends = text.match_indices(' ').map(|(at, _)| at);
+/// Words, each with the spaces before it. A command between backticks is one, so that it can be
+/// copied.
+fn words(text: &str) -> Vec<&str> {
     let is_paired = text.matches('`').count().is_multiple_of(2);
-    ends.find(|&end| !(is_paired && is_open(end))).unwrap_or(text.len())
+    let (mut words, mut begin) = (Vec::new(), 0);
+    let (mut is_quoted, mut has_letters) = (false, false);
+    for (at, letter) in text.char_indices() {
+        is_quoted = is_quoted != (letter == '`' && is_paired);
+        if letter != ' ' {
+            has_letters = true;
+        } else if has_letters && !is_quoted {
+            words.push(&text[begin..at]);
+            (begin, has_letters) = (at, false);
+        }
+    }
+    words.push(&text[begin..]);
+    words
 }
 
 /// Wraps at spaces (not at no-break spaces), with one indent for the first line and one for the

@@ -50,7 +50,7 @@ fn a_crowd(server: &str) {
         assert!(number(&cell[arm]["server_cpu_us_per_op"]) > 0.0, "{cell}");
     }
     // It is the head of a column, which may be wrapped.
-    for part in ["response time of", "clients that think", "500ms..1.5s"] {
+    for part in "response time of clients that think 500ms..1.5s".split(' ') {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
     let command = run["command"].as_str().unwrap();
