@@ -126,7 +126,7 @@ pub struct RuleTold {
 }
 
 /// All rules.
-pub fn rules() -> Vec<RuleTold> {
+pub fn all_rules() -> Vec<RuleTold> {
     RULES.iter().chain([&OTHER]).map(told).collect()
 }
 
@@ -136,7 +136,7 @@ pub fn handbook() -> String {
         "| rule | weight | of two releases | looks at | what it means, and what to do | learnt from |\n\
          |:--|:--|:--|:--|:--|:--|\n",
     );
-    for RuleTold { key, weight, of_release, looks_at, advice, source } in rules() {
+    for RuleTold { key, weight, of_release, looks_at, advice, source } in all_rules() {
         text.push_str(&format!(
             "| {key} | {weight} | {of_release} | {looks_at} | {advice} | {source} |\n"
         ));

@@ -96,7 +96,7 @@ pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
 fn rules(format: Format) -> Result<Exit, Failure> {
     match format {
         Format::Text => {
-            let told = dbdyno_audit::rules().into_iter().map(|rule| {
+            let told = dbdyno_audit::all_rules().into_iter().map(|rule| {
                 format!(
                     "{}: {}; of two releases {}\n  looks at  {}\n  means     {}\n  learnt    {}\n",
                     rule.key, rule.weight, rule.of_release, rule.looks_at, rule.advice, rule.source
