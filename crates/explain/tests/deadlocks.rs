@@ -255,7 +255,7 @@ fn old_numbers_of_transactions_keep_their_locks() {
     assert_eq!(deadlock_clusters(&old), deadlock_clusters(TEXTS[2].1));
 }
 
-/// What is said of a text: what it was taken for, how much has no part, and what was not understood.
+/// What a text was taken for, how much of it has no part, and what was not understood.
 #[test]
 fn a_reading_says_how_much_was_understood() {
     for (server, text) in TEXTS {

@@ -17,7 +17,7 @@
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
-use super::Findings;
+use super::findings::Findings;
 use super::lines::{Line, is_date};
 use super::statement::statement_with_holes;
 

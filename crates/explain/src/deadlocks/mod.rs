@@ -12,6 +12,7 @@
 //! deadlock is announced and not told, the line is named: no deadlocks are found only where none
 //! is spoken of.
 
+mod findings;
 mod innodb;
 mod lines;
 mod postgres;
@@ -59,15 +60,6 @@ pub struct DeadlockReading {
     pub passed_over: usize,
     /// Numbers of lines, from 1, that speak of a deadlock of which nothing was understood.
     pub unread: Vec<usize>,
-}
-
-/// What a reader has found: the deadlocks, the lines that tell of them, and the numbers of those
-/// that announce one which is not told.
-#[derive(Default)]
-struct Findings {
-    deadlocks: Vec<Vec<DeadlockParty>>,
-    used: usize,
-    unread: Vec<usize>,
 }
 
 /// Reads a text.

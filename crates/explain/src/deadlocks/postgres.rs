@@ -4,7 +4,7 @@
 //!   … ERROR:  deadlock detected
 //!   … DETAIL:  Process 12 waits for ShareLock on transaction 7; blocked by process 13.
 //!   ⇥ Process 13 waits for ShareLock on transaction 8; blocked by process 12.
-//!   ⇥ Process 12: UPDATE stock SET …                                      ◀── the server's log only
+//!   ⇥ Process 12: UPDATE stock SET …                               ◀── the server's log only
 //!   … CONTEXT:  while updating tuple (0,2) in relation "stock"     ◀── of who gave way, the first
 //! ```
 //!
@@ -13,7 +13,7 @@
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
-use super::Findings;
+use super::findings::Findings;
 use super::lines::Line;
 use super::statement::statement_with_holes;
 
