@@ -3,15 +3,19 @@
 //! | begins with | format |
 //! |---|---|
 //! | `dbdynoH1` | our records: [`crate::read_records`] |
-//! | `{"` | JSON, a transaction a line |
-//! | `{:`, `[` or `#` and a map | EDN as Jepsen and Elle write it |
+//! | `{"` | JSON, a transaction a line; or an operation of Jepsen a line |
+//! | `[{"` | JSON of Jepsen and elle-cli |
+//! | `{:`, `[`, `(` or `#` and a map | EDN as Jepsen and Elle write it |
 //! | binary, with a date where dbcop has it | dbcop's binary form |
 //! | anything else | text, an operation a line |
+//!
+//! A file in which no transaction is found is none that has all levels: it is refused.
 
 mod dbcop;
 mod edn;
 mod elle;
 mod export;
+mod jepsen_json;
 mod json;
 mod list;
 mod text;
@@ -19,14 +23,33 @@ mod text;
 pub use export::{Format, write_history};
 
 use crate::bad_input::BadInput;
+use crate::builder::Builder;
 use crate::history::History;
 use crate::record::read_records;
 
 /// Reads a history in any format that is known.
 ///
 /// # Errors
-/// The first thing that cannot be meant, with its place.
+/// The first thing that cannot be meant, with its place; and a file without an operation.
 pub fn read_history(bytes: &[u8]) -> Result<History, BadInput> {
+    let history = read_any(bytes)?;
+    if history.op_count() == 0 {
+        let (lines, count) = (bytes.split(|byte| *byte == b'\n').count(), history.len());
+        let what = match (bytes.is_empty(), count) {
+            (true, _) => "it is empty".to_owned(),
+            (false, 0) => "no transaction was found".to_owned(),
+            (false, count) => format!("{count} transactions, and no operation in any of them"),
+        };
+        let needed = "a history has a line such as r(x,1,0,0), a map such as {:type :ok, :f :txn, \
+                      :value [[:r x 1]], :process 0}, or an object such as {\"session\": 0, \
+                      \"ops\": [[\"r\", \"x\", 1]]}";
+        let place = format!("lines 1 to {}", lines.max(1));
+        return Err(BadInput { place, what: format!("{what}; {needed}") });
+    }
+    Ok(history)
+}
+
+fn read_any(bytes: &[u8]) -> Result<History, BadInput> {
     if bytes.starts_with(b"dbdynoH") {
         return read_records(bytes)
             .map_err(|bad| BadInput { place: format!("byte {}", bad.offset), what: bad.what });
@@ -38,13 +61,29 @@ pub fn read_history(bytes: &[u8]) -> Result<History, BadInput> {
         place: format!("byte {}", error.valid_up_to()),
         what: "neither a file of records, nor one of dbcop, nor text".to_owned(),
     })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let body = data(text);
+    if body.is_empty() {
+        return Ok(Builder::new().finish());
+    }
     match body.strip_prefix('{') {
-        Some(inner) if !inner.trim_start().starts_with(':') => json::read(text),
+        Some(inner) if !inner.trim_start().starts_with([':', '}']) => {
+            match jepsen_json::first(body).is_some_and(|first| jepsen_json::is_it(&first)) {
+                true => jepsen_json::read(body),
+                false => json::read(text),
+            }
+        }
         Some(_) => elle::read(text),
-        None if body.starts_with('[') || body.starts_with('#') => elle::read(text),
+        None if is_array_of_objects(body) => jepsen_json::read(body),
+        None if body.starts_with(['[', '(', '#']) => elle::read(text),
         None => text::read(text),
     }
+}
+
+/// `[{"type": …`
+fn is_array_of_objects(body: &str) -> bool {
+    let object = body.strip_prefix('[').and_then(|inner| inner.trim_start().strip_prefix('{'));
+    object.is_some_and(|inner| inner.trim_start().starts_with('"'))
 }
 
 /// What follows comments and tags: where text and EDN can be told apart.

@@ -185,3 +185,89 @@ fn a_verdict_is_there_for_every_level_whatever_the_format() {
         assert!(!matches!(verdict, Verdict::CannotTell(_)), "{level}: {verdict:?}");
     }
 }
+
+/// Nothing that was understood is no history that has every level.
+#[test]
+fn a_file_in_which_no_transaction_is_found_is_refused() {
+    let nemesis = "{:type :info, :f :kill, :process :nemesis, :value nil, :time 1}\n";
+    for text in ["", "\n\n", "; a comment\n", "# a comment\n", "[]", "()", nemesis] {
+        let bad = read_history(text.as_bytes()).unwrap_err();
+        assert!(bad.what.contains("a history has a line such as r(x,1,0,0)"), "{text}: {bad}");
+    }
+    for (function, value) in [
+        ("read", "{0 10, 1 20}"),
+        ("transfer", "{:from 0, :to 1, :amount 5}"),
+        ("add", "3"),
+        ("read", "#{1 2 3}"),
+        ("read", "[1 2 3]"),
+        ("cas", "[1 2]"),
+        ("acquire", "nil"),
+        ("write", "[1 3]"),
+    ] {
+        let text = format!(
+            "{{:type :invoke, :f :{function}, :value nil, :process 0}}\n\
+             {{:type :ok, :f :{function}, :value {value}, :process 0}}\n"
+        );
+        let bad = read_history(text.as_bytes()).unwrap_err().to_string();
+        assert!(bad.starts_with(&format!("line 2, column 1: :f :{function} has no ")), "{bad}");
+    }
+}
+
+/// Whatever `:f` is called: what is a transaction is one.
+#[test]
+fn a_long_fork_is_of_transactions() {
+    let op = |process: u32, name: &str, value: &str| {
+        format!("{{:type :ok, :f :{name}, :value {value}, :process {process}}}\n")
+    };
+    let text = [
+        op(0, "write", "[[:w 0 1]]"),
+        op(1, "write", "[[:w 1 1]]"),
+        op(2, "read", "[[:r 0 1] [:r 1 nil]]"),
+        op(3, "read", "[[:r 0 nil] [:r 1 1]]"),
+    ];
+    let history = read_history(text.concat().as_bytes()).unwrap();
+    assert_eq!((history.len(), history.op_count()), (4, 6));
+    let broken = Checker::new(&history).verdict(Level::SnapshotIsolation).anomaly().is_some();
+    assert!(broken);
+}
+
+/// The same operations as EDN in a vector, in a list and one by one, as JSON in an array and one by
+/// one, and behind a byte order mark.
+#[test]
+fn a_history_of_jepsen_is_the_same_in_each_of_its_notations() {
+    let maps = [
+        r#"{:type :invoke, :f :txn, :value [[:append 5 1] [:r 5 nil]], :process 0, :time 10}"#,
+        r#"{:type :ok, :f :txn, :value [[:append 5 1] [:r 5 [1]]], :process 0, :time 20}"#,
+        r#"{:type :ok, :f :txn, :value [[:w "x\"y" 7] [:r 5 []]], :process 1, :time 30}"#,
+    ];
+    let objects = [
+        r#"{"type": "invoke", "f": "txn", "value": [["append", 5, 1], ["r", 5, null]], "process": 0, "time": 10}"#,
+        r#"{"index": 1, "type": ":ok", "f": ":txn", "value": [[":append", 5, 1], ["r", 5, [1]]], "process": 0, "time": 20}"#,
+        r#"{"type": "ok", "f": "txn", "value": [["w", "x\"y", 7], ["r", 5, []]], "process": 1, "time": 30}"#,
+    ];
+    let text = |history: &History| {
+        String::from_utf8(write_history(history, Format::Edn).unwrap()).unwrap()
+    };
+    let plain = text(&read_history(maps.join("\n").as_bytes()).unwrap());
+    for told in [
+        format!("[{}]", maps.join("\n ")),
+        format!("({})", maps.join(" ")),
+        format!("[{}]", objects.join(",\n")),
+        objects.join("\n"),
+        format!("\u{feff}{}", maps.join("\n")),
+    ] {
+        assert_eq!(text(&read_history(told.as_bytes()).unwrap()), plain, "{told}");
+    }
+    let wrong = objects[1].replace("\"r\"", "\"frob\"");
+    let bad = read_history(format!("[{},{wrong}]", objects[0]).as_bytes()).unwrap_err();
+    assert!(bad.to_string().starts_with("operation 2: "), "{bad}");
+}
+
+#[test]
+fn a_process_does_one_thing_at_a_time() {
+    let invoke =
+        |key: u32| format!("{{:type :invoke, :f :txn, :value [[:w {key} 1]], :process 3}}\n");
+    let bad = read_history((invoke(1) + &invoke(2)).as_bytes()).unwrap_err().to_string();
+    assert!(bad.starts_with("line 2, column 1: process 3 begins another operation"), "{bad}");
+    assert!(bad.contains("in line 1 has not ended"), "{bad}");
+}

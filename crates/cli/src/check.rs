@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    Checker, Contention, Cycle, Format, History, Level, MAGIC, Verdict, drawn, pictures,
+    Checker, Contention, Cycle, FlawKind, Format, History, Level, MAGIC, Verdict, drawn, pictures,
     read_history, read_records_from, replay, write_history,
 };
 use dbdyno_lab::input;
@@ -71,6 +71,15 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     let checker = Checker::new(&history);
     let verdicts: Vec<(Level, Verdict)> =
         levels.iter().map(|&level| (level, proved(&history, level, &checker))).collect();
+    if let Some(twice) = verdicts.iter().find(|(_, verdict)| is_of_a_value_twice(verdict)) {
+        let told = drawn(&history, &twice.1);
+        return Err(Failure::Usage(format!(
+            "{}: {}, so that nobody can say which of the two a read saw; the writes of a key must \
+             have unique values",
+            flags.file.display(),
+            told.trim_end()
+        )));
+    }
     if let Some(directory) = &flags.pictures {
         draw(&history, &verdicts, directory)?;
     }
@@ -84,6 +93,11 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         () if any(|verdict| matches!(verdict, Verdict::CannotTell(_))) => Exit::CannotTell,
         () => Exit::Holds,
     })
+}
+
+/// Whether a verdict says no more than that the file gives one value to two writes.
+fn is_of_a_value_twice(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Flaw(flaw) if flaw.kind == FlawKind::DuplicateWrite)
 }
 
 /// Draws the cycles of all levels that are broken.

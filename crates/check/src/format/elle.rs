@@ -6,7 +6,10 @@
 //!   {:type :info,   :f :txn, :value [[:w x 1] [:r y nil]], :process 1, :time 30}
 //! ```
 //!
-//! One map after the other, or one vector of maps. `:ok` was committed, `:fail` was rolled back, of
+//! One map after the other, or one vector or list of maps. What `:f` is called does not matter where
+//! `:value` is such a vector of operations; another value is of a workload that is not judged, and
+//! refused: a history of which nothing is understood would have every level.
+//! `:ok` was committed, `:fail` was rolled back, of
 //! `:info` nobody knows; an invocation without an end is as `:info`. Times are those of `:time`, or
 //! of `:index` where there is none; when commits were sent is not told, and left at 0.
 //!
@@ -39,7 +42,7 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
     open.sort_by_key(|open| open.count);
     for open in open {
         let times = (open.time, u64::MAX);
-        told.end(&open.process, &open.value, Outcome::Unknown, times)
+        told.end((&open.process, open.function), &open.value, Outcome::Unknown, times)
             .map_err(|what| bad(open.place.0, open.place.1, what))?;
     }
     Ok(told.builder.finish())
@@ -53,6 +56,7 @@ struct Open<'a> {
     /// The number of the map in the file, and where that stands.
     count: u64,
     place: (usize, usize),
+    function: Option<&'a str>,
 }
 
 struct Told<'a> {
@@ -68,16 +72,24 @@ impl<'a> Told<'a> {
         let kind =
             kind.ok_or("no operation of a history: a map with :type, :process and :value")?;
         let process = map.get("process").and_then(Edn::word).unwrap_or("0").to_owned();
-        if process == "nemesis" || matches!(map.get("f"), Some(f) if *f != Edn::Keyword("txn")) {
+        if process == "nemesis" || process.starts_with("nemesis-") {
             return Ok(());
         }
         let time = map.get("time").or_else(|| map.get("index")).and_then(Edn::number);
         let time = time.unwrap_or(count);
         let value = map.get("value").cloned().unwrap_or(Edn::Nil);
+        let function = map.get("f").and_then(Edn::word);
         let outcome = match kind {
             "invoke" => {
                 let name = process.clone();
-                self.open.insert(name, Open { process, value, time, count, place });
+                let open = Open { process, value, time, count, place, function };
+                if let Some(before) = self.open.insert(name.clone(), open) {
+                    return Err(format!(
+                        "process {name} begins another operation, and the one that it began in \
+                         line {} has not ended: a process has one at a time",
+                        before.place.0
+                    ));
+                }
                 return Ok(());
             }
             "ok" => Outcome::Ok,
@@ -88,24 +100,25 @@ impl<'a> Told<'a> {
             }
         };
         let open = self.open.remove(&process);
+        let function = function.or(open.as_ref().and_then(|open| open.function));
         let begun = open.as_ref().map_or(time, |open| open.time);
         let value = match open {
             Some(open) if value == Edn::Nil => open.value,
             _ => value,
         };
-        self.end(&process, &value, outcome, (begun, time))
+        self.end((&process, function), &value, outcome, (begun, time))
     }
 
     fn end(
         &mut self,
-        process: &str,
+        (process, function): (&str, Option<&str>),
         value: &Edn<'_>,
         outcome: Outcome,
         (begun, ended): (u64, u64),
     ) -> Result<(), String> {
         let next = self.sessions.len() as u32;
         let session = *self.sessions.entry(process.to_owned()).or_insert(next);
-        let listed = value.items().ok_or("a transaction without :value, a vector")?;
+        let listed = operations_of(value).ok_or_else(|| other_workload(function))?;
         let mut ops = Vec::with_capacity(listed.len());
         for op in listed {
             operation(&mut self.builder, op, outcome, &mut ops)?;
@@ -117,6 +130,22 @@ impl<'a> Told<'a> {
         self.builder.push(txn(session, outcome, times), &ops);
         Ok(())
     }
+}
+
+/// The operations of a transaction: a vector whose items are vectors that begin with a keyword.
+fn operations_of<'a, 'b>(value: &'b Edn<'a>) -> Option<&'b [Edn<'a>]> {
+    let items = value.items()?;
+    let is_operation =
+        |item: &Edn<'_>| matches!(item.items().and_then(<[_]>::first), Some(Edn::Keyword(_)));
+    items.iter().all(is_operation).then_some(items)
+}
+
+fn other_workload(function: Option<&str>) -> String {
+    format!(
+        "{} has no transaction as its :value, a vector such as [[:append x 1] [:r x nil]]; only \
+         transactions are judged, and no banks, sets, counters, registers or mutexes",
+        function.map_or_else(|| "an operation without :f".to_owned(), |f| format!(":f :{f}"))
+    )
 }
 
 fn operation(

@@ -1,0 +1,99 @@
+//! Histories of Jepsen in JSON, as elle-cli and Jepsen's own export have them: an array of maps, or
+//! a map a line. They are written as EDN, and read as that.
+//!
+//! ```text
+//!   [{"type": "invoke", "f": "txn", "value": [["append", 5, 1], ["r", 5, null]], "process": 0}, …
+//!      ─▶ {:type :invoke, :f :txn, :value [[:append "5" "1"] …
+//! ```
+
+use serde_json::Value;
+
+use super::elle;
+use crate::bad_input::{BadInput, bad};
+use crate::history::History;
+
+/// Whether an object is an operation of such a history.
+pub(super) fn is_it(object: &Value) -> bool {
+    object.get("type").is_some_and(Value::is_string) && object.get("value").is_some()
+}
+
+/// The first value of a text, if it has one.
+pub(super) fn first(text: &str) -> Option<Value> {
+    serde_json::Deserializer::from_str(text).into_iter().next()?.ok()
+}
+
+/// Reads a text of values that follow each other, or of one array.
+pub(super) fn read(text: &str) -> Result<History, BadInput> {
+    let mut edn = String::with_capacity(text.len());
+    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        let value = value
+            .map_err(|error| bad(error.line(), error.column(), format!("no JSON: {error}")))?;
+        match &value {
+            Value::Array(maps) => maps.iter().for_each(|map| write_map(&mut edn, map)),
+            map => write_map(&mut edn, map),
+        }
+    }
+    elle::read(&edn).map_err(|wrong| BadInput {
+        place: wrong.place.replace("line", "operation").replace(", column 1", ""),
+        ..wrong
+    })
+}
+
+/// A map in a line of its own, so that a line is the number of an operation.
+fn write_map(edn: &mut String, map: &Value) {
+    let Value::Object(fields) = map else {
+        edn.push_str("[]\n");
+        return;
+    };
+    edn.push('{');
+    for (name, value) in fields {
+        let name = name.trim_start_matches(':');
+        let is_word = ["type", "f", "process", "time", "index", "value"].contains(&name);
+        if !is_word {
+            continue;
+        }
+        edn.push_str(&format!(":{name} "));
+        match value {
+            Value::String(word) if name != "value" => {
+                edn.push(':');
+                edn.push_str(word.trim_start_matches(':'));
+            }
+            value => write_value(edn, value, Place::Whole),
+        }
+        edn.push(' ');
+    }
+    edn.push_str("}\n");
+}
+
+/// Where in the value of an operation something stands: what a transaction does is a keyword.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Whole,
+    Step,
+    Within,
+}
+
+fn write_value(edn: &mut String, value: &Value, place: Place) {
+    match value {
+        Value::Null => edn.push_str("nil"),
+        Value::Array(items) => {
+            let within = if place == Place::Whole { Place::Step } else { Place::Within };
+            edn.push('[');
+            for (at, item) in items.iter().enumerate() {
+                match item {
+                    Value::String(word) if place == Place::Step && at == 0 => {
+                        edn.push_str(&format!(":{}", word.trim_start_matches(':')));
+                    }
+                    item => write_value(edn, item, within),
+                }
+                edn.push(' ');
+            }
+            edn.push(']');
+        }
+        Value::Number(number) => edn.push_str(&number.to_string()),
+        other => {
+            let text = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
+            edn.push_str(&serde_json::Value::from(text).to_string());
+        }
+    }
+}
