@@ -21,8 +21,9 @@ const FILE_MOST: u64 = 64 << 20;
 /// The flags of `dbdyno history`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct History {
-    /// CSV file with a header; columns called time, version or commit, and label are known, any
-    /// other column of numbers is a figure; - for stdin. Without it, the stored runs
+    /// CSV file with a header; columns called time, version or commit, and label are known, times
+    /// are also found by their contents, a column of tests makes a series of each, any other
+    /// column of numbers is a figure; - for stdin. Without it, the stored runs
     #[arg(value_name = "FILE.csv")]
     pub file: Option<PathBuf>,
     /// Only these loads, separated by commas

@@ -6,12 +6,13 @@
 //!   {:type :info,   :f :txn, :value [[:w x 1] [:r y nil]], :process 1, :time 30}
 //! ```
 //!
-//! One map after the other, or one vector or list of maps. What `:f` is called does not matter where
-//! `:value` is such a vector of operations; another value is of a workload that is not judged, and
-//! refused: a history of which nothing is understood would have every level.
-//! `:ok` was committed, `:fail` was rolled back, of
-//! `:info` nobody knows; an invocation without an end is as `:info`. Times are those of `:time`, or
-//! of `:index` where there is none; when commits were sent is not told, and left at 0.
+//! One map after the other, or one vector or list of maps. What `:f` is called does not matter
+//! where `:value` is such a vector of operations. Another value is of a workload that is not
+//! judged, and refused: a history of which nothing is understood would have every level.
+//!
+//! `:ok` was committed, `:fail` was rolled back, of `:info` nobody knows; an invocation without an
+//! end is as `:info`. Times are those of `:time`, or of `:index` where there is none; when commits
+//! were sent is not told, and left at 0.
 //!
 //! Source: Kingsbury, Alvaro, *Elle*, VLDB 2020; <https://github.com/jepsen-io/elle>.
 

@@ -9,13 +9,15 @@
 //!
 //! The separator is a comma, or else what the header has: semicolon or tab. Quotes are those of RFC
 //! 4180. With semicolons a comma may stand for the decimal point. Lines that begin with # above the
-//! header are skipped. Rows are sorted by their time.
+//! header are skipped. Rows are sorted by their time; a column of times with another name is found
+//! by what is in it. Columns of what a run was asked for, such as threads, are facts. A column that
+//! tells several tests apart, each of them at the same times, makes a series of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{Better, History, HistoryPoint, Severity, Warning};
 
-use super::{Question, Raw, judge, when};
+use super::{Question, Raw, judge, times, when};
 use crate::error::JudgeError;
 
 /// Columns of this name tell rows apart that do not belong together.
@@ -41,6 +43,26 @@ const VERSIONS: [&str; 7] =
     ["version", "commit", "revision", "sha", "githash", "git_commit", "release"];
 /// Columns of this name tell what a row is called.
 const LABELS: [&str; 7] = ["label", "run", "run_id", "name", "build", "id", "test"];
+/// Columns of this name tell what a run was asked for.
+const ASKED: [&str; 13] = [
+    "threads",
+    "clients",
+    "connections",
+    "concurrency",
+    "vus",
+    "users",
+    "warehouses",
+    "scale",
+    "tables",
+    "rows",
+    "table_size",
+    "seed",
+    "port",
+];
+/// Parts of the names of columns that may tell times in eight digits.
+const TIME_WORDS: [&str; 4] = ["date", "day", "time", "when"];
+/// Tests that one file tells of at most.
+const TESTS_MOST: usize = 200;
 /// What stands where there is no value.
 const BLANKS: [&str; 8] = ["", "nan", "na", "n/a", "null", "none", "-", "inf"];
 /// Parts of names of which less is better.
@@ -58,11 +80,23 @@ pub fn of_csv(name: &str, text: &str, question: &Question) -> Result<History, Ju
     table.keep(&question.filters)?;
     let roles = Roles::of(&table, question)?;
     let mut warnings = Vec::new();
-    warnings.extend(mixed(&table));
     let order = order(&table, &roles, &mut warnings)?;
+    let tests = tests_of(&table, &order);
+    if tests.is_none() {
+        warnings.splice(0..0, mixed(&table));
+    }
     let mut raws = Vec::new();
     for &column in &roles.values {
-        raws.push(series(&table, &roles, column, &order, question)?);
+        match &tests {
+            None => raws.push(series(&table, &roles, (column, None), &order, question)?),
+            Some((by, names)) => {
+                for name in names {
+                    let is_of = |(row, _): &&Placed| table.rows[*row].1[*by].trim() == name;
+                    let own: Vec<Placed> = order.iter().filter(is_of).copied().collect();
+                    raws.push(series(&table, &roles, (column, Some(name)), &own, question)?);
+                }
+            }
+        }
     }
     judge(name, raws, question, warnings)
 }
@@ -113,8 +147,12 @@ impl Table<'_> {
             }
         }
         let is_number = |cell: &String| self.number(cell).is_some();
-        if self.header.iter().all(is_number) {
-            let what = "the first line has numbers where names of columns are expected; write a \
+        let first = self.rows.first().map(|(_, cells)| cells.as_slice()).unwrap_or_default();
+        let is_again = |(head, cell): (&String, &String)| head == cell.trim() && !is_blank(head);
+        let is_row = self.header.iter().any(|head| times::is_time(head))
+            || (self.header.iter().any(is_number) && self.header.iter().zip(first).any(is_again));
+        if is_row || self.header.iter().all(is_number) {
+            let what = "the first line has values where names of columns are expected; write a \
                         header such as time,qps above it";
             return Err(failed(self.name, self.header_line, 1, what));
         }
@@ -143,6 +181,7 @@ impl Table<'_> {
         let cell = cell.trim();
         let number = match self.separator {
             ';' if !cell.contains('.') => cell.replacen(',', ".", 1).parse(),
+            _ if has_thousands(cell) => cell.replace(',', "").parse(),
             _ => cell.parse::<f64>(),
         };
         number.ok().filter(|number| number.is_finite())
@@ -187,6 +226,15 @@ impl Table<'_> {
             failed(self.name, self.header_line, 1, &what)
         })
     }
+}
+
+/// Whether commas stand before every three digits: `20,011`, `1,020,011.5`.
+fn has_thousands(cell: &str) -> bool {
+    let whole = cell.trim_start_matches(['+', '-']).split('.').next().unwrap_or_default();
+    let mut groups = whole.split(',');
+    let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let first = groups.next().is_some_and(|one| (1..=3).contains(&one.len()) && is_digits(one));
+    first && whole.contains(',') && groups.all(|group| group.len() == 3 && is_digits(group))
 }
 
 fn is_blank(cell: &str) -> bool {
@@ -250,16 +298,26 @@ impl Roles {
     fn of(table: &Table<'_>, question: &Question) -> Result<Roles, JudgeError> {
         let column =
             |name: &&str| table.header.iter().position(|head| head.eq_ignore_ascii_case(name));
-        let is_time =
-            |&column: &usize| table.cells(column).any(|(_, cell)| when::parse(cell).is_some());
+        let is_time = |&column: &usize| {
+            let is_moment = table.cells(column).any(|(_, cell)| when::parse(cell).is_some());
+            is_moment || !table.is_numeric(column)
+        };
         // A column called time that tells durations leaves it to one called date.
         let time = TIMES.iter().filter_map(column).find(is_time);
+        let time = match time {
+            Some(column) => Some(column),
+            None => time_by_contents(table)?,
+        };
         let version = VERSIONS.iter().find_map(column);
         let label = LABELS.iter().find_map(column);
         let is_free = |column: &usize| ![time, version, label].contains(&Some(*column));
         let all = || (0..table.header.len()).filter(is_free);
+        let is_asked = |column: usize| {
+            ASKED.iter().any(|name| table.header[column].eq_ignore_ascii_case(name))
+        };
+        let is_figure = |&column: &usize| table.is_numeric(column) && !is_asked(column);
         let mut values: Vec<usize> = match question.figures.is_empty() {
-            true => all().filter(|&column| table.is_numeric(column)).collect(),
+            true => all().filter(is_figure).collect(),
             false => question
                 .figures
                 .iter()
@@ -275,9 +333,64 @@ impl Roles {
             );
             return Err(failed(table.name, table.header_line, 1, &what));
         }
-        let facts = all().filter(|&column| !table.is_numeric(column)).collect();
+        let facts = all().filter(|column| !is_figure(column) && !values.contains(column)).collect();
         Ok(Roles { time, version, label, values, facts })
     }
+}
+
+/// The column that tells times under a name of its own.
+fn time_by_contents(table: &Table<'_>) -> Result<Option<usize>, JudgeError> {
+    let tells_times = |&column: &usize| {
+        let head = table.header[column].to_ascii_lowercase();
+        let may_be_digits = TIME_WORDS.iter().any(|word| head.contains(word));
+        let is_moment = |cell: &str| match may_be_digits {
+            true => when::parse(cell).is_some(),
+            false => times::is_time(cell),
+        };
+        table.cells(column).all(|(_, cell)| is_moment(cell))
+    };
+    let found: Vec<usize> = (0..table.header.len()).filter(tells_times).collect();
+    let order_by = |column: usize| -> Option<Vec<usize>> {
+        let cells: Vec<&str> = table.cells(column).map(|(_, cell)| cell).collect();
+        let at = times::of_column(&cells).ok()?.at;
+        let mut rows: Vec<usize> = (0..at.len()).collect();
+        rows.sort_by_key(|&row| at[row]);
+        Some(rows)
+    };
+    if let [first, others @ ..] = &found[..]
+        && let Some(other) = others.iter().find(|&&other| order_by(other) != order_by(*first))
+    {
+        let what = format!(
+            "{:?} and {:?} tell two orders of the rows; call the one that counts time",
+            table.header[*first], table.header[*other]
+        );
+        return Err(failed(table.name, table.header_line, other + 1, &what));
+    }
+    Ok(found.first().copied())
+}
+
+/// The column that tells tests apart which were all measured at the same times, and their names:
+/// each is a series.
+fn tests_of(table: &Table<'_>, order: &[Placed]) -> Option<(usize, Vec<String>)> {
+    let times: BTreeSet<i64> = order.iter().filter_map(|(_, time)| *time).collect();
+    if times.is_empty() || times.len() == order.len() {
+        return None;
+    }
+    let known = KINDS.iter().chain(&LABELS).chain(&["workload", "query", "case"]);
+    let columns = known
+        .filter_map(|name| table.header.iter().position(|head| head.eq_ignore_ascii_case(name)));
+    let tells_apart = |&column: &usize| {
+        let cell = |row: usize| table.rows[row].1[column].trim();
+        let pairs: BTreeSet<(Option<i64>, &str)> =
+            order.iter().map(|(row, time)| (*time, cell(*row))).collect();
+        let names: BTreeSet<&str> = pairs.iter().map(|(_, name)| *name).collect();
+        pairs.len() == order.len()
+            && (2..=TESTS_MOST).contains(&names.len())
+            && names.len() < order.len()
+    };
+    let column = columns.into_iter().find(tells_apart)?;
+    let names: BTreeSet<String> = table.cells(column).map(|(_, cell)| cell.to_owned()).collect();
+    Some((column, names.into_iter().collect()))
 }
 
 /// A caution where rows of several kinds would make one series.
@@ -318,16 +431,18 @@ fn order(
         warnings.push(Warning::new(Severity::Note, "no-times", text));
         return Ok((0..table.rows.len()).map(|row| (row, None)).collect());
     };
-    let mut placed = Vec::with_capacity(table.rows.len());
-    for (row, (line, cell)) in table.cells(column).enumerate() {
-        let time = when::parse(cell).ok_or_else(|| {
-            let what = format!(
-                "{cell:?} is no time; write 2024-01-31, 2024-01-31 12:00:00 UTC or seconds since 1970"
-            );
-            failed(table.name, line, column + 1, &what)
-        })?;
-        placed.push((row, Some(time)));
+    let cells: Vec<&str> = table.cells(column).map(|(_, cell)| cell).collect();
+    let times = times::of_column(&cells)
+        .map_err(|(row, what)| failed(table.name, table.rows[row].0, column + 1, &what))?;
+    if let Some(note) = times.note {
+        warnings.push(Warning::new(Severity::Note, "dates", note));
     }
+    if !TIMES.iter().any(|name| table.header[column].eq_ignore_ascii_case(name)) {
+        let text = format!("Times of rows are taken from {:?}.", table.header[column]);
+        warnings.push(Warning::new(Severity::Note, "time-column", text));
+    }
+    let mut placed: Vec<Placed> =
+        times.at.into_iter().enumerate().map(|(row, time)| (row, Some(time))).collect();
     if !placed.is_sorted_by_key(|(_, time)| *time) {
         placed.sort_by_key(|(_, time)| *time);
         let text = "Rows do not stand in the order of their times; they were sorted.";
@@ -339,7 +454,7 @@ fn order(
 fn series(
     table: &Table<'_>,
     roles: &Roles,
-    column: usize,
+    (column, test): (usize, Option<&String>),
     order: &[Placed],
     question: &Question,
 ) -> Result<Raw, JudgeError> {
@@ -348,7 +463,7 @@ fn series(
     let is_lower = LOWER.iter().any(|part| told.contains(part));
     let by_name = if is_lower { Better::Lower } else { Better::Higher };
     let mut raw = Raw {
-        name: metric.clone(),
+        name: test.map_or_else(|| metric.clone(), |test| format!("{metric} of {test}")),
         about: String::new(),
         metric: metric.clone(),
         better: question.better.unwrap_or(by_name),
@@ -494,5 +609,69 @@ mod tests {
             series.warnings.iter().map(|warning| warning.code.as_str()).collect();
         assert_eq!(codes, ["blanks", "direction", "too-short"]);
         assert_eq!(history.warnings[0].code, "sorted");
+    }
+
+    fn points(text: &str) -> Vec<f64> {
+        let history = of_csv("f.csv", text, &question()).unwrap();
+        let [series] = &history.series[..] else { panic!("{history:?}") };
+        series.points.iter().map(|point| point.value).collect()
+    }
+
+    fn refused(text: &str) -> String {
+        of_csv("f.csv", text, &question()).unwrap_err().to_string()
+    }
+
+    /// The verdict turns round with the order of the rows, which are newest first here.
+    #[test]
+    fn rows_are_in_the_order_of_their_dates_however_they_are_written() {
+        for days in [
+            ["1/20/2026", "1/9/2026", "1/3/2026"],
+            ["20/1/2026", "9/1/2026", "3/1/2026"],
+            ["20.01.2026", "09.01.2026", "03.01.2026"],
+            ["20260120", "20260109", "20260103"],
+            ["20-Jan-2026", "09-Jan-2026", "03-Jan-2026"],
+            ["\"Tue, 20 Jan 2026 01:00:00 +0000\"", "9 Jan 2026", "3 Jan 2026"],
+            ["2026-01-20 02:00 CET", "2026-01-20 00:30 UTC", "2026-01-03"],
+        ] {
+            let [newest, middle, oldest] = days;
+            for name in ["date", "build_date", "commit_time", "when"] {
+                let text = format!("{name},qps\n{newest},3\n{middle},2\n{oldest},1\n");
+                assert_eq!(points(&text), [1.0, 2.0, 3.0], "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_order_that_is_not_known_is_refused() {
+        let bad = refused("date,qps\n1/9/2026,1\n1/8/2026,2\n");
+        assert!(bad.contains("f.csv:2:1: \"1/9/2026\" is of two months"), "{bad}");
+        let bad = refused("date,qps\n1/20/2026,1\n20/1/2026,2\n");
+        assert!(bad.contains("can only have the day first"), "{bad}");
+        let bad = refused("date,qps\nQ2,1\nQ1,2\n");
+        assert!(bad.contains("f.csv:2:1: \"Q2\" is no time"), "{bad}");
+        let bad = refused("built,ended,qps\n2026-01-01,2026-02-02,1\n2026-01-02,2026-02-01,2\n");
+        assert!(bad.contains("tell two orders of the rows"), "{bad}");
+        for text in ["2026-01-01,90\n2026-01-02,91\n", "nightly,90\nnightly,91\n"] {
+            assert!(refused(text).contains("f.csv:1:1: the first line has values"), "{text}");
+        }
+        assert_eq!(points("label,p,95\na,1,\n").len(), 1, "numbers may be names");
+    }
+
+    /// Each of several tests has a series; what a run was asked for is none, nor is it a figure.
+    #[test]
+    fn tests_in_long_form_are_told_apart() {
+        let text = "date,test,threads,qps\n2026-01-01,insert,8,\"20,011\"\n2026-01-01,scan,8,90\n\
+                    2026-01-02,insert,8,\"1,020,012.5\"\n2026-01-02,scan,8,91\n";
+        let history = of_csv("f.csv", text, &question()).unwrap();
+        let told: Vec<(&str, Vec<f64>)> = history
+            .series
+            .iter()
+            .map(|one| (one.name.as_str(), one.points.iter().map(|point| point.value).collect()))
+            .collect();
+        let expected =
+            [("qps of insert", vec![20_011.0, 1_020_012.5]), ("qps of scan", vec![90.0, 91.0])];
+        assert_eq!(told, expected);
+        let asked = Question { figures: vec!["threads".to_owned()], ..question() };
+        assert_eq!(of_csv("f.csv", text, &asked).unwrap().series.len(), 2);
     }
 }

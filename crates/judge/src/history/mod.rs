@@ -15,6 +15,7 @@
 mod causes;
 pub mod csv;
 mod figures;
+mod times;
 mod when;
 
 use dbdyno_model::{
