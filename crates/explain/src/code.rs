@@ -52,7 +52,7 @@ fn profile(counts: &Counts, load: &str, arm: Arm) -> Profile {
         ((one.caller.clone(), one.callee.clone()), one.inclusive_per_op)
     };
     let (by_caller, total) = (calls.map(call).collect(), own.values().sum());
-    Profile { unit: 1.0, own, by_caller, total }
+    Profile { unit: 1.0, own, by_caller, total, is_excerpt: false }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use dbdyno_stats as stats;
 use super::flame::{Text, tree};
 use super::names::{Pair, pairs};
 use super::read::ProfileError;
-use super::samples::Profile;
+use super::samples::{Profile, reduce};
 use crate::search::WIDE;
 
 /// A profile and the operations that were carried out while it was taken, if they are known.
@@ -44,6 +44,9 @@ const Q_MOST: f64 = 0.05;
 /// Where a side has no profile.
 pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
     assert!(!base.is_empty() && !test.is_empty(), "profiles on both sides");
+    let (mut base, mut test) = (base.to_vec(), test.to_vec());
+    reduce(base.iter_mut().chain(&mut test).map(|one| &mut one.profile));
+    let (base, test) = (&base[..], &test[..]);
     let sides = PerArm { base, test };
     let is_known = |one: &Weighed| one.operations.is_some_and(|operations| operations > 0.0);
     let scale = match base.iter().chain(test).all(is_known) {
@@ -103,8 +106,13 @@ pub fn flame(
 
 /// All profiles of a side, added up.
 fn sum(profiles: &[Weighed]) -> Profile {
-    let mut sum =
-        Profile { unit: 1.0, own: BTreeMap::new(), by_caller: BTreeMap::new(), total: 0.0 };
+    let mut sum = Profile {
+        unit: 1.0,
+        own: BTreeMap::new(),
+        by_caller: BTreeMap::new(),
+        total: 0.0,
+        is_excerpt: false,
+    };
     for Weighed { profile, .. } in profiles {
         sum.unit = sum.unit.max(profile.unit);
         sum.total += profile.total;
@@ -310,6 +318,22 @@ mod tests {
         (0..3).map(|of| sampled(100 * seed + of, samples, first, operations)).collect()
     }
 
+    /// What a list that was cut does not have is not known, and is no difference.
+    #[test]
+    fn of_excerpts_only_what_both_tell_is_compared() {
+        let cut = |lines: &str| {
+            let text = format!("# Samples: 12K of event 'cycles'\n{lines}");
+            Weighed { profile: read(&text).unwrap(), operations: Some(1e6) }
+        };
+        let shared = "  19.76%  m  m  [.] buf_page\n  14.20%  m  m  [.] rw_lock\n";
+        let longer = format!("{shared}   9.50%  m  m  [.] btr_search\n");
+        let found = difference(&[cut(shared)], &[cut(&longer)]);
+        assert!(found.total.low <= 0.0 && found.total.high >= 0.0, "{:?}", found.total);
+        let names: Vec<&str> = found.functions.iter().map(|one| one.name.as_str()).collect();
+        assert!(!names.contains(&"btr_search"), "{names:?}");
+        assert!(found.functions.iter().all(|one| one.q_value > 0.5), "{:?}", found.functions);
+    }
+
     #[test]
     fn weights_add_up_to_the_change_of_the_whole() {
         let (base, test) = (side(1, 4_000, 1.0, 1_000.0), side(2, 4_400, 3.0, 1_000.0));
@@ -349,6 +373,7 @@ mod tests {
                 own: scaled(own),
                 by_caller: by_caller.collect(),
                 total: total * 1_001_001.0,
+                is_excerpt: false,
             };
             Weighed { profile, operations: one.operations }
         };

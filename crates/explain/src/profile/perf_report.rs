@@ -7,30 +7,84 @@
 //! ```
 //!
 //! Shares have two digits, and the number of samples as many as `12K` has: enough for a table, and
-//! who calls whom is not in it. Trees below a line are passed over.
+//! who calls whom is not in it. Trees below a line are passed over. Where the shares of all lines
+//! are less than the whole, it is an excerpt, and the rest is put together. What `perf diff` prints
+//! looks alike, and has differences where a report has shares: it is refused, as are two events,
+//! whose samples cannot be added up.
 
 use std::collections::BTreeMap;
 
-/// The samples of each function of a report; `None` where no line is one of a report.
-pub(super) fn read(text: &str) -> Option<BTreeMap<String, f64>> {
+use super::samples::LEFT_OUT;
+
+/// The share of all samples from which on a report is taken for whole: lines are rounded.
+const WHOLE: f64 = 0.97;
+
+/// What a report tells.
+#[derive(Debug, PartialEq)]
+pub(super) struct Report {
+    /// The samples of each function.
+    pub(super) functions: BTreeMap<String, f64>,
+    pub(super) is_excerpt: bool,
+}
+
+/// Reads a report; `None` where no line is one of a report.
+///
+/// # Errors
+/// The number of a line, and why it is no report that can be read.
+pub(super) fn read(text: &str) -> Result<Option<Report>, (usize, String)> {
     let mut functions: BTreeMap<String, f64> = BTreeMap::new();
     let mut shares: Vec<(String, f64)> = Vec::new();
-    let mut samples = None;
-    for line in text.lines() {
+    let (mut samples, mut first_event) = (None, None);
+    for (at, line) in text.lines().enumerate() {
+        let number = at + 1;
+        if is_of_diff(line) {
+            let what = "`perf diff` has printed this: differences of two profiles, and no profile; \
+                        give the two files of perf.data, or what `perf report --stdio` prints of \
+                        each";
+            return Err((number, what.to_owned()));
+        }
         if let Some(rest) = line.strip_prefix("# Samples:") {
             samples = samples.or_else(|| count(rest.split_whitespace().next()?));
+            let event = rest.split_once("of event").map_or("", |(_, event)| event.trim());
+            match first_event {
+                Some(first) if first != event && !event.is_empty() => {
+                    let what = format!(
+                        "samples of two events, {first} and {event}, cannot be added up; leave \
+                         those of one in the file"
+                    );
+                    return Err((number, what));
+                }
+                _ => first_event = first_event.or(Some(event)),
+            }
         }
         shares.extend(function(line));
     }
     if shares.is_empty() {
-        return None;
+        return Ok(None);
     }
     // Of one that does not say how many samples it has, each hundredth of a per cent is one.
     let samples = samples.unwrap_or(10_000.0);
+    let told: f64 = shares.iter().map(|(_, share)| share).sum();
     for (name, share) in shares {
         *functions.entry(name).or_default() += share * samples;
     }
-    Some(functions)
+    let is_excerpt = told < WHOLE;
+    if is_excerpt {
+        functions.insert(LEFT_OUT.to_owned(), (1.0 - told) * samples);
+    }
+    Ok(Some(Report { functions, is_excerpt }))
+}
+
+/// The header of `perf diff`, or a line with a share and a difference: `19.76%  +3.20%  mysqld …`.
+fn is_of_diff(line: &str) -> bool {
+    let is_header = line.starts_with('#') && line.contains("Baseline") && line.contains("Delta");
+    let mut words = line.split_whitespace();
+    let is_share = |word: &str| word.strip_suffix('%').is_some_and(|it| it.parse::<f64>().is_ok());
+    let is_signed = |word: &str| word.starts_with(['+', '-']) && is_share(word);
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    is_header
+        || (is_share(first) && is_signed(second))
+        || (is_signed(first) && line.contains("[.]"))
 }
 
 /// `12K`, `3M`, `870`.
@@ -87,11 +141,12 @@ mod tests {
 
     #[test]
     fn functions_have_their_own_share_of_the_samples() {
-        let functions = read(REPORT).unwrap();
+        let functions = read(REPORT).unwrap().unwrap().functions;
         let rounded = functions.iter().map(|(name, own)| (name.as_str(), own.round()));
         assert_eq!(
             rounded.collect::<Vec<_>>(),
             [
+                (LEFT_OUT, 2_655.0),
                 ("[mysqld]", 60.0),
                 ("exc_page_fault_[k]", 30.0),
                 ("row_search_mvcc(unsigned char*, int)", 255.0),
@@ -102,8 +157,9 @@ mod tests {
     #[test]
     fn reports_without_callers_are_read_and_other_texts_are_none() {
         let flat = "     7.32%  mysqld  [kernel.kallsyms]  [k] clear_page_erms\n";
-        assert_eq!(read(flat).unwrap()["clear_page_erms_[k]"].round(), 732.0);
-        assert_eq!(read("main;work;read 12\n"), None);
+        let functions = read(flat).unwrap().unwrap().functions;
+        assert_eq!(functions["clear_page_erms_[k]"].round(), 732.0);
+        assert_eq!(read("main;work;read 12\n"), Ok(None));
         assert_eq!(
             [count("12K"), count("2M"), count("870"), count("K")],
             [Some(12e3), Some(2e6), Some(870.0), None]

@@ -4,7 +4,7 @@
 //! the clock in nanoseconds). What is known of chance depends on how many samples there were, so
 //! that the weight of one sample is kept beside the sums.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was sampled, by function: weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,4 +19,36 @@ pub struct Profile {
     pub by_caller: BTreeMap<(String, String), f64>,
     /// All samples.
     pub total: f64,
+    /// Whether it is an excerpt: some of the samples are those of functions that are not told.
+    pub is_excerpt: bool,
+}
+
+/// What functions are called together that an excerpt does not tell.
+pub(super) const LEFT_OUT: &str = "[left out of an excerpt]";
+
+impl Profile {
+    /// Puts all functions but these together: nobody knows what an excerpt lacks of them.
+    fn keep(&mut self, known: &BTreeSet<String>) {
+        let is_known = |name: &str| known.contains(name) || name == LEFT_OUT;
+        let mut rest = 0.0;
+        self.own.retain(|name, own| {
+            rest += if is_known(name) { 0.0 } else { *own };
+            is_known(name)
+        });
+        if rest > 0.0 {
+            *self.own.entry(LEFT_OUT.to_owned()).or_default() += rest;
+        }
+        self.by_caller
+            .retain(|(caller, name), _| is_known(name) && (caller.is_empty() || is_known(caller)));
+    }
+}
+
+/// Reduces profiles to the functions that each excerpt among them tells.
+pub(super) fn reduce<'a>(profiles: impl Iterator<Item = &'a mut Profile>) {
+    let mut profiles: Vec<&mut Profile> = profiles.collect();
+    let told = |one: &&mut Profile| one.own.keys().cloned().collect::<BTreeSet<String>>();
+    let known = profiles.iter().filter(|one| one.is_excerpt).map(|one| told(&one));
+    if let Some(known) = known.reduce(|a, b| a.intersection(&b).cloned().collect()) {
+        profiles.iter_mut().for_each(|one| one.keep(&known));
+    }
 }
