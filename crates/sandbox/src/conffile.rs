@@ -62,7 +62,7 @@ fn read(path: &Path) -> Result<String, String> {
 /// The groups that a server reads, beside those that end with its series.
 fn groups(product: Product) -> &'static [&'static str] {
     match product {
-        Product::MariaDb => &["mysqld", "server", "mariadb", "mariadbd"],
+        Product::MariaDb => &["mysqld", "server", "mariadb", "mariadbd", "client-server", "galera"],
         _ => &["mysqld", "server"],
     }
 }
@@ -70,14 +70,15 @@ fn groups(product: Product) -> &'static [&'static str] {
 fn my_cnf(text: &str, product: Product, version: &str) -> Result<Vec<(String, String)>, String> {
     let applies = |group: &str| {
         let series = group.rsplit_once('-').filter(|(_, series)| {
-            version.strip_prefix(series).is_some_and(|r| r.is_empty() || r.starts_with('.'))
+            let begins = version.strip_prefix(series);
+            begins.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         });
         groups(product).contains(&series.map_or(group, |(group, _)| group))
     };
     let file = option_file::read(text, applies)?;
     if let Some(line) = file.includes.first() {
         return Err(format!(
-            "line {line}: it includes another file; name that one, too, as my-cnf=FILE"
+            "line {line}: it includes other files, which are not read; put their lines into this one"
         ));
     }
     if let Some(wrong) = file.entries.iter().find(|one| one.value.contains(char::is_control)) {
@@ -99,7 +100,9 @@ fn postgresql_conf(text: &str) -> Result<Vec<(String, String)>, String> {
         let rest = rest.trim_start().strip_prefix('=').unwrap_or(rest).trim();
         let name = name.to_ascii_lowercase();
         if name.starts_with("include") {
-            return wrong("it includes another file; name that one, too, as postgresql-conf=FILE");
+            return wrong(
+                "it includes other files, which are not read; put their lines into this one",
+            );
         }
         match postgres_value(rest) {
             Some(value) if is_name(&name) => all.push((name, value)),
@@ -162,6 +165,13 @@ mod tests {
         let maria =
             my_cnf("[mariadb-10.11]\nx=1\n[mariadb-10.1]\ny=1\n", Product::MariaDb, "10.11.5");
         assert_eq!(maria.unwrap(), pairs(&[("x", "1")]));
+        // The groups of MariaDB's own manual, which MySQL does not read.
+        let groups = "[client-server]\na_b=1\n[galera]\nc_d=2\n[client]\ne_f=3\n[mysqld]\ng_h=4\n\
+                      [client-mariadb]\ni_j=5\n[mariadbd-10.11]\nk_l=6\n";
+        let maria = my_cnf(groups, Product::MariaDb, "10.11.5").unwrap();
+        let told = pairs(&[("a_b", "1"), ("c_d", "2"), ("g_h", "4"), ("k_l", "6")]);
+        assert_eq!(maria, told);
+        assert_eq!(my_cnf(groups, Product::MySql, "8.0.33").unwrap(), pairs(&[("g_h", "4")]));
         for (wrong, hint) in [
             ("[mysqld]\n!include /etc/x.cnf\n", "line 2: it includes"),
             ("[mysqld\n", "line 1: the bracket"),

@@ -1,9 +1,34 @@
 //! Settings of a server, each a name and a value: which of them hold, and how they are told.
 
-/// A setting as MySQL and MariaDB take it; an empty value is a bare switch.
+/// Options of MySQL and MariaDB whose value is a text that may be empty: without one the servers
+/// refuse them.
+const TEXTS: [&str; 18] = [
+    "sql_mode",
+    "init_connect",
+    "init_slave",
+    "init_replica",
+    "optimizer_switch",
+    "innodb_data_home_dir",
+    "innodb_ft_aux_table",
+    "innodb_ft_server_stopword_table",
+    "innodb_ft_user_stopword_table",
+    "log_error_suppression_list",
+    "mandatory_roles",
+    "plugin_load",
+    "plugin_load_add",
+    "proxy_protocol_networks",
+    "secure_file_priv",
+    "ssl_cipher",
+    "wsrep_cluster_address",
+    "wsrep_provider_options",
+];
+
+/// A setting as MySQL and MariaDB take it; an empty value is a bare switch, or an empty text of an
+/// option that has texts.
 pub(super) fn option(name: &str, value: &str) -> String {
-    let name = name.replace('_', "-");
-    let equals = if value.is_empty() { "" } else { "=" };
+    let plain = name.strip_prefix("loose_").unwrap_or(name);
+    let is_bare = value.is_empty() && !TEXTS.contains(&plain);
+    let (name, equals) = (name.replace('_', "-"), if is_bare { "" } else { "=" });
     format!("--{name}{equals}{value}")
 }
 
@@ -25,6 +50,14 @@ pub(crate) fn overlay(settings: &mut Vec<(String, String)>, added: Vec<(String, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_value_is_a_switch_or_an_empty_text() {
+        assert_eq!(option("sql_mode", ""), "--sql-mode=");
+        assert_eq!(option("loose_init_connect", ""), "--loose-init-connect=");
+        assert_eq!(option("skip_name_resolve", ""), "--skip-name-resolve");
+        assert_eq!(option("sql_mode", "ANSI"), "--sql-mode=ANSI");
+    }
 
     #[test]
     fn what_is_added_replaces_what_was_there_and_its_opposite() {
