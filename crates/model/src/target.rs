@@ -318,6 +318,13 @@ impl fmt::Display for ArmSpec {
 
 fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, TargetError> {
     let (kind, version) = body.split_once(':').unwrap_or((body, ""));
+    let keyword = kind.split_once('=').map(|(word, _)| word.trim());
+    let of_libpq = ["host", "hostaddr", "port", "user", "password", "dbname", "service", "sslmode"];
+    if keyword.is_some_and(|word| of_libpq.contains(&word)) {
+        return Err(malformed(
+            "these are keywords of libpq; write postgres://USER@HOST:PORT/DATABASE".to_owned(),
+        ));
+    }
     let product = match kind {
         "mysql" => Product::MySql,
         "mariadb" => Product::MariaDb,
@@ -408,6 +415,13 @@ fn parse_url(
     let (dialect, default_port, default_user) = match scheme {
         "mysql" | "mariadb" => (Dialect::Mysql, MYSQL_PORT, "root"),
         "postgres" | "postgresql" => (Dialect::Postgres, POSTGRES_PORT, "postgres"),
+        _ if scheme.starts_with("jdbc:") => {
+            let kind = scheme.trim_start_matches("jdbc:").split(':').next().unwrap_or_default();
+            return Err(malformed(format!(
+                "this is a string for JDBC; write {kind}://USER@HOST:PORT/DATABASE, and the words \
+                 of the server's own client behind a question mark"
+            )));
+        }
         _ => return Err(TargetError::UnknownKind(scheme.to_owned())),
     };
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -419,19 +433,30 @@ fn parse_url(
         Some((user, password)) => (decode(user)?, Some(password_of(password, masked)?)),
         None => (decode(account)?, None),
     };
-    let (host, port) = parse_address(address, default_port)?;
+    let (mut host, mut port) = parse_address(address, default_port)?;
+    let mut database = decode(database)?;
     let mut socket = host.starts_with('/').then(|| host.clone());
     let (mut options, mut login_path) = (options, None);
     let tls = Tls::take(&mut options, dialect)
         .map_err(|text| malformed(format!("{scheme} URL: {text}")))?;
     for (name, value) in options {
         match name.as_str() {
-            "socket" | "host" => socket = Some(value),
+            "socket" => socket = Some(value),
+            "host" if value.starts_with('/') => socket = Some(value),
+            "host" | "hostaddr" => host = one_host(&value)?,
+            "port" => port = port_of(&value)?,
+            "dbname" if database.is_empty() => database = value,
             "user" if user.is_empty() => user = value,
             "password" if password.is_none() => password = Some(password_of(&value, masked)?),
             "user" | "password" => {
                 return Err(malformed(format!(
                     "{scheme} URL: {name}= is given twice; leave it out behind the question mark"
+                )));
+            }
+            _ if dialect == Dialect::Postgres && OF_LIBPQ.contains(&name.as_str()) => {
+                return Err(malformed(format!(
+                    "{scheme} URL: {name}= is a word of libpq that dbdyno does not follow; leave it \
+                     out, and name the one server that is meant"
                 )));
             }
             "login-path" if dialect == Dialect::Mysql => login_path = Some(value),
@@ -455,7 +480,7 @@ fn parse_url(
     };
     let is_given = !user.is_empty() || login_path.is_some();
     let user = if !is_given { default_user.to_owned() } else { user };
-    let database = if database.is_empty() { "dbdyno".to_owned() } else { decode(database)? };
+    let database = if database.is_empty() { "dbdyno".to_owned() } else { database };
     if dialect == Dialect::Postgres
         && matches!(transport, Transport::Unix(_))
         && tls.mode.is_some_and(|mode| mode >= TlsMode::Required)
@@ -474,16 +499,58 @@ fn password_of(piece: &str, masked: &MaskedTarget) -> Result<Secret, TargetError
     decode(password).map(Secret::new)
 }
 
+/// Words of libpq that choose among servers, or change what a session is.
+const OF_LIBPQ: [&str; 16] = [
+    "application_name",
+    "channel_binding",
+    "client_encoding",
+    "connect_timeout",
+    "fallback_application_name",
+    "gssencmode",
+    "keepalives",
+    "keepalives_idle",
+    "load_balance_hosts",
+    "options",
+    "passfile",
+    "require_auth",
+    "service",
+    "target_session_attrs",
+    "tcp_user_timeout",
+    "replication",
+];
+
+/// A host, and not a list of them.
+fn one_host(text: &str) -> Result<String, TargetError> {
+    match text.contains(',') {
+        true => Err(malformed(
+            "several hosts are named; name the one that is meant: which server answers must be \
+             known"
+                .to_owned(),
+        )),
+        false => Ok(text.to_owned()),
+    }
+}
+
+fn port_of(text: &str) -> Result<u16, TargetError> {
+    text.parse::<u16>().ok().filter(|&port| port > 0).ok_or_else(|| {
+        // What may be a password was taken out.
+        if text.contains(char::is_control) {
+            return malformed(
+                "what stands behind the host is no port of one server; name one host, a port from 1 \
+                 to 65535, and a password before the host: USER:PASSWORD@HOST"
+                    .to_owned(),
+            );
+        }
+        malformed(format!(
+            "{text:?} is not a port; ports are 1 to 65535, and a password stands before the host: \
+             USER:PASSWORD@HOST"
+        ))
+    })
+}
+
 /// `host`, `host:port`, `[v6]:port` or a percent-encoded socket directory.
 fn parse_address(address: &str, default_port: u16) -> Result<(String, u16), TargetError> {
-    let port_of = |text: &str| {
-        text.parse::<u16>().ok().filter(|&port| port > 0).ok_or_else(|| {
-            malformed(format!(
-                "{text:?} is not a port; ports are 1 to 65535, and a password stands before the \
-                 host: USER:PASSWORD@HOST"
-            ))
-        })
-    };
+    one_host(address)?;
     if let Some(v6) = address.strip_prefix('[') {
         let (host, rest) = v6.split_once(']').ok_or_else(|| {
             malformed(format!("{address:?} lacks the closing bracket of an IPv6 address"))
@@ -652,6 +719,42 @@ mod tests {
             panic!()
         };
         assert_eq!(url.transport, Transport::Unix("/run/pg/.s.PGSQL.5433".into()));
+    }
+
+    /// As applications write them: what names a server is followed, the rest is refused by name.
+    #[test]
+    fn the_words_of_libpq_and_of_jdbc_are_known() {
+        let url = |text: &str| match parse(text).unwrap().target {
+            Target::Url(url) => (url.transport, url.database),
+            other => panic!("{other:?}"),
+        };
+        let tcp = |host: &str, port: u16| Transport::Tcp(host.to_owned(), port);
+        for (text, transport, database) in [
+            ("postgres://u@h/?port=5433&dbname=d", tcp("h", 5433), "d"),
+            ("postgres:///d?host=localhost&port=6432", tcp("localhost", 6432), "d"),
+            ("postgres://u@/d?hostaddr=10.0.0.1", tcp("10.0.0.1", 5432), "d"),
+            (
+                "postgres:///d?host=/run/pg&port=5433",
+                Transport::Unix("/run/pg/.s.PGSQL.5433".into()),
+                "d",
+            ),
+        ] {
+            assert_eq!(url(text), (transport, database.to_owned()), "{text}");
+        }
+        for (text, hint) in [
+            ("jdbc:mysql://h:3306/d?user=a", "write mysql://USER@HOST:PORT/DATABASE"),
+            ("jdbc:postgresql://h/d", "write postgresql://USER@HOST:PORT/DATABASE"),
+            ("host=localhost port=5432 dbname=x", "write postgres://USER@HOST:PORT/DATABASE"),
+            ("postgres://u@h1:5432,h2:5432/d", "no port of one server; name one host"),
+            ("postgres://u@h1,h2/d", "several hosts are named"),
+            ("postgres://u@/d?host=h1,h2", "several hosts are named"),
+            ("postgres://u@h/d?connect_timeout=2", "connect_timeout= is a word of libpq"),
+            ("postgres://u@h/d?service=prod", "service= is a word of libpq"),
+            ("postgres://u@h/d?port=0", "is not a port"),
+        ] {
+            let told = parse(text).unwrap_err().to_string();
+            assert!(told.contains(hint), "{text}: {told}");
+        }
     }
 
     #[test]

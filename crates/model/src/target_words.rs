@@ -20,8 +20,18 @@ pub(crate) const EMBEDDED: [&str; 3] = ["sqlite", "rocksdb", "engine"];
 pub(crate) const MOCK: &str = "mock";
 
 /// Options that a URL may have beside those of [`Tls::take`].
-const URL_OPTIONS: [&str; 7] =
-    ["socket", "host", "user", "password", "login-path", "slow", "record"];
+const URL_OPTIONS: [&str; 10] = [
+    "socket",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "login-path",
+    "slow",
+    "record",
+];
 
 /// Whether URLs of servers have an option with this name.
 pub(crate) fn is_url_option(name: &str) -> bool {
