@@ -386,13 +386,24 @@ fn parts(dialect: Dialect, dataset: &dyn Dataset, tables: &[usize]) -> Vec<Part>
 
 /// Why rows were not taken, and what may be done about it.
 fn not_taken(error: WireError, script: &TableScript) -> LoadError {
+    /// `ER_CANT_CREATE_GEOMETRY_OBJECT`.
+    const NO_GEOMETRY: u16 = 1416;
+    let advice = match &error {
+        _ if error.is_fatal() => None,
+        WireError::Server(refusal) if refusal.code == NO_GEOMETRY => Some(
+            "MySQL makes geometries by functions: fill a column of characters and set the geometry \
+             in `after`, as in UPDATE … SET place = ST_GeomFromText(place_text)",
+        ),
+        _ if refers_to_itself(script) => Some(
+            "the table refers to itself, and a row may come before the one that it refers to: add \
+             this foreign key in `after`",
+        ),
+        _ => None,
+    };
     let name = &script.name;
-    match error.is_fatal() || !refers_to_itself(script) {
-        true => LoadError::Wire(error, Some(format!("rows into {name}"))),
-        false => LoadError::Unfit(format!(
-            "rows into {name}: {error}; the table refers to itself, and a row may come before the \
-             one that it refers to: add this foreign key in `after`"
-        )),
+    match advice {
+        None => LoadError::Wire(error, Some(format!("rows into {name}"))),
+        Some(advice) => LoadError::Unfit(format!("rows into {name}: {error}; {advice}")),
     }
 }
 
