@@ -196,6 +196,11 @@ impl Client for EngineClient {
         target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<u64, WireError> {
+        if let Some((column, _)) = target.numbers.first() {
+            let (column, table) = (&target.columns[*column], target.table);
+            let message = format!("{column} of {table}: the engine has no columns of bits");
+            return Err(refused(SqlError::Value(message)));
+        }
         self.connection.bulk(target.table, target.columns, more).map_err(refused)
     }
 

@@ -326,7 +326,8 @@ impl<'a> Filling<'a> {
     fn send_parts(&self, client: &mut dyn Client, parts: &Queue<Part>) -> Result<(), LoadError> {
         while let Some(part) = parts.next() {
             let script = &self.scripts[part.table];
-            let target = BulkTarget { table: &script.name, columns: &script.columns };
+            let TableScript { name, columns, numbers, .. } = script;
+            let target = BulkTarget { table: name, columns, numbers };
             let mut source =
                 Source { filling: self, table: part.table, left: part.units.clone(), rows: 0 };
             let taken = client.bulk(&target, &mut |buffer| source.piece(buffer));

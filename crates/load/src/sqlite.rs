@@ -207,8 +207,7 @@ impl Client for SqliteClient {
                 let lines = buffer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
                 for line in lines {
                     for (index, field) in line.split(|&byte| byte == b'\t').enumerate() {
-                        let value = if field == b"\\N" { Param::Null } else { Param::Text(field) };
-                        let bound = Bound(value);
+                        let bound = Bound(target.param(index, field));
                         statement.raw_bind_parameter(index + 1, bound).map_err(refused)?;
                     }
                     taken += statement.raw_execute().map_err(refused)? as u64;

@@ -9,7 +9,9 @@ use dbdyno_load::{
     run_round,
 };
 use dbdyno_model::{Dialect, Processors};
-use dbdyno_workload::{Content, Dataset as _, Load, ReadyLoad, Tables, Trend, catalog, resolve};
+use dbdyno_workload::{
+    Catalog, Content, Custom, Dataset as _, Load, ReadyLoad, Tables, Trend, catalog, resolve,
+};
 
 const TABLES: Tables = Tables { count: 2, rows: 1500, seed: 3 };
 
@@ -45,6 +47,39 @@ fn tables_hold_the_rows_that_the_seed_says() {
     let stored =
         single(&connector, "SELECT id||'\t'||k||'\t'||c||'\t'||pad FROM sbtest2 WHERE id=77");
     assert_eq!(stored + "\n", String::from_utf8(row).unwrap());
+}
+
+/// SQLite has no columns of bits: bits are numbers there, in rows as in parameters.
+#[test]
+fn bits_of_a_custom_load_are_numbers() {
+    let text = r#"
+        name = "flags"
+        group = "point"
+        [[table]]
+        name = "flag"
+        rows = 300
+        create = "CREATE TABLE flag (id INTEGER PRIMARY KEY, bits BIT(8), doc JSON)"
+        columns = { id = "{row}", bits = "{bits 8}", doc = '{{"n": {= id * 2}}}' }
+        [[step]]
+        sql = "SELECT id FROM flag WHERE bits = {bits 8} OR id = {id}"
+        rows = "1.."
+    "#;
+    let mut catalog = Catalog::default();
+    catalog.add(Custom::parse("flags.toml", text).unwrap()).unwrap();
+    let load = catalog.resolve("flags", TABLES).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let connector = arm(&directory, &[]);
+    let stop = AtomicBool::new(false);
+    fill(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
+    for unit in 0..300 {
+        let mut row = Vec::new();
+        load.dataset.push(0, unit, &mut row);
+        let row = String::from_utf8(row).unwrap();
+        let bits = u64::from_str_radix(row.split('\t').nth(1).unwrap(), 2).unwrap();
+        let stored = "SELECT typeof(bits) || bits || ' ' || json_extract(doc, '$.n') FROM flag";
+        let stored = single(&connector, &format!("{stored} WHERE id = {}", unit + 1));
+        assert_eq!(stored, format!("integer{bits} {}", (unit + 1) * 2));
+    }
 }
 
 /// What is in memory is pages of the file: another file has others. A log that a client left, as

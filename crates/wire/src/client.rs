@@ -82,6 +82,30 @@ pub struct BulkTarget<'a> {
     pub table: &'a str,
     /// Its columns in the order of the fields of a row; at least one.
     pub columns: &'a [String],
+    /// Columns, by place, whose digits go to the server as a number, and the base that they are
+    /// written in; COPY takes them as they are.
+    pub numbers: &'a [(usize, u32)],
+}
+
+impl BulkTarget<'_> {
+    /// A field as a parameter: `\N` is NULL. What is to be a number and is none of 64 bits goes as
+    /// it is: the server refuses it or knows better.
+    #[inline]
+    pub fn param<'f>(&self, column: usize, field: &'f [u8]) -> Param<'f> {
+        if field == b"\\N" {
+            return Param::Null;
+        }
+        let base = self.numbers.iter().find(|(place, _)| *place == column).map(|(_, base)| *base);
+        let number = base.and_then(|base| number(field, base));
+        number.map_or(Param::Text(field), Param::Int)
+    }
+}
+
+/// A number of 64 bits, with a sign or without.
+fn number(digits: &[u8], base: u32) -> Option<i64> {
+    let digits = std::str::from_utf8(digits).ok()?;
+    let unsigned = u64::from_str_radix(digits, base).map(|number| number as i64);
+    unsigned.or_else(|_| i64::from_str_radix(digits, base)).ok()
 }
 
 /// A connection to a server.
@@ -193,4 +217,30 @@ pub trait Pollable: Client {
     /// # Errors
     /// The server's refusal, a broken connection, or that nothing was asked.
     fn receive(&mut self) -> Result<Option<Outcome>, WireError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_become_numbers_where_they_are_to() {
+        let columns = ["a", "b", "c"].map(str::to_owned);
+        let target = BulkTarget { table: "t", columns: &columns, numbers: &[(1, 2), (2, 10)] };
+        let ones = "1".repeat(64);
+        for (column, field, expected) in [
+            (0, "101", Param::Text(b"101")),
+            (1, "101", Param::Int(5)),
+            (1, &ones, Param::Int(-1)),
+            (1, "102", Param::Text(b"102")),
+            (2, "101", Param::Int(101)),
+            (2, "-7", Param::Int(-7)),
+            (2, "18446744073709551615", Param::Int(-1)),
+            (2, "18446744073709551616", Param::Text(b"18446744073709551616")),
+            (2, "", Param::Text(b"")),
+            (2, "\\N", Param::Null),
+        ] {
+            assert_eq!(target.param(column, field.as_bytes()), expected, "{column}: {field}");
+        }
+    }
 }

@@ -151,7 +151,7 @@ proptest! {
             1 => connection.query("SELECT 1").map(drop),
             2 => connection.prepare("SELECT ?").map(drop),
             3 => {
-                let target = BulkTarget { table: "t", columns: &["id".to_owned()] };
+                let target = BulkTarget { table: "t", columns: &["id".to_owned()], numbers: &[] };
                 connection.bulk(&target, &mut |_| false).map(drop)
             }
             4 => {

@@ -111,7 +111,7 @@ fn data_goes_over_in_pieces_of_any_size() {
     let mut client = Connection::connect(&server.endpoint()).unwrap();
     let sizes = [0_usize, 1, 7, 70_000, 1_000_000, 0, 3];
     let mut turn = 0;
-    let target = BulkTarget { table: "t", columns: &["a".to_owned()] };
+    let target = BulkTarget { table: "t", columns: &["a".to_owned()], numbers: &[] };
     let count = client.bulk(&target, &mut |piece| {
         assert!(piece.is_empty());
         piece.extend(b"a\n".iter().cycle().take(2 * sizes[turn]));
@@ -129,7 +129,7 @@ fn a_refusal_ends_a_transfer_that_would_never_end() {
         Numbered(|statement| if statement == 0 { deadlock() } else { Reply::Affected(4) }),
     );
     let mut client = Connection::connect(&server.endpoint()).unwrap();
-    let target = BulkTarget { table: "t", columns: &["a".to_owned()] };
+    let target = BulkTarget { table: "t", columns: &["a".to_owned()], numbers: &[] };
     let error = client
         .bulk(&target, &mut |piece| {
             piece.resize(200_000, b'\n');

@@ -355,6 +355,9 @@ const TYPES: &[(&str, &str)] = &[
     ("float4", "0.1"),
     ("float8", "1e-300"),
     ("bool", "t"),
+    ("bit(12)", "100000000001"),
+    ("varbit(12)", "010"),
+    ("jsonb", "{\"a\": [1, \"b\"]}"),
     ("date", "2026-01-02"),
     ("time", "03:04:05.000006"),
     ("timestamp", "2026-01-02 03:04:05.000006"),
@@ -533,7 +536,7 @@ fn bulk_takes_rows_or_says_why_not() {
     let mut client = server.connect();
     client.run("CREATE TEMP TABLE t (a int, b text)").unwrap();
     let columns = ["a", "b"].map(str::to_owned);
-    let target = BulkTarget { table: "t", columns: &columns };
+    let target = BulkTarget { table: "t", columns: &columns, numbers: &[] };
     let copy = |client: &mut Connection, bad: u64, count: u64| {
         let mut next = 0;
         client.bulk(&target, &mut |piece| {

@@ -153,7 +153,7 @@ const ASKS: [Ask; 5] = [
     |client| client.run("SELECT c FROM t").map(drop),
     |client| client.prepare("SELECT c FROM t").map(drop),
     |client| {
-        let target = BulkTarget { table: "t", columns: &["c".to_owned()] };
+        let target = BulkTarget { table: "t", columns: &["c".to_owned()], numbers: &[] };
         client.bulk(&target, &mut |_| false).map(drop)
     },
     // Nobody takes what is sent: the buffers of the sockets fill up.

@@ -17,6 +17,12 @@ pub struct TableScript {
     pub create: String,
     /// Its columns in the order in which [`Dataset::push`] writes them.
     pub columns: Vec<String>,
+    /// Columns, by place, whose digits stand for a number, and the base that they are written in:
+    /// servers that take parameters are sent the number.
+    pub numbers: Vec<(usize, u32)>,
+    /// Columns, by place, whose values come back in another form from each family of servers, such
+    /// as documents whose keys some of them sort.
+    pub reshaped: Vec<usize>,
     /// Indexes, sequences and statistics, in order.
     pub finish: Vec<String>,
 }

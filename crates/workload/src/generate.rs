@@ -9,12 +9,14 @@
 //! The same code makes the parameters of an event and the rows of a custom load's own tables. It
 //! allocates nothing once the buffer has grown.
 
+use dbdyno_model::Dialect;
 use dbdyno_model::random::Stream;
 
 use crate::calendar;
 use crate::draw::Sampler;
+use crate::formula::Number;
+use crate::generator::Generator;
 use crate::statement::Value;
-use crate::template::Generator;
 use crate::text;
 
 /// Values that an event can remember under names.
@@ -31,6 +33,27 @@ pub(crate) struct Scope {
     pub ids: Sampler,
     /// Draw `{id of TABLE}`, by number of the table.
     pub others: Vec<Sampler>,
+    /// What `{bits N}` is.
+    pub bits: Bits,
+}
+
+/// What `{bits N}` is to those who take it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bits {
+    /// A number: MySQL compares a BIT column with one, and SQLite has no such columns.
+    Number,
+    /// The characters 0 and 1: PostgreSQL takes nothing else, and rows of tables are text.
+    Characters,
+}
+
+impl Bits {
+    /// What it is as a parameter.
+    pub(crate) fn of(dialect: Dialect) -> Bits {
+        match dialect {
+            Dialect::Postgres => Bits::Characters,
+            Dialect::Mysql | Dialect::Engine | Dialect::Sqlite | Dialect::Rocksdb => Bits::Number,
+        }
+    }
 }
 
 /// What generators refer back to.
@@ -138,9 +161,79 @@ impl Scope {
                 value
             }
             Generator::Kept(place) => memory.kept[*place],
+            Generator::Bits(low, high) if self.bits == Bits::Number => {
+                let count = between(i64::from(*low), i64::from(*high), random);
+                Value::Int(random_bits(random, count) as i64)
+            }
+            Generator::Computed(formula) => {
+                match formula.value(&|place| number(memory.kept[*place], buffer)) {
+                    None => Value::Null,
+                    Some(number) => match number.whole() {
+                        Some(number) => Value::Int(number),
+                        None => pushed(buffer, |buffer| number.push(buffer)),
+                    },
+                }
+            }
+            Generator::Joined(parts) => {
+                let start = buffer.len();
+                for part in parts {
+                    self.push_part(part, memory, random, buffer);
+                }
+                let length = (buffer.len() - start) as u32;
+                Value::Text { start: start as u32, length }
+            }
             characters => pushed(buffer, |buffer| push_characters(characters, random, buffer)),
         }
     }
+}
+
+impl Scope {
+    /// Appends the characters of a part of a text.
+    fn push_part(
+        &self,
+        part: &Generator<usize>,
+        memory: &mut Memory,
+        random: &mut Stream,
+        buffer: &mut Vec<u8>,
+    ) {
+        if let Generator::Bits(low, high) = part {
+            return push_bits(buffer, (*low, *high), random);
+        }
+        let end = buffer.len();
+        match self.value(part, memory, random, buffer) {
+            Value::Null => {}
+            Value::Int(number) => text::push_signed(buffer, number),
+            // What was remembered lies further in front; what is new has been appended.
+            Value::Text { start, length } if (start as usize) < end => {
+                buffer.extend_from_within(start as usize..(start + length) as usize);
+            }
+            Value::Text { .. } => {}
+        }
+    }
+}
+
+/// A value as a number that can be computed with; `None` for NULL.
+fn number(value: Value, buffer: &[u8]) -> Option<Number> {
+    match value {
+        Value::Null => None,
+        Value::Int(number) => Some(Number { units: i128::from(number), decimals: 0 }),
+        Value::Text { start, length } => {
+            let text = &buffer[start as usize..(start + length) as usize];
+            let number = Number::read(text);
+            assert!(number.is_some(), "only numbers are computed with, as was checked");
+            number
+        }
+    }
+}
+
+fn random_bits(random: &mut Stream, count: i64) -> u64 {
+    random.next_u64() >> (i64::from(u64::BITS) - count)
+}
+
+fn push_bits(buffer: &mut Vec<u8>, (low, high): (u32, u32), random: &mut Stream) {
+    let count = between(i64::from(low), i64::from(high), random);
+    let bits = random_bits(random, count);
+    buffer.extend((0..count).rev().map(|place| b'0' + (bits >> place & 1) as u8));
 }
 
 /// Those generators whose values are characters.
@@ -166,6 +259,8 @@ fn push_characters(generator: &Generator<usize>, random: &mut Stream, buffer: &m
             buffer.extend_from_slice(chosen.as_bytes());
         }
         Generator::Uuid => text::push_uuid(buffer, random),
+        Generator::Bits(low, high) => push_bits(buffer, (*low, *high), random),
+        Generator::Literal(text) => buffer.extend_from_slice(text.as_bytes()),
         others => unreachable!("{others:?} gives no characters"),
     }
 }

@@ -5,10 +5,11 @@ use dbdyno_model::random::{self, Prefix, Stream};
 
 use crate::dataset::Dataset;
 use crate::filing::Filing;
-use crate::generate::{KEPT_MOST, Memory, Scope};
+use crate::generate::{Bits, KEPT_MOST, Memory, Scope};
+use crate::generator::{Generator, Named};
 use crate::load::{Channel, Choice, Expect, Mix, TableDraw, Transaction};
 use crate::statement::{Statement, StatementKind, Value};
-use crate::template::{Generator, Named, Template, TemplateError};
+use crate::template::{Template, TemplateError};
 use crate::text;
 
 /// One execution within an event.
@@ -178,7 +179,7 @@ impl Program {
         let mut binder = Binder {
             mix,
             dataset,
-            scope: scope(mix, dataset),
+            scope: scope(mix, dialect, dataset),
             tables: Vec::new(),
             kept: Vec::new(),
         };
@@ -186,7 +187,7 @@ impl Program {
         for step in &mix.steps {
             let mut asks = Vec::new();
             for ask in &step.asks {
-                let template = Template::parse(ask.sql.of(dialect))?;
+                let template = Template::statement(ask.sql.of(dialect))?;
                 let first_statement = self.statements.len() as u32;
                 for name in &names {
                     self.statements.push(statement(&template, ask.channel, dialect, name));
@@ -387,7 +388,7 @@ impl Binder<'_> {
     fn bind(&mut self, generator: &Generator) -> Result<Generator<usize>, TemplateError> {
         generator.bind(&mut |named, name| match named {
             Named::Table => self.table(name),
-            Named::Value => self.value(name),
+            Named::Value | Named::NewValue => self.value(name),
         })
     }
 
@@ -416,9 +417,9 @@ impl Binder<'_> {
     }
 }
 
-fn scope(mix: &Mix, dataset: &dyn Dataset) -> Scope {
+fn scope(mix: &Mix, dialect: Dialect, dataset: &dyn Dataset) -> Scope {
     let rows = dataset.rows();
-    Scope { rows, ids: mix.draw.over(rows), others: Vec::new() }
+    Scope { rows, ids: mix.draw.over(rows), others: Vec::new(), bits: Bits::of(dialect) }
 }
 
 fn statement(template: &Template, channel: Channel, dialect: Dialect, table: &str) -> Statement {

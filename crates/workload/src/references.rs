@@ -103,13 +103,17 @@ fn referred_to(sql: &str) -> Vec<String> {
 
 /// A piece of SQL; texts and comments are none.
 #[derive(Debug, PartialEq)]
-enum Token {
+pub(crate) enum Token {
+    /// As it is written.
     Word(String),
+    /// Without its quotes.
     Quoted(String),
+    /// Any other character.
     Symbol(char),
 }
 
-fn tokens(sql: &str) -> Vec<Token> {
+/// The pieces of a statement in order.
+pub(crate) fn tokens(sql: &str) -> Vec<Token> {
     let (mut found, mut rest) = (Vec::new(), sql);
     while let Some(first) = rest.chars().next() {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
@@ -157,6 +161,8 @@ mod tests {
             name: name.to_owned(),
             create: create.to_owned(),
             columns: Vec::new(),
+            numbers: Vec::new(),
+            reshaped: Vec::new(),
             finish: finish.iter().map(|sql| (*sql).to_owned()).collect(),
         }
     }

@@ -61,6 +61,8 @@ impl Tables {
             name,
             create,
             columns: ["id", "k", "c", "pad"].map(String::from).into(),
+            numbers: Vec::new(),
+            reshaped: Vec::new(),
             finish,
         }
     }

@@ -1,38 +1,16 @@
 //! Statement templates: SQL with generators in braces.
 //!
-//! | in braces          | stands for                                                       |
-//! |--------------------|------------------------------------------------------------------|
-//! | `{table}`          | the table drawn for the step, spelled out                        |
-//! | `{id}`             | an id that exists, drawn from 1..=rows as the load says          |
-//! | `{id of T}`        | the same for table T of several                                  |
-//! | `{id+N}`           | the id drawn last, plus N                                        |
-//! | `{same id}`        | the id drawn last                                                |
-//! | `{id*N}`           | N ids, each drawn anew, joined by commas; also `{id of T*N}`     |
-//! | `{hot id*N}`       | the same N neighbouring ids each time, from the middle on        |
-//! | `{k}`              | a value of the indexed column, uniform in 1..=rows               |
-//! | `{k+N}`            | the k drawn last, plus N                                         |
-//! | `{k*N}`            | N of them, joined by commas                                      |
-//! | `{c}` `{pad}`      | 119 or 59 random characters                                      |
-//! | `{int A..B}`       | a uniform number, both ends included                             |
-//! | `{decimal A..B}`   | the same with as many decimals as are written: `0.00..9.99`      |
-//! | `{date A..B}`      | a day from `2020-01-01` to another                               |
-//! | `{datetime A..B}`  | a second of these days                                           |
-//! | `{digits N}`       | N random digits, as characters                                   |
-//! | `{text N}`         | N random letters; `{text A..B}` from A to B of them              |
-//! | `{twice N}`        | N characters, the second half of which repeats the first        |
-//! | `{one of a|b|c}`   | one of these texts                                               |
-//! | `{uuid}`           | a random UUID                                                    |
-//! | `{const N}`        | the number N, as a parameter                                     |
-//! | `{seq}`            | a number that no other operation of the load gets, above 2^62    |
-//! | `{same seq}`       | the `{seq}` before                                               |
-//! | `{row}`            | the number of the row, from 1; only where rows are made          |
-//! | `{null P%: G}`     | NULL in P percent of all cases, else what generator G gives      |
-//! | `{G as NAME}`      | what G gives, remembered under a name until the event ends       |
-//! | `{same NAME}`      | what was remembered                                              |
-//! | `{rows N: …}`      | what follows the colon N times, each time with new values        |
-//! | `{raw …}`          | what follows as it is, with braces that have partners            |
+//! ```text
+//!   UPDATE t SET a = {int 1..9}, doc = '{{"id": {id}}}' WHERE id = {same id}
+//!                    └───┬────┘        └┬┘      └─┬─┘ └┬┘
+//!                     generator     a brace       │   a brace
+//!                                             generator
+//! ```
 //!
-//! Whatever is in braces but the table becomes a placeholder of the dialect (`?`, or `$1`, `$2` …).
+//! Whatever is in braces but the table becomes a placeholder of the dialect (`?`, or `$1`, `$2` …),
+//! and so does a text in quotes that has generators in it. [`FORMS`] lists what may stand in
+//! braces; what each of them gives is said in the guide, `docs/guide/custom-loads.md`, which a test
+//! holds against the list.
 
 use std::fmt;
 use std::sync::Arc;
@@ -40,122 +18,14 @@ use std::sync::Arc;
 use dbdyno_model::Dialect;
 
 use crate::calendar;
-
-/// How one parameter is made. Names are texts in a template and numbers where it has been bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Generator<N = Arc<str>> {
-    /// An id as the load draws them.
-    Id,
-    /// An id of this table.
-    IdOf(N),
-    /// The id drawn last, plus a number.
-    LastIdPlus(i64),
-    /// The id that lies this far after the middle of the table.
-    HotId(i64),
-    /// Uniform value of the indexed column.
-    K,
-    /// The k drawn last, plus a number.
-    LastKPlus(i64),
-    /// Characters for column `c`.
-    C,
-    /// Characters for column `pad`.
-    Pad,
-    /// A uniform number between two others, both included.
-    Int(i64, i64),
-    /// The same in units of `10^-decimals`.
-    Decimal(i64, i64, u8),
-    /// A day between two others, counted from 1970-01-01.
-    Date(i64, i64),
-    /// A second between two others, counted from 1970-01-01.
-    DateTime(i64, i64),
-    /// This many random digits.
-    Digits(u32),
-    /// From so many to so many random letters.
-    Letters(u32, u32),
-    /// This many characters that can be compressed to half of them.
-    Twice(u32),
-    /// One of these texts.
-    OneOf(Arc<[String]>),
-    /// A random UUID.
-    Uuid,
-    /// Always this number.
-    Const(i64),
-    /// A number of its own for each operation of each client.
-    Sequence,
-    /// The number before.
-    LastSequence,
-    /// The number of the row that is being made.
-    Row,
-    /// NULL in so many of ten thousand cases.
-    Null(u32, Box<Generator<N>>),
-    /// Remembered under a name.
-    Keep(N, Box<Generator<N>>),
-    /// What was remembered.
-    Kept(N),
-}
-
-/// What a name in a generator names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
-    /// A table.
-    Table,
-    /// A remembered value.
-    Value,
-}
-
-impl<N> Generator<N> {
-    /// The same generator with other names.
-    ///
-    /// # Errors
-    /// Those of `bind`.
-    pub fn bind<M, E>(
-        &self,
-        bind: &mut impl FnMut(Named, &N) -> Result<M, E>,
-    ) -> Result<Generator<M>, E> {
-        Ok(match self {
-            Generator::IdOf(name) => Generator::IdOf(bind(Named::Table, name)?),
-            Generator::Kept(name) => Generator::Kept(bind(Named::Value, name)?),
-            Generator::Null(share, inner) => Generator::Null(*share, Box::new(inner.bind(bind)?)),
-            Generator::Keep(name, inner) => {
-                let inner = Box::new(inner.bind(bind)?);
-                Generator::Keep(bind(Named::Value, name)?, inner)
-            }
-            Generator::Id => Generator::Id,
-            Generator::LastIdPlus(distance) => Generator::LastIdPlus(*distance),
-            Generator::HotId(distance) => Generator::HotId(*distance),
-            Generator::K => Generator::K,
-            Generator::LastKPlus(distance) => Generator::LastKPlus(*distance),
-            Generator::C => Generator::C,
-            Generator::Pad => Generator::Pad,
-            Generator::Int(low, high) => Generator::Int(*low, *high),
-            Generator::Decimal(low, high, decimals) => Generator::Decimal(*low, *high, *decimals),
-            Generator::Date(low, high) => Generator::Date(*low, *high),
-            Generator::DateTime(low, high) => Generator::DateTime(*low, *high),
-            Generator::Digits(count) => Generator::Digits(*count),
-            Generator::Letters(low, high) => Generator::Letters(*low, *high),
-            Generator::Twice(count) => Generator::Twice(*count),
-            Generator::OneOf(texts) => Generator::OneOf(Arc::clone(texts)),
-            Generator::Uuid => Generator::Uuid,
-            Generator::Const(number) => Generator::Const(*number),
-            Generator::Sequence => Generator::Sequence,
-            Generator::LastSequence => Generator::LastSequence,
-            Generator::Row => Generator::Row,
-        })
-    }
-}
+use crate::formula::Formula;
+pub use crate::generator::{Generator, Named};
+use crate::piece::{Piece, join_quoted, push_sql};
 
 /// A template taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pieces: Vec<Piece>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
-    Sql(String),
-    /// With the offset of its brace, as below.
-    Table(usize),
-    Parameter(Generator, usize),
 }
 
 /// A piece of a template with its place in the text.
@@ -188,14 +58,28 @@ impl fmt::Display for TemplateError {
 const PARAMETERS_MOST: usize = 60_000;
 
 impl Template {
-    /// Takes a template apart.
+    /// Takes a text apart: each generator is a parameter.
     ///
     /// # Errors
     /// An unknown generator, a brace without its partner, or more parameters than the protocols
     /// can carry.
     pub fn parse(text: &str) -> Result<Template, TemplateError> {
+        let mut parser = Parser { text, at: 0 };
         let mut pieces = Vec::new();
-        parse_into(text, 0, 0, &mut pieces)?;
+        parser.template(0, &mut pieces)?;
+        Template::of(pieces)
+    }
+
+    /// Takes a statement apart: a text in quotes that has generators in it is one parameter.
+    ///
+    /// # Errors
+    /// As above, and a generator that would be taken for characters.
+    pub fn statement(text: &str) -> Result<Template, TemplateError> {
+        let joined = join_quoted(Template::parse(text)?.pieces);
+        Template::of(joined.map_err(|(offset, message)| TemplateError { offset, message })?)
+    }
+
+    fn of(pieces: Vec<Piece>) -> Result<Template, TemplateError> {
         let template = Template { pieces };
         if template.generators().count() > PARAMETERS_MOST {
             let message = format!("more than {PARAMETERS_MOST} parameters; make it smaller");
@@ -256,37 +140,117 @@ impl Template {
 /// How deep braces may be nested; more is no statement that anybody means.
 const DEPTH_MOST: usize = 8;
 
-fn parse_into(
-    text: &str,
-    start: usize,
-    depth: usize,
-    pieces: &mut Vec<Piece>,
-) -> Result<(), TemplateError> {
-    let mut at = 0;
-    while let Some(open) = text[at..].find(['{', '}']).map(|found| at + found) {
-        let offset = start + open;
-        let wrong = |message: String| TemplateError { offset, message };
-        if text[open..].starts_with('}') {
-            return Err(wrong("'}' without '{'; write {raw …} around braces of your own".into()));
+/// Reads a text from left to right.
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// Reads up to the end, or, at a depth, up to the brace that closes it.
+    fn template(&mut self, depth: usize, pieces: &mut Vec<Piece>) -> Result<(), TemplateError> {
+        let mut braces = 0_usize;
+        while let Some(before) = self.rest().find(['{', '}']) {
+            push_sql(pieces, &self.rest()[..before]);
+            self.at += before;
+            let doubled = ["{{", "}}"].into_iter().find(|two| self.rest().starts_with(*two));
+            match doubled {
+                Some("{{") => braces += 1,
+                // Of `{rows 2: {rows 2: {k}}}` the braces at the end close.
+                Some(_) if depth == 0 || braces > 0 => braces = braces.saturating_sub(1),
+                _ if self.rest().starts_with('{') => {
+                    self.word(depth, pieces)?;
+                    continue;
+                }
+                _ if depth > 0 => return Ok(()),
+                _ => return Err(self.wrong(UNOPENED)),
+            }
+            push_sql(pieces, &self.rest()[..1]);
+            self.at += 2;
         }
-        if open > at {
-            pieces.push(Piece::Sql(text[at..open].to_owned()));
-        }
-        let close = partner(&text[open..]).ok_or_else(|| wrong("'{' without '}'".to_owned()))?;
-        let word = &text[open + 1..open + close];
+        push_sql(pieces, self.rest());
+        self.at = self.text.len();
+        Ok(())
+    }
+
+    fn wrong(&self, message: impl Into<String>) -> TemplateError {
+        TemplateError { offset: self.at, message: message.into() }
+    }
+
+    /// Reads what stands in the braces that begin here, and passes them.
+    fn word(&mut self, depth: usize, pieces: &mut Vec<Piece>) -> Result<(), TemplateError> {
+        let offset = self.at;
         if depth == DEPTH_MOST {
-            return Err(wrong(format!("braces are nested deeper than {DEPTH_MOST}")));
+            return Err(self.wrong(format!("braces are nested deeper than {DEPTH_MOST}")));
         }
-        parse_word(word, offset, depth, pieces)?;
-        if pieces.len() > 4 * PARAMETERS_MOST {
-            return Err(wrong(format!("{{{word}}} makes the statement too long")));
+        if self.rest().starts_with("{rows ") {
+            self.rows(depth, pieces)?;
+        } else {
+            let is_raw = self.rest().starts_with("{raw ");
+            let close = if is_raw { partner(self.rest()) } else { self.rest().find('}') };
+            let close = close.ok_or_else(|| self.wrong("'{' without '}'"))?;
+            let word = &self.rest()[1..close];
+            if !is_raw && word.contains('{') {
+                return Err(self.wrong(nested(word)));
+            }
+            parse_word(word, offset, pieces)?;
+            self.at += close + 1;
         }
-        at = open + close + 1;
+        match pieces.len() > 4 * PARAMETERS_MOST {
+            true => Err(TemplateError {
+                offset,
+                message: "what stands in these braces makes the statement too long".to_owned(),
+            }),
+            false => Ok(()),
+        }
     }
-    if at < text.len() {
-        pieces.push(Piece::Sql(text[at..].to_owned()));
+
+    /// `{rows N: …}`.
+    fn rows(&mut self, depth: usize, pieces: &mut Vec<Piece>) -> Result<(), TemplateError> {
+        let offset = self.at;
+        let wrong = |message: &str| TemplateError { offset, message: message.to_owned() };
+        let word = &self.rest()["{rows ".len()..];
+        let count = word.split_once(':').and_then(|(count, _)| number(count));
+        let count = count.filter(|count| (1..=10_000).contains(count));
+        let count = count.ok_or_else(|| wrong("{rows N: …} takes a number from 1 to 10000"))?;
+        let behind = word.find(':').map_or("", |colon| &word[colon + 1..]).trim_start();
+        self.at = self.text.len() - behind.len();
+        let mut row = Vec::new();
+        self.template(depth + 1, &mut row)?;
+        if !self.rest().starts_with('}') {
+            return Err(wrong("'{' without '}'"));
+        }
+        self.at += 1;
+        for index in 0..count {
+            if index > 0 {
+                push_sql(pieces, ",");
+            }
+            for piece in &row {
+                match piece {
+                    Piece::Sql(text) => push_sql(pieces, text),
+                    other => pieces.push(other.clone()),
+                }
+            }
+            if pieces.len() > 4 * PARAMETERS_MOST {
+                return Err(wrong("{rows N: …} makes the statement too long"));
+            }
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+const UNOPENED: &str = "'}' without '{'; a brace of your own is written twice: }}";
+
+/// What is wrong with a brace before the one that it opens is closed.
+fn nested(word: &str) -> String {
+    format!(
+        "braces within braces: {{{word}}}; a brace of your own is written twice, {{{{ and }}}}, \
+         as in '{{{{\"id\": {{row}}}}}}'"
+    )
 }
 
 /// Where the brace that `text` begins with is closed.
@@ -305,44 +269,51 @@ fn partner(text: &str) -> Option<usize> {
     None
 }
 
-/// What is known, for messages.
-pub const KNOWN: &str = "{table}, {id}, {id of TABLE}, {id+N}, {same id}, {id*N}, {hot id*N}, \
-                         {k}, {k+N}, {k*N}, {c}, {pad}, {int A..B}, {decimal A.00..B.00}, \
-                         {date A..B}, {datetime A..B}, {digits N}, {text A..B}, {twice N}, \
-                         {one of a|b|c}, \
-                         {uuid}, {const N}, {seq}, {same seq}, {row}, {null P%: …}, \
-                         {… as NAME}, {same NAME}, {rows N: …}, {raw …}";
+/// All that may stand in braces.
+pub const FORMS: [&str; 33] = [
+    "{int A..B}",
+    "{decimal A.00..B.00}",
+    "{date A..B}",
+    "{datetime A..B}",
+    "{text A..B}",
+    "{digits N}",
+    "{twice N}",
+    "{bits N}",
+    "{uuid}",
+    "{one of a|b|c}",
+    "{const N}",
+    "{null P%: …}",
+    "{row}",
+    "{id of TABLE}",
+    "{id}",
+    "{same id}",
+    "{id+N}",
+    "{id*N}",
+    "{seq}",
+    "{same seq}",
+    "{… as NAME}",
+    "{same NAME}",
+    "{= FORMULA}",
+    "{rows N: …}",
+    "{raw …}",
+    "{table}",
+    "{k}",
+    "{same k}",
+    "{k+N}",
+    "{k*N}",
+    "{hot id*N}",
+    "{c}",
+    "{pad}",
+];
 
-fn parse_word(
-    word: &str,
-    offset: usize,
-    depth: usize,
-    pieces: &mut Vec<Piece>,
-) -> Result<(), TemplateError> {
+fn parse_word(word: &str, offset: usize, pieces: &mut Vec<Piece>) -> Result<(), TemplateError> {
     let wrong = |message: String| TemplateError { offset, message };
     if word == "table" {
         pieces.push(Piece::Table(offset));
         return Ok(());
     }
     if let Some(text) = word.strip_prefix("raw ") {
-        pieces.push(Piece::Sql(text.to_owned()));
-        return Ok(());
-    }
-    if let Some((count, body)) = word.strip_prefix("rows ").and_then(|rest| rest.split_once(':')) {
-        let count = number(count).filter(|count| (1..=10_000).contains(count));
-        let message = || wrong("{rows N: …} takes a number from 1 to 10000".to_owned());
-        let count = count.ok_or_else(message)?;
-        let body = body.trim_start();
-        let body_offset = offset + 1 + word.len() - body.len();
-        for index in 0..count {
-            if index > 0 {
-                pieces.push(Piece::Sql(",".to_owned()));
-            }
-            parse_into(body, body_offset, depth + 1, pieces)?;
-            if pieces.len() > 4 * PARAMETERS_MOST {
-                return Err(wrong(format!("{{{word}}} makes the statement too long")));
-            }
-        }
+        push_sql(pieces, text);
         return Ok(());
     }
     let (generators, count) = match list_of(word) {
@@ -354,7 +325,7 @@ fn parse_word(
     };
     for index in 0..count {
         if index > 0 {
-            pieces.push(Piece::Sql(", ".to_owned()));
+            push_sql(pieces, ", ");
         }
         pieces.push(Piece::Parameter(generators(index), offset));
     }
@@ -400,9 +371,23 @@ fn generator_of(word: &str) -> Result<Generator, String> {
         return Ok(Generator::Null(share as u32, Box::new(generator_of(inner.trim())?)));
     }
     let unknown = || {
+        let begins = word.starts_with(|c: char| c.is_ascii_alphabetic());
+        if !begins {
+            return format!(
+                "{{{word}}} is no generator; a brace of your own is written twice: {{{{ and }}}}"
+            );
+        }
         let near = crate::suggest::did_you_mean(word, PLAIN.iter().map(|(name, _)| *name));
-        format!("unknown generator {{{word}}}{near}; known are {KNOWN}")
+        format!("unknown generator {{{word}}}{near}; known are {}", FORMS.join(", "))
     };
+    if let Some(formula) = word.strip_prefix('=') {
+        let formula = Formula::parse(formula).map_err(|error| format!("{{{word}}}: {error}"))?;
+        let named = formula.bind(&mut |name| {
+            let message = || format!("{{{word}}}: {name:?} is too long for a name");
+            if is_name(name) { Ok(name.as_str().into()) } else { Err(message()) }
+        });
+        return Ok(Generator::Computed(Box::new(named?)));
+    }
     if let Some((_, generator)) = PLAIN.iter().find(|(name, _)| *name == word) {
         return Ok(generator.clone());
     }
@@ -463,6 +448,10 @@ fn typed(name: &str, rest: &str) -> Option<Result<Generator, String>> {
         "twice" => length(rest)
             .map(Generator::Twice)
             .ok_or_else(|| takes("a length from 1 to 60000, for example {twice 400}")),
+        "bits" => range(rest, bits)
+            .or_else(|| bits(rest).map(|bits| (bits, bits)))
+            .map(|(low, high)| Generator::Bits(low, high))
+            .ok_or_else(|| takes("a length from 1 to 63 or two, for example {bits 8}")),
         "one" => one_of(rest).ok_or_else(|| {
             takes("texts between bars, without backslash or line break: {one of a|b|c}")
         }),
@@ -519,6 +508,11 @@ fn range<T: PartialOrd>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option
 
 fn length(text: &str) -> Option<u32> {
     number(text).filter(|length| (1..=60_000).contains(length)).map(|length| length as u32)
+}
+
+/// Numbers have a sign, which leaves 63 bits.
+fn bits(text: &str) -> Option<u32> {
+    length(text).filter(|length| *length < i64::BITS)
 }
 
 /// Whether a text can name a table or a remembered value.
@@ -587,6 +581,32 @@ mod tests {
         assert_eq!(Template::parse("{id of items*3}").unwrap().generators().count(), 3);
         let raw = Template::parse(r#"SELECT '{raw {"a": {}}}'"#).unwrap();
         assert_eq!(raw.sql(Dialect::Mysql, "t"), r#"SELECT '{"a": {}}'"#);
+    }
+
+    #[test]
+    fn braces_of_ones_own_are_written_twice() {
+        for (text, sql) in [
+            ("{{}}", "{}"),
+            ("'{{\"a\": {{\"b\": {id}}}}}'", "'{\"a\": {\"b\": ?}}'"),
+            ("{{{id}}}", "{?}"),
+            ("{rows 2: {rows 2: {id}}}", "?,?,?,?"),
+            ("{rows 2: ({{ {id} }})}", "({ ? }),({ ? })"),
+            ("{raw {{}}}}}", "{{}}}"),
+        ] {
+            assert_eq!(Template::parse(text).unwrap().sql(Dialect::Mysql, "t"), sql, "{text}");
+        }
+        for wrong in ["{\"a\": 1}", "{\"a\": {id}}", "{1,2}", "{}"] {
+            let message = Template::parse(wrong).unwrap_err().message;
+            assert!(message.contains("{{ and }}"), "{wrong}: {message}");
+        }
+    }
+
+    /// Those that take nothing are listed as they are.
+    #[test]
+    fn the_list_has_every_plain_generator() {
+        for (name, _) in PLAIN {
+            assert!(FORMS.contains(&format!("{{{name}}}").as_str()), "{name}");
+        }
     }
 
     #[test]

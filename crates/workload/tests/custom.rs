@@ -134,6 +134,110 @@ fn values_hang_together() {
     assert!((share - 0.25).abs() < 0.03, "{share}");
 }
 
+/// Rows in which columns follow from others, computed here from the text of the others.
+#[test]
+fn columns_follow_from_others_of_their_row() {
+    let text = r#"
+        name = "x"
+        group = "point"
+        step = [{ sql = "SELECT 1", rows = 1 }]
+        [[table]]
+        name = "line"
+        rows = 300
+        create = "CREATE TABLE line (id INT, teller INT, price DECIMAL(9,2), quantity INT, vat INT, total DECIMAL(18,4), mail TEXT, again TEXT, doc JSON, maybe INT, twice INT)"
+        [table.columns]
+        id = "{row}"
+        teller = "{= (id - 1) / 10 + 1}"
+        price = "{decimal -9.99..99.99}"
+        quantity = "{int 1..9}"
+        vat = "{one of 7|19}"
+        total = "{= price * quantity * (1 + vat * 0.01)}"
+        mail = "{text 3..9}@{one of a|b}.org"
+        again = "{same mail}?{same quantity}"
+        doc = '{{"id": {row}, "tags": ["{one of a|b as tag}", "{same tag}"], "of": {{"p": {= price}}}}}'
+        maybe = "{null 50%: int 1..9}"
+        twice = "{= maybe * 2}"
+    "#;
+    let load = catalog(text).resolve("x", TABLES).unwrap();
+    let mut nulls = 0;
+    for unit in 0..300 {
+        let mut row = Vec::new();
+        load.dataset.push(0, unit, &mut row);
+        let row = String::from_utf8(row).unwrap();
+        let columns: Vec<&str> = row.trim_end().split('\t').collect();
+        let [id, teller, price, quantity, vat, total, mail, again, doc, maybe, twice] = columns[..]
+        else {
+            panic!("{row}")
+        };
+        assert_eq!(id, (unit + 1).to_string());
+        assert_eq!(teller, (unit / 10 + 1).to_string());
+        let cents: i64 = price.replace('.', "").parse().unwrap();
+        let times: i64 = quantity.parse().unwrap();
+        let expected = cents * times * (100 + vat.parse::<i64>().unwrap());
+        assert_eq!(total.replace('.', "").parse::<i64>().unwrap(), expected, "{row}");
+        assert_eq!(total.split_once('.').unwrap().1.len(), 4, "{row}");
+        assert_eq!(again, format!("{mail}?{quantity}"));
+        let tag = doc.split('"').nth(5).unwrap();
+        let written =
+            format!(r#"{{"id": {id}, "tags": ["{tag}", "{tag}"], "of": {{"p": {price}}}}}"#);
+        assert_eq!(doc, written);
+        match maybe {
+            "\\N" => assert_eq!(twice, "\\N"),
+            number => assert_eq!(twice, (number.parse::<i64>().unwrap() * 2).to_string()),
+        }
+        nulls += u32::from(maybe == "\\N");
+    }
+    assert!((100..200).contains(&nulls), "{nulls} of 300 are NULL");
+}
+
+/// The same bits for every dialect, in the form that it compares with a column of bits.
+#[test]
+fn bits_are_numbers_or_characters() {
+    let text = "name = 'x'\ngroup = 'point'\n[[step]]\nrows = 1\n\
+                sql = \"SELECT {bits 1}, {bits 8 as b}, {bits 3..63}, {same b}, '0{same b}'\"";
+    let load = catalog(text).resolve("x", TABLES).unwrap();
+    let [mysql, postgres, sqlite] = DIALECTS.map(|dialect| program(&load, dialect));
+    let mut seen = std::collections::BTreeSet::new();
+    for operation in 0..1_000 {
+        let values = |program: &Program| -> Vec<String> {
+            let mut event = Event::default();
+            program.fill(1, operation, &mut event);
+            event.values(&event.calls[0]).iter().map(|value| shown(&event, value)).collect()
+        };
+        let (numbers, characters) = (values(&mysql), values(&postgres));
+        assert_eq!(numbers, values(&sqlite));
+        for (number, characters) in numbers.iter().zip(&characters).take(4) {
+            let bits = characters.trim_matches('\'');
+            assert_eq!(u64::from_str_radix(bits, 2).unwrap().to_string(), *number);
+        }
+        let lengths: Vec<usize> = characters.iter().map(|value| value.len() - 2).collect();
+        assert!(lengths[0] == 1 && lengths[1] == 8 && (3..=63).contains(&lengths[2]));
+        assert_eq!(numbers[1], numbers[3]);
+        assert_eq!(characters[4], format!("'0{}'", characters[1].trim_matches('\'')));
+        seen.insert(numbers[1].clone());
+    }
+    assert!(seen.len() > 200, "{} of 256 values in 1000 draws", seen.len());
+}
+
+/// Which columns are sent as numbers, and in which base they are written.
+#[test]
+fn columns_of_bits_are_numbers_to_some_servers() {
+    let text = r#"
+        name = "x"
+        group = "point"
+        step = [{ sql = "SELECT 1", rows = 1 }]
+        [[table]]
+        name = "t"
+        rows = 1
+        create = "CREATE TABLE t (id INT, flags BIT(8), mask BIT(9), kind BIT(2), text CHAR(8))"
+        columns = { id = "{row}", flags = "{null 5%: bits 8 as f}", mask = "0{bits 8}", kind = "{int 0..3}", text = "{digits 8}" }
+    "#;
+    let load = catalog(text).resolve("x", TABLES).unwrap();
+    let numbers = DIALECTS.map(|dialect| load.dataset.tables(dialect).remove(0).numbers);
+    let bits = vec![(1, 2), (2, 2)];
+    assert_eq!(numbers, [vec![(1, 2), (2, 2), (3, 10)], bits.clone(), bits]);
+}
+
 #[test]
 fn options_and_labels_name_the_same_load() {
     let catalog = catalog(SHOP);
@@ -181,6 +285,17 @@ fn a_load_may_speak_one_dialect() {
             .iter()
             .all(|&dialect| { catalog(SHOP).resolve("shop", TABLES).unwrap().speaks(dialect) })
     );
+}
+
+/// What a statement that a dialect does not have would have kept is not missed there.
+#[test]
+fn values_are_kept_in_the_dialects_that_a_load_speaks() {
+    let text = "name = 'x'\ngroup = 'point'\n[[step]]\nrows = 1\n\
+                sql = { mysql = 'SELECT {int 1..9 as n}', postgres = 'SELECT {int 1..9 as n}' }\n\
+                [[step]]\nrows = 1\nsql = 'SELECT {same n}'";
+    let load = catalog(text).resolve("x", TABLES).unwrap();
+    assert_eq!(DIALECTS.map(|dialect| load.speaks(dialect)), [true, true, false]);
+    program(&load, Dialect::Postgres);
 }
 
 #[test]
@@ -238,9 +353,9 @@ fn wrong_files_say_where_and_what_to_write() {
             "did you mean \"postgres\"?",
         ),
         (
-            format!("{top}[[step]]\nrows = 1\nsql = \"SELECT '{{id}}'\"\n"),
+            format!("{top}[[step]]\nrows = 1\nsql = 'SELECT \"{{id}}\"'\n"),
             (5, 16),
-            "leave the quotes out",
+            "write text in single quotes",
         ),
         (
             format!("{top}[[event]]\nname = 'a'\nweight = 0\nstep = [{{ sql = 'A', rows = 1 }}]\n"),
@@ -258,6 +373,25 @@ fn wrong_files_say_where_and_what_to_write() {
         (table("columns = { a = '{id}' }"), (7, 18), "{id of TABLE}"),
         (table("columns = { a = '{id of u}' }"), (7, 18), "there is no table \"u\""),
         (table("columns = { a = 'x{null 5%: int 1..9}' }"), (7, 19), "all that a column has"),
+        (table("columns = { a = '{\"b\": 1}' }"), (7, 18), "written twice: {{ and }}"),
+        (table("columns = { a = '{\"b\": {row}}' }"), (7, 18), "written twice, {{ and }}"),
+        (table("columns = { a = '{= b}', b = '1' }"), (7, 18), "no column \"b\" stands before"),
+        (table("columns = { b = 'x', a = '{= b}' }"), (7, 27), "b is no number"),
+        (table("columns = { b = '0.5', a = '{= 1 / b}' }"), (7, 29), "divide whole numbers"),
+        (
+            table("columns = { b = '{null 5%: int 1..9}', a = '1{= b}' }"),
+            (7, 46),
+            "may be NULL, and must be all that a column has",
+        ),
+        (table("columns = { a = '{= 1 +}' }"), (7, 18), "the formula ends where"),
+        (table("columns = { a = '{bits 64}' }"), (7, 18), "from 1 to 63"),
+        (table("columns = { a = '{same id}' }"), (7, 18), "{= id}"),
+        (
+            table("columns = { a = '1' }").replace("a INTEGER", "a INT GENERATED ALWAYS AS (1)"),
+            (7, 17),
+            "leave it out of columns",
+        ),
+        (step("SELECT {= x}"), (5, 15), "nothing was kept as \"x\""),
         (table("rows = '9'"), (7, 8), "a share of --rows"),
         (table("colums = { a = '1' }"), (7, 1), "did you mean \"columns\"?"),
         (table("").replace("CREATE TABLE t", "CREATE TABLE u"), (6, 10), "CREATE TABLE t"),
@@ -277,7 +411,12 @@ fn wrong_files_say_where_and_what_to_write() {
 /// Files that were damaged at random are refused or read, and what is read can be asked.
 #[test]
 fn no_file_makes_it_panic() {
-    const WORDS: [&str; 28] = [
+    const WORDS: [&str; 33] = [
+        "{{",
+        "}}",
+        "{= id * 2 / 0}",
+        "'{int 1..9}'",
+        "{bits 8}",
         "{",
         "}",
         "'",

@@ -2,6 +2,7 @@
 
 mod custom;
 mod filing;
+mod guide;
 mod insert_benchmark;
 mod loads;
 mod tpcc;

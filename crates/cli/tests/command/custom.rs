@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::common::{Home, end, signal, turn};
+use crate::common::{BRIEF, Home, end, finish, signal, turn};
+use crate::servers::{Store, home};
 
 const FLAGS: &str = "compare sqlite:?journal_mode=wal&synchronous=normal \
                      sqlite:?journal_mode=wal&synchronous=off --quick --rounds 6 --seconds 0.2 --warm-up 0.2 --rows 2000 --clients 1,2 \
@@ -57,4 +58,26 @@ fn the_example_is_measured_and_goes_on_without_its_file() {
     assert!(command.contains("--load-file") && command.contains("shop?rand=uniform"), "{command}");
     let shown = home.dbdyno(["show"]);
     assert!(shown.out.contains(shop), "{shown:?}");
+}
+
+/// Each answer of this load is one that the server gives only if it holds what it was sent, and the
+/// tables of both families are found to be the same.
+#[test]
+fn columns_of_bits_and_documents_hold_what_was_generated() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let load = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/columns.toml");
+    let more = ["--load", load, "--clients", "2", "--rounds", "1", "--format", "json"];
+    let args = [&["compare", "mariadb:10.11", "postgres:15"][..], &BRIEF, &more].concat();
+    let done = finish(store.command(&home, &args));
+    assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
+    let run: Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!((&run["status"], &run["cells"][0]["load"]), (&"complete".into(), &"columns".into()));
+    let results = dbdyno_store::Store::open(&store.path()).unwrap();
+    let run = results.load(&results.resolve("@last").unwrap()).unwrap();
+    let [base, test] = [&run.environment.base, &run.environment.test].map(|environment| {
+        ["data.place.sum", "data.device.sum"].map(|sum| environment.facts[sum].clone())
+    });
+    assert_eq!(base, test, "both hold the same rows");
 }

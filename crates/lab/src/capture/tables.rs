@@ -1,10 +1,12 @@
 //! The tables that were made: whether they are the same, and how they are kept.
 //!
 //! `CHECKSUM TABLE` means something else in each family, and PostgreSQL has none. The sum here is
+//! `CHECKSUM TABLE` means something else in each family, and PostgreSQL has none. The sum here is
 //! that of the first 32 bits of the SHA-256 of a row, its columns as text with bars between
-//! them: a number that does not depend on the order of rows, nor on the family. Trailing spaces of
-//! a CHAR are not part of it. MySQL has lost MD5 with 9.6, and PostgreSQL has SHA-256 from 11 on:
-//! before that it is MD5, under another name.
+//! them: a number that does not depend on the order of rows, nor on the family. Not part of it are
+//! trailing spaces of a CHAR, zeros in front of bits, and columns that each family writes in a form
+//! of its own. MySQL has lost MD5 with 9.6, and PostgreSQL has SHA-256 from 11 on: before that it
+//! is MD5, under another name.
 
 use dbdyno_load::{Onlooker, TableName};
 use dbdyno_model::{Dialect, Environment};
@@ -117,10 +119,22 @@ type Question = (String, &'static [&'static str]);
 fn content(dialect: Dialect, name: &TableName, table: &TableScript, step: u64) -> Vec<Question> {
     let place = name.place();
     let first = table.columns.first().map_or("1", String::as_str);
-    let row = |cast: &str| {
-        let columns: Vec<String> =
-            table.columns.iter().map(|column| format!("{column}{cast}")).collect();
-        format!("concat_ws('|', {})", columns.join(", "))
+    let column = |(place, name): (usize, &String)| {
+        let base = table.numbers.iter().find(|(number, _)| *number == place).map(|(_, base)| *base);
+        Some(match (dialect, base) {
+            _ if table.reshaped.contains(&place) => return None,
+            // Zeros in front are there in a column of bits, and not in one of numbers.
+            (Dialect::Postgres, Some(2)) => format!("ltrim({name}::text, '0')"),
+            (Dialect::Postgres, _) => format!("{name}::text"),
+            (_, Some(2)) => format!("trim(LEADING '0' FROM bin({name} + 0))"),
+            (_, Some(_)) => format!("{name} + 0"),
+            (_, None) => name.clone(),
+        })
+    };
+    let columns: Vec<String> = table.columns.iter().enumerate().filter_map(column).collect();
+    let row = match columns.is_empty() {
+        true => "''".to_owned(),
+        false => format!("concat_ws('|', {})", columns.join(", ")),
     };
     let question = |number: String| {
         let chosen = match step {
@@ -136,9 +150,8 @@ fn content(dialect: Dialect, name: &TableName, table: &TableScript, step: u64) -
     const SUM: &[&str] = &["data.rows", "data.sum"];
     const MD5: &[&str] = &["data.rows", "data.sum_md5"];
     let mut questions = match dialect {
-        Dialect::Mysql => vec![(mysql(format!("sha2({}, 256)", row(""))), SUM)],
+        Dialect::Mysql => vec![(mysql(format!("sha2({row}, 256)")), SUM)],
         Dialect::Postgres => {
-            let row = row("::text");
             let sha = format!("encode(sha256(convert_to({row}, 'UTF8')), 'hex')");
             vec![(postgres(sha), SUM), (postgres(format!("md5({row})")), MD5)]
         }

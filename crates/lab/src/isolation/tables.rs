@@ -22,6 +22,8 @@ impl Dataset for Tables {
             name: name.to_owned(),
             create: String::new(),
             columns: Vec::new(),
+            numbers: Vec::new(),
+            reshaped: Vec::new(),
             finish: Vec::new(),
         };
         let loads = Shape::ALL.map(Shape::table);

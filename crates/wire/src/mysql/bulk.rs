@@ -60,7 +60,8 @@ fn insert_all(
         lines.find_fields();
         let mut fields = lines.fields.chunks_exact(rows_each * columns);
         for fields in &mut fields {
-            taken += whole.execute(connection, &RowArgs { bytes: &lines.bytes, fields })?;
+            let args = RowArgs { bytes: &lines.bytes, fields, target };
+            taken += whole.execute(connection, &args)?;
         }
         let rest = fields.remainder().len();
         lines.keep_last(rest);
@@ -68,7 +69,7 @@ fn insert_all(
     whole.close(connection)?;
     if !lines.fields.is_empty() {
         let mut rest = Insert::prepare(connection, target, lines.fields.len() / columns)?;
-        let args = RowArgs { bytes: &lines.bytes, fields: &lines.fields };
+        let args = RowArgs { bytes: &lines.bytes, fields: &lines.fields, target };
         taken += rest.execute(connection, &args)?;
         rest.close(connection)?;
     }
@@ -149,6 +150,7 @@ impl Lines {
 struct RowArgs<'a> {
     bytes: &'a [u8],
     fields: &'a [Range<usize>],
+    target: &'a BulkTarget<'a>,
 }
 
 impl Args for RowArgs<'_> {
@@ -156,9 +158,7 @@ impl Args for RowArgs<'_> {
         self.fields.len()
     }
     fn get(&self, index: usize) -> Param<'_> {
-        match &self.bytes[self.fields[index].clone()] {
-            b"\\N" => Param::Null,
-            text => Param::Text(text),
-        }
+        let field = &self.bytes[self.fields[index].clone()];
+        self.target.param(index % self.target.columns.len(), field)
     }
 }

@@ -60,10 +60,13 @@ fn call(connection: &mut Connection, which: usize) -> Result<Outcome, WireError>
         3 => connection.prepare("SELECT 1").map(|_| Outcome::default()),
         4 => connection.fetch(StatementId(0), &&[Param::Int(1)][..], &mut RowBuffer::new()),
         _ => connection
-            .bulk(&BulkTarget { table: "t", columns: &["a".to_owned()] }, &mut |piece| {
-                piece.extend_from_slice(b"1\n");
-                false
-            })
+            .bulk(
+                &BulkTarget { table: "t", columns: &["a".to_owned()], numbers: &[] },
+                &mut |piece| {
+                    piece.extend_from_slice(b"1\n");
+                    false
+                },
+            )
             .map(|affected| Outcome { rows: 0, affected }),
     }
 }

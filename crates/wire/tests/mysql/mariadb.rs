@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use dbdyno_model::{Secret, Transport};
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{BulkTarget, Client, Endpoint, Outcome, Param, WireError};
+use dbdyno_wire::{BulkTarget, Client, Endpoint, Outcome, Param, RowBuffer, WireError};
 
 use super::mock::Folder;
 
@@ -158,6 +158,7 @@ fn mariadb_agrees() {
     procedures_return_everything(&mut ann);
     super::types::read_back(&mut ann);
     rows_come_by_the_hundred(&mut root, &mut ann);
+    bits_go_as_numbers(&mut ann);
     ends_are_noticed(&server, &mut root, ann);
 }
 
@@ -337,7 +338,7 @@ fn procedures_return_everything(ann: &mut Connection) {
 fn rows_come_by_the_hundred(root: &mut Connection, ann: &mut Connection) {
     ann.run("CREATE TABLE f (id INT PRIMARY KEY AUTO_INCREMENT, c VARCHAR(200), d DATE)").unwrap();
     let columns = ["id", "c", "d"].map(str::to_owned);
-    let target = BulkTarget { table: "f", columns: &columns };
+    let target = BulkTarget { table: "f", columns: &columns, numbers: &[] };
     let fill = |ann: &mut Connection, from: usize, to: usize| {
         let mut next = from;
         ann.bulk(&target, &mut |buffer: &mut Vec<u8>| {
@@ -369,6 +370,43 @@ fn rows_come_by_the_hundred(root: &mut Connection, ann: &mut Connection) {
     let refused = ann.run("LOAD DATA LOCAL INFILE 'rows' INTO TABLE f");
     assert!(matches!(refused, Err(WireError::Server(_))), "{refused:?}");
     assert_eq!(ann.query("SELECT 7").unwrap().single(), Some("7"));
+}
+
+/// Characters would go into a column of bits as the bytes that they are.
+fn bits_go_as_numbers(ann: &mut Connection) {
+    ann.run("SET SESSION sql_mode = 'STRICT_ALL_TABLES'").unwrap();
+    ann.run("CREATE TABLE bits (id INT PRIMARY KEY, small BIT(5), wide BIT(64))").unwrap();
+    let columns = ["id", "small", "wide"].map(str::to_owned);
+    let wide = "1".repeat(64);
+    let rows = format!("1\t00101\t{wide}\n2\t\\N\t0\n3\t11111\t10\n");
+    let target = BulkTarget { table: "bits", columns: &columns, numbers: &[(1, 2), (2, 2)] };
+    let mut fill = |target: &BulkTarget<'_>, rows: &str| {
+        ann.bulk(target, &mut |buffer: &mut Vec<u8>| {
+            buffer.extend_from_slice(rows.as_bytes());
+            false
+        })
+    };
+    assert_eq!(fill(&target, &rows).unwrap(), 3);
+    let decimal = BulkTarget { numbers: &[(1, 10)], ..target };
+    assert_eq!(fill(&decimal, "4\t31\t\\N\n").unwrap(), 1);
+    let refused = fill(&decimal, "5\t32\t\\N\n");
+    assert!(matches!(&refused, Err(WireError::Server(error)) if error.code == 1406), "{refused:?}");
+    let refused = fill(&decimal, "5\tabc\t\\N\n");
+    assert!(matches!(&refused, Err(WireError::Server(error)) if error.code == 1406), "{refused:?}");
+    let found = ann.query("SELECT bin(small + 0), wide + 0 FROM bits ORDER BY id").unwrap();
+    let expected =
+        [["101", "18446744073709551615"], ["NULL", "0"], ["11111", "2"], ["11111", "NULL"]];
+    let expected =
+        expected.map(|row| row.map(|value| (value != "NULL").then(|| value.to_owned())).to_vec());
+    assert_eq!(found.rows, expected);
+
+    let sql = "SELECT id, small, wide FROM bits WHERE small = ?";
+    let select = ann.prepare(sql).unwrap();
+    let mut rows = RowBuffer::new();
+    assert_eq!(ann.fetch(select, &vec![Param::Int(5)], &mut rows).unwrap().rows, 1);
+    assert_eq!((rows.text(0, 1), rows.text(0, 2)), (Some(&b"\x05"[..]), Some(&[255; 8][..])));
+    assert_eq!(ann.execute(select, &vec![Param::Int(31)]).unwrap().rows, 2);
+    assert_eq!(ann.run(&sql.replace('?', "5")).unwrap().rows, 1);
 }
 
 fn ends_are_noticed(server: &Server, root: &mut Connection, broken: Connection) {

@@ -230,7 +230,7 @@ fn rows_go_over_by_the_hundred_whatever_the_pieces() {
     let server = start(Auth::Trust, "", Fixed(Turn::now(Reply::Affected(1))));
     let mut connection = Connection::connect(&server.endpoint()).unwrap();
     let columns = ["id", "c"].map(str::to_owned);
-    let target = BulkTarget { table: "t", columns: &columns };
+    let target = BulkTarget { table: "t", columns: &columns, numbers: &[] };
     for (pieces, inserts) in [
         (vec![0], 0),
         (vec![0, 1, 0, 2], 1),

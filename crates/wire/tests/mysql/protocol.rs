@@ -396,7 +396,7 @@ fn refused_rows_are_rolled_back_and_the_connection_is_usable() {
         assert_eq!(peer.read(), [1], "the farewell");
     });
     let mut connection = Connection::connect(&endpoint).unwrap();
-    let target = BulkTarget { table: "t", columns: &["id".to_owned()] };
+    let target = BulkTarget { table: "t", columns: &["id".to_owned()], numbers: &[] };
     let mut asked = 0;
     let refused = connection.bulk(&target, &mut |_| {
         asked += 1;

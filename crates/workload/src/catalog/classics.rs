@@ -224,6 +224,8 @@ fn script(
         name: name.to_owned(),
         create: format!("CREATE TABLE {name} ({definition}){engine}"),
         columns: columns.into_iter().map(String::from).collect(),
+        numbers: Vec::new(),
+        reshaped: Vec::new(),
         finish: vec![statistics],
     }
 }

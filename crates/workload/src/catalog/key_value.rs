@@ -203,7 +203,9 @@ impl Dataset for KeyValues {
             Dialect::Rocksdb => (format!("CREATE TABLE {name}"), "FLUSH".to_owned()),
         };
         let columns = ["k", "v"].map(String::from).into();
-        vec![TableScript { name: name.to_owned(), create, columns, finish: vec![finish] }]
+        let (name, finish) = (name.to_owned(), vec![finish]);
+        let (numbers, reshaped) = (Vec::new(), Vec::new());
+        vec![TableScript { name, create, columns, numbers, reshaped, finish }]
     }
 
     fn drawn_tables(&self) -> Vec<String> {

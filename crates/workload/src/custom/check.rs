@@ -1,15 +1,19 @@
-//! What generators may stand where.
+//! What generators may stand where, and what is known of their values.
 
-use crate::custom::schema::Place;
+use std::sync::Arc;
+
+use crate::custom::schema::{Place, ROWS_MOST};
 use crate::file::{Entry, FileError};
+use crate::formula::{DIGITS_MOST, Digits, Formula, Number};
 use crate::generate::{KEPT_MOST, SEQUENCE_MOST};
+use crate::generator::Generator;
 use crate::suggest::did_you_mean;
-use crate::template::{Generator, Part, Template};
+use crate::template::{Part, Template};
 
-/// Goes through the statements of an event in one dialect, in order.
+/// Goes through the statements of an event in one dialect, or the columns of a table, in order.
 pub(super) struct Checker<'a> {
     place: &'a Place,
-    kept: Vec<String>,
+    kept: Vec<(String, What)>,
     repeat: u64,
     sequences: u64,
     parameters: u64,
@@ -17,8 +21,56 @@ pub(super) struct Checker<'a> {
     k_drawn: bool,
 }
 
+/// What is known of a value before it is made.
+#[derive(Clone, Copy)]
+struct What {
+    /// How long it is if it is a number; `None` for other characters.
+    digits: Option<Digits>,
+    may_be_null: bool,
+}
+
+/// Where a generator stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Statement,
+    PartOfText,
+    Column,
+    PartOfColumn,
+}
+
+impl Stands {
+    fn is_in_column(self) -> bool {
+        matches!(self, Stands::Column | Stands::PartOfColumn)
+    }
+
+    /// Of what NULL would have to be a part, if it is more than the generator.
+    fn whole(self) -> Option<&'static str> {
+        match self {
+            Stands::PartOfText => Some("stands in the quotes"),
+            Stands::PartOfColumn => Some("a column has"),
+            Stands::Statement | Stands::Column => None,
+        }
+    }
+
+    /// Where a part of what stands here stands.
+    fn part(self) -> Stands {
+        if self.is_in_column() { Stands::PartOfColumn } else { Stands::PartOfText }
+    }
+}
+
 /// Parameters that an event may have, repetitions counted.
 const PARAMETERS_MOST: u64 = 200_000;
+
+const CHARACTERS: What = What { digits: None, may_be_null: false };
+
+fn number(digits: Digits) -> What {
+    What { digits: Some(digits), may_be_null: false }
+}
+
+fn number_between(low: i64, high: i64, decimals: u8) -> What {
+    let decimals = u32::from(decimals);
+    number(Digits::of(low, decimals).or(Digits::of(high, decimals)))
+}
 
 impl<'a> Checker<'a> {
     pub(super) fn new(place: &'a Place) -> Checker<'a> {
@@ -42,22 +94,16 @@ impl<'a> Checker<'a> {
 
     /// Looks at a statement.
     pub(super) fn statement(&mut self, text: &str, entry: &Entry<'_, '_>) -> Result<(), FileError> {
-        let template = Template::parse(text)
+        let template = Template::statement(text)
             .map_err(|error| entry.error_within(error.offset, error.message))?;
-        let mut quoted = false;
         for part in template.parts() {
             let (checked, offset) = match part {
-                Part::Text(text) => {
-                    quoted ^= text.matches('\'').count() % 2 == 1;
-                    continue;
-                }
+                Part::Text(_) => continue,
                 Part::Table(offset) => (self.table(), offset),
-                Part::Parameter(_, offset) if quoted => {
-                    let message = "a generator within quotes would be taken for characters; leave \
-                                   the quotes out, a placeholder needs none";
-                    (Err(message.to_owned()), offset)
+                Part::Parameter(generator, offset) => {
+                    self.parameters += self.repeat;
+                    (self.value(generator, Stands::Statement).map(drop), offset)
                 }
-                Part::Parameter(generator, offset) => (self.parameter(generator), offset),
             };
             checked.map_err(|message| entry.error_within(offset, message))?;
         }
@@ -69,28 +115,39 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Looks at what a column is filled with.
-    pub(super) fn column(&mut self, text: &str, entry: &Entry<'_, '_>) -> Result<(), FileError> {
-        let template = Template::parse(text)
-            .map_err(|error| entry.error_within(error.offset, error.message))?;
-        let parts: Vec<Part<'_>> = template.parts().collect();
-        for part in &parts {
-            let (checked, offset) = match part {
-                Part::Text(text) if text.chars().any(|c| c == '\\' || c.is_control()) => {
-                    let message = "a column cannot have backslashes, tabs or line breaks";
-                    (Err(message.to_owned()), 0)
-                }
-                Part::Text(_) => continue,
+    /// Looks at what a column is filled with, and gives it.
+    pub(super) fn column(
+        &mut self,
+        template: &Template,
+        entry: &Entry<'_, '_>,
+    ) -> Result<Generator, FileError> {
+        let alone = template.parts().count() == 1;
+        let stands = if alone { Stands::Column } else { Stands::PartOfColumn };
+        let mut all = Vec::new();
+        for part in template.parts() {
+            let (generator, offset) = match part {
+                Part::Text(text) => (Generator::Literal(text.into()), 0),
+                Part::Parameter(generator, offset) => (generator.clone(), offset),
                 Part::Table(offset) => {
-                    (Err("{table} stands in statements, not in columns".to_owned()), *offset)
-                }
-                Part::Parameter(generator, offset) => {
-                    (self.filling(generator, parts.len()), *offset)
+                    let message = "{table} stands in statements, not in columns";
+                    return Err(entry.error_within(offset, message));
                 }
             };
+            let checked = self.value(&generator, stands);
             checked.map_err(|message| entry.error_within(offset, message))?;
+            all.push(generator);
         }
-        Ok(())
+        Ok(if alone { all.remove(0) } else { Generator::Joined(all) })
+    }
+
+    /// Remembers what the column before gives under its name.
+    pub(super) fn column_is_kept(
+        &mut self,
+        name: &str,
+        generator: &Generator,
+    ) -> Result<(), String> {
+        let what = self.value(generator, Stands::Column)?;
+        self.keep(name, what)
     }
 
     fn table(&self) -> Result<(), String> {
@@ -102,99 +159,152 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn parameter(&mut self, generator: &Generator) -> Result<(), String> {
-        self.parameters += self.repeat;
+    fn value(&mut self, generator: &Generator, stands: Stands) -> Result<What, String> {
+        let row_number = number(Digits::of(ROWS_MOST as i64, 0));
         match generator {
+            Generator::Row if stands.is_in_column() => Ok(row_number),
             Generator::Row => Err("{row} stands in columns, not in statements".to_owned()),
-            Generator::K | Generator::HotId(_) => match self.place {
-                Place::Own(_) => {
-                    Err("{k} and {hot id*N} are of sysbench's tables; write {int A..B} \
-                                      or {id of TABLE}"
-                        .to_owned())
-                }
-                Place::Sbtest | Place::There { .. } => {
-                    self.k_drawn |= *generator == Generator::K;
-                    self.ids()
-                }
-            },
-            _ => self.anywhere(generator),
-        }
-    }
-
-    /// In a column, NULL cannot be a part of a text.
-    fn filling(&mut self, generator: &Generator, parts: usize) -> Result<(), String> {
-        match generator {
-            Generator::Null(..) if parts > 1 => {
-                Err("{null …} must be all that a column has".to_owned())
-            }
-            Generator::Kept(_) if parts > 1 => {
-                Err("{same NAME} must be all that a column has".to_owned())
-            }
-            Generator::Row => Ok(()),
-            Generator::Keep(_, inner) if **inner == Generator::Row => self.anywhere(generator),
-            Generator::Id | Generator::K | Generator::HotId(_) => {
+            Generator::Id | Generator::K | Generator::HotId(_) if stands.is_in_column() => {
                 Err("which table? write {id of TABLE}, or {row} for the row's own number"
                     .to_owned())
             }
-            Generator::Sequence | Generator::LastSequence => {
+            Generator::Sequence | Generator::LastSequence if stands.is_in_column() => {
                 Err("{seq} stands in statements; a row's own number is {row}".to_owned())
             }
-            _ => self.anywhere(generator),
-        }
-    }
-
-    fn anywhere(&mut self, generator: &Generator) -> Result<(), String> {
-        match generator {
             Generator::Id => {
                 self.id_drawn = true;
-                self.ids()
+                self.ids().map(|()| row_number)
             }
             Generator::IdOf(table) => {
                 self.id_drawn = true;
-                self.table_with_rows(table)
+                self.table_with_rows(table).map(|()| row_number)
             }
+            Generator::K | Generator::HotId(_) => self.of_sysbench(generator).map(|()| row_number),
+            Generator::LastIdPlus(_) if stands.is_in_column() && !self.id_drawn => {
+                Err("no id was drawn before this in the row; write {id of TABLE} first, or {= id} \
+                     for the column id"
+                    .to_owned())
+            }
+            Generator::LastIdPlus(_) | Generator::LastKPlus(_) => self.drawn_last(generator),
+            Generator::Sequence | Generator::LastSequence => self.sequence(generator),
+            Generator::Int(low, high) => Ok(number_between(*low, *high, 0)),
+            Generator::Decimal(low, high, decimals) => Ok(number_between(*low, *high, *decimals)),
+            Generator::Const(value) => Ok(number_between(*value, *value, 0)),
+            Generator::Digits(count) if *count <= DIGITS_MOST => {
+                Ok(number(Digits { before: *count, behind: 0 }))
+            }
+            Generator::OneOf(texts) => Ok(one_of(texts)),
+            Generator::Literal(text) if stands.is_in_column() => plain(text),
+            Generator::Null(_, inner) => self.null(inner, stands),
+            Generator::Keep(name, inner) => {
+                let what = self.value(inner, stands)?;
+                self.keep(name, what)?;
+                Ok(what)
+            }
+            Generator::Kept(name) => {
+                let what = self.kept(name, stands)?;
+                never_null(what, stands, || format!("{{same {name}}}"))
+            }
+            Generator::Computed(formula) => {
+                let what = self.computed(formula, stands)?;
+                never_null(what, stands, || "the formula".to_owned())
+            }
+            Generator::Joined(parts) => {
+                parts.iter().try_for_each(|part| self.value(part, stands.part()).map(drop))?;
+                Ok(CHARACTERS)
+            }
+            _ => Ok(CHARACTERS),
+        }
+    }
+
+    fn of_sysbench(&mut self, generator: &Generator) -> Result<(), String> {
+        match self.place {
+            Place::Own(_) => {
+                Err("{k} and {hot id*N} are of sysbench's tables; write {int A..B} or \
+                                  {id of TABLE}"
+                    .to_owned())
+            }
+            Place::Sbtest | Place::There { .. } => {
+                self.k_drawn |= *generator == Generator::K;
+                self.ids()
+            }
+        }
+    }
+
+    /// A number that lies some way from the one that was drawn last.
+    fn drawn_last(&self, generator: &Generator) -> Result<What, String> {
+        let far = |distance| number_between(distance, i64::MAX, 0);
+        match generator {
             Generator::LastIdPlus(_) if !self.id_drawn => Err(
                 "no id was drawn before this in the step; write {id} first, or keep one from an \
-                     earlier step: {id as NAME} and {same NAME}"
+                 earlier step: {id as NAME} and {same NAME}"
                     .to_owned(),
             ),
             Generator::LastKPlus(_) if !self.k_drawn => {
                 Err("no k was drawn before this in the step; write {k} first".to_owned())
             }
-            Generator::Sequence => {
-                self.sequences += self.repeat;
-                if self.sequences > SEQUENCE_MOST as u64 {
-                    return Err(format!("more than {SEQUENCE_MOST} times {{seq}} in an event"));
-                }
-                Ok(())
-            }
-            Generator::LastSequence if self.sequences == 0 => {
-                Err("there is no {seq} before this in the event".to_owned())
-            }
-            Generator::Null(_, inner) => match &**inner {
-                Generator::Row => Err("{row} is never NULL".to_owned()),
-                inner => self.parameter(inner),
-            },
-            Generator::Keep(name, inner) => {
-                if **inner != Generator::Row {
-                    self.parameter(inner)?;
-                }
-                self.keep(name)
-            }
-            Generator::Kept(name) if !self.kept.iter().any(|kept| **kept == **name) => {
-                let near = did_you_mean(name, self.kept.iter().map(String::as_str));
-                Err(format!(
-                    "nothing was kept as {name:?} before this{near}; write {{… as {name}}} first, \
-                     for example {{id as {name}}}"
-                ))
-            }
-            _ => Ok(()),
+            Generator::LastIdPlus(distance) | Generator::LastKPlus(distance) => Ok(far(*distance)),
+            _ => unreachable!("only these two are asked about"),
         }
     }
 
-    fn keep(&mut self, name: &str) -> Result<(), String> {
-        if !self.kept.iter().any(|kept| kept == name) {
-            self.kept.push(name.to_owned());
+    fn sequence(&mut self, generator: &Generator) -> Result<What, String> {
+        if *generator == Generator::Sequence {
+            self.sequences += self.repeat;
+            if self.sequences > SEQUENCE_MOST as u64 {
+                return Err(format!("more than {SEQUENCE_MOST} times {{seq}} in an event"));
+            }
+        }
+        match self.sequences {
+            0 => Err("there is no {seq} before this in the event".to_owned()),
+            _ => Ok(number_between(0, i64::MAX, 0)),
+        }
+    }
+
+    fn null(&mut self, inner: &Generator, stands: Stands) -> Result<What, String> {
+        if let Some(whole) = stands.whole() {
+            return Err(format!("{{null …}} must be all that {whole}"));
+        }
+        if *inner == Generator::Row {
+            return Err("{row} is never NULL".to_owned());
+        }
+        let what = self.value(inner, stands)?;
+        Ok(What { may_be_null: true, ..what })
+    }
+
+    fn computed(&self, formula: &Formula<Arc<str>>, stands: Stands) -> Result<What, String> {
+        let mut may_be_null = formula.may_divide_by_zero();
+        let digits = formula.digits(&mut |name| {
+            let what = self.kept(name, stands)?;
+            may_be_null |= what.may_be_null;
+            what.digits.ok_or_else(|| {
+                format!("{name} is no number; texts are put together without =, as {{same {name}}}")
+            })
+        })?;
+        Ok(What { digits: Some(digits), may_be_null })
+    }
+
+    fn kept(&self, name: &str, stands: Stands) -> Result<What, String> {
+        if let Some((_, what)) = self.kept.iter().find(|(kept, _)| kept == name) {
+            return Ok(*what);
+        }
+        let near = did_you_mean(name, self.kept.iter().map(|(kept, _)| kept.as_str()));
+        Err(match stands.is_in_column() {
+            true => format!(
+                "no column {name:?} stands before this{near}, and no value was kept under that \
+                 name; write {{… as {name}}} first, or put the column there"
+            ),
+            false => format!(
+                "nothing was kept as {name:?} before this{near}; write {{… as {name}}} first, for \
+                 example {{id as {name}}}"
+            ),
+        })
+    }
+
+    fn keep(&mut self, name: &str, what: What) -> Result<(), String> {
+        match self.kept.iter_mut().find(|(kept, _)| kept == name) {
+            Some((_, known)) => *known = what,
+            None => self.kept.push((name.to_owned(), what)),
         }
         match self.kept.len() > KEPT_MOST {
             true => Err(format!("more than {KEPT_MOST} names for values; use fewer")),
@@ -233,4 +343,28 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+/// NULL cannot be a part of a text.
+fn never_null(what: What, stands: Stands, named: impl FnOnce() -> String) -> Result<What, String> {
+    match stands.whole() {
+        Some(whole) if what.may_be_null => {
+            Err(format!("{} may be NULL, and must be all that {whole}", named()))
+        }
+        _ => Ok(what),
+    }
+}
+
+fn one_of(texts: &[String]) -> What {
+    let digits = texts.iter().map(|text| Number::read(text.as_bytes()).map(Number::digits));
+    let longest = digits.reduce(|one, other| Some(one?.or(other?)));
+    What { digits: longest.flatten(), may_be_null: false }
+}
+
+/// Text of a column: a row is a line, and its columns stand between tabs.
+fn plain(text: &str) -> Result<What, String> {
+    if text.chars().any(|c| c == '\\' || c.is_control()) {
+        return Err("a column cannot have backslashes, tabs or line breaks".to_owned());
+    }
+    Ok(one_of(&[text.to_owned()]))
 }

@@ -26,6 +26,7 @@
 //! that it speaks.
 
 mod check;
+mod declared;
 mod dialects;
 mod events;
 mod schema;

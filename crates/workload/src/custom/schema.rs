@@ -1,8 +1,8 @@
 //! Which tables a custom load asks, and what its own ones are, as the file says it.
 
+use crate::generator::Generator;
 use crate::load::Sql;
 use crate::table::Tables;
-use crate::template::Template;
 
 /// Which tables a custom load asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub(super) struct OwnTable {
     pub(super) rows: Rows,
     pub(super) create: Sql,
     pub(super) after: Vec<Sql>,
-    pub(super) columns: Vec<(String, Template)>,
+    pub(super) columns: Vec<(String, Generator)>,
 }
 
 /// How many rows a table has.

@@ -14,17 +14,19 @@ use std::sync::Arc;
 use dbdyno_model::{Dialect, random};
 
 use crate::custom::check::Checker;
-use crate::custom::dialects::by_dialect;
+use crate::custom::declared::declared;
+use crate::custom::dialects::{DIALECTS, by_dialect};
 use crate::custom::schema::{OwnTable, Place, ROWS_MOST, Rows};
 use crate::dataset::{Dataset, TableScript};
 use crate::draw::Draw;
 use crate::file::{Entry, FileError, Section};
-use crate::generate::{Memory, Scope};
+use crate::generate::{Bits, Memory, Scope};
+use crate::generator::{Generator, Named};
 use crate::load::Sql;
 use crate::references::circle;
 use crate::statement::Value;
 use crate::table::Tables;
-use crate::template::{Generator, Named, Part, Template, is_name};
+use crate::template::{Part, Template, is_name};
 use crate::text;
 
 /// Reads `tables`, `rows` and the `[[table]]`s.
@@ -113,7 +115,7 @@ fn columns(
     section: &Section<'_, '_>,
     table: &OwnTable,
     place: &Place,
-) -> Result<Vec<(String, Template)>, FileError> {
+) -> Result<Vec<(String, Generator)>, FileError> {
     let Some(entry) = section.value("columns") else {
         return match table.is_empty() {
             true => Ok(Vec::new()),
@@ -123,18 +125,65 @@ fn columns(
     };
     let mut checker = Checker::new(place);
     let mut columns = Vec::new();
-    for (name, _, entry) in entry.section("columns")?.all() {
+    let all = entry.section("columns")?.all();
+    let mut templates = Vec::new();
+    for (name, _, entry) in &all {
         if !is_name(name) {
             return Err(entry.error(format!("{name:?}: a column has letters, digits and '_'")));
         }
-        checker.column(entry.text()?, &entry)?;
-        let template = Template::parse(entry.text()?).expect("checked in the line above");
-        columns.push((name.to_owned(), template));
+        let template = Template::parse(entry.text()?);
+        templates.push(template.map_err(|error| entry.error_within(error.offset, error.message))?);
+    }
+    let (new, named) = names(&templates);
+    for ((name, _, entry), template) in all.iter().zip(&templates) {
+        if let Some(made) = made_by_server(table, name) {
+            return Err(entry.error(made));
+        }
+        let mut generator = checker.column(template, entry)?;
+        let has = |names: &[Arc<str>]| names.iter().any(|known| &**known == *name);
+        if has(&named) && !has(&new) {
+            let kept = checker.column_is_kept(name, &generator);
+            kept.map_err(|message| entry.error(message))?;
+            generator = Generator::Keep((*name).into(), Box::new(generator));
+        }
+        columns.push(((*name).to_owned(), generator));
     }
     if columns.is_empty() {
         return Err(entry.error("a table without columns; write columns = { id = \"{row}\" }"));
     }
     Ok(columns)
+}
+
+/// Why a column is not filled.
+fn made_by_server(table: &OwnTable, name: &str) -> Option<String> {
+    let generated =
+        DIALECTS.iter().any(|(_, dialect)| declared(table.create.of(*dialect)).is_generated(name));
+    generated.then(|| {
+        format!(
+            "{name} is a generated column, which the server computes by itself; leave it out of \
+             columns"
+        )
+    })
+}
+
+/// The names under which values are remembered, and those of values that are referred to: of the
+/// latter, some are columns.
+fn names(templates: &[Template]) -> (Vec<Arc<str>>, Vec<Arc<str>>) {
+    let (mut new, mut named) = (Vec::new(), Vec::new());
+    let mut note = |kind: Named, name: &Arc<str>| -> Result<(), std::convert::Infallible> {
+        match kind {
+            Named::Table => {}
+            Named::NewValue => new.push(Arc::clone(name)),
+            Named::Value => named.push(Arc::clone(name)),
+        }
+        Ok(())
+    };
+    for part in templates.iter().flat_map(Template::parts) {
+        if let Part::Parameter(generator, _) = part {
+            let Ok(_) = generator.bind(&mut note);
+        }
+    }
+    (new, named)
 }
 
 /// `10000`, or `"10%"` of the rows of the plan.
@@ -234,14 +283,7 @@ struct SizedTable {
     described: OwnTable,
     rows: u64,
     stream: u64,
-    columns: Vec<Vec<Filling>>,
-}
-
-/// A part of what a column is filled with.
-#[derive(Debug)]
-enum Filling {
-    Text(String),
-    Value(Generator<usize>),
+    columns: Vec<Generator<usize>>,
 }
 
 impl Own {
@@ -249,44 +291,75 @@ impl Own {
         let sizes: Vec<u64> = own.iter().map(|table| table.rows(tables)).collect();
         let others = sizes.iter().map(|&rows| Draw::Uniform.over(rows.max(1))).collect();
         let rows = sizes[0].max(1);
-        let scope = Scope { rows, ids: Draw::Uniform.over(rows), others };
+        let ids = Draw::Uniform.over(rows);
+        let scope = Scope { rows, ids, others, bits: Bits::Characters };
         let key = format!("{key}&rows={sizes:?}&seed={}", tables.seed);
         let sized = own.iter().zip(sizes).map(|(table, rows)| SizedTable {
             described: table.clone(),
             rows,
             stream: random::key_of(&table.name),
-            columns: fillings(table, own),
+            columns: bound(table, own),
         });
         Own { key, seed: tables.seed, tables: sized.collect(), scope }
     }
 }
 
 /// The columns with numbers for names: a table's place in the file, a value's place in the row.
-fn fillings(table: &OwnTable, own: &[OwnTable]) -> Vec<Vec<Filling>> {
+fn bound(table: &OwnTable, own: &[OwnTable]) -> Vec<Generator<usize>> {
     let mut kept: Vec<String> = Vec::new();
     let mut bind = |named: Named, name: &Arc<str>| -> Result<usize, std::convert::Infallible> {
         let place = match named {
             Named::Table => own.iter().position(|table| *table.name == **name),
-            Named::Value => kept.iter().position(|known| **known == **name).or_else(|| {
-                kept.push(name.to_string());
-                Some(kept.len() - 1)
-            }),
+            Named::Value | Named::NewValue => {
+                kept.iter().position(|known| **known == **name).or_else(|| {
+                    kept.push(name.to_string());
+                    Some(kept.len() - 1)
+                })
+            }
         };
         Ok(place.expect("names are checked when the file is read"))
     };
-    let mut columns = Vec::new();
-    for (_, template) in &table.columns {
-        let parts = template.parts().map(|part| match part {
-            Part::Text(text) => Filling::Text(text.to_owned()),
-            Part::Parameter(generator, _) => {
-                let Ok(generator) = generator.bind(&mut bind);
-                Filling::Value(generator)
-            }
-            Part::Table(_) => unreachable!("refused when the file is read"),
-        });
-        columns.push(parts.collect());
+    let columns = table.columns.iter().map(|(_, generator)| {
+        let Ok(generator) = generator.bind(&mut bind);
+        generator
+    });
+    columns.collect()
+}
+
+/// In which base the digits of a column are those of a number: into a BIT column of MySQL
+/// characters would go as the bytes that they are.
+fn base(
+    dialect: Dialect,
+    generator: &Generator,
+    columns: &[(String, Generator)],
+    is_bit: bool,
+) -> Option<u32> {
+    match dialect {
+        _ if gives_bits(generator, columns) => Some(2),
+        Dialect::Mysql if is_bit => Some(10),
+        _ => None,
     }
-    columns
+}
+
+/// Whether a generator gives nothing but bits.
+fn gives_bits(generator: &Generator, columns: &[(String, Generator)]) -> bool {
+    match generator {
+        Generator::Bits(..) => true,
+        Generator::Null(_, inner) | Generator::Keep(_, inner) => gives_bits(inner, columns),
+        Generator::Kept(name) => columns.iter().any(|(_, column)| match column {
+            Generator::Keep(kept, inner) => kept == name && gives_bits(inner, columns),
+            _ => false,
+        }),
+        Generator::Joined(parts) => {
+            let is_fixed = |part: &Generator| match part {
+                Generator::Literal(text) => text.bytes().all(|byte| matches!(byte, b'0' | b'1')),
+                _ => false,
+            };
+            parts.iter().all(|part| is_fixed(part) || gives_bits(part, columns))
+                && !parts.iter().all(is_fixed)
+        }
+        _ => false,
+    }
 }
 
 impl Dataset for Own {
@@ -304,10 +377,20 @@ impl Dataset for Own {
                 Dialect::Rocksdb => String::new(),
             };
             let after = after.iter().map(|sql| sql.of(dialect).to_owned());
+            let declared = DIALECTS.map(|(_, dialect)| (dialect, declared(create.of(dialect))));
+            let base = |(place, (name, generator)): (usize, &(String, Generator))| {
+                let is_bit = declared.iter().any(|(of, all)| *of == dialect && all.is_bit(name));
+                Some((place, base(dialect, generator, columns, is_bit)?))
+            };
+            let is_reshaped = |place: &usize| {
+                declared.iter().any(|(_, declared)| declared.is_reshaped(&columns[*place].0))
+            };
             TableScript {
                 name: name.clone(),
                 create: create.of(dialect).to_owned(),
                 columns: columns.iter().map(|(name, _)| name.clone()).collect(),
+                numbers: columns.iter().enumerate().filter_map(base).collect(),
+                reshaped: (0..columns.len()).filter(is_reshaped).collect(),
                 finish: after.filter(|sql| !sql.is_empty()).chain([statistics]).collect(),
             }
         };
@@ -346,19 +429,12 @@ impl Dataset for Own {
             if index > 0 {
                 rows.push(b'\t');
             }
-            for filling in column {
-                match filling {
-                    Filling::Text(text) => rows.extend_from_slice(text.as_bytes()),
-                    Filling::Value(generator) => {
-                        match self.scope.value(generator, &mut memory, &mut random, &mut made) {
-                            Value::Null => rows.extend_from_slice(b"\\N"),
-                            Value::Int(number) => text::push_signed(rows, number),
-                            Value::Text { start, length } => {
-                                let (start, length) = (start as usize, length as usize);
-                                rows.extend_from_slice(&made[start..start + length]);
-                            }
-                        }
-                    }
+            match self.scope.value(column, &mut memory, &mut random, &mut made) {
+                Value::Null => rows.extend_from_slice(b"\\N"),
+                Value::Int(number) => text::push_signed(rows, number),
+                Value::Text { start, length } => {
+                    let (start, length) = (start as usize, length as usize);
+                    rows.extend_from_slice(&made[start..start + length]);
                 }
             }
         }

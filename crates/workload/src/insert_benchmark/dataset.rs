@@ -34,6 +34,8 @@ impl Dataset for PurchaseTables {
             name: sql::table(client),
             create: sql::create(dialect, client),
             columns: COLUMNS.map(str::to_owned).to_vec(),
+            numbers: Vec::new(),
+            reshaped: Vec::new(),
             finish: sql::finish(dialect, client),
         };
         (0..self.clients).map(script).collect()

@@ -97,6 +97,8 @@ impl Table {
             name: name.to_owned(),
             create,
             columns: shape.columns.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            numbers: Vec::new(),
+            reshaped: Vec::new(),
             finish: index.into_iter().chain([statistics]).collect(),
         }
     }

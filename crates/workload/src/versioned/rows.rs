@@ -57,6 +57,8 @@ impl Dataset for VersionedRows {
                 "CREATE TABLE {name} (id INTEGER NOT NULL PRIMARY KEY, {definition}){storage}"
             ),
             columns: columns.into_iter().map(String::from).collect(),
+            numbers: Vec::new(),
+            reshaped: Vec::new(),
             finish: vec![statistics],
         }]
     }
