@@ -406,12 +406,25 @@ fn parse_sqlite(options: Vec<(String, String)>) -> Result<Target, TargetError> {
     Ok(Target::Sqlite(options))
 }
 
+/// What a URL names, part by part.
+struct UrlParts {
+    dialect: Dialect,
+    host: String,
+    port: u16,
+    socket: Option<String>,
+    user: String,
+    password: Option<Secret>,
+    database: String,
+    login_path: Option<String>,
+}
+
 fn parse_url(
     scheme: &str,
     rest: &str,
-    options: Vec<(String, String)>,
+    mut options: Vec<(String, String)>,
     masked: &MaskedTarget,
 ) -> Result<ServerUrl, TargetError> {
+    let wrong = |text: String| malformed(format!("{scheme} URL: {text}"));
     let (dialect, default_port, default_user) = match scheme {
         "mysql" | "mariadb" => (Dialect::Mysql, MYSQL_PORT, "root"),
         "postgres" | "postgresql" => (Dialect::Postgres, POSTGRES_PORT, "postgres"),
@@ -429,58 +442,22 @@ fn parse_url(
         Some((account, address)) => (account, address),
         None => ("", authority),
     };
-    let (mut user, mut password) = match account.split_once(':') {
+    let (user, password) = match account.split_once(':') {
         Some((user, password)) => (decode(user)?, Some(password_of(password, masked)?)),
         None => (decode(account)?, None),
     };
-    let (mut host, mut port) = parse_address(address, default_port)?;
-    let mut database = decode(database)?;
-    let mut socket = host.starts_with('/').then(|| host.clone());
-    let (mut options, mut login_path) = (options, None);
-    let tls = Tls::take(&mut options, dialect)
-        .map_err(|text| malformed(format!("{scheme} URL: {text}")))?;
+    let (host, port) = parse_address(address, default_port)?;
+    let (database, socket) = (decode(database)?, host.starts_with('/').then(|| host.clone()));
+    let login_path = None;
+    let mut url = UrlParts { dialect, host, port, socket, user, password, database, login_path };
+    let tls = Tls::take(&mut options, dialect).map_err(wrong)?;
     for (name, value) in options {
-        match name.as_str() {
-            "socket" => socket = Some(value),
-            "host" if value.starts_with('/') => socket = Some(value),
-            "host" | "hostaddr" => host = one_host(&value)?,
-            "port" => port = port_of(&value)?,
-            "dbname" if database.is_empty() => database = value,
-            "user" if user.is_empty() => user = value,
-            "password" if password.is_none() => password = Some(password_of(&value, masked)?),
-            "user" | "password" => {
-                return Err(malformed(format!(
-                    "{scheme} URL: {name}= is given twice; leave it out behind the question mark"
-                )));
-            }
-            _ if dialect == Dialect::Postgres && OF_LIBPQ.contains(&name.as_str()) => {
-                return Err(malformed(format!(
-                    "{scheme} URL: {name}= is a word of libpq that dbdyno does not follow; leave it \
-                     out, and name the one server that is meant"
-                )));
-            }
-            "login-path" if dialect == Dialect::Mysql => login_path = Some(value),
-            _ => {
-                return Err(malformed(format!(
-                    "{scheme} URL: unknown option {name:?}; known are socket=PATH, user=, password=, \
-                     slow=SHARE%, tls=MODE and the words of the server's own client for it"
-                )));
-            }
-        }
+        url.tell(&name, value, masked)?.map_err(wrong)?;
     }
-    let transport = match socket {
-        Some(path) if dialect == Dialect::Postgres && !path.contains(".s.PGSQL.") => {
-            Transport::Unix(format!("{}/.s.PGSQL.{port}", path.trim_end_matches('/')))
-        }
-        Some(path) => Transport::Unix(path),
-        None if host.is_empty() && login_path.is_none() => {
-            Transport::Tcp("127.0.0.1".to_owned(), port)
-        }
-        None => Transport::Tcp(host, port),
-    };
-    let is_given = !user.is_empty() || login_path.is_some();
-    let user = if !is_given { default_user.to_owned() } else { user };
-    let database = if database.is_empty() { "dbdyno".to_owned() } else { database };
+    let (transport, login_path) = (url.transport(), url.login_path);
+    let is_given = !url.user.is_empty() || login_path.is_some();
+    let user = if !is_given { default_user.to_owned() } else { url.user };
+    let database = if url.database.is_empty() { "dbdyno".to_owned() } else { url.database };
     if dialect == Dialect::Postgres
         && matches!(transport, Transport::Unix(_))
         && tls.mode.is_some_and(|mode| mode >= TlsMode::Required)
@@ -490,7 +467,61 @@ fn parse_url(
                 .to_owned(),
         ));
     }
-    Ok(ServerUrl { dialect, transport, user, password, database, tls, login_path })
+    Ok(ServerUrl { dialect, transport, user, password: url.password, database, tls, login_path })
+}
+
+impl UrlParts {
+    /// Takes a word behind the question mark; the inner error is a sentence about it.
+    fn tell(
+        &mut self,
+        name: &str,
+        value: String,
+        masked: &MaskedTarget,
+    ) -> Result<Result<(), String>, TargetError> {
+        match name {
+            "socket" => self.socket = Some(value),
+            "host" if value.starts_with('/') => self.socket = Some(value),
+            "host" | "hostaddr" => self.host = one_host(&value)?,
+            "port" => self.port = port_of(&value)?,
+            "dbname" if self.database.is_empty() => self.database = value,
+            "user" if self.user.is_empty() => self.user = value,
+            "password" if self.password.is_none() => {
+                self.password = Some(password_of(&value, masked)?);
+            }
+            "user" | "password" | "dbname" => {
+                return Ok(Err(format!(
+                    "{name}= is given twice; leave it out behind the question mark"
+                )));
+            }
+            "login-path" if self.dialect == Dialect::Mysql => self.login_path = Some(value),
+            _ if self.dialect == Dialect::Postgres && OF_LIBPQ.contains(&name) => {
+                return Ok(Err(format!(
+                    "{name}= is a word of libpq that dbdyno does not follow; leave it out, and \
+                     name the one server that is meant"
+                )));
+            }
+            _ => {
+                return Ok(Err(format!(
+                    "unknown option {name:?}; known are socket=PATH, user=, password=, \
+                     slow=SHARE%, tls=MODE and the words of the server's own client for it"
+                )));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn transport(&self) -> Transport {
+        match &self.socket {
+            Some(path) if self.dialect == Dialect::Postgres && !path.contains(".s.PGSQL.") => {
+                Transport::Unix(format!("{}/.s.PGSQL.{}", path.trim_end_matches('/'), self.port))
+            }
+            Some(path) => Transport::Unix(path.clone()),
+            None if self.host.is_empty() && self.login_path.is_none() => {
+                Transport::Tcp("127.0.0.1".to_owned(), self.port)
+            }
+            None => Transport::Tcp(self.host.clone(), self.port),
+        }
+    }
 }
 
 /// The password for which a piece of the masked text stands.
