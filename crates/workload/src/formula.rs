@@ -11,7 +11,7 @@
 //! numbers, rounded towards zero, as in PostgreSQL and SQLite. What is made of NULL is NULL, and so
 //! is what is divided by zero.
 //!
-//! How long a number can get is known before the first one is computed ([`Formula::digits`]), so
+//! How long a number can get is known before the first one is computed (`Formula::digits`), so
 //! that nothing overflows later.
 
 use std::io::Write as _;

@@ -186,8 +186,8 @@ fn number_in(text: &str) -> Option<(u64, &str)> {
 
 /// The number with which a sentence ends, or that stands in its last words.
 fn number_at_end(text: &str) -> Option<u64> {
-    let digits = text.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
-    digits.last()?.parse().ok()
+    let mut digits = text.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
+    digits.next_back()?.parse().ok()
 }
 
 /// A lock without what is different in each deadlock: `ShareLock on transaction ?`. The numbers of

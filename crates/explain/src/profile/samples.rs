@@ -47,7 +47,7 @@ impl Profile {
 pub(super) fn reduce<'a>(profiles: impl Iterator<Item = &'a mut Profile>) {
     let mut profiles: Vec<&mut Profile> = profiles.collect();
     let told = |one: &&mut Profile| one.own.keys().cloned().collect::<BTreeSet<String>>();
-    let known = profiles.iter().filter(|one| one.is_excerpt).map(|one| told(&one));
+    let known = profiles.iter().filter(|one| one.is_excerpt).map(told);
     if let Some(known) = known.reduce(|a, b| a.intersection(&b).cloned().collect()) {
         profiles.iter_mut().for_each(|one| one.keep(&known));
     }
