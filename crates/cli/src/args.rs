@@ -260,7 +260,7 @@ pub(crate) struct Compare {
           conflicts_with_all = ["rate", "think", "count_only"], help_heading = "Statistics")]
     pub gate: Option<Gate>,
     /// Name of the run, to find it again as @NAME
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    #[arg(long, value_name = "NAME", value_parser = values::parse_name, help_heading = "Output")]
     pub name: Option<String>,
     /// Also write the report to this file
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]

@@ -9,6 +9,8 @@
 //! it is lifted only while a file that the user named is made. Where a private file may be made at
 //! that moment by another thread, its mode is given when it is made: the store's, the engine's.
 
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -34,9 +36,23 @@ pub(crate) fn by_users_umask<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Writes a file that the user named.
+/// Writes a file that the user named. A link that another account has put there is not followed: in
+/// a directory that everybody may write to, it would say which file of ours is overwritten.
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    refuse_a_strangers_link(path).map_err(|error| unwritten(path, error))?;
     by_users_umask(|| std::fs::write(path, bytes)).map_err(|error| unwritten(path, error))
+}
+
+fn refuse_a_strangers_link(path: &Path) -> io::Result<()> {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    let is_ours = [0, nix::unistd::geteuid().as_raw()].contains(&found.uid());
+    match found.is_symlink() && !is_ours {
+        true => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it is a link that another account has made; name a file in a directory of your own",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Makes a directory that the user named, and those above it.

@@ -58,7 +58,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue};
-use dbdyno_model::mask_line;
+use dbdyno_model::{mask_line, mask_message};
 
 use command_line::{Args, Command};
 use exit::Exit;
@@ -114,8 +114,12 @@ fn told(mut wanted: clap::Error) -> Result<Exit, Failure> {
     for (kind, value) in masked {
         wanted.insert(kind, value);
     }
+    if wanted.use_stderr() {
+        // What a value was refused for repeats it.
+        output::say(mask_message(&wanted.render().to_string()).trim_end());
+        return Ok(Exit::CouldNot);
+    }
     match wanted.print() {
-        _ if wanted.use_stderr() => Ok(Exit::CouldNot),
         Ok(()) => Ok(Exit::Holds),
         Err(error) => Err(Failure::Write("to stdout".to_owned(), error)),
     }
@@ -124,7 +128,7 @@ fn told(mut wanted: clap::Error) -> Result<Exit, Failure> {
 /// Says what went wrong, if anything, and ends the program.
 fn report(outcome: Result<Exit, Failure>) -> ExitCode {
     let exit = outcome.unwrap_or_else(|failure| {
-        output::complain(&failure.to_string());
+        output::complain(&mask_message(&failure.to_string()));
         // What was cut off fails in many ways.
         if session::is_stopping() { Exit::Interrupted } else { failure.exit() }
     });

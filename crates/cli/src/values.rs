@@ -137,6 +137,14 @@ pub(crate) fn parse_limit_of_trials(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A name for a run, which is kept and shown: no target, for there may be a password in one.
+pub(crate) fn parse_name(text: &str) -> Result<String, String> {
+    match text.contains("://") || text.contains('@') {
+        true => Err("a name has no @ and no ://, as an address of a server has".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// `+100` or `100`.
 pub(crate) fn parse_more(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix('+').unwrap_or(text).parse::<u32>().ok();

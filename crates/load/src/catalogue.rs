@@ -259,6 +259,19 @@ impl Catalogue {
     }
 }
 
+/// A session that asks an arm about itself, and about no table: in PostgreSQL it finds functions,
+/// operators and views in `pg_catalog` alone, whatever anybody has made elsewhere.
+///
+/// # Errors
+/// Those of connecting, and the server's refusal.
+pub fn connect_to_ask(connector: &Connector) -> Result<Box<dyn Client>, WireError> {
+    let mut client = connector.connect()?;
+    if matches!(connector, Connector::Postgres(_)) {
+        client.run(SAFE_PATH)?;
+    }
+    Ok(client)
+}
+
 /// A session that looks at the tables and the catalogue of an arm: in PostgreSQL it finds
 /// functions, operators and relations in `pg_catalog` alone, so that tables stand with their
 /// schema.

@@ -67,7 +67,7 @@ mod wire;
 
 pub use affinity::pin_to;
 pub use answer::Answer;
-pub use catalogue::{Catalogue, Occupant, Onlooker, TableName, TableNames};
+pub use catalogue::{Catalogue, Occupant, Onlooker, TableName, TableNames, connect_to_ask};
 pub use check::check_invariants;
 pub use clock::{Clock, VirtualClock};
 pub use closed::run_round;

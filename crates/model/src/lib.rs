@@ -110,7 +110,7 @@ pub use idle::Idle;
 pub use keep_memory::KeepMemory;
 pub use ledger::{LEDGER_LINES, Ledger, LedgerLine, Part};
 pub use levels::{LevelShare, Levels, Spend};
-pub use masking::{MaskedTarget, mask_line};
+pub use masking::{MaskedTarget, mask_line, mask_message};
 pub use method::{Basis, IntervalChoice, IntervalKind, Level};
 pub use mock::MockModel;
 pub use pace::Pace;

@@ -138,6 +138,53 @@ pub fn mask_line(line: &str) -> String {
     }
 }
 
+/// A message as it may be shown: what stands in it where passwords stand is taken out, in accounts
+/// of URLs and behind words such as `password`, whoever has written them there. Places that a
+/// message of ours names, such as `USER:PASSWORD@HOST`, stay.
+pub fn mask_message(message: &str) -> String {
+    let mut spans = Vec::new();
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | ',');
+    for (at, _) in message.match_indices("://") {
+        let from = at + 3;
+        let piece = message[from..].split(ends).next().unwrap_or_default();
+        if let Some(account) = piece.rfind('@').map(|at| &piece[..at])
+            && let Some(colon) = account.find(':').or_else(|| colon_in_code(account))
+        {
+            let behind = if account[colon..].starts_with(':') { 1 } else { COLON.len() };
+            spans.push(from + colon + behind..from + account.len());
+        }
+    }
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let mut rest = 0;
+    while let Some(begin) = message[rest..].find(is_letter).map(|at| rest + at) {
+        let word = message[begin..].split(|c| !is_letter(c)).next().unwrap_or_default();
+        rest = begin + word.len();
+        let behind = &message[rest..];
+        let sign = ["=", "%3D", "%3d", ":"].into_iter().find(|sign| behind.starts_with(*sign));
+        let Some(sign) = sign.filter(|_| is_secret_name(word)) else { continue };
+        let value = rest + sign.len();
+        let ends = |c: char| ends(c) || matches!(c, '&' | ';' | '#');
+        let length = message[value..].find(ends).unwrap_or(message.len() - value);
+        spans.push(value..value + length);
+        rest = value + length;
+    }
+    spans.retain(|span| !["PASSWORD", SHOWN, "FILE"].contains(&&message[span.clone()]));
+    let (mut shown, mut from) = (String::with_capacity(message.len()), 0);
+    for span in united(spans) {
+        shown.push_str(&message[from..span.start]);
+        shown.push_str(SHOWN);
+        from = span.end;
+    }
+    shown + &message[from..]
+}
+
+/// A colon as URLs write it where it does not part anything.
+const COLON: &str = "%3A";
+
+fn colon_in_code(account: &str) -> Option<usize> {
+    account.to_ascii_uppercase().find(COLON)
+}
+
 /// `mysql`, `jdbc:mysql`.
 fn is_scheme(text: &str) -> bool {
     let name = text.strip_prefix("jdbc:").unwrap_or(text);
@@ -307,6 +354,35 @@ fn united(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_message_shows_no_password_wherever_it_stands() {
+        for text in [
+            "could not read mysql://u:hunter2@127.0.0.1:1/d: no such file",
+            "no \"postgres://u:hunter2@h/d\" (try mysql://USER@HOST)",
+            "BASE jdbc:mysql://address=(host=h)(user=u)(password=hunter2)/d: unknown",
+            "jdbc:mysql://[(host=h,password=hunter2),(host=i)]/d",
+            "jdbc:sqlserver://h;user=u;password=hunter2; is no server",
+            "mysql://u@h/d?tls=off;password=hunter2",
+            "mysql://u@h/d?password:hunter2 x",
+            "mysql://u@h/d?password%3Dhunter2&x=1",
+            "mysql://u%3Ahunter2@127.0.0.1:1/d",
+            "mysql://u@h/d?user=x:hunter2@y",
+            "mysql://u@h/d&PASSWORD=hunter2",
+        ] {
+            let shown = super::mask_message(text);
+            assert!(!shown.contains("hunter2") && shown.contains(super::SHOWN), "{shown}");
+        }
+        for text in [
+            "a password stands before the host: USER:PASSWORD@HOST",
+            "write mysql://USER:PASSWORD@HOST/DATABASE",
+            "known are socket=PATH, user=, password=, slow=SHARE%",
+            "give it with --password-file=FILE",
+            "connecting to mysql://u@h:3306/d failed: 3 of 4 @ 5",
+        ] {
+            assert_eq!(super::mask_message(text), text);
+        }
+    }
+
     use proptest::prelude::*;
 
     use super::*;

@@ -447,6 +447,19 @@ fn parse_url(
         None => (decode(account)?, None),
     };
     let (host, port) = parse_address(address, default_port)?;
+    for (what, name, marks) in [
+        ("user", decode(account.split(':').next().unwrap_or_default())?, ":"),
+        ("host", if address.starts_with('[') { String::new() } else { host.clone() }, ":@=;&#"),
+        ("database", decode(database)?, "?&;#=:@"),
+    ] {
+        if name.contains(|c: char| marks.contains(c)) {
+            return Err(malformed(format!(
+                "the {what} has a mark in it ({marks}) with which something else begins, such as a \
+                 password; options stand behind one question mark, parted by &, and a password \
+                 before the host: USER:PASSWORD@HOST"
+            )));
+        }
+    }
     let (database, socket) = (decode(database)?, host.starts_with('/').then(|| host.clone()));
     let login_path = None;
     let mut url = UrlParts { dialect, host, port, socket, user, password, database, login_path };

@@ -56,6 +56,8 @@ pub struct Listed {
     pub corrupt: Vec<StoreError>,
 }
 
+/// Warnings of a run that are read; a run has a few.
+const WARNINGS_MOST: usize = 10_000;
 const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_version, command, pairs, \
      round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, restarts, driving, \
      reloads, interval, slice_ns \
@@ -418,6 +420,10 @@ impl Reader<'_> {
         let place = "warnings";
         let mut warnings = Vec::new();
         self.each(connection, sql, params![run], place, |row| {
+            if warnings.len() == WARNINGS_MOST {
+                let what = format!("more than {WARNINGS_MOST} of a run, which has a few");
+                return Err(self.corrupt(place, what));
+            }
             let severity: String = self.get(row, 0, place)?;
             warnings.push(Warning {
                 severity: Severity::from_name(&severity)

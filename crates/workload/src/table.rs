@@ -47,7 +47,7 @@ impl Tables {
                 vec![
                     index,
                     format!("ALTER TABLE {name} ADD PRIMARY KEY (id)"),
-                    format!("SELECT setval('{name}_id_seq', {})", self.rows),
+                    format!("SELECT pg_catalog.setval('{name}_id_seq', {})", self.rows),
                     format!("VACUUM ANALYZE {name}"),
                 ],
             ),

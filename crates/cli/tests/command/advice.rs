@@ -74,6 +74,7 @@ const SHOWN_APART: [(&str, &str); 3] = [
 const OF_OTHERS: [(&str, &[&str]); 4] = [
     ("cli/src/login/mod.rs", &["host", "login-path", "password"]),
     ("explain/src/profile/read.rs", &["stdio"]),
+    ("explain/src/profile/perf_report.rs", &["stdio"]),
     ("sandbox/src/cgroup.rs", &["scope"]),
     ("sandbox/src/recorder.rs", &["switch-events"]),
 ];

@@ -9,7 +9,9 @@
 
 use std::path::Path;
 
-use dbdyno_load::{Clock, Connector, EngineArm, LoadError, MockArm, RocksArm, SqliteFile};
+use dbdyno_load::{
+    Clock, Connector, EngineArm, LoadError, MockArm, RocksArm, SqliteFile, connect_to_ask,
+};
 use dbdyno_model::design::Wire;
 use dbdyno_model::{
     ArmIndex, Arms, Cache, Design, Dialect, Environment, MockModel, ReleaseSpec, RocksOptions,
@@ -396,7 +398,7 @@ fn ask(
     dialect: Dialect,
     instance: &[(String, &str)],
 ) -> Result<Environment, LabError> {
-    let asked = connector.connect().and_then(|mut client| {
+    let asked = connect_to_ask(connector).and_then(|mut client| {
         let environment = capture::settings(&mut *client, dialect, instance)?;
         client.close();
         Ok(environment)
