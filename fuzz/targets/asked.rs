@@ -31,7 +31,7 @@ impl Asked {
                 }
             }
             Asked::Bulk => {
-                let target = BulkTarget { table: "t", columns: &["id".to_owned()] };
+                let target = BulkTarget { table: "t", columns: &["id".to_owned()], numbers: &[] };
                 drop(client.bulk(&target, &mut |_| false));
             }
             Asked::Fetch => {

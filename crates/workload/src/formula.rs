@@ -20,6 +20,8 @@ use crate::text::push_signed;
 
 /// Digits that a number may have: those that 128 bits hold.
 pub(crate) const DIGITS_MOST: u32 = 36;
+/// Those of the number of a row: tables have at most two billion of them.
+const ROW_DIGITS: Digits = Digits { before: 10, behind: 0 };
 /// Parentheses and signs within each other.
 const DEPTH_MOST: u32 = 32;
 
@@ -28,6 +30,8 @@ const DEPTH_MOST: u32 = 32;
 pub enum Formula<N> {
     /// A number in units of `10^-decimals`.
     Number(i64, u8),
+    /// The number of the row that is being made.
+    Row,
     /// A remembered value.
     Name(N),
     /// What follows a minus.
@@ -91,6 +95,7 @@ impl<N> Formula<N> {
     ) -> Result<Formula<M>, E> {
         Ok(match self {
             Formula::Number(units, decimals) => Formula::Number(*units, *decimals),
+            Formula::Row => Formula::Row,
             Formula::Name(name) => Formula::Name(bind(name)?),
             Formula::Minus(inner) => Formula::Minus(Box::new(inner.bind(bind)?)),
             Formula::Two(left, operation, right) => {
@@ -111,6 +116,7 @@ impl<N> Formula<N> {
     ) -> Result<Digits, String> {
         let found = match self {
             Formula::Number(units, decimals) => Digits::of(*units, u32::from(*decimals)),
+            Formula::Row => ROW_DIGITS,
             Formula::Name(name) => digits(name)?,
             Formula::Minus(inner) => inner.digits(digits)?,
             Formula::Two(left, operation, right) => {
@@ -146,7 +152,7 @@ impl<N> Formula<N> {
     /// Whether it may be NULL though no value that is named is.
     pub(crate) fn may_divide_by_zero(&self) -> bool {
         match self {
-            Formula::Number(..) | Formula::Name(_) => false,
+            Formula::Number(..) | Formula::Row | Formula::Name(_) => false,
             Formula::Minus(inner) => inner.may_divide_by_zero(),
             Formula::Two(left, operation, right) => {
                 let divides = matches!(operation, Operation::Over | Operation::Rest);
@@ -156,19 +162,30 @@ impl<N> Formula<N> {
         }
     }
 
-    /// Its value, with those that are named; `None` for NULL.
-    pub(crate) fn value(&self, named: &impl Fn(&N) -> Option<Number>) -> Option<Number> {
+    /// Whether it has the number of the row.
+    pub(crate) fn has_row(&self) -> bool {
+        match self {
+            Formula::Row => true,
+            Formula::Number(..) | Formula::Name(_) => false,
+            Formula::Minus(inner) => inner.has_row(),
+            Formula::Two(left, _, right) => left.has_row() || right.has_row(),
+        }
+    }
+
+    /// Its value in a row, with those that are named; `None` for NULL.
+    pub(crate) fn value(&self, row: i64, named: &impl Fn(&N) -> Option<Number>) -> Option<Number> {
         match self {
             Formula::Number(units, decimals) => {
                 Some(Number { units: i128::from(*units), decimals: u32::from(*decimals) })
             }
+            Formula::Row => Some(Number { units: i128::from(row), decimals: 0 }),
             Formula::Name(name) => named(name),
             Formula::Minus(inner) => {
-                let Number { units, decimals } = inner.value(named)?;
+                let Number { units, decimals } = inner.value(row, named)?;
                 Some(Number { units: -units, decimals })
             }
             Formula::Two(left, operation, right) => {
-                operation.of(left.value(named)?, right.value(named)?)
+                operation.of(left.value(row, named)?, right.value(row, named)?)
             }
         }
     }
@@ -331,6 +348,7 @@ impl Parser<'_> {
         }
         match word.contains('.') {
             true => Err(format!("{word:?} is no name; a value is named without a table")),
+            false if word == "row" => Ok(Formula::Row),
             false => Ok(Formula::Name(word.to_owned())),
         }
     }
@@ -354,7 +372,7 @@ mod tests {
             _ => None,
         };
         let mut shown = Vec::new();
-        match formula.value(&named) {
+        match formula.value(41, &named) {
             None => shown.extend_from_slice(b"NULL"),
             Some(number) => number.push(&mut shown),
         }
@@ -380,6 +398,7 @@ mod tests {
             ("n / (n - 7)", "NULL"),
             ("n % 0", "NULL"),
             ("none + 1", "NULL"),
+            ("(row - 1) / 10 + 1", "5"),
             ("9223372036854775807 + 1", "9223372036854775808"),
         ] {
             assert_eq!(value(formula), expected, "{formula}");
@@ -469,7 +488,7 @@ mod tests {
             let Ok(bound) = formula.digits(&mut |_| unreachable!("no names")) else {
                 return Err(TestCaseError::reject("too long"));
             };
-            let value = formula.value(&|_| unreachable!("no names"));
+            let value = formula.value(1, &|_| unreachable!("no names"));
             prop_assert_eq!(value.is_some(), made.value.is_some(), "{}", made.text);
             if let (Some(number), Some(expected)) = (value, made.value) {
                 let found = number.units as f64 / 10_f64.powi(number.decimals as i32);

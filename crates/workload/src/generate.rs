@@ -166,7 +166,8 @@ impl Scope {
                 Value::Int(random_bits(random, count) as i64)
             }
             Generator::Computed(formula) => {
-                match formula.value(&|place| number(memory.kept[*place], buffer)) {
+                let kept = |place: &usize| number(memory.kept[*place], buffer);
+                match formula.value(memory.row, &kept) {
                     None => Value::Null,
                     Some(number) => match number.whole() {
                         Some(number) => Value::Int(number),

@@ -21,6 +21,7 @@ use crate::calendar;
 use crate::formula::Formula;
 pub use crate::generator::{Generator, Named};
 use crate::piece::{Piece, join_quoted, push_sql};
+use crate::suggest::did_you_mean;
 
 /// A template taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -377,7 +378,7 @@ fn generator_of(word: &str) -> Result<Generator, String> {
                 "{{{word}}} is no generator; a brace of your own is written twice: {{{{ and }}}}"
             );
         }
-        let near = crate::suggest::did_you_mean(word, PLAIN.iter().map(|(name, _)| *name));
+        let near = near(word);
         format!("unknown generator {{{word}}}{near}; known are {}", FORMS.join(", "))
     };
     if let Some(formula) = word.strip_prefix('=') {
@@ -402,6 +403,21 @@ fn generator_of(word: &str) -> Result<Generator, String> {
     }
     let (name, rest) = word.split_once(' ').ok_or_else(unknown)?;
     typed(name, rest.trim()).ok_or_else(unknown)?
+}
+
+/// What was probably meant: a generator that takes nothing, or the form of another.
+fn near(word: &str) -> String {
+    let plain = did_you_mean(word, PLAIN.iter().map(|(name, _)| *name));
+    if !plain.is_empty() {
+        return plain;
+    }
+    let form = |text: &'static str| text.trim_matches(['{', '}']);
+    let first = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+    let forms = FORMS.into_iter().map(form);
+    let names: Vec<String> = forms.clone().map(first).collect();
+    let meant = did_you_mean(&first(word), names.iter().map(String::as_str));
+    let meant = forms.zip(&names).find(|(_, name)| meant.contains(&format!("{name:?}")));
+    meant.map_or_else(String::new, |(form, _)| format!(" (did you mean {form:?}?)"))
 }
 
 /// Generators that take nothing.
@@ -628,6 +644,8 @@ mod tests {
         }
         let message = Template::parse("{sam id}").unwrap_err().message;
         assert!(message.contains("did you mean \"same id\"?"), "{message}");
+        let message = Template::parse("{integer 1..9}").unwrap_err().message;
+        assert!(message.contains("did you mean \"int A..B\"?"), "{message}");
         assert!(Template::parse("{rows 10000: ({id*60000})}").is_err());
         assert!(Template::parse(&"{rows 1: ".repeat(50_000)).is_err());
         let deep = format!("{}{}", "{rows 1: ".repeat(20), "}".repeat(20));

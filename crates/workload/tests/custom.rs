@@ -391,6 +391,12 @@ fn wrong_files_say_where_and_what_to_write() {
             (7, 17),
             "leave it out of columns",
         ),
+        (step("SELECT {= row}"), (5, 15), "stands in columns"),
+        (
+            format!("{top}[[step]]\nrows = 1\nsql = \"SELECT DATE '{{int 1..9}}-01-01'\"\n"),
+            (5, 21),
+            "DATE takes none; write CAST",
+        ),
         (step("SELECT {= x}"), (5, 15), "nothing was kept as \"x\""),
         (table("rows = '9'"), (7, 8), "a share of --rows"),
         (table("colums = { a = '1' }"), (7, 1), "did you mean \"columns\"?"),

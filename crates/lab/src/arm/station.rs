@@ -284,7 +284,9 @@ impl Station {
         let read = |client: &mut dyn Client| {
             tables.into_iter().try_for_each(|table| {
                 let last = table.columns.last().map_or("1", String::as_str);
-                client.query(&format!("SELECT max({last}) FROM {}", table.name))?;
+                // PostgreSQL has no greatest of bits, documents and others.
+                let read = if self.dialect == Dialect::Postgres { "count" } else { "max" };
+                client.query(&format!("SELECT {read}({last}) FROM {}", table.name))?;
                 client.query(&format!("SELECT count(*) FROM {}", table.name)).map(|_| ())
             })
         };

@@ -7,6 +7,7 @@ use crate::file::{Entry, FileError};
 use crate::formula::{DIGITS_MOST, Digits, Formula, Number};
 use crate::generate::{KEPT_MOST, SEQUENCE_MOST};
 use crate::generator::Generator;
+use crate::load::Channel;
 use crate::suggest::did_you_mean;
 use crate::template::{Part, Template};
 
@@ -93,16 +94,26 @@ impl<'a> Checker<'a> {
     }
 
     /// Looks at a statement.
-    pub(super) fn statement(&mut self, text: &str, entry: &Entry<'_, '_>) -> Result<(), FileError> {
+    pub(super) fn statement(
+        &mut self,
+        text: &str,
+        channel: Channel,
+        entry: &Entry<'_, '_>,
+    ) -> Result<(), FileError> {
         let template = Template::statement(text)
             .map_err(|error| entry.error_within(error.offset, error.message))?;
+        let mut before = "";
         for part in template.parts() {
             let (checked, offset) = match part {
-                Part::Text(_) => continue,
+                Part::Text(text) => {
+                    before = text;
+                    continue;
+                }
                 Part::Table(offset) => (self.table(), offset),
                 Part::Parameter(generator, offset) => {
                     self.parameters += self.repeat;
-                    (self.value(generator, Stands::Statement).map(drop), offset)
+                    let literal = wants_literal(before).filter(|_| channel == Channel::Prepared);
+                    (self.parameter(generator, literal), offset)
                 }
             };
             checked.map_err(|message| entry.error_within(offset, message))?;
@@ -156,6 +167,17 @@ impl<'a> Checker<'a> {
             Place::Own(_) | Place::There { .. } => {
                 Err("{table} is one of sysbench's tables; write the name of the table".to_owned())
             }
+        }
+    }
+
+    /// Looks at a parameter, and at the word before it that takes none.
+    fn parameter(&mut self, generator: &Generator, literal: Option<&str>) -> Result<(), String> {
+        match (generator, literal) {
+            (Generator::Joined(_), Some(literal)) => Err(format!(
+                "text with generators is a parameter, and {literal} takes none; write CAST('…' AS \
+                 …), or channel = \"text\""
+            )),
+            _ => self.value(generator, Stands::Statement).map(drop),
         }
     }
 
@@ -273,6 +295,13 @@ impl<'a> Checker<'a> {
     }
 
     fn computed(&self, formula: &Formula<Arc<str>>, stands: Stands) -> Result<What, String> {
+        if formula.has_row() && !stands.is_in_column() {
+            return Err(
+                "row is the number of the row that is filled, and stands in columns, not in \
+                        statements"
+                    .to_owned(),
+            );
+        }
         let mut may_be_null = formula.may_divide_by_zero();
         let digits = formula.digits(&mut |name| {
             let what = self.kept(name, stands)?;
@@ -343,6 +372,17 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+/// The word in front of a text in quotes that makes a literal of it.
+fn wants_literal(before: &str) -> Option<&str> {
+    const WORDS: [&str; 3] = ["date", "time", "timestamp"];
+    const PREFIXES: [&str; 4] = ["b", "e", "n", "x"];
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let word = before.trim_end().rsplit(|c| !is_part(c)).next()?;
+    let is = |known: &&str| known.eq_ignore_ascii_case(word);
+    let is_prefix = before.ends_with(is_part) && PREFIXES.iter().any(is);
+    (is_prefix || WORDS.iter().any(is)).then_some(word)
 }
 
 /// NULL cannot be a part of a text.

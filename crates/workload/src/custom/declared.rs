@@ -6,6 +6,8 @@
 //!                    name  type             name                     AS and a formula
 //! ```
 
+use dbdyno_model::Dialect;
+
 use crate::references::{Token, tokens};
 
 /// Types whose values come back in another form from each family of servers: documents with their
@@ -34,7 +36,7 @@ const RESHAPED: [&str; 19] = [
 ];
 
 /// The columns of a table, each with the words that describe it.
-pub(super) struct Declared(Vec<(String, Vec<Token>)>);
+pub(super) struct Declared(Vec<(Token, Vec<Token>)>);
 
 /// Reads a CREATE TABLE; of other SQL it makes columns that nobody asks for.
 pub(super) fn declared(create: &str) -> Declared {
@@ -55,10 +57,7 @@ pub(super) fn declared(create: &str) -> Declared {
     }
     let named = columns.into_iter().filter_map(|mut column| {
         let (Token::Word(_) | Token::Quoted(_)) = column.first()? else { return None };
-        match column.remove(0) {
-            Token::Word(name) | Token::Quoted(name) => Some((name, column)),
-            Token::Symbol(_) => None,
-        }
+        Some((column.remove(0), column))
     });
     Declared(named.collect())
 }
@@ -68,9 +67,24 @@ fn is_word(token: &Token, word: &str) -> bool {
 }
 
 impl Declared {
+    fn column(&self, name: &str) -> Option<&(Token, Vec<Token>)> {
+        self.0.iter().find(|(known, _)| match known {
+            Token::Word(known) | Token::Quoted(known) => known.eq_ignore_ascii_case(name),
+            Token::Symbol(_) => false,
+        })
+    }
+
     fn words(&self, name: &str) -> &[Token] {
-        let column = self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        column.map_or(&[], |(_, words)| words)
+        self.column(name).map_or(&[], |(_, words)| words)
+    }
+
+    /// The column as other statements have to write it: in quotes if it is made so.
+    pub(super) fn spelled(&self, dialect: Dialect, name: &str) -> String {
+        match (self.column(name), dialect) {
+            (Some((Token::Quoted(_), _)), Dialect::Mysql | Dialect::Engine) => format!("`{name}`"),
+            (Some((Token::Quoted(_), _)), _) => format!("\"{name}\""),
+            _ => name.to_owned(),
+        }
     }
 
     /// Whether the column is of type BIT.
@@ -107,6 +121,10 @@ mod tests {
         let bits: Vec<&str> = all.into_iter().filter(|name| found.is_bit(name)).collect();
         let made: Vec<&str> = all.into_iter().filter(|name| found.is_generated(name)).collect();
         assert_eq!((bits, made), (vec!["flags"], vec!["total", "short"]));
+        let spelled = |name| found.spelled(Dialect::Mysql, name);
+        assert_eq!((spelled("flags"), spelled("price")), ("`flags`".into(), "price".into()));
+        let found = declared("CREATE TABLE t (\"Group\" INT)");
+        assert_eq!(found.spelled(Dialect::Postgres, "Group"), "\"Group\"");
         let document = declared("CREATE TABLE t (id INT, body Jsonb, json INT)");
         assert!(document.is_reshaped("body") && !document.is_reshaped("json"));
         for other in ["", "CREATE TABLE t", "CREATE TABLE t AS SELECT 1", "(((", ")))(,"] {

@@ -131,10 +131,15 @@ fn ask(
     class: Option<&str>,
     checkers: &mut [Option<Checker<'_>>; 3],
 ) -> Result<Ask, FileError> {
+    let own = section.value("class").map(|entry| self::class(&entry)).transpose()?;
+    let channel = match section.value("channel") {
+        Some(entry) if entry.word(&["prepared", "text"])? == "text" => Channel::Text,
+        Some(_) | None => Channel::Prepared,
+    };
     let texts = by_dialect(sql)?;
     for ((text, entry), checker) in texts.iter().zip(checkers) {
         match (entry, checker.as_mut()) {
-            (Some(entry), Some(checker)) => checker.statement(text, entry)?,
+            (Some(entry), Some(checker)) => checker.statement(text, channel, entry)?,
             // A load without one of its statements is not for this dialect: what others refer to
             // need not be there.
             (None, _) => *checker = None,
@@ -142,14 +147,9 @@ fn ask(
         }
     }
     let [mysql, postgres, sqlite] = texts.map(|(text, _)| text);
-    let own = section.value("class").map(|entry| self::class(&entry)).transpose()?;
     let word = |text: &str| text.split_whitespace().next().unwrap_or_default().to_lowercase();
     let first = [&mysql, &postgres, &sqlite].into_iter().find(|text| !text.is_empty());
     let class = own.or(class.map(str::to_owned)).or(first.map(|text| word(text)));
-    let channel = match section.value("channel") {
-        Some(entry) if entry.word(&["prepared", "text"])? == "text" => Channel::Text,
-        Some(_) | None => Channel::Prepared,
-    };
     let expect = match (section.value("rows"), section.value("changed")) {
         (Some(rows), None) => bounds(&rows).map(|(low, high)| Expect::Rows(low, high))?,
         (None, Some(changed)) => bounds(&changed).map(|(low, high)| Expect::Changed(low, high))?,

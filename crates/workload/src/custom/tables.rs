@@ -377,18 +377,18 @@ impl Dataset for Own {
                 Dialect::Rocksdb => String::new(),
             };
             let after = after.iter().map(|sql| sql.of(dialect).to_owned());
-            let declared = DIALECTS.map(|(_, dialect)| (dialect, declared(create.of(dialect))));
+            let own = declared(create.of(dialect));
+            let all = DIALECTS.map(|(_, dialect)| declared(create.of(dialect)));
             let base = |(place, (name, generator)): (usize, &(String, Generator))| {
-                let is_bit = declared.iter().any(|(of, all)| *of == dialect && all.is_bit(name));
-                Some((place, base(dialect, generator, columns, is_bit)?))
+                Some((place, base(dialect, generator, columns, own.is_bit(name))?))
             };
-            let is_reshaped = |place: &usize| {
-                declared.iter().any(|(_, declared)| declared.is_reshaped(&columns[*place].0))
-            };
+            let is_reshaped =
+                |place: &usize| all.iter().any(|all| all.is_reshaped(&columns[*place].0));
+            let spelled = |(name, _): &(String, Generator)| own.spelled(dialect, name);
             TableScript {
                 name: name.clone(),
                 create: create.of(dialect).to_owned(),
-                columns: columns.iter().map(|(name, _)| name.clone()).collect(),
+                columns: columns.iter().map(spelled).collect(),
                 numbers: columns.iter().enumerate().filter_map(base).collect(),
                 reshaped: (0..columns.len()).filter(is_reshaped).collect(),
                 finish: after.filter(|sql| !sql.is_empty()).chain([statistics]).collect(),
