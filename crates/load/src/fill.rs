@@ -45,7 +45,7 @@ pub enum FillProgress {
 
 /// Counts up when the same rows come to lie differently in the pages of a server: images of tables
 /// that were filled otherwise are not used any more.
-pub const FILL_VERSION: u32 = 2;
+pub const FILL_VERSION: u32 = 3;
 /// Rows that are made and sent in one piece: about 100 KiB.
 const UNITS_PER_PIECE: u64 = 512;
 /// How often progress is told.

@@ -14,8 +14,9 @@ pub enum Param<'a> {
     Null,
     /// An integer; sent in the width that the server asked for.
     Int(i64),
-    /// Characters, sent as they are. Both servers take them for every type: decimals, dates and
-    /// times are written so, and numbers may be.
+    /// Characters. Both servers take them for every type: decimals, dates and times are written so,
+    /// and numbers may be. They are sent as they are; to MySQL, UTF-8 goes in the character set of
+    /// the session, latin1, as SQL does, if that has all of its characters.
     Text(&'a [u8]),
 }
 

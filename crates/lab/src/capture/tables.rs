@@ -150,7 +150,9 @@ fn content(dialect: Dialect, name: &TableName, table: &TableScript, step: u64) -
     const SUM: &[&str] = &["data.rows", "data.sum"];
     const MD5: &[&str] = &["data.rows", "data.sum_md5"];
     let mut questions = match dialect {
-        Dialect::Mysql => vec![(mysql(format!("sha2({row}, 256)")), SUM)],
+        Dialect::Mysql => {
+            vec![(mysql(format!("sha2(convert({row} USING utf8mb4), 256)")), SUM)]
+        }
         Dialect::Postgres => {
             let sha = format!("encode(sha256(convert_to({row}, 'UTF8')), 'hex')");
             vec![(postgres(sha), SUM), (postgres(format!("md5({row})")), MD5)]

@@ -45,6 +45,14 @@ pub(super) fn encode(text: &str) -> Result<Cow<'_, [u8]>, WireError> {
     text.chars().map(byte).collect::<Result<Vec<u8>, WireError>>().map(Cow::Owned)
 }
 
+/// UTF-8 in this set, and of how many bytes; `None` if it is not UTF-8 or has other characters.
+pub(super) fn bytes(text: &[u8]) -> Option<(usize, impl Iterator<Item = u8>)> {
+    let text = std::str::from_utf8(text).ok()?;
+    let all = text.chars().map(byte);
+    let count = all.clone().try_fold(0, |count, byte| byte.map(|_| count + 1))?;
+    Some((count, all.flatten()))
+}
+
 /// The byte of a character, if the set has it.
 pub fn byte(character: char) -> Option<u8> {
     if let Some(index) = HIGH.iter().position(|&high| high == character) {
@@ -70,5 +78,10 @@ mod tests {
         // SELECT HEX(CONVERT('€ÿ“' USING latin1)) says 80FF93.
         assert_eq!(encode("€ÿ“").unwrap().as_ref(), [0x80, 0xFF, 0x93]);
         assert!(encode("ж").is_err());
+        for other in ["ж".as_bytes(), b"\xe9t\xe9"] {
+            assert!(bytes(other).is_none());
+        }
+        let (count, found) = bytes("€ÿ“a".as_bytes()).unwrap();
+        assert_eq!((count, found.collect::<Vec<u8>>()), (4, b"\x80\xff\x93a".to_vec()));
     }
 }

@@ -9,6 +9,7 @@
 //! does; the server keeps them.
 
 use super::codec::{ERR, Reader, put_length, server_error};
+use super::latin1;
 use super::packet::Channel;
 use super::result::{Ending, skip_columns};
 use crate::client::{Args, Outcome, Param};
@@ -117,8 +118,12 @@ impl Statement {
                     output.extend_from_slice(&value.to_le_bytes());
                 }
                 (Param::Text(text), TYPE_VAR_STRING) => {
-                    put_length(output, text.len() as u64);
-                    output.extend_from_slice(text);
+                    if text.is_ascii() {
+                        put_length(output, text.len() as u64);
+                        output.extend_from_slice(text);
+                    } else {
+                        put_foreign(output, text);
+                    }
                 }
                 (Param::Int(_) | Param::Text(_), _) => return Bound::No,
             }
@@ -148,5 +153,20 @@ impl Statement {
     #[inline]
     pub(super) fn answered(&mut self, outcome: &Result<Outcome, WireError>) {
         self.bound = if outcome.is_ok() { Bound::Yes } else { Bound::No };
+    }
+}
+
+/// Appends characters beyond ASCII as SQL would have them; bytes that are none go as they are.
+#[cold]
+fn put_foreign(output: &mut Vec<u8>, text: &[u8]) {
+    match latin1::bytes(text) {
+        Some((count, bytes)) => {
+            put_length(output, count as u64);
+            output.extend(bytes);
+        }
+        None => {
+            put_length(output, text.len() as u64);
+            output.extend_from_slice(text);
+        }
     }
 }

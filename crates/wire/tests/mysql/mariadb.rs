@@ -159,6 +159,7 @@ fn mariadb_agrees() {
     super::types::read_back(&mut ann);
     rows_come_by_the_hundred(&mut root, &mut ann);
     bits_go_as_numbers(&mut ann);
+    characters_are_those_of_sql(&mut ann);
     ends_are_noticed(&server, &mut root, ann);
 }
 
@@ -407,6 +408,25 @@ fn bits_go_as_numbers(ann: &mut Connection) {
     assert_eq!((rows.text(0, 1), rows.text(0, 2)), (Some(&b"\x05"[..]), Some(&[255; 8][..])));
     assert_eq!(ann.execute(select, &vec![Param::Int(31)]).unwrap().rows, 2);
     assert_eq!(ann.run(&sql.replace('?', "5")).unwrap().rows, 1);
+}
+
+/// A text is the same whether it comes within SQL, as a parameter or in bulk.
+fn characters_are_those_of_sql(ann: &mut Connection) {
+    const TEXT: &str = "größer – 5 €";
+    ann.run("CREATE TABLE named (id INT, c VARCHAR(12) CHARACTER SET utf8mb4)").unwrap();
+    ann.run(&format!("INSERT INTO named VALUES (1, '{TEXT}')")).unwrap();
+    let insert = ann.prepare("INSERT INTO named VALUES (?, ?)").unwrap();
+    ann.execute(insert, &vec![Param::Int(2), Param::Text(TEXT.as_bytes())]).unwrap();
+    let columns = ["id", "c"].map(str::to_owned);
+    let target = BulkTarget { table: "named", columns: &columns, numbers: &[] };
+    let taken = ann.bulk(&target, &mut |buffer: &mut Vec<u8>| {
+        buffer.extend_from_slice(format!("3\t{TEXT}\n").as_bytes());
+        false
+    });
+    assert_eq!(taken.unwrap(), 1);
+    let hex: String = TEXT.bytes().map(|byte| format!("{byte:02X}")).collect();
+    let found = ann.query(&format!("SELECT id FROM named WHERE HEX(c) = '{hex}'")).unwrap();
+    assert_eq!(found.rows.len(), 3, "{found:?}");
 }
 
 fn ends_are_noticed(server: &Server, root: &mut Connection, broken: Connection) {
