@@ -71,7 +71,7 @@ const SHOWN_APART: [(&str, &str); 3] = [
 ];
 
 /// Options of other programs, by the files of which messages name them.
-const OF_OTHERS: [(&str, &[&str]); 4] = [
+const OF_OTHERS: [(&str, &[&str]); 5] = [
     ("cli/src/login/mod.rs", &["host", "login-path", "password"]),
     ("explain/src/profile/read.rs", &["stdio"]),
     ("explain/src/profile/perf_report.rs", &["stdio"]),
