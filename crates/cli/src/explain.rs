@@ -8,14 +8,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dbdyno_model::{Cell, Explanation, FactWorth, Pairing, Run};
+use dbdyno_model::{Cell, Explanation, FactWorth, Pairing, Run, RunStatus};
 use dbdyno_store::Store;
 
 use crate::args::{Place, Shape};
 use crate::exit::Exit;
 use crate::explanation::{By, Extent, explainable, explained, nothing, shown};
 use crate::failure::Failure;
-use crate::{arms, compare, session};
+use crate::{arms, compare, output, session};
 
 /// The flags of `dbdyno explain`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,17 @@ pub(crate) struct Explain {
 pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
     let extent = Extent { by: flags.by, counts_only: flags.count_only, limit: flags.limit };
     let (mut store, run) = match &flags.test {
-        Some(test) => measured(place, flags, test)?,
+        Some(test) => {
+            let (store, run) = measured(place, flags, test)?;
+            if run.status == RunStatus::Interrupted {
+                output::say(&format!(
+                    "go on  dbdyno resume {id}, and then dbdyno explain {id}",
+                    id = run.id
+                ));
+                return Ok(Exit::Interrupted);
+            }
+            (store, run)
+        }
         None => {
             let store = session::open_store(place)?;
             let run = arms::stored(&store, &flags.run)?;

@@ -232,9 +232,10 @@ pub(crate) fn nothing(run: &Run, is_named: bool) -> Result<Exit, Failure> {
         return Err(Failure::Usage(text));
     }
     output::say(&format!(
-        "nothing in run {} is proved slower or faster, so there is nothing to explain; `dbdyno \
-         explain {} --load LOAD` explains it nevertheless",
-        run.id, run.id
+        "nothing in run {id} is proved slower or faster, so there is nothing to explain; `dbdyno \
+         explain {id} --load LOAD` explains it nevertheless, and `dbdyno show {id}` has what was \
+         measured",
+        id = run.id
     ));
     Ok(Exit::Holds)
 }

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use dbdyno_model::Product;
 use dbdyno_wire::Client;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::common::{Home, turn};
+use crate::common::{Home, end, signal, turn};
 use crate::{profile, servers};
 
 /// Rounds vary by 2 % and starts by 1 %, as on a quiet host.
@@ -263,6 +264,23 @@ fn an_explanation_that_ran_out_of_time_goes_on() {
     assert!(limits > together && together > 0, "{limits}, {together}");
     assert_eq!(causes(&only(&whole)["accounts"][0]).len(), 2, "{whole}");
     adds_up(&only(&whole)["accounts"][0]);
+}
+
+/// Stopped in the measuring that comes first, nothing is called unproved.
+#[test]
+fn an_explanation_that_is_stopped_while_it_measures_says_so() {
+    let home = Home::new();
+    let test = format!("{ARM}&rate=900");
+    let child = home.start_and_halt(["explain", ARM, &test, "--rows", "2000"], 4);
+    signal(&child, Signal::SIGINT);
+    let done = end(child);
+    assert_eq!(done.code, 130, "{done:?}");
+    let id = home.last_run().id;
+    assert!(
+        done.err.contains(&format!("dbdyno resume {id}, and then dbdyno explain {id}")),
+        "{done:?}"
+    );
+    assert!(!done.err.contains("is proved"), "{done:?}");
 }
 
 /// The canary: of two equal models nothing is proved, so that nothing is explained; and if it is

@@ -387,6 +387,13 @@ pub(super) const FAULTS: &[Fault] = &[
         &["explain::an_explanation_that_ran_out_of_time_goes_on"],
     ),
     fault(
+        "what was stopped while it was measured is explained",
+        "crates/cli/src/explain.rs",
+        "if run.status == RunStatus::Interrupted {",
+        "if false && run.status == RunStatus::Interrupted {",
+        &["explain::an_explanation_that_is_stopped_while_it_measures_says_so"],
+    ),
+    fault(
         "a limit of time cuts nothing short",
         "crates/lab/src/time_limit.rs",
         "self.has_passed.store(true, Ordering::Relaxed);\n            self.stop.store(true, \
