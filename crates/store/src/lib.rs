@@ -102,6 +102,23 @@ mod tests {
     use super::*;
     use dbdyno_model::{RunStatus, Severity, Warning};
 
+    /// Who can write to a store can say what was measured.
+    #[test]
+    fn a_file_that_others_may_write_to_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        drop(Store::open(&path).unwrap());
+        let set = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode));
+        for (mode, is_taken) in [(0o644, true), (0o666, false), (0o620, false), (0o600, true)] {
+            set(mode).unwrap();
+            let opened = Store::open(&path);
+            assert_eq!(opened.is_ok(), is_taken, "{mode:o}");
+            let told = opened.err().map_or_else(String::new, |error| error.to_string());
+            assert_eq!(told.contains("chmod go-w"), !is_taken, "{told}");
+        }
+    }
+
     /// SQLite reports its own page limit just as it reports a full file system.
     #[test]
     fn a_full_disk_is_said_and_what_was_stored_stays() {

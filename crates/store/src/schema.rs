@@ -5,8 +5,8 @@
 //! are compared with ours (`guard`). A migration takes one version to the next inside one
 //! transaction; none is ever removed or changed once released.
 
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{self, File};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowan
     let absolute = std::path::absolute(path)
         .map_err(|error| StoreError::CannotOpen(path.to_owned(), error.to_string()))?;
     if flags.contains(OpenFlags::SQLITE_OPEN_CREATE) {
-        make_private(&absolute);
+        make_private(&absolute)?;
     }
     let mut connection = Connection::open_with_flags(absolute, flags).map_err(fail)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
@@ -75,8 +75,20 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowan
 
 /// Makes an empty file that only its owner may read, if there is none; SQLite gives its mode to the
 /// files beside it. Whatever is in the way, SQLite meets and reports.
-fn make_private(path: &Path) {
+///
+/// # Errors
+/// [`StoreError::CannotOpen`] for a file that others may write to: they could change what was
+/// measured.
+fn make_private(path: &Path) -> Result<()> {
     let _reported_by_sqlite = File::options().write(true).create_new(true).mode(0o600).open(path);
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() && found.mode() & 0o022 != 0 => {
+            let what = "others may write to it; take that from them by chmod go-w, or name a file \
+                        of your own";
+            Err(StoreError::CannotOpen(path.to_owned(), what.to_owned()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Lets readers and the writer work at once. The mode stays with the file, so that it does not

@@ -6,8 +6,8 @@ use crate::common::{self, golden_run, plan, put, round, spec};
 use crate::counted;
 use dbdyno_model::{
     Arm, ArmIndex, Cell, ClassTally, ClassTimes, ClassWait, EndedArm, FurtherArm, LatencyHistogram,
-    Round, Run, RunId, RunStatus, Severity, Stage, Stopping, Verdict, WaitProfile, Warning,
-    Witness,
+    Round, Run, RunId, RunStatus, Severity, Stage, Stopping, Target, Transport, Verdict,
+    WaitProfile, Warning, Witness,
 };
 use dbdyno_store::{NewRun, Store, StoreError, VERSION};
 use rusqlite::Connection;
@@ -514,7 +514,11 @@ fn names_and_commands_that_must_not_be_stored() {
         assert!(matches!(error, StoreError::PasswordInCommand), "{error}");
     }
     let mut hostile = plan.clone();
-    hostile.arms.base = common::spec("mysql://root@a%40b/x");
+    let mut spec = common::spec("mysql://root@h/x");
+    if let Target::Url(url) = &mut spec.target {
+        url.transport = Transport::Tcp("a@b".to_owned(), 3306);
+    }
+    hostile.arms.base = spec;
     let error = store.begin(&NewRun { plan: &hostile, ..new }).unwrap_err();
     assert!(matches!(error, StoreError::NotStorable(_)), "{error}");
     for stages in [&["point-query", "settle", "point-query"][..], &["a b"]] {
