@@ -69,6 +69,14 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     }
     let levels = if flags.level.is_empty() { &USUAL[..] } else { &flags.level };
     let checker = Checker::new(&history);
+    if checker.contention().committed == 0 {
+        return Err(Failure::Usage(format!(
+            "{}: none of its {} transactions is known to have committed, so that there is nothing \
+             to judge; a history needs the ends of transactions, such as :type :ok",
+            flags.file.display(),
+            history.len()
+        )));
+    }
     let verdicts: Vec<(Level, Verdict)> =
         levels.iter().map(|&level| (level, proved(&history, level, &checker))).collect();
     if let Some(twice) = verdicts.iter().find(|(_, verdict)| is_of_a_value_twice(verdict)) {

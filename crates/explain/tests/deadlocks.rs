@@ -134,6 +134,14 @@ fn postgres_tells_of_a_deadlock_in_many_forms() {
     for text in [csv, json.to_string(), blanks, verbose] {
         assert_eq!(deadlock_clusters(&text), of_server, "{text}");
     }
+    // Prefixes of lines as managed servers and commas have them.
+    for prefix in
+        ["2026-01-01 00:00:00 UTC:10.0.0.1(5432):u@d:[7]:", "2026-01-01 00:00:00 UTC,u,d,7,"]
+    {
+        let text = plain.replace("ERROR:", &format!("{prefix}ERROR:"));
+        let text = text.replace("DETAIL:", &format!("{prefix}DETAIL:"));
+        assert_eq!(deadlock_clusters(&text), of_server, "{text}");
+    }
     let psql = format!(
         "psql:x.sql:3: ERROR:  deadlock detected\nDETAIL:  {details}\n\
                         HINT:  See server log for query details.\n"

@@ -33,6 +33,13 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
 }
 
 fn transaction(builder: &mut Builder, value: &Value) -> Result<(), String> {
+    let known = ["session", "outcome", "begin", "commit", "ops"];
+    let unknown = value
+        .as_object()
+        .and_then(|fields| fields.keys().find(|name| !known.contains(&name.as_str())));
+    if let Some(name) = unknown {
+        return Err(format!("{name:?} is not known; a transaction has {}", known.join(", ")));
+    }
     let session = value["session"].as_u64().filter(|session| *session < 1 << 20);
     let session = session.ok_or("a transaction needs \"session\", a number from 0")? as u32;
     let outcome = match value.get("outcome").and_then(Value::as_str).unwrap_or("ok") {

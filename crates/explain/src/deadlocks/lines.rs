@@ -52,6 +52,11 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
                 more += 1;
             }
             let fields = fields_of(&record);
+            if fields.len() <= CSV_QUERY {
+                // A prefix with commas in it.
+                record.lines().zip(number..).for_each(|(line, at)| push_plain(&mut all, at, line));
+                continue;
+            }
             let field = |at: usize| fields.get(at).map_or("", String::as_str);
             let told = [CSV_SEVERITY, CSV_STATE, CSV_MESSAGE, CSV_DETAIL, CSV_CONTEXT, CSV_QUERY];
             push_record(&mut all, number, told.map(field));

@@ -155,7 +155,10 @@ fn unlabelled(text: &str) -> (Option<&str>, &str) {
         known.contains(&label.trim()).then_some((label, rest))
     });
     let Some((before, rest)) = split else { return (None, text) };
-    let label = before.trim_end().rsplit(char::is_whitespace).next().unwrap_or(before);
+    // A prefix may end without a blank: `…:[77]:DETAIL`.
+    let label = before.trim_end();
+    let begin = label.trim_end_matches(char::is_alphabetic).len();
+    let label = &label[begin..];
     let is_shouted = |c: char| c.is_alphabetic() && !c.is_lowercase();
     let is_label = label.chars().all(is_shouted) || ["Detail", "Hint", "Where"].contains(&label);
     match !label.is_empty() && is_label {

@@ -66,9 +66,26 @@ const TESTS_MOST: usize = 200;
 /// What stands where there is no value.
 const BLANKS: [&str; 8] = ["", "nan", "na", "n/a", "null", "none", "-", "inf"];
 /// Parts of names of which less is better.
-const LOWER: [&str; 14] = [
-    "latency", "time", "duration", "elapsed", "p50", "p90", "p95", "p99", "cpu", "bytes", "_ns",
-    "_us", "_ms", "seconds",
+const LOWER: [&str; 36] = [
+    "latency", "time", "duration", "elapsed", "p50", "p90", "p95", "p99", "99th", "95th", "cpu",
+    "bytes", "_ns", "_us", "_ms", "(ns)", "(us)", "(ms)", "(s)", "ns/", "us/", "ms/", "sec/",
+    "b/op", "allocs", "seconds", "error", "retries", "abort", "deadlock", "miss", "memory", "rss",
+    "wait", "lag", "delay",
+];
+/// Parts of names of which more is better.
+const HIGHER: [&str; 12] = [
+    "qps",
+    "tps",
+    "ops",
+    "rps",
+    "rate",
+    "throughput",
+    "per_s",
+    "/s",
+    "score",
+    "speed",
+    "hits",
+    "ips",
 ];
 
 /// The history that a file tells. `name` is what the file is called in messages.
@@ -501,12 +518,17 @@ fn series(
         let text = format!("{blank} of {} rows without a value left out.", order.len());
         raw.warnings.push(Warning::new(Severity::Note, "blanks", text));
     }
-    if question.better.is_none() {
+    let is_known = is_lower || HIGHER.iter().any(|part| told.contains(part));
+    if question.better.is_none() && is_known {
         let text = format!(
             "That {} is better is taken from the name of the column; --better says otherwise.",
             by_name.name()
         );
         raw.warnings.push(Warning::new(Severity::Note, "direction", text));
+    } else if question.better.is_none() {
+        let text = "The name of the column does not say whether more or less is better; more is \
+                    assumed, and --better says it.";
+        raw.warnings.push(Warning::new(Severity::Caution, "direction", text));
     }
     Ok(raw)
 }
@@ -607,7 +629,8 @@ mod tests {
         assert_eq!(points, [("w", 1.0), ("x,\ny", 3.0)]);
         let codes: Vec<&str> =
             series.warnings.iter().map(|warning| warning.code.as_str()).collect();
-        assert_eq!(codes, ["blanks", "direction", "too-short"]);
+        assert_eq!(codes, ["blanks", "direction", "too-short"], "the name says nothing");
+        assert_eq!(series.warnings[1].severity, Severity::Caution);
         assert_eq!(history.warnings[0].code, "sorted");
     }
 

@@ -535,7 +535,14 @@ impl Case<'_> {
 
     /// Says why it ends before its end.
     fn ends_here(&mut self) {
-        let continues = format!("dbdyno explain {} continues from here", self.question.run.id);
+        let by = match (self.question.rates, self.question.by) {
+            (None, _) => " --count-only",
+            (Some(_), Some(Witness::Rate)) => " --by rate",
+            (Some(_), Some(Witness::Instructions)) => " --by instructions",
+            (Some(_), None) => "",
+        };
+        let id = &self.question.run.id;
+        let continues = format!("dbdyno explain {id}{by} continues from here");
         let text = match (self.time.is_asked(), self.has_begun && !self.has_kept) {
             (true, _) => format!("it was interrupted; {continues}"),
             (false, false) => format!("the time limit was reached; {continues}"),
