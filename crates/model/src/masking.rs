@@ -26,8 +26,8 @@ const UNREADABLE: char = '\u{fffd}';
 /// What is shown for a secret.
 const SHOWN: &str = "…";
 /// Names of options and keywords end so where the value is a secret.
-const SECRET_ENDINGS: [&str; 7] =
-    ["password", "passwd", "pass", "pwd", "passphrase", "secret", "token"];
+const SECRET_ENDINGS: [&str; 9] =
+    ["password", "passwd", "pass", "pwd", "passphrase", "secret", "token", "sst_auth", "conninfo"];
 
 /// The text of a target without its secrets.
 #[derive(Clone, PartialEq, Eq)]

@@ -284,6 +284,13 @@ impl Setting {
         let wrong = |usage: &str| {
             Err(TargetError::Malformed(format!("{of}: {name}={value} is not understood; {usage}")))
         };
+        // Its value was taken out before, as that of a password.
+        if is_secret(name) {
+            return Err(TargetError::Malformed(format!(
+                "{of}: {name} has a password in it, and what a server is told is shown and stored; \
+                 leave it out"
+            )));
+        }
         if value.chars().any(char::is_control) || value.len() > LONGEST {
             return wrong("a value is one line of at most 1024 bytes");
         }
@@ -369,6 +376,15 @@ pub fn plain_name(name: &str) -> String {
     let name = name.strip_prefix("loose_").unwrap_or(&name);
     let prefixes = ["skip_", "disable_", "enable_"];
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name).to_owned()
+}
+
+/// Whether the value of a server's option is a password, or has one in it: what servers are told is
+/// shown and stored.
+pub fn is_secret(name: &str) -> bool {
+    let plain = plain_name(name).replace('-', "_");
+    let is_switch = plain == "disconnect_on_expired_password";
+    let endings = ["password", "passphrase", "sst_auth", "conninfo", "passphrase_command"];
+    !is_switch && endings.iter().any(|ending| plain.ends_with(ending))
 }
 
 /// Whether this option is dbdyno's own, so that nobody else can set it.
@@ -512,6 +528,22 @@ mod tests {
     use crate::begin::{Begin, Cache};
     use crate::random::{Stream, stream};
     use crate::target::{ArmSpec, Record, ReleaseSpec, Target};
+
+    #[test]
+    fn no_server_is_told_a_password_that_would_be_stored() {
+        for text in [
+            "mariadb:10.11?wsrep_sst_auth=u:hunter2",
+            "mysql:8.0?report_password=hunter2",
+            "mysql:8.0?loose_report-password=hunter2",
+            "postgres:17?primary_conninfo=host=x user=u password=hunter2",
+        ] {
+            let told = text.parse::<ArmSpec>().unwrap_err().to_string();
+            assert!(told.contains("has a password in it"), "{told}");
+            assert!(!told.contains("hunter2"), "{told}");
+        }
+        assert!(!is_secret("disconnect_on_expired_password") && !is_secret("secure_auth"));
+        assert!("mysql:8.0?validate_password.length=8".parse::<ArmSpec>().is_ok());
+    }
 
     fn pick<T: Copy>(stream: &mut Stream, of: &[T]) -> T {
         of[stream.below(of.len() as u64) as usize]
