@@ -24,6 +24,8 @@ pub(crate) const DIGITS_MOST: u32 = 36;
 const ROW_DIGITS: Digits = Digits { before: 10, behind: 0 };
 /// Parentheses and signs within each other.
 const DEPTH_MOST: u32 = 32;
+/// Characters of a formula.
+const LONGEST: usize = 2_000;
 
 /// A formula. Names are texts in a template and numbers where it has been bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +77,10 @@ impl Formula<String> {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<Formula<String>, String> {
+        // Each term of a sum lies within the next, and dropping them takes as much of the stack.
+        if text.len() > LONGEST {
+            return Err(format!("a formula has at most {LONGEST} characters, not {}", text.len()));
+        }
         let mut parser = Parser { rest: text.trim_start(), depth: 0 };
         let formula = parser.sum()?;
         match parser.rest.is_empty() {
@@ -377,6 +383,13 @@ mod tests {
             Some(number) => number.push(&mut shown),
         }
         String::from_utf8(shown).unwrap()
+    }
+
+    #[test]
+    fn a_formula_that_is_too_long_is_refused_and_not_followed() {
+        let long = format!("1{}", "+1".repeat(300_000));
+        let told = Formula::parse(&long).unwrap_err();
+        assert!(told.contains("at most 2000 characters"), "{told}");
     }
 
     #[test]
