@@ -1,7 +1,10 @@
 //! Version, settings and build of an arm, asked from the arm itself.
 
-use dbdyno_model::{Dialect, Environment};
+use dbdyno_model::{Dialect, Environment, setting};
 use dbdyno_wire::{Client, Encryption, WireError};
+
+/// Stands for a value that is not kept.
+const NOT_KEPT: &str = "(a password, not kept)";
 
 /// SQLite has no list of settings with values; these are the ones that change what is measured.
 const SQLITE_PRAGMAS: [&str; 12] = [
@@ -46,13 +49,21 @@ pub(crate) fn settings(
     };
     for row in settings {
         if let [Some(name), value, ..] = row.as_slice() {
-            let value = value.as_deref().unwrap_or("NULL");
-            environment.set(format!("variable.{name}"), general(value, instance));
+            environment.set(format!("variable.{name}"), kept(name, value.as_deref(), instance));
         }
     }
     neutral(dialect, &mut environment);
     build(client, dialect, &mut environment);
     Ok(environment)
+}
+
+/// What is kept of a variable: not what has a password in it, as the source of a standby has.
+fn kept(name: &str, value: Option<&str>, instance: &[(String, &str)]) -> String {
+    match value {
+        None => "NULL".to_owned(),
+        Some(value) if setting::is_secret(name) && !value.is_empty() => NOT_KEPT.to_owned(),
+        Some(value) => general(value, instance),
+    }
 }
 
 /// `16384 8kB` of a value and its unit.
@@ -196,6 +207,16 @@ pub(crate) fn general(value: &str, instance: &[(String, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_password_that_a_server_shows_is_not_kept() {
+        for name in ["primary_conninfo", "wsrep_sst_auth", "report_password"] {
+            assert_eq!(kept(name, Some("user=u password=hunter2"), &[]), NOT_KEPT);
+            assert_eq!(kept(name, Some(""), &[]), "");
+        }
+        assert_eq!(kept("disconnect_on_expired_password", Some("ON"), &[]), "ON");
+        assert_eq!(kept("x", None, &[]), "NULL");
+    }
 
     #[test]
     fn families_are_compared_in_words_of_neither() {
