@@ -69,7 +69,8 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     }
     let levels = if flags.level.is_empty() { &USUAL[..] } else { &flags.level };
     let checker = Checker::new(&history);
-    if checker.contention().committed == 0 {
+    let seen = checker.contention();
+    if seen.committed == 0 {
         return Err(Failure::Usage(format!(
             "{}: none of its {} transactions is known to have committed, so that there is nothing \
              to judge; a history needs the ends of transactions, such as :type :ok",
@@ -92,8 +93,8 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         draw(&history, &verdicts, directory)?;
     }
     output::print(&match flags.format {
-        DoctorFormat::Text => output::lines(text(&history, &checker.contention(), &verdicts)),
-        DoctorFormat::Json => json(&history, &checker.contention(), &verdicts),
+        DoctorFormat::Text => output::lines(text(&history, &seen, &verdicts)),
+        DoctorFormat::Json => json(&history, &seen, &verdicts),
     })?;
     let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
     Ok(match () {

@@ -14,6 +14,8 @@ use crate::screen;
 
 /// A log is read into memory; a larger one is cut by its user.
 const LOG_MOST: u64 = 2 << 30;
+/// One that is packed may be small and grow without end.
+const UNPACKED_MOST: u64 = 256 << 20;
 
 /// The flags of `dbdyno deadlocks`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -79,7 +81,7 @@ fn text_of(file: &Path) -> Result<String, Failure> {
         Some("-") => input::read_from(std::io::stdin().lock(), LOG_MOST),
         _ => input::read(file, LOG_MOST),
     };
-    let text = read.and_then(|bytes| input::decoded(bytes, LOG_MOST));
+    let text = read.and_then(|bytes| input::decoded(bytes, UNPACKED_MOST));
     text.map_err(|error| {
         let text =
             format!("could not read {}: {error}; name the error log of a server", file.display());

@@ -431,8 +431,7 @@ fn parse_url(
         _ if scheme.starts_with("jdbc:") => {
             let kind = scheme.trim_start_matches("jdbc:").split(':').next().unwrap_or_default();
             return Err(malformed(format!(
-                "this is a string for JDBC; write {kind}://USER@HOST:PORT/DATABASE, and the words \
-                 of the server's own client behind a question mark"
+                "this is a string for JDBC; write {kind}://USER@HOST:PORT/DATABASE"
             )));
         }
         _ => return Err(TargetError::UnknownKind(scheme.to_owned())),
@@ -465,7 +464,14 @@ fn parse_url(
     let mut url = UrlParts { dialect, host, port, socket, user, password, database, login_path };
     let tls = Tls::take(&mut options, dialect).map_err(wrong)?;
     for (name, value) in options {
-        url.tell(&name, value, masked)?.map_err(wrong)?;
+        match name.as_str() {
+            "password" if url.password.is_none() => {
+                url.password = Some(password_of(&value, masked)?);
+            }
+            "host" | "hostaddr" if !value.starts_with('/') => url.host = one_host(&value)?,
+            "port" => url.port = port_of(&value)?,
+            name => url.tell(name, value).map_err(wrong)?,
+        }
     }
     let (transport, login_path) = (url.transport(), url.login_path);
     let is_given = !url.user.is_empty() || login_path.is_some();
@@ -484,43 +490,32 @@ fn parse_url(
 }
 
 impl UrlParts {
-    /// Takes a word behind the question mark; the inner error is a sentence about it.
-    fn tell(
-        &mut self,
-        name: &str,
-        value: String,
-        masked: &MaskedTarget,
-    ) -> Result<Result<(), String>, TargetError> {
+    /// Takes a word behind the question mark; an error is a sentence about it.
+    fn tell(&mut self, name: &str, value: String) -> Result<(), String> {
         match name {
-            "socket" => self.socket = Some(value),
-            "host" if value.starts_with('/') => self.socket = Some(value),
-            "host" | "hostaddr" => self.host = one_host(&value)?,
-            "port" => self.port = port_of(&value)?,
+            "socket" | "host" => self.socket = Some(value),
             "dbname" if self.database.is_empty() => self.database = value,
             "user" if self.user.is_empty() => self.user = value,
-            "password" if self.password.is_none() => {
-                self.password = Some(password_of(&value, masked)?);
-            }
             "user" | "password" | "dbname" => {
-                return Ok(Err(format!(
+                return Err(format!(
                     "{name}= is given twice; leave it out behind the question mark"
-                )));
+                ));
             }
             "login-path" if self.dialect == Dialect::Mysql => self.login_path = Some(value),
             _ if self.dialect == Dialect::Postgres && OF_LIBPQ.contains(&name) => {
-                return Ok(Err(format!(
+                return Err(format!(
                     "{name}= is a word of libpq that dbdyno does not follow; leave it out, and \
                      name the one server that is meant"
-                )));
+                ));
             }
             _ => {
-                return Ok(Err(format!(
+                return Err(format!(
                     "unknown option {name:?}; known are socket=PATH, user=, password=, \
                      slow=SHARE%, tls=MODE and the words of the server's own client for it"
-                )));
+                ));
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     fn transport(&self) -> Transport {
