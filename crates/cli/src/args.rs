@@ -335,6 +335,10 @@ pub(crate) struct Resume {
     /// Limit of the measuring time from now on: 10m, 90s, 1h; cells share it
     #[arg(long, value_name = "TIME", value_parser = values::parse_limit)]
     pub limit: Option<Duration>,
+    /// Go on also with a run that was not begun from this home: start the servers that the store
+    /// names, with their options, and send its statements
+    #[arg(long)]
+    pub trust_store: bool,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails in one, 3 if one is
     /// undecided
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]

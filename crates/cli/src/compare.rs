@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::once::Once;
 use crate::progress::Ticker;
 use crate::values::{Side, read_side};
-use crate::{answer, arms, explanation, login, output, plan, session, until};
+use crate::{answer, arms, explanation, login, origin, output, plan, session, until};
 
 /// Compares servers, or two stored runs.
 pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
@@ -94,7 +94,7 @@ pub(crate) fn measured(
 ) -> Result<(Store, Run), Failure> {
     let plan = plan::from_flags(flags, arms)?;
     let home = session::open_home(place)?;
-    let mut store = session::open_store(place)?;
+    let mut store = session::open_own_store(place)?;
     let known = plan::runs_alike(&plan, &store);
     let (plan, notes) = until::aim(plan, flags, &known)?;
     notes.iter().for_each(|note| output::say_lines(&output::talk("note", note)));
@@ -117,9 +117,10 @@ pub(crate) fn measured(
 /// Goes on with a run that stopped.
 pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
-    let mut store = session::open_store(place)?;
+    let mut store = session::open_own_store(place)?.trusted(flags.trust_store);
     let stop = session::stop_flag();
     let mut run = store.load(&store.resolve(&flags.run)?)?;
+    origin::announce(&store, &run)?;
     for arm in run.plan.indices() {
         login::fill(run.plan.spec_mut(arm))?;
     }

@@ -23,7 +23,7 @@ const CLIENTS: [u32; 2] = [16, 128];
 /// Measures for less than a minute, prints the table, writes the report.
 pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
-    let mut store = session::open_store(place)?;
+    let mut store = session::open_own_store(place)?;
     let stop = session::stop_flag();
     let arm = |text: &str| text.parse().expect("the targets of the demo are well formed");
     let plan = Plan {

@@ -186,7 +186,7 @@ fn servers(
         counting: dbdyno_model::Counting::No,
     };
     let home = session::open_home(place)?;
-    let mut store = session::open_store(place)?;
+    let mut store = session::open_own_store(place)?;
     let stop = session::stop_flag();
     let mut ticker = Ticker::new();
     let clock = session::clock(&plan, &store, 0)?;

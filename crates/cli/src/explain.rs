@@ -15,7 +15,7 @@ use crate::args::{Place, Shape};
 use crate::exit::Exit;
 use crate::explanation::{By, Extent, explainable, explained, nothing, shown};
 use crate::failure::Failure;
-use crate::{arms, compare, output, session};
+use crate::{arms, compare, origin, output, session};
 
 /// The flags of `dbdyno explain`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -47,6 +47,10 @@ pub(crate) struct Explain {
     /// done by then is cut short; 0 shows what is known already
     #[arg(long, value_name = "TIME", value_parser = crate::values::parse_limit_of_trials)]
     pub limit: Option<Duration>,
+    /// Carry out trials also for a run that was not begun from this home: start the servers that
+    /// the store names, with their options, and send its statements
+    #[arg(long, conflicts_with = "test")]
+    pub trust_store: bool,
     /// List all counters that the servers report, also those that do not differ
     #[arg(long)]
     pub all_facts: bool,
@@ -73,7 +77,7 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
             (store, run)
         }
         None => {
-            let store = session::open_store(place)?;
+            let store = session::open_own_store(place)?.trusted(flags.trust_store);
             let run = arms::stored(&store, &flags.run)?;
             (store, run)
         }
@@ -91,6 +95,10 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
         all.into_iter().filter(is_wanted).map(|cell| (&run, cell)).collect();
     if cells.is_empty() {
         return nothing(&run, is_named);
+    }
+    let is_startable = run.plan.specs().values().all(|arm| arm.can_be_restarted());
+    if is_startable && flags.limit != Some(Duration::ZERO) {
+        origin::announce(&store, &run)?;
     }
     let home = session::open_home(place)?;
     let mut all = explained(&home, &mut store, &cells, extent)?;

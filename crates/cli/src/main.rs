@@ -37,6 +37,7 @@ mod manual;
 mod model;
 mod once;
 mod online;
+mod origin;
 mod output;
 mod plan;
 mod printed;

@@ -188,7 +188,7 @@ fn taken(
     plan: &Plan,
 ) -> Result<(Vec<Sampled>, Exit), Failure> {
     let home = session::open_home(place)?;
-    let mut store = session::open_store(place)?;
+    let mut store = session::open_own_store(place)?;
     let stop = session::stop_flag();
     output::say(&format!(
         "profiles of {}: {} of each arm, {:.0} s each",

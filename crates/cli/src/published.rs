@@ -29,7 +29,7 @@ pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failur
             "--explain has no shape in csv and svg; take text, markdown or json".to_owned(),
         ));
     }
-    let mut store = session::open_store(place)?;
+    let mut store = session::open_own_store(place)?;
     let of_file = |file: &PathBuf| {
         let experiment = experiment::read(file)?;
         if experiment.published.tables.is_empty() && experiment.expectations.is_empty() {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use dbdyno_lab::Clock;
 use dbdyno_model::Plan;
 use dbdyno_sandbox::Home;
-use dbdyno_store::Store;
+use dbdyno_store::{SealKey, Store};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::args::Place;
@@ -41,13 +41,18 @@ fn home_of(place: &Place) -> Result<Home, Failure> {
     Ok(home)
 }
 
-/// Opens the store.
+/// Opens the store, to look at what it has.
 pub(crate) fn open_store(place: &Place) -> Result<Store, Failure> {
     let path: PathBuf = match &place.store {
         Some(path) => path.clone(),
         None => home_of(place)?.store_path(),
     };
     Ok(Store::open(&path)?)
+}
+
+/// Opens the store, to begin runs in it or to go on with those that this home began.
+pub(crate) fn open_own_store(place: &Place) -> Result<Store, Failure> {
+    Ok(open_store(place)?.sealed_by(SealKey::of(home_of(place)?.secret()?)))
 }
 
 /// The clock of an experiment by this plan, which goes on after so many rounds. Tests that stop or

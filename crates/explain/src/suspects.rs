@@ -15,7 +15,7 @@
 
 use dbdyno_model::{
     ArmSpec, Audit, Change, Dialect, FactComparison, FactWorth, Inequality, Lead, PerArm, Suspect,
-    Target, Untried, Weight,
+    Target, Untried, Weight, setting,
 };
 
 use crate::equal::ALLOCATOR;
@@ -231,6 +231,10 @@ fn why_not(one: &Inequality) -> Option<&'static str> {
     let Some(name) = one.name.strip_prefix(VARIABLE) else {
         return Some("it is no setting of the server");
     };
+    let values = [&one.base, &one.test].into_iter().flatten();
+    if values.into_iter().any(|value| setting::is_carried_out(name, value)) {
+        return Some("it names a file, a program or a statement, which no other server is given");
+    }
     let (Some(base), Some(test)) = (&one.base, &one.test) else {
         if is_switch(one).is_some() && !is_no_option(name) {
             return None;
@@ -406,6 +410,37 @@ fn rule_key(one: &Suspect) -> &'static str {
 mod tests {
     use super::*;
     use dbdyno_model::Direction;
+
+    /// What a server says of itself must not become a program that another one starts.
+    #[test]
+    fn no_value_that_a_server_would_run_is_tried() {
+        let arms = PerArm {
+            base: "postgres://ann@10.0.0.7/shop".parse().unwrap(),
+            test: "postgres:17".parse().unwrap(),
+        };
+        let hostile = [
+            ("variable.archive_command", "touch /tmp/x"),
+            ("variable.archive_library", "evil"),
+            ("variable.shared_preload_libraries", "/tmp/evil.so"),
+            ("variable.jit_provider", "evil"),
+            ("variable.init_connect", "drop table t"),
+            ("variable.init_file", "x.sql"),
+            ("variable.wsrep_notify_cmd", "reboot"),
+            ("variable.local_preload_libraries", "../evil"),
+        ];
+        let mut audit = Audit { unequal: Vec::new(), equal: 0 };
+        for (name, value) in hostile {
+            audit.unequal.push(unequal(name, Some(value), Some("a"), Change::Different));
+            audit.unequal.push(unequal(name, Some("a"), Some(value), Change::Different));
+        }
+        let work_mem = unequal("variable.work_mem", Some("4MB"), Some("8MB"), Change::Different);
+        audit.unequal.push(work_mem);
+        let found = suspects(&arms, &audit);
+        let tried: Vec<&str> = found.tried.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(tried, ["work_mem"]);
+        let command = found.untried.iter().find(|one| one.name == "archive_command").unwrap();
+        assert!(command.why.contains("a program"), "{}", command.why);
+    }
 
     fn unequal(name: &str, base: Option<&str>, test: Option<&str>, change: Change) -> Inequality {
         Inequality {

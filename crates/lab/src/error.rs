@@ -25,6 +25,8 @@ pub enum LabError {
     Judge(JudgeError),
     /// The servers are not those that began the run. A whole sentence.
     Unlike(String),
+    /// Somebody else wrote what this run would carry out.
+    Foreign(RunId),
     /// The loads of a plan cannot be asked of its arms. A whole sentence.
     Loads(String),
     /// Another process, with this pid, is measuring this run.
@@ -52,6 +54,7 @@ impl LabError {
             LabError::Store(_)
             | LabError::Judge(_)
             | LabError::Unlike(_)
+            | LabError::Foreign(_)
             | LabError::Loads(_)
             | LabError::Busy(..)
             | LabError::Arrivals(_)
@@ -109,6 +112,12 @@ impl fmt::Display for LabError {
             | LabError::Idle(text)
             | LabError::Loads(text)
             | LabError::Profile(text) => f.write_str(text),
+            LabError::Foreign(run) => write!(
+                f,
+                "run {run} was not begun from this home, or was changed since; what it names is \
+                 not started, and none of its statements is sent; if you trust whoever wrote it: \
+                 `dbdyno resume {run} --trust-store`, or `dbdyno explain {run} --trust-store`"
+            ),
             LabError::Busy(run, pid) => {
                 write!(
                     f,

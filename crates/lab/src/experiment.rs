@@ -76,7 +76,8 @@ pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> 
 ///
 /// # Errors
 /// [`LabError::Unlike`] for a run that is complete, or whose servers have changed since;
-/// [`LabError::Busy`] if it is being measured; or whatever was in the way.
+/// [`LabError::Busy`] if it is being measured; [`LabError::Foreign`] if somebody else wrote it; or
+/// whatever was in the way.
 pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
     if run.status == RunStatus::Complete {
         let text = format!("run {} is complete; begin a new one: {}", run.id, run.command);
@@ -106,6 +107,7 @@ fn take_on(
     left: &Remaining,
     longer: Option<&Option<Warning>>,
 ) -> Result<RunId, LabError> {
+    lab.check_origin(&run.id)?;
     let hold = Hold::take(&run.id)?;
     if left.rounds_left == 0 && longer.is_some() {
         return Ok(run.id.clone());

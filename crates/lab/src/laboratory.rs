@@ -25,6 +25,18 @@ pub struct Lab<'a> {
 }
 
 impl Lab<'_> {
+    /// Refuses to carry out what somebody else wrote into the store, where the user does not trust
+    /// it: servers that are started, with their options, and statements that are sent.
+    ///
+    /// # Errors
+    /// [`LabError::Foreign`], or a store that cannot be read.
+    pub(crate) fn check_origin(&self, run: &RunId) -> Result<(), LabError> {
+        match self.store.may_be_carried_out(run)? {
+            true => Ok(()),
+            false => Err(LabError::Foreign(run.clone())),
+        }
+    }
+
     /// Stores that a run goes on without an arm, and tells it.
     ///
     /// # Errors

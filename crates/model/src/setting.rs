@@ -387,6 +387,29 @@ pub fn is_secret(name: &str) -> bool {
     !is_switch && endings.iter().any(|ending| plain.ends_with(ending))
 }
 
+/// Whether a server would run this value, as a command, a statement or a library, or use the file
+/// that it names. One server's value of it is never told to another: whoever sets it decides what is
+/// carried out on the machine of whoever copies it.
+pub fn is_carried_out(name: &str, value: &str) -> bool {
+    let plain = plain_name(name).to_ascii_lowercase();
+    let endings = [
+        "_command",
+        "_cmd",
+        "_exe",
+        "_file",
+        "_dir",
+        "_directory",
+        "_path",
+        "_library",
+        "provider",
+    ];
+    let beginnings = ["init_", "plugin", "wsrep_sst", "ssl_", "tls_"];
+    let is_zone = plain.ends_with("timezone") || plain.ends_with("time_zone");
+    endings.iter().any(|ending| plain.ends_with(ending))
+        || beginnings.iter().any(|beginning| plain.starts_with(beginning))
+        || (value.contains(['/', '\\']) && !is_zone)
+}
+
 /// Whether this option is dbdyno's own, so that nobody else can set it.
 pub fn is_ours(name: &str) -> bool {
     OURS.contains(&plain_name(name).as_str()) || plain_name(name) == "grant_tables"

@@ -24,6 +24,7 @@
 //!   run/           what belongs to a running dbdyno: data, sockets, logs; see `claim`
 //!   bg/            servers that run without a dbdyno; see `background`
 //!   receipts/      what was left at servers that are not ours; see `receipt`
+//!   secret         by which runs are told apart that this home began; see `secret`
 //! ```
 //!
 //! **Nothing left behind** rests on three things that do not depend on each other: `Drop` of
@@ -71,6 +72,7 @@ mod recorder;
 mod registry;
 mod release;
 mod relocate;
+mod secret;
 mod server;
 mod sources;
 mod space;

@@ -12,7 +12,8 @@
 //!    ├─ 1─n counted, counted_function, counted_call
 //!    ├─ 1─n warning
 //!    ├─ 1─n wait
-//!    └─ 1─n trial ──▶ run that explains it
+//!    ├─ 1─n trial ──▶ run that explains it
+//!    └─ 1─1 seal, of the home that began it
 //!   shown_note: notes on the method that were shown once
 //! ```
 //!
@@ -29,7 +30,8 @@
 //! command that holds one is refused.
 //!
 //! *Foreign files* are data: nothing in one is run, what has our names is our tables, and a
-//! question has a most number of steps (`guard`).
+//! question has a most number of steps (`guard`). A run that this home did not begin can be told from
+//! one that it did (`seal`).
 //!
 //! *Durability*: WAL with `synchronous=NORMAL`. A commit survives the death of the process; a power
 //! cut may take the last rounds but never the file. A sync per round would be a disturbance of our
@@ -42,6 +44,7 @@ mod guard;
 mod names;
 mod read;
 mod schema;
+mod seal;
 mod self_test;
 mod shown;
 mod sound;
@@ -59,6 +62,7 @@ use guard::Allowance;
 pub use error::{Result, StoreError};
 pub use read::{Listed, RunSummary};
 pub use schema::VERSION;
+pub use seal::SealKey;
 pub use write::NewRun;
 
 /// An open store. Several processes may use one file; readers see whole rounds.
@@ -67,6 +71,8 @@ pub struct Store {
     connection: Connection,
     allowance: Allowance,
     path: PathBuf,
+    seal_key: Option<SealKey>,
+    is_trusted: bool,
 }
 
 impl Store {
@@ -78,7 +84,13 @@ impl Store {
     /// process holds it; each says what to try.
     pub fn open(path: &Path) -> Result<Store> {
         let (connection, allowance) = schema::open(path, schema::read_write())?;
-        Ok(Store { connection, allowance, path: path.to_owned() })
+        Ok(Store {
+            connection,
+            allowance,
+            path: path.to_owned(),
+            seal_key: None,
+            is_trusted: false,
+        })
     }
 
     /// Where the store is.

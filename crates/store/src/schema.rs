@@ -25,7 +25,7 @@ const APPLICATION_ID: i64 = 0x6479_6e6f;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Step `i` makes version `i + 1` out of version `i`.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     include_str!("schema_v1.sql"),
     include_str!("schema_v2.sql"),
     include_str!("schema_v3.sql"),
@@ -37,6 +37,7 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("schema_v9.sql"),
     include_str!("schema_v10.sql"),
     include_str!("schema_v11.sql"),
+    include_str!("schema_v12.sql"),
 ];
 
 pub(crate) fn read_write() -> OpenFlags {

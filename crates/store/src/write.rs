@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::Store;
 use crate::codec;
 use crate::error::{Result, StoreError};
+use crate::seal;
 use crate::terms;
 
 /// What is known of a run when it begins.
@@ -67,9 +68,11 @@ impl Store {
         check_name(new.name)?;
         check_command(new.command)?;
         check_plan(new.plan)?;
+        let key = self.seal_key.clone();
         self.write(|transaction| {
             let id = fresh_id(transaction)?;
             insert_run(transaction, &id, new)?;
+            seal::set(transaction, key.as_ref(), seq_of(transaction, &id)?)?;
             Ok(id)
         })
     }
@@ -85,8 +88,7 @@ impl Store {
         environment: &Environment,
     ) -> Result<()> {
         let arm = arm.into();
-        self.write(|transaction| {
-            let seq = seq_of(transaction, run)?;
+        self.change(run, |transaction, seq| {
             let environment = intern(transaction, environment)?;
             transaction.execute(
                 "UPDATE arm SET environment = ?3 WHERE run = ?1 AND arm = ?2",
@@ -224,14 +226,26 @@ impl Store {
     /// # Errors
     /// No such run, or a file that cannot be written.
     pub fn extend(&mut self, run: &RunId, plan: &Plan) -> Result<()> {
-        self.write(|transaction| {
-            let seq = seq_of(transaction, run)?;
+        self.change(run, |transaction, seq| {
             transaction.execute(
                 "UPDATE run SET pairs = ?2, restarts = ?3, status = ?4 WHERE seq = ?1",
                 params![seq, plan.pairs, plan.restarts, RunStatus::Partial.name()],
             )?;
             terms::write(transaction, seq, plan)?;
             Ok(())
+        })
+    }
+
+    /// Changes what a run would carry out, and seals it again if it was sealed.
+    pub(crate) fn change(
+        &mut self,
+        run: &RunId,
+        work: impl FnOnce(&Transaction, i64) -> std::result::Result<(), WriteError>,
+    ) -> Result<()> {
+        let key = self.seal_key.clone();
+        self.write(|transaction| {
+            let seq = seq_of(transaction, run)?;
+            seal::keep(transaction, key.as_ref(), seq, || work(transaction, seq))
         })
     }
 

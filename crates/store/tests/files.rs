@@ -9,7 +9,7 @@ use dbdyno_model::{
     Round, Run, RunId, RunStatus, Severity, Stage, Stopping, Target, Transport, Verdict,
     WaitProfile, Warning, Witness,
 };
-use dbdyno_store::{NewRun, Store, StoreError, VERSION};
+use dbdyno_store::{NewRun, SealKey, Store, StoreError, VERSION};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -272,15 +272,37 @@ fn from_an_old_file_no_note_was_shown() {
     assert!(Store::open(&path).unwrap().shown_notes().unwrap().is_empty());
 }
 
-/// Made `data/v11.db`, and can show that the file would be made so again while version 11 is
+#[test]
+fn version_12_is_read_for_ever() {
+    let (_folder, path) = copy_of(12);
+    let store = Store::open(&path).unwrap();
+    let run = golden_run_with_calls();
+    assert_eq!(store.load(&run.id).unwrap(), run);
+    assert!(!store.is_own(&run.id).unwrap(), "nobody knows without a key");
+    assert!(store.sealed_by(golden_key()).is_own(&run.id).unwrap());
+}
+
+#[test]
+fn runs_of_an_old_file_are_of_nobody() {
+    let (_folder, path) = copy_of(11);
+    let store = Store::open(&path).unwrap().sealed_by(golden_key());
+    assert!(!store.is_own(&golden_run_with_calls().id).unwrap());
+}
+
+/// The key under which the runs of `data/v12.db` are sealed. Never change it.
+fn golden_key() -> SealKey {
+    SealKey::of("golden")
+}
+
+/// Made `data/v12.db`, and can show that the file would be made so again while version 12 is
 /// current.
 #[test]
 #[ignore = "writes into the source tree"]
-fn write_version_11() {
-    assert_eq!(VERSION, 11, "a released file is never written again");
+fn write_version_12() {
+    assert_eq!(VERSION, 12, "a released file is never written again");
     let path = golden_path(VERSION);
     let _ = std::fs::remove_file(&path);
-    let mut store = Store::open(&path).unwrap();
+    let mut store = Store::open(&path).unwrap().sealed_by(golden_key());
     let run = golden_run_with_calls();
     let id = put(&mut store, &run);
     store.note_self_test(&id, &run.rounds[0].key.cell, Verdict::Slower).unwrap();

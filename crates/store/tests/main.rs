@@ -6,3 +6,4 @@ mod files;
 mod killed;
 mod names;
 mod round_trip;
+mod seal;

@@ -291,3 +291,43 @@ fn a_place_far_to_the_right_is_told() {
         assert!(done.code == 2 && done.err.contains(":1:70008: "), "{args:?}: {done:?}");
     }
 }
+
+/// A run of the store of somebody else, and one of our own that somebody has changed: `resume` and
+/// `explain` would start what it names, and send its statements.
+#[test]
+fn what_a_strangers_store_names_is_not_carried_out() {
+    let (theirs, ours) = (Home::new(), Home::new());
+    let args = [&["compare", BASE, TEST][..], &SHORT].concat();
+    let mut child = theirs.start_and_halt(args, 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let store = theirs.path().join("dbdyno.db");
+    let store = store.to_str().unwrap();
+    let rounds = theirs.last_run().rounds.len();
+    let refused = ours.dbdyno(["resume", "--store", store]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    let run = theirs.last_run();
+    let told = [
+        format!("run {} was not begun from this home", run.id),
+        format!("test: to run, in this process, {TEST}"),
+        "--trust-store to `dbdyno resume`".to_owned(),
+    ];
+    for part in told {
+        assert!(refused.err.contains(&part), "{part:?} is missing in {}", refused.err);
+    }
+    assert_eq!((theirs.last_run().rounds.len(), theirs.last_run().status), (rounds, run.status));
+
+    let trusted = ours.dbdyno(["resume", "--store", store, "--trust-store"]);
+    assert_eq!(trusted.code, 0, "{trusted:?}");
+    assert!(trusted.err.contains("was not begun from this home"), "it is said all the same");
+
+    // What is known is shown; what would have to be tried is not.
+    let explain = ["explain", "@last", "--by", "rate", "--store", store];
+    let shown = ours.dbdyno([&explain[..], &["--limit", "0"]].concat());
+    assert!(shown.code == 3 && shown.out.contains("point-query"), "{shown:?}");
+    let refused = ours.dbdyno(explain);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.err.contains("was not begun from this home"), "{refused:?}");
+    let own = theirs.dbdyno([&explain[..4], &["--limit", "1s"]].concat());
+    assert!(own.code != 2 && !own.err.contains("not begun from this home"), "{own:?}");
+}

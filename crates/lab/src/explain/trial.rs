@@ -87,6 +87,7 @@ fn measured(
     plan: &Plan,
     witness: Witness,
 ) -> Result<RunId, LabError> {
+    lab.check_origin(&question.run.id)?;
     let command = command(plan);
     let order = Order {
         plan,

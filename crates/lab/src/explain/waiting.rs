@@ -74,6 +74,7 @@ impl Case<'_> {
     /// Takes profiles of waits, and keeps them if they are whole; `None` if the time was over
     /// before.
     fn looked_at(&self, lab: &mut Lab<'_>) -> Result<Option<Vec<WaitProfile>>, LabError> {
+        lab.check_origin(&self.question.run.id)?;
         lab.watch.progress(Progress::Trial("recording what sessions wait for"));
         let explained = &self.question.run.plan;
         let seconds = f64::from(explained.pairs) * explained.round_ns as f64 / 1e9;

@@ -1,0 +1,109 @@
+//! Which runs a home began: what is carried out is sealed, whoever has the file in between.
+
+use std::path::Path;
+
+use crate::common::{golden_run, put};
+use dbdyno_model::{EndedArm, RunId, RunStatus, Severity, Warning, Witness};
+use dbdyno_store::{SealKey, Store};
+use rusqlite::Connection;
+
+fn open(path: &Path) -> Store {
+    Store::open(path).unwrap().sealed_by(SealKey::of("of this home"))
+}
+
+/// Our run, in a file of its own.
+fn sealed() -> (tempfile::TempDir, std::path::PathBuf, RunId) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let run = put(&mut open(&path), &golden_run());
+    (folder, path, run)
+}
+
+#[test]
+fn a_run_is_of_the_home_that_began_it_and_of_no_other() {
+    let (_folder, path, run) = sealed();
+    assert!(open(&path).is_own(&run).unwrap());
+    let other = || Store::open(&path).unwrap().sealed_by(SealKey::of("of another home"));
+    assert!(!other().is_own(&run).unwrap());
+    assert!(!other().may_be_carried_out(&run).unwrap());
+    assert!(other().trusted(true).may_be_carried_out(&run).unwrap());
+    assert!(open(&path).is_own(&RunId("none".into())).is_err());
+    let theirs = put(&mut other(), &golden_run());
+    assert!(!open(&path).is_own(&theirs).unwrap());
+}
+
+/// Whatever `resume` or `explain` would start or send, changed behind our back.
+#[test]
+fn whoever_changes_what_is_carried_out_breaks_the_seal() {
+    let changes = [
+        "UPDATE arm SET target = 'postgres:17?archive_mode=on' WHERE arm = 'test'",
+        "UPDATE arm SET slow = 0.5 WHERE arm = 'test'",
+        "INSERT INTO arm (run, arm, target, slow) SELECT run, 'c', 'mysql:8.0', 1.0 FROM arm LIMIT 1",
+        "DELETE FROM arm WHERE arm = 'test'",
+        "UPDATE plan_file SET text = text || ' '",
+        "UPDATE plan_file SET file = 'x'",
+        "UPDATE plan_stage SET stage = 'scan' WHERE position = 2",
+        "UPDATE plan_stage SET label = NULL WHERE position = 2",
+        "UPDATE plan_clients SET clients = 4000 WHERE position = 0",
+        "INSERT INTO plan_term SELECT seq, 'limit_ns', '9' FROM run",
+        "UPDATE run SET rows = rows * 1000",
+        "UPDATE run SET seed = 0",
+        "UPDATE run SET driving = 'closed'",
+        "UPDATE run SET command = 'rm -rf /'",
+        "UPDATE environment_fact SET value = 'touch /tmp/x' WHERE name = \
+         (SELECT min(name) FROM environment_fact)",
+        "INSERT INTO environment_fact SELECT id, 'variable.x', 'y' FROM environment",
+        "UPDATE arm SET environment = NULL",
+        "UPDATE seal SET hmac = zeroblob(32)",
+        "UPDATE seal SET hmac = zeroblob(0)",
+        "DELETE FROM seal",
+    ];
+    for change in changes {
+        let (_folder, path, run) = sealed();
+        let changed = Connection::open(&path).unwrap().execute(change, []).unwrap();
+        assert!(changed > 0, "{change} changes nothing");
+        let mut store = open(&path);
+        assert!(!store.is_own(&run).unwrap(), "{change}");
+        // Nor is it ours after dbdyno has written to it.
+        store
+            .set_environment(&run, dbdyno_model::Arm::Base, &golden_run().environment.base)
+            .unwrap();
+        assert!(!store.is_own(&run).unwrap(), "{change}, and then a change of ours");
+    }
+}
+
+/// A seal is of the words of one run, not of any.
+#[test]
+fn a_seal_that_is_carried_to_another_run_does_not_hold() {
+    let (_folder, path, run) = sealed();
+    let theirs = put(&mut Store::open(&path).unwrap(), &{
+        let mut run = golden_run();
+        run.plan.rows += 1;
+        run
+    });
+    let raw = Connection::open(&path).unwrap();
+    let copy = "INSERT INTO seal SELECT (SELECT seq FROM run WHERE id = ?1), hmac FROM seal";
+    raw.execute(copy, [&theirs.0]).unwrap();
+    assert!(open(&path).is_own(&run).unwrap());
+    assert!(!open(&path).is_own(&theirs).unwrap());
+}
+
+#[test]
+fn what_dbdyno_writes_of_its_own_run_keeps_the_seal() {
+    let (_folder, path, run) = sealed();
+    let mut store = open(&path);
+    let mut golden = golden_run();
+    golden.plan.pairs += 8;
+    golden.plan.limit_ns = Some(7);
+    store.extend(&run, &golden.plan).unwrap();
+    golden.environment.test.facts.insert("variable.new".into(), "1".into());
+    store.set_environment(&run, dbdyno_model::Arm::Test, &golden.environment.test).unwrap();
+    let arm = golden.plan.indices().nth(1).unwrap();
+    store.end_arm(&run, &EndedArm { arm, why: "it fell".into() }).unwrap();
+    store.add_warning(&run, &Warning::new(Severity::Note, "code", "text")).unwrap();
+    store.finish(&run, RunStatus::Interrupted).unwrap();
+    store.reopen(&run).unwrap();
+    let trial = put(&mut store, &golden_run());
+    store.note_trial(&run, &trial, Witness::Rate).unwrap();
+    assert!(store.is_own(&run).unwrap() && store.is_own(&trial).unwrap());
+}
