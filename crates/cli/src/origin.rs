@@ -1,8 +1,8 @@
 //! Runs that this home did not begin: what going on with one would do, said before it is done.
 //!
 //! `resume`, and `explain` with its trials, start what a run names, with its options, and send the
-//! statements of its loads. The laboratory refuses that for a run of somebody else; here stands what
-//! the user has to look at before he says `--trust-store`.
+//! statements of its loads. The laboratory refuses that for a run of somebody else; here stands
+//! what the user has to look at before he says `--trust-store`.
 
 use dbdyno_model::{ArmSpec, Run, Target, foreign};
 use dbdyno_store::Store;

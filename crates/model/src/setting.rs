@@ -388,8 +388,8 @@ pub fn is_secret(name: &str) -> bool {
 }
 
 /// Whether a server would run this value, as a command, a statement or a library, or use the file
-/// that it names. One server's value of it is never told to another: whoever sets it decides what is
-/// carried out on the machine of whoever copies it.
+/// that it names. One server's value of it is never told to another: whoever sets it decides what
+/// is carried out on the machine of whoever copies it.
 pub fn is_carried_out(name: &str, value: &str) -> bool {
     let plain = plain_name(name).to_ascii_lowercase();
     let endings = [

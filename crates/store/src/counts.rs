@@ -6,7 +6,8 @@ use rusqlite::{Connection, Row, params};
 
 use crate::Store;
 use crate::error::Result;
-use crate::write::{seq_of, signed};
+use crate::transaction::seq_of;
+use crate::write::signed;
 
 impl Store {
     /// Stores what was counted of a load in an arm; every sample and every function is of those.

@@ -30,8 +30,8 @@
 //! command that holds one is refused.
 //!
 //! *Foreign files* are data: nothing in one is run, what has our names is our tables, and a
-//! question has a most number of steps (`guard`). A run that this home did not begin can be told from
-//! one that it did (`seal`).
+//! question has a most number of steps (`guard`). A run that this home did not begin can be told
+//! from one that it did (`seal`).
 //!
 //! *Durability*: WAL with `synchronous=NORMAL`. A commit survives the death of the process; a power
 //! cut may take the last rounds but never the file. A sync per round would be a disturbance of our
@@ -49,6 +49,7 @@ mod self_test;
 mod shown;
 mod sound;
 mod terms;
+mod transaction;
 mod trials;
 mod waits;
 mod write;

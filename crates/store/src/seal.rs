@@ -18,7 +18,7 @@ use sha2::Sha256;
 
 use crate::Store;
 use crate::error::Result;
-use crate::write::{WriteError, seq_of};
+use crate::transaction::{WriteError, seq_of};
 
 /// Everything of a run that is carried out: the plan with the texts of its loads, the arms, and the
 /// facts of which `explain` makes options.

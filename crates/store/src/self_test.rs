@@ -30,7 +30,7 @@ impl Store {
     /// No such run, or a file that cannot be written.
     pub fn note_self_test(&mut self, run: &RunId, cell: &Cell, verdict: Verdict) -> Result<()> {
         self.write(|transaction| {
-            let seq = crate::write::seq_of(transaction, run)?;
+            let seq = crate::transaction::seq_of(transaction, run)?;
             transaction.execute(
                 "INSERT OR REPLACE INTO self_test VALUES (?1, ?2, ?3, ?4)",
                 params![seq, cell.load, cell.clients, verdict.name()],

@@ -5,7 +5,7 @@ use rusqlite::params;
 
 use crate::Store;
 use crate::error::{Result, StoreError};
-use crate::write::seq_of;
+use crate::transaction::seq_of;
 
 const SELECT: &str = "SELECT r.id, t.witness FROM trial t JOIN run r ON r.seq = t.run \
      WHERE t.explains = (SELECT seq FROM run WHERE id = ?1) ORDER BY t.run";

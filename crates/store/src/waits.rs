@@ -5,7 +5,7 @@ use rusqlite::params;
 
 use crate::Store;
 use crate::error::{Result, StoreError};
-use crate::write::seq_of;
+use crate::transaction::seq_of;
 
 const SELECT: &str = "SELECT arm, start, class, us, function FROM wait \
      WHERE run = (SELECT seq FROM run WHERE id = ?1) AND load = ?2 AND clients = ?3 \

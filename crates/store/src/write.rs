@@ -4,7 +4,7 @@ use dbdyno_model::{
     ArmIndex, ArmSpec, EndedArm, Environment, LatencyHistogram, Plan, Round, RoundKey, RunId,
     RunStatus, Stage, Target, Warning,
 };
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256};
 
 use crate::Store;
@@ -12,6 +12,7 @@ use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::seal;
 use crate::terms;
+use crate::transaction::{WriteError, seq_of};
 
 /// What is known of a run when it begins.
 #[derive(Clone, Copy, Debug)]
@@ -248,38 +249,6 @@ impl Store {
             seal::keep(transaction, key.as_ref(), seq, || work(transaction, seq))
         })
     }
-
-    /// One transaction, which takes the write lock at once: waiting for it later, after a read,
-    /// would end in an error and not in a wait.
-    pub(crate) fn write<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction) -> std::result::Result<T, WriteError>,
-    ) -> Result<T> {
-        let path = self.path.clone();
-        let explain = |error| crate::error::explain(&path, error);
-        self.allowance.renew();
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(explain)?;
-        match work(&transaction) {
-            Ok(value) => transaction.commit().map_err(explain).map(|()| value),
-            Err(WriteError::Meaning(error)) => Err(error),
-            Err(WriteError::Sqlite(error)) => Err(explain(error)),
-        }
-    }
-}
-
-/// What can go wrong in a transaction: SQLite's errors get their meaning where the path is known.
-pub(crate) enum WriteError {
-    Meaning(StoreError),
-    Sqlite(rusqlite::Error),
-}
-
-impl From<rusqlite::Error> for WriteError {
-    fn from(error: rusqlite::Error) -> Self {
-        WriteError::Sqlite(error)
-    }
 }
 
 /// A `u64` as SQLite can hold it.
@@ -500,13 +469,6 @@ fn insert_round(
         }
         Err(error) => Err(WriteError::Sqlite(error)),
     }
-}
-
-pub(crate) fn seq_of(connection: &Connection, run: &RunId) -> std::result::Result<i64, WriteError> {
-    connection
-        .query_row("SELECT seq FROM run WHERE id = ?1", [&run.0], |row| row.get(0))
-        .optional()?
-        .ok_or_else(|| WriteError::Meaning(StoreError::UnknownRun(run.0.clone(), Vec::new())))
 }
 
 /// The row of an environment with exactly these facts, made if there is none.
