@@ -9,8 +9,9 @@
 //! it is lifted only while a file that the user named is made. Where a private file may be made at
 //! that moment by another thread, its mode is given when it is made: the store's, the engine's.
 
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -36,28 +37,44 @@ pub(crate) fn by_users_umask<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Writes a file that the user named. A link that another account has put there is not followed: in
-/// a directory that everybody may write to, it would say which file of ours is overwritten.
+/// Writes a file that the user named. A link that another account has put on the way is not
+/// followed: in a directory that everybody may write to, it would say which file of ours is
+/// overwritten.
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
-    refuse_a_strangers_link(path).map_err(|error| unwritten(path, error))?;
-    by_users_umask(|| std::fs::write(path, bytes)).map_err(|error| unwritten(path, error))
+    let write = || {
+        refuse_links_of_strangers(path)?;
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true);
+        // What was no link when it was looked at does not become one.
+        if !path.is_symlink() {
+            options.custom_flags(nix::libc::O_NOFOLLOW);
+        }
+        by_users_umask(|| options.open(path))?.write_all(bytes.as_ref())
+    };
+    write().map_err(|error| unwritten(path, error))
 }
 
-fn refuse_a_strangers_link(path: &Path) -> io::Result<()> {
-    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
-    let is_ours = [0, nix::unistd::geteuid().as_raw()].contains(&found.uid());
-    match found.is_symlink() && !is_ours {
-        true => Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "it is a link that another account has made; name a file in a directory of your own",
-        )),
-        false => Ok(()),
+/// Looks at the path and at each directory on the way to it.
+fn refuse_links_of_strangers(path: &Path) -> io::Result<()> {
+    for place in std::path::absolute(path)?.ancestors() {
+        let Ok(found) = std::fs::symlink_metadata(place) else { continue };
+        let is_ours = [0, nix::unistd::geteuid().as_raw()].contains(&found.uid());
+        if found.is_symlink() && !is_ours {
+            let text = format!(
+                "{} is a link that another account has made; name a file in a directory of your own",
+                place.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+        }
     }
+    Ok(())
 }
 
 /// Makes a directory that the user named, and those above it.
 pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
-    by_users_umask(|| std::fs::create_dir_all(path)).map_err(|error| unwritten(path, error))
+    refuse_links_of_strangers(path)
+        .and_then(|()| by_users_umask(|| std::fs::create_dir_all(path)))
+        .map_err(|error| unwritten(path, error))
 }
 
 fn unwritten(path: &Path, error: std::io::Error) -> Failure {

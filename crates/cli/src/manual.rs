@@ -21,11 +21,19 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
 
 /// Writes a page for the program and for each of its commands.
 pub(crate) fn pages(directory: &Path) -> Result<Exit, Failure> {
-    let failed = |error| Failure::Write(directory.display().to_string(), error);
     files::make_directory(directory)?;
-    let generate = || clap_mangen::generate_to(Args::command(), directory);
-    files::by_users_umask(generate).map_err(failed)?;
-    let count = std::fs::read_dir(directory).map_err(failed)?.count();
+    let mut program = Args::command().disable_help_subcommand(true);
+    program.build();
+    let mut count = 0;
+    let mut left = vec![program];
+    while let Some(command) = left.pop() {
+        left.extend(command.get_subcommands().filter(|one| !one.is_hide_set()).cloned());
+        let page = clap_mangen::Man::new(command);
+        let (name, mut text) = (page.get_filename(), Vec::new());
+        page.render(&mut text).map_err(|error| Failure::Write(name.clone(), error))?;
+        files::write(&directory.join(name), text)?;
+        count += 1;
+    }
     output::say(&format!("{count} pages in {}: man -l {0}/dbdyno.1", directory.display()));
     Ok(Exit::Holds)
 }

@@ -444,6 +444,7 @@ fn show_together(members: &[Background]) -> Result<Exit, Failure> {
 }
 
 fn started(home: &Home, flags: &Start) -> Result<Exit, Failure> {
+    flags.name.as_deref().map_or(Ok(()), Background::check_name)?;
     if let Some((wanted, shape)) = members_of(flags)? {
         return started_together(home, flags, &wanted, shape);
     }

@@ -16,7 +16,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::secret::Secret;
-use crate::target_words::{KINDS, is_embedded_kind, is_url_option, is_version};
+use crate::target_words::{KINDS, SourceKind, is_embedded_kind, is_url_option, is_version};
 
 /// Stands for the first secret; the second has the next character. A target has no control
 /// characters of its own.
@@ -28,6 +28,9 @@ const SHOWN: &str = "…";
 /// Names of options and keywords end so where the value is a secret.
 const SECRET_ENDINGS: [&str; 9] =
     ["password", "passwd", "pass", "pwd", "passphrase", "secret", "token", "sst_auth", "conninfo"];
+
+/// What encrypted forms of SQLite call their keys.
+const KEYS: [&str; 5] = ["hexkey", "textkey", "rekey", "hexrekey", "textrekey"];
 
 /// The text of a target without its secrets.
 #[derive(Clone, PartialEq, Eq)]
@@ -147,11 +150,18 @@ pub fn mask_message(message: &str) -> String {
     for (at, _) in message.match_indices("://") {
         let from = at + 3;
         let piece = message[from..].split(ends).next().unwrap_or_default();
-        if let Some(account) = piece.rfind('@').map(|at| &piece[..at])
-            && let Some(colon) = account.find(':').or_else(|| colon_in_code(account))
+        let account = last_of(piece, &AT).map(|at| &piece[..at]);
+        if let Some((account, colon)) = account.and_then(|all| Some((all, first_of(all, &COLON)?)))
         {
-            let behind = if account[colon..].starts_with(':') { 1 } else { COLON.len() };
-            spans.push(from + colon + behind..from + account.len());
+            spans.push(from + colon.end..from + account.len());
+        }
+        // An account behind the question mark.
+        for (at, word) in piece.match_indices("user=") {
+            let value = piece[at + word.len()..].split('&').next().unwrap_or_default();
+            if let Some(colon) = first_of(value, &COLON) {
+                let value_from = from + at + word.len();
+                spans.push(value_from + colon.end..value_from + value.len());
+            }
         }
     }
     let is_letter = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
@@ -178,11 +188,22 @@ pub fn mask_message(message: &str) -> String {
     shown + &message[from..]
 }
 
-/// A colon as URLs write it where it does not part anything.
-const COLON: &str = "%3A";
+/// Whether a password stands in a text where its place says that it is one.
+pub(crate) fn names_secret(text: &str) -> bool {
+    secret_value(text).is_some() || mask_message(text) != text
+}
 
-fn colon_in_code(account: &str) -> Option<usize> {
-    account.to_ascii_uppercase().find(COLON)
+/// A colon and an at sign, as URLs write them where they part nothing, and as other keyboards do.
+const COLON: [&str; 4] = [":", "%3A", "%3a", "\u{ff1a}"];
+const AT: [&str; 3] = ["@", "%40", "\u{ff20}"];
+
+fn first_of(text: &str, signs: &[&str]) -> Option<Range<usize>> {
+    let found = signs.iter().filter_map(|sign| text.find(sign).map(|at| at..at + sign.len()));
+    found.min_by_key(|span| span.start)
+}
+
+fn last_of(text: &str, signs: &[&str]) -> Option<usize> {
+    signs.iter().filter_map(|sign| text.rfind(sign)).max()
 }
 
 /// `mysql`, `jdbc:mysql`.
@@ -294,8 +315,20 @@ fn spans_of_words(text: &str) -> Vec<Range<usize>> {
     let body_end = text[..end].find('?').unwrap_or(end);
     let body = text.get(colon + 1..body_end).unwrap_or_default();
     match &text[..colon] {
-        kind if is_embedded_kind(kind) && !body.contains([':', '@']) => {}
-        kind if KINDS.contains(&kind) && is_version(body) => {}
+        kind if is_embedded_kind(kind) && !body.contains([':', '@']) => {
+            // The key of an encrypted file, as SQLite's relatives take it.
+            let key = ["?key=", "&key="].iter().filter_map(|name| text[..end].find(name)).min();
+            spans.extend(key.map(|at| at + "?key=".len()..end));
+        }
+        kind if KINDS.contains(&kind) && is_version(body) => {
+            // An account and a host; a release comes from somewhere that is known.
+            if let Some((version, from)) = body.split_once('@')
+                && SourceKind::named(from).is_none()
+                && !looks_like_version(version)
+            {
+                spans.push(colon + 1..colon + 1 + version.len());
+            }
+        }
         kind if KINDS.contains(&kind) => {
             spans.push(colon + 1..last_at.unwrap_or_default().max(body_end));
         }
@@ -336,7 +369,7 @@ fn secret_value(text: &str) -> Option<Range<usize>> {
 
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending)) || KEYS.contains(&name.as_str())
 }
 
 /// The same places as spans that do not meet, in order.
@@ -368,6 +401,11 @@ mod tests {
             "mysql://u%3Ahunter2@127.0.0.1:1/d",
             "mysql://u@h/d?user=x:hunter2@y",
             "mysql://u@h/d&PASSWORD=hunter2",
+            "\"mysql://u%3Ahunter2%40h\": the host",
+            "mysql://u@h/d?user=x%3Ahunter2",
+            "mysql://u@h/d?socket=/x:hunter2@y",
+            "mysql://u\u{ff1a}hunter2@h/d",
+            "sqlite:?hexkey=hunter2",
         ] {
             let shown = super::mask_message(text);
             assert!(!shown.contains("hunter2") && shown.contains(super::SHOWN), "{shown}");
@@ -512,6 +550,9 @@ mod tests {
             ("host=h user=u password = x", "host=h user=u password =…"),
             ("marriadb:10.11", "marriadb:10.11"),
             ("root:hunter2", "root:…"),
+            ("mysql:hunter2@h", "mysql:…@h"),
+            ("mysql:8.0@debain", "mysql:8.0@debain"),
+            ("sqlite:?key=hunter2", "sqlite:?key=…"),
             ("mysql://root@h/d?passwrd=x", "mysql://root@h/d?passwrd=…"),
             ("mysql://h:99999/d", "mysql://h:…"),
             ("mysql://u:p@h:99999/d", "mysql://u:…@h:99999/d"),

@@ -15,6 +15,7 @@
 
 use std::fmt;
 
+use crate::masking::names_secret;
 use crate::product::{Product, TargetError};
 
 /// One thing that a user wants of a server.
@@ -285,7 +286,7 @@ impl Setting {
             Err(TargetError::Malformed(format!("{of}: {name}={value} is not understood; {usage}")))
         };
         // Its value was taken out before, as that of a password.
-        if is_secret(name) {
+        if is_secret(name, value) {
             return Err(TargetError::Malformed(format!(
                 "{of}: {name} has a password in it, and what a server is told is shown and stored; \
                  leave it out"
@@ -379,12 +380,26 @@ pub fn plain_name(name: &str) -> String {
 }
 
 /// Whether the value of a server's option is a password, or has one in it: what servers are told is
-/// shown and stored.
-pub fn is_secret(name: &str) -> bool {
-    let plain = plain_name(name).replace('-', "_");
+/// shown and stored. Statements and commands may have one as any text may.
+pub fn is_secret(name: &str, value: &str) -> bool {
+    let plain = plain_name(name).to_ascii_lowercase();
     let is_switch = plain == "disconnect_on_expired_password";
     let endings = ["password", "passphrase", "sst_auth", "conninfo", "passphrase_command"];
-    !is_switch && endings.iter().any(|ending| plain.ends_with(ending))
+    let is_key = plain.ends_with("filekey") && !value.starts_with("FILE:");
+    is_key || (!is_switch && endings.iter().any(|ending| plain.ends_with(ending))) || tells(value)
+}
+
+/// Whether a statement or a command has a password in it.
+fn tells(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let is_account = |word: &str| word.split_once(':').is_some_and(|(_, rest)| !rest.is_empty());
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let is_told = words.windows(2).any(|two| match two[0] {
+        "identified" => two[1] == "by" || two[1] == "with",
+        "-u" | "--user" => is_account(two[1]),
+        _ => false,
+    });
+    is_told || names_secret(text)
 }
 
 /// Whether a server would run this value, as a command, a statement or a library, or use the file
@@ -564,7 +579,27 @@ mod tests {
             assert!(told.contains("has a password in it"), "{told}");
             assert!(!told.contains("hunter2"), "{told}");
         }
-        assert!(!is_secret("disconnect_on_expired_password") && !is_secret("secure_auth"));
+        assert!(
+            !is_secret("disconnect_on_expired_password", "1") && !is_secret("secure_auth", "1")
+        );
+        for (name, value) in [
+            ("init_connect", "alter user a identified by 'x'"),
+            ("archive_command", "curl -u ann:x https://h/%f"),
+            ("archive_command", "curl https://ann:x@h/%f"),
+            ("restore_command", "PGPASSWORD=x psql"),
+            ("file_key_management_filekey", "x"),
+        ] {
+            assert!(is_secret(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("file_key_management_filekey", "FILE:/etc/key"),
+            ("archive_command", "cp %p /archive/%f"),
+            ("init_connect", "set names utf8mb4"),
+            ("sql_mode", "ANSI_QUOTES,PIPES_AS_CONCAT"),
+            ("log_line_prefix", "%m [%p] %q%u@%d "),
+        ] {
+            assert!(!is_secret(name, value), "{name}={value}");
+        }
         assert!("mysql:8.0?validate_password.length=8".parse::<ArmSpec>().is_ok());
     }
 

@@ -28,57 +28,11 @@ use crate::product::{Dialect, Product, TargetError};
 use crate::rocksdb::RocksOptions;
 use crate::secret::Secret;
 use crate::setting::Setting;
-use crate::target_words::{EMBEDDED, MOCK, is_version};
+use crate::target_words::{EMBEDDED, MOCK, SourceKind, is_version};
 use crate::tls::{Tls, TlsMode};
 use crate::transport::Transport;
 
 pub use crate::target_words::KINDS;
-
-/// Where a release comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SourceKind {
-    /// Packages of a Debian suite.
-    Debian,
-    /// An artefact in a Maven repository that has a server in it.
-    Maven,
-    /// An npm package that has a server in it.
-    Npm,
-    /// A Python wheel that has a server in it.
-    Pypi,
-    /// An archive or a folder that the user has.
-    Files,
-    /// What is installed on the machine.
-    System,
-}
-
-impl SourceKind {
-    /// All of them.
-    pub const ALL: [SourceKind; 6] = [
-        SourceKind::Debian,
-        SourceKind::Maven,
-        SourceKind::Npm,
-        SourceKind::Pypi,
-        SourceKind::Files,
-        SourceKind::System,
-    ];
-
-    /// The name used in targets.
-    pub fn name(self) -> &'static str {
-        match self {
-            SourceKind::Debian => "debian",
-            SourceKind::Maven => "maven",
-            SourceKind::Npm => "npm",
-            SourceKind::Pypi => "pypi",
-            SourceKind::Files => "files",
-            SourceKind::System => "system",
-        }
-    }
-
-    /// The source that targets call so.
-    pub fn named(name: &str) -> Option<SourceKind> {
-        SourceKind::ALL.into_iter().find(|source| source.name() == name)
-    }
-}
 
 /// Splits what follows a product's name: `8.0@maven` is 8.0 from Maven. A word behind the `@` that
 /// names no source is the caller's to refuse; [`ArmSpec`] does.
@@ -447,7 +401,7 @@ fn parse_url(
     };
     let (host, port) = parse_address(address, default_port)?;
     for (what, name, marks) in [
-        ("user", decode(account.split(':').next().unwrap_or_default())?, ":"),
+        ("user", decode(account.split(':').next().unwrap_or_default())?, ":\u{ff1a}"),
         ("host", if address.starts_with('[') { String::new() } else { host.clone() }, ":@=;&#"),
         ("database", decode(database)?, "?&;#=:@"),
     ] {

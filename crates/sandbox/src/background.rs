@@ -115,6 +115,22 @@ impl Background {
         started
     }
 
+    /// Whether a server can be called so.
+    ///
+    /// # Errors
+    /// [`SandboxError::Unsuitable`] with what a name is made of.
+    pub fn check_name(name: &str) -> Result<(), SandboxError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || ".-@".contains(c);
+        let fits = !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.starts_with('.');
+        if fits && name.chars().all(plain) {
+            return Ok(());
+        }
+        Err(SandboxError::Unsuitable {
+            what: format!("the name {name:?}"),
+            reason: format!("use up to {MAX_NAME_BYTES} letters, digits, dots and hyphens"),
+        })
+    }
+
     /// Makes the directory of one that is not started yet.
     pub(crate) fn make(
         home: &Home,
@@ -124,14 +140,7 @@ impl Background {
         name: &str,
         membership: Option<Membership>,
     ) -> Result<Background, SandboxError> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || ".-@".contains(c);
-        let fits = !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.starts_with('.');
-        if !fits || !name.chars().all(plain) {
-            return Err(SandboxError::Unsuitable {
-                what: format!("the name {name:?}"),
-                reason: format!("use up to {MAX_NAME_BYTES} letters, digits, dots and hyphens"),
-            });
-        }
+        Background::check_name(name)?;
         let dir = home.background().join(name);
         if dir.exists() {
             return Err(SandboxError::Unsuitable {

@@ -37,7 +37,7 @@ pub(crate) fn apply(path: &str, all: &mut Translation) -> Result<(), SandboxErro
         Product::MySql | Product::MariaDb => my_cnf(&text, all.product, &all.version),
     };
     for (name, value) in lines.map_err(refuse)? {
-        if setting::is_ours(&name) || setting::is_secret(&name) {
+        if setting::is_ours(&name) || setting::is_secret(&name, &value) {
             all.left_out.push((name, path.to_owned()));
         } else if setting::is_log_elsewhere(&name, &value) {
             // Next to the data, under its own name: where other servers write is not touched.

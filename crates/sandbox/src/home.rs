@@ -65,6 +65,8 @@ impl Home {
             Some(dir) => dir.to_owned(),
             None => default_dir(|name| std::env::var_os(name), child::is_root())?,
         };
+        // Before anything is made there.
+        check_path(&dir)?;
         // Executables are found by their path in /proc, which never has symbolic links in it.
         let dir = own_directory(&dir)?;
         check_path(&dir)?;

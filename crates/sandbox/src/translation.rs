@@ -193,9 +193,9 @@ impl fmt::Display for Translation {
             f.write_str(if is_made { ", when its data directory is made\n" } else { "\n" })?;
         }
         for (name, file) in &self.left_out {
-            let why = match setting::is_secret(name) {
-                true => "has a password in it, and what servers are told is stored",
-                false => "names it, and dbdyno gives its own",
+            let why = match setting::is_ours(name) {
+                true => "names it, and dbdyno gives its own",
+                false => "has a password in it, and what servers are told is stored",
             };
             writeln!(f, "  {name:names$}   left out: {file} {why}")?;
         }

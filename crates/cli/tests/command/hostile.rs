@@ -310,7 +310,7 @@ fn what_a_strangers_store_names_is_not_carried_out() {
     let told = [
         format!("run {} was not begun from this home", run.id),
         format!("test: to run, in this process, {TEST}"),
-        "--trust-store to `dbdyno resume`".to_owned(),
+        "--trust-store".to_owned(),
     ];
     for part in told {
         assert!(refused.err.contains(&part), "{part:?} is missing in {}", refused.err);

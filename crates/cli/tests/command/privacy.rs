@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, chown};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, chown, lchown, symlink};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -163,4 +163,37 @@ fn a_package_that_was_exchanged_is_deleted_before_it_is_looked_at() {
     let pinned = "d595789b47624a3d963aa9aa6359da9be31beb7e61f1a45541953242068b8813";
     assert!(done.err.contains(found) && done.err.contains(pinned), "{done:?}");
     assert_eq!(fs::read_dir(home.path().join("servers")).unwrap().count(), 0);
+}
+
+/// In a directory that everybody may write to, somebody else decides where a link leads.
+#[test]
+fn no_link_of_another_account_is_written_through() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let home = Home::new();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("ours")).unwrap();
+    fs::write(at("ours/dbdyno.1"), "ours").unwrap();
+    let link = |to: &str, name: &str| {
+        symlink(at(to), at(name)).unwrap();
+        lchown(at(name), Some(65_534), None).unwrap();
+    };
+    link("ours", "theirs");
+    fs::create_dir(at("pages")).unwrap();
+    link("ours/dbdyno.1", "pages/dbdyno.1");
+    link("ours/new", "dangling");
+    for place in ["theirs", "theirs/deeper", "pages", "dangling"] {
+        let done = home.dbdyno(["man".as_ref(), at(place).as_os_str()]);
+        assert_eq!(done.code, 2, "{place}: {done:?}");
+        assert!(done.err.contains("a link that another account has made"), "{place}: {done:?}");
+        assert_eq!(fs::read_to_string(at("ours/dbdyno.1")).unwrap(), "ours", "{place}");
+        assert!(!at("ours/deeper").exists() && !at("ours/new").exists(), "{place}");
+    }
+    // A link of one's own is followed.
+    symlink(at("ours"), at("mine")).unwrap();
+    let done = home.dbdyno(["man".as_ref(), at("mine").as_os_str()]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(fs::read_to_string(at("ours/dbdyno.1")).unwrap().contains("dbdyno"));
 }

@@ -61,7 +61,7 @@ pub(crate) fn settings(
 fn kept(name: &str, value: Option<&str>, instance: &[(String, &str)]) -> String {
     match value {
         None => "NULL".to_owned(),
-        Some(value) if setting::is_secret(name) && !value.is_empty() => NOT_KEPT.to_owned(),
+        Some(value) if setting::is_secret(name, value) && !value.is_empty() => NOT_KEPT.to_owned(),
         Some(value) => general(value, instance),
     }
 }

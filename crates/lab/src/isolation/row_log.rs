@@ -48,7 +48,7 @@ impl LogReader {
                 let mut client = connector.connect_for_work()?;
                 client.run(&format!("ALTER TABLE {TABLE} REPLICA IDENTITY FULL"))?;
                 client.query(&format!(
-                    "SELECT pg_create_logical_replication_slot('{SLOT}', 'test_decoding', true)"
+                    "SELECT pg_catalog.pg_create_logical_replication_slot('{SLOT}', 'test_decoding', true)"
                 ))?;
                 Ok(LogReader::Postgres(client))
             }
@@ -69,8 +69,9 @@ impl LogReader {
                 Connection::connect(&endpoint)?.row_log(&from, TABLE, &mut give)?;
             }
             LogReader::Postgres(mut client) => {
-                let sql =
-                    format!("SELECT data FROM pg_logical_slot_get_changes('{SLOT}', NULL, NULL)");
+                let sql = format!(
+                    "SELECT data FROM pg_catalog.pg_logical_slot_get_changes('{SLOT}', NULL, NULL)"
+                );
                 let rows = client.query(&sql)?;
                 let lines = rows.rows.iter().filter_map(|row| row.first()?.as_deref());
                 decoded(lines, &mut give)?;
@@ -90,7 +91,7 @@ pub(super) fn refused(connector: &Connector) -> Result<Option<String>, WireError
             ("@@binlog_row_image", "FULL", "?binlog=on&binlog_row_image=FULL"),
         ],
         Connector::Postgres(_) => {
-            &[("current_setting('wal_level')", "logical", "?wal_level=logical")]
+            &[("pg_catalog.current_setting('wal_level')", "logical", "?wal_level=logical")]
         }
         _ => {
             let text = "only MySQL, MariaDB and PostgreSQL keep a log for replicas; leave out \
@@ -103,7 +104,7 @@ pub(super) fn refused(connector: &Connector) -> Result<Option<String>, WireError
         // A server without the variable has the form that is wanted.
         let Ok(rows) = client.query(&format!("SELECT {variable}")) else { continue };
         if let Some(other) = rows.single().filter(|found| found != wanted) {
-            let name = variable.trim_start_matches('@');
+            let name = variable.trim_start_matches('@').trim_start_matches("pg_catalog.");
             let text = format!("--row-log: {name} is {other}, not {wanted}; {arm} makes it so");
             return Ok(Some(text));
         }
