@@ -43,7 +43,7 @@ pub use deadlocks::{
 };
 pub use equal::{made_equal, taken};
 pub use evidence::{
-    Starts, TriedArm, by_rate, followers, instructions, learn, named_in, pooled, relative,
+    Starts, TriedArm, beside_base, by_rate, followers, learn, named_in, of_base, pooled, relative,
     tried_arms,
 };
 pub use holes::with_holes;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_explain::{
-    Set, Starts, Told, TriedArm, Value, by_rate, followers, instructions, learn, named_in, pooled,
-    relative, tried_arms,
+    Set, Starts, Told, TriedArm, Value, beside_base, by_rate, followers, learn, named_in, of_base,
+    pooled, relative, tried_arms,
 };
 use dbdyno_model::{
     ArmIndex, ArmsComparison, Direction, Pairing, Reference, Run, RunId, RunStatus, Suspect, Trial,
@@ -50,7 +50,8 @@ struct Heard {
 
 struct HeardArm {
     tried: TriedArm,
-    /// Instructions for an operation, or time by that in base; `None` where it has told nothing.
+    /// Instructions, or time, for an operation by that in base beside it; `None` where it has told
+    /// nothing.
     told: Option<Told>,
     /// Why it ended before the run did.
     why: Option<String>,
@@ -136,7 +137,7 @@ impl<'a> Evidence<'a> {
         };
         let arms = arms.into_iter().map(heard).collect();
         let base = match witness {
-            Witness::Instructions => instructions(run, &self.question.cell.load, ArmIndex::BASE),
+            Witness::Instructions => of_base(&run.counts, &self.question.cell.load),
             Witness::Rate => None,
         };
         let size = (run.plan.tables, run.plan.rows);
@@ -151,7 +152,7 @@ impl<'a> Evidence<'a> {
         arm: ArmIndex,
     ) -> Option<Value> {
         match witness {
-            Witness::Instructions => instructions(run, &self.question.cell.load, arm),
+            Witness::Instructions => beside_base(&run.counts, &self.question.cell.load, arm),
             Witness::Rate => by_rate(compared?.of(arm, self.question.cell)?),
         }
     }
@@ -177,7 +178,7 @@ impl<'a> Evidence<'a> {
     pub(super) fn base_error(&self, witness: Witness) -> f64 {
         let of_witness = self.runs.iter().filter(|heard| heard.witness == witness);
         let bases = of_witness.filter_map(|heard| self.base_of(heard));
-        bases.map(|base| base.value.error / base.value.cost).fold(0.0, f64::max)
+        bases.map(|base| base.mean_error).fold(0.0, f64::max)
     }
 
     /// Base in all runs whose tables are as large as those of this one.
@@ -188,9 +189,9 @@ impl<'a> Evidence<'a> {
 
     /// What an arm has told, by base.
     fn by_base(&self, heard: &Heard, told: &Told) -> Told {
-        match (told, self.base_of(heard)) {
-            (Told::Is(value), Some(base)) if heard.witness == Witness::Instructions => {
-                Told::Is(relative(*value, base))
+        match (told, heard.base, self.base_of(heard)) {
+            (Told::Is(value), Some(beside), Some(starts)) => {
+                Told::Is(relative(*value, beside, starts))
             }
             _ => told.clone(),
         }
