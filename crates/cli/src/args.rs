@@ -98,8 +98,8 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000),
           help_heading = "Duration")]
     pub rounds: Option<u32>,
-    /// Choose rounds and restarts so that a change of this size is found in the least time: 1bp or
-    /// 1%, 0.5% (a basis point is 0.01 of rQPS)
+    /// Choose rounds and restarts so that a change of this size is found in the least time: 1%,
+    /// 0.5% or 0.01 (of rQPS)
     #[arg(long, value_name = "EFFECT", value_parser = values::parse_effect,
           help_heading = "Duration", hide_short_help = true)]
     pub detect: Option<f64>,

@@ -95,15 +95,19 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     share.ok().filter(|share| (0.0..=0.5).contains(share)).ok_or_else(|| usage.to_owned())
 }
 
-/// `1bp`, `1%` or `0.01`.
+/// `1%` or `0.01`.
 pub(crate) fn parse_effect(text: &str) -> Result<f64, String> {
-    let (number, unit) = match (text.strip_suffix("bp"), text.strip_suffix('%')) {
-        (Some(points), _) => (points, 100.0),
-        (None, Some(percent)) => (percent, 100.0),
-        (None, None) => (text, 1.0),
+    if let Some(points) = text.strip_suffix("bp") {
+        return Err(format!(
+            "bp is 0.01 % to some and 1 % of rQPS to others; write {points}% for the latter"
+        ));
+    }
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(percent) => (percent, 100.0),
+        None => (text, 1.0),
     };
     let effect = number.trim().parse::<f64>().ok().map(|number| number / unit);
-    let usage = "an effect lies between 0.05% and 50%, for example 1bp, 1% or 0.01";
+    let usage = "an effect lies between 0.05% and 50%, for example 1% or 0.01";
     effect.filter(|effect| (0.0005..=0.5).contains(effect)).ok_or_else(|| usage.to_owned())
 }
 
@@ -253,7 +257,8 @@ mod tests {
 
     #[test]
     fn a_basis_point_is_a_per_cent() {
-        assert_eq!(parse_effect("1bp"), Ok(0.01));
+        assert_eq!(parse_effect("1%"), Ok(0.01));
+        assert!(parse_effect("1bp").unwrap_err().contains("write 1%"));
         assert_eq!(parse_effect("0.5%"), Ok(0.005));
         assert_eq!(parse_effect("0.02"), Ok(0.02));
         for wrong in ["", "0%", "80%", "-1bp", "1 %%", "bp", "nan"] {

@@ -238,7 +238,7 @@ pub struct CellComparison {
     /// What a single run of each arm could have claimed; `None` where there is one run of each.
     pub single_runs: Option<SingleRuns>,
     /// The smallest change of rQPS that this many pairs of this noise would find with 80 % chance,
-    /// as a share (0.02 = two basis points in Callaghan's unit).
+    /// as a share (0.02 = two points).
     pub detectable: Option<f64>,
     /// For an undecided cell: how many more pairs would probably decide it.
     pub pairs_missing: Option<u32>,

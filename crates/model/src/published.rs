@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A printed ratio has no interval. What its author holds for a difference is known, though:
-//! Callaghan reads his tables with a tolerance of five basis points of rQPS, so that a figure of
+//! Callaghan reads his tables with a tolerance of five points of rQPS, so that a figure of
 //! ours counts as the same within that tolerance ([`tolerance`]).
 
 use crate::arms::Pairing;

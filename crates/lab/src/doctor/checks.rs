@@ -347,7 +347,7 @@ fn guest(seen: &Seen) -> Option<Finding> {
     if !kind.starts_with("guest") && !kind.contains("container") {
         return None;
     }
-    let change = "measure on a dedicated machine if basis points matter";
+    let change = "measure on a dedicated machine if points matter";
     let cost = "neighbours that cannot be seen: identical 6 s runs gave 77 to 98 thousand \
                 queries/s on a guest without any steal shown. Rates of pairs can be compared, \
                 lone ones not";

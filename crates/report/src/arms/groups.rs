@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A step falls where most cells of the group are proved slower, which is to say that the cell in
-//! the middle is; or where the median has lost more than five basis points and most cells are
+//! the middle is; or where the median has lost more than five points and most cells are
 //! decided. Where it has lost as much and most are not, it may have fallen. Basis points, and
 //! medians over the loads of a group, are those of Callaghan's tables.
 
@@ -15,7 +15,7 @@ use dbdyno_model::Verdict;
 use super::rows::{Answer, Row};
 use crate::groups;
 
-/// A median at or below this has fallen: five basis points.
+/// A median at or below this has fallen: five points.
 const FALLEN: f64 = 0.95;
 
 /// Rows that follow each other.
@@ -241,7 +241,7 @@ mod tests {
             (0.98, [5, 4, 0, 0], Step::Falls), // most are proved slower, by however little
             (0.98, [4, 4, 0, 0], Step::Stays), // half is not most
             (0.94, [3, 1, 1, 4], Step::Falls), // five of nine are decided
-            (0.95, [3, 1, 1, 4], Step::Falls), // five basis points are beyond
+            (0.95, [3, 1, 1, 4], Step::Falls), // five points are beyond
             (0.951, [3, 1, 1, 4], Step::Stays), // and less is not
             (0.80, [2, 1, 1, 4], Step::Perhaps), // half is decided
             (0.80, [0, 0, 0, 3], Step::Perhaps),

@@ -77,7 +77,7 @@ const REACH_LEAST: f64 = 0.2;
 /// and so far that this share of the points lies within.
 const WITHIN: f64 = 0.95;
 /// Within this distance from 1, as a logarithm, the scale is about that of logarithms; beyond it
-/// is compressed, so that a factor of two in one load leaves five basis points in another visible.
+/// is compressed, so that a factor of two in one load leaves five points in another visible.
 const FINE: f64 = 0.08;
 /// The band of what counts as near.
 const NEAR: [f64; 2] = [0.95, 1.05];

@@ -213,13 +213,13 @@ fn has_fallen(median: Option<&Median>) -> bool {
     median.is_some_and(|median| median.verdict == Verdict::Slower)
 }
 
-/// `loses 27 basis points against`, by the median.
+/// `loses 27 points against`, by the median.
 fn whole_of(median: &Median) -> String {
     let points = (100.0 * (median.gain - 1.0)).round();
-    let count = words::plural(points.abs() as u64, "basis point");
+    let count = words::plural(points.abs() as u64, "point");
     match points {
         ..0.0 => format!("loses {count} against"),
-        0.0 => "is as fast to a basis point as".to_owned(),
+        0.0 => "is as fast to a point as".to_owned(),
         _ => format!("gains {count} against"),
     }
 }

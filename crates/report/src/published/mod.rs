@@ -126,7 +126,7 @@ fn overview(one: &Replication, table: &ReplicatedTable) -> String {
     let figures = |agreement: &Agreement| {
         let correlation = agreement.rank_correlation;
         let correlation = correlation.map_or(UNKNOWN.to_owned(), two);
-        (correlation, format!("{}{GLUE}bp", points(agreement.median_difference)))
+        (correlation, format!("{}{GLUE}points", points(agreement.median_difference)))
     };
     let unknown = || (UNKNOWN.to_owned(), UNKNOWN.to_owned());
     let (correlation, difference) = table.agreement.as_ref().map_or_else(unknown, figures);
@@ -301,7 +301,7 @@ fn agreed(agreement: &Agreement) -> String {
         .rank_correlation
         .map_or(String::new(), |correlation| format!("rank correlation {}, ", two(correlation)));
     format!(
-        "{correlation}median difference {} basis points (shift {}), {} of {} within 5",
+        "{correlation}median difference {} points (shift {}), {} of {} within 5",
         points(agreement.median_difference),
         signed(100.0 * agreement.median_shift, 1),
         agreement.within,

@@ -211,7 +211,7 @@ fn groups_are_told_as_they_are() {
     assert_eq!([0, 1, 2, 3].map(falls), [Some("test2"), Some("test"), Some("test"), None]);
     let said = groups[0]["sentence"].as_str().unwrap();
     assert!(said.starts_with("starts to fall with mysql:8.0 (median 0.8"), "{said}");
-    assert!(said.contains("; mysql:9.7 loses 14 basis points against mysql:5.6"), "{said}");
+    assert!(said.contains("; mysql:9.7 loses 14 points against mysql:5.6"), "{said}");
 }
 
 /// The reciprocal of the ratio of processor times, where client and server share a processor.
