@@ -171,34 +171,6 @@ pub const NEUTRAL: [(&str, &str); 11] = [
     ("allocator", "system, jemalloc or tcmalloc"),
 ];
 
-/// Options that are a single word, which otherwise is taken for a neutral one that does not exist.
-const ONE_WORD_MYSQL: [&str; 11] = [
-    "ansi",
-    "archive",
-    "autocommit",
-    "blackhole",
-    "federated",
-    "innodb",
-    "memlock",
-    "mysqlx",
-    "partition",
-    "profiling",
-    "ssl",
-];
-const ONE_WORD_POSTGRES: [&str; 11] = [
-    "autovacuum",
-    "bonjour",
-    "datestyle",
-    "fsync",
-    "geqo",
-    "intervalstyle",
-    "jit",
-    "ssl",
-    "timezone",
-    "xmlbinary",
-    "xmloption",
-];
-
 /// Options by which dbdyno reaches its servers, watches them and takes them away again.
 const OURS: [&str; 46] = [
     "aria_log_dir_path",
@@ -516,6 +488,9 @@ fn unfit(name: &str) -> &'static str {
     }
 }
 
+/// Words of targets beside those that servers are told.
+const BESIDE: [&str; 5] = ["image", "cache", "upgrade-from", "slow", "record"];
+
 fn raw(product: Product, of: &str, name: &str, value: &str) -> Result<Setting, TargetError> {
     let postgres = product == Product::Postgres;
     let wrong = |text: String| Err(TargetError::Malformed(format!("{of}: {text}")));
@@ -527,13 +502,13 @@ fn raw(product: Product, of: &str, name: &str, value: &str) -> Result<Setting, T
              and -"
         ));
     }
-    let one_word = if postgres { &ONE_WORD_POSTGRES } else { &ONE_WORD_MYSQL };
-    if !name.contains(['_', '-', '.']) && !one_word.contains(&name) && !is_ours(name) {
-        let words = NEUTRAL.map(|(word, _)| word).join(", ");
+    let words = NEUTRAL.iter().map(|(word, _)| *word);
+    let words: Vec<&str> = words.chain([file_word(product)]).chain(BESIDE).collect();
+    if let Some(meant) = words.iter().find(|word| is_slip_of(name, word)) {
         return wrong(format!(
-            "there is no setting {name:?}; there are {words}, {}, image, cache, upgrade-from, slow, \
-             record, and whatever option the server itself has, as it spells it",
-            file_word(product)
+            "{name:?} is close to {meant}, and nothing is called so; there are {}, and whatever \
+             option the server itself has, as it spells it",
+            words.join(", ")
         ));
     }
     if is_ours(name) {
@@ -549,6 +524,14 @@ fn raw(product: Product, of: &str, name: &str, value: &str) -> Result<Setting, T
     }
     let name = if postgres { name.to_owned() } else { name.replace('-', "_") };
     Ok(Setting::Raw(name, value.to_owned()))
+}
+
+/// Whether a word is probably another one, mistyped. Any other word is the server's to know: it has
+/// options of one word, such as `userstat`, and refuses what it does not know.
+fn is_slip_of(name: &str, word: &str) -> bool {
+    let plain = |text: &str| text.replace('_', "-");
+    let apart = strsim::osa_distance(&plain(name), &plain(word));
+    name != word && apart <= word.len() / 4
 }
 
 /// Megabytes in the largest unit that leaves them whole.
@@ -675,7 +658,10 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused_with_what_could() {
         for (target, hint) in [
-            ("mariadb:10.11?bufer=2G", "there is no setting \"bufer\"; there are preset, buffer"),
+            (
+                "mariadb:10.11?bufer=2G",
+                "\"bufer\" is close to buffer, and nothing is called so; there are preset, buffer",
+            ),
             ("mariadb:10.11?buffer=2", "a whole number with M, G or T"),
             ("mariadb:10.11?durability=on", "full, relaxed or off"),
             ("mysql:8.0?allocator=hoard", "system, jemalloc or tcmalloc"),

@@ -222,9 +222,11 @@ pub(super) fn of_ledger(ledger: &Ledger) -> String {
     let half = (high - low) / 2.0;
     let agrees = (low..=high).contains(&ledger.rqps);
     let rest = 100.0 * ledger.rest_share;
-    let ends = match agrees {
-        true => "so that the difference is work, and not waiting",
-        false => "so that not all of the difference is work: see the rest",
+    let total = ledger.total.difference_us;
+    let ends = match (agrees, total.low * total.high > 0.0) {
+        (_, false) => "and no difference is proved that had to be parted",
+        (true, true) => "so that the difference is work, and not waiting",
+        (false, true) => "so that not all of the difference is work: see the rest",
     };
     let background = match rest < 0.0 {
         true => "; the rest is below 0 where the server works beside its clients",
