@@ -187,14 +187,21 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
 }
 
 /// How the rates of trials of a run are measured: quickly, for a trial has many arms; as long as
-/// it takes to part a small difference, and no longer than the run itself. `found` is what the run
-/// found, and in how many pairs.
+/// it takes to part a small difference, no longer than it takes to part a large one, and no longer
+/// than the run itself. `found` is what the run found, and in how many pairs.
 pub(crate) fn rates_of_trials(plan: &Plan, found: Option<(Interval, u32)>) -> Plan {
     let starts = if are_restarted(plan) { QUICK.dear_starts } else { Starts::none(QUICK.pairs) };
-    let to_part = found.map_or(0, |(rqps, pairs)| pairs_to_part(rqps, pairs));
+    let pairs_of = |share: f64| found.map(|(rqps, pairs)| pairs_to_part(rqps, pairs, share));
+    let usual = starts.pairs.max(pairs_of(PART_SEEN).unwrap_or(0));
+    let (pairs, restarts) = match pairs_of(PART_PLAIN) {
+        Some(few) if few.max(PAIRS_LEAST) < usual => {
+            (few.max(PAIRS_LEAST), starts.restarts.min(RESTARTS_OF_FEW))
+        }
+        _ => (usual, starts.restarts),
+    };
     Plan {
-        pairs: starts.pairs.max(to_part).min(plan.pairs),
-        restarts: starts.restarts.min(plan.restarts),
+        pairs: pairs.min(plan.pairs),
+        restarts: restarts.min(plan.restarts),
         round_ns: plan.round_ns.min(QUICK.round_ms * 1_000_000),
         lead_in_ns: plan.lead_in_ns.min(QUICK.lead_in_ms * 1_000_000),
         warm_up_ns: plan.warm_up_ns.min(QUICK.warm_up_ms * 1_000_000),
@@ -202,13 +209,21 @@ pub(crate) fn rates_of_trials(plan: &Plan, found: Option<(Interval, u32)>) -> Pl
     }
 }
 
-/// In how many pairs half the interval is about a third of the difference, on the scale of
-/// logarithms: then its parts are seen, where they are the larger ones.
-fn pairs_to_part(rqps: Interval, pairs: u32) -> u32 {
+/// Half the interval, as a share of the difference on the scale of logarithms: where the larger
+/// parts of a difference are seen, and where a twentieth of it is.
+const PART_SEEN: f64 = 1.0 / 3.0;
+const PART_PLAIN: f64 = 1.0 / 20.0;
+/// Pairs of a trial of a large difference, at least, in so many starts but one: one start says
+/// nothing of what starts differ by.
+const PAIRS_LEAST: u32 = 16;
+const RESTARTS_OF_FEW: u32 = 3;
+
+/// In how many pairs half the interval is this share of the difference.
+fn pairs_to_part(rqps: Interval, pairs: u32, share: f64) -> u32 {
     let half = (rqps.high / rqps.low).ln() / 2.0;
-    let share = 3.0 * half / rqps.estimate.ln().abs();
+    let times = half / rqps.estimate.ln().abs() / share;
     // Rounding does no harm, and what is no number asks for none.
-    (f64::from(pairs) * share * share) as u32
+    (f64::from(pairs) * times * times) as u32
 }
 
 /// How many rounds of which length, and in how many starts of the arms and fillings of the tables.
@@ -743,7 +758,8 @@ pub(crate) mod tests {
             rates_of_trials(&run, Some((rqps, 272))).pairs
         };
         let usual = rates_of_trials(&run, None).pairs;
-        assert_eq!(of(0.010, 0.012), usual, "a hundredth of the rate is seen at once");
+        assert_eq!(of(0.010, 0.012), 44, "a hundredth of the rate is seen at once");
+        assert_eq!(of(0.136, 0.144), PAIRS_LEAST, "and so is a seventh that is well known");
         assert_eq!(of(0.915, 0.945), usual, "120 are enough");
         assert_eq!(of(0.936, 0.975), 300, "487 are not to be had");
         assert_eq!(of(0.99, 1.0 / 0.99), 300, "where nothing was found, none is too many");

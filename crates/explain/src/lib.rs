@@ -48,7 +48,7 @@ pub use evidence::{
 };
 pub use holes::with_holes;
 pub use plans::{all_plan_changes, plan_changes};
-pub use search::{Found, Limits, Look, Set, Told, Value, look, refused};
-pub use shares::{account, subsets, with_given};
+pub use search::{Found, Limits, Look, Set, Told, Value, look, proved, refused};
+pub use shares::{account, subsets, told_apart, with_given};
 pub use stability::{plan_stability, sampled_plans, written as samples_written};
 pub use suspects::{Suspects, leads, suspects};

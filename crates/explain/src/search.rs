@@ -135,6 +135,23 @@ pub fn refused(known: &BTreeMap<Set, Told>) -> Set {
     refused
 }
 
+/// Suspects that are proved to be causes, each by itself, the largest first, with what an operation
+/// costs where it alone is equal: they can be told while others are looked for.
+pub fn proved(known: &BTreeMap<Set, Told>, limits: &Limits) -> Vec<(usize, Value)> {
+    let value = |set: &Set| match known.get(set) {
+        Some(Told::Is(value)) => Some(*value),
+        _ => None,
+    };
+    let Some(nothing) = value(&Set::new()) else { return Vec::new() };
+    let alone = known.keys().filter(|set| set.len() == 1);
+    let alone = alone.filter_map(|set| Some((*set.first()?, value(set)?)));
+    let is_proved = |alone: &Value| matters(difference(*alone, nothing), limits);
+    let mut proved: Vec<(usize, Value)> = alone.filter(|(_, alone)| is_proved(alone)).collect();
+    let effect = |alone: &Value| (alone.cost - nothing.cost).abs();
+    proved.sort_by(|(_, a), (_, b)| effect(b).total_cmp(&effect(a)));
+    proved
+}
+
 /// Whether suspects are looked for that work only together.
 #[derive(Clone, Copy, PartialEq)]
 enum Interplay {
@@ -272,9 +289,12 @@ impl Search<'_> {
     }
 
     fn matters(&self, effect: Value) -> bool {
-        effect.cost.abs() >= self.limits.least
-            && effect.cost.abs() >= self.limits.errors * effect.error
+        matters(effect, self.limits)
     }
+}
+
+fn matters(effect: Value, limits: &Limits) -> bool {
+    effect.cost.abs() >= limits.least && effect.cost.abs() >= limits.errors * effect.error
 }
 
 fn difference(after: Value, before: Value) -> Value {
@@ -339,6 +359,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A factor of seven that one setting makes is known after the first trial, whatever else is
+    /// looked for.
+    #[test]
+    fn what_is_proved_is_known_before_all_is() {
+        let told = |cost, error| Told::Is(Value { cost, error });
+        let set = |members: &[usize]| members.iter().copied().collect::<Set>();
+        let known = BTreeMap::from([
+            (set(&[]), told(7.1, 0.2)),
+            (set(&[0]), told(1.01, 0.02)),
+            (set(&[1]), told(6.9, 0.2)),
+            (set(&[2]), Told::Refused(set(&[2]))),
+            (set(&[3]), told(5.0, 0.3)),
+            (set(&[4, 5]), told(2.0, 0.1)),
+            (set(&[0, 1, 2, 3, 4, 5]), told(1.0, 0.02)),
+        ]);
+        let proved = proved(&known, &Limits { least: 0.14, errors: 3.0, parts: 4 });
+        let names: Vec<usize> = proved.iter().map(|(one, _)| *one).collect();
+        assert_eq!(names, [0, 3]);
+        assert_eq!(proved[0].1, Value { cost: 1.01, error: 0.02 });
     }
 
     #[test]

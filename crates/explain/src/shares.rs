@@ -46,6 +46,15 @@ pub fn subsets(of: &Set) -> Vec<Set> {
     (0..1_u32 << members.len()).map(pick).collect()
 }
 
+/// The first of these causes that can be told apart: all their sets are known.
+pub fn told_apart(causes: impl Iterator<Item = usize>, known: &BTreeMap<Set, Told>) -> Set {
+    let is_known = |set: &Set| matches!(known.get(set), Some(Told::Is(_)));
+    causes.fold(Set::new(), |apart, one| {
+        let more: Set = apart.iter().copied().chain([one]).collect();
+        if subsets(&more).iter().all(is_known) { more } else { apart }
+    })
+}
+
 /// Parts a difference, once all sets of the causes and the set of `all` that could be tried are
 /// known; `None` before. What is smaller than `least` is no interaction. Base, by which all values
 /// were divided, is off by `base_error` itself, as a share.
@@ -292,5 +301,16 @@ mod tests {
         assert!((error(&account.causes[0].worth) - 0.025).abs() < 1e-12);
         assert!(error(&account.others) < 1e-12);
         assert!((error(&account.code) - 0.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn causes_are_told_apart_as_far_as_their_sets_are_known() {
+        let value = Told::Is(Value { cost: 1.0, error: 0.1 });
+        let set = |members: &[usize]| members.iter().copied().collect::<Set>();
+        let sets: [&[usize]; 6] = [&[], &[0], &[1], &[2], &[0, 1], &[0, 2]];
+        let known = sets.map(|members| (set(members), value.clone())).into();
+        assert_eq!(told_apart([0, 1, 2].into_iter(), &known), set(&[0, 1]));
+        assert_eq!(told_apart([2, 1, 0].into_iter(), &known), set(&[2, 0]));
+        assert_eq!(told_apart([3].into_iter(), &known), Set::new());
     }
 }

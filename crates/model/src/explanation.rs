@@ -130,13 +130,20 @@ pub struct Worth {
 
 impl Worth {
     /// Its points (hundredths) of rQPS, in a difference of which the whole is `total`.
+    ///
+    /// At the ends of its interval the whole is another one, too: what makes an operation take for
+    /// ever takes all of rQPS and no more, so that no share ends beyond 100 points.
     pub fn points(&self, total: &Worth) -> Interval {
-        let rqps = 1.0 / (1.0 + total.cost.estimate);
-        let points = |cost: f64| -100.0 * rqps * cost;
         let Interval { estimate, low, high } = self.cost;
+        let others = 1.0 + total.cost.estimate - estimate;
+        // Time of an operation in test, by base; an interval may reach beyond what can be.
+        let points = |cost: f64| -100.0 * cost / (others + cost).max(LEAST_TIME);
         Interval { estimate: points(estimate), low: points(high), high: points(low) }
     }
 }
+
+/// The least time of an operation in test, by that in base, with which shares are told.
+const LEAST_TIME: f64 = 0.01;
 
 /// A cause that was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -440,4 +447,29 @@ pub struct Explanation {
     pub trials: Vec<Trial>,
     /// What is left open, if it ended before everything was tried.
     pub open: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_add_up_and_end_where_nothing_is_left() {
+        let worth = |estimate: f64, half: f64| Worth {
+            cost: Interval { estimate, low: estimate - half, high: estimate + half },
+        };
+        // sync_binlog: an operation takes 7.8 times as long, known badly.
+        let (cause, rest, total) = (worth(6.7, 5.0), worth(0.1, 0.2), worth(6.8, 5.0));
+        let points = |one: &Worth| one.points(&total);
+        assert!(
+            (points(&cause).estimate + points(&rest).estimate - points(&total).estimate).abs()
+                < 1e-9
+        );
+        assert!((points(&total).estimate - 100.0 * (1.0 / 7.8 - 1.0)).abs() < 1e-9);
+        assert!(points(&cause).low > -100.0 && points(&cause).high < -60.0, "{:?}", points(&cause));
+        assert!((points(&total).high - 100.0 * (1.0 / 2.8 - 1.0)).abs() < 1e-9);
+        // What is small keeps its interval in the measure of the whole.
+        let small = points(&rest);
+        assert!((small.low + 100.0 * 0.3 / 8.0).abs() < 0.1 && small.high > 0.0, "{small:?}");
+    }
 }

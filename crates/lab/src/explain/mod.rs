@@ -27,11 +27,12 @@ mod remedy;
 mod trial;
 mod waiting;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use dbdyno_explain::{
-    Found, Limits, Look, Set, Suspects, Told, account, look, refused, subsets, suspects, with_given,
+    Found, Limits, Look, Set, Suspects, Told, account, look, proved, refused, subsets, suspects,
+    told_apart, with_given,
 };
 use dbdyno_model::{
     Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Round, RunId, RunStatus,
@@ -105,7 +106,12 @@ fn explained(
         return case.concluded(lab, &comparison, accounts, &found);
     }
     case.evidence.read(lab)?;
-    for witness in case.witnesses()? {
+    let mut witnesses = case.witnesses()?;
+    if let Some(text) = measured.map(|cell| case.is_waiting(cell)).transpose()?.flatten() {
+        lab.watch.progress(Progress::Trial(&text));
+        witnesses.retain(|witness| *witness == Witness::Rate);
+    }
+    for witness in witnesses {
         if accounts.is_empty() {
             match case.search(lab, View::of_test(witness), &Set::new())? {
                 Some(of_witness) => found = of_witness,
@@ -211,6 +217,24 @@ impl Case<'_> {
         [self.base(), self.test()].into_iter().any(|spec| matches!(spec.target, Target::Url(_)))
     }
 
+    /// Says that causes are looked for by rates alone, where nobody has asked for a witness and
+    /// processors take so little of the difference that instructions cannot show it.
+    fn is_waiting(&self, cell: &CellComparison) -> Result<Option<String>, LabError> {
+        if self.question.by.is_some() || self.question.rates.is_none() {
+            return Ok(None);
+        }
+        let Some(ledger) = dbdyno_judge::ledger(self.question.run, cell)? else { return Ok(None) };
+        let share = ledger.work_share_most().filter(|share| *share < SHOWN);
+        let is_large = (1.0 / ledger.rqps - 1.0).abs() >= LEAST_RATE;
+        Ok(share.filter(|_| is_large).map(|share| {
+            format!(
+                "processors take at most {:.0} % of the difference, so that instructions cannot \
+                 show it: causes are looked for by rates",
+                100.0 * share
+            )
+        }))
+    }
+
     /// In what is looked, one after the other.
     fn witnesses(&self) -> Result<Vec<Witness>, LabError> {
         let is_counted = |spec: &ArmSpec| {
@@ -251,9 +275,10 @@ impl Case<'_> {
         left_out: &Set,
     ) -> Result<Option<Found>, LabError> {
         let limits = self.limits(view.witness);
-        let mut attempted: BTreeSet<Set> = BTreeSet::new();
+        let (mut attempted, mut told) = (BTreeSet::<Set>::new(), Set::new());
         loop {
             let known = self.evidence.known(view, &attempted);
+            self.tell_proved(lab, &known, &limits, &mut told);
             let mut dropped = self.evidence.out_of(view.direction);
             dropped.extend(left_out);
             match look(&self.suspects.tried, &known, &limits, &dropped) {
@@ -267,7 +292,28 @@ impl Case<'_> {
         }
     }
 
-    /// What all differences are worth together, where it had to end before causes were found.
+    /// Tells the causes that are proved and have not been told yet, while others are looked for.
+    fn tell_proved(
+        &self,
+        lab: &mut Lab<'_>,
+        known: &BTreeMap<Set, Told>,
+        limits: &Limits,
+        told: &mut Set,
+    ) {
+        for (one, alone) in proved(known, limits) {
+            if told.insert(one) {
+                let (cost, half) = (alone.cost, 2.0 * alone.error);
+                lab.watch.progress(Progress::Trial(&format!(
+                    "proved: with {} alone made equal, an operation takes ×{cost:.2} ± {half:.2} \
+                     of base",
+                    self.suspects.tried[one].name
+                )));
+            }
+        }
+    }
+
+    /// What is known where it had to end before all causes were found: those that are proved, and
+    /// what all differences are worth together.
     fn together(&self, found: &mut Found) -> Result<Option<Account>, LabError> {
         for witness in self.witnesses()? {
             let view = View::of_test(witness);
@@ -275,9 +321,11 @@ impl Case<'_> {
             *found = Found { causes: Set::new(), refused: refused(&known) };
             let all = self.all(found);
             let limits = (self.limits(witness).least, self.evidence.base_error(witness));
-            let none = Set::new();
-            let account = account(witness, &self.suspects.tried, &known, (&none, &all), limits);
-            if self.evidence.has(view, &none) && account.is_some() {
+            let proved = proved(&known, &self.limits(witness)).into_iter().map(|(one, _)| one);
+            found.causes = told_apart(proved.take(CAUSES_MOST), &known);
+            let parts = (&found.causes, &all);
+            let account = account(witness, &self.suspects.tried, &known, parts, limits);
+            if self.evidence.has(view, &Set::new()) && account.is_some() {
                 return Ok(account);
             }
         }
@@ -412,7 +460,7 @@ impl Case<'_> {
     }
 
     /// The causes that are worth most by themselves, as many as are told apart.
-    fn largest(&self, causes: &Set, known: &std::collections::BTreeMap<Set, Told>) -> Set {
+    fn largest(&self, causes: &Set, known: &BTreeMap<Set, Told>) -> Set {
         let cost = |set: &Set| match known.get(set) {
             Some(Told::Is(value)) => Some(value.cost),
             _ => None,
