@@ -390,6 +390,13 @@ pub(crate) struct Told {
 }
 
 impl Told {
+    /// What is told where nothing else is asked for.
+    pub(crate) fn usual(color: Color) -> Told {
+        let (all, worst_first, intervals) = (false, false, false);
+        let format = ToldFormat::Text;
+        Told { all, section: Vec::new(), worst_first, format, color, intervals }
+    }
+
     /// The same for what has fewer shapes, such as an explanation.
     pub(crate) fn shape(&self) -> Shape {
         let format = match self.format {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use dbdyno_model::{Cell, Explanation, FactWorth, Pairing, Run, RunStatus};
 use dbdyno_store::Store;
 
-use crate::args::{Place, Shape};
+use crate::args::{Format, Place, Shape, Told};
 use crate::exit::Exit;
 use crate::explanation::{By, Extent, explainable, explained, nothing, shown};
 use crate::failure::Failure;
@@ -94,6 +94,10 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
     let cells: Vec<(&Run, Cell)> =
         all.into_iter().filter(is_wanted).map(|cell| (&run, cell)).collect();
     if cells.is_empty() {
+        // What was measured for it has been shown to nobody.
+        if flags.test.is_some() && flags.shape.format == Format::Text {
+            output::comparison(&run, &comparison, None, &Told::usual(flags.shape.color))?;
+        }
         return nothing(&run, is_named);
     }
     let is_startable = run.plan.specs().values().all(|arm| arm.can_be_restarted());

@@ -100,50 +100,12 @@ fn explained(
         has_kept: false,
         open: None,
     };
-    let mut accounts: Vec<Account> = Vec::new();
     let mut found = Found::default();
     if case.limit.is_some() || case.has_strangers() {
-        return case.concluded(lab, &comparison, accounts, &found);
+        return case.concluded(lab, &comparison, Vec::new(), &found);
     }
     case.evidence.read(lab)?;
-    let mut witnesses = case.witnesses()?;
-    if let Some(text) = measured.map(|cell| case.is_waiting(cell)).transpose()?.flatten() {
-        lab.watch.progress(Progress::Trial(&text));
-        witnesses.retain(|witness| *witness == Witness::Rate);
-    }
-    for witness in witnesses {
-        if accounts.is_empty() {
-            match case.search(lab, View::of_test(witness), &Set::new())? {
-                Some(of_witness) => found = of_witness,
-                None => break,
-            }
-        }
-        let parted = match accounts.is_empty() {
-            true => case.parted_first(lab, witness, &mut found)?,
-            false => case.parted(lab, witness, &found)?,
-        };
-        let Some(mut account) = parted else { break };
-        // What instructions did not show, such as waiting, shows when they are confirmed.
-        if !accounts.is_empty() && matters(&account.others, case.limits(witness).least) {
-            let view = View::of_test(witness);
-            let Some(more) = case.search(lab, view, &Set::new())? else { break };
-            found.causes.extend(more.causes);
-            found.refused.extend(more.refused);
-            let Some(again) = case.parted(lab, witness, &found)? else { break };
-            account = again;
-        }
-        let Some(account) = case.with_given(lab, account, &found)? else { break };
-        let shows = witness == Witness::Rate || shows(&account, measured);
-        match shows || question.by.is_some() {
-            true => accounts.push(account),
-            // What instructions do not show is looked for by rates from the beginning.
-            false => case.given = None,
-        }
-        let may_confirm = question.rates.is_some() && witness == Witness::Instructions;
-        if !may_confirm {
-            break;
-        }
-    }
+    let mut accounts = case.accounts(lab, measured, &mut found)?;
     if accounts.is_empty() && case.open.is_some() {
         accounts.extend(case.together(&mut found)?);
     }
@@ -215,6 +177,56 @@ impl Case<'_> {
     /// Whether one of the servers is not dbdyno's to start again with other settings.
     fn has_strangers(&self) -> bool {
         [self.base(), self.test()].into_iter().any(|spec| matches!(spec.target, Target::Url(_)))
+    }
+
+    /// The difference parted in one witness after the other, as far as there is time: causes are
+    /// found in the first that shows it, and confirmed in the next one.
+    fn accounts(
+        &mut self,
+        lab: &mut Lab<'_>,
+        measured: Option<&CellComparison>,
+        found: &mut Found,
+    ) -> Result<Vec<Account>, LabError> {
+        let mut accounts: Vec<Account> = Vec::new();
+        let mut witnesses = self.witnesses()?;
+        if let Some(text) = measured.map(|cell| self.is_waiting(cell)).transpose()?.flatten() {
+            lab.watch.progress(Progress::Trial(&text));
+            witnesses.retain(|witness| *witness == Witness::Rate);
+        }
+        for witness in witnesses {
+            if accounts.is_empty() {
+                match self.search(lab, View::of_test(witness), &Set::new())? {
+                    Some(of_witness) => *found = of_witness,
+                    None => break,
+                }
+            }
+            let parted = match accounts.is_empty() {
+                true => self.parted_first(lab, witness, found)?,
+                false => self.parted(lab, witness, found)?,
+            };
+            let Some(mut account) = parted else { break };
+            // What instructions did not show, such as waiting, shows when they are confirmed.
+            if !accounts.is_empty() && matters(&account.others, self.limits(witness).least) {
+                let view = View::of_test(witness);
+                let Some(more) = self.search(lab, view, &Set::new())? else { break };
+                found.causes.extend(more.causes);
+                found.refused.extend(more.refused);
+                let Some(again) = self.parted(lab, witness, found)? else { break };
+                account = again;
+            }
+            let Some(account) = self.with_given(lab, account, found)? else { break };
+            let shows = witness == Witness::Rate || shows(&account, measured);
+            match shows || self.question.by.is_some() {
+                true => accounts.push(account),
+                // What instructions do not show is looked for by rates from the beginning.
+                false => self.given = None,
+            }
+            let may_confirm = self.question.rates.is_some() && witness == Witness::Instructions;
+            if !may_confirm {
+                break;
+            }
+        }
+        Ok(accounts)
     }
 
     /// Says that causes are looked for by rates alone, where nobody has asked for a witness and
