@@ -423,7 +423,7 @@ fn started_together(
     let release = dbdyno_sandbox::get(home, wanted.product, &wanted.version, &mut output::say)?;
     let name = flags.name.clone().unwrap_or_else(|| release.name());
     let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(&wanted.settings);
-    let told = options.translate(release.product, &release.version)?;
+    let told = options.told_to(&release)?;
     output::say(&format!("options of each member\n{}", told.to_string().trim_end()));
     let members = start_together(home, &release, &options, shape, &name, &mut output::say)?;
     let usual = told.settings();
@@ -482,7 +482,7 @@ fn new_one(
     name: &str,
 ) -> Result<Background, Failure> {
     let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(settings);
-    let told = options.translate(release.product, &release.version)?;
+    let told = options.told_to(release)?;
     output::say(&format!("options of {name}\n{}", told.to_string().trim_end()));
     Ok(Background::start(home, release, &options, name, &mut output::say)?)
 }

@@ -38,8 +38,9 @@ fn statement(fact: &str) -> Option<(String, u32)> {
 }
 
 /// What was seen of a plan under samples, each with the most rows that a step expected, beside the
-/// plan that was `noted` before. Assumes that samples are taken independently of each other.
-pub fn sampled_plans(noted: &str, seen: &[(String, u64)]) -> SampledPlans {
+/// plan that was `noted` before; `None` where no sample showed a plan. Assumes that samples are
+/// taken independently of each other.
+pub fn sampled_plans(noted: &str, seen: &[(String, u64)]) -> Option<SampledPlans> {
     let mut by_plan: BTreeMap<&String, u32> = BTreeMap::new();
     seen.iter().for_each(|(plan, _)| *by_plan.entry(plan).or_default() += 1);
     let rows = || seen.iter().map(|(_, rows)| *rows);
@@ -48,14 +49,15 @@ pub fn sampled_plans(noted: &str, seen: &[(String, u64)]) -> SampledPlans {
     let plans = by_plan.into_iter().map(|(plan, count)| (plan.clone(), count));
     let mut plans: Vec<(String, u32)> = plans.collect();
     plans.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let rows = [rows().min().unwrap_or(0), rows().max().unwrap_or(0)];
+    let rows = [rows().min()?, rows().max()?];
     with_share(Written { samples, flipped, rows, plans })
 }
 
-fn with_share(Written { samples, flipped, rows, plans }: Written) -> SampledPlans {
+/// `None` of no samples, of which nothing is known.
+fn with_share(Written { samples, flipped, rows, plans }: Written) -> Option<SampledPlans> {
     let share = share_interval(u64::from(flipped), u64::from(samples), SHOWN_CONFIDENCE)
         .expect("the confidence lies between 0 and 1");
-    SampledPlans { samples, flipped, share, rows, plans }
+    (samples > 0).then_some(SampledPlans { samples, flipped, share, rows, plans })
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,7 +76,7 @@ pub fn written(one: &SampledPlans) -> String {
 }
 
 fn read(text: &str) -> Option<SampledPlans> {
-    serde_json::from_str(text).ok().map(with_share)
+    serde_json::from_str(text).ok().and_then(with_share)
 }
 
 #[cfg(test)]
@@ -85,7 +87,7 @@ mod tests {
     #[test]
     fn what_is_known_of_a_statement_is_put_together() {
         let (mut base, mut test) = (Environment::default(), Environment::default());
-        let sampled = sampled_plans("ref t.b", &[("ref t.b".to_owned(), 10)]);
+        let sampled = sampled_plans("ref t.b", &[("ref t.b".to_owned(), 10)]).unwrap();
         let next = RunnerUp { what: "access of t: scan".to_owned(), cost: 10.0, other: 11.0 };
         base.set("samples[a load].2", written(&sampled));
         test.set("runner_up[a load].2", decisions::runner_up_written(&next));
@@ -104,14 +106,16 @@ mod tests {
             plans.iter().map(|(plan, rows)| ((*plan).to_owned(), *rows)).collect::<Vec<_>>()
         };
         let three = seen(&[("ref t.b", 10), ("ALL t.-", 400), ("ref t.b", 30)]);
-        let found = sampled_plans("ref t.b", &three);
+        let found = sampled_plans("ref t.b", &three).unwrap();
         assert_eq!((found.samples, found.flipped, found.rows), (3, 1, [10, 400]));
         assert_eq!(found.plans, [("ref t.b".to_owned(), 2), ("ALL t.-".to_owned(), 1)]);
         // Wilson's interval of 1 of 3, as SciPy 1.10.1 has it.
         assert!(
             (found.share.low - 0.0615).abs() < 1e-3 && (found.share.high - 0.7923).abs() < 1e-3
         );
-        assert_eq!(sampled_plans("another", &three).flipped, 3);
-        assert_eq!(sampled_plans("another", &[]).samples, 0);
+        assert_eq!(sampled_plans("another", &three).unwrap().flipped, 3);
+        assert_eq!(sampled_plans("another", &[]), None, "nothing is known of no samples");
+        let none = r#"{"samples":0,"flipped":0,"rows":[0,0],"plans":[]}"#;
+        assert_eq!(read(none), None, "earlier releases have stored them");
     }
 }

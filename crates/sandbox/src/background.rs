@@ -102,7 +102,7 @@ impl Background {
     ) -> Result<Background, SandboxError> {
         cgroup::are_for_arms(&options.settings)?;
         allocator::is_for_arms(&options.settings)?;
-        let told = options.translate(release.product, &release.version)?;
+        let told = options.told_to(release)?;
         let template = Template::of(home, release, &Making::of(&told), progress)?;
         let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
         space::require(&format!("starting {name}"), home.dir(), needed_mb)?;

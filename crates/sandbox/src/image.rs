@@ -102,7 +102,7 @@ impl ImageKey {
             // How accounts are made.
             format!("template {}", template::FORMAT),
         ];
-        let translation = options.translate(release.product, &release.version)?;
+        let translation = options.told_to(release)?;
         for told in translation.made_with.iter().chain(&translation.told) {
             if !is_traceless(release.product, &release.version, &told.name) {
                 lines.push(format!("setting {}={}", told.name, told.value));

@@ -18,10 +18,12 @@
 
 use dbdyno_model::{Charset, Durability, Flush, Preset, Product, Setting, Switch};
 
+use crate::catalog::at_least;
 use crate::conffile;
 use crate::error::SandboxError;
 use crate::making;
 use crate::presets;
+use crate::release::Release;
 use crate::spelling;
 use crate::translation::{Told, Translation, Why};
 use crate::wanted::Wanted;
@@ -51,6 +53,9 @@ const MAX_CONNECTIONS: u32 = 1_100;
 const RESERVE: u32 = 100;
 /// Clients that every release has room for by itself: PostgreSQL accepts 100 connections.
 const EVERYWHERE: u32 = 64;
+
+/// Whether PostgreSQL compiles plans.
+const JIT: &str = "jit";
 
 impl Options {
     /// Sizes for a host with `memory_mb` MB of memory. An eighth of it for the buffer pool, so that
@@ -149,6 +154,35 @@ impl Options {
         let of_making = |told: &mut Told| making::is_of_initdb(product, &told.name);
         let made: Vec<Told> = all.told.extract_if(.., of_making).collect();
         all.made_with.extend(made);
+        Ok(all)
+    }
+
+    /// As [`Options::translate`], for a release that is here: what it cannot do it is not told to.
+    ///
+    /// # Errors
+    /// Those of [`Options::translate`], and [`SandboxError::Unsuitable`] where plans are to be
+    /// compiled and there is nothing to compile them with: a session would fail at its first long
+    /// statement.
+    pub fn told_to(&self, release: &Release) -> Result<Translation, SandboxError> {
+        let mut all = self.translate(release.product, &release.version)?;
+        if release.product == Product::Postgres && !release.compiles_plans() {
+            let jit = all.told.iter().find(|told| told.name == JIT).map(|told| &told.value);
+            match jit.map(|value| value.to_lowercase()) {
+                // Where nothing is said, PostgreSQL compiles plans since 12.
+                None if at_least(&release.version, "11") => {
+                    all.tell(Told::new("", JIT, "off", Why::Needed));
+                }
+                Some(value) if !["off", "false", "no", "0"].contains(&value.as_str()) => {
+                    return Err(SandboxError::Unsuitable {
+                        what: format!("{} with jit={value}", release.name()),
+                        reason: "it is unpacked without LLVM, which compiles plans; leave jit= \
+                                 out, or compare servers by URL that have it"
+                            .to_owned(),
+                    });
+                }
+                None | Some(_) => {}
+            }
+        }
         Ok(all)
     }
 

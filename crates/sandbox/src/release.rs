@@ -73,6 +73,13 @@ impl Release {
     }
 
     /// A number that differs for two trees of the same name with other packages in them.
+    /// Whether PostgreSQL can compile plans: what is downloaded is unpacked without LLVM, see
+    /// `catalog`; a server of the machine has what its packager gave it.
+    pub(crate) fn compiles_plans(&self) -> bool {
+        let is_of_others = matches!(self.source, SourceKind::System | SourceKind::Files);
+        is_of_others || self.packages.iter().any(|(name, _)| name.starts_with("libllvm"))
+    }
+
     pub(crate) fn fingerprint(&self) -> String {
         format!("{:016x}", random::key_of(&format!("{:?} {:?}", self.packages, self.sums)))
     }

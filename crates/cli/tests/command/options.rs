@@ -141,12 +141,28 @@ fn two_arms_that_differ_in_a_setting_are_told_so_and_stored_so() {
     );
 }
 
+/// What is downloaded has no LLVM: with `jit` on, which is the default of the server, a session
+/// fails at its first long statement.
+#[test]
+fn a_postgres_without_a_compiler_is_not_told_to_compile() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let questions = ["SHOW jit", "SELECT sum(g) FROM generate_series(1, 200000) g"];
+    let target = "postgres:15?preset=default&buffer=32M&shared_buffers=48MB";
+    assert_eq!(asked(&home, target, &questions)[0], "off");
+    let target = "postgres:15?jit=on";
+    let Done { code, out, err } = home.dbdyno(["server", "start", target, "--name", "opt-jit"]);
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("with jit=on") && err.contains("without LLVM"), "{err}");
+}
+
 #[test]
 fn an_option_that_a_server_does_not_know_is_refused_in_its_own_words() {
     let Some(home) = home() else { return };
     let _turn = turn();
     for (target, words) in [
         ("mariadb:10.11?innodb_turbo=1", "unknown variable 'innodb-turbo=1'"),
+        ("mariadb:10.11?turbo=1", "unknown variable 'turbo=1'"),
         ("postgres:15?turbo_mode=1", "unrecognized configuration parameter \"turbo_mode\""),
         ("postgres:15?work_mem=much", "invalid value for parameter \"work_mem\""),
     ] {

@@ -38,7 +38,9 @@ pub(crate) fn look(
             let statements = statements(plan, station)?;
             let sampled = sampled(arm, station, &statements, samples, stop)?;
             for (statement, one) in statements.iter().zip(sampled) {
-                station.environment.set(statement.fact.clone(), samples_written(&one));
+                if let Some(one) = one {
+                    station.environment.set(statement.fact.clone(), samples_written(&one));
+                }
             }
         }
     }
@@ -89,7 +91,7 @@ fn sampled(
     statements: &[Statement],
     samples: u32,
     stop: &AtomicBool,
-) -> Result<Vec<SampledPlans>, LabError> {
+) -> Result<Vec<Option<SampledPlans>>, LabError> {
     let refused = |error: WireError| LabError::Server(arm, "ANALYZE".to_owned(), error);
     let mut client = station.connector.connect_for_work().map_err(refused)?;
     let mut tables: Vec<&String> = statements.iter().flat_map(|one| &one.tables).collect();

@@ -39,11 +39,16 @@ impl Reads {
         Some(Reads { before, own: before - first })
     }
 
-    /// Rows that were read since.
+    /// Rows that were read since; `None` where the server has not counted them. Looking in vain for
+    /// a row is counted as well, so that no statement on tables has read none: `COUNT(*)` without a
+    /// condition is answered by threads of InnoDB since MySQL 8.0.14, whose reads nobody counts.
     pub(super) fn end(&mut self, client: &mut dyn Client) -> Option<f64> {
-        let read = handler_reads(client)? - self.before - self.own;
-        (read >= 0.0).then_some(read)
+        counted(handler_reads(client)? - self.before - self.own)
     }
+}
+
+fn counted(read: f64) -> Option<f64> {
+    (read >= 1.0).then_some(read)
 }
 
 fn handler_reads(client: &mut dyn Client) -> Option<f64> {
@@ -239,6 +244,13 @@ mod tests {
         assert_eq!(expected_reads(&table(&columns, &buffered)), Some(110.0));
         let parts: [&[&str]; 2] = [&["1", "100", "100", "NULL"], &["2", "10", "10", "NULL"]];
         assert_eq!(expected_reads(&table(&columns, &parts)), None);
+    }
+
+    #[test]
+    fn reads_that_nobody_counts_are_none() {
+        assert_eq!(counted(0.0), None);
+        assert_eq!(counted(-2.0), None);
+        assert_eq!(counted(1.0), Some(1.0));
     }
 
     #[test]

@@ -15,6 +15,9 @@ use super::question::Question;
 use crate::error::LabError;
 use crate::laboratory::Lab;
 
+/// Pairs of a trial that was cut short, at least, before it is believed.
+const PAIRS_LEAST: usize = 16;
+
 /// In what is looked for causes, and from which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct View {
@@ -101,6 +104,23 @@ impl<'a> Evidence<'a> {
             let run = lab.store.load(&id)?;
             let is_whole = run.status == RunStatus::Complete || witness == Witness::Instructions;
             if is_whole && self.is_of_cell(&run, witness) {
+                let heard = self.hear(&run, witness)?;
+                self.runs.push(heard);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads trials of rates, too, that were cut short, where they have pairs enough for an interval:
+    /// the time ended them, and not what they had found, so that it holds as that of any run. For
+    /// an answer that has to be given now; who goes on measures them to their end.
+    pub(super) fn read_unfinished(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
+        for (id, witness) in lab.store.trials_of(&self.question.run.id)? {
+            if witness != Witness::Rate || self.runs.iter().any(|heard| heard.run == id) {
+                continue;
+            }
+            let run = lab.store.load(&id)?;
+            if run.rounds.len() >= 2 * PAIRS_LEAST && self.is_of_cell(&run, witness) {
                 let heard = self.hear(&run, witness)?;
                 self.runs.push(heard);
             }

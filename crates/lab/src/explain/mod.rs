@@ -107,6 +107,7 @@ fn explained(
     case.evidence.read(lab)?;
     let mut accounts = case.accounts(lab, measured, &mut found)?;
     if accounts.is_empty() && case.open.is_some() {
+        case.evidence.read_unfinished(lab)?;
         accounts.extend(case.together(&mut found)?);
     }
     case.concluded(lab, &comparison, accounts, &found)

@@ -159,12 +159,8 @@ impl Server {
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
-        let template = Template::of(
-            home,
-            release,
-            &Making::of(&options.translate(release.product, &release.version)?),
-            progress,
-        )?;
+        let template =
+            Template::of(home, release, &Making::of(&options.told_to(release)?), progress)?;
         Server::prepare(home, release, options, name, &template, 0, progress)?.begin()
     }
 
@@ -229,7 +225,7 @@ impl Server {
         copied_mb: u64,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
-        let told = options.translate(release.product, &release.version)?;
+        let told = options.told_to(release)?;
         let what = format!("{} {} ({name})", release.product.name(), release.version);
         let needed_mb = options.disk_mb(release.product).max(copied_mb).saturating_add(SLACK_MB);
         space::require(&format!("starting {what}"), home.dir(), needed_mb)?;

@@ -61,7 +61,7 @@ pub fn start_together(
     bring(home, release, shape, progress)?;
     cgroup::are_for_arms(&options.settings)?;
     allocator::is_for_arms(&options.settings)?;
-    let told = options.translate(release.product, &release.version)?;
+    let told = options.told_to(release)?;
     let asked: Vec<String> = told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
     let template = Template::of(home, release, &Making::of(&told), progress)?;
     let needed_mb = u64::from(shape.members()) * options.disk_mb(release.product);

@@ -103,7 +103,7 @@ impl Ensemble {
     ) -> Result<Ensemble, SandboxError> {
         check(release, topology.shape)?;
         bring(home, release, topology.shape, progress)?;
-        let told = options.translate(release.product, &release.version)?;
+        let told = options.told_to(release)?;
         let asked: Vec<String> =
             told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
         let used = image.map(Image::take).transpose()?;
