@@ -60,12 +60,26 @@ impl Event {
         let values = self.values(call);
         assert_eq!(values.len(), rest.len(), "a parameter without its place");
         for (value, piece) in values.iter().zip(rest) {
-            match *value {
-                Value::Null => sql.push_str("NULL"),
-                Value::Int(number) => text::push_integer(sql, number),
-                Value::Text { start, length } => text::push_quoted(sql, self.text(start, length)),
-            }
+            self.write_value(value, sql);
             sql.push_str(piece);
+        }
+    }
+
+    /// The parameters of a call as they stand in a text.
+    pub fn literals(&self, call: &Call) -> Vec<String> {
+        let literal = |value| {
+            let mut text = String::new();
+            self.write_value(value, &mut text);
+            text
+        };
+        self.values(call).iter().map(literal).collect()
+    }
+
+    fn write_value(&self, value: &Value, sql: &mut String) {
+        match *value {
+            Value::Null => sql.push_str("NULL"),
+            Value::Int(number) => text::push_integer(sql, number),
+            Value::Text { start, length } => text::push_quoted(sql, self.text(start, length)),
         }
     }
 }

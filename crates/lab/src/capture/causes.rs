@@ -27,7 +27,7 @@ use dbdyno_workload::planned;
 
 use super::costs::{self, Price};
 use super::misestimate;
-use super::plans::{self, Planned};
+use super::plans::{self, LoadStatement, Planned};
 use super::statistics::{self, Extent, Lent};
 use crate::arm::Station;
 use crate::error::LabError;
@@ -79,7 +79,7 @@ pub(crate) fn look(plan: &Plan, stations: &mut Arms<Station>, loan: Loan) -> Res
 struct Changed {
     /// The fact in which the answer is told.
     fact: String,
-    sql: String,
+    asked: LoadStatement,
     /// What base has.
     shape: String,
     bounds: String,
@@ -92,7 +92,12 @@ struct Changed {
 }
 
 impl Changed {
-    fn of(label: &str, number: usize, sql: &str, facts: [&Environment; 2]) -> Option<Changed> {
+    fn of(
+        label: &str,
+        number: usize,
+        asked: &LoadStatement,
+        facts: [&Environment; 2],
+    ) -> Option<Changed> {
         let value = |kind: &str| {
             let name = format!("{kind}[{label}].{number}");
             facts.map(|facts| facts.get(&name).to_owned())
@@ -109,7 +114,7 @@ impl Changed {
         };
         (is_known && (!is_same || q.is_some())).then(|| Changed {
             fact: format!("plan_cause[{label}].{number}"),
-            sql: sql.to_owned(),
+            asked: asked.clone(),
             shape,
             bounds,
             rows: rows[0],
@@ -160,7 +165,7 @@ fn changed(
         let statements = plans::statements(&planned::resolve(plan, label)?, dialect);
         let numbered = statements.iter().enumerate();
         changed
-            .extend(numbered.filter_map(|(at, sql)| Changed::of(label, at + 1, sql, [base, test])));
+            .extend(numbered.filter_map(|(at, one)| Changed::of(label, at + 1, one, [base, test])));
     }
     Ok(changed)
 }
@@ -224,7 +229,7 @@ impl Case<'_> {
     /// and given back.
     fn not_as_before(&self, arm: ArmIndex, tests: &Sessions) -> Option<Warning> {
         let is_other = |one: &&Changed| {
-            tests.planned(&one.sql, &[]).is_some_and(|planned| {
+            tests.planned(&one.asked, &[]).is_some_and(|planned| {
                 planned.shape != one.shape_of_test || !alike(planned.rows, one.rows_of_test)
             })
         };
@@ -232,7 +237,7 @@ impl Case<'_> {
         let text = format!(
             "{arm}: the plan of a statement is not what it was before its statistics were \
              exchanged and given back; run it again, the statement is: {}",
-            one.sql
+            one.asked.sql
         );
         Some(Warning::new(Severity::Caution, "plan-not-as-before", text))
     }
@@ -255,10 +260,10 @@ impl Sessions {
     }
 
     /// The plan of a statement in a session of its own with these settings.
-    fn planned(&self, sql: &str, settings: &[&String]) -> Option<Planned> {
+    fn planned(&self, asked: &LoadStatement, settings: &[&String]) -> Option<Planned> {
         let mut client = self.connector.connect_for_work().ok()?;
         let set = settings.iter().try_for_each(|told| client.run(&format!("SET {told}")).map(drop));
-        let planned = set.ok().and_then(|()| plans::plan(&mut *client, self.dialect, sql));
+        let planned = set.ok().and_then(|()| plans::plan(&mut *client, self.dialect, asked));
         client.close();
         planned
     }
@@ -268,7 +273,7 @@ impl Sessions {
     fn is_as_base(&self, one: &Changed, settings: &[&String]) -> bool {
         let Some(q) = one.q else {
             return self
-                .planned(&one.sql, settings)
+                .planned(&one.asked, settings)
                 .is_some_and(|planned| one.is_of_base(&planned));
         };
         let Ok(mut client) = self.connector.connect_for_work() else { return false };
@@ -276,7 +281,7 @@ impl Sessions {
         let rows = one.rows.max(one.rows_of_test) as f64 * TRIALS_OF_ESTIMATES;
         let carried_out = set
             .ok()
-            .and_then(|()| misestimate::of_nodes(&mut *client, self.dialect, &one.sql, rows));
+            .and_then(|()| misestimate::of_nodes(&mut *client, self.dialect, &one.asked.sql, rows));
         client.close();
         carried_out.and_then(|own| own.parse().ok()).is_some_and(|own| as_wrong(q, own))
     }

@@ -16,7 +16,8 @@ use dbdyno_model::{ArmIndex, Arms, Dialect, Plan, SampledPlans};
 use dbdyno_wire::{Client, WireError};
 use dbdyno_workload::planned;
 
-use super::{plans, tables};
+use super::plans::{self, LoadStatement};
+use super::tables;
 use crate::arm::Station;
 use crate::error::LabError;
 
@@ -50,7 +51,7 @@ pub(crate) fn look(
 /// A statement whose plan is noted.
 struct Statement {
     fact: String,
-    sql: String,
+    asked: LoadStatement,
     /// Its plan under the statistics as they are.
     plan: String,
     tables: Vec<String>,
@@ -65,16 +66,16 @@ fn statements(plan: &Plan, station: &Station) -> Result<Vec<Statement>, LabError
             continue;
         }
         let all = plans::statements(&planned::resolve(plan, label)?, station.dialect);
-        for (at, sql) in all.into_iter().enumerate() {
+        for (at, asked) in all.into_iter().enumerate() {
             let place = format!("{label}].{}", at + 1);
             let shape = facts.get(&format!("plan[{place}"));
             if shape.is_empty() {
                 continue;
             }
             let plan = named(shape, facts.get(&format!("bounds[{place}")));
-            let is_named = |table: &&String| tables::has_word(&sql, table);
+            let is_named = |table: &&String| tables::has_word(&asked.sql, table);
             let tables = tables.iter().filter(is_named).cloned().collect();
-            found.push(Statement { fact: format!("samples[{place}"), sql, plan, tables });
+            found.push(Statement { fact: format!("samples[{place}"), asked, plan, tables });
         }
     }
     Ok(found)
@@ -106,7 +107,7 @@ fn sampled(
             analyze(&mut *client, station.dialect, table).map_err(refused)?;
         }
         for (statement, seen) in statements.iter().zip(&mut seen) {
-            let planned = plans::plan(&mut *client, station.dialect, &statement.sql);
+            let planned = plans::plan(&mut *client, station.dialect, &statement.asked);
             seen.extend(planned.map(|planned| {
                 let bounds = planned.bounds.unwrap_or_default();
                 (named(&planned.shape, &bounds), planned.rows)

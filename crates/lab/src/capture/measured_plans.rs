@@ -48,8 +48,8 @@ fn shapes(station: &Station, load: &Load) -> Vec<(usize, String)> {
     }
     let Ok(mut client) = station.connector.connect_for_work() else { return Vec::new() };
     let statements = plans::statements(load, station.dialect);
-    let asked = statements.iter().enumerate().filter_map(|(index, sql)| {
-        Some((index + 1, plans::plan(&mut *client, station.dialect, sql)?.shape))
+    let asked = statements.iter().enumerate().filter_map(|(index, statement)| {
+        Some((index + 1, plans::plan(&mut *client, station.dialect, statement)?.shape))
     });
     let shapes = asked.collect();
     client.close();

@@ -123,6 +123,7 @@ fn looked_at(
             let load = planned::resolve(plan, label)?;
             plans::look(&mut *client, station.dialect, label, &load, &mut facts);
             let statements = plans::statements(&load, station.dialect);
+            let statements: Vec<String> = statements.into_iter().map(|one| one.sql).collect();
             tables::look_at_others(&mut onlooker, station.dialect, &statements, &mut facts);
             if let Some(known) = &known {
                 histograms::look_at_statements(known, label, &statements, &mut facts);

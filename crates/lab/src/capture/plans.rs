@@ -22,9 +22,9 @@ use super::{bounds, misestimate, runner_up};
 use dbdyno_explain::decisions;
 use dbdyno_model::{Dialect, Environment};
 use dbdyno_wire::{Client, Rows};
-use dbdyno_workload::program::{Event, Program};
+use dbdyno_workload::program::{Call, Event, Program};
 use dbdyno_workload::ready::Part;
-use dbdyno_workload::{Channel, Content, Load, Mix, ReadyLoad};
+use dbdyno_workload::{Channel, Content, Load, Mix, ReadyLoad, Statement};
 
 /// Operations that are looked through for the statements of a load.
 const OPERATIONS: u64 = 300;
@@ -39,9 +39,11 @@ pub(super) fn look(
     load: &Load,
     facts: &mut Environment,
 ) {
-    for (index, sql) in statements(load, dialect).iter().enumerate() {
-        let number = index + 1;
-        if let Some(plan) = plan(client, dialect, sql) {
+    for (index, statement) in statements(load, dialect).iter().enumerate() {
+        let (number, sql) = (index + 1, &statement.sql);
+        let planned = plan(client, dialect, statement);
+        let is_generic = planned.as_ref().is_some_and(|plan| plan.is_generic);
+        if let Some(plan) = planned {
             facts.set(format!("plan[{label}].{number}"), plan.shape);
             facts.set(format!("estimate[{label}].{number}"), plan.rows.to_string());
             if let Some(bounds) = plan.bounds.filter(|bounds| !bounds.is_empty()) {
@@ -49,6 +51,8 @@ pub(super) fn look(
             }
             let nodes = &plan.decisions;
             let next = match dialect {
+                // What comes next is asked with values, to which this plan does not belong.
+                Dialect::Postgres if is_generic => None,
                 Dialect::Postgres => runner_up::of_postgres(client, sql, nodes),
                 _ => decisions::runner_up(nodes),
             };
@@ -63,6 +67,9 @@ pub(super) fn look(
         if is_question(sql) {
             let number = format!("{label}].{number}");
             answered(client, dialect, sql, &number, facts);
+            if is_generic {
+                facts.facts.remove(&format!("q_error[{number}"));
+            }
         }
     }
 }
@@ -89,24 +96,37 @@ fn answered(
     }
 }
 
-/// Each statement of a load once, with the values that it has first. Those of a conversation have
-/// placeholders, where any value does for a plan; they are not carried out.
-pub(super) fn statements(load: &Load, dialect: Dialect) -> Vec<String> {
+/// A statement of a load, with the values that it has first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LoadStatement {
+    /// With its values written into it.
+    pub(super) sql: String,
+    /// How it is prepared, and its values, where the load prepares what it asks.
+    prepared: Option<(String, Vec<String>)>,
+}
+
+/// Each statement of a load once. Those of a conversation have placeholders, where any value does
+/// for a plan; they are not carried out.
+pub(super) fn statements(load: &Load, dialect: Dialect) -> Vec<LoadStatement> {
     let mut texts = load.clone();
-    match &mut texts.content {
-        Content::Mix(mix) => send_as_text(mix),
-        Content::Choice(choice) => choice.mixes.iter_mut().for_each(|(_, mix)| send_as_text(mix)),
-        Content::Dialogue(_) => {}
-    }
+    let mut mixes: Vec<&mut Mix> = match &mut texts.content {
+        Content::Mix(mix) => vec![mix],
+        Content::Choice(choice) => choice.mixes.iter_mut().map(|(_, mix)| mix).collect(),
+        Content::Dialogue(_) => Vec::new(),
+    };
+    let asks = || mixes.iter().flat_map(|mix| &mix.steps).flat_map(|step| &step.asks);
+    let are_prepared = asks().all(|ask| ask.channel == Channel::Prepared);
+    mixes.iter_mut().for_each(|mix| send_as_text(mix));
     let Ok(ready) = ReadyLoad::compile(&texts, dialect) else { return Vec::new() };
     match ready.part() {
-        Part::Program(program) => of_program(program),
+        Part::Program(program) => of_program(program, are_prepared),
         Part::Dialogue(..) => ready
             .statements()
             .iter()
             .map(|statement| with_values(&statement.sql))
             .filter(|sql| is_planned(sql))
             .take(STATEMENTS_MOST)
+            .map(|sql| LoadStatement { sql, prepared: None })
             .collect(),
     }
 }
@@ -117,7 +137,7 @@ fn send_as_text(mix: &mut Mix) {
 }
 
 /// Statements on tables that differ in their number only are one.
-fn of_program(program: &Program) -> Vec<String> {
+fn of_program(program: &Program, are_prepared: bool) -> Vec<LoadStatement> {
     let (mut seen, mut found) = (Vec::new(), Vec::new());
     let mut event = Event::default();
     for operation in 0..OPERATIONS {
@@ -132,13 +152,22 @@ fn of_program(program: &Program) -> Vec<String> {
             seen.push(kind);
             let mut sql = String::new();
             event.write_sql(call, statement, &mut sql);
-            found.push(sql);
+            let prepared = are_prepared.then(|| prepared(&event, call, statement));
+            found.push(LoadStatement { sql, prepared });
             if found.len() == STATEMENTS_MOST {
                 return found;
             }
         }
     }
     found
+}
+
+/// The text of a statement with `$1`, `$2` … for its values, and these as literals.
+fn prepared(event: &Event, call: &Call, statement: &Statement) -> (String, Vec<String>) {
+    let (first, rest) = statement.pieces.split_first().expect("a text statement has pieces");
+    let numbered = rest.iter().enumerate().map(|(at, piece)| format!("${}{piece}", at + 1));
+    let text = first.clone() + &numbered.collect::<String>();
+    (text, event.literals(call))
 }
 
 /// `?` and `$1` replaced by a value that is taken for any type.
@@ -225,10 +254,17 @@ pub(super) struct Planned {
     pub(super) bounds: Option<String>,
     /// What led there; empty where nothing is told of it.
     decisions: Vec<decisions::Decision>,
+    /// Whether it is made for any values, and is another one than for those of the statement.
+    is_generic: bool,
 }
 
 /// The plan of a statement; `None` where there is none to be had.
-pub(super) fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Option<Planned> {
+pub(super) fn plan(
+    client: &mut dyn Client,
+    dialect: Dialect,
+    statement: &LoadStatement,
+) -> Option<Planned> {
+    let sql = &statement.sql;
     if !is_planned(sql) {
         return None;
     }
@@ -242,16 +278,45 @@ pub(super) fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Opti
             Some(Planned { bounds: bounds::mysql(&trace, &explained), decisions, ..planned })
         }),
         Dialect::Postgres => {
-            let explained = client.query(&format!("EXPLAIN {sql}")).ok()?;
+            let with_values = client.query(&format!("EXPLAIN {sql}")).ok()?;
+            let executed = statement.prepared.as_ref().and_then(|of| executed(client, of));
+            let is_other = |rows: &Rows| shape_of(rows) != shape_of(&with_values);
+            let generic = executed.filter(is_other);
+            let (is_generic, explained) = (generic.is_some(), generic.unwrap_or(with_values));
             let lines = explained.rows.iter().filter_map(|row| row.first()?.as_deref());
             let decisions = decisions::of_nodes(lines);
             let bounds = Some(bounds::postgres(&explained));
-            Some(Planned { bounds, decisions, ..postgres(&explained)? })
+            let planned = postgres(&explained)?;
+            let kind = if is_generic { " (generic plan)" } else { "" };
+            let shape = planned.shape.clone() + kind;
+            Some(Planned { shape, bounds, decisions, is_generic, ..planned })
         }
         Dialect::Rocksdb => None,
         Dialect::Engine => engine(&client.query(&format!("EXPLAIN {sql}")).ok()?),
         Dialect::Sqlite => sqlite(&client.query(&format!("EXPLAIN QUERY PLAN {sql}")).ok()?),
     }
+}
+
+/// Executions after which PostgreSQL keeps one plan for any values, where that seems to cost no more
+/// (plancache.c, `choose_custom_plan`), and one.
+const EXECUTIONS: u32 = 6;
+
+/// What a connection executes that has prepared a statement, once it has decided between a plan for
+/// each value and one for all: EXPLAIN of an execution counts as one. `None` where it cannot be
+/// prepared without types.
+fn executed(client: &mut dyn Client, (sql, values): &(String, Vec<String>)) -> Option<Rows> {
+    const NAME: &str = "dbdyno_plan";
+    client.run(&format!("PREPARE {NAME} AS {sql}")).ok()?;
+    let values = values.join(", ");
+    let values = if values.is_empty() { values } else { format!("({values})") };
+    let explain = format!("EXPLAIN EXECUTE {NAME}{values}");
+    let explained = (0..EXECUTIONS).map(|_| client.query(&explain).ok()).last();
+    client.run(&format!("DEALLOCATE {NAME}")).ok()?;
+    explained.flatten()
+}
+
+fn shape_of(explained: &Rows) -> Option<String> {
+    postgres(explained).map(|planned| planned.shape)
 }
 
 /// What MySQL and MariaDB do beside reading, as they say it and as we do.
