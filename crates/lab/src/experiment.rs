@@ -79,6 +79,7 @@ pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> 
 /// [`LabError::Busy`] if it is being measured; [`LabError::Foreign`] if somebody else wrote it; or
 /// whatever was in the way.
 pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
+    lab.check_origin(&run.id)?;
     if run.status == RunStatus::Complete {
         let text = format!("run {} is complete; begin a new one: {}", run.id, run.command);
         return Err(LabError::Unlike(text));

@@ -205,6 +205,10 @@ impl Background {
         };
         let Launched { ports, socket } =
             Server::start_in_background(home, release, recorded, template, &mut note)?;
+        if self.membership.is_none() && release.product != Product::Postgres {
+            let taken = password::take_root_away(release.product, &socket);
+            taken.inspect_err(|_| end_processes(home, &self.dir))?;
+        }
         if self.membership.is_none() && (is_doubtful || ports == Ports::Lost) {
             let renewed = password::renew(&self.dir, (release.product, &release.version), &socket);
             renewed.inspect_err(|_| end_processes(home, &self.dir))?;
@@ -303,7 +307,8 @@ impl Background {
     }
 
     /// Runs the family's interactive client on it, on our terminal, until that ends: the one that
-    /// came with the server if it works here, else the machine's. Returns its exit code.
+    /// came with the server if it works here, else the machine's; root's terminal is given to the
+    /// machine's first. Returns its exit code.
     ///
     /// # Errors
     /// [`SandboxError::Unsuitable`] if it does not run, or if there is no client.
@@ -333,8 +338,11 @@ impl Background {
             let said = answer(probe, Allowance::QUESTION).ok().flatten();
             said.is_some_and(|said| said.status.success()).then(|| Box::new(client))
         };
-        let mut candidates = own.into_iter().chain(machines);
-        let Some(mut client) = candidates.find_map(works) else {
+        let found = match child::is_root() {
+            true => machines.chain(own).find_map(works),
+            false => own.into_iter().chain(machines).find_map(works),
+        };
+        let Some(mut client) = found else {
             return Err(self.unsuitable(format!(
                 "neither its release nor this machine has a client ({}); install one, or use the \
                  URL that `dbdyno server start {}` printed",

@@ -29,9 +29,9 @@ pub(crate) fn initialises_itself(product: Product, version: &str) -> bool {
 /// The SQL that makes an empty directory a data directory, read by `--bootstrap` line by line: the
 /// release's own scripts, then our account and database.
 ///
-/// The scripts make accounts without a password that are reachable over TCP; those are deleted.
-/// Root remains on the unix socket, which is in a directory that only the server's account may
-/// enter.
+/// The scripts make accounts without a password; all are deleted. What is root on the unix socket,
+/// which nobody else reaches, is root over TCP, too, where the server resolves names: 127.0.0.1 is
+/// `localhost` then.
 pub(crate) fn bootstrap_sql(
     product: Product,
     version: &str,
@@ -72,10 +72,9 @@ fn scripts(wanted: &[&str], share: &Path) -> Result<String, SandboxError> {
 
 /// MariaDB from 10.4 on keeps accounts in `global_priv`.
 fn accounts_in_json(password: &str) -> String {
-    let mut sql =
-        "DELETE FROM mysql.global_priv WHERE User='' OR User='root' AND Host<>'localhost';\n\
-         DELETE FROM mysql.proxies_priv WHERE Host<>'localhost';\n"
-            .to_owned();
+    let mut sql = "DELETE FROM mysql.global_priv WHERE User='' OR User='root';\n\
+         DELETE FROM mysql.proxies_priv;\n"
+        .to_owned();
     for host in ["127.0.0.1", "localhost"] {
         sql.push_str(&format!(
             "INSERT INTO mysql.global_priv VALUES ('{host}','{USER}',JSON_OBJECT(\
@@ -92,10 +91,10 @@ fn accounts_in_json(password: &str) -> String {
 fn accounts_in_table(password: &str) -> String {
     let ours = format!("User='{USER}', Password=PASSWORD('{password}')");
     format!(
-        "DELETE FROM mysql.user WHERE User<>'root' OR Host NOT IN ('localhost','127.0.0.1','::1');\n\
+        "DELETE FROM mysql.user WHERE User<>'root' OR Host NOT IN ('127.0.0.1','::1');\n\
          UPDATE mysql.user SET {ours} WHERE Host='127.0.0.1';\n\
          UPDATE mysql.user SET {ours}, Host='localhost' WHERE Host='::1';\n\
-         DELETE FROM mysql.proxies_priv WHERE Host<>'localhost';\n\
+         DELETE FROM mysql.proxies_priv;\n\
          DELETE FROM mysql.db;\n"
     )
 }
@@ -111,8 +110,15 @@ pub(crate) fn mysql_sql(password: &str) -> Vec<String> {
         format!("CREATE USER '{USER}'@'%' IDENTIFIED BY '{password}'"),
         format!("GRANT ALL ON *.* TO '{USER}'@'%' WITH GRANT OPTION"),
         format!("CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE {COLLATION}"),
+        // Whoever tells all this is root, and has told enough.
+        "DROP USER 'root'@'localhost'".to_owned(),
     ]
 }
+
+/// What takes root away where an earlier dbdyno has left it, without a password. The server may say
+/// that there is none.
+pub(crate) const WITHOUT_ROOT: [&str; 2] =
+    ["SET SESSION sql_log_bin=0", "DROP USER 'root'@'localhost'"];
 
 /// Places from which our account may come; which of them a server has depends on how, and by which
 /// dbdyno, its data directory was made.

@@ -72,12 +72,23 @@ pub(crate) fn foreign(program: &Path, work: &Path) -> Command {
     confined(command)
 }
 
-/// A [`foreign()`] program with which the user speaks: on our terminal, and with its kind.
+/// A [`foreign()`] program with which the user speaks: on our terminal, and with its kind. With
+/// root's terminal it starts nothing that could outlive it and read on, and it has no session to
+/// which that terminal belongs, so that it cannot type there (TIOCSTI): Ctrl-C ends it with us.
 pub(crate) fn foreign_on_terminal(program: &Path, work: &Path) -> Command {
     let mut command = tied(program);
     command.env_clear().env("HOME", work).env("PATH", FOREIGN_PATH).current_dir(work);
     let kept = ["TERM", "LANG", "LC_ALL", "COLUMNS", "LINES"];
     command.envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    if is_root() {
+        let leave = || {
+            nix::unistd::setsid()?;
+            setrlimit(Resource::RLIMIT_NPROC, 1, 1).map_err(io::Error::from)
+        };
+        // SAFETY: between fork and exec only setsid and setrlimit are called, both of them calls of
+        // the system.
+        unsafe { command.pre_exec(leave) };
+    }
     confined(command)
 }
 

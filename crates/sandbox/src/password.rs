@@ -54,6 +54,21 @@ pub(crate) fn renew(
     fs::rename(&next, &holds).map_err(SandboxError::io("rename", &next))
 }
 
+/// Takes away the root without a password that data directories of earlier releases have.
+pub(crate) fn take_root_away(product: Product, endpoint: &Endpoint) -> Result<(), SandboxError> {
+    let told = || -> Result<(), WireError> {
+        let mut client = connect(product, endpoint)?;
+        client.run(bootstrap::WITHOUT_ROOT[0])?;
+        let _where_there_is_one = client.run(bootstrap::WITHOUT_ROOT[1]);
+        client.close();
+        Ok(())
+    };
+    told().map_err(|error| SandboxError::StartFailed {
+        what: format!("taking away the account root without a password failed: {error}"),
+        log: Vec::new(),
+    })
+}
+
 fn tell(
     product: Product,
     version: &str,

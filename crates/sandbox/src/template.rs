@@ -38,7 +38,7 @@ const INIT_MB: u64 = 200;
 /// Seconds that initialising may take; 1 to 7 are usual.
 const INIT_WITHIN_S: u64 = 300;
 /// Counts up when what a template holds changes, so that older ones are not used.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 
 /// A data directory to copy, and how to log in to it.
 pub(crate) struct Template {

@@ -67,7 +67,7 @@ fn names_another(journal: &Path) -> bool {
     read.is_ok() && last == JOURNAL_MAGIC
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)

@@ -40,6 +40,7 @@
 pub mod codec;
 mod counts;
 mod error;
+mod exclusive;
 mod guard;
 mod names;
 mod read;
@@ -54,8 +55,11 @@ mod trials;
 mod waits;
 mod write;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use dbdyno_model::RunId;
 use rusqlite::Connection;
 
 use guard::Allowance;
@@ -74,6 +78,8 @@ pub struct Store {
     path: PathBuf,
     seal_key: Option<SealKey>,
     is_trusted: bool,
+    /// Runs that were read with a seal that does not hold.
+    foreign: RefCell<BTreeSet<RunId>>,
 }
 
 impl Store {
@@ -91,6 +97,7 @@ impl Store {
             path: path.to_owned(),
             seal_key: None,
             is_trusted: false,
+            foreign: RefCell::default(),
         })
     }
 

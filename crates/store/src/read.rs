@@ -105,6 +105,7 @@ impl Store {
             self.connection().unchecked_transaction().map_err(|error| self.explain(error))?;
         let reader = Reader { store: self, id };
         let (seq, mut run) = reader.run(&snapshot)?;
+        self.look_at_seal(&snapshot, id, seq)?;
         reader.plan(&snapshot, seq, &mut run.plan)?;
         run.environment =
             PerArm::try_from_fn(|arm| reader.environment(&snapshot, seq, arm.into()))?;

@@ -18,6 +18,7 @@ use sha2::Sha256;
 
 use crate::Store;
 use crate::error::Result;
+use crate::exclusive;
 use crate::transaction::{WriteError, seq_of};
 
 /// Everything of a run that is carried out: the plan with the texts of its loads, the arms, and the
@@ -146,8 +147,9 @@ impl Store {
         Ok(self.is_trusted || self.is_own(run)?)
     }
 
-    /// Whether a run says what it was told when it was begun under the key of this store. It is not
-    /// known, and so not true, of a store without a key.
+    /// Whether a run says what it was told when it was begun under the key of this store, each
+    /// time that it was read, in a file that nobody else can change. It is not known, and so not
+    /// true, of a store without a key.
     ///
     /// # Errors
     /// No such run, or a file that cannot be read.
@@ -159,6 +161,18 @@ impl Store {
             Err(WriteError::Meaning(error)) => return Err(error),
             Err(WriteError::Sqlite(error)) => return Err(self.explain(error)),
         };
-        holds(&snapshot, self.seal_key.as_ref(), seq).map_err(|error| self.explain(error))
+        self.look_at_seal(&snapshot, run, seq)?;
+        let was_foreign = self.foreign.borrow().contains(run);
+        Ok(!was_foreign && exclusive::is_ours_alone(&self.path))
+    }
+
+    /// Notes whether the seal of a run holds in the snapshot from which the run is read: what is
+    /// carried out is what was read then, and not what another process has put there since.
+    pub(crate) fn look_at_seal(&self, snapshot: &Connection, run: &RunId, seq: i64) -> Result<()> {
+        let holds = holds(snapshot, self.seal_key.as_ref(), seq);
+        if !holds.map_err(|error| self.explain(error))? {
+            self.foreign.borrow_mut().insert(run.clone());
+        }
+        Ok(())
     }
 }

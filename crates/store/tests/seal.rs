@@ -107,3 +107,39 @@ fn what_dbdyno_writes_of_its_own_run_keeps_the_seal() {
     store.note_trial(&run, &trial, Witness::Rate).unwrap();
     assert!(store.is_own(&run).unwrap() && store.is_own(&trial).unwrap());
 }
+
+/// Who can write to the file while it is read may show one plan to the seal and another one to
+/// whoever carries it out: what was read counts.
+#[test]
+fn a_run_that_was_read_with_another_plan_is_not_ours_whatever_the_file_says_now() {
+    let (_folder, path, run) = sealed();
+    let raw = Connection::open(&path).unwrap();
+    let set = |target: &str| {
+        raw.execute("UPDATE arm SET target = ?1 WHERE arm = 'test'", [target]).unwrap();
+    };
+    let store = open(&path);
+    let ours = store.load(&run).unwrap().plan.arms.test.to_string();
+    assert!(store.is_own(&run).unwrap());
+    set("mysql:8.0?init_file=x");
+    assert_eq!(store.load(&run).unwrap().plan.arms.test.to_string(), "mysql:8.0?init_file=x");
+    set(&ours);
+    assert!(!store.is_own(&run).unwrap());
+    store.load(&run).unwrap();
+    assert!(!store.is_own(&run).unwrap(), "what was read before may still be carried out");
+    assert!(open(&path).is_own(&run).unwrap());
+}
+
+#[test]
+fn a_run_in_a_file_that_others_can_change_is_not_ours() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (folder, path, run) = sealed();
+    let mode = |mode| {
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0o777);
+    assert!(!open(&path).is_own(&run).unwrap());
+    mode(0o700);
+    assert!(open(&path).is_own(&run).unwrap());
+    std::fs::hard_link(&path, folder.path().join("another")).unwrap();
+    assert!(!open(&path).is_own(&run).unwrap());
+}

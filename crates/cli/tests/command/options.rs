@@ -141,6 +141,34 @@ fn two_arms_that_differ_in_a_setting_are_told_so_and_stored_so() {
     );
 }
 
+/// Where a server resolves names, 127.0.0.1 is `localhost`, and whoever is root there had no
+/// password: any account of the machine.
+#[test]
+fn nobody_is_root_without_a_password_whatever_the_preset() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let name = format!("opt-root-{}", std::process::id());
+    let _ending = Ending(&home, &name);
+    let target = "mariadb:10.11?preset=default&skip_name_resolve=OFF";
+    let Done { code, out, err } = home.dbdyno(["server", "start", target, "--name", &name]);
+    assert_eq!(code, 0, "{err}");
+    let Target::Url(url) = out.trim().parse::<ArmSpec>().unwrap().target else { panic!("{out}") };
+    let login = |user: &str, password: Option<dbdyno_model::Secret>| {
+        dbdyno_wire::mysql::Connection::connect(&Endpoint {
+            transport: url.transport.clone(),
+            user: user.to_owned(),
+            password: password.unwrap_or_default(),
+            database: String::new(),
+            security: dbdyno_wire::Security::off(),
+        })
+    };
+    assert!(login(&url.user, url.password.clone()).is_ok());
+    for user in ["root", "", "mysql", "mariadb.sys", "nobody"] {
+        let refused = login(user, None).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(refused.contains("Access denied"), "{user:?}: {refused}");
+    }
+}
+
 /// What is downloaded has no LLVM: with `jit` on, which is the default of the server, a session
 /// fails at its first long statement.
 #[test]

@@ -105,6 +105,7 @@ transaction = false
 [[event.step]]
 sql = 'SELECT count(*) FROM equals_one x JOIN equals_two y ON x.b = y.b \
 WHERE x.id > {int -9..0}'
+channel = 'text'
 rows = 1
 ";
 
@@ -152,6 +153,47 @@ fn settings_that_change_a_plan_of_postgres_are_found_without_any_load() {
     assert!(!settings.contains(&"from_collapse_limit='8'".into()), "{plan}");
     assert_eq!(cause["statistics_of_base"], false, "{plan}");
     assert!(cause["untried"].as_str().unwrap().contains("since 18"), "{plan}");
+}
+
+/// Of a column of which one value is rare: a plan for any value scans the table, and is what a
+/// connection keeps that has prepared the statement.
+const RARE: &str = "\
+name = 'rare-value'
+group = 'point'
+trend = 'steady'
+
+[[table]]
+name = 'plans_orders'
+rows = '100%'
+create = 'CREATE TABLE plans_orders (id BIGINT PRIMARY KEY, status TEXT NOT NULL, pad TEXT)'
+after = [\"UPDATE plans_orders SET status = CASE WHEN id % 5000 = 0 THEN 'failed' \
+WHEN id % 100 = 0 THEN 'pending' ELSE 'done' END\", \
+'CREATE INDEX plans_orders_status ON plans_orders (status)', 'VACUUM ANALYZE plans_orders']
+columns = { id = '{row}', status = 'x', pad = '{text 100..100}' }
+
+[[event]]
+name = 'rare'
+transaction = false
+
+[[event.step]]
+sql = 'SELECT id FROM plans_orders WHERE status = {one of failed|failed|failed} ORDER BY id LIMIT 50'
+rows = '0..50'
+";
+
+#[test]
+fn a_plan_of_postgres_is_the_one_that_is_executed() {
+    let Some(home) = servers::home() else { return };
+    let (_files, load) = file(RARE);
+    let custom = "postgres:15?plan_cache_mode=force_custom_plan";
+    let plan = changed(&home, ["postgres:15", custom], &load, "40000");
+    let [base, test] = ["base", "test"].map(|arm| plan[arm].as_str().unwrap().to_owned());
+    assert!(base.contains("(generic plan)") && base.contains("status = $1"), "{plan}");
+    assert!(!test.contains("generic") && test.contains("plans_orders_status"), "{plan}");
+    assert_eq!(plan["cause"]["settings"], serde_json::json!(["plan_cache_mode='auto'"]), "{plan}");
+    // Sent as text, nothing is kept.
+    let (_files, load) = file(&RARE.replace("rows = '0..50'", "rows = '0..50'\nchannel = 'text'"));
+    let told = told(&home, ["postgres:15", custom], &load, &["--rows", "40000"]);
+    assert_eq!(told["plans"].as_array().unwrap().len(), 0, "{told}");
 }
 
 /// What is told of stale statistics: that they are it, where it shows, and how wrong they are.

@@ -297,8 +297,8 @@ pub(super) fn plan(
     }
 }
 
-/// Executions after which PostgreSQL keeps one plan for any values, where that seems to cost no more
-/// (plancache.c, `choose_custom_plan`), and one.
+/// Executions after which PostgreSQL keeps one plan for any values, where that seems to cost no
+/// more (plancache.c, `choose_custom_plan`), and one.
 const EXECUTIONS: u32 = 6;
 
 /// What a connection executes that has prepared a statement, once it has decided between a plan for

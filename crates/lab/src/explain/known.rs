@@ -111,9 +111,9 @@ impl<'a> Evidence<'a> {
         Ok(())
     }
 
-    /// Reads trials of rates, too, that were cut short, where they have pairs enough for an interval:
-    /// the time ended them, and not what they had found, so that it holds as that of any run. For
-    /// an answer that has to be given now; who goes on measures them to their end.
+    /// Reads trials of rates, too, that were cut short, where they have pairs enough for an
+    /// interval: the time ended them, and not what they had found, so that it holds as that of any
+    /// run. For an answer that has to be given now; who goes on measures them to their end.
     pub(super) fn read_unfinished(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
         for (id, witness) in lab.store.trials_of(&self.question.run.id)? {
             if witness != Witness::Rate || self.runs.iter().any(|heard| heard.run == id) {
