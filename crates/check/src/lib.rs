@@ -20,6 +20,7 @@ mod edges;
 mod footprint;
 mod format;
 mod history;
+mod lattice;
 mod layout;
 mod level;
 mod online;

@@ -4,6 +4,7 @@ mod conflicts;
 mod exhaustive;
 mod formats;
 mod history;
+mod lattice;
 mod levels;
 mod online;
 mod records;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
     Checker, Contention, Cycle, FlawKind, Format, History, Level, MAGIC, Verdict, drawn, pictures,
-    read_history, read_records_from, replay, write_history,
+    read_history, read_records_from, write_history,
 };
 use dbdyno_lab::input;
 
@@ -78,8 +78,7 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
             history.len()
         )));
     }
-    let verdicts: Vec<(Level, Verdict)> =
-        levels.iter().map(|&level| (level, proved(&history, level, &checker))).collect();
+    let verdicts = checker.verdicts(levels);
     if let Some(twice) = verdicts.iter().find(|(_, verdict)| is_of_a_value_twice(verdict)) {
         let told = drawn(&history, &twice.1);
         return Err(Failure::Usage(format!(
@@ -127,17 +126,6 @@ pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
     let bytes = write_history(history, Format::of_ending(ending))
         .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
     files::write(path, bytes)
-}
-
-/// The verdict; one that says that the level holds is told only if its proof is accepted.
-pub(crate) fn proved(history: &History, level: Level, checker: &Checker<'_>) -> Verdict {
-    match checker.verdict(level) {
-        Verdict::Holds(proof) => match replay(history, level, &proof) {
-            Ok(()) => Verdict::Holds(proof),
-            Err(what) => Verdict::CannotTell(format!("the proof was not accepted: {what}")),
-        },
-        other => other,
-    }
 }
 
 fn text(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {

@@ -179,10 +179,10 @@ fn judged(
     let Recorded { level, promise: promised, family, of, refused, lost, unrecorded, .. } = recorded;
     let log = recorded.log.map(|log| settled(&mut history, &log));
     let checker = Checker::new(&history);
-    let promise = check::proved(&history, promised, &checker);
-    let beyond = USUAL.into_iter().filter(|level| *level != promised);
-    let beyond = beyond.map(|level| (level, check::proved(&history, level, &checker)));
-    let beyond = beyond.collect();
+    let others = USUAL.into_iter().filter(|level| *level != promised);
+    let asked: Vec<Level> = std::iter::once(promised).chain(others).collect();
+    let mut beyond = checker.verdicts(&asked);
+    let (_, promise) = beyond.remove(0);
     let contention = checker.contention();
     let anomalies = witnesses::anomalies(&history, &checker, threads_of(flags));
     let source = format!("dbdyno verify {target} --level {level} --seed {}", flags.seed);

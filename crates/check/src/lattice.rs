@@ -1,0 +1,236 @@
+//! Which level is stronger than which, and verdicts that agree with that.
+//!
+//! ```text
+//!   strict-serializable ─▶ strong-session-serializable ─▶ serializable ─▶ repeatable-read ─▶ …
+//!            │                         │                       │
+//!            ▼                         ▼                       ▼
+//!       strong-SI ──────────▶ strong-session-SI ─────────────▶ SI ─▶ … ─▶ read-committed ─▶ …
+//! ```
+//!
+//! A level is stronger than another if every history that has it has the other one too: its graph
+//! has all edges of the other's, or makes them superfluous. So a proof of the stronger is one of
+//! the weaker, and what breaks the weaker breaks the stronger. A search that gave up at one level
+//! is answered by what was found at another. Some pairs can be compared only where a history
+//! has no locking reads, no predicates, or sessions that time orders as well.
+//!
+//! Where the graphs of two levels are compared, the argument is in [`ORDER`]; it is held against
+//! random histories, and against trying all executions of small ones.
+
+use crate::certificate::Certificate;
+use crate::check::{Checker, Verdict};
+use crate::history::{History, Kind, Outcome};
+use crate::level::Level;
+use crate::replay::replay;
+use crate::versions::Versions;
+
+/// What must be true of a history for two levels to be comparable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Where {
+    Always,
+    /// Locking reads of InnoDB's repeatable read see more than its snapshot.
+    NoCurrentReads,
+    /// PL-2.99 says nothing of predicates, and is PL-3 without them.
+    NoPredicates,
+    /// Each transaction began after the one before in its session was answered.
+    TimedSessions,
+}
+
+/// The stronger level, the weaker one, and where.
+const ORDER: [(Level, Level, Where); 31] = [
+    (Level::Cascadeless, Level::Recoverable, Where::Always),
+    (Level::Strict, Level::Cascadeless, Where::Always),
+    (Level::ReadCommitted, Level::ReadUncommitted, Where::Always),
+    (Level::MonotonicAtomicView, Level::ReadCommitted, Where::Always),
+    (Level::ReadYourWrites, Level::ReadCommitted, Where::Always),
+    (Level::MonotonicReads, Level::ReadCommitted, Where::Always),
+    (Level::MonotonicWrites, Level::ReadCommitted, Where::Always),
+    (Level::WritesFollowReads, Level::ReadCommitted, Where::Always),
+    // In the order of its commits nobody who was read is missed.
+    (Level::ReadAtomic, Level::MonotonicAtomicView, Where::Always),
+    (Level::ReadAtomic, Level::ReadYourWrites, Where::Always),
+    // Who must be seen by the rules of sessions has a path of reads and sessions to who sees.
+    (Level::Causal, Level::ReadAtomic, Where::Always),
+    (Level::Causal, Level::MonotonicReads, Where::Always),
+    (Level::Causal, Level::MonotonicWrites, Where::Always),
+    (Level::Causal, Level::WritesFollowReads, Where::Always),
+    (Level::InnodbRepeatableRead, Level::ReadCommitted, Where::Always),
+    (Level::InnodbRepeatableRead, Level::MonotonicAtomicView, Where::NoCurrentReads),
+    (Level::RepeatableRead, Level::ReadCommitted, Where::Always),
+    (Level::RepeatableRead, Level::Serializable, Where::NoPredicates),
+    (Level::SnapshotIsolation, Level::MonotonicAtomicView, Where::Always),
+    (Level::SnapshotIsolation, Level::InnodbRepeatableRead, Where::NoCurrentReads),
+    (Level::StrongSessionSnapshotIsolation, Level::SnapshotIsolation, Where::Always),
+    // All from whom a path leads to a transaction have committed before its snapshot.
+    (Level::StrongSessionSnapshotIsolation, Level::Causal, Where::Always),
+    (Level::StrongSnapshotIsolation, Level::SnapshotIsolation, Where::Always),
+    (Level::StrongSnapshotIsolation, Level::StrongSessionSnapshotIsolation, Where::TimedSessions),
+    // A serial order is one of snapshots that are taken right before their commits.
+    (Level::Serializable, Level::SnapshotIsolation, Where::Always),
+    (Level::Serializable, Level::InnodbRepeatableRead, Where::Always),
+    (Level::Serializable, Level::RepeatableRead, Where::Always),
+    (Level::Serializable, Level::ViewSerializable, Where::Always),
+    (Level::StrongSessionSerializable, Level::StrongSessionSnapshotIsolation, Where::Always),
+    (Level::StrongSessionSerializable, Level::Serializable, Where::Always),
+    (Level::StrictSerializable, Level::StrongSnapshotIsolation, Where::Always),
+];
+
+/// More of the same, of strict serializability.
+const OF_STRICT: [(Level, Level, Where); 2] = [
+    (Level::StrictSerializable, Level::Serializable, Where::Always),
+    (Level::StrictSerializable, Level::StrongSessionSerializable, Where::TimedSessions),
+];
+
+/// The order of the levels, as far as one history goes.
+#[derive(Debug)]
+struct Lattice {
+    has_current_reads: bool,
+    has_predicates: bool,
+    has_timed_sessions: bool,
+}
+
+impl Lattice {
+    fn of(history: &History, versions: &Versions) -> Lattice {
+        let has = |kinds: [Kind; 2]| history.ops.iter().any(|op| kinds.contains(&op.kind));
+        Lattice {
+            has_current_reads: has([Kind::CurrentRead, Kind::CurrentScan]),
+            has_predicates: has([Kind::Scan, Kind::CurrentScan]),
+            has_timed_sessions: has_timed_sessions(history, versions),
+        }
+    }
+
+    fn is_true(&self, of: Where) -> bool {
+        match of {
+            Where::Always => true,
+            Where::NoCurrentReads => !self.has_current_reads,
+            Where::NoPredicates => !self.has_predicates,
+            Where::TimedSessions => self.has_timed_sessions,
+        }
+    }
+
+    /// All levels that a history with this one has as well, without itself.
+    fn below(&self, level: Level) -> Vec<Level> {
+        let mut found = vec![level];
+        let mut done = 0;
+        while let Some(&stronger) = found.get(done) {
+            done += 1;
+            for (above, weaker, of) in ORDER.iter().chain(&OF_STRICT) {
+                if *above == stronger && self.is_true(*of) && !found.contains(weaker) {
+                    found.push(*weaker);
+                }
+            }
+        }
+        found.split_off(1)
+    }
+}
+
+/// Whether time tells the order of every session, and leaves nobody out: a transaction of unknown
+/// outcome may be carried out after its client went on.
+fn has_timed_sessions(history: &History, versions: &Versions) -> bool {
+    let mut last: Vec<Option<usize>> = vec![None; history.session_count()];
+    (0..history.len()).filter(|&txn| versions.is_in[txn]).all(|txn| {
+        let before = last[history.session[txn] as usize].replace(txn);
+        before.is_none_or(|before| {
+            let (one, two) = (history.times[before], history.times[txn]);
+            let is_answered = history.outcome[before] != Outcome::Unknown;
+            is_answered && one.commit_return_ns < two.begin_invoke_ns
+        })
+    })
+}
+
+impl Checker<'_> {
+    /// The levels that a history with this one has as well, as far as this history goes.
+    #[must_use]
+    pub fn weaker(&self, level: Level) -> Vec<Level> {
+        Lattice::of(self.history, &self.versions).below(level)
+    }
+
+    /// Decides levels, in the order in which they are given: each one that holds has a proof that
+    /// [`replay`] accepts, and no two verdicts contradict each other.
+    #[must_use]
+    pub fn verdicts(&self, levels: &[Level]) -> Vec<(Level, Verdict)> {
+        let lattice = Lattice::of(self.history, &self.versions);
+        let mut told: Vec<(Level, Verdict)> = Vec::new();
+        for level in Level::ALL.into_iter().rev().filter(|level| levels.contains(level)) {
+            let known = told.iter().find_map(|(stronger, verdict)| match verdict {
+                Verdict::Holds(proof) if lattice.below(*stronger).contains(&level) => {
+                    self.carried_down(level, proof)
+                }
+                _ => None,
+            });
+            told.push((level, known.unwrap_or_else(|| self.proved(level))));
+        }
+        let told = self.agreeing(&lattice, told);
+        let of = |level: &Level| told.iter().find(|(other, _)| other == level).cloned();
+        levels.iter().filter_map(of).collect()
+    }
+
+    /// The verdict; that a level holds is told only if its proof is accepted.
+    fn proved(&self, level: Level) -> Verdict {
+        match self.verdict(level) {
+            Verdict::Holds(proof) => match replay(self.history, level, &proof) {
+                Ok(()) => Verdict::Holds(proof),
+                Err(what) => Verdict::CannotTell(format!("the proof was not accepted: {what}")),
+            },
+            other => other,
+        }
+    }
+
+    /// The proof of a stronger level as one of this level, if that is accepted.
+    fn carried_down(&self, level: Level, proof: &Certificate) -> Option<Verdict> {
+        let proof = adapted(level, proof);
+        replay(self.history, level, &proof).is_ok().then_some(Verdict::Holds(proof))
+    }
+
+    /// What was not decided at one level and is decided by another; and nothing of two that
+    /// contradict each other, of which one must be wrong.
+    fn agreeing(&self, lattice: &Lattice, told: Vec<(Level, Verdict)>) -> Vec<(Level, Verdict)> {
+        let is_above = |one: Level, other: Level| lattice.below(one).contains(&other);
+        let settled = |(level, verdict): &(Level, Verdict)| {
+            let (level, holds) = (*level, matches!(verdict, Verdict::Holds(_)));
+            let is_open = matches!(verdict, Verdict::CannotTell(_));
+            let mut below = told.iter().filter(|(other, _)| is_above(level, *other));
+            let mut above = told.iter().filter(|(other, _)| is_above(*other, level));
+            let refuted = below.find(|(_, other)| other.anomaly().is_some());
+            let shown = above.find(|(_, other)| matches!(other, Verdict::Holds(_)));
+            let verdict = match (refuted, shown) {
+                (Some((other, _)), _) if holds => contradicted(level, *other),
+                (_, Some((other, _))) if verdict.anomaly().is_some() => contradicted(*other, level),
+                (Some((other, _)), Some((one, _))) => contradicted(*one, *other),
+                (Some((_, broken)), None) if is_open => carried_up(broken),
+                (None, Some((_, Verdict::Holds(proof)))) if is_open => {
+                    self.carried_down(level, proof).unwrap_or_else(|| verdict.clone())
+                }
+                _ => verdict.clone(),
+            };
+            (level, verdict)
+        };
+        told.iter().map(settled).collect()
+    }
+}
+
+fn contradicted(stronger: Level, weaker: Level) -> Verdict {
+    Verdict::CannotTell(format!(
+        "{stronger} was found to hold, and {weaker} to be broken, which cannot be: a fault of this \
+         program; please report it with the history"
+    ))
+}
+
+/// What breaks a weaker level, as what breaks a stronger one: there may be shorter cycles there.
+fn carried_up(broken: &Verdict) -> Verdict {
+    let mut broken = broken.clone();
+    if let Verdict::Cycle(_, cycle) = &mut broken {
+        cycle.is_shortest = false;
+    }
+    broken
+}
+
+/// An order of events with the events that the level has.
+fn adapted(level: Level, proof: &Certificate) -> Certificate {
+    let has_snapshots = proof.events.iter().any(|event| event % 2 == 0);
+    let events = match (level.shape().has_snapshots, has_snapshots) {
+        (true, true) | (false, false) => proof.events.clone(),
+        (true, false) => proof.events.iter().flat_map(|commit| [commit - 1, *commit]).collect(),
+        (false, true) => proof.events.iter().copied().filter(|event| event % 2 == 1).collect(),
+    };
+    Certificate { events }
+}
