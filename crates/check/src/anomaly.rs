@@ -23,7 +23,7 @@ pub(crate) fn cycle_name(steps: &[Step]) -> String {
         _ if is_seen => "G-seen",
         0 if reads == 0 => "G0",
         0 => "G1c",
-        1 if is_lost_update(steps) => return "lost update".to_owned(),
+        1 | 2 if is_lost_update(steps) => return "lost update".to_owned(),
         1 => "G-single",
         _ if !is_adjacent => "G-nonadjacent",
         _ if count(Dependency::is_predicate) > 0 => "G2",
@@ -43,7 +43,9 @@ fn is_lost_update(steps: &[Step]) -> bool {
     let [one, two] = steps else { return false };
     let is = |step: &Step, wanted: Dependency| step.dependency == wanted;
     let has_write = is(one, Dependency::Write) || is(two, Dependency::Write);
-    has_write && one.key == two.key
+    // Both replaced what both had read: then nothing says which of them did so first.
+    let have_read_one = one.version == two.version;
+    one.key == two.key && (has_write || have_read_one)
 }
 
 impl FlawKind {

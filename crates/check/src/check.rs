@@ -14,11 +14,12 @@ use crate::edges::Reach;
 use crate::footprint::{Access, accesses, is_write};
 use crate::history::{History, INITIAL, Op, UNKNOWN, WriteId};
 use crate::layout::{Before, Node};
-use crate::level::{Dependency, Keeps, Level};
+use crate::level::{Dependency, Keeps, Level, Shape};
 use crate::orders::{Chains, Choice, Search};
 use crate::question::{Cycles, Question};
 use crate::recoverable::{Told, told};
 use crate::region::{Cycle, Step};
+use crate::replaced::{behind_the_last, link_replaced};
 use crate::versions::{Flaw, Versions};
 use crate::visible::Visible;
 
@@ -94,7 +95,7 @@ impl Vanished {
         let (key, version) = self.saw;
         let read = Step { key, version, ..step(writer, txn, Dependency::Read, false) };
         let steps = vec![read, step(txn, writer, Dependency::Anti, true)];
-        Cycle { steps, is_shortest: true, edges: 2 }
+        Cycle { steps, is_shortest: true }
     }
 }
 
@@ -171,6 +172,23 @@ impl<'a> Checker<'a> {
         if shape.keeps == Keeps::RealTime && !self.history.is_empty() && answered.max() == Some(0) {
             return Verdict::CannotTell("the history has no times".to_owned());
         }
+        if self.versions.unplaced > 0 {
+            let mut versions = self.versions.clone();
+            if let Err(cycle) = link_replaced(self.history, &mut versions, &shape) {
+                return broken(cycle);
+            }
+            if let Some(cycle) = behind_the_last(&versions, lasts) {
+                return broken(cycle);
+            }
+            let reach = Reach::of(self.history, &versions);
+            let linked = Checker { history: self.history, versions, reach };
+            return linked.in_line(level, shape, lasts);
+        }
+        self.in_line(level, shape, lasts)
+    }
+
+    /// The same, of versions that are linked as far as the level links them.
+    fn in_line(&self, level: Level, shape: Shape, lasts: &[WriteId]) -> Verdict {
         let before = Before::of(self.history, &self.versions, shape.keeps);
         let question = Question { history: self.history, shape, before };
         match question.line(&self.versions, &self.reach, Cycles::Shortest) {
@@ -381,10 +399,13 @@ fn no_order(cycles: Vec<Cycle>) -> Verdict {
     Verdict::NoOrder(format!("{} in every order of versions", names.join(" or ")), cycles)
 }
 
-/// The cycle with the fewest edges.
+/// The cycle with the fewest steps, which is a shortest one if no stretch may have a shorter one.
 fn shortest(cycles: Vec<Cycle>) -> Cycle {
-    let shortest = cycles.into_iter().min_by_key(|cycle| cycle.edges);
-    shortest.expect("a line is refused with at least one cycle")
+    let is_shortest = cycles.iter().all(|cycle| cycle.is_shortest);
+    let shortest = cycles.into_iter().min_by_key(|cycle| cycle.steps.len());
+    let mut shortest = shortest.expect("a line is refused with at least one cycle");
+    shortest.is_shortest = is_shortest || shortest.steps.len() == 2;
+    shortest
 }
 
 fn gave_up(versions: &Versions) -> Verdict {

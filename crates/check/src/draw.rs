@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Only the operations on the cycle are shown, each lane in the order of its client: each edge of
-//! the cycle is one line, and whoever wants to check it needs no other part of the history. Where
-//! there are more lanes than can be followed, only the edges are shown.
+//! the cycle is one line, and whoever wants to check it needs no other part of the history. Lanes
+//! that a line has no room for stand below the others. Where there are more lanes than can be
+//! followed, only the edges are shown.
 
 use std::fmt::Write as _;
 
@@ -21,8 +22,10 @@ use crate::region::Step;
 use crate::versions::{Flaw, FlawKind};
 use crate::witness::Witness;
 
-/// Columns of a lane.
+/// Columns of a lane at least,
 const LANE: usize = 24;
+/// and of all that stand beside each other.
+const COLUMNS: usize = 96;
 
 /// The drawing of what breaks a level, empty where nothing does.
 #[must_use]
@@ -58,14 +61,27 @@ fn lanes(history: &History, steps: &[Step]) -> String {
     let witness = Witness::of(history, steps);
     let mut out = String::new();
     if witness.has_room() {
-        for txn in &witness.lanes {
-            let _ = write!(out, "{:<LANE$}", format!("{}  ", named(history, *txn)));
+        let names: Vec<String> = witness.lanes.iter().map(|txn| named(history, *txn)).collect();
+        let texts = names.iter().chain(witness.ops.iter().map(|shown| &shown.text));
+        let longest = texts.map(|text| text.chars().count() + 2).max().unwrap_or(0);
+        let lane = longest.max(LANE);
+        let beside = (COLUMNS / lane).max(1);
+        for first in (0..names.len()).step_by(beside) {
+            let end = names.len().min(first + beside);
+            if first > 0 {
+                out.push('\n');
+            }
+            for name in &names[first..end] {
+                let _ = write!(out, "{name:<lane$}");
+            }
+            let own = |txn: usize| witness.lane(txn).checked_sub(first).filter(|at| *at < beside);
+            for shown in &witness.ops {
+                if let Some(at) = own(shown.txn) {
+                    let _ = write!(out, "\n{:1$}{2}", "", at * lane, shown.text);
+                }
+            }
+            out.push('\n');
         }
-        for shown in &witness.ops {
-            let indent = witness.lane(shown.txn) * LANE;
-            let _ = write!(out, "\n{:indent$}{}", "", shown.text);
-        }
-        out.push('\n');
     } else {
         let _ = writeln!(out, "a cycle of {} transactions", witness.lanes.len());
     }

@@ -151,6 +151,11 @@ impl Before {
         self.session.get(txn as usize).copied().unwrap_or(0)
     }
 
+    /// Whether sessions are kept.
+    pub(crate) fn has_sessions(&self) -> bool {
+        !self.session.is_empty()
+    }
+
     /// How many transactions were answered before it began.
     pub(crate) fn answered(&self, txn: u32) -> u32 {
         self.answered.get(txn as usize).copied().unwrap_or(0)

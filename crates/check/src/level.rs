@@ -115,6 +115,11 @@ impl Dependency {
         (Dependency::Anti as u8..=Dependency::CurrentPredicateAnti as u8).contains(&(self as u8))
     }
 
+    /// Whether it says which version follows another one.
+    pub(crate) fn is_link(self) -> bool {
+        self == Dependency::Write || self.is_anti()
+    }
+
     /// Whether it comes from a predicate.
     pub(crate) fn is_predicate(self) -> bool {
         matches!(self, Dependency::PredicateAnti | Dependency::CurrentPredicateAnti)

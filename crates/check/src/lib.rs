@@ -30,6 +30,7 @@ mod question;
 mod record;
 mod recoverable;
 mod region;
+mod replaced;
 mod replay;
 mod server_log;
 mod sums;

@@ -133,7 +133,7 @@ impl Chains {
 
     /// The pairs of chains whose order a cycle rests on: each first one before its second.
     fn assumed(&self, cycle: &Cycle, after: &[u32]) -> Vec<(u32, u32)> {
-        let links = cycle.steps.iter().filter(|step| is_link(step.dependency));
+        let links = cycle.steps.iter().filter(|step| step.dependency.is_link());
         let mut pairs: Vec<(u32, u32)> = links
             .filter_map(|step| self.ending(step.version))
             .map(|chain| (chain, after[chain as usize]))
@@ -231,7 +231,7 @@ impl<'a> Search<'a> {
                     step(from, to, Dependency::Write, true),
                     step(to, from, Dependency::Last, false),
                 ];
-                self.forbid(&[(last, other)], Cycle { steps, is_shortest: true, edges: 2 });
+                self.forbid(&[(last, other)], Cycle { steps, is_shortest: true });
             }
         }
     }
@@ -326,7 +326,7 @@ impl<'a> Search<'a> {
         let rests = |step: &Step, pair: &(u32, u32)| {
             let head = all[pair.1 as usize].head;
             let is_it = step.version == all[pair.0 as usize].tail;
-            is_it && is_link(step.dependency) && step.to as u32 == versions.writer(head)
+            is_it && step.dependency.is_link() && step.to as u32 == versions.writer(head)
         };
         let is_used = |pair: &&(u32, u32)| cycle.steps.iter().any(|step| rests(step, pair));
         let used: Vec<(u32, u32)> = chosen.iter().filter(is_used).copied().collect();
@@ -335,15 +335,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether a dependency says which version follows another one.
-fn is_link(dependency: Dependency) -> bool {
-    dependency == Dependency::Write || dependency.is_anti()
-}
-
 /// The cycle, with the steps marked that rest on an order that nothing tells.
 fn marked(mut cycle: Cycle, is_assumed: impl Fn(&Step) -> bool) -> Cycle {
     for step in &mut cycle.steps {
-        step.is_assumed = is_link(step.dependency) && is_assumed(step);
+        step.is_assumed = step.dependency.is_link() && is_assumed(step);
     }
     cycle
 }

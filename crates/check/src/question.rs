@@ -10,7 +10,7 @@ use crate::versions::Versions;
 /// Which cycles are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cycles {
-    /// No more after one of two edges, the shortest there is.
+    /// No more after one of two steps, the shortest there is.
     Shortest,
     /// Some of each stretch of the line that has any, a shortest one first.
     OfEachStretch,
@@ -48,7 +48,7 @@ impl Question<'_> {
                     }
                 }
             }
-            let is_shortest = cycles.last().is_some_and(|cycle| cycle.edges == 2);
+            let is_shortest = cycles.last().is_some_and(|cycle| cycle.steps.len() == 2);
             if wanted == Cycles::Shortest && is_shortest {
                 break;
             }

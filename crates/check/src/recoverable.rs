@@ -63,7 +63,7 @@ pub(crate) fn told(history: &History, versions: &Versions, level: Level) -> Told
         });
     }
     match broken {
-        Some(steps) => Told::Contradicted(Cycle { steps, is_shortest: true, edges: 2 }),
+        Some(steps) => Told::Contradicted(Cycle { steps, is_shortest: true }),
         None if overlapping > 0 => Told::Open { overlapping, all },
         None => Told::Proved,
     }

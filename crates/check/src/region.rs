@@ -3,6 +3,16 @@
 //! Strong components: Tarjan, *Depth-first search and linear graph algorithms*, SIAM J. Comput. 1,
 //! 1972, without recursion. Cycles: every one has a back edge, so that a breadth-first search from
 //! the head of each back edge to its tail, one step deeper each time, meets a shortest one first.
+//!
+//! ```text
+//!   c1 ──1──▶ m1 ──0──▶ m2 ──0──▶ m3        one session: every earlier transaction comes before
+//!             c2 ──1────▶┘ │                every later one, in one step, over as many edges as
+//!                          └──0──▶ s3       transactions
+//! ```
+//!
+//! What counts is steps between transactions: edges within one cost nothing, and those of sessions
+//! and of real time lead over *moments*, between which a way costs nothing either. A line is found
+//! over neighbours of a session alone, which is all the same there.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -55,11 +65,18 @@ pub struct Step {
 pub struct Cycle {
     /// Its steps; each begins where the one before ends, the first where the last one ends.
     pub steps: Vec<Step>,
-    /// Whether it was proved that the graph of the level has no cycle with fewer edges, in the
-    /// part that was searched.
+    /// Whether it was proved that the graph of the level, in which each transaction follows all
+    /// earlier ones of its session, has no cycle with fewer steps.
     pub is_shortest: bool,
-    /// Edges in the graph of the level, those within a transaction included.
-    pub(crate) edges: usize,
+}
+
+/// Which earlier ones of its session a transaction has an edge from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Earlier {
+    /// The last one.
+    Neighbour,
+    /// Each, over moments.
+    All,
 }
 
 /// What a region turned out to be.
@@ -91,13 +108,13 @@ struct Graph {
 impl Region<'_> {
     /// Looks at the nodes of one stretch.
     pub(crate) fn search(&mut self, nodes: &[Node]) -> Found {
-        let graph = self.graph(nodes, &[]);
-        let (order, component, is_cyclic) = graph.components();
+        let graph = self.graph(nodes, &[], Earlier::Neighbour);
+        let (order, _, is_cyclic) = graph.components();
         if !is_cyclic {
             let all = order.iter().rev().map(|&at| graph.nodes[at as usize]);
             return Found::Order(all.filter(|node| node & MOMENT == 0).collect());
         }
-        Found::Cycle(self.cycle(&graph, &component))
+        Found::Cycle(self.cycle(nodes, &[]))
     }
 
     /// The same of all nodes, with more edges; the order is the one that always takes the node
@@ -107,67 +124,121 @@ impl Region<'_> {
         nodes: &[Node],
         more: &[(Node, Node, Label)],
     ) -> Result<Vec<Node>, Cycle> {
-        let graph = self.graph(nodes, more);
+        let graph = self.graph(nodes, more, Earlier::Neighbour);
         let places: Vec<u32> = graph.nodes.iter().map(|node| self.position(*node)).collect();
         if let Some(order) = graph.in_line(&places) {
             let all = order.iter().map(|&at| graph.nodes[at as usize]);
             return Ok(all.filter(|node| node & MOMENT == 0).collect());
         }
-        let (_, component, _) = graph.components();
-        Err(self.cycle(&graph, &component))
+        Err(self.cycle(nodes, more))
     }
 
-    fn graph(&mut self, nodes: &[Node], more: &[(Node, Node, Label)]) -> Graph {
+    fn graph(&mut self, nodes: &[Node], more: &[(Node, Node, Label)], earlier: Earlier) -> Graph {
         for (at, node) in nodes.iter().enumerate() {
             self.local[*node as usize] = at as u32;
         }
-        let graph = self.graph_of(nodes, more);
+        let graph = self.graph_of(nodes, more, earlier);
         for node in nodes {
             self.local[*node as usize] = UNKNOWN;
         }
         graph
     }
 
-    fn graph_of(&self, nodes: &[Node], more: &[(Node, Node, Label)]) -> Graph {
+    /// Of several edges between two nodes, the one that rests on the least comes first: those of
+    /// sessions and time, then reads, then those that say which version follows which.
+    fn graph_of(&self, nodes: &[Node], more: &[(Node, Node, Label)], earlier: Earlier) -> Graph {
         let mut all: Vec<(u32, u32, Label)> = Vec::new();
-        let mut add = |from: u32, to: u32, label: Label| {
-            if from != UNKNOWN && to != UNKNOWN {
-                all.push((from, to, label));
-            }
-        };
+        let mut own: Vec<Node> = nodes.to_vec();
+        match earlier {
+            Earlier::Neighbour => self.neighbours(nodes, &mut all),
+            Earlier::All => self.sessions(&mut own, &mut all),
+        }
+        if self.before.has_times() {
+            self.moments(&mut own, &mut all);
+        }
+        let mut links: Vec<(u32, u32, Label)> = Vec::new();
         let local = |node: Node| self.local[node as usize];
         for &node in nodes {
             let txn = node / 2;
             let (snapshot, commit) = (2 * txn, 2 * txn + 1);
-            if self.shape.has_snapshots && node == snapshot {
-                add(local(snapshot), local(commit), WITHIN);
+            let (from, to) = (local(snapshot), local(commit));
+            if self.shape.has_snapshots && node == snapshot && to != UNKNOWN {
+                all.push((from, to, WITHIN));
             }
-            if node == snapshot && local(commit) != UNKNOWN {
+            if node == snapshot && to != UNKNOWN {
                 continue;
             }
-            let first = if self.shape.has_snapshots { snapshot } else { commit };
-            let session = self.before.session(txn);
-            if session > 0 {
-                let label = Label { dependency: Some(Dependency::Session), ..WITHIN };
-                add(local(2 * session - 1), local(first), label);
-            }
             edges(self.history, self.versions, txn, |edge| {
-                if let Some((from, to)) = self.ends(&edge) {
-                    let Edge { key, version, .. } = edge;
-                    let label =
-                        Label { dependency: Some(edge.dependency), key, version, by: UNKNOWN };
-                    add(local(from), local(to), label);
+                let Some((from, to)) = self.ends(&edge) else { return };
+                let (from, to) = (local(from), local(to));
+                if from == UNKNOWN || to == UNKNOWN {
+                    return;
                 }
+                let Edge { key, version, dependency, .. } = edge;
+                let label = Label { dependency: Some(dependency), key, version, by: UNKNOWN };
+                let group = if dependency.is_link() { &mut links } else { &mut all };
+                group.push((from, to, label));
             });
         }
+        all.append(&mut links);
         for &(from, to, label) in more {
-            add(local(from), local(to), label);
+            let (from, to) = (local(from), local(to));
+            if from != UNKNOWN && to != UNKNOWN {
+                all.push((from, to, label));
+            }
         }
-        let mut nodes = nodes.to_vec();
-        if self.before.has_times() {
-            self.moments(&mut nodes, &mut all);
+        Graph::of(own, &all)
+    }
+
+    /// The first node of a transaction.
+    fn first(&self, txn: u32) -> Node {
+        if self.shape.has_snapshots { 2 * txn } else { 2 * txn + 1 }
+    }
+
+    /// The nodes that come first of their transactions.
+    fn firsts(&self, nodes: &[Node]) -> Vec<Node> {
+        nodes.iter().copied().filter(|node| *node == self.first(node / 2)).collect()
+    }
+
+    /// Edges from the one before in the session.
+    fn neighbours(&self, nodes: &[Node], all: &mut Vec<(u32, u32, Label)>) {
+        let label = Label { dependency: Some(Dependency::Session), ..WITHIN };
+        for node in self.firsts(nodes) {
+            let before = self.before.session(node / 2);
+            let from = if before > 0 { self.local[2 * before as usize - 1] } else { UNKNOWN };
+            if from != UNKNOWN {
+                all.push((from, self.local[node as usize], label));
+            }
         }
-        Graph::of(nodes, &all)
+    }
+
+    /// Each session as a chain of moments.
+    fn sessions(&self, nodes: &mut Vec<Node>, all: &mut Vec<(u32, u32, Label)>) {
+        if !self.before.has_sessions() {
+            return;
+        }
+        let label = Label { dependency: Some(Dependency::Session), ..WITHIN };
+        let firsts = self.firsts(nodes);
+        let session = |txn: u32| self.history.session[txn as usize];
+        let mut commits: Vec<(u32, u32)> =
+            nodes.iter().filter(|n| **n % 2 == 1).map(|n| (session(n / 2), n / 2)).collect();
+        commits.sort_unstable();
+        let base = nodes.len() as u32;
+        for (at, &(session, txn)) in commits.iter().enumerate() {
+            let moment = base + at as u32;
+            all.push((self.local[2 * txn as usize + 1], moment, label));
+            if at > 0 && commits[at - 1].0 == session {
+                all.push((moment - 1, moment, label));
+            }
+            nodes.push(MOMENT | txn);
+        }
+        for node in firsts {
+            let txn = node / 2;
+            let before = commits.partition_point(|commit| *commit < (session(txn), txn));
+            if before > 0 && commits[before - 1].0 == session(txn) {
+                all.push((base + before as u32 - 1, self.local[node as usize], label));
+            }
+        }
     }
 
     /// The nodes that an edge joins, if the level cares for it.
@@ -180,8 +251,7 @@ impl Region<'_> {
     fn moments(&self, nodes: &mut Vec<Node>, all: &mut Vec<(u32, u32, Label)>) {
         let label = Label { dependency: Some(Dependency::RealTime), ..WITHIN };
         let commits: Vec<u32> = nodes.iter().filter(|n| **n % 2 == 1).map(|n| n / 2).collect();
-        let is_first = |node: &Node| self.shape.has_snapshots != (node % 2 == 1);
-        let firsts: Vec<u32> = nodes.iter().copied().filter(is_first).collect();
+        let firsts = self.firsts(nodes);
         let base = nodes.len() as u32;
         for (at, &txn) in commits.iter().enumerate() {
             let moment = base + at as u32;
@@ -209,20 +279,16 @@ impl Region<'_> {
     /// Cycles of a stretch that is known to have one: one of each of its first edges that run
     /// against the line, none of them more than once.
     pub(crate) fn cycles(&mut self, nodes: &[Node]) -> Vec<Cycle> {
-        let graph = self.graph(nodes, &[]);
+        let graph = self.graph(nodes, &[], Earlier::All);
         let (_, component, _) = graph.components();
         let mut search = Search::new(graph.nodes.len());
         let mut all = Vec::new();
-        for (tail, head, label) in self.back(&graph, &component) {
+        for edge in self.back(&graph, &component) {
             if search.steps > STEPS_AT_MOST || all.len() == CYCLES_AT_MOST {
                 break;
             }
-            if search.path(&graph, &component, head, tail, u32::MAX) {
-                let mut path = search.trail(&graph, head, tail);
-                path.push((tail, head, label));
-                let (edges, steps) = (path.len(), steps(&graph, &path));
-                all.push(Cycle { edges, steps, is_shortest: false });
-            }
+            let found = search.cycle(&graph, &component, edge, u32::MAX);
+            all.extend(found.map(|steps| Cycle { steps, is_shortest: false }));
         }
         all
     }
@@ -242,17 +308,18 @@ impl Region<'_> {
         back
     }
 
-    fn cycle(&self, graph: &Graph, component: &[u32]) -> Cycle {
-        let back = self.back(graph, component);
+    /// A shortest cycle of nodes that are known to have one.
+    fn cycle(&mut self, nodes: &[Node], more: &[(Node, Node, Label)]) -> Cycle {
+        let graph = self.graph(nodes, more, Earlier::All);
+        let (_, component, _) = graph.components();
+        let back = self.back(&graph, &component);
         let mut search = Search::new(graph.nodes.len());
-        for depth in 1.. {
-            for &(tail, head, label) in &back {
-                let limit = if search.steps > STEPS_AT_MOST { u32::MAX } else { depth };
-                if search.path(graph, component, head, tail, limit) {
-                    let is_shortest = search.steps <= STEPS_AT_MOST;
-                    let mut path = search.trail(graph, head, tail);
-                    path.push((tail, head, label));
-                    return Cycle { edges: path.len(), steps: steps(graph, &path), is_shortest };
+        for depth in 2.. {
+            for &edge in &back {
+                let is_shortest = search.steps <= STEPS_AT_MOST;
+                let limit = if is_shortest { depth } else { u32::MAX };
+                if let Some(steps) = search.cycle(&graph, &component, edge, limit) {
+                    return Cycle { steps, is_shortest };
                 }
             }
         }
@@ -274,7 +341,7 @@ pub(crate) fn joined(
 
 /// The path as steps between transactions.
 fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<Step> {
-    let is_moment = |at: u32| graph.nodes[at as usize] & MOMENT != 0;
+    let is_moment = |at: u32| graph.is_moment(at);
     let turn = path.iter().position(|(from, ..)| !is_moment(*from)).unwrap_or(0);
     let txn = |at: u32| graph.nodes[at as usize] as usize / 2;
     let mut all = Vec::new();
@@ -309,6 +376,15 @@ impl Graph {
             *place += 1;
         }
         Graph { nodes, starts, heads }
+    }
+
+    fn is_moment(&self, at: u32) -> bool {
+        self.nodes[at as usize] & MOMENT != 0
+    }
+
+    /// How many steps between transactions an edge is.
+    fn cost(&self, from: u32, label: &Label) -> u32 {
+        u32::from(label.dependency.is_some() && !self.is_moment(from))
     }
 
     fn out(&self, from: usize) -> &[(u32, Label)] {
@@ -392,48 +468,111 @@ impl Graph {
     }
 }
 
+/// How a search reached a node.
+#[derive(Clone, Copy)]
+struct Reached {
+    /// The search that reached it last.
+    turn: u32,
+    /// In how many steps,
+    steps: u32,
+    /// from where, and over which edge.
+    from: u32,
+    edge: u32,
+}
+
 /// Breadth-first searches that share their memory.
 struct Search {
-    /// By node, the search that reached it last, from where, and over which edge.
-    reached: Vec<(u32, u32, u32)>,
-    queue: Vec<(u32, u32)>,
+    /// By node.
+    reached: Vec<Reached>,
+    /// Nodes of the depth that is looked at, and of the next one.
+    layers: [Vec<u32>; 2],
     turn: u32,
+    /// Edges that were looked at, in all searches.
     steps: u64,
 }
 
 impl Search {
     fn new(nodes: usize) -> Search {
-        Search { reached: vec![(0, 0, 0); nodes], queue: Vec::new(), turn: 0, steps: 0 }
+        let never = Reached { turn: 0, steps: 0, from: 0, edge: UNKNOWN };
+        Search { reached: vec![never; nodes], layers: [Vec::new(), Vec::new()], turn: 0, steps: 0 }
     }
 
-    /// Whether `to` can be reached from `from` in at most `limit` edges within its component.
-    fn path(&mut self, graph: &Graph, component: &[u32], from: u32, to: u32, limit: u32) -> bool {
+    /// A cycle over a back edge of at most `limit` steps, with as few as there are.
+    fn cycle(
+        &mut self,
+        graph: &Graph,
+        component: &[u32],
+        (tail, head, label): (u32, u32, Label),
+        limit: u32,
+    ) -> Option<Vec<Step>> {
+        let left = limit - graph.cost(tail, &label);
+        self.reaches(graph, component, (head, tail), left).then(|| {
+            let mut path = self.trail(graph, head, tail);
+            path.push((tail, head, label));
+            steps(graph, &path)
+        })
+    }
+
+    /// Whether the second node can be reached from the first in at most `limit` steps within its
+    /// component.
+    fn reaches(
+        &mut self,
+        graph: &Graph,
+        component: &[u32],
+        (from, to): (u32, u32),
+        limit: u32,
+    ) -> bool {
         self.turn += 1;
-        self.queue.clear();
-        self.queue.push((from, 0));
-        self.reached[from as usize] = (self.turn, from, UNKNOWN);
-        let mut done = 0;
-        while let Some(&(node, depth)) = self.queue.get(done) {
-            done += 1;
-            if depth == limit {
-                return false;
+        let [mut layer, mut next] = std::mem::take(&mut self.layers);
+        layer.clear();
+        layer.push(from);
+        self.reached[from as usize] = Reached { turn: self.turn, steps: 0, from, edge: UNKNOWN };
+        let mut depth = 0;
+        while !layer.is_empty() && depth <= limit && !self.is_reached(to, depth) {
+            next.clear();
+            let mut done = 0;
+            while let Some(&node) = layer.get(done) {
+                done += 1;
+                if self.reached[node as usize].steps == depth {
+                    self.spread(graph, component, (node, to), [&mut layer, &mut next]);
+                }
             }
-            for edge in graph.starts[node as usize]..graph.starts[node as usize + 1] {
-                self.steps += 1;
-                let head = graph.heads[edge as usize].0;
-                if component[head as usize] != component[to as usize]
-                    || self.reached[head as usize].0 == self.turn
-                {
-                    continue;
-                }
-                self.reached[head as usize] = (self.turn, node, edge);
-                if head == to {
-                    return true;
-                }
-                self.queue.push((head, depth + 1));
+            if self.is_reached(to, depth) {
+                break;
+            }
+            std::mem::swap(&mut layer, &mut next);
+            depth += 1;
+        }
+        self.layers = [layer, next];
+        self.is_reached(to, limit)
+    }
+
+    fn is_reached(&self, node: u32, limit: u32) -> bool {
+        let reached = self.reached[node as usize];
+        reached.turn == self.turn && reached.steps <= limit
+    }
+
+    /// Notes what is reached from a node, in this depth or in the next one.
+    fn spread(
+        &mut self,
+        graph: &Graph,
+        component: &[u32],
+        (node, to): (u32, u32),
+        layers: [&mut Vec<u32>; 2],
+    ) {
+        let depth = self.reached[node as usize].steps;
+        for edge in graph.starts[node as usize]..graph.starts[node as usize + 1] {
+            self.steps += 1;
+            let (head, label) = &graph.heads[edge as usize];
+            let cost = graph.cost(node, label);
+            let steps = depth + cost;
+            if component[*head as usize] == component[to as usize] && !self.is_reached(*head, steps)
+            {
+                let turn = self.turn;
+                self.reached[*head as usize] = Reached { turn, steps, from: node, edge };
+                layers[cost as usize].push(*head);
             }
         }
-        false
     }
 
     /// The path that was found.
@@ -441,7 +580,7 @@ impl Search {
         let mut path = Vec::new();
         let mut at = to;
         while at != from {
-            let (_, before, edge) = self.reached[at as usize];
+            let Reached { from: before, edge, .. } = self.reached[at as usize];
             path.push((before, at, graph.heads[edge as usize].1));
             at = before;
         }

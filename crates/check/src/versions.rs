@@ -360,6 +360,31 @@ impl Versions {
         self.all[prev as usize].next_writer = writer;
     }
 
+    /// Lets a version of unknown place follow `prev`.
+    ///
+    /// # Errors
+    /// Another version that follows it already.
+    pub(crate) fn replace(&mut self, id: WriteId, prev: WriteId) -> Result<(), WriteId> {
+        if self.all[id as usize].prev < ABSENT {
+            return Ok(());
+        }
+        let taken = match prev {
+            INITIAL => self.first[self.key(id) as usize],
+            prev => self.next[prev as usize],
+        };
+        if taken != UNKNOWN && taken != id {
+            return Err(taken);
+        }
+        self.follow(id, prev);
+        Ok(())
+    }
+
+    /// Places what has one place left, after more was linked.
+    pub(crate) fn place_again(&mut self) {
+        self.unplaced = 0;
+        self.place_the_rest();
+    }
+
     /// A key with one version of unknown place has one place for it: behind all others.
     fn place_the_rest(&mut self) {
         for group in self.lost().chunk_by(|one, other| one.0 == other.0) {

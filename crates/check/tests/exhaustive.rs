@@ -427,7 +427,6 @@ fn all_of(count: usize, kinds: &[Kind], most: usize) -> Tally {
 fn assert_telling(tally: &Tally) {
     let both = |right: &u64| *right > 0 && *right < tally.asked;
     assert!(tally.right[1..].iter().all(both), "{:?} of {}", tally.right, tally.asked);
-    assert!(tally.no_order > 0, "histories that no order explains are among them");
     assert!(tally.canary > 0, "histories that tell levels apart are among those that were tried");
 }
 
@@ -443,5 +442,7 @@ fn two_transactions_with_current_reads() {
 
 #[test]
 fn three_transactions_of_up_to_two_operations() {
-    assert_telling(&all_of(3, &[Kind::Read, Kind::Write], 2));
+    let tally = all_of(3, &[Kind::Read, Kind::Write], 2);
+    assert_telling(&tally);
+    assert!(tally.no_order > 0, "histories that no order explains are among them");
 }

@@ -1,6 +1,7 @@
 //! The checker, held against oracles, published histories and damaged input.
 
 mod conflicts;
+mod cycles;
 mod exhaustive;
 mod formats;
 mod history;
@@ -9,3 +10,4 @@ mod levels;
 mod online;
 mod records;
 mod server_log;
+mod small;
