@@ -18,6 +18,7 @@ mod export;
 mod jepsen_json;
 mod json;
 mod list;
+mod operations;
 mod text;
 
 pub use export::{Format, write_history};
@@ -25,7 +26,49 @@ pub use export::{Format, write_history};
 use crate::bad_input::BadInput;
 use crate::builder::Builder;
 use crate::history::History;
+use crate::objects::Operations;
 use crate::record::read_records;
+
+/// What a file has.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// Transactions, which have isolation levels.
+    Transactions(History),
+    /// Operations on banks, sets, counters, registers or mutexes, which have not.
+    Objects(Operations),
+}
+
+/// Reads a history in any format that is known, of transactions or of objects.
+///
+/// # Errors
+/// The first thing that cannot be meant, with its place; and a file without an operation.
+pub fn read_input(bytes: &[u8]) -> Result<Input, BadInput> {
+    match read_objects(bytes)? {
+        Some(objects) => Ok(Input::Objects(objects)),
+        None => read_history(bytes).map(Input::Transactions),
+    }
+}
+
+/// The operations of a history of objects, if it is one.
+fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
+    if bytes.starts_with(b"dbdynoH") || dbcop::is_it(bytes) {
+        return Ok(None);
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let body = data(text);
+    let is_object = |inner: &str| inner.trim_start().starts_with('"');
+    if body.strip_prefix('{').is_some_and(is_object) || is_array_of_objects(body) {
+        if !jepsen_json::begins(body) {
+            return Ok(None);
+        }
+        let edn = jepsen_json::edn_of(body)?;
+        let read = operations::are_there(&edn).then(|| operations::read(&edn)).transpose();
+        return read.map_err(jepsen_json::of_operation);
+    }
+    let is_edn = body.starts_with(['{', '[', '(', '#']);
+    (is_edn && operations::are_there(text)).then(|| operations::read(text)).transpose()
+}
 
 /// Reads a history in any format that is known.
 ///
@@ -68,7 +111,7 @@ fn read_any(bytes: &[u8]) -> Result<History, BadInput> {
     }
     match body.strip_prefix('{') {
         Some(inner) if !inner.trim_start().starts_with([':', '}']) => {
-            match jepsen_json::first(body).is_some_and(|first| jepsen_json::is_it(&first)) {
+            match jepsen_json::begins(body) {
                 true => jepsen_json::read(body),
                 false => json::read(text),
             }

@@ -23,6 +23,7 @@ mod history;
 mod lattice;
 mod layout;
 mod level;
+mod objects;
 mod online;
 mod orders;
 mod pairs;
@@ -45,11 +46,12 @@ pub use certificate::Certificate;
 pub use check::{Checker, Contention, Vanished, Verdict};
 pub use conflict::Action;
 pub use draw::drawn;
-pub use format::{Format, read_history, write_history};
+pub use format::{Format, Input, read_history, read_input, write_history};
 pub use history::{
     ABSENT, History, INITIAL, Kind, Op, Outcome, Times, Txn, UNKNOWN, WriteId, WriteIds,
 };
 pub use level::{Dependency, Level};
+pub use objects::{Counted, Finding, Judged, Operations, Stated, Workload};
 pub use online::{Online, OnlineVerdict};
 pub use pairs::PairAnomaly;
 pub use record::{

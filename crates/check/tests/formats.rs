@@ -131,7 +131,7 @@ fn what_is_wrong_with_edn_is_told_with_its_place() {
     );
     assert_eq!(
         told("[{:type :ok, :value []} {:type :odd}]"),
-        "line 1, column 1: operation 2: :odd is no type; there are invoke, ok, fail and info"
+        "line 1, column 25: :odd is no type; there are invoke, ok, fail and info"
     );
     assert!(told("{:type :ok, :value [[:r").starts_with("line 1, column 24: the file ends"));
 }

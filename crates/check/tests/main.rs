@@ -7,6 +7,7 @@ mod formats;
 mod history;
 mod lattice;
 mod levels;
+mod objects;
 mod online;
 mod records;
 mod server_log;

@@ -5,15 +5,15 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    Checker, Contention, Cycle, FlawKind, Format, History, Level, MAGIC, Verdict, drawn, pictures,
-    read_history, read_records_from, write_history,
+    Checker, Contention, Cycle, FlawKind, Format, History, Input, Level, MAGIC, Operations, Stated,
+    Verdict, drawn, pictures, read_input, read_records_from, write_history,
 };
 use dbdyno_lab::input;
 
 use crate::args::DoctorFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::{files, objects, output};
 
 /// Levels that are decided where none is asked for.
 pub(crate) const USUAL: [Level; 4] = [
@@ -29,8 +29,8 @@ const HISTORY_MOST: u64 = 4 << 30;
 /// The flags of `dbdyno check`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
-    /// The history: records of dbdyno, JSON lines, text such as r(x,1,0,0), EDN of Elle, or
-    /// dbcop's binary form; - is stdin
+    /// The history: records of dbdyno, JSON lines, text such as r(x,1,0,0), EDN of Elle and
+    /// Jepsen, or dbcop's binary form; - is stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Levels to decide, separated by commas [default: read-committed, innodb-repeatable-read,
@@ -47,6 +47,13 @@ pub(crate) struct Check {
     /// Draw each cycle that breaks a level, as LEVEL.svg or LEVEL-2.svg in this directory
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
+    /// What the accounts of a bank add up to, where no read before the first transfer says it
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub total: Option<i64>,
+    /// What a register held at the beginning, where no read before the first write says it; nil is
+    /// nothing
+    #[arg(long, value_name = "VALUE")]
+    pub initial: Option<String>,
 }
 
 /// Commits from which on 3 ÷ N is the 95 % upper bound of a rate of which nothing was seen: Hanley
@@ -63,7 +70,15 @@ pub(crate) fn level(text: &str) -> Result<Level, String> {
 
 /// Reads, decides and prints.
 pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
-    let history = history_of(&flags.file)?;
+    let history = match input_of(&flags.file)? {
+        Input::Transactions(history) => history,
+        Input::Objects(operations) => return run_objects(flags, &operations),
+    };
+    if flags.total.is_some() || flags.initial.is_some() {
+        let what =
+            "--total and --initial are of banks and registers, and the file has transactions";
+        return Err(Failure::Usage(format!("{}: {what}", flags.file.display())));
+    }
     if let Some(path) = &flags.export {
         exported(&history, path)?;
     }
@@ -101,6 +116,30 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         () if any(|verdict| matches!(verdict, Verdict::CannotTell(_))) => Exit::CannotTell,
         () => Exit::Holds,
     })
+}
+
+/// Judges what has no transactions, and so no levels.
+fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> {
+    let of_file = |what: String| Failure::Usage(format!("{}: {what}", flags.file.display()));
+    let flag = match flags {
+        Check { level, .. } if !level.is_empty() => Some("--level"),
+        Check { export: Some(_), .. } => Some("--export"),
+        Check { pictures: Some(_), .. } => Some("--pictures"),
+        _ => None,
+    };
+    let stated = Stated { total: flags.total, initial: flags.initial.clone() };
+    let judged = operations.judged(&stated).map_err(of_file)?;
+    if let Some(flag) = flag {
+        return Err(of_file(format!(
+            "{flag} is of transactions, and this is a {}; leave {flag} out",
+            judged.workload.name()
+        )));
+    }
+    output::print(&match flags.format {
+        DoctorFormat::Text => output::lines(objects::text(&judged)),
+        DoctorFormat::Json => objects::json(&judged),
+    })?;
+    Ok(objects::exit(&judged))
 }
 
 /// Whether a verdict says no more than that the file gives one value to two writes.
@@ -247,9 +286,9 @@ fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {
     })
 }
 
-/// The history in a file. Records are read piece by piece: what they take would be the greater part
-/// of the memory.
-fn history_of(file: &Path) -> Result<History, Failure> {
+/// What is in a file. Records are read piece by piece: what they take would be the greater part of
+/// the memory.
+fn input_of(file: &Path) -> Result<Input, Failure> {
     let begins = |open: &mut std::fs::File| {
         let mut begin = Vec::new();
         let length = MAGIC.len() as u64;
@@ -258,8 +297,11 @@ fn history_of(file: &Path) -> Result<History, Failure> {
     let is_plain = std::fs::metadata(file).is_ok_and(|what| what.is_file());
     let open = is_plain.then(|| std::fs::File::open(file).ok()).flatten();
     let told = match open.map(|mut open| (begins(&mut open), open)) {
-        Some((true, mut open)) => read_records_from(&mut open).map_err(|bad| bad.to_string()),
-        _ => read_history(&bytes_of(file)?).map_err(|bad| bad.to_string()),
+        Some((true, mut open)) => {
+            let history = read_records_from(&mut open).map_err(|bad| bad.to_string());
+            history.map(Input::Transactions)
+        }
+        _ => read_input(&bytes_of(file)?).map_err(|bad| bad.to_string()),
     };
     told.map_err(|bad| Failure::Usage(format!("{}: {bad}", file.display())))
 }

@@ -35,6 +35,7 @@ mod loads;
 mod login;
 mod manual;
 mod model;
+mod objects;
 mod once;
 mod online;
 mod origin;

@@ -66,15 +66,35 @@ pub(super) struct Reader<'a> {
     at: usize,
     /// Where the line began that was counted last, and its number.
     line: (usize, usize),
+    /// The end of the list or vector that is being read, an item after the other.
+    end: Option<u8>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Reader<'a> {
-        Reader { text, at: 0, line: (0, 1) }
+        Reader { text, at: 0, line: (0, 1), end: None }
+    }
+
+    /// The next value and the line and column at which it begins, of values that follow each other
+    /// and of those in one list or vector; `None` at the end.
+    pub(super) fn next_item(&mut self) -> Result<Option<(Edn<'a>, usize, usize)>, BadInput> {
+        loop {
+            self.skip()?;
+            match (self.peek(), self.end) {
+                (None, Some(_)) => {
+                    return self.bad("the file ends within a list or vector: it is cut off");
+                }
+                (Some(b'['), None) => self.end = Some(b']'),
+                (Some(b'('), None) => self.end = Some(b')'),
+                (Some(byte), Some(end)) if byte == end => self.end = None,
+                _ => return self.next(),
+            }
+            self.at += 1;
+        }
     }
 
     /// The next value and the line and column at which it begins; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<(Edn<'a>, usize, usize)>, BadInput> {
+    fn next(&mut self) -> Result<Option<(Edn<'a>, usize, usize)>, BadInput> {
         self.skip()?;
         if self.at == self.text.len() {
             return Ok(None);

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! One map after the other, or one vector or list of maps. What `:f` is called does not matter
-//! where `:value` is such a vector of operations. Another value is of a workload that is not
-//! judged, and refused: a history of which nothing is understood would have every level.
+//! where `:value` is such a vector of operations. Another value is of an object
+//! ([`crate::objects`]), and refused among transactions: it would have every level.
 //!
 //! `:ok` was committed, `:fail` was rolled back, of `:info` nobody knows; an invocation without an
 //! end is as `:info`. Times are those of `:time`, or of `:index` where there is none; when commits
@@ -28,16 +28,9 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
     let mut reader = Reader::new(text);
     let mut told = Told { builder: Builder::new(), open: HashMap::new(), sessions: HashMap::new() };
     let mut count = 0;
-    while let Some((value, line, column)) = reader.next()? {
-        let maps = value.items().unwrap_or(std::slice::from_ref(&value));
-        for (at, map) in maps.iter().enumerate() {
-            told.map(map, (line, column), count).map_err(|what| {
-                let of =
-                    if maps.len() > 1 { format!("operation {}: ", at + 1) } else { String::new() };
-                bad(line, column, of + &what)
-            })?;
-            count += 1;
-        }
+    while let Some((map, line, column)) = reader.next_item()? {
+        told.map(&map, (line, column), count).map_err(|what| bad(line, column, what))?;
+        count += 1;
     }
     let mut open: Vec<Open<'_>> = told.open.drain().map(|(_, open)| open).collect();
     open.sort_by_key(|open| open.count);
@@ -143,8 +136,9 @@ fn operations_of<'a, 'b>(value: &'b Edn<'a>) -> Option<&'b [Edn<'a>]> {
 
 fn other_workload(function: Option<&str>) -> String {
     format!(
-        "{} has no transaction as its :value, a vector such as [[:append x 1] [:r x nil]]; only \
-         transactions are judged, and no banks, sets, counters, registers or mutexes",
+        "{} has no transaction as its :value, a vector such as [[:append x 1] [:r x nil]]; beside \
+         histories of transactions only, there are those of a bank (:transfer, :read), a set or \
+         counter (:add, :read), a register (:read, :write, :cas) and a mutex (:acquire, :release)",
         function.map_or_else(|| "an operation without :f".to_owned(), |f| format!(":f :{f}"))
     )
 }

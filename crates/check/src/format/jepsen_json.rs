@@ -12,18 +12,24 @@ use super::elle;
 use crate::bad_input::{BadInput, bad};
 use crate::history::History;
 
-/// Whether an object is an operation of such a history.
-pub(super) fn is_it(object: &Value) -> bool {
-    object.get("type").is_some_and(Value::is_string) && object.get("value").is_some()
-}
-
-/// The first value of a text, if it has one.
-pub(super) fn first(text: &str) -> Option<Value> {
-    serde_json::Deserializer::from_str(text).into_iter().next()?.ok()
+/// Whether a text begins with an operation of such a history.
+pub(super) fn begins(text: &str) -> bool {
+    let Some(Ok(first)) = serde_json::Deserializer::from_str(text).into_iter::<Value>().next()
+    else {
+        return false;
+    };
+    let map = first.get(0).unwrap_or(&first);
+    map.get("type").is_some_and(Value::is_string)
+        && (map.get("value").is_some() || map.get("f").is_some())
 }
 
 /// Reads a text of values that follow each other, or of one array.
 pub(super) fn read(text: &str) -> Result<History, BadInput> {
+    elle::read(&edn_of(text)?).map_err(of_operation)
+}
+
+/// The same history as EDN, an operation a line.
+pub(super) fn edn_of(text: &str) -> Result<String, BadInput> {
     let mut edn = String::with_capacity(text.len());
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
         let value = value
@@ -33,10 +39,12 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
             map => write_map(&mut edn, map),
         }
     }
-    elle::read(&edn).map_err(|wrong| BadInput {
-        place: wrong.place.replace("line", "operation").replace(", column 1", ""),
-        ..wrong
-    })
+    Ok(edn)
+}
+
+/// What is wrong with a line of that EDN, as what is wrong with an operation.
+pub(super) fn of_operation(wrong: BadInput) -> BadInput {
+    BadInput { place: wrong.place.replace("line", "operation").replace(", column 1", ""), ..wrong }
 }
 
 /// A map in a line of its own, so that a line is the number of an operation.
@@ -91,6 +99,16 @@ fn write_value(edn: &mut String, value: &Value, place: Place) {
             edn.push(']');
         }
         Value::Number(number) => edn.push_str(&number.to_string()),
+        Value::Object(fields) => {
+            edn.push('{');
+            for (name, value) in fields {
+                edn.push_str(&Value::from(name.as_str()).to_string());
+                edn.push(' ');
+                write_value(edn, value, Place::Within);
+                edn.push(' ');
+            }
+            edn.push('}');
+        }
         other => {
             let text = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
             edn.push_str(&serde_json::Value::from(text).to_string());

@@ -1,0 +1,157 @@
+//! Jepsen's histories of objects, whose operations are no transactions.
+//!
+//! ```text
+//!   {:type :invoke, :f :cas, :value [1 2], :process 0, :index 0}
+//!   {:type :ok,     :f :cas, :value [1 2], :process 0, :index 1}
+//!   {:type :info,   :f :transfer, :value {:from 0, :to 1, :amount 5}, :process 1, :index 2}
+//! ```
+//!
+//! Maps are in the order of `:index` where each has one, else in that of the file. An operation
+//! without an end is as one that ended with `:info`. What a process called `nemesis` did is passed
+//! over, and counted.
+
+use std::collections::HashMap;
+
+use super::edn::{Edn, Reader};
+use crate::bad_input::{BadInput, bad};
+use crate::history::Outcome;
+use crate::objects::{Operation, Operations, Value};
+
+/// The names of operations on objects.
+const FUNCTIONS: [&str; 7] = ["read", "write", "cas", "add", "transfer", "acquire", "release"];
+
+/// One map of the file.
+struct Entry<'a> {
+    map: Edn<'a>,
+    line: usize,
+    column: usize,
+    index: Option<u64>,
+}
+
+/// Whether the first operation of a client is one on an object: its name is known, and its value is
+/// no transaction.
+pub(super) fn are_there(text: &str) -> bool {
+    let mut reader = Reader::new(text);
+    while let Ok(Some((map, ..))) = reader.next_item() {
+        if is_of_nemesis(&map) {
+            continue;
+        }
+        let Some(Edn::Keyword(function)) = map.get("f") else { return false };
+        let items = map.get("value").and_then(Edn::items).unwrap_or_default();
+        let is_step =
+            |item: &Edn<'_>| matches!(item.items().and_then(<[_]>::first), Some(Edn::Keyword(_)));
+        let is_transaction = !items.is_empty() && items.iter().all(is_step);
+        return FUNCTIONS.contains(function) && !is_transaction;
+    }
+    false
+}
+
+fn is_of_nemesis(map: &Edn<'_>) -> bool {
+    let process = map.get("process").and_then(Edn::word).unwrap_or("0");
+    process == "nemesis" || process.starts_with("nemesis-")
+}
+
+pub(super) fn read(text: &str) -> Result<Operations, BadInput> {
+    let mut reader = Reader::new(text);
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut passed_over = 0;
+    while let Some((map, line, column)) = reader.next_item()? {
+        if is_of_nemesis(&map) {
+            passed_over += 1;
+            continue;
+        }
+        let index = map.get("index").and_then(Edn::number);
+        entries.push(Entry { map, line, column, index });
+    }
+    if entries.iter().all(|entry| entry.index.is_some()) {
+        entries.sort_by_key(|entry| entry.index);
+    }
+    let mut told = Told { all: Vec::new(), open: HashMap::new() };
+    for (event, entry) in (0..).zip(&entries) {
+        told.entry(entry, event).map_err(|what| bad(entry.line, entry.column, what))?;
+    }
+    Ok(Operations { all: told.all, passed_over })
+}
+
+struct Told {
+    all: Vec<Operation>,
+    /// By process, the operation that has not ended.
+    open: HashMap<String, usize>,
+}
+
+impl Told {
+    fn entry(&mut self, entry: &Entry<'_>, event: u32) -> Result<(), String> {
+        let map = &entry.map;
+        let kind = map.get("type").and_then(Edn::word);
+        let kind = kind.ok_or("no operation of a history: a map with :type, :process and :f")?;
+        let process = map.get("process").and_then(Edn::word).unwrap_or("0").to_owned();
+        let function = map.get("f").and_then(Edn::word);
+        let value = map.get("value").map_or(Value::Nil, value_of);
+        let outcome = match kind {
+            "invoke" => {
+                let function = function.ok_or("an operation without :f")?.to_owned();
+                let open = Operation {
+                    function,
+                    process: process.clone(),
+                    value,
+                    result: Value::Nil,
+                    outcome: Outcome::Unknown,
+                    began: event,
+                    ended: u32::MAX,
+                    lines: (entry.line, entry.line),
+                };
+                let place = self.all.len();
+                if let Some(before) = self.open.insert(process.clone(), place) {
+                    return Err(format!(
+                        "process {process} begins another operation, and the one that it began in \
+                         line {} has not ended: a process has one at a time",
+                        self.all[before].lines.0
+                    ));
+                }
+                self.all.push(open);
+                return Ok(());
+            }
+            "ok" => Outcome::Ok,
+            "fail" => Outcome::Failed,
+            "info" => Outcome::Unknown,
+            other => {
+                return Err(format!(":{other} is no type; there are invoke, ok, fail and info"));
+            }
+        };
+        let Some(place) = self.open.remove(&process) else {
+            return Err(format!("process {process} ends an operation that it did not begin"));
+        };
+        let own = &mut self.all[place];
+        if function.is_some_and(|function| function != own.function) {
+            return Err(format!(
+                "process {process} ends :{}, and had begun :{} in line {}",
+                function.unwrap_or_default(),
+                own.function,
+                own.lines.0
+            ));
+        }
+        own.outcome = outcome;
+        own.lines.1 = entry.line;
+        if outcome == Outcome::Ok {
+            own.ended = event;
+            own.result = value;
+        }
+        Ok(())
+    }
+}
+
+fn value_of(value: &Edn<'_>) -> Value {
+    match value {
+        Edn::Nil => Value::Nil,
+        Edn::Atom(word) => {
+            let digits = word.strip_suffix('N').unwrap_or(word);
+            digits.parse().map_or_else(|_| Value::Word((*word).to_owned()), Value::Number)
+        }
+        Edn::Keyword(word) | Edn::Text(word) => Value::Word((*word).to_owned()),
+        Edn::Items(items) => Value::Items(items.iter().map(value_of).collect()),
+        Edn::Map(pairs) => {
+            let pair = |(key, value): &(Edn<'_>, Edn<'_>)| (value_of(key), value_of(value));
+            Value::Map(pairs.iter().map(pair).collect())
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Objects of one key that clients read and change without transactions: Jepsen's other workloads.
+//!
+//! ```text
+//!   bank       reads add up to one total
+//!   set        an element that was added, or once read, is in every later read
+//!   counter    a read lies between what was certainly added and what may have been
+//!   register   read, write and compare-and-set: some order agrees with time and all answers
+//!   mutex      the same, of acquire and release
+//! ```
+//!
+//! Operations of unknown outcome (`:info`) may have happened at any time after they began, or not
+//! at all; those that failed have not. What an object began with is taken from what the file shows:
+//! reads that were answered before anything was sent that could change it.
+//!
+//! Sources: the checkers of Jepsen (bank, set, set-full, counter), <https://github.com/jepsen-io>;
+//! linearizability: Herlihy, Wing, *Linearizability*, ACM TOPLAS 12, 1990.
+
+mod bank;
+mod counter;
+mod finding;
+mod linear;
+mod operation;
+mod presence;
+
+pub use finding::Finding;
+pub(crate) use operation::{Operation, Value};
+
+use std::collections::BTreeMap;
+
+use crate::history::Outcome;
+
+/// The operations of a history without transactions.
+#[derive(Clone, Debug)]
+pub struct Operations {
+    pub(crate) all: Vec<Operation>,
+    /// Entries that are of no client: faults that were injected.
+    pub(crate) passed_over: usize,
+}
+
+/// What the operations are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// Transfers between accounts, and reads of all of them.
+    Bank,
+    /// Elements that are added, and reads of all of them.
+    Set,
+    /// Numbers that are added, and reads of their sum.
+    Counter,
+    /// A register that is read, written, and compared and set.
+    Register,
+    /// A lock that is acquired and released.
+    Mutex,
+}
+
+/// How many operations there are, by what became of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// All.
+    pub operations: usize,
+    /// Those that were confirmed,
+    pub ok: usize,
+    /// that certainly did nothing,
+    pub failed: usize,
+    /// and of which nobody knows.
+    pub unknown: usize,
+    /// Entries of no client, which were passed over.
+    pub passed_over: usize,
+    /// Objects of the same kind that are judged one by one.
+    pub keys: usize,
+}
+
+/// What a history of objects was taken for, and what came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// What it was taken for.
+    pub workload: Workload,
+    /// How much was understood.
+    pub counted: Counted,
+    /// What was found.
+    pub finding: Finding,
+    /// What else should be known of it.
+    pub notes: Vec<String>,
+}
+
+/// What the file does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stated {
+    /// The total of a bank.
+    pub total: Option<i64>,
+    /// What a register held at the beginning, `nil` for nothing.
+    pub initial: Option<String>,
+}
+
+impl Workload {
+    /// What it is called in a sentence.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Workload::Bank => "bank",
+            Workload::Set => "set",
+            Workload::Counter => "counter",
+            Workload::Register => "register",
+            Workload::Mutex => "mutex",
+        }
+    }
+
+    /// The property that is judged.
+    #[must_use]
+    pub fn property(self) -> &'static str {
+        match self {
+            Workload::Bank => "constant total",
+            Workload::Set => "no element lost",
+            Workload::Counter => "sums within bounds",
+            Workload::Register | Workload::Mutex => "linearizable",
+        }
+    }
+
+    /// Whose definition that is.
+    #[must_use]
+    pub fn source(self) -> &'static str {
+        match self {
+            Workload::Bank => "Jepsen's bank",
+            Workload::Set => "Jepsen's set-full",
+            Workload::Counter => "Jepsen's counter",
+            Workload::Register | Workload::Mutex => "Herlihy and Wing 1990",
+        }
+    }
+}
+
+impl Operations {
+    /// Says what the operations are of, and judges them.
+    ///
+    /// # Errors
+    /// A sentence, if they are of nothing that is known, or if the file does not say what they have
+    /// to be judged by.
+    pub fn judged(&self, stated: &Stated) -> Result<Judged, String> {
+        let (groups, is_keyed) = self.by_key();
+        let workload = workload_of(&self.all, is_keyed)?;
+        self.refuse_superfluous(workload, stated)?;
+        let counted = self.counted(groups.len());
+        let mut notes = Vec::new();
+        let mut told = Vec::new();
+        for (key, operations) in &groups {
+            let (finding, more) = judged_alone(workload, operations, stated)?;
+            notes.extend(more.into_iter().map(|note| of_key(is_keyed, key, &note)));
+            told.push((key, finding));
+        }
+        Ok(Judged { workload, counted, finding: together(is_keyed, &told), notes })
+    }
+
+    fn refuse_superfluous(&self, workload: Workload, stated: &Stated) -> Result<(), String> {
+        match workload {
+            Workload::Bank if stated.initial.is_some() => {
+                Err("this is a bank, which begins with a total and no value".to_owned())
+            }
+            Workload::Set | Workload::Counter | Workload::Mutex if stated.initial.is_some() => {
+                Err(format!("a {} begins empty, and with no other value", workload.name()))
+            }
+            Workload::Bank => Ok(()),
+            other if stated.total.is_some() => {
+                Err(format!("a {} has no total; only a bank has one", other.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn counted(&self, keys: usize) -> Counted {
+        let of = |outcome| self.all.iter().filter(|one| one.outcome == outcome).count();
+        Counted {
+            operations: self.all.len(),
+            ok: of(Outcome::Ok),
+            failed: of(Outcome::Failed),
+            unknown: of(Outcome::Unknown),
+            passed_over: self.passed_over,
+            keys,
+        }
+    }
+
+    /// The operations of each key, where every value is a pair of a key and a value (Jepsen's
+    /// `independent`); else all of them under no key.
+    fn by_key(&self) -> (BTreeMap<String, Vec<Operation>>, bool) {
+        let is_pair = |one: &Operation| match (one.function.as_str(), one.value.items()) {
+            ("cas", Some([_, change])) => change.items().is_some_and(|pair| pair.len() == 2),
+            ("read" | "write" | "add", Some([_, _])) => true,
+            _ => false,
+        };
+        let is_keyed = !self.all.is_empty() && self.all.iter().all(is_pair);
+        let mut groups: BTreeMap<String, Vec<Operation>> = BTreeMap::new();
+        for one in &self.all {
+            let mut own = one.clone();
+            let mut key = String::new();
+            if let Some([of, value]) = one.value.items().filter(|_| is_keyed) {
+                (key, own.value) = (of.shown(), value.clone());
+            }
+            if let Some([_, result]) = one.result.items().filter(|_| is_keyed) {
+                own.result = result.clone();
+            }
+            groups.entry(key).or_default().push(own);
+        }
+        (groups, is_keyed)
+    }
+}
+
+fn of_key(is_keyed: bool, key: &str, text: &str) -> String {
+    if is_keyed { format!("key {key}: {text}") } else { text.to_owned() }
+}
+
+fn judged_alone(
+    workload: Workload,
+    operations: &[Operation],
+    stated: &Stated,
+) -> Result<(Finding, Vec<String>), String> {
+    match workload {
+        Workload::Bank => bank::judged(operations, stated.total),
+        Workload::Set => presence::judged(operations),
+        Workload::Counter => counter::judged(operations),
+        Workload::Register => linear::register(operations, stated.initial.as_deref()),
+        Workload::Mutex => linear::mutex(operations),
+    }
+}
+
+/// The finding of all keys: the first one that is broken, else the first one that is not told.
+fn together(is_keyed: bool, told: &[(&String, Finding)]) -> Finding {
+    let broken = told.iter().find(|(_, finding)| matches!(finding, Finding::Broken { .. }));
+    let open = told.iter().find(|(_, finding)| matches!(finding, Finding::CannotTell(_)));
+    match broken.or(open) {
+        Some((key, Finding::Broken { anomaly, evidence })) => {
+            let evidence = evidence.iter().map(|line| of_key(is_keyed, key, line)).collect();
+            Finding::Broken { anomaly: anomaly.clone(), evidence }
+        }
+        Some((key, Finding::CannotTell(why))) => Finding::CannotTell(of_key(is_keyed, key, why)),
+        _ => match told {
+            [(_, only)] => only.clone(),
+            _ => Finding::Holds(format!("each of {} keys is as it should be", told.len())),
+        },
+    }
+}
+
+/// What operations with these names and values are of.
+fn workload_of(operations: &[Operation], is_keyed: bool) -> Result<Workload, String> {
+    let mut names: Vec<&str> = operations.iter().map(|one| one.function.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let are = |known: &[&str]| names.iter().all(|name| known.contains(name));
+    let has = |name: &str| names.contains(&name);
+    let answers = || {
+        let reads = operations.iter().filter(|one| one.function == "read");
+        let ok = reads.filter(|one| one.outcome == Outcome::Ok);
+        ok.map(move |one| match one.result.items().filter(|_| is_keyed) {
+            Some([_, value]) => value,
+            _ => &one.result,
+        })
+    };
+    let is_of_items = answers().any(|value| value.items().is_some());
+    let is_of_maps = answers().any(|value| matches!(value, Value::Map(_)));
+    match () {
+        () if are(&["acquire", "release"]) => Ok(Workload::Mutex),
+        () if are(&["read", "transfer"]) && (has("transfer") || is_of_maps) => Ok(Workload::Bank),
+        () if are(&["read", "write", "cas"]) && (has("write") || has("cas")) => {
+            Ok(Workload::Register)
+        }
+        () if are(&["read", "add"]) && is_of_items => Ok(Workload::Set),
+        () if are(&["read", "add"]) && has("add") && answers().next().is_some() => {
+            Ok(Workload::Counter)
+        }
+        () if are(&["read", "add"]) => {
+            Err("no read was answered, so that a set and a counter look the same, and nothing can \
+                 be judged"
+                .to_owned())
+        }
+        () => {
+            let told: Vec<String> = names.iter().map(|name| format!(":{name}")).collect();
+            Err(format!(
+                "operations {} are of no workload that is known: there are transactions (:txn), \
+                 banks (:transfer, :read), sets and counters (:add, :read), registers (:read, \
+                 :write, :cas) and mutexes (:acquire, :release)",
+                told.join(", ")
+            ))
+        }
+    }
+}

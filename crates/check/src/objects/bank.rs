@@ -1,0 +1,139 @@
+//! A bank: transfers change no total.
+//!
+//! ```text
+//!   read  {0 40, 1 60}   = 100        transfer 0 ──10──▶ 1        read  {0 30, 1 70}   = 100
+//! ```
+//!
+//! The total is that of the reads before the first transfer, or one that the user states. Two reads
+//! whose totals differ contradict each other whatever it is.
+
+use super::finding::Finding;
+use super::operation::{Operation, Value, first_reads};
+
+/// Examples that are told.
+const TOLD: usize = 4;
+
+/// Where the total of a bank is known from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Total {
+    /// The user stated it.
+    Stated(i64),
+    /// So many reads were answered before the first transfer was sent.
+    Shown(i64, usize),
+}
+
+impl Total {
+    fn amount(self) -> i64 {
+        match self {
+            Total::Stated(amount) | Total::Shown(amount, _) => amount,
+        }
+    }
+
+    fn told(self) -> String {
+        match self {
+            Total::Stated(amount) => format!("the total is {amount}, as stated"),
+            Total::Shown(amount, reads) => format!(
+                "the total is {amount}: that of {reads} reads before the first transfer was sent"
+            ),
+        }
+    }
+}
+
+/// The balances of a read, of accounts with names or of a row of them.
+fn balances(read: &Operation) -> Result<Vec<Option<i64>>, String> {
+    let all: Vec<&Value> = match &read.result {
+        Value::Map(pairs) => pairs.iter().map(|(_, balance)| balance).collect(),
+        Value::Items(items) => items.iter().collect(),
+        other => return Err(format!("{} is no map of balances: {}", other.shown(), read.shown())),
+    };
+    all.into_iter()
+        .map(|balance| match balance {
+            Value::Nil => Ok(None),
+            Value::Number(number) => Ok(Some(*number)),
+            other => Err(format!("{} is no balance: {}", other.shown(), read.shown())),
+        })
+        .collect()
+}
+
+fn sum(balances: &[Option<i64>]) -> i128 {
+    balances.iter().flatten().map(|balance| i128::from(*balance)).sum()
+}
+
+pub(super) fn judged(
+    operations: &[Operation],
+    stated: Option<i64>,
+) -> Result<(Finding, Vec<String>), String> {
+    let mut reads: Vec<(&Operation, Vec<Option<i64>>)> = Vec::new();
+    for read in operations.iter().filter(|one| one.is_ok("read")) {
+        reads.push((read, balances(read)?));
+    }
+    if reads.is_empty() {
+        return Err("no read of the accounts was answered: there is nothing to add up".to_owned());
+    }
+    let missing: Vec<&Operation> =
+        reads.iter().filter(|(_, all)| all.contains(&None)).map(|(read, _)| *read).collect();
+    if !missing.is_empty() {
+        return Ok((broken("balance missing", missing.len(), reads.len(), &missing), Vec::new()));
+    }
+    let Some(total) = total(operations, stated)? else {
+        let (first, all) = &reads[0];
+        let other = reads.iter().find(|(_, other)| sum(other) != sum(all));
+        let Some((other, its)) = other else {
+            return Err(format!(
+                "no read was answered before the first transfer was sent, so that nothing says \
+                 what the accounts add up to; all {} reads add up to {}: state the total with \
+                 --total",
+                reads.len(),
+                sum(all)
+            ));
+        };
+        let evidence = vec![
+            format!("{} adds up to {}", first.shown(), sum(all)),
+            format!("{} adds up to {}", other.shown(), sum(its)),
+        ];
+        return Ok((Finding::Broken { anomaly: "two totals".to_owned(), evidence }, Vec::new()));
+    };
+    let amount = i128::from(total.amount());
+    let wrong: Vec<&Operation> =
+        reads.iter().filter(|(_, all)| sum(all) != amount).map(|(read, _)| *read).collect();
+    let mut notes = vec![total.told()];
+    let has_negative = |all: &[Option<i64>]| all.iter().flatten().any(|balance| *balance < 0);
+    let negative = reads.iter().filter(|(_, all)| has_negative(all)).count();
+    if negative > 0 {
+        notes.push(format!(
+            "{negative} reads have a negative balance; the file does not say whether that is \
+             forbidden"
+        ));
+    }
+    let finding = match wrong.is_empty() {
+        true => Finding::Holds(format!("each of {} reads adds up to {amount}", reads.len())),
+        false => broken("wrong total", wrong.len(), reads.len(), &wrong),
+    };
+    Ok((finding, notes))
+}
+
+/// The total, where anything says it.
+fn total(operations: &[Operation], stated: Option<i64>) -> Result<Option<Total>, String> {
+    if let Some(amount) = stated {
+        return Ok(Some(Total::Stated(amount)));
+    }
+    let mut shown = None;
+    let mut count = 0;
+    for read in first_reads(operations) {
+        let own = sum(&balances(read)?);
+        if *shown.get_or_insert(own) != own {
+            return Ok(None);
+        }
+        count += 1;
+    }
+    let amount = shown.and_then(|amount| i64::try_from(amount).ok());
+    Ok(amount.map(|amount| Total::Shown(amount, count)))
+}
+
+fn broken(anomaly: &str, count: usize, of: usize, wrong: &[&Operation]) -> Finding {
+    let sum_of = |read: &Operation| balances(read).map(|all| sum(&all)).unwrap_or_default();
+    let mut evidence = vec![format!("{count} of {of} reads")];
+    let told = |read: &&Operation| format!("{} adds up to {}", read.shown(), sum_of(read));
+    evidence.extend(wrong.iter().take(TOLD).map(told));
+    Finding::Broken { anomaly: anomaly.to_owned(), evidence }
+}

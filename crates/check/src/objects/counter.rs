@@ -1,0 +1,82 @@
+//! A counter: a read lies between what was certainly added before it, and what may have been.
+//!
+//! ```text
+//!   add 1 ├───┤          certain: 1        read ├──────┤
+//!   add 2         ├───────────?            may be there: 2        1 ≤ read ≤ 3
+//! ```
+//!
+//! It begins at 0, as Jepsen's does. A negative amount lowers the lower bound.
+
+use super::finding::Finding;
+use super::operation::Operation;
+use crate::history::Outcome;
+
+/// Examples that are told.
+const TOLD: usize = 4;
+
+/// What is added up over time: at an event, so much more is certain, or may be.
+struct Bounds {
+    /// Events at which an amount becomes possible or certain: the event, and what the lower and
+    /// the upper bound gain.
+    begun: Vec<(u32, i128, i128)>,
+    ended: Vec<(u32, i128, i128)>,
+}
+
+impl Bounds {
+    fn of(operations: &[Operation]) -> Result<Bounds, String> {
+        let mut bounds = Bounds { begun: Vec::new(), ended: Vec::new() };
+        for add in operations.iter().filter(|one| one.function == "add") {
+            let amount = add.value.number();
+            let amount = amount.ok_or_else(|| format!("no number is added: {}", add.shown()))?;
+            let amount = i128::from(amount);
+            if add.may_have_happened() {
+                bounds.begun.push((add.began, amount.min(0), amount.max(0)));
+            }
+            if add.outcome == Outcome::Ok {
+                bounds.ended.push((add.ended, amount.max(0), amount.min(0)));
+            }
+        }
+        for events in [&mut bounds.begun, &mut bounds.ended] {
+            events.sort_unstable();
+            let (mut low, mut high) = (0, 0);
+            for (_, one, other) in events {
+                (low, high) = (low + *one, high + *other);
+                (*one, *other) = (low, high);
+            }
+        }
+        Ok(bounds)
+    }
+
+    /// The least and the most that a read may have seen.
+    fn at(&self, read: &Operation) -> (i128, i128) {
+        let before = |events: &[(u32, i128, i128)], event: u32| {
+            let count = events.partition_point(|(at, ..)| *at < event);
+            count.checked_sub(1).map_or((0, 0), |last| (events[last].1, events[last].2))
+        };
+        let (possible, certain) =
+            (before(&self.begun, read.ended), before(&self.ended, read.began));
+        (possible.0 + certain.0, possible.1 + certain.1)
+    }
+}
+
+pub(super) fn judged(operations: &[Operation]) -> Result<(Finding, Vec<String>), String> {
+    let bounds = Bounds::of(operations)?;
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for read in operations.iter().filter(|one| one.is_ok("read")) {
+        let value = read.result.number();
+        let value = value.ok_or_else(|| format!("no number was read: {}", read.shown()))?;
+        let (low, high) = bounds.at(read);
+        count += 1;
+        if !(low..=high).contains(&i128::from(value)) {
+            wrong.push(format!("{}: it must be from {low} to {high}", read.shown()));
+        }
+    }
+    let notes = vec!["the counter is taken to begin at 0".to_owned()];
+    if wrong.is_empty() {
+        return Ok((Finding::Holds(format!("each of {count} reads is within its bounds")), notes));
+    }
+    let mut evidence = vec![format!("{} of {count} reads are out of bounds", wrong.len())];
+    evidence.extend(wrong.into_iter().take(TOLD));
+    Ok((Finding::Broken { anomaly: "impossible sum".to_owned(), evidence }, notes))
+}

@@ -1,0 +1,474 @@
+//! Registers and mutexes: whether their operations can be put into one order that agrees with time
+//! and with every answer (Herlihy and Wing 1990).
+//!
+//! ```text
+//!   write 1 ├────────┤                       orders that are possible so far, each as
+//!      read 2  ├──────────┤                  { what the register holds, who of the open
+//!   write 2  ├───┤        ▲                    operations is in it, which lost ones are }
+//!                         an operation ends: it must be in every order that goes on
+//! ```
+//!
+//! Events are looked at one after the other. When an operation ends, every order without it is
+//! continued by open operations until it is in it (*just in time*: Lowe, *Testing for
+//! linearizability*, 2017, after Wing and Gong, 1993); orders that agree in what is held and who is
+//! in are one. Operations that never ended stay open for good: of those that do the same only the
+//! number matters, and an order that used fewer of them is worth more than one that used more. An
+//! open operation that sees what is held, and leaves it, joins at once, which never hurts.
+//!
+//! What a register holds at first is not known: the first operation that sees it says so. The
+//! search is bounded; beyond the bound nothing is told.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::finding::Finding;
+use super::operation::{NEVER, Operation, Value, first_reads, named};
+use crate::history::Outcome;
+
+/// Continuations that are tried at most.
+const TRIED_AT_MOST: u64 = 4_000_000;
+/// Open operations at most: bits of a word.
+const OPEN_AT_MOST: usize = 128;
+/// What is held, while nobody has seen it.
+const UNSEEN: u32 = u32::MAX;
+/// Examples of open operations that are told.
+const TOLD: usize = 6;
+
+/// What an operation does, by numbers of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Act {
+    Read(u32),
+    Write(u32),
+    /// What is held must be the first, and becomes the second.
+    Change(u32, u32),
+}
+
+impl Act {
+    /// What is held afterwards, if it can be done to what is held.
+    fn on(self, held: u32) -> Option<u32> {
+        match self {
+            Act::Read(value) => (held == value || held == UNSEEN).then_some(value),
+            Act::Write(value) => Some(value),
+            Act::Change(from, to) => (held == from || held == UNSEEN).then_some(to),
+        }
+    }
+
+    /// Whether it can be done to what is held, and never changes anything.
+    fn only_sees(self, held: u32) -> bool {
+        self.saw() == Some(held) && self.on(held) == Some(held)
+    }
+
+    /// What it says was held.
+    fn saw(self) -> Option<u32> {
+        match self {
+            Act::Read(value) | Act::Change(value, _) => Some(value),
+            Act::Write(_) => None,
+        }
+    }
+}
+
+/// An operation that happened, or may have.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    act: Act,
+    began: u32,
+    ended: u32,
+    /// Its place among all operations.
+    of: usize,
+}
+
+/// Values as numbers, 0 for nil.
+struct Names {
+    numbers: HashMap<Value, u32>,
+    values: Vec<Value>,
+}
+
+impl Names {
+    fn new() -> Names {
+        let mut names = Names { numbers: HashMap::new(), values: Vec::new() };
+        names.number(&Value::Nil);
+        names
+    }
+
+    fn number(&mut self, value: &Value) -> u32 {
+        if let Some(&known) = self.numbers.get(value) {
+            return known;
+        }
+        let next = self.values.len() as u32;
+        self.numbers.insert(value.clone(), next);
+        self.values.push(value.clone());
+        next
+    }
+
+    fn shown(&self, number: u32) -> String {
+        self.values.get(number as usize).map_or_else(|| "anything".to_owned(), Value::shown)
+    }
+}
+
+/// Judges a register.
+pub(super) fn register(
+    operations: &[Operation],
+    initial: Option<&str>,
+) -> Result<(Finding, Vec<String>), String> {
+    let mut names = Names::new();
+    let mut calls = Vec::new();
+    for (of, one) in operations.iter().enumerate().filter(|(_, one)| one.may_have_happened()) {
+        let act = match (one.function.as_str(), &one.value) {
+            ("read", _) if one.outcome == Outcome::Ok => Act::Read(names.number(&one.result)),
+            ("read", _) => continue,
+            ("write", value) => Act::Write(names.number(value)),
+            (_, Value::Items(change)) if change.len() == 2 => {
+                Act::Change(names.number(&change[0]), names.number(&change[1]))
+            }
+            _ => return Err(format!("it needs two values: {}", one.shown())),
+        };
+        calls.push(Call { act, began: one.began, ended: one.ended, of });
+    }
+    let stated = initial.map(|text| names.number(&named(text)));
+    let mut shown: Vec<&Value> = first_reads(operations).map(|read| &read.result).collect();
+    shown.dedup();
+    let shown = match shown[..] {
+        [only] => Some(names.number(only)),
+        _ => None,
+    };
+    let known = stated.or(shown);
+    let mut notes = Vec::new();
+    if let Some(number) = known {
+        let why = if stated.is_some() { "as stated" } else { "which reads before any change say" };
+        notes.push(format!("the register began with {}, {why}", names.shown(number)));
+    }
+    let mut search = Search::new(&calls, operations, &names);
+    let found = search.order(known.unwrap_or(UNSEEN));
+    let began_with = match &found {
+        Found::Order(order) => first_seen(order, &calls),
+        _ => None,
+    };
+    let finding = match began_with {
+        Some(number) if known.is_none() && number != 0 => match search.order(0) {
+            Found::Order(order) => proved(&calls, &order, 0),
+            _ => Finding::CannotTell(format!(
+                "there is an order if the register began with {}, and none was found for nil; \
+                 state what it held with --initial",
+                names.shown(number)
+            )),
+        },
+        _ => match found {
+            Found::Order(order) => proved(&calls, &order, known.unwrap_or(UNSEEN)),
+            Found::None(evidence) => {
+                Finding::Broken { anomaly: "no order of the operations".to_owned(), evidence }
+            }
+            Found::GaveUp(why) => Finding::CannotTell(why),
+        },
+    };
+    Ok((finding, notes))
+}
+
+/// Judges a mutex: acquire changes free to held, release held to free.
+pub(super) fn mutex(operations: &[Operation]) -> Result<(Finding, Vec<String>), String> {
+    let mut names = Names::new();
+    let free = names.number(&Value::Word("free".to_owned()));
+    let held = names.number(&Value::Word("held".to_owned()));
+    let all = operations.iter().enumerate().filter(|(_, one)| one.may_have_happened());
+    let calls: Vec<Call> = all
+        .map(|(of, one)| {
+            let is_acquired = one.function == "acquire";
+            let (from, to) = if is_acquired { (free, held) } else { (held, free) };
+            Call { act: Act::Change(from, to), began: one.began, ended: one.ended, of }
+        })
+        .collect();
+    let finding = match Search::new(&calls, operations, &names).order(free) {
+        Found::Order(order) => proved(&calls, &order, free),
+        Found::None(evidence) => {
+            Finding::Broken { anomaly: "no order of the operations".to_owned(), evidence }
+        }
+        Found::GaveUp(why) => Finding::CannotTell(why),
+    };
+    Ok((finding, vec!["the mutex is taken to begin free".to_owned()]))
+}
+
+/// What an order says the register held at first.
+fn first_seen(order: &[usize], calls: &[Call]) -> Option<u32> {
+    let first = order.first().map(|at| calls[*at].act)?;
+    first.saw()
+}
+
+/// An order that was found, if it is one: time and all answers are compared again.
+fn proved(calls: &[Call], order: &[usize], initial: u32) -> Finding {
+    let mut is_in = vec![false; calls.len()];
+    let (mut held, mut latest) = (initial, 0);
+    for &at in order {
+        let call = calls[at];
+        latest = latest.max(call.began);
+        let next = call.act.on(held).filter(|_| !is_in[at] && call.ended >= latest);
+        let Some(next) = next else {
+            let what = "an order was found that does not give these answers: a fault of this \
+                        program; please report it with the history";
+            return Finding::CannotTell(what.to_owned());
+        };
+        (held, is_in[at]) = (next, true);
+    }
+    match calls.iter().zip(&is_in).any(|(call, is_in)| call.ended != NEVER && !is_in) {
+        true => Finding::CannotTell("an order was found that is not of all operations".to_owned()),
+        false => Finding::Holds(format!("an order of {} operations was replayed", order.len())),
+    }
+}
+
+/// What a search came to.
+enum Found {
+    /// Calls in an order.
+    Order(Vec<usize>),
+    /// Sentences: where no order goes on.
+    None(Vec<String>),
+    GaveUp(String),
+}
+
+/// Who of the lost ones is in an order: classes of the same act, and how many of each.
+type Used = Vec<(u32, u32)>;
+
+/// What distinguishes orders but for lost operations: what is held, and who of the open ones is in.
+type Place = (u32, u128);
+
+/// Orders that are possible so far: by place the least sets of lost operations, and the last entry
+/// in the log of who was added.
+type Orders = HashMap<Place, Vec<(Used, u32)>>;
+
+struct Search<'a> {
+    calls: &'a [Call],
+    operations: &'a [Operation],
+    names: &'a Names,
+    /// Calls by class of lost ones, in the order in which they began.
+    classes: Vec<Vec<usize>>,
+    class: Vec<u32>,
+    /// Who was added to an order: the entry before, and the call.
+    log: Vec<(u32, u32)>,
+    tried: u64,
+    /// By bit, the open call.
+    open: Vec<Option<usize>>,
+    /// By class, how many have begun.
+    begun: Vec<u32>,
+}
+
+/// No entry before.
+const ROOT: u32 = u32::MAX;
+
+impl<'a> Search<'a> {
+    fn new(calls: &'a [Call], operations: &'a [Operation], names: &'a Names) -> Search<'a> {
+        let mut by_act: BTreeMap<Act, Vec<usize>> = BTreeMap::new();
+        for (at, call) in calls.iter().enumerate().filter(|(_, call)| call.ended == NEVER) {
+            by_act.entry(call.act).or_default().push(at);
+        }
+        let mut class = vec![ROOT; calls.len()];
+        let mut classes: Vec<Vec<usize>> = by_act.into_values().collect();
+        for (number, own) in classes.iter_mut().enumerate() {
+            own.sort_by_key(|at| calls[*at].began);
+            for at in own {
+                class[*at] = number as u32;
+            }
+        }
+        let begun = vec![0; classes.len()];
+        let (log, open) = (Vec::new(), Vec::new());
+        Search { calls, operations, names, classes, class, log, tried: 0, open, begun }
+    }
+
+    /// An order that begins with what is held.
+    fn order(&mut self, initial: u32) -> Found {
+        self.log.clear();
+        self.open.clear();
+        self.begun.fill(0);
+        self.tried = 0;
+        let mut events: Vec<(u32, usize)> = Vec::new();
+        for (at, call) in self.calls.iter().enumerate() {
+            events.push((call.began, at));
+            if call.ended != NEVER {
+                events.push((call.ended, at));
+            }
+        }
+        events.sort_unstable();
+        let mut orders = Orders::from([((initial, 0), vec![(Vec::new(), ROOT)])]);
+        for (event, at) in events {
+            if event == self.calls[at].began {
+                match self.begin(at) {
+                    true => continue,
+                    false => {
+                        return Found::GaveUp(format!(
+                            "more than {OPEN_AT_MOST} operations are open at a time"
+                        ));
+                    }
+                }
+            }
+            let before = orders;
+            let Some(bit) = self.open.iter().position(|open| *open == Some(at)) else {
+                return Found::GaveUp("an operation ends that did not begin".to_owned());
+            };
+            orders = self.with(&before, bit);
+            if self.tried > TRIED_AT_MOST {
+                return Found::GaveUp(format!(
+                    "more than {TRIED_AT_MOST} continuations of orders were tried; the search was \
+                     at {}",
+                    self.operations[self.calls[at].of].shown()
+                ));
+            }
+            if orders.is_empty() {
+                return Found::None(self.evidence(&before, at));
+            }
+            self.open[bit] = None;
+        }
+        let last = orders.values().flatten().map(|(_, last)| *last).min();
+        Found::Order(self.trail(last.unwrap_or(ROOT)))
+    }
+
+    fn begin(&mut self, at: usize) -> bool {
+        if self.calls[at].ended == NEVER {
+            self.begun[self.class[at] as usize] += 1;
+            return true;
+        }
+        match self.open.iter().position(Option::is_none) {
+            Some(free) => self.open[free] = Some(at),
+            None => self.open.push(Some(at)),
+        }
+        self.open.len() <= OPEN_AT_MOST
+    }
+
+    /// The orders continued until a call is in them, which then leaves the open ones.
+    fn with(&mut self, before: &Orders, bit: usize) -> Orders {
+        let mask = 1_u128 << bit;
+        let mut orders = Orders::new();
+        let mut seen = Orders::new();
+        let mut todo: Vec<(Place, Used, u32)> = Vec::new();
+        for (place, all) in before {
+            for (used, last) in all {
+                if place.1 & mask != 0 {
+                    add(&mut orders, ((place.0, place.1 & !mask), used.clone(), *last));
+                } else {
+                    todo.push((*place, used.clone(), *last));
+                }
+            }
+        }
+        while let Some((place, used, last)) = todo.pop() {
+            let (place, last) = self.joined(place, last);
+            if place.1 & mask != 0 {
+                add(&mut orders, ((place.0, place.1 & !mask), used, last));
+                continue;
+            }
+            if !add(&mut seen, (place, used.clone(), last)) {
+                continue;
+            }
+            if self.tried > TRIED_AT_MOST {
+                return orders;
+            }
+            self.continued(place, &used, last, &mut todo);
+        }
+        orders
+    }
+
+    /// An order with all open reads of what is held.
+    fn joined(&mut self, place: Place, last: u32) -> (Place, u32) {
+        let (held, mut is_in) = place;
+        let mut last = last;
+        if held == UNSEEN {
+            return (place, last);
+        }
+        for (bit, open) in self.open.iter().enumerate() {
+            if let Some(at) = open.filter(|_| is_in & (1 << bit) == 0)
+                && self.calls[at].act.only_sees(held)
+            {
+                is_in |= 1 << bit;
+                self.tried += 1;
+                self.log.push((last, at as u32));
+                last = self.log.len() as u32 - 1;
+            }
+        }
+        ((held, is_in), last)
+    }
+
+    /// The order continued by each open or lost operation that can follow.
+    fn continued(
+        &mut self,
+        (held, is_in): Place,
+        used: &Used,
+        last: u32,
+        todo: &mut Vec<(Place, Used, u32)>,
+    ) {
+        for (bit, open) in self.open.iter().enumerate() {
+            let Some(at) = open.filter(|_| is_in & (1 << bit) == 0) else { continue };
+            let Some(next) = self.calls[at].act.on(held) else { continue };
+            self.tried += 1;
+            self.log.push((last, at as u32));
+            let place = (next, is_in | 1 << bit);
+            todo.push((place, used.clone(), self.log.len() as u32 - 1));
+        }
+        for (class, own) in self.classes.iter().enumerate() {
+            let place = used.binary_search_by_key(&(class as u32), |(class, _)| *class);
+            let count = place.map_or(0, |place| used[place].1);
+            if count == self.begun[class] {
+                continue;
+            }
+            let at = own[count as usize];
+            let Some(next) = self.calls[at].act.on(held).filter(|next| *next != held) else {
+                continue;
+            };
+            self.tried += 1;
+            let mut more = used.clone();
+            match place {
+                Ok(place) => more[place].1 += 1,
+                Err(place) => more.insert(place, (class as u32, 1)),
+            }
+            self.log.push((last, at as u32));
+            todo.push(((next, is_in), more, self.log.len() as u32 - 1));
+        }
+    }
+
+    fn trail(&self, last: u32) -> Vec<usize> {
+        let mut all = Vec::new();
+        let mut next = last;
+        while let Some((before, at)) = self.log.get(next as usize) {
+            all.push(*at as usize);
+            next = *before;
+        }
+        all.reverse();
+        all
+    }
+
+    /// Where no order goes on: what ends there, what was held, and what was open.
+    fn evidence(&self, before: &Orders, at: usize) -> Vec<String> {
+        let mut held: Vec<String> =
+            before.keys().map(|(held, _)| self.names.shown(*held)).collect();
+        held.sort_unstable();
+        held.dedup();
+        let told = |at: usize| self.operations[self.calls[at].of].shown();
+        let mut evidence = vec![
+            format!("{}: no order of the operations so far has a place for it", told(at)),
+            format!("what may be held before it: {}", held.join(", ")),
+        ];
+        let others: Vec<usize> = self.open.iter().flatten().copied().filter(|o| *o != at).collect();
+        evidence.extend(others.iter().take(TOLD).map(|other| format!("open: {}", told(*other))));
+        if others.len() > TOLD {
+            evidence.push(format!("and {} more are open", others.len() - TOLD));
+        }
+        let lost: u32 = self.begun.iter().sum();
+        if lost > 0 {
+            evidence.push(format!(
+                "operations of unknown outcome that may have happened as well: {lost}"
+            ));
+        }
+        evidence
+    }
+}
+
+/// Adds an order, unless one of its place uses no more lost operations; those that use more go.
+fn add(orders: &mut Orders, (place, used, last): (Place, Used, u32)) -> bool {
+    let own = orders.entry(place).or_default();
+    if own.iter().any(|(other, _)| is_within(other, &used)) {
+        return false;
+    }
+    own.retain(|(other, _)| !is_within(&used, other));
+    own.push((used, last));
+    true
+}
+
+/// Whether one uses no more of any class than the other.
+fn is_within(one: &Used, other: &Used) -> bool {
+    one.iter().all(|(class, count)| {
+        let place = other.binary_search_by_key(class, |(class, _)| *class);
+        place.is_ok_and(|place| other[place].1 >= *count)
+    })
+}

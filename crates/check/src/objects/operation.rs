@@ -1,0 +1,116 @@
+//! One operation of a client on an object.
+
+use crate::history::Outcome;
+
+/// A value of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Value {
+    Nil,
+    Number(i64),
+    Word(String),
+    Items(Vec<Value>),
+    Map(Vec<(Value, Value)>),
+}
+
+impl Value {
+    pub(crate) fn items(&self) -> Option<&[Value]> {
+        match self {
+            Value::Items(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn number(&self) -> Option<i64> {
+        match self {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// For a terminal: without control characters.
+    pub(crate) fn shown(&self) -> String {
+        let many = |items: Vec<String>| items.join(" ");
+        match self {
+            Value::Nil => "nil".to_owned(),
+            Value::Number(number) => number.to_string(),
+            Value::Word(word) => {
+                let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+                word.chars().map(plain).collect()
+            }
+            Value::Items(items) => format!("[{}]", many(items.iter().map(Value::shown).collect())),
+            Value::Map(pairs) => {
+                let pair =
+                    |(key, value): &(Value, Value)| format!("{} {}", key.shown(), value.shown());
+                format!("{{{}}}", many(pairs.iter().map(pair).collect()))
+            }
+        }
+    }
+}
+
+/// Never: when an operation ended that did not.
+pub(super) const NEVER: u32 = u32::MAX;
+
+/// What a client asked for, and was answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Operation {
+    /// Without the colon.
+    pub function: String,
+    pub process: String,
+    /// What was asked,
+    pub value: Value,
+    /// and answered: the value of the end, if that is `ok`.
+    pub result: Value,
+    pub outcome: Outcome,
+    /// Its place among all beginnings and ends of the file,
+    pub began: u32,
+    /// and that of its end; [`NEVER`] if nobody knows when it happened.
+    pub ended: u32,
+    /// The line in which it begins, and that of its end.
+    pub lines: (usize, usize),
+}
+
+impl Operation {
+    /// Whether it is of a function, and was confirmed.
+    pub(super) fn is_ok(&self, function: &str) -> bool {
+        self.function == function && self.outcome == Outcome::Ok
+    }
+
+    /// Whether it may have changed something.
+    pub(super) fn may_have_happened(&self) -> bool {
+        self.outcome != Outcome::Failed
+    }
+
+    /// Who did what, and where that stands.
+    pub(super) fn shown(&self) -> String {
+        let what = match (self.function.as_str(), &self.value) {
+            ("read", _) => format!("read {}", self.result.shown()),
+            (function, Value::Nil) => function.to_owned(),
+            (function, value) => format!("{function} {}", value.shown()),
+        };
+        let place = match self.lines {
+            (one, other) if one == other => format!("line {one}"),
+            (one, other) => format!("lines {one} and {other}"),
+        };
+        let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        let process: String = self.process.chars().map(plain).collect();
+        format!("process {process}: {what} ({place})")
+    }
+}
+
+/// Reads that were answered before anything was sent that could change what they read.
+pub(super) fn first_reads<'a>(
+    operations: &'a [Operation],
+) -> impl Iterator<Item = &'a Operation> + 'a {
+    let changes = operations.iter().filter(|one| one.function != "read");
+    let first = changes.map(|one| one.began).min().unwrap_or(NEVER);
+    operations.iter().filter(move |one| one.is_ok("read") && one.ended < first)
+}
+
+/// A value as a user writes it.
+pub(super) fn named(text: &str) -> Value {
+    match text.parse() {
+        _ if text == "nil" => Value::Nil,
+        Ok(number) => Value::Number(number),
+        Err(_) => Value::Word(text.trim_start_matches(':').to_owned()),
+    }
+}

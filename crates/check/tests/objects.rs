@@ -1,0 +1,352 @@
+//! Banks, sets, counters, registers and mutexes: cases of Jepsen's own tests with its answers, and
+//! registers against trying all orders.
+
+use dbdyno_check::{Finding, Input, Judged, Stated, Workload, read_input};
+use proptest::prelude::*;
+
+use crate::small::Random;
+
+/// One entry: process, what happened, function and value.
+type Entry<'a> = (u32, &'a str, &'a str, &'a str);
+
+fn text(entries: &[Entry<'_>]) -> String {
+    let line = |(process, kind, function, value): &Entry<'_>| {
+        format!("{{:process {process}, :type :{kind}, :f :{function}, :value {value}}}\n")
+    };
+    entries.iter().map(line).collect()
+}
+
+fn judged_with(text: &str, stated: &Stated) -> Result<Judged, String> {
+    match read_input(text.as_bytes()).map_err(|bad| bad.to_string())? {
+        Input::Objects(operations) => operations.judged(stated),
+        Input::Transactions(_) => Err("transactions".to_owned()),
+    }
+}
+
+fn judged(entries: &[Entry<'_>]) -> Judged {
+    judged_with(&text(entries), &Stated::default()).unwrap()
+}
+
+/// The name of the anomaly, "" where it holds, "?" where it cannot be told.
+fn told(entries: &[Entry<'_>]) -> String {
+    word(&judged(entries).finding)
+}
+
+fn word(finding: &Finding) -> String {
+    match finding {
+        Finding::Holds(_) => String::new(),
+        Finding::CannotTell(_) => "?".to_owned(),
+        Finding::Broken { anomaly, .. } => anomaly.clone(),
+    }
+}
+
+#[test]
+fn a_bank_has_the_total_of_its_first_reads() {
+    let first = [(0, "invoke", "read", "nil"), (0, "ok", "read", "{0 60, 1 40}")];
+    let transfer = [
+        (1, "invoke", "transfer", "{:from 0, :to 1, :amount 5}"),
+        (1, "ok", "transfer", "{:from 0, :to 1, :amount 5}"),
+    ];
+    let last = |value| [(0, "invoke", "read", "nil"), (0, "ok", "read", value)];
+    let all = |value| [&first[..], &transfer, &last(value)].concat();
+    let right = judged(&all("{0 105, 1 -5}"));
+    assert_eq!((right.workload, word(&right.finding).as_str()), (Workload::Bank, ""));
+    assert!(right.notes[0].contains("the total is 100"), "{:?}", right.notes);
+    assert!(right.notes[1].contains("1 reads have a negative balance"), "{:?}", right.notes);
+    assert_eq!(told(&all("{0 55, 1 40}")), "wrong total");
+    assert_eq!(told(&all("{0 nil, 1 40}")), "balance missing");
+    // In a row, as older tests have it.
+    let row = text(&all("{0 55, 1 40}")).replace("{0 60, 1 40}", "[60 40]");
+    assert_eq!(word(&judged_with(&row, &Stated::default()).unwrap().finding), "wrong total");
+}
+
+#[test]
+fn a_bank_whose_total_nothing_says_is_refused_unless_reads_contradict_each_other() {
+    let begun = [(1, "invoke", "transfer", "{:from 0, :to 1, :amount 5}")];
+    let read = |value| [(0, "invoke", "read", "nil"), (0, "ok", "read", value)];
+    let one = [&begun[..], &read("{0 60, 1 40}")].concat();
+    let error = judged_with(&text(&one), &Stated::default()).unwrap_err();
+    assert!(error.contains("all 1 reads add up to 100: state the total with --total"), "{error}");
+    let of = |total| Stated { total: Some(total), ..Stated::default() };
+    assert_eq!(word(&judged_with(&text(&one), &of(100)).unwrap().finding), "");
+    assert_eq!(word(&judged_with(&text(&one), &of(99)).unwrap().finding), "wrong total");
+    assert_eq!(told(&[&one[..], &read("{0 60, 1 41}")].concat()), "two totals");
+}
+
+#[test]
+fn elements_are_lost_unexpected_recovered_or_never_read() {
+    let add =
+        |process, end, value| [(process, "invoke", "add", value), (process, end, "add", value)];
+    let read = |value| [(4, "invoke", "read", "nil"), (4, "ok", "read", value)];
+    let all = |value| {
+        [
+            &add(0, "ok", "0")[..],
+            &add(0, "ok", "1"),
+            &add(1, "info", "10"),
+            &add(2, "fail", "20"),
+            &read(value),
+        ]
+        .concat()
+    };
+    let lost = judged(&all("#{0 10 30}"));
+    let Finding::Broken { anomaly, evidence } = &lost.finding else { panic!("{lost:?}") };
+    assert_eq!(anomaly, "lost elements");
+    assert!(evidence[1].starts_with("1 was added by process 0: add 1 (lines 3 and 4)"));
+    assert!(evidence.iter().any(|line| line.starts_with("30 is in the read")), "{evidence:?}");
+    assert_eq!(told(&all("[0 1 1]")), "elements read twice");
+    assert_eq!(told(&all("#{0 1 20}")), "elements of failed additions");
+    let right = judged(&all("#{0 1 10}"));
+    assert_eq!(word(&right.finding), "");
+    assert_eq!(right.notes, ["1 elements of unknown outcome were read: they were added"]);
+    let counted = right.counted;
+    assert_eq!((counted.operations, counted.ok, counted.failed, counted.unknown), (5, 3, 1, 1));
+    let unread = [&read("#{}")[..], &add(0, "ok", "0")].concat();
+    assert_eq!(told(&unread), "?");
+    // Nobody says whether it is a set or a counter.
+    let alone = judged_with(&text(&add(0, "ok", "0")), &Stated::default()).unwrap_err();
+    assert!(alone.starts_with("no read was answered"), "{alone}");
+}
+
+/// Jepsen's set-full: reads that overlap the addition, and reads after it.
+#[test]
+fn an_element_is_lost_only_to_reads_that_begin_after_it_is_known() {
+    let (a, b) = ((0, "invoke", "add", "0"), (0, "ok", "add", "0"));
+    let r = (1, "invoke", "read", "nil");
+    let (seen, missed) = ((1, "ok", "read", "#{0}"), (1, "ok", "read", "#{}"));
+    for found in [[r, a, seen, b], [r, a, b, seen], [a, r, seen, b], [a, b, r, seen]] {
+        assert_eq!(told(&found), "", "{found:?}");
+    }
+    for open in [[r, a, missed, b], [r, a, b, missed], [a, r, missed, b], [a, r, b, missed]] {
+        assert_eq!(told(&open), "?", "{open:?}");
+    }
+    assert_eq!(told(&[a, b, r, missed]), "lost elements");
+    // Seen, missed, and seen again: stale, not lost.
+    let stale = judged(&[a, b, r, missed, r, seen]);
+    assert_eq!(word(&stale.finding), "");
+    assert!(stale.notes[0].starts_with("1 elements are stale"), "{:?}", stale.notes);
+    assert_eq!(told(&[a, r, seen, r, missed]), "lost elements");
+}
+
+#[test]
+fn a_counter_is_within_its_bounds() {
+    let (read, inv) = ("read", "invoke");
+    assert_eq!(told(&[(0, inv, "add", "1"), (1, inv, read, "nil"), (1, "ok", read, "0")]), "");
+    let two = [(0, inv, "add", "1"), (1, inv, read, "nil"), (1, "ok", read, "1")];
+    assert_eq!(told(&two), "");
+    assert_eq!(judged(&two).workload, Workload::Counter);
+    let failed = [
+        (0, inv, "add", "1"),
+        (0, "fail", "add", "1"),
+        (1, inv, read, "nil"),
+        (1, "ok", read, "1"),
+    ];
+    assert_eq!(told(&failed), "impossible sum");
+    let rolling = [
+        (0, inv, read, "nil"),
+        (1, inv, "add", "1"),
+        (0, "ok", read, "0"),
+        (0, inv, read, "nil"),
+        (1, "ok", "add", "1"),
+        (1, inv, "add", "2"),
+        (0, "ok", read, "3"),
+        (0, inv, read, "nil"),
+        (1, "ok", "add", "2"),
+        (0, "ok", read, "5"),
+    ];
+    let Finding::Broken { evidence, .. } = judged(&rolling).finding else { panic!() };
+    assert!(evidence[1].ends_with("it must be from 1 to 3"), "{evidence:?}");
+    let down = [
+        (0, inv, "add", "-2"),
+        (1, inv, read, "nil"),
+        (1, "ok", read, "-2"),
+        (0, "ok", "add", "-2"),
+        (1, inv, read, "nil"),
+        (1, "ok", read, "0"),
+    ];
+    let Finding::Broken { evidence, .. } = judged(&down).finding else { panic!() };
+    assert!(evidence[0].starts_with("1 of 2") && evidence[1].ends_with("from -2 to -2"));
+}
+
+#[test]
+fn a_lost_write_may_happen_late_or_never_and_a_failed_one_does_not() {
+    let write =
+        |process, end, value| [(process, "invoke", "write", value), (process, end, "write", value)];
+    let read = |value| [(9, "invoke", "read", "nil"), (9, "ok", "read", value)];
+    let late =
+        |end| [&write(0, "ok", "1")[..], &write(1, end, "2"), &read("1"), &read("2")].concat();
+    assert_eq!(told(&late("info")), "");
+    assert_eq!(told(&late("fail")), "no order of the operations");
+    let never = [&write(0, "ok", "1")[..], &write(1, "info", "2"), &read("1")].concat();
+    assert_eq!(told(&never), "");
+    // It is one write: it does not happen twice.
+    let twice = [&late("info")[..], &write(0, "ok", "1"), &read("2")].concat();
+    assert_eq!(told(&twice), "no order of the operations");
+}
+
+#[test]
+fn what_a_register_began_with_is_read_or_stated() {
+    let read = [(0, "invoke", "read", "nil"), (0, "ok", "read", "7")];
+    let change = [(1, "invoke", "cas", "[7 8]"), (1, "ok", "cas", "[7 8]")];
+    let shown = judged(&[&read[..], &change].concat());
+    assert_eq!(word(&shown.finding), "");
+    assert!(shown.notes[0].starts_with("the register began with 7"), "{:?}", shown.notes);
+    let unshown = [&change[..], &[(0, "invoke", "read", "nil"), (0, "ok", "read", "8")]].concat();
+    assert_eq!(told(&unshown), "?");
+    let of = |initial: &str| {
+        let stated = Stated { initial: Some(initial.to_owned()), ..Stated::default() };
+        word(&judged_with(&text(&unshown), &stated).unwrap().finding)
+    };
+    assert_eq!((of("7").as_str(), of("nil").as_str()), ("", "no order of the operations"));
+}
+
+#[test]
+fn keys_are_judged_one_by_one() {
+    let entries = [
+        (0, "invoke", "write", "[x 1]"),
+        (0, "ok", "write", "[x 1]"),
+        (1, "invoke", "read", "[y nil]"),
+        (1, "ok", "read", "[y nil]"),
+        (0, "invoke", "read", "[x nil]"),
+        (0, "ok", "read", "[x 2]"),
+    ];
+    let all = judged(&entries);
+    assert_eq!(all.counted.keys, 2);
+    let Finding::Broken { evidence, .. } = &all.finding else { panic!("{all:?}") };
+    assert!(evidence[0].starts_with("key x: process 0: read 2 (lines 5 and 6)"), "{evidence:?}");
+}
+
+#[test]
+fn a_mutex_is_held_by_one() {
+    let step = |process, kind, function| (process, kind, function, "nil");
+    let held = [step(0, "invoke", "acquire"), step(0, "ok", "acquire")];
+    let again = [step(1, "invoke", "acquire"), step(1, "ok", "acquire")];
+    let release = [step(0, "invoke", "release"), step(0, "ok", "release")];
+    assert_eq!(told(&[&held[..], &release, &again].concat()), "");
+    assert_eq!(told(&[&held[..], &again, &release].concat()), "no order of the operations");
+}
+
+#[test]
+fn what_is_not_understood_is_refused_with_its_place() {
+    let wrong = |text: &str| judged_with(text, &Stated::default()).unwrap_err();
+    let queue = text(&[
+        (0, "invoke", "read", "nil"),
+        (0, "ok", "read", "1"),
+        (0, "invoke", "enqueue", "1"),
+        (0, "ok", "enqueue", "1"),
+    ]);
+    assert!(wrong(&queue).starts_with("operations :enqueue, :read are of no workload"));
+    let open = text(&[(0, "ok", "read", "1")]);
+    assert_eq!(wrong(&open), "line 1, column 1: process 0 ends an operation that it did not begin");
+    let twice = text(&[(3, "invoke", "read", "nil"), (3, "invoke", "read", "nil")]);
+    assert!(wrong(&twice).starts_with("line 2, column 1: process 3 begins another operation"));
+    let cut = "[{:process 0, :type :invoke, :f :read, :value nil}\n";
+    assert_eq!(
+        wrong(cut),
+        "line 2, column 1: the file ends within a list or vector: it is cut off"
+    );
+}
+
+#[test]
+fn json_has_the_same_objects() {
+    let json = r#"[{"type": "invoke", "f": "read", "process": 0, "value": null},
+        {"type": "ok", "f": "read", "process": 0, "value": {"a": 3, "b": 4}},
+        {"type": "invoke", "f": "transfer", "process": 0, "value": {"from": "a", "to": "b"}},
+        {"type": "info", "f": "transfer", "process": 0, "value": {"from": "a", "to": "b"}},
+        {"type": "invoke", "f": "read", "process": 1, "value": null},
+        {"type": "ok", "f": "read", "process": 1, "value": {"a": 2, "b": 4}}]"#;
+    let told = judged_with(json, &Stated::default()).unwrap();
+    assert_eq!((told.workload, word(&told.finding).as_str()), (Workload::Bank, "wrong total"));
+}
+
+/// An operation of the oracle: what it does, when it began and ended (never: `None`).
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Read(u32),
+    Write(u32),
+    Change(u32, u32),
+}
+
+/// Whether some order of the operations, of lost ones any, agrees with time and all answers.
+fn has_order(all: &[(Act, usize, Option<usize>)], is_in: u32, held: u32) -> bool {
+    let rest = || (0..all.len()).filter(|at| is_in & (1 << at) == 0);
+    if rest().all(|at| all[at].2.is_none()) {
+        return true;
+    }
+    rest().any(|at| {
+        let (act, began, _) = all[at];
+        let is_late = rest().any(|other| all[other].2.is_some_and(|ended| ended < began));
+        let next = match act {
+            Act::Read(value) => (value == held).then_some(held),
+            Act::Write(value) => Some(value),
+            Act::Change(from, to) => (from == held).then_some(to),
+        };
+        !is_late && next.is_some_and(|held| has_order(all, is_in | 1 << at, held))
+    })
+}
+
+/// Some operations of three processes, of which some are lost, on a register that holds 0.
+fn drawn_at_random(seed: u64) -> (String, Vec<(Act, usize, Option<usize>)>) {
+    let mut random = Random(seed);
+    let mut lines = vec![
+        "{:type :invoke, :f :read, :process 9}".to_owned(),
+        "{:type :ok, :f :read, :value 0, :process 9}".to_owned(),
+    ];
+    let mut all: Vec<(Act, usize, Option<usize>)> = Vec::new();
+    let mut open: Vec<Option<usize>> = vec![None; 3];
+    let mut names = [0, 1, 2];
+    for _ in 0..16 {
+        let process = random.below(3);
+        let mut value = || random.below(3) as u32;
+        let Some(at) = open[process] else {
+            let act = match value() {
+                0 => Act::Read(value()),
+                1 => Act::Write(value()),
+                _ => Act::Change(value(), value()),
+            };
+            open[process] = Some(all.len());
+            let (function, asked) = spelled(act);
+            let asked = if function == "read" { "nil".to_owned() } else { asked };
+            let name = names[process];
+            lines.push(format!(
+                "{{:type :invoke, :f :{function}, :value {asked}, :process {name}}}"
+            ));
+            all.push((act, lines.len(), None));
+            continue;
+        };
+        let (function, answer) = spelled(all[at].0);
+        let is_lost = random.below(5) == 0;
+        let kind = if is_lost { "info" } else { "ok" };
+        let name = names[process];
+        lines.push(format!("{{:type :{kind}, :f :{function}, :value {answer}, :process {name}}}"));
+        if is_lost {
+            names[process] += 3;
+        } else {
+            all[at].2 = Some(lines.len());
+        }
+        open[process] = None;
+    }
+    (lines.join("\n"), all)
+}
+
+fn spelled(act: Act) -> (&'static str, String) {
+    match act {
+        Act::Read(value) => ("read", value.to_string()),
+        Act::Write(value) => ("write", value.to_string()),
+        Act::Change(from, to) => ("cas", format!("[{from} {to}]")),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None,
+        ..ProptestConfig::default() })]
+
+    #[test]
+    fn registers_are_what_trying_all_orders_says(seed: u64) {
+        let (text, all) = drawn_at_random(seed);
+        let is_changed = all.iter().any(|(act, ..)| !matches!(act, Act::Read(_)));
+        prop_assume!(is_changed);
+        let told = judged_with(&text, &Stated::default()).unwrap();
+        let wanted = if has_order(&all, 0, 0) { "" } else { "no order of the operations" };
+        prop_assert_eq!(word(&told.finding), wanted, "{}", text);
+    }
+}
