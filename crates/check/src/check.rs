@@ -119,7 +119,7 @@ pub struct Contention {
 pub struct Checker<'a> {
     pub(crate) history: &'a History,
     pub(crate) versions: Versions,
-    reach: Reach,
+    pub(crate) reach: Reach,
 }
 
 impl<'a> Checker<'a> {
@@ -251,6 +251,8 @@ impl<'a> Checker<'a> {
         lasts: &[WriteId],
     ) -> Verdict {
         let chains = Chains::of(self.history, &self.versions);
+        // A solver is asked once, after the first guess: that is right for most histories.
+        let mut is_to_be_made = lasts.is_empty() && level != Level::MonotonicAtomicView;
         let mut search = Search::new(&chains);
         let most = VISITS_AT_MOST / (self.history.op_count() as u64 + 1);
         let mut left = most.clamp(GUESSES_AT_LEAST, GUESSES_AT_MOST);
@@ -268,6 +270,10 @@ impl<'a> Checker<'a> {
             let reach = Reach::of(self.history, &versions);
             match question.line(&versions, &reach, Cycles::OfEachStretch) {
                 Err(cycles) => {
+                    let is_due = std::mem::take(&mut is_to_be_made);
+                    if let Some(verdict) = is_due.then(|| self.made(question, &chains)).flatten() {
+                        return verdict;
+                    }
                     for cycle in cycles {
                         if !search.refute(cycle.clone(), &after) {
                             return broken(cycle);
@@ -311,7 +317,7 @@ impl<'a> Checker<'a> {
                 Choice::None(cycles) => return Err(no_order(cycles)),
                 Choice::GaveUp => break,
             };
-            let more = search.edges(&self.versions, &question.shape, &chosen);
+            let more = search.chains().all_edges(&self.versions, &question.shape, &chosen);
             match question.line_with(&self.versions, &self.reach, &more) {
                 Ok(line) => return Ok(line),
                 Err(cycle) => {
@@ -388,11 +394,11 @@ fn places(versions: &Versions) -> Vec<u32> {
     places
 }
 
-fn broken(cycle: Cycle) -> Verdict {
+pub(crate) fn broken(cycle: Cycle) -> Verdict {
     Verdict::Cycle(cycle_name(&cycle.steps), cycle)
 }
 
-fn no_order(cycles: Vec<Cycle>) -> Verdict {
+pub(crate) fn no_order(cycles: Vec<Cycle>) -> Verdict {
     let mut names: Vec<String> = cycles.iter().map(|cycle| cycle_name(&cycle.steps)).collect();
     names.sort();
     names.dedup();

@@ -87,13 +87,17 @@ fn read(versions: &Versions, txn: u32, seen: &Seen, give: &mut impl FnMut(Edge))
         next_writer = versions.first_writer[key as usize];
     }
     if next_writer != UNKNOWN && next_writer != txn {
-        let dependency = match (seen.is_predicate, seen.is_current) {
-            (false, false) => Dependency::Anti,
-            (false, true) => Dependency::CurrentAnti,
-            (true, false) => Dependency::PredicateAnti,
-            (true, true) => Dependency::CurrentPredicateAnti,
-        };
-        give(Edge { from: txn, to: next_writer, dependency, key, version });
+        give(Edge { from: txn, to: next_writer, dependency: anti(seen), key, version });
+    }
+}
+
+/// How who read something precedes who replaces it.
+pub(crate) fn anti(seen: &Seen) -> Dependency {
+    match (seen.is_predicate, seen.is_current) {
+        (false, false) => Dependency::Anti,
+        (false, true) => Dependency::CurrentAnti,
+        (true, false) => Dependency::PredicateAnti,
+        (true, true) => Dependency::CurrentPredicateAnti,
     }
 }
 

@@ -9,6 +9,7 @@
 //! **Invariant:** pure: no I/O and no clock; a proof can be checked against its history without the
 //! code that found it.
 
+mod acyclic;
 mod anomaly;
 mod bad_input;
 mod builder;
@@ -23,10 +24,13 @@ mod history;
 mod lattice;
 mod layout;
 mod level;
+mod made;
 mod objects;
 mod online;
 mod orders;
 mod pairs;
+mod polygraph;
+mod pruning;
 mod question;
 mod record;
 mod recoverable;

@@ -21,8 +21,9 @@ use std::collections::HashMap;
 
 use batsat::{BasicSolver, Lit, SolverInterface as _, Var, lbool};
 
+use crate::edges::anti;
 use crate::footprint::{Access, accesses};
-use crate::history::{History, UNKNOWN, WriteId};
+use crate::history::{History, INITIAL, UNKNOWN, WriteId};
 use crate::layout::Node;
 use crate::level::{Dependency, Shape};
 use crate::region::{Cycle, Label, Step, joined};
@@ -49,6 +50,13 @@ struct Group {
     base: WriteId,
 }
 
+/// The chain of INITIAL of one key: its number, and the others of the key.
+pub(crate) struct Base {
+    pub id: u32,
+    pub first: u32,
+    pub end: u32,
+}
+
 /// Chains of all keys whose order is not known.
 #[derive(Debug)]
 pub(crate) struct Chains {
@@ -56,7 +64,8 @@ pub(crate) struct Chains {
     all: Vec<Chain>,
     /// By version, its chain; UNKNOWN for those that hang together with INITIAL.
     chain: Vec<u32>,
-    /// By chain, who read its last version: the transaction, and how.
+    /// By chain, and by chain of INITIAL behind them, who read its last version: the transaction,
+    /// and how.
     readers: Vec<Vec<(u32, Dependency)>>,
 }
 
@@ -81,19 +90,60 @@ impl Chains {
             let (key, end) = (group[0].0, chains.all.len());
             chains.groups.push(Group { key, first, end, base: versions.tail(key) });
         }
-        chains.readers = vec![Vec::new(); chains.all.len()];
+        chains.readers = vec![Vec::new(); chains.all.len() + chains.groups.len()];
         for txn in (0..history.len()).filter(|&txn| versions.is_in[txn]) {
             accesses(history.ops(txn), |access| {
                 let Access::Read(seen) = access else { return };
-                let Some(chain) = chains.ending(versions.resolved(&seen)) else { return };
-                let how = match seen.is_current {
-                    true => Dependency::CurrentAnti,
-                    false => Dependency::Anti,
-                };
-                chains.readers[chain as usize].push((txn as u32, how));
+                let version = versions.resolved(&seen);
+                let Some(chain) = chains.ending_or_base(seen.key, version) else { return };
+                chains.readers[chain as usize].push((txn as u32, anti(&seen)));
             });
         }
         chains
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The last version of a chain, or of one of INITIAL.
+    fn tail(&self, chain: u32) -> WriteId {
+        let count = self.all.len();
+        match self.all.get(chain as usize) {
+            Some(chain) => chain.tail,
+            None => self.groups[chain as usize - count].base,
+        }
+    }
+
+    /// By key, its chains.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
+        self.groups.iter().map(|group| group.first as u32..group.end as u32)
+    }
+
+    /// The chains of INITIAL, which come before all others of their keys.
+    pub(crate) fn bases(&self) -> impl Iterator<Item = Base> + '_ {
+        let count = self.all.len() as u32;
+        (count..).zip(&self.groups).map(|(id, group)| Base {
+            id,
+            first: group.first as u32,
+            end: group.end as u32,
+        })
+    }
+
+    /// The first and the last version of each chain, and then of those of INITIAL.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (WriteId, WriteId)> + '_ {
+        let bases = self.groups.iter().map(|group| (UNKNOWN, group.base));
+        self.all.iter().map(|chain| (chain.head, chain.tail)).chain(bases)
+    }
+
+    /// The chain that ends with a version of a key; that of INITIAL has the number that
+    /// [`Chains::bases`] gives it.
+    pub(crate) fn ending_or_base(&self, key: u32, id: WriteId) -> Option<u32> {
+        self.ending(id).or_else(|| {
+            let at = self.groups.binary_search_by_key(&key, |group| group.key).ok()?;
+            (self.groups[at].base == id).then(|| (self.all.len() + at) as u32)
+        })
     }
 
     /// The chain of a version, unless that is the one of INITIAL.
@@ -159,19 +209,54 @@ impl Chains {
         (first, second): (u32, u32),
         give: &mut impl FnMut(Node, Node, Label),
     ) {
-        let version = self.all[first as usize].tail;
-        let to = versions.writer(self.all[second as usize].head);
-        let key = versions.key(version);
-        let writer = versions.writer(version);
+        let version = self.tail(first);
+        let head = self.all[second as usize].head;
+        let (to, key) = (versions.writer(head), versions.key(head));
+        let writer = if version == INITIAL { UNKNOWN } else { versions.writer(version) };
         let readers = self.readers[first as usize].iter().copied();
         for (from, dependency) in std::iter::once((writer, Dependency::Write)).chain(readers) {
             if from != to
+                && from != UNKNOWN
                 && let Some((tail, head)) = joined(shape, dependency, from, to)
             {
                 let by = UNKNOWN;
                 give(tail, head, Label { dependency: Some(dependency), key, version, by });
             }
         }
+    }
+}
+
+impl Chains {
+    /// A cycle with the steps marked that rest on choices, and those choices.
+    pub(crate) fn marked(
+        &self,
+        versions: &Versions,
+        cycle: Cycle,
+        chosen: &[(u32, u32)],
+    ) -> (Cycle, Vec<(u32, u32)>) {
+        let rests = |step: &Step, pair: &(u32, u32)| {
+            let head = self.all[pair.1 as usize].head;
+            let is_it = step.version == self.tail(pair.0) && step.key == versions.key(head);
+            is_it && step.dependency.is_link() && step.to as u32 == versions.writer(head)
+        };
+        let is_used = |pair: &&(u32, u32)| cycle.steps.iter().any(|step| rests(step, pair));
+        let used: Vec<(u32, u32)> = chosen.iter().filter(is_used).copied().collect();
+        let marked = marked(cycle, |step| used.iter().any(|pair| rests(step, pair)));
+        (marked, used)
+    }
+
+    /// What choices add to the graph of a level.
+    pub(crate) fn all_edges(
+        &self,
+        versions: &Versions,
+        shape: &Shape,
+        chosen: &[(u32, u32)],
+    ) -> Vec<(Node, Node, Label)> {
+        let mut all = Vec::new();
+        for pair in chosen {
+            self.edges(versions, shape, *pair, &mut |from, to, label| all.push((from, to, label)));
+        }
+        all
     }
 }
 
@@ -199,6 +284,11 @@ impl<'a> Search<'a> {
     pub(crate) fn new(chains: &'a Chains) -> Search<'a> {
         let (solver, pairs) = (BasicSolver::default(), HashMap::new());
         Search { chains, solver, pairs, refuted: Vec::new() }
+    }
+
+    /// The chains that are asked about.
+    pub(crate) fn chains(&self) -> &'a Chains {
+        self.chains
     }
 
     /// Notes that a guess has a cycle. False if the cycle rests on no guess: then it is the proof.
@@ -299,22 +389,6 @@ impl<'a> Search<'a> {
         all.filter(|switch| self.solver.unsat_core_contains_var(switch.var())).collect()
     }
 
-    /// What a choice adds to the graph of a level.
-    pub(crate) fn edges(
-        &self,
-        versions: &Versions,
-        shape: &Shape,
-        chosen: &[(u32, u32)],
-    ) -> Vec<(Node, Node, Label)> {
-        let mut all = Vec::new();
-        for pair in chosen {
-            self.chains.edges(versions, shape, *pair, &mut |from, to, label| {
-                all.push((from, to, label));
-            });
-        }
-        all
-    }
-
     /// Notes that a choice has a cycle.
     pub(crate) fn refute_choice(
         &mut self,
@@ -322,15 +396,7 @@ impl<'a> Search<'a> {
         cycle: Cycle,
         chosen: &[(u32, u32)],
     ) -> bool {
-        let all = &self.chains.all;
-        let rests = |step: &Step, pair: &(u32, u32)| {
-            let head = all[pair.1 as usize].head;
-            let is_it = step.version == all[pair.0 as usize].tail;
-            is_it && step.dependency.is_link() && step.to as u32 == versions.writer(head)
-        };
-        let is_used = |pair: &&(u32, u32)| cycle.steps.iter().any(|step| rests(step, pair));
-        let used: Vec<(u32, u32)> = chosen.iter().filter(is_used).copied().collect();
-        let marked = marked(cycle, |step| used.iter().any(|pair| rests(step, pair)));
+        let (marked, used) = self.chains.marked(versions, cycle, chosen);
         self.forbid(&used, marked)
     }
 }

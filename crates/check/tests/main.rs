@@ -12,3 +12,4 @@ mod online;
 mod records;
 mod server_log;
 mod small;
+mod stores;
