@@ -1,10 +1,12 @@
 //! A history from what a file calls things: names of keys and values become dense numbers.
 //!
-//! A value belongs to its key: `5` of `x` and `5` of `y` are two versions.
+//! A value belongs to its key: `5` of `x` and `5` of `y` are two versions. A value `0` that nobody
+//! writes is what the key held at the beginning, in every format: most clients that begin with rows
+//! of 0 do not record who put them there. Elements of lists are as they stand.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::history::{ABSENT, History, Keys, Op, Txn, WriteId};
+use crate::history::{ABSENT, History, INITIAL, Keys, Kind, Op, Origin, Txn, WriteId};
 
 /// Collects transactions.
 #[derive(Debug)]
@@ -59,13 +61,46 @@ impl Builder {
         self.history.push(txn, ops);
     }
 
+    /// Adds a transaction of which the file says where it stands; all of a history have to be added
+    /// so.
+    pub(crate) fn push_from(&mut self, txn: Txn, ops: &[Op], origin: Origin) {
+        self.history.push(txn, ops);
+        self.history.origins.push(origin);
+    }
+
     /// The history, in the order of completion where transactions have times, else as pushed.
     #[must_use]
     pub fn finish(self) -> History {
         let mut history = self.history;
         history.key_count = self.names.len() as u32;
         history.keys = Keys::Named(self.names);
+        let zeros = (0..history.key_count)
+            .filter_map(|key| self.values.get(&(key, "0".to_owned())).copied());
+        let zeros: HashSet<WriteId> = zeros.collect();
+        begin_with(&mut history, zeros);
         history.sort_by_completion();
         history
+    }
+}
+
+/// Takes versions for what keys held at the beginning, unless somebody wrote them, or they stand in
+/// a list, which says what they follow.
+fn begin_with(history: &mut History, mut versions: HashSet<WriteId>) {
+    for op in &history.ops {
+        let is_read = matches!(op.kind, Kind::Read | Kind::CurrentRead);
+        if !is_read || op.prev < ABSENT {
+            versions.remove(&op.value);
+        }
+    }
+    if versions.is_empty() {
+        return;
+    }
+    for op in &mut history.ops {
+        let has_versions = !matches!(op.kind, Kind::Scan | Kind::CurrentScan | Kind::Count);
+        for id in [&mut op.value, &mut op.prev] {
+            if has_versions && versions.contains(id) {
+                *id = INITIAL;
+            }
+        }
     }
 }

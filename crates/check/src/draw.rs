@@ -38,7 +38,8 @@ pub fn drawn(history: &History, verdict: &Verdict) -> String {
             let (txn, writer) = (named(history, lost.txn), named(history, lost.writer));
             format!(
                 "{txn} saw a write of {writer}, and after that {key} = {seen}, older than what \
-                 {writer} wrote\n"
+                 {writer} wrote\n{}",
+                origins(history, &[lost.txn, lost.writer])
             )
         }
         Verdict::NoOrder(_, cycles) => {
@@ -88,7 +89,16 @@ fn lanes(history: &History, steps: &[Step]) -> String {
     for arrow in &witness.arrows {
         let _ = writeln!(out, "{}", arrow.reason);
     }
+    if witness.has_room() {
+        out += &origins(history, &witness.lanes);
+    }
     out.lines().fold(String::new(), |all, line| all + line.trim_end() + "\n")
+}
+
+/// What the file calls transactions, a line each, where it says anything.
+fn origins(history: &History, txns: &[usize]) -> String {
+    let told = |txn: &usize| Some(format!("T{txn} is {}\n", history.origin(*txn)?));
+    txns.iter().filter_map(told).collect()
 }
 
 /// What a lane is called.
@@ -124,5 +134,6 @@ fn flawed(history: &History, flaw: &Flaw) -> String {
             format!("{txn} read {key} = {version}, which {other} wrote and replaced itself")
         }
     };
-    what + "\n"
+    let txns: Vec<usize> = std::iter::once(flaw.txn).chain(flaw.other).collect();
+    what + "\n" + &origins(history, &txns)
 }

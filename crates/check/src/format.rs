@@ -33,7 +33,7 @@ use crate::record::read_records;
 #[derive(Clone, Debug)]
 pub enum Input {
     /// Transactions, which have isolation levels.
-    Transactions(History),
+    Transactions(Box<History>),
     /// Operations on banks, sets, counters, registers or mutexes, which have not.
     Objects(Operations),
 }
@@ -45,7 +45,7 @@ pub enum Input {
 pub fn read_input(bytes: &[u8]) -> Result<Input, BadInput> {
     match read_objects(bytes)? {
         Some(objects) => Ok(Input::Objects(objects)),
-        None => read_history(bytes).map(Input::Transactions),
+        None => read_history(bytes).map(|history| Input::Transactions(Box::new(history))),
     }
 }
 
@@ -116,9 +116,9 @@ fn read_any(bytes: &[u8]) -> Result<History, BadInput> {
                 false => json::read(text),
             }
         }
-        Some(_) => elle::read(text),
+        Some(_) => elle::read(text, "line"),
         None if is_array_of_objects(body) => jepsen_json::read(body),
-        None if body.starts_with(['[', '(', '#']) => elle::read(text),
+        None if body.starts_with(['[', '(', '#']) => elle::read(text, "line"),
         None => text::read(text),
     }
 }

@@ -177,6 +177,19 @@ pub struct History {
     pub(crate) id_count: u32,
     /// What ids are called in the file that was read; empty where they are called by number.
     pub(crate) value_names: Vec<String>,
+    /// By transaction, where it stands in the file that was read, and what that calls it; empty
+    /// where it has no words for that.
+    pub(crate) origins: Vec<Origin>,
+}
+
+/// Where a transaction stands in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// What the file calls it: `process 3, index 17`.
+    pub called: String,
+    /// What is counted, `line` or `operation`: the first and the last one, from 1.
+    pub unit: &'static str,
+    pub places: (usize, usize),
 }
 
 impl History {
@@ -194,6 +207,7 @@ impl History {
             key_count: 0,
             id_count: 1,
             value_names: vec!["initial".to_owned()],
+            origins: Vec::new(),
         }
     }
 
@@ -270,6 +284,21 @@ impl History {
         self.outcome = order.iter().map(|&txn| self.outcome[txn as usize]).collect();
         self.times = order.iter().map(|&txn| self.times[txn as usize]).collect();
         self.token = order.iter().map(|&txn| self.token[txn as usize]).collect();
+        if self.origins.len() == order.len() {
+            let own = |txn: &u32| std::mem::take(&mut self.origins[*txn as usize]);
+            self.origins = order.iter().map(own).collect();
+        }
+    }
+
+    /// What the file that was read calls a transaction, and where it stands there.
+    #[must_use]
+    pub fn origin(&self, txn: usize) -> Option<String> {
+        let Origin { called, unit, places } = self.origins.get(txn)?;
+        let place = match places {
+            (one, other) if one == other => format!("{unit} {one}"),
+            (one, other) => format!("{unit}s {one} to {other}"),
+        };
+        Some(if called.is_empty() { place } else { format!("{}, {place}", printable(called)) })
     }
 
     /// Room for as many transactions.

@@ -271,3 +271,32 @@ fn a_process_does_one_thing_at_a_time() {
     assert!(bad.starts_with("line 2, column 1: process 3 begins another operation"), "{bad}");
     assert!(bad.contains("in line 1 has not ended"), "{bad}");
 }
+
+#[test]
+fn a_witness_names_what_the_file_calls_transactions() {
+    let (one, two) = ("[[:r [a 1] nil] [:w \"b\" 1]]", "[[:r \"b\" nil] [:w [a 1] 2]]");
+    let skew = format!(
+        "[{{:type :invoke, :f :txn, :value {one}, :process 7, :index 3}}\n\
+         {{:type :invoke, :f :txn, :value {two}, :process 9, :index 4}}\n\
+         {{:type :ok, :f :txn, :value {one}, :process 7, :index 5}}\n\
+         {{:type :ok, :f :txn, :value {two}, :process 9, :index 6}}]"
+    );
+    let history = read(&skew);
+    let verdict = Checker::new(&history).verdict(Level::Serializable);
+    let told = dbdyno_check::drawn(&history, &verdict);
+    for line in [
+        "T0 is process 7, index 5, lines 1 to 3\n",
+        "T1 is process 9, index 6, lines 2 to 4\n",
+        "r([a 1]) = initial",
+    ] {
+        assert!(told.contains(line), "{told}");
+    }
+    let json =
+        "[{\"type\": \"ok\", \"f\": \"txn\", \"value\": [[\"r\", \"x\", 1]], \"process\": 2}]";
+    let flawed = read(json);
+    let garbage = Checker::new(&flawed).verdict(Level::ReadCommitted);
+    let told = dbdyno_check::drawn(&flawed, &garbage);
+    assert!(told.ends_with("T0 is process 2, operation 1\n"), "{told}");
+    let lines = read("{\"session\": 0, \"ops\": [[\"w\", \"x\", 1]]}");
+    assert_eq!(lines.origin(0).as_deref(), Some("line 1"));
+}

@@ -10,6 +10,7 @@ mod levels;
 mod objects;
 mod online;
 mod records;
+mod round_trip;
 mod server_log;
 mod small;
 mod stores;

@@ -96,6 +96,7 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     let verdicts = checker.verdicts(levels);
     if let Some(twice) = verdicts.iter().find(|(_, verdict)| is_of_a_value_twice(verdict)) {
         let told = drawn(&history, &twice.1);
+        let told = told.lines().next().unwrap_or_default();
         return Err(Failure::Usage(format!(
             "{}: {}, so that nobody can say which of the two a read saw; the writes of a key must \
              have unique values",
@@ -283,6 +284,7 @@ fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {
     serde_json::json!({
         "from": step.from, "to": step.to, "dependency": step.dependency.short(),
         "key": key, "version": version, "seen_by": step.by, "assumed": step.is_assumed,
+        "from_origin": history.origin(step.from), "to_origin": history.origin(step.to),
     })
 }
 
@@ -299,7 +301,7 @@ fn input_of(file: &Path) -> Result<Input, Failure> {
     let told = match open.map(|mut open| (begins(&mut open), open)) {
         Some((true, mut open)) => {
             let history = read_records_from(&mut open).map_err(|bad| bad.to_string());
-            history.map(Input::Transactions)
+            history.map(|history| Input::Transactions(Box::new(history)))
         }
         _ => read_input(&bytes_of(file)?).map_err(|bad| bad.to_string()),
     };

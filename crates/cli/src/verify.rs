@@ -46,12 +46,13 @@ pub(crate) struct Verify {
         hide_short_help = true
     )]
     pub case_file: Vec<PathBuf>,
-    /// Play only the cases of these names, separated by commas
+    /// Play only the cases of these names, separated by commas: published ones, and those of
+    /// --case-file
     #[arg(
         long,
         value_name = "NAME",
         value_delimiter = ',',
-        requires = "cases",
+        requires = "what",
         help_heading = "Published cases",
         hide_short_help = true
     )]
@@ -278,17 +279,7 @@ pub(crate) fn levels_of(words: &[Levels]) -> Vec<IsolationLevel> {
 
 fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
     let mut cases = if flags.cases { published() } else { Vec::new() };
-    for name in &flags.case {
-        let names = || cases.iter().map(|case| case.name.as_str());
-        if !names().any(|known| known == name) {
-            return Err(Failure::Usage(format!(
-                "--case {name}: unknown case{}; there are {}",
-                did_you_mean(name, names()),
-                names().collect::<Vec<_>>().join(", ")
-            )));
-        }
-    }
-    cases.retain(|case| flags.case.is_empty() || flags.case.contains(&case.name));
+    let count = cases.len();
     for path in &flags.case_file {
         let shown = path.display();
         let text = dbdyno_lab::input::text(path).map_err(|error| {
@@ -304,5 +295,21 @@ fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
         }
         cases.push(case);
     }
+    for name in &flags.case {
+        let names = || cases.iter().map(|case| case.name.as_str());
+        if !names().any(|known| known == name) {
+            return Err(Failure::Usage(format!(
+                "--case {name}: unknown case{}; there are {}",
+                did_you_mean(name, names()),
+                names().collect::<Vec<_>>().join(", ")
+            )));
+        }
+    }
+    // A file is played as well unless one of its kind is asked for by name.
+    let own: Vec<Case> = cases.split_off(count);
+    let is_named = |case: &Case| flags.case.contains(&case.name);
+    let has_named = own.iter().any(is_named);
+    cases.retain(|case| flags.case.is_empty() || is_named(case));
+    cases.extend(own.into_iter().filter(|case| !has_named || is_named(case)));
     Ok(cases)
 }

@@ -12,11 +12,9 @@
 //! Complexity of Checking Transactional Consistency*, OOPSLA 2019). There are no times; a value 0
 //! that nobody writes is what a variable held at the beginning.
 
-use std::collections::HashSet;
-
 use crate::bad_input::{BadInput, txn};
 use crate::builder::Builder;
-use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN};
+use crate::history::{History, Kind, Op, Outcome, Times, UNKNOWN};
 
 /// Bytes of a transaction without events, and of a session without transactions.
 const LEAST: [u64; 3] = [9, 8, 18];
@@ -59,11 +57,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<History, BadInput> {
 
 /// Sessions side by side: nothing is told of their times.
 fn built(sessions: &[Vec<(Vec<Event>, bool)>]) -> History {
-    let events = || sessions.iter().flatten().flat_map(|(events, _)| events);
-    let zeros: HashSet<u64> = events()
-        .filter(|event| event.is_write && event.value == 0)
-        .map(|event| event.variable)
-        .collect();
     let mut builder = Builder::new();
     let longest = sessions.iter().map(Vec::len).max().unwrap_or(0);
     for at in 0..longest {
@@ -76,11 +69,7 @@ fn built(sessions: &[Vec<(Vec<Event>, bool)>]) -> History {
                 .filter(is_told)
                 .map(|event| {
                     let key = builder.key(&event.variable.to_string());
-                    let is_initial = event.value == 0 && !zeros.contains(&event.variable);
-                    let value = match is_initial {
-                        true => INITIAL,
-                        false => builder.value(key, &event.value.to_string()),
-                    };
+                    let value = builder.value(key, &event.value.to_string());
                     let kind = if event.is_write { Kind::Write } else { Kind::Read };
                     Op { key, value, prev: UNKNOWN, kind }
                 })

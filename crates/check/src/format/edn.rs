@@ -51,6 +51,20 @@ impl<'a> Edn<'a> {
         }
     }
 
+    /// As it is written, but for spaces; what a map or tag looks like does not matter here.
+    pub(super) fn text(&self) -> String {
+        let many = |items: &[Edn<'_>]| items.iter().map(Edn::text).collect::<Vec<_>>().join(" ");
+        match self {
+            Edn::Items(items) => format!("[{}]", many(items)),
+            Edn::Map(pairs) => {
+                let pair =
+                    |(key, value): &(Edn<'_>, Edn<'_>)| format!("{} {}", key.text(), value.text());
+                format!("{{{}}}", pairs.iter().map(pair).collect::<Vec<_>>().join(" "))
+            }
+            word => word.word().unwrap_or_default().to_owned(),
+        }
+    }
+
     /// A whole number from 0.
     pub(super) fn number(&self) -> Option<u64> {
         match self {

@@ -22,11 +22,13 @@ use super::edn::{Edn, Reader};
 use super::list::list;
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
-use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN, WriteId};
+use crate::history::{History, INITIAL, Kind, Op, Origin, Outcome, Times, UNKNOWN, WriteId};
 
-pub(super) fn read(text: &str) -> Result<History, BadInput> {
+/// Reads a text; `unit` is what a line of it is in the file that the user has.
+pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> {
     let mut reader = Reader::new(text);
-    let mut told = Told { builder: Builder::new(), open: HashMap::new(), sessions: HashMap::new() };
+    let (builder, open, sessions) = (Builder::new(), HashMap::new(), HashMap::new());
+    let mut told = Told { builder, open, sessions, unit };
     let mut count = 0;
     while let Some((map, line, column)) = reader.next_item()? {
         told.map(&map, (line, column), count).map_err(|what| bad(line, column, what))?;
@@ -36,7 +38,9 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
     open.sort_by_key(|open| open.count);
     for open in open {
         let times = (open.time, u64::MAX);
-        told.end((&open.process, open.function), &open.value, Outcome::Unknown, times)
+        let by =
+            By { process: &open.process, index: open.index, lines: (open.place.0, open.place.0) };
+        told.end((&by, open.function), &open.value, Outcome::Unknown, times)
             .map_err(|what| bad(open.place.0, open.place.1, what))?;
     }
     Ok(told.builder.finish())
@@ -50,7 +54,15 @@ struct Open<'a> {
     /// The number of the map in the file, and where that stands.
     count: u64,
     place: (usize, usize),
+    index: Option<u64>,
     function: Option<&'a str>,
+}
+
+/// Who did something, and where that stands.
+struct By<'a> {
+    process: &'a str,
+    index: Option<u64>,
+    lines: (usize, usize),
 }
 
 struct Told<'a> {
@@ -58,6 +70,7 @@ struct Told<'a> {
     /// By process.
     open: HashMap<String, Open<'a>>,
     sessions: HashMap<String, u32>,
+    unit: &'static str,
 }
 
 impl<'a> Told<'a> {
@@ -73,10 +86,11 @@ impl<'a> Told<'a> {
         let time = time.unwrap_or(count);
         let value = map.get("value").cloned().unwrap_or(Edn::Nil);
         let function = map.get("f").and_then(Edn::word);
+        let index = map.get("index").and_then(Edn::number);
         let outcome = match kind {
             "invoke" => {
                 let name = process.clone();
-                let open = Open { process, value, time, count, place, function };
+                let open = Open { process, value, time, count, place, index, function };
                 if let Some(before) = self.open.insert(name.clone(), open) {
                     return Err(format!(
                         "process {name} begins another operation, and the one that it began in \
@@ -96,22 +110,24 @@ impl<'a> Told<'a> {
         let open = self.open.remove(&process);
         let function = function.or(open.as_ref().and_then(|open| open.function));
         let begun = open.as_ref().map_or(time, |open| open.time);
+        let begun_at = open.as_ref().map_or(place.0, |open| open.place.0);
         let value = match open {
             Some(open) if value == Edn::Nil => open.value,
             _ => value,
         };
-        self.end((&process, function), &value, outcome, (begun, time))
+        let by = By { process: &process, index, lines: (begun_at, place.0) };
+        self.end((&by, function), &value, outcome, (begun, time))
     }
 
     fn end(
         &mut self,
-        (process, function): (&str, Option<&str>),
+        (by, function): (&By<'_>, Option<&str>),
         value: &Edn<'_>,
         outcome: Outcome,
         (begun, ended): (u64, u64),
     ) -> Result<(), String> {
         let next = self.sessions.len() as u32;
-        let session = *self.sessions.entry(process.to_owned()).or_insert(next);
+        let session = *self.sessions.entry(by.process.to_owned()).or_insert(next);
         let listed = operations_of(value).ok_or_else(|| other_workload(function))?;
         let mut ops = Vec::with_capacity(listed.len());
         for op in listed {
@@ -121,7 +137,10 @@ impl<'a> Told<'a> {
         if !times.are_in_order() {
             return Err("it was answered before it began".to_owned());
         }
-        self.builder.push(txn(session, outcome, times), &ops);
+        let index = by.index.map_or(String::new(), |index| format!(", index {index}"));
+        let called = format!("process {}{index}", by.process);
+        let origin = Origin { called, unit: self.unit, places: by.lines };
+        self.builder.push_from(txn(session, outcome, times), &ops, origin);
         Ok(())
     }
 }
@@ -159,7 +178,7 @@ fn operation(
         "r" => Kind::Read,
         other => return Err(format!(":{other} is no operation; {known}")),
     };
-    let key = builder.key(key.word().ok_or(known)?);
+    let key = builder.key(&key.text());
     if kind == Kind::Read && outcome != Outcome::Ok {
         return Ok(());
     }

@@ -73,11 +73,14 @@ fn text(history: &History, is_ours: bool) -> Result<String, String> {
                 Kind::CurrentRead if is_ours => "R",
                 Kind::CurrentRead => "r",
                 Kind::Write => "w",
-                Kind::Order => continue,
+                Kind::Order if !is_ours => continue,
                 _ => return Err(refused(op, "this text")),
             };
             if op.value == UNKNOWN {
                 continue;
+            }
+            if is_ours && op.value == ABSENT {
+                return Err(refused(op, "this text"));
             }
             let (key, value) = match is_ours {
                 true => (history.key_name(op.key), told(history, op)),
@@ -116,7 +119,7 @@ fn json(history: &History) -> Result<String, String> {
     for txn in 0..history.len() {
         let all = history.txn(txn);
         let mut ops = Vec::new();
-        for op in history.ops(txn) {
+        for (at, op) in history.ops(txn).iter().enumerate() {
             let word = match op.kind {
                 Kind::Read => "r",
                 Kind::CurrentRead => "R",
@@ -127,12 +130,20 @@ fn json(history: &History) -> Result<String, String> {
                 Kind::Order => continue,
                 _ => return Err(refused(op, "JSON")),
             };
+            match op.value {
+                ABSENT => return Err(refused(op, "JSON")),
+                UNKNOWN => continue,
+                _ => {}
+            }
             let id = |id| match id {
                 INITIAL => serde_json::Value::Null,
                 id => history.value_name(id).into(),
             };
             let mut told = vec![word.into(), history.key_name(op.key).into(), id(op.value)];
-            if op.prev < ABSENT {
+            let list = listed(op, &history.ops(txn)[at + 1..])?;
+            if list.len() > 1 {
+                told[2] = list.into_iter().map(id).collect();
+            } else if op.prev < ABSENT {
                 told.push(id(op.prev));
             }
             ops.push(serde_json::Value::Array(told));
@@ -146,6 +157,33 @@ fn json(history: &History) -> Result<String, String> {
         let _ = writeln!(out, "{line}");
     }
     Ok(out)
+}
+
+/// The elements of a list that was read, from its beginning, where the operations behind the read
+/// tell them; empty where they tell nothing.
+fn listed(read: &Op, behind: &[Op]) -> Result<Vec<WriteId>, String> {
+    let own = behind.iter().take_while(|op| op.kind == Kind::Order);
+    let mut list = vec![read.value];
+    let mut next = read.prev;
+    for op in own {
+        if op.key != read.key || op.value != next {
+            return Err(refused(op, "JSON"));
+        }
+        list.push(op.value);
+        next = op.prev;
+    }
+    if list.len() == 1 {
+        return Ok(Vec::new());
+    }
+    if next != INITIAL {
+        return Err(
+            "JSON has lists from their beginning, and not all of what a read saw is known; \
+                    export records"
+                .to_owned(),
+        );
+    }
+    list.reverse();
+    Ok(list)
 }
 
 /// Lists from their beginning, which a read of a last element stands for.
@@ -197,22 +235,12 @@ impl Lists {
 /// times.
 fn edn(history: &History) -> Result<String, String> {
     let mut lists = Lists::of(history);
-    let mut lines: Vec<(u64, u8, usize)> = Vec::new();
-    let has_times = (0..history.len()).any(|txn| history.txn(txn).times.commit_return_ns > 0);
-    for txn in 0..history.len() {
-        let times = history.txn(txn).times;
-        let (begun, ended) = match has_times {
-            true => (times.begin_invoke_ns, times.commit_return_ns),
-            false => (2 * txn as u64, 2 * txn as u64 + 1),
-        };
-        lines.extend([(begun, 1, txn), (ended, 0, txn)]);
-    }
-    lines.sort_unstable();
+    let lines = begins_and_ends(history)?;
     let mut out = String::new();
-    for (index, (time, is_begin, txn)) in lines.into_iter().enumerate() {
+    for (index, (time, txn, is_end)) in lines.into_iter().enumerate() {
         let all = history.txn(txn);
-        let word = match (is_begin, all.outcome) {
-            (1, _) => "invoke",
+        let word = match (is_end, all.outcome) {
+            (false, _) => "invoke",
             (_, Outcome::Ok) => "ok",
             (_, Outcome::Failed) => "fail",
             (_, Outcome::Unknown) => "info",
@@ -228,7 +256,7 @@ fn edn(history: &History) -> Result<String, String> {
             };
             let seen = match op.value {
                 UNKNOWN => "nil".to_owned(),
-                _ if is_read && is_begin == 1 => "nil".to_owned(),
+                _ if is_read && !is_end => "nil".to_owned(),
                 ABSENT => return Err(refused(op, "Elle's EDN")),
                 INITIAL if lists.before.is_none() => "nil".to_owned(),
                 _ if is_read && all.outcome == Outcome::Ok => lists.read(op)?,
@@ -243,6 +271,36 @@ fn edn(history: &History) -> Result<String, String> {
         );
     }
     Ok(out)
+}
+
+/// When each transaction began and ended, in order: of one moment first what ends, by number, then
+/// what begins; nobody ends before it begins.
+fn begins_and_ends(history: &History) -> Result<Vec<(u64, usize, bool)>, String> {
+    let has_times = (0..history.len()).any(|txn| history.txn(txn).times.commit_return_ns > 0);
+    let mut lines: Vec<(u64, bool, usize, bool)> = Vec::new();
+    for txn in 0..history.len() {
+        let times = history.txn(txn).times;
+        let (begun, ended) = match has_times {
+            true => (times.begin_invoke_ns, times.commit_return_ns),
+            false => (2 * txn as u64, 2 * txn as u64 + 1),
+        };
+        lines.push((begun, begun < ended, txn, false));
+        lines.push((ended, false, txn, true));
+    }
+    lines.sort_unstable();
+    let mut open = vec![false; history.session_count()];
+    for &(_, _, txn, is_end) in &lines {
+        let session = history.txn(txn).session;
+        let is_open = &mut open[session as usize];
+        if *is_open != is_end {
+            return Err(format!(
+                "session {session} has two transactions at a time, which Elle's EDN cannot \
+                 express; export JSON or records"
+            ));
+        }
+        *is_open = !is_end;
+    }
+    Ok(lines.into_iter().map(|(time, _, txn, is_end)| (time, txn, is_end)).collect())
 }
 
 /// Registers as dbcop has them; a transaction of unknown outcome has none there.

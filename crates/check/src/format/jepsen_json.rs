@@ -25,7 +25,7 @@ pub(super) fn begins(text: &str) -> bool {
 
 /// Reads a text of values that follow each other, or of one array.
 pub(super) fn read(text: &str) -> Result<History, BadInput> {
-    elle::read(&edn_of(text)?).map_err(of_operation)
+    elle::read(&edn_of(text)?, "operation").map_err(of_operation)
 }
 
 /// The same history as EDN, an operation a line.

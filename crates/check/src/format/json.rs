@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::list::list;
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
-use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN, WriteId};
+use crate::history::{History, INITIAL, Kind, Op, Origin, Outcome, Times, UNKNOWN, WriteId};
 
 pub(super) fn read(text: &str) -> Result<History, BadInput> {
     let mut builder = Builder::new();
@@ -27,12 +27,12 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
         let number = at + 1;
         let value: Value = serde_json::from_str(line)
             .map_err(|error| bad(number, error.column(), format!("no JSON: {error}")))?;
-        transaction(&mut builder, &value).map_err(|what| bad(number, 1, what))?;
+        transaction(&mut builder, &value, number).map_err(|what| bad(number, 1, what))?;
     }
     Ok(builder.finish())
 }
 
-fn transaction(builder: &mut Builder, value: &Value) -> Result<(), String> {
+fn transaction(builder: &mut Builder, value: &Value, line: usize) -> Result<(), String> {
     let known = ["session", "outcome", "begin", "commit", "ops"];
     let unknown = value
         .as_object()
@@ -63,7 +63,8 @@ fn transaction(builder: &mut Builder, value: &Value) -> Result<(), String> {
     for (at, op) in listed.iter().enumerate() {
         operation(builder, op, &mut ops).map_err(|what| format!("operation {}: {what}", at + 1))?;
     }
-    builder.push(txn(session, outcome, times), &ops);
+    let origin = Origin { called: String::new(), unit: "line", places: (line, line) };
+    builder.push_from(txn(session, outcome, times), &ops, origin);
     Ok(())
 }
 

@@ -12,14 +12,14 @@
 //!   unknown(0,3)      whether transaction 3 committed is not known
 //! ```
 //!
-//! Transactions end in the order of their last lines; there are no times. A value `0` that nobody
-//! writes is what a key held at the beginning, and so is `null`.
+//! Transactions end in the order of their last lines; there are no times. What a key held at the
+//! beginning is `null`, or a `0` that nobody writes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
-use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN, WriteId};
+use crate::history::{History, INITIAL, Kind, Op, Origin, Outcome, Times, UNKNOWN, WriteId};
 
 /// An operation whose values are not known to be written yet.
 struct Line<'a> {
@@ -34,6 +34,9 @@ struct Collected<'a> {
     session: u32,
     outcome: Outcome,
     ops: Vec<Line<'a>>,
+    /// What it is called, and the first and last line that has it.
+    name: &'a str,
+    first: usize,
     last: usize,
 }
 
@@ -64,7 +67,8 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
         let is_nameless = parts[wanted - 1].1 == "-1";
         let begun = if is_nameless { Outcome::Failed } else { Outcome::Ok };
         let place = *known.entry((session, parts[wanted - 1].1)).or_insert_with(|| {
-            all.push(Collected { session, outcome: begun, ops: Vec::new(), last: 0 });
+            let (ops, name) = (Vec::new(), parts[wanted - 1].1);
+            all.push(Collected { session, outcome: begun, ops, name, first: number, last: 0 });
             all.len() - 1
         });
         all[place].last = number;
@@ -126,16 +130,8 @@ fn operation<'a>(
 
 fn built(all: &[Collected<'_>]) -> History {
     let mut builder = Builder::new();
-    let mut zeros: HashSet<u32> = HashSet::new();
-    for op in all.iter().flat_map(|txn| &txn.ops) {
-        let key = builder.key(op.key);
-        if op.kind == Kind::Write && op.value == "0" {
-            zeros.insert(key);
-        }
-    }
     let id = |builder: &mut Builder, key: u32, value: &str| -> WriteId {
-        let is_initial = value == "null" || (value == "0" && !zeros.contains(&key));
-        if is_initial { INITIAL } else { builder.value(key, value) }
+        if value == "null" { INITIAL } else { builder.value(key, value) }
     };
     for collected in all {
         let mut ops = Vec::with_capacity(collected.ops.len());
@@ -145,7 +141,10 @@ fn built(all: &[Collected<'_>]) -> History {
             let prev = line.prev.map_or(UNKNOWN, |prev| id(&mut builder, key, prev));
             ops.push(Op { key, value, prev, kind: line.kind });
         }
-        builder.push(txn(collected.session, collected.outcome, Times::default()), &ops);
+        let called = format!("transaction {}", collected.name);
+        let places = (collected.first, collected.last);
+        let about = txn(collected.session, collected.outcome, Times::default());
+        builder.push_from(about, &ops, Origin { called, unit: "line", places });
     }
     builder.finish()
 }

@@ -178,6 +178,25 @@ fn a_promise_that_is_broken_is_told() {
 }
 
 #[test]
+fn a_case_of_a_file_is_found_by_its_name() {
+    let home = Home::new();
+    let file = home.path().with_extension("case");
+    std::fs::write(&file, PLANTED).unwrap();
+    let path = file.to_str().unwrap();
+    let own = ["verify", "engine:", "--cases", "--case-file", path, "--level", RR, "--case"];
+    let verify = |name: &str| home.dbdyno([&own[..], &[name]].concat());
+    let planted = verify("planted");
+    assert_eq!(planted.code, 0, "{planted:?}");
+    assert!(planted.out.contains("G-single") && !planted.out.contains("G1a"), "{planted:?}");
+    let as_well = verify("G1a");
+    assert!(as_well.out.contains("G-single") && as_well.out.contains("G1a"), "{as_well:?}");
+    let unknown = verify("plante");
+    assert_eq!((unknown.code, unknown.out.as_str()), (2, ""), "{unknown:?}");
+    assert!(unknown.err.contains("unknown case"), "{unknown:?}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
 fn what_cannot_be_told_is_no_verdict() {
     let home = Home::new();
     let file = home.path().with_extension("case");
