@@ -63,11 +63,12 @@ fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
             return Ok(None);
         }
         let edn = jepsen_json::edn_of(body)?;
-        let read = operations::are_there(&edn).then(|| operations::read(&edn)).transpose();
+        let read =
+            operations::are_there(&edn).then(|| operations::read(&edn, "operation")).transpose();
         return read.map_err(jepsen_json::of_operation);
     }
     let is_edn = body.starts_with(['{', '[', '(', '#']);
-    (is_edn && operations::are_there(text)).then(|| operations::read(text)).transpose()
+    (is_edn && operations::are_there(text)).then(|| operations::read(text, "line")).transpose()
 }
 
 /// Reads a history in any format that is known.

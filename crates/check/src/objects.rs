@@ -263,7 +263,7 @@ fn workload_of(operations: &[Operation], is_keyed: bool) -> Result<Workload, Str
         () if are(&["read", "add"]) && has("add") && answers().next().is_some() => {
             Ok(Workload::Counter)
         }
-        () if are(&["read", "add"]) => {
+        () if are(&["read", "add"]) && has("add") => {
             Err("no read was answered, so that a set and a counter look the same, and nothing can \
                  be judged"
                 .to_owned())

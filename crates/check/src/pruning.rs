@@ -83,7 +83,7 @@ impl Forced {
 }
 
 /// Open choices that are few enough for the solver: another round would cost more.
-const OPEN_ENOUGH: usize = 5_000;
+const OPEN_ENOUGH: usize = 30_000;
 /// Rounds at most; what is left then is open.
 const ROUNDS_AT_MOST: u8 = 250;
 

@@ -256,6 +256,16 @@ fn json_has_the_same_objects() {
         {"type": "ok", "f": "read", "process": 1, "value": {"a": 2, "b": 4}}]"#;
     let told = judged_with(json, &Stated::default()).unwrap();
     assert_eq!((told.workload, word(&told.finding).as_str()), (Workload::Bank, "wrong total"));
+    let Finding::Broken { evidence, .. } = told.finding else { panic!() };
+    assert!(evidence[1].contains("(operations 5 and 6)"), "{evidence:?}");
+    let alone = wrong_of_reads();
+    assert!(alone.starts_with("operations :read are of no workload"), "{alone}");
+}
+
+/// Reads alone are of no object in particular.
+fn wrong_of_reads() -> String {
+    let reads = text(&[(0, "invoke", "read", "nil"), (0, "ok", "read", "1")]);
+    judged_with(&reads, &Stated::default()).unwrap_err()
 }
 
 /// An operation of the oracle: what it does, when it began and ended (never: `None`).

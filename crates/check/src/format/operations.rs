@@ -51,7 +51,8 @@ fn is_of_nemesis(map: &Edn<'_>) -> bool {
     process == "nemesis" || process.starts_with("nemesis-")
 }
 
-pub(super) fn read(text: &str) -> Result<Operations, BadInput> {
+/// Reads a text; `unit` is what a line of it is in the file that the user has.
+pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInput> {
     let mut reader = Reader::new(text);
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut passed_over = 0;
@@ -66,7 +67,7 @@ pub(super) fn read(text: &str) -> Result<Operations, BadInput> {
     if entries.iter().all(|entry| entry.index.is_some()) {
         entries.sort_by_key(|entry| entry.index);
     }
-    let mut told = Told { all: Vec::new(), open: HashMap::new() };
+    let mut told = Told { all: Vec::new(), open: HashMap::new(), unit };
     for (event, entry) in (0..).zip(&entries) {
         told.entry(entry, event).map_err(|what| bad(entry.line, entry.column, what))?;
     }
@@ -77,6 +78,7 @@ struct Told {
     all: Vec<Operation>,
     /// By process, the operation that has not ended.
     open: HashMap<String, usize>,
+    unit: &'static str,
 }
 
 impl Told {
@@ -98,6 +100,7 @@ impl Told {
                     outcome: Outcome::Unknown,
                     began: event,
                     ended: u32::MAX,
+                    unit: self.unit,
                     lines: (entry.line, entry.line),
                 };
                 let place = self.all.len();

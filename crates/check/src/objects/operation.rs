@@ -65,7 +65,8 @@ pub(crate) struct Operation {
     pub began: u32,
     /// and that of its end; [`NEVER`] if nobody knows when it happened.
     pub ended: u32,
-    /// The line in which it begins, and that of its end.
+    /// What is counted, `line` or `operation`: that in which it begins, and that of its end.
+    pub unit: &'static str,
     pub lines: (usize, usize),
 }
 
@@ -87,9 +88,10 @@ impl Operation {
             (function, Value::Nil) => function.to_owned(),
             (function, value) => format!("{function} {}", value.shown()),
         };
+        let unit = self.unit;
         let place = match self.lines {
-            (one, other) if one == other => format!("line {one}"),
-            (one, other) => format!("lines {one} and {other}"),
+            (one, other) if one == other => format!("{unit} {one}"),
+            (one, other) => format!("{unit}s {one} and {other}"),
         };
         let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
         let process: String = self.process.chars().map(plain).collect();

@@ -77,7 +77,7 @@ pub(super) fn judged(operations: &[Operation]) -> Result<(Finding, Vec<String>),
 
 /// Where a read stands: all of what it saw would be too long.
 fn at(read: &Operation) -> String {
-    format!("the read of process {} in line {}", read.process, read.lines.1)
+    format!("the read of process {} in {} {}", read.process, read.unit, read.lines.1)
 }
 
 /// Notes what a read saw.
