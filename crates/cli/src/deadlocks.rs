@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use dbdyno_explain::{DeadlockReading, merged_deadlocks, read_deadlocks};
+use dbdyno_explain::{DeadlockReading, LogDirection, gathered_deadlocks, read_deadlocks};
 use dbdyno_lab::input;
-use dbdyno_report::DeadlockInput;
+use dbdyno_report::{DeadlockInput, DeadlocksShown};
 
 use crate::args::DoctorFormat;
 use crate::exit::Exit;
@@ -42,13 +42,23 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
             lines: reading.lines,
             passed_over: reading.passed_over,
             unread: reading.unread,
+            client_errors: reading.client_errors,
+            newest_first: reading.direction == LogDirection::NewestFirst,
+            sources: reading.sources,
         });
-        all.extend(reading.clusters);
+        all.extend(reading.tellings);
     }
-    let clusters = merged_deadlocks(all);
+    let gathered = gathered_deadlocks(all);
+    let shown = DeadlocksShown {
+        inputs,
+        clusters: gathered.clusters,
+        repeated: gathered.repeated,
+        repeated_tellings: gathered.repeated_tellings,
+        doubtful: gathered.doubtful,
+    };
     output::print(&match flags.format {
-        DoctorFormat::Text => dbdyno_report::deadlocks_text(&inputs, &clusters, screen::width()),
-        DoctorFormat::Json => dbdyno_report::deadlocks_json(&inputs, &clusters),
+        DoctorFormat::Text => dbdyno_report::deadlocks_text(&shown, screen::width()),
+        DoctorFormat::Json => dbdyno_report::deadlocks_json(&shown),
     })?;
     Ok(Exit::Holds)
 }
@@ -56,7 +66,7 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
 /// Why nothing can be said of a text.
 fn refusal(file: &Path, reading: &DeadlockReading) -> Option<String> {
     let file = file.display();
-    if !reading.clusters.is_empty() {
+    if !reading.tellings.is_empty() {
         return None;
     }
     if let Some(line) = reading.unread.first() {
@@ -65,6 +75,13 @@ fn refusal(file: &Path, reading: &DeadlockReading) -> Option<String> {
              needed are the lines that follow it in the server's own log: TRANSACTION and RECORD \
              LOCKS of InnoDB (innodb_print_all_deadlocks=ON), DETAIL of PostgreSQL \
              (log_error_verbosity=default)"
+        ));
+    }
+    if let Some(line) = reading.client_errors.first() {
+        return Some(format!(
+            "{file}:{line}: a client is told here that its transaction was the victim of a \
+             deadlock, and not who took part; name the server's own log \
+             (innodb_print_all_deadlocks=ON), or what SHOW ENGINE INNODB STATUS prints"
         ));
     }
     (reading.kinds.is_empty()).then(|| {

@@ -38,8 +38,9 @@ pub use ablation::{planner_settings, smallest, written as cause_written};
 pub use blockers::{OpenTransaction, blockers};
 pub use code::code_changes;
 pub use deadlocks::{
-    DeadlockReading, LogKind, deadlock_clusters, merged as merged_deadlocks, read_deadlocks,
-    signature_written, statement_with_holes,
+    DeadlockReading, DeadlockTelling, GatheredDeadlocks, LogDirection, LogKind, deadlock_clusters,
+    gathered as gathered_deadlocks, merged as merged_deadlocks, read_deadlocks, signature_written,
+    statement_with_holes,
 };
 pub use equal::{made_equal, taken};
 pub use evidence::{

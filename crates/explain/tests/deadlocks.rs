@@ -1,6 +1,9 @@
 //! Deadlocks as real servers told them, whole and damaged.
 
-use dbdyno_explain::{LogKind, deadlock_clusters, read_deadlocks, statement_with_holes};
+use dbdyno_explain::{
+    LogDirection, LogKind, deadlock_clusters, gathered_deadlocks, read_deadlocks,
+    statement_with_holes,
+};
 use dbdyno_model::{DeadlockCluster, Dialect};
 use proptest::prelude::*;
 
@@ -160,8 +163,8 @@ fn postgres_tells_of_a_deadlock_in_many_forms() {
         \tProcessus 7 : UPDATE a SET x=1\n\tProcessus 8 : UPDATE b SET x=1\n";
     for text in [&psql, &jdbc] {
         let reading = read_deadlocks(text);
-        assert_eq!((reading.clusters.len(), &reading.unread[..]), (1, &[][..]), "{text}");
-        assert_eq!(statements(&reading.clusters[0]), ["", ""], "{text}");
+        assert_eq!((reading.tellings.len(), &reading.unread[..]), (1, &[][..]), "{text}");
+        assert_eq!(statements(&deadlock_clusters(text)[0]), ["", ""], "{text}");
     }
     for text in [german, french] {
         let clusters = deadlock_clusters(text);
@@ -189,8 +192,8 @@ fn what_people_post_is_read() {
     ];
     for text in texts {
         let reading = read_deadlocks(&text);
-        assert_eq!((reading.clusters.len(), &reading.unread[..]), (1, &[][..]), "{text}");
-        let parties = &reading.clusters[0].parties;
+        assert_eq!((reading.tellings.len(), &reading.unread[..]), (1, &[][..]), "{text}");
+        let parties = &deadlock_clusters(&text)[0].parties;
         assert!(
             parties.iter().all(|one| one.waits_for[0] == "ShareLock on transaction ?"),
             "{text}"
@@ -253,7 +256,7 @@ fn as_many_take_part_as_close_the_cycle() {
     // The last of three is lost: no deadlock is told that never happened.
     let cut = [party(1, 12, 11), party(2, 13, 12), party(4, 15, 14)].concat();
     let reading = read_deadlocks(&cut);
-    assert_eq!((reading.clusters.len(), &reading.unread[..]), (0, &[1][..]), "{reading:?}");
+    assert_eq!((reading.tellings.len(), &reading.unread[..]), (0, &[1][..]), "{reading:?}");
 }
 
 /// MySQL 5.0 and 5.1 number transactions in two parts.
@@ -261,6 +264,224 @@ fn as_many_take_part_as_close_the_cycle() {
 fn old_numbers_of_transactions_keep_their_locks() {
     let old = TEXTS[2].1.replace("TRANSACTION ", "TRANSACTION 0 ").replace("trx id ", "trx id 0 ");
     assert_eq!(deadlock_clusters(&old), deadlock_clusters(TEXTS[2].1));
+}
+
+/// A text of so many lines with their times, the newest first, in forms that stores of logs have.
+fn newest_first(lines: &[String]) -> [String; 4] {
+    let second = |at: usize| (at / 60, at % 60);
+    let stamped = |at: usize, line: &str| {
+        let (minute, second) = second(at);
+        format!("2026-01-01T00:{minute:02}:{second:02}.{at:09}Z {line}\n")
+    };
+    let json = |at: usize, line: &str| {
+        let line = serde_json::json!({
+            "labels": { "app": "db" }, "line": line,
+            "timestamp": format!("{}000000000", 1_767_225_000 + at),
+        });
+        format!("{line}\n")
+    };
+    let row = |at: usize, line: &str| {
+        let ((minute, second), line) = (second(at), line.replace('"', "\"\""));
+        format!("\"Jan 1, 2026 @ 00:{minute:02}:{second:02}.000\",\"{line}\"\n")
+    };
+    let turned = |each: &dyn Fn(usize, &str) -> String| -> String {
+        lines.iter().enumerate().rev().map(|(at, line)| each(at, line)).collect()
+    };
+    let array = turned(&json).trim_end().replace('\n', ",\n");
+    [
+        turned(&stamped),
+        turned(&json),
+        format!("[{array}]\n"),
+        format!("\"@timestamp\",message\n{}", turned(&row)),
+    ]
+}
+
+/// What a store of logs gives out has the newest line first.
+#[test]
+fn logs_with_the_newest_first_are_turned_around() {
+    for (server, text) in TEXTS {
+        let plain = deadlock_clusters(text);
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for turned in newest_first(&lines) {
+            let reading = read_deadlocks(&turned);
+            assert_eq!(reading.direction, LogDirection::NewestFirst, "{server}");
+            assert_eq!(gathered_deadlocks(reading.tellings).clusters, plain, "{server}: {turned}");
+        }
+    }
+    // Of the same time, lines stay in their order, or they are turned around, too.
+    let [ask, wait] = [TEXTS[3].1, "2026-11-25 02:30:00.000 GMT [1] LOG:  a\n"];
+    let later =
+        "2026-11-25 02:50:00.000 GMT [1] LOG:  b\n2026-11-25 02:45:00.000 GMT [1] LOG:  a\n";
+    let first: String = ask.lines().take(8).map(|line| format!("{line}\n")).collect();
+    let kept = format!("{later}{first}{wait}");
+    let tac: String = kept.lines().rev().map(|line| format!("{line}\n")).collect();
+    let of = |text: &str| {
+        let reading = read_deadlocks(text);
+        (reading.direction, reading.unread.len(), deadlock_clusters(text))
+    };
+    let plain = deadlock_clusters(&first);
+    assert_eq!(plain.len(), 1);
+    assert_eq!(of(&kept), (LogDirection::NewestFirst, 0, plain.clone()));
+    assert_eq!(of(&first), (LogDirection::OldestFirst, 0, plain.clone()));
+    let backwards: String = first.lines().rev().map(|line| format!("{line}\n")).collect();
+    assert_eq!(of(&backwards), (LogDirection::NewestFirst, 0, plain), "{tac}");
+}
+
+/// A monitor shows its latest deadlock whenever it is asked.
+#[test]
+fn a_deadlock_that_is_shown_again_counts_once() {
+    for (server, text) in &TEXTS[4..] {
+        let polls = text.repeat(3);
+        let gathered = gathered_deadlocks(read_deadlocks(&polls).tellings);
+        assert_eq!(gathered.clusters, deadlock_clusters(text), "{server}");
+        assert_eq!((gathered.repeated, gathered.repeated_tellings), (1, 3), "{server}");
+        // The same numbers of another server, at another time.
+        let other = text.replace("2026-11-25 02:3", "2026-11-25 02:4");
+        assert_ne!(other, **text);
+        assert_eq!(deadlock_clusters(&(polls + &other))[0].count, 2, "{server}");
+    }
+    // In the log, and in the monitor after it.
+    let log = "2026-11-25  2:37:43 13 [Note] InnoDB: Transactions deadlock detected, dumping \
+               detailed information.\n";
+    let account = TEXTS[4].1.split_once("0x7f0402fbf6c0\n").unwrap().1;
+    let both = format!("{log}{account}\n{}", TEXTS[4].1);
+    assert_eq!(deadlock_clusters(&both), deadlock_clusters(TEXTS[4].1));
+    let twice = TEXTS[0].1.repeat(2);
+    assert_eq!(deadlock_clusters(&twice), deadlock_clusters(TEXTS[0].1), "a log, twice");
+}
+
+/// The server's log and the error of a driver, in one file.
+#[test]
+fn a_driver_tells_what_the_server_has_told() {
+    let waits = |lock: &str, other: &str| {
+        format!(
+            "Process 7 waits for {lock}; blocked by process 8.\n\
+             Process 8 waits for {other}; blocked by process 7.\n"
+        )
+    };
+    let told = |details: &str| {
+        let server = format!(
+            "2026-01-01 00:00:00.000 UTC [7] ERROR:  deadlock detected\n2026-01-01 00:00:00.000 UTC \
+             [7] DETAIL:  {}\tProcess 7: UPDATE a SET x=1\n\tProcess 8: UPDATE b SET x=1\n",
+            details.replace("\nProcess 8", "\n\tProcess 8")
+        );
+        let driver = format!(
+            "psycopg2.errors.DeadlockDetected: deadlock detected\nDETAIL:  {details}HINT:  See \
+             server log for query details.\n"
+        );
+        (server, driver)
+    };
+    let (server, driver) = told(&waits("ShareLock on transaction 2", "ShareLock on transaction 1"));
+    for text in [server.clone() + &driver, driver.clone() + &server] {
+        let gathered = gathered_deadlocks(read_deadlocks(&text).tellings);
+        assert_eq!(gathered.clusters, deadlock_clusters(&server), "{text}");
+        assert_eq!((gathered.repeated, gathered.doubtful), (1, 0), "{text}");
+    }
+    // Connections of a pool may wait for the same tables again.
+    let lock = "ShareLock on relation 5 of database 1";
+    let (server, driver) = told(&waits(lock, lock));
+    let gathered = gathered_deadlocks(read_deadlocks(&(server + &driver)).tellings);
+    let count: u64 = gathered.clusters.iter().map(|one| one.count).sum();
+    assert_eq!((count, gathered.repeated, gathered.doubtful), (2, 0, 1), "{gathered:?}");
+    // Another server gives the same numbers at another time.
+    let (server, _) = told(&waits("ShareLock on transaction 2", "ShareLock on transaction 1"));
+    let later = server.replace("00:00:00", "00:05:00");
+    assert_eq!(deadlock_clusters(&(server + &later))[0].count, 2);
+}
+
+/// Lines of two servers, or of two backends, turn by turn.
+#[test]
+fn mixed_logs_are_parted() {
+    let mixed = |logs: [String; 2]| -> String {
+        let mut lines: Vec<_> = logs.iter().map(|log| log.lines()).collect();
+        let mut text = String::new();
+        loop {
+            let next: Vec<&str> = lines.iter_mut().filter_map(Iterator::next).collect();
+            if next.is_empty() {
+                return text;
+            }
+            next.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+        }
+    };
+    type Carried = fn(&str, usize, &str) -> String;
+    let ways: [(&str, Carried); 4] = [
+        ("composed", |name, _, line| format!("{name}-1  | {line}")),
+        ("pods", |name, _, line| format!("[pod/{name}-0/db] {line}")),
+        ("syslog", |name, at, line| {
+            format!("Jan  1 00:00:00 host {name}[{at}]: {}", line.replace('\t', "#011"))
+        }),
+        ("json", |name, _, line| {
+            serde_json::json!({ "log": line, "kubernetes": { "pod_name": name } }).to_string()
+        }),
+    ];
+    for (a, b) in [(TEXTS[0], TEXTS[4]), (TEXTS[1], TEXTS[2]), (TEXTS[3], TEXTS[3])] {
+        let all = [a.1.to_owned(), b.1.replace("2026-11-25", "2026-11-26")];
+        let plain = deadlock_clusters(&all.concat());
+        for (way, before) in ways {
+            let [a, b] = &all;
+            let of = |text: &str, name, at| wrapped(text, |line| before(name, at, line));
+            let text = mixed([of(a, "one", 7), of(b, "two", 8)]);
+            let reading = read_deadlocks(&text);
+            assert_eq!((reading.sources, reading.unread.len()), (2, 0), "{way}");
+            assert_eq!(deadlock_clusters(&text), plain, "{way}: {text}");
+        }
+    }
+    // Each backend names itself in its prefix.
+    let one = |process: usize| {
+        let other = 10 * process;
+        let lines = [
+            "ERROR:  deadlock detected".to_owned(),
+            format!(
+                "DETAIL:  Process {process} waits for ShareLock on transaction {other}; blocked by \
+                 process {other}.\n\tProcess {other} waits for ShareLock on transaction {process}; \
+                 blocked by process {process}."
+            ),
+            format!("CONTEXT:  while updating tuple (0,2) in relation \"t{process}\""),
+            "STATEMENT:  UPDATE".to_owned(),
+        ];
+        lines.map(|line| format!("2026-01-01 00:00:00.000 UTC [{process}] {line}\n"))
+    };
+    let turns: String = one(7).into_iter().zip(one(8)).map(|(a, b)| a + &b).collect();
+    let reading = read_deadlocks(&turns);
+    assert_eq!((reading.tellings.len(), reading.unread.len()), (2, 0), "{turns}");
+    assert_eq!(deadlock_clusters(&turns), deadlock_clusters(&[one(7), one(8)].concat().concat()));
+}
+
+/// A client that was a victim is told no more than that.
+#[test]
+fn errors_of_clients_are_counted_apart() {
+    let error = "2026-01-01T00:00:00.1Z 5 [ERROR] [MY-010584] [Repl] Could not execute: Deadlock \
+                 found when trying to get lock; try restarting transaction\n";
+    let reading = read_deadlocks(error);
+    assert_eq!((&reading.client_errors[..], reading.tellings.len()), (&[1][..], 0));
+    let reading = read_deadlocks(&(TEXTS[1].1.to_owned() + error));
+    assert_eq!(reading.client_errors, [TEXTS[1].1.lines().count() + 1]);
+    assert_eq!(gathered_deadlocks(reading.tellings).clusters, deadlock_clusters(TEXTS[1].1));
+}
+
+/// Readers keep what belongs to one deadlock of a sensible size, whatever a text tells.
+#[test]
+fn endless_accounts_are_none() {
+    let transactions: String =
+        (0..5_000).map(|at| format!("TRANSACTION {at}, ACTIVE 1 sec\n")).collect();
+    let processes: String = (0..5_000)
+        .map(|at| {
+            format!("Process {at} waits for ShareLock on transaction 1; blocked by process 1.\n")
+        })
+        .collect();
+    for (text, unread) in [
+        (transactions.clone(), vec![1]),
+        (format!("*** (1) TRANSACTION:\n{transactions}"), vec![2]),
+        (format!("ERROR:  deadlock detected\nDETAIL:  {processes}"), vec![1]),
+    ] {
+        let reading = read_deadlocks(&text);
+        assert_eq!((reading.tellings.len(), reading.unread), (0, unread), "{}", &text[..99]);
+    }
+    // A statement that is longer than any server writes is cut, and says so.
+    let long = TEXTS[3].1.replace("SET qty", &format!("SET {} qty", "a, ".repeat(100_000)));
+    let clusters = deadlock_clusters(&long);
+    let cut = statements(&clusters[0])[0];
+    assert!(cut.ends_with(" …") && cut.len() < 100_000, "{} bytes", cut.len());
 }
 
 /// What a text was taken for, how much of it has no part, and what was not understood.

@@ -21,6 +21,26 @@ pub struct DeadlockInput {
     pub passed_over: usize,
     /// Lines that speak of a deadlock of which nothing was understood.
     pub unread: Vec<usize>,
+    /// Lines with the error of a client that was a victim, which tells no more.
+    pub client_errors: Vec<usize>,
+    /// Whether the newest line stands first, so that it was turned around.
+    pub newest_first: bool,
+    /// Containers, hosts and processes whose lines are in it, where their names are told.
+    pub sources: usize,
+}
+
+/// What was read, and the deadlocks of all of it.
+pub struct DeadlocksShown {
+    /// The texts.
+    pub inputs: Vec<DeadlockInput>,
+    /// By signature, each deadlock counted once.
+    pub clusters: Vec<DeadlockCluster>,
+    /// Deadlocks that are told more often than they happened.
+    pub repeated: u64,
+    /// How often all of these are told.
+    pub repeated_tellings: u64,
+    /// Deadlocks that may be the same as another one that is counted.
+    pub doubtful: u64,
 }
 
 #[derive(Serialize)]
@@ -28,6 +48,9 @@ struct Document<'a> {
     schema: u32,
     inputs: &'a [DeadlockInput],
     deadlocks: u64,
+    repeated: u64,
+    repeated_tellings: u64,
+    doubtful: u64,
     clusters: Vec<Cluster<'a>>,
 }
 
@@ -46,11 +69,8 @@ struct Party<'a> {
 
 /// A paragraph for each cluster and each of its parties, below what was read. Ends with a line
 /// feed.
-pub fn deadlocks_text(
-    inputs: &[DeadlockInput],
-    clusters: &[DeadlockCluster],
-    width: usize,
-) -> String {
+pub fn deadlocks_text(shown: &DeadlocksShown, width: usize) -> String {
+    let DeadlocksShown { inputs, clusters, .. } = shown;
     let all: u64 = clusters.iter().map(|one| one.count).sum();
     let mut text = match (all, clusters.len()) {
         (0, _) => "no deadlocks\n".to_owned(),
@@ -58,8 +78,9 @@ pub fn deadlocks_text(
         (all, 1) => format!("{all} deadlocks of 1 kind\n"),
         (all, kinds) => format!("{all} deadlocks of {kinds} kinds\n"),
     };
-    for input in inputs {
-        text.push_str(&paragraph(&printable(&in_words(input)), width, "  ", "    "));
+    let read = inputs.iter().map(in_words);
+    for line in read.chain(notes(shown)) {
+        text.push_str(&paragraph(&printable(&line), width, "  ", "    "));
     }
     for cluster in clusters {
         text.push_str(&format!("\n{} ×\n", cluster.count));
@@ -70,15 +91,53 @@ pub fn deadlocks_text(
     text
 }
 
+/// What was told more often than it happened.
+fn notes(shown: &DeadlocksShown) -> Vec<String> {
+    let mut notes = Vec::new();
+    match (shown.repeated, shown.repeated_tellings) {
+        (0, _) => {}
+        (1, times) => notes.push(format!("1 deadlock is shown {times} times, and counts once")),
+        (more, times) => notes.push(format!(
+            "{more} deadlocks are shown {times} times together, and count once each"
+        )),
+    }
+    match shown.doubtful {
+        0 => {}
+        1 => notes.push(
+            "1 of them may be the same as another one: the same processes wait for the same \
+             locks, and nothing tells when"
+                .to_owned(),
+        ),
+        more => notes.push(format!(
+            "{more} of them may be the same as others: the same processes wait for the same \
+             locks, and nothing tells when"
+        )),
+    }
+    notes
+}
+
 /// `error.log: error log of MySQL or MariaDB, 120 lines, 41 of them passed over`
 fn in_words(input: &DeadlockInput) -> String {
-    let DeadlockInput { file, taken_for, lines, passed_over, unread } = input;
+    let DeadlockInput { file, taken_for, lines, passed_over, unread, client_errors, .. } = input;
     let kinds = taken_for.join(" and ");
     let mut text = format!("{file}: {kinds}, {lines} lines, {passed_over} of them passed over");
+    if input.newest_first {
+        text.push_str("; the newest stand first, so they were turned around");
+    }
+    if input.sources > 1 {
+        text.push_str(&format!("; lines of {} sources, each read by itself", input.sources));
+    }
     if let Some(first) = unread.first() {
         let count = unread.len();
         text.push_str(&format!(
             "; {count} more announced that could not be understood, the first in line {first}"
+        ));
+    }
+    if let Some(first) = client_errors.first() {
+        let count = client_errors.len();
+        text.push_str(&format!(
+            "; {count} errors of clients that were victims, the first in line {first}, which may \
+             be of the same deadlocks"
         ));
     }
     text
@@ -108,11 +167,15 @@ fn party(of: &DeadlockParty) -> Party<'_> {
 }
 
 /// The same as JSON, indented, ending with a line feed.
-pub fn deadlocks_json(inputs: &[DeadlockInput], clusters: &[DeadlockCluster]) -> String {
+pub fn deadlocks_json(shown: &DeadlocksShown) -> String {
+    let DeadlocksShown { inputs, clusters, repeated, repeated_tellings, doubtful } = shown;
     let document = Document {
         schema: SCHEMA,
         inputs,
         deadlocks: clusters.iter().map(|one| one.count).sum(),
+        repeated: *repeated,
+        repeated_tellings: *repeated_tellings,
+        doubtful: *doubtful,
         clusters: clusters
             .iter()
             .map(|one| Cluster {

@@ -119,6 +119,9 @@ fn deadlocks_of_logs_are_clustered_by_the_command() {
     let text = home.dbdyno(["deadlocks", &files[0]]).out;
     assert!(text.starts_with("4 deadlocks of 2 kinds\n"), "{text}");
     assert!(text.contains("waits for index PRIMARY of table dbdyno.stock: X"), "{text}");
+    let twice =
+        home.dbdyno(["deadlocks", &log("mysql-8.0.33.status"), &log("mysql-8.0.33.status")]);
+    assert!(twice.out.contains("1 deadlock is shown 2 times, and counts once"), "{twice:?}");
     let missing = home.dbdyno(["deadlocks", "/nowhere/error.log"]);
     assert_eq!(missing.code, 2, "{missing:?}");
     assert!(missing.err.contains("could not read /nowhere/error.log"), "{missing:?}");

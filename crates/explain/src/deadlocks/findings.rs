@@ -1,14 +1,128 @@
-//! What a reader of logs has found.
+//! What readers of logs have found: deadlocks as they were told, and which of these are the same.
+//!
+//! ```text
+//!   transactions, processes ──▶ key ──▶ told by the server at 10:00   ┐ the same
+//!                                       told by the server at 10:00   ┘
+//!                                       told by the server at 10:05     another one
+//!                                       told by a client                one of them, if the key is
+//!                                                                       never given twice
+//! ```
+//!
+//! A monitor shows its latest deadlock whenever it is asked, and the log of an application repeats
+//! what the server's log has told. The victim of a deadlock is gone, and its transaction's number
+//! with it, so that the numbers of all transactions are of one deadlock of a server; another server
+//! may give the same ones, at another time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use dbdyno_model::DeadlockParty;
+
+use super::carried::Source;
+use super::order::Moment;
 
 /// The deadlocks of a log, and how much of it tells of them.
 #[derive(Default)]
 pub(super) struct Findings {
-    /// Each as its parties.
-    pub(super) deadlocks: Vec<Vec<DeadlockParty>>,
+    pub(super) tellings: Vec<DeadlockTelling>,
     /// Lines that have a part in one.
     pub(super) used: usize,
     /// Numbers of lines that announce one which is not told.
     pub(super) unread: Vec<usize>,
+}
+
+/// A deadlock as it was told once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadlockTelling {
+    /// Who took part.
+    pub(super) parties: Vec<DeadlockParty>,
+    pub(super) identity: Identity,
+}
+
+/// By what a deadlock is known again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// Of its transactions or processes, and what they wait for.
+    pub(super) key: u64,
+    /// Whether a server never gives the key twice.
+    pub(super) uniqueness: Uniqueness,
+    pub(super) witness: Witness,
+    pub(super) moment: Option<Moment>,
+    pub(super) source: Source,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Uniqueness {
+    Unique,
+    MayRecur,
+}
+
+/// Who tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Witness {
+    Log,
+    Status,
+    Client,
+}
+
+/// A key of parts whose order is chance.
+pub(super) fn key_of<'a>(parts: impl Iterator<Item = &'a str>) -> u64 {
+    let mut parts: Vec<&str> = parts.collect();
+    parts.sort_unstable();
+    let mut hasher = DefaultHasher::new();
+    parts.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Deadlocks that were told with one key.
+pub(super) struct Known {
+    /// Who took part, as the telling has it that tells most.
+    pub(super) parties: Vec<DeadlockParty>,
+    /// How many they are.
+    pub(super) count: u64,
+    /// How many of them may be the same as another one.
+    pub(super) doubtful: u64,
+    /// How often they were told.
+    pub(super) shown: u64,
+}
+
+/// Puts together what is told of the same deadlock, in the order in which they came.
+pub(super) fn known(tellings: impl Iterator<Item = DeadlockTelling>) -> Vec<Known> {
+    let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut groups: Vec<Vec<DeadlockTelling>> = Vec::new();
+    for telling in tellings {
+        let place = *places.entry(telling.identity.key).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(telling),
+            None => groups.push(vec![telling]),
+        }
+    }
+    groups.into_iter().map(one_key).collect()
+}
+
+fn one_key(group: Vec<DeadlockTelling>) -> Known {
+    type Places = BTreeSet<(Source, Option<Moment>)>;
+    let mut moments: BTreeMap<Witness, (Places, u64)> = BTreeMap::new();
+    for DeadlockTelling { identity, .. } in &group {
+        let (known, untimed) = moments.entry(identity.witness).or_default();
+        match (identity.source, identity.moment) {
+            (source, None) if !source.is_told() => *untimed += 1,
+            place => drop(known.insert(place)),
+        }
+    }
+    let is_unique = group.iter().any(|one| one.identity.uniqueness == Uniqueness::Unique);
+    let timed = moments.values().map(|(known, _)| known.len() as u64);
+    let least = timed.clone().max().unwrap_or(0).max(1);
+    let most = timed.sum::<u64>() + moments.values().map(|(_, untimed)| untimed).sum::<u64>();
+    let count = if is_unique { least } else { most };
+    let shown = group.len() as u64;
+    // Statements first, for a client is told none.
+    let size = |one: &DeadlockTelling| {
+        let statements = one.parties.iter().filter(|party| !party.statement.is_empty()).count();
+        let locks = |party: &DeadlockParty| party.waits_for.len() + party.holds.len();
+        (statements, one.parties.iter().map(locks).sum::<usize>())
+    };
+    let fullest = group.into_iter().reduce(|a, b| if size(&b) > size(&a) { b } else { a });
+    let parties = fullest.map_or_else(Vec::new, |one| one.parties);
+    Known { parties, count, doubtful: count - least, shown }
 }

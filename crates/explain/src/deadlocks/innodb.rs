@@ -15,11 +15,15 @@
 //! same index and records; and where no locks are told that somebody has, for a table that another
 //! one's statement names. More than two that close no cycle are told of as not understood.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use dbdyno_model::{DeadlockParty, Dialect};
 
-use super::findings::Findings;
-use super::lines::{Line, is_date};
-use super::statement::statement_with_holes;
+use super::carried::Source;
+use super::findings::{DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of};
+use super::lines::Line;
+use super::order::{Moment, begins_with_date, moment};
+use super::statement::Statement;
 
 /// Lines of a statement that are kept.
 const STATEMENT_LINES: usize = 64;
@@ -27,35 +31,60 @@ const STATEMENT_LINES: usize = 64;
 const LOCK_BYTES_MOST: usize = 1_000;
 /// How many take part where no heading says so.
 const PARTIES_UNTOLD: usize = 2;
+/// Where no heading says so, more are not looked at for whether their cycle has closed.
+const PARTIES_UNTOLD_MOST: usize = 16;
+/// InnoDB gives up a search that goes deeper.
+const PARTIES_MOST: usize = 200;
+/// Locks of a deadlock; it prints a few of each transaction.
+const LOCKS_MOST: usize = 2_000;
+/// Records of a page have numbers below this.
+const RECORDS_MOST: u32 = 1 << 13;
 
-/// The deadlocks of a log.
-pub(super) fn deadlocks(lines: &[Line]) -> Findings {
-    let mut reader = Reader::default();
-    lines.iter().for_each(|line| reader.line(line));
-    reader.end();
-    reader.findings
+/// Whether a line may begin an account; most lines of a log do not, and need not be looked at.
+pub(super) fn may_begin(line: &Line<'_>) -> bool {
+    line.text.contains("TRANSACTION") || line.text.contains("eadlock") || begins_one(line.text)
 }
 
 /// Whether a line begins the account of a transaction.
-pub(super) fn is_of_a_transaction(line: &Line) -> bool {
-    transaction(own_text(&line.text)).is_some()
+pub(super) fn is_of_a_transaction(line: &Line<'_>) -> bool {
+    line.text.contains("TRANSACTION ") && transaction(own_text(line.text)).is_some()
 }
 
+/// Whether a line is the error by which a client is told that its transaction was a victim.
+pub(super) fn is_error_of_a_client(line: &Line<'_>) -> bool {
+    line.text.contains("Deadlock found when trying to get lock")
+}
+
+/// Reads what one server tells, line by line.
 #[derive(Default)]
-struct Reader {
-    findings: Findings,
-    /// Parties of the deadlock that is being told, each with the number of its transaction.
-    parties: Vec<(String, DeadlockParty)>,
+pub(super) struct Reader {
+    /// Parties of the deadlock that is being told.
+    parties: Vec<Party>,
     /// Locks with the number of their transaction, which may be told of later.
     locks: Vec<Lock>,
     part: Part,
     headings: Headings,
     /// Where the deadlock was announced, or its first line.
     announced: Option<usize>,
+    /// Who tells, and when.
+    witness: Option<Witness>,
+    moment: Option<Moment>,
+    source: Source,
     /// The beginning of a lock that a page has broken into several lines.
     broken: Option<String>,
     /// Lines that it has taken.
     used: usize,
+}
+
+/// A transaction that is told of.
+#[derive(Default)]
+struct Party {
+    transaction: String,
+    /// Thread and query, by which the transaction is known again on any server.
+    thread: String,
+    /// Names in its statement, in small letters.
+    names: BTreeSet<String>,
+    told: DeadlockParty,
 }
 
 /// A lock that is told of.
@@ -65,8 +94,8 @@ struct Lock {
     text: String,
     /// Space, page, index and table.
     place: String,
-    /// Records of the page, as far as they are told.
-    records: Vec<u32>,
+    /// Records of the page, as far as they are told, a bit each.
+    records: Vec<u64>,
     state: LockState,
 }
 
@@ -77,14 +106,14 @@ enum LockState {
 }
 
 /// Where in the account of a transaction a line stands.
-#[derive(Default, PartialEq)]
+#[derive(Default)]
 enum Part {
     #[default]
     Outside,
     /// Behind its first line.
     Head,
-    /// In its statement, of which these lines are known.
-    Statement(Vec<String>),
+    /// In its statement, of which so much is known.
+    Statement(Statement),
     /// Behind it.
     Locks,
 }
@@ -98,138 +127,200 @@ enum Headings {
 }
 
 impl Reader {
-    fn line(&mut self, line: &Line) {
+    pub(super) fn line(&mut self, line: &Line<'_>, findings: &mut Findings) {
         let joined = self.broken.take().map(|begun| format!("{begun} {}", line.text.trim()));
-        let text = own_text(joined.as_deref().unwrap_or(&line.text));
+        let text = own_text(joined.as_deref().unwrap_or(line.text));
         if begins_one(text) {
-            self.end();
-            self.announced = Some(line.number).filter(|_| !text.contains("END OF"));
+            self.end(findings);
+            let is_begun = !text.contains("END OF");
+            self.announced = Some(line.number).filter(|_| is_begun);
+            let is_status = text.contains("LATEST DETECTED");
+            self.witness = Some(if is_status { Witness::Status } else { Witness::Log });
+            self.moment = line.moment.filter(|_| !is_status);
             return;
         }
         if let Some(number) = heading(text) {
             if number == 1 {
                 let announced = self.announced.take_if(|_| self.parties.is_empty());
-                self.end();
-                self.announced = announced;
+                let (witness, moment) = (self.witness.take(), self.moment.take());
+                self.end(findings);
+                if announced.is_some() {
+                    (self.announced, self.witness, self.moment) = (announced, witness, moment);
+                }
             }
             self.headings = Headings::Some;
             self.used += 1;
         } else if let Some(transaction) = transaction(text) {
-            self.begin(transaction, line.number);
+            self.begin(transaction, line, findings);
         } else if text.starts_with("*** WE ROLL BACK") {
-            self.end();
+            self.end(findings);
         } else if let Some(lock) = lock(text) {
             self.close_statement();
-            self.locks.push(lock);
+            if !self.parties.is_empty() && self.locks.len() <= LOCKS_MOST {
+                self.locks.push(lock);
+            }
             self.used += 1;
         } else if is_begun_lock(text) {
             self.close_statement();
             self.broken = Some(text.to_owned());
-        } else if text.starts_with("***") || is_held(text) || is_stamped(&line.text) {
+        } else if text.starts_with("***") || is_held(text) || is_stamped(line.text) {
             self.close_statement();
+            if self.witness == Some(Witness::Status) && self.parties.is_empty() {
+                self.moment = self.moment.or_else(|| moment(text));
+            }
         } else {
             self.go_on(text);
         }
     }
 
-    fn begin(&mut self, transaction: &str, number: usize) {
+    /// Whether nothing is being told.
+    pub(super) fn is_idle(&self) -> bool {
+        self.announced.is_none()
+            && self.parties.is_empty()
+            && self.headings == Headings::None
+            && self.broken.is_none()
+    }
+
+    fn begin(&mut self, transaction: &str, line: &Line<'_>, findings: &mut Findings) {
         self.close_statement();
-        let is_full = self.headings == Headings::None && self.is_closed();
-        if is_full || self.parties.iter().any(|(known, _)| known == transaction) {
-            self.end();
+        let is_full = self.headings == Headings::None
+            && self.parties.len() <= PARTIES_UNTOLD_MOST
+            && self.is_closed();
+        if is_full || self.parties.iter().any(|known| known.transaction == transaction) {
+            self.end(findings);
         }
-        self.announced.get_or_insert(number);
-        self.parties.push((transaction.to_owned(), DeadlockParty::default()));
+        self.announced.get_or_insert(line.number);
+        self.source = line.source;
+        if self.parties.len() <= PARTIES_MOST {
+            let transaction = transaction.to_owned();
+            self.parties.push(Party { transaction, ..Party::default() });
+        }
         self.part = Part::Head;
         self.used += 1;
     }
 
     fn go_on(&mut self, line: &str) {
-        self.used += usize::from(self.part != Part::Outside);
+        self.used += usize::from(!matches!(self.part, Part::Outside));
         match &mut self.part {
-            Part::Head if line.contains("thread id ") => self.part = Part::Statement(Vec::new()),
-            Part::Statement(lines) if lines.len() < STATEMENT_LINES => lines.push(line.to_owned()),
+            Part::Head if line.contains("thread id ") => {
+                if let Some(party) = self.parties.last_mut() {
+                    party.thread = thread(line).to_owned();
+                }
+                self.part = Part::Statement(Statement::of_lines(STATEMENT_LINES));
+            }
+            Part::Statement(statement) => statement.line(line),
             Part::Locks => {
                 if let (Some(record), Some(lock)) = (record(line), self.locks.last_mut()) {
-                    lock.records.push(record);
+                    lock.add(record);
                 }
             }
-            Part::Outside | Part::Head | Part::Statement(_) => {}
+            Part::Outside | Part::Head => {}
         }
     }
 
     /// Whether each of the transactions waits for another one, and all of them hang together.
     fn is_closed(&self) -> bool {
         let count = self.parties.len();
-        let waits = |from: usize, to: usize| from != to && self.waits_for(from, to);
+        let owners: BTreeMap<&str, usize> =
+            (0..).zip(&self.parties).map(|(at, party)| (&*party.transaction, at)).collect();
+        let mut waiting: Vec<Vec<&Lock>> = vec![Vec::new(); count];
+        let mut held = waiting.clone();
+        for lock in &self.locks {
+            let Some(owner) = owners.get(&*lock.transaction) else { continue };
+            match lock.state {
+                LockState::Waiting => waiting[*owner].push(lock),
+                LockState::Held => held[*owner].push(lock),
+            }
+        }
+        let is_told = self.locks.iter().any(|lock| lock.state == LockState::Held);
+        let waits = |from: usize, to: usize| {
+            // A transaction waits for one lock, which may be told of twice.
+            let mut wanted = waiting[from].iter().rev().take(2);
+            from != to
+                && wanted.any(|wanted| match is_told {
+                    true => held[to].iter().any(|held| wanted.meets(held)),
+                    false => self.parties[to].names.contains(&table_of(&wanted.place)),
+                })
+        };
         let (mut reached, mut open) = (vec![false; count], vec![0]);
         while let Some(from) = open.pop().filter(|from| *from < count) {
             if !std::mem::replace(&mut reached[from], true) {
-                open.extend((0..count).filter(|to| waits(from, *to)));
+                open.extend((0..count).filter(|to| !reached[*to] && waits(from, *to)));
             }
         }
         let is_waited_for = |to: usize| (0..count).any(|from| waits(from, to));
         count >= PARTIES_UNTOLD && reached.iter().all(|it| *it) && is_waited_for(0)
     }
 
-    fn waits_for(&self, from: usize, to: usize) -> bool {
-        let of = |at: usize, state: LockState| {
-            let transaction = &self.parties[at].0;
-            let is_it = move |lock: &&Lock| lock.transaction == *transaction && lock.state == state;
-            self.locks.iter().filter(is_it)
-        };
-        let is_told = self.locks.iter().any(|lock| lock.state == LockState::Held);
-        let statement = self.parties[to].1.statement.to_ascii_lowercase();
-        of(from, LockState::Waiting).any(|wanted| match is_told {
-            true => of(to, LockState::Held).any(|held| wanted.meets(held)),
-            false => names(&statement, table_of(&wanted.place)),
-        })
-    }
-
     fn close_statement(&mut self) {
-        if self.part == Part::Outside {
+        if matches!(self.part, Part::Outside) {
             return;
         }
-        if let Part::Statement(lines) = std::mem::replace(&mut self.part, Part::Locks)
-            && let Some((_, party)) = self.parties.last_mut()
+        if let Part::Statement(statement) = std::mem::replace(&mut self.part, Part::Locks)
+            && let Some(party) = self.parties.last_mut()
         {
-            party.statement = statement_with_holes(&lines.join("\n"), Dialect::Mysql);
+            party.told.statement = statement.with_holes(Dialect::Mysql);
+            party.names = names_in(&party.told.statement);
         }
     }
 
     /// Ends the deadlock that is being told. One transaction alone is none.
-    fn end(&mut self) {
+    pub(super) fn end(&mut self, findings: &mut Findings) {
         self.close_statement();
-        let is_doubtful = self.headings == Headings::None
-            && self.parties.len() > PARTIES_UNTOLD
-            && !self.is_closed();
+        let count = self.parties.len();
+        let is_untold = self.headings == Headings::None && count > PARTIES_UNTOLD;
+        let is_doubtful = count > PARTIES_MOST
+            || self.locks.len() > LOCKS_MOST
+            || (is_untold && !self.is_closed());
+        let identity = self.identity();
+        let owners: BTreeMap<String, usize> =
+            (0..).zip(&self.parties).map(|(at, party)| (party.transaction.clone(), at)).collect();
         for Lock { transaction, text, state, .. } in self.locks.drain(..) {
-            let of = self.parties.iter_mut().find(|(known, _)| *known == transaction);
-            let Some((_, party)) = of else { continue };
+            let Some(owner) = owners.get(&transaction) else { continue };
+            let party = &mut self.parties[*owner].told;
             match state {
                 LockState::Waiting => party.waits_for.push(text),
                 LockState::Held => party.holds.push(text),
             }
         }
-        let parties: Vec<DeadlockParty> = self.parties.drain(..).map(|(_, party)| party).collect();
-        let announced = self.announced.take();
+        let parties: Vec<DeadlockParty> = self.parties.drain(..).map(|party| party.told).collect();
         if parties.len() >= PARTIES_UNTOLD && !is_doubtful {
-            self.findings.deadlocks.push(parties);
-            self.findings.used += self.used;
+            findings.tellings.push(DeadlockTelling { parties, identity });
+            findings.used += self.used;
         } else {
-            self.findings.unread.extend(announced);
+            findings.unread.extend(self.announced);
         }
-        self.part = Part::Outside;
-        self.headings = Headings::None;
-        self.used = 0;
+        *self = Reader::default();
+    }
+
+    fn identity(&self) -> Identity {
+        let parts = |party: &Party| format!("{} {}", party.transaction, party.thread);
+        let parts: Vec<String> = self.parties.iter().map(parts).collect();
+        let has_handle = |party: &Party| party.thread.contains("handle");
+        let is_unique = self.parties.iter().all(has_handle);
+        Identity {
+            key: key_of(parts.iter().map(String::as_str)),
+            uniqueness: if is_unique { Uniqueness::Unique } else { Uniqueness::MayRecur },
+            witness: self.witness.unwrap_or(Witness::Log),
+            moment: self.moment,
+            source: self.source,
+        }
     }
 }
 
 impl Lock {
+    fn add(&mut self, record: u32) {
+        let (word, bit) = ((record / 64) as usize, record % 64);
+        if record < RECORDS_MOST {
+            self.records.resize(self.records.len().max(word + 1), 0);
+            self.records[word] |= 1 << bit;
+        }
+    }
+
     /// Whether both are of the same records, as far as these are told.
     fn meets(&self, other: &Lock) -> bool {
         let is_untold = self.records.is_empty() || other.records.is_empty();
-        let shares = || self.records.iter().any(|record| other.records.contains(record));
+        let shares = || self.records.iter().zip(&other.records).any(|(a, b)| a & b != 0);
         self.place == other.place && (is_untold || shares())
     }
 }
@@ -246,17 +337,25 @@ fn record(line: &str) -> Option<u32> {
     line.strip_prefix("Record lock, heap no ")?.split(' ').next()?.parse().ok()
 }
 
-/// The name of a table, without its database, out of `index x of table `d`.`t``.
-fn table_of(place: &str) -> &str {
-    let table = place.rsplit_once("table ").map_or(place, |(_, table)| table).trim();
-    let table = table.rsplit_once('.').map_or(table, |(_, table)| table);
-    table.trim_matches('`')
+/// `MySQL thread id 7, OS thread handle 1, query id 2`, without the host and what it does.
+fn thread(line: &str) -> &str {
+    let end = line.find("query id ").map(|at| at + "query id ".len());
+    let digits = end.map(|end| line[end..].bytes().take_while(u8::is_ascii_digit).count());
+    end.zip(digits).map_or(line, |(end, digits)| &line[..end + digits])
 }
 
-/// Whether a statement in small letters has this name as a word of its own.
-fn names(statement: &str, name: &str) -> bool {
+/// The name of a table, without its database, out of `index x of table `d`.`t``, in small letters.
+fn table_of(place: &str) -> String {
+    let table = place.rsplit_once("table ").map_or(place, |(_, table)| table).trim();
+    let table = table.rsplit_once('.').map_or(table, |(_, table)| table);
+    table.trim_matches('`').to_lowercase()
+}
+
+/// The words of a statement, in small letters.
+fn names_in(statement: &str) -> BTreeSet<String> {
     let is_of_a_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    statement.split(|c| !is_of_a_name(c)).any(|word| word.eq_ignore_ascii_case(name))
+    let words = statement.split(|c| !is_of_a_name(c)).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
 }
 
 /// Whether a line is a lock that goes on in the next one.
@@ -274,9 +373,10 @@ fn is_held(line: &str) -> bool {
 }
 
 fn begins_one(line: &str) -> bool {
-    line.contains("LATEST DETECTED DEADLOCK")
-        || line.contains("ransactions deadlock detected")
-        || line.contains("END OF INNODB MONITOR OUTPUT")
+    line.len() >= "LATEST DETECTED DEADLOCK".len()
+        && (line.contains("LATEST DETECTED DEADLOCK")
+            || line.contains("ransactions deadlock detected")
+            || line.contains("END OF INNODB MONITOR OUTPUT"))
 }
 
 /// `*** (2) TRANSACTION:`; pages take the stars for a list.
@@ -316,5 +416,5 @@ fn lock(line: &str) -> Option<Lock> {
 
 /// Whether a line begins with a date, as each record of a log does.
 fn is_stamped(line: &str) -> bool {
-    line.trim_start().get(..10).is_some_and(is_date)
+    begins_with_date(line.trim_start())
 }

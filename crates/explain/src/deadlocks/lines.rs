@@ -1,27 +1,42 @@
 //! The lines of a log, however it came: what others have put around them is taken off.
 //!
 //! ```text
-//!   > …          a quotation            db-1  | …            a composition of containers
-//!   [pod/a/b] …  a cluster's client     2026-01-01T… F …     a container's file, with its time
-//!   {"log": …}   a container's file     Jan  1 … host app[7]: …, <134>1 … - …   syslog, journal
+//!   text ──▶ entries ──▶ lines, one at a time, with where they come from
+//!            a line, a record of csvlog, an object of JSON, a row of a table
+//!
+//!   {"log": …}   a container's file, or what a store of logs gives out, in an array or one a line
+//!   "@timestamp",message   the same as a table
 //!   "a\nb"       what a client prints in one line
 //!   csvlog and jsonlog of PostgreSQL, and MySQL's JSON, are written as their plain text would be
 //! ```
+//!
+//! Lines are borrowed from the text where nothing within them has to change, and no list of them is
+//! made: a text may have a hundred million.
 
-use std::borrow::Cow;
+use super::carried::{Source, head, uncoloured, without_prefixes};
+use super::csv;
+use super::json::Object;
+use super::order::{Course, Moment, Order, Unit, is_date, moment};
 
-use serde_json::Value;
-
-/// A line, and where it stood.
-#[derive(Clone, Debug)]
-pub(super) struct Line {
-    /// From 1.
+/// A line as the server has written it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'t> {
+    /// Where it stood, from 1.
     pub(super) number: usize,
-    pub(super) text: String,
+    pub(super) source: Source,
+    /// When it was written, if that is told.
+    pub(super) moment: Option<Moment>,
+    pub(super) text: &'t str,
 }
 
-/// Prefixes of one line that are taken off, one behind the other.
-const PREFIXES_MOST: usize = 6;
+/// What was passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// Lines of the text.
+    pub(super) lines: usize,
+    pub(super) course: Course,
+}
+
 /// Columns of PostgreSQL's csvlog.
 const CSV_SEVERITY: usize = 11;
 const CSV_STATE: usize = 12;
@@ -29,243 +44,449 @@ const CSV_MESSAGE: usize = 13;
 const CSV_DETAIL: usize = 14;
 const CSV_CONTEXT: usize = 18;
 const CSV_QUERY: usize = 19;
-/// Lines of one record of a csvlog.
-const CSV_LINES_MOST: usize = 10_000;
 /// SQLSTATE of a deadlock.
 const DEADLOCK: &str = "40P01";
+/// Objects that are shipped in each other.
+const SHIPPED_MOST: usize = 4;
 
-/// The lines of a text.
-pub(super) fn lines(text: &str) -> Vec<Line> {
-    let mut all = Vec::new();
-    let mut raw = text.lines().enumerate();
-    while let Some((at, line)) = raw.next() {
-        let number = at + 1;
-        let line = &*uncoloured(line);
-        let line = without_prefixes(line);
-        if begins_csv(line) {
-            let mut record = line.to_owned();
-            let mut more = 0;
-            while record.matches('"').count() % 2 == 1 && more < CSV_LINES_MOST {
-                let Some((_, next)) = raw.next() else { break };
-                record.push('\n');
-                record.push_str(next);
-                more += 1;
+/// Gives each line of a text in this order. Of several blank ones together the first is given.
+pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)) -> Passed {
+    let walk = Walk::begin(text);
+    let mut opener =
+        Opener { source: Source::default(), moment: None, course: Course::default(), take };
+    let lines = match order {
+        Order::OldestFirst => {
+            let mut walk = walk;
+            while let Some(entry) = walk.next() {
+                opener.open(&entry);
             }
-            let fields = fields_of(&record);
-            if fields.len() <= CSV_QUERY {
-                // A prefix with commas in it.
-                record.lines().zip(number..).for_each(|(line, at)| push_plain(&mut all, at, line));
-                continue;
+            debug_assert!(walk.looked_at <= csv::LOOKS_MOST * (text.len() + 1), "not linear");
+            walk.number
+        }
+        Order::Turned(Unit::Line) if walk.layout == Layout::Lines => {
+            let lines = text.lines().count();
+            for (at, line) in text.lines().rev().enumerate() {
+                opener.open(&Entry { number: lines - at, text: line, form: Form::Line });
             }
-            let field = |at: usize| fields.get(at).map_or("", String::as_str);
-            let told = [CSV_SEVERITY, CSV_STATE, CSV_MESSAGE, CSV_DETAIL, CSV_CONTEXT, CSV_QUERY];
-            push_record(&mut all, number, told.map(field));
-        } else if let Some(object) = object_of(line) {
-            push_object(&mut all, number, &object);
+            lines
+        }
+        Order::Turned(unit) => turned(walk, unit, &mut opener),
+    };
+    Passed { lines, course: opener.course }
+}
+
+/// Gives entries from the last one on, with those behind them that have no time, or that have the
+/// same.
+fn turned(walk: Walk<'_>, unit: Unit, opener: &mut Opener<'_>) -> usize {
+    let mut groups = vec![walk];
+    let (mut walk, mut last) = (walk, None);
+    loop {
+        let begin = walk;
+        let Some(entry) = walk.next() else { break };
+        let found = entry.moment();
+        let is_same = unit == Unit::Moment && found == last;
+        if found.is_some() && !is_same || (unit == Unit::Line && entry.form != Form::Line) {
+            groups.push(begin);
+        }
+        last = found.or(last);
+    }
+    let mut end = walk;
+    for begin in groups.into_iter().rev() {
+        let length = begin.rest.len() - end.rest.len();
+        let mut group = Walk { rest: &begin.rest[..length], ..begin };
+        while let Some(entry) = group.next() {
+            opener.open(&entry);
+        }
+        end = begin;
+    }
+    walk.number
+}
+
+/// What stands in a text.
+#[derive(Clone, Copy, PartialEq)]
+enum Layout {
+    Lines,
+    /// Objects of an array.
+    Array,
+    /// Rows below a head, with the columns of the text and of the time.
+    Table {
+        text: usize,
+        time: Option<usize>,
+    },
+}
+
+/// A way through a text.
+#[derive(Clone, Copy)]
+struct Walk<'t> {
+    rest: &'t str,
+    /// Lines that were passed.
+    number: usize,
+    layout: Layout,
+    /// Bytes that were looked at for records, more than once as a rule.
+    looked_at: usize,
+}
+
+/// A line, or what else stands together.
+struct Entry<'t> {
+    number: usize,
+    text: &'t str,
+    form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Line,
+    Csv,
+    Object,
+    Row { text: usize, time: Option<usize> },
+}
+
+impl<'t> Walk<'t> {
+    fn begin(text: &'t str) -> Walk<'t> {
+        let array = text.trim_start().strip_prefix('[').map(str::trim_start);
+        if let Some(rest) = array.filter(|rest| rest.starts_with('{')) {
+            let number = count_lines(&text[..text.len() - rest.len()]);
+            return Walk { rest, number, layout: Layout::Array, looked_at: 0 };
+        }
+        let walk = Walk { rest: text, number: 0, layout: Layout::Lines, looked_at: 0 };
+        let first = text.trim_start();
+        let head = first.split('\n').next().unwrap_or_default();
+        let is_short = head.len() < 4_000 && head.contains(',');
+        let Some(head) = csv::record(head).filter(|_| is_short) else { return walk };
+        let named = |is: fn(&str) -> bool| head.fields.iter().position(|name| is(name));
+        match named(Object::is_shipped) {
+            Some(text) if head.fields.len() > 1 => {
+                Walk { layout: Layout::Table { text, time: named(Object::is_time) }, ..walk }
+            }
+            _ => walk,
+        }
+    }
+
+    fn next(&mut self) -> Option<Entry<'t>> {
+        if self.layout == Layout::Array {
+            let begin = self.rest.trim_start_matches([' ', '\t', '\r', '\n', ',']);
+            self.number += count_lines(&self.rest[..self.rest.len() - begin.len()]);
+            self.rest = begin;
+            if let Some((_, length)) = Object::read(begin) {
+                return Some(self.take(length, Form::Object));
+            }
+            // The end of the array, or no array at all.
+            self.layout = Layout::Lines;
+        }
+        let blank = self.rest.bytes().position(|b| b != b'\n' && b != b'\r');
+        let blank = blank.unwrap_or(self.rest.len());
+        if blank > 0 {
+            let entry = Entry { number: self.number + 1, text: "", form: Form::Line };
+            self.number += count_lines(&self.rest[..blank]);
+            self.rest = &self.rest[blank..];
+            return Some(entry);
+        }
+        if self.rest.is_empty() {
+            return None;
+        }
+        let length = self.rest.find('\n').unwrap_or(self.rest.len());
+        let form = match self.layout {
+            Layout::Table { text, time } => Form::Row { text, time },
+            _ if begins_csv(&self.rest[..length]) => Form::Csv,
+            _ => Form::Line,
+        };
+        let record = match form {
+            Form::Line => None,
+            _ => match csv::record_or_looked_at(self.rest) {
+                Ok(record) => {
+                    self.looked_at += record.length;
+                    Some(record)
+                }
+                Err(looked_at) => {
+                    self.looked_at += looked_at;
+                    None
+                }
+            },
+        };
+        // One with too few columns is a line with commas in its prefix.
+        let is_whole =
+            |record: &csv::Record<'_>| form != Form::Csv || record.fields.len() > CSV_QUERY;
+        Some(match record.filter(is_whole) {
+            Some(record) => self.take(record.length, form),
+            None => self.take(length, Form::Line),
+        })
+    }
+
+    /// The entry of so many bytes, and the end of its line.
+    fn take(&mut self, length: usize, form: Form) -> Entry<'t> {
+        let (text, rest) = self.rest.split_at(length);
+        let entry = Entry { number: self.number + 1, text, form };
+        let ended = rest.strip_prefix("\r\n").or(rest.strip_prefix('\n'));
+        let is_whole = ended.is_some() || rest.is_empty();
+        self.number += count_lines(text) + usize::from(is_whole);
+        self.rest = ended.unwrap_or(rest);
+        entry
+    }
+}
+
+fn count_lines(text: &str) -> usize {
+    text.bytes().filter(|b| *b == b'\n').count()
+}
+
+impl Entry<'_> {
+    /// When it was written.
+    fn moment(&self) -> Option<Moment> {
+        match self.form {
+            Form::Line if self.text.trim_start().starts_with('{') => {
+                moment(Object::read(self.text.trim())?.0.time())
+            }
+            Form::Line => line_moment(self.text),
+            Form::Csv => moment(self.text),
+            Form::Object => moment(Object::read(self.text)?.0.time()),
+            Form::Row { time, .. } => moment(csv::record(self.text)?.fields.get(time?)?),
+        }
+    }
+}
+
+/// The time of a line, behind the name of a container.
+fn line_moment(line: &str) -> Option<Moment> {
+    let head = head(line).trim_start_matches(['>', ' ']);
+    let rest = match head.bytes().next()? {
+        b'[' => head.split_once(']').map_or(head, |(_, rest)| rest),
+        b'<' => head.split_once(' ').map_or(head, |(_, rest)| rest),
+        _ => head,
+    };
+    moment(rest).or_else(|| moment(head)).or_else(|| moment(head.split_once('|')?.1))
+}
+
+/// Gives the lines of entries.
+struct Opener<'a> {
+    /// Where the last line came from: one that does not say goes on with it.
+    source: Source,
+    /// When what is open was written.
+    moment: Option<Moment>,
+    course: Course,
+    take: &'a mut dyn FnMut(Line<'_>),
+}
+
+impl Opener<'_> {
+    fn open(&mut self, entry: &Entry<'_>) {
+        let number = entry.number;
+        if entry.text.is_empty() {
+            return self.give(number, self.source, "");
+        }
+        match entry.form {
+            Form::Line => {
+                self.pass(line_moment(entry.text));
+                let line = uncoloured(entry.text);
+                self.line(number, &line, Source::default(), 0);
+            }
+            Form::Csv => {
+                self.pass(moment(entry.text));
+                if let Some(record) = csv::record(entry.text) {
+                    self.csv(number, &record);
+                }
+            }
+            Form::Object => {
+                if let Some((object, _)) = Object::read(entry.text) {
+                    self.object(number, entry.text, &object, Source::default(), 0);
+                }
+            }
+            Form::Row { text, time } => {
+                let fields = csv::record(entry.text).map_or(Vec::new(), |record| record.fields);
+                self.pass(time.and_then(|time| moment(fields.get(time)?)));
+                for line in fields.get(text).map_or("", |text| text).lines() {
+                    self.line(number, line, Source::default(), 0);
+                }
+            }
+        }
+    }
+
+    fn pass(&mut self, moment: Option<Moment>) {
+        self.moment = moment;
+        moment.into_iter().for_each(|moment| self.course.pass(moment));
+    }
+
+    fn give(&mut self, number: usize, source: Source, text: &str) {
+        (self.take)(Line { number, source, moment: self.moment, text });
+    }
+
+    /// A line from such a source, shipped in so many others.
+    fn line(&mut self, number: usize, line: &str, source: Source, depth: usize) {
+        let (text, source) = without_prefixes(line, source);
+        let trimmed = text.trim();
+        if depth < SHIPPED_MOST && trimmed.starts_with('{') && trimmed.ends_with('}') {
+            let object = Object::read(trimmed).filter(|(_, length)| *length == trimmed.len());
+            if let Some((object, _)) = object {
+                return self.object(number, text, &object, source, depth);
+            }
+        }
+        self.source = source.or(self.source);
+        if begins_csv(text) && text.contains(DEADLOCK) {
+            return match csv::record(text).filter(|record| record.fields.len() > CSV_QUERY) {
+                Some(record) => self.csv(number, &record),
+                // One that was cut off.
+                None => self.give(number, self.source, "ERROR:  deadlock detected"),
+            };
+        }
+        self.plain(number, text);
+    }
+
+    /// A line, or the lines that a client or a tool has written as one.
+    fn plain(&mut self, number: usize, text: &str) {
+        let speaks_of = |words: &[&str]| words.iter().any(|words| text.contains(words));
+        let marks = ["DETECTED DEADLOCK", "INNODB MONITOR", ") TRANSACTION:", "deadlock detected"];
+        let source = self.source;
+        let mut push = |text: &str| self.give(number, source, text);
+        if text.contains("\\n") && speaks_of(&marks) {
+            text.replace("\\t", "\t").replace("\\n", "\n").lines().for_each(push);
+        } else if text.contains("deadlock detected") && speaks_of(&["DETAIL:", "Detail:"]) {
+            let labels = ["DETAIL:", "Detail:", "HINT:", "Hint:", "CONTEXT:", "STATEMENT:"];
+            let begun = |text: String, label: &&str| text.replace(*label, &format!("\n{label}"));
+            let text = labels.iter().fold(text.to_owned(), begun);
+            text.replace(". Process ", ".\nProcess ").lines().for_each(push);
         } else {
-            push_plain(&mut all, number, line);
+            push(text);
         }
     }
-    all
-}
 
-/// A line, or the lines that a client or a tool has written as one.
-fn push_plain(all: &mut Vec<Line>, number: usize, text: &str) {
-    let speaks_of = |words: &[&str]| words.iter().any(|words| text.contains(words));
-    let marks = ["DETECTED DEADLOCK", "INNODB MONITOR", ") TRANSACTION:", "deadlock detected"];
-    let mut push = |text: &str| all.push(Line { number, text: text.to_owned() });
-    if text.contains("\\n") && speaks_of(&marks) {
-        text.replace("\\t", "\t").replace("\\n", "\n").lines().for_each(push);
-    } else if text.contains("deadlock detected") && speaks_of(&["DETAIL:", "Detail:"]) {
-        let labels = ["DETAIL:", "Detail:", "HINT:", "Hint:", "CONTEXT:", "STATEMENT:"];
-        let begun = |text: String, label: &&str| text.replace(*label, &format!("\n{label}"));
-        let text = labels.iter().fold(text.to_owned(), begun);
-        text.replace(". Process ", ".\nProcess ").lines().for_each(push);
-    } else {
-        push(text);
-    }
-}
-
-/// A line without the colours of a terminal.
-fn uncoloured(line: &str) -> Cow<'_, str> {
-    let Some((first, rest)) = line.split_once("\x1b[") else { return Cow::Borrowed(line) };
-    let behind = |part: &str| {
-        let end = part.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(part.len());
-        part.get(end + 1..).unwrap_or_default().to_owned()
-    };
-    let parts = rest.split("\x1b[").map(behind);
-    Cow::Owned([first.to_owned()].into_iter().chain(parts).collect())
-}
-
-/// The object of a line of JSON.
-fn object_of(line: &str) -> Option<serde_json::Map<String, Value>> {
-    let line = line.trim();
-    if !line.starts_with('{') || !line.ends_with('}') {
-        return None;
-    }
-    match serde_json::from_str(line) {
-        Ok(Value::Object(object)) => Some(object),
-        _ => None,
-    }
-}
-
-fn push_object(all: &mut Vec<Line>, number: usize, object: &serde_json::Map<String, Value>) {
-    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
-    if object.contains_key("error_severity") {
-        let told = ["error_severity", "state_code", "message", "detail", "context", "statement"];
-        return push_record(all, number, told.map(text));
-    }
-    if object.contains_key("err_code") && object.contains_key("msg") {
-        let line = format!("{} 0 [Note] [InnoDB] {}", text("time"), text("msg"));
-        return line.lines().for_each(|line| push_plain(all, number, line));
-    }
-    let shipped = ["log", "MESSAGE", "message", "msg", "textPayload"];
-    let found = shipped.iter().find(|name| object.get(**name).is_some_and(Value::is_string));
-    for line in found.map_or("", |name| text(name)).lines() {
-        push_plain(all, number, without_prefixes(line));
-    }
-}
-
-/// A record of PostgreSQL as its plain log would have it.
-fn push_record(all: &mut Vec<Line>, number: usize, told: [&str; 6]) {
-    let [severity, state, message, detail, context, query] = told;
-    let message = if state == DEADLOCK { "deadlock detected" } else { message };
-    let mut push = |label: &str, text: &str| {
-        for (at, line) in text.lines().enumerate() {
-            let text = if at == 0 { format!("{label}:  {line}") } else { format!("\t{line}") };
-            all.push(Line { number, text });
+    fn object(&mut self, number: usize, line: &str, object: &Object, source: Source, depth: usize) {
+        if depth == 0 || self.moment.is_none() {
+            self.pass(moment(object.time()));
         }
-    };
-    push(if state == DEADLOCK { "ERROR" } else { severity }, message);
-    push("DETAIL", detail);
-    push("CONTEXT", context);
-    push("STATEMENT", query);
+        let source = object.sources().fold(source, Source::within);
+        if object.has("error_severity") {
+            self.source = source.or(self.source).within(object.text("pid"));
+            let told =
+                ["error_severity", "state_code", "message", "detail", "context", "statement"];
+            return self.record(number, told.map(|name| object.text(name)));
+        }
+        if object.has("err_code") && object.has("msg") {
+            self.source = source.or(self.source);
+            let (time, text) = (object.text("time"), object.text("msg"));
+            let line = format!("{time} 0 [Note] [InnoDB] {text}");
+            return line.lines().for_each(|line| self.plain(number, line));
+        }
+        match object.shipped() {
+            None => {
+                self.source = source.or(self.source);
+                self.plain(number, line);
+            }
+            Some("") => self.give(number, source.or(self.source), ""),
+            Some(text) => {
+                text.lines().for_each(|line| self.line(number, line, source, depth + 1));
+            }
+        }
+    }
+
+    /// A record of a csvlog.
+    fn csv(&mut self, number: usize, record: &csv::Record<'_>) {
+        let field = |at: usize| record.fields.get(at).map_or("", |field| field);
+        let told = [CSV_SEVERITY, CSV_STATE, CSV_MESSAGE, CSV_DETAIL, CSV_CONTEXT, CSV_QUERY];
+        self.record(number, told.map(field));
+    }
+
+    /// A record of PostgreSQL as its plain log would have it.
+    fn record(&mut self, number: usize, told: [&str; 6]) {
+        let [severity, state, message, detail, context, query] = told;
+        let message = if state == DEADLOCK { "deadlock detected" } else { message };
+        let source = self.source;
+        let mut push = |label: &str, text: &str| {
+            for (at, line) in text.lines().enumerate() {
+                match at {
+                    0 => self.give(number, source, &format!("{label}:  {line}")),
+                    _ => self.give(number, source, &format!("\t{line}")),
+                }
+            }
+        };
+        push(if state == DEADLOCK { "ERROR" } else { severity }, message);
+        push("DETAIL", detail);
+        push("CONTEXT", context);
+        push("STATEMENT", query);
+    }
 }
 
 /// Whether a line begins a record of a csvlog: `2026-01-01 00:00:00.000 UTC,`.
 fn begins_csv(line: &str) -> bool {
-    let Some((time, _)) = line.split_once(',') else { return false };
-    let mut words = time.split(' ');
-    let date = words.next().is_some_and(is_date);
-    date && words.next().is_some_and(|word| word.contains(':')) && words.count() <= 1
+    let is_dated = line.get(..10).is_some_and(is_date);
+    let Some((time, _)) = head(line).split_once(',').filter(|_| is_dated) else {
+        return false;
+    };
+    let mut words = time.split(' ').skip(1);
+    words.next().is_some_and(|word| word.contains(':')) && words.count() <= 1
 }
 
-/// The fields of a record; a doubled mark within marks is one.
-fn fields_of(record: &str) -> Vec<String> {
-    let (mut fields, mut field) = (Vec::new(), String::new());
-    let (mut is_within, mut chars) = (false, record.chars().peekable());
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if is_within && chars.peek() == Some(&'"') => {
-                chars.next();
-                field.push('"');
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn given(text: &str, order: Order) -> Vec<(usize, String)> {
+        let mut all = Vec::new();
+        each_line(text, order, &mut |line| all.push((line.number, line.text.to_owned())));
+        all
+    }
+
+    /// Lines cost nothing that is kept, and blank ones are given once.
+    #[test]
+    fn many_blank_lines_are_one() {
+        let text = format!("{}a\n\r\n\nb\n", "\n".repeat(1_000_000));
+        let lines = given(&text, Order::OldestFirst);
+        let expected = [(1, ""), (1_000_001, "a"), (1_000_002, ""), (1_000_004, "b")];
+        assert!(lines.iter().map(|(at, line)| (*at, &**line)).eq(expected), "{lines:?}");
+        let passed = each_line(&text, Order::OldestFirst, &mut |_| {});
+        assert_eq!(passed.lines, 1_000_004);
+    }
+
+    /// Marks that are opened and never closed: no line is looked at again and again, which the
+    /// reader itself asserts.
+    #[test]
+    fn records_that_never_end_are_passed_once() {
+        let begin = "2026-01-01 00:00:00.000 UTC,\"u\",\"d\",7,\"deadlock";
+        for text in [
+            format!("{begin}\n{}", "x\n".repeat(200_000)),
+            format!("{begin}\ny,z\n").repeat(20_000),
+            format!("{begin}\"\"\n").repeat(20_000),
+            "2026-01-01 00:00:00.000 UTC,x\"\n".repeat(20_000),
+        ] {
+            assert_eq!(given(&text, Order::OldestFirst).len(), text.lines().count());
+        }
+    }
+
+    #[test]
+    fn arrays_and_tables_of_stores_of_logs_are_read() {
+        let lines = [(2, "b".to_owned()), (3, "a1".to_owned()), (3, "a2".to_owned())];
+        let array = "[\n {\"line\": \"b\", \"timestamp\": \"1700000000000000002\"},\n \
+                     {\"line\": \"a1\\na2\", \"timestamp\": \"1700000000000000001\"}\n]\n";
+        assert_eq!(given(array, Order::OldestFirst)[..3], lines);
+        let table = "\"@timestamp\",message\n\"Jan 1, 2026 @ 00:00:01.000\",b\n\
+                     \"Jan 1, 2026 @ 00:00:00.000\",\"a1\na2\"\n";
+        assert_eq!(given(table, Order::OldestFirst)[1..], lines);
+        for text in [array, table] {
+            for unit in Unit::ALL {
+                let turned = given(text, Order::Turned(unit));
+                let turned = turned.iter().filter(|(_, line)| line.len() < 3);
+                let order: Vec<&str> = turned.map(|(_, line)| line.as_str()).collect();
+                let found = order.iter().filter(|line| line.starts_with(['a', 'b']));
+                assert_eq!(found.copied().collect::<Vec<_>>(), ["a1", "a2", "b"], "{unit:?}");
             }
-            '"' => is_within = !is_within,
-            ',' if !is_within => fields.push(std::mem::take(&mut field)),
-            c => field.push(c),
         }
     }
-    fields.push(field);
-    fields
-}
 
-/// A line without what others have put before it.
-fn without_prefixes(line: &str) -> &str {
-    let mut rest = line.trim_end_matches('\r');
-    for _ in 0..PREFIXES_MOST {
-        let known = [quoted, composed, of_a_pod, of_syslog, of_rfc5424, timed];
-        match known.iter().find_map(|prefix| prefix(rest)) {
-            Some(shorter) => rest = shorter,
-            None => break,
+    proptest! {
+        /// However a text is turned around, each of its lines is given once, with its number.
+        #[test]
+        fn every_line_is_given_once(text in "(2026-01-0[1-3] 00:00:0[0-9] [ab]\n|[xy]\n){0,12}") {
+            let mut plain = given(&text, Order::OldestFirst);
+            plain.sort();
+            for unit in Unit::ALL {
+                let mut turned = given(&text, Order::Turned(unit));
+                turned.sort();
+                prop_assert_eq!(&turned, &plain, "{:?}", unit);
+            }
+        }
+
+        /// Records are read in linear time, whatever a text has for marks.
+        #[test]
+        fn marks_of_any_kind_are_passed_linearly(
+            text in "((2026-01-01 00:00:00,)?[\",x]{0,5}\n){0,40}",
+        ) {
+            given(&text, Order::OldestFirst);
         }
     }
-    rest
-}
-
-/// `> …`
-fn quoted(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix('>')?;
-    Some(rest.strip_prefix(' ').unwrap_or(rest))
-}
-
-/// `db-1  | …`
-fn composed(line: &str) -> Option<&str> {
-    let (name, rest) = line.split_once('|')?;
-    let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name = name.strip_suffix(' ')?.trim_end();
-    let is_name = !name.is_empty() && name.chars().all(is_of_a_name);
-    is_name.then(|| rest.strip_prefix(' ').unwrap_or(rest))
-}
-
-/// `[pod/a/b] …`
-fn of_a_pod(line: &str) -> Option<&str> {
-    let (name, rest) = line.strip_prefix('[')?.split_once("] ")?;
-    name.starts_with("pod/").then_some(rest)
-}
-
-/// `Jan  1 00:00:00 host app[7]: …`, and what PostgreSQL writes behind it: `[5-1] …`.
-fn of_syslog(line: &str) -> Option<&str> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let rest = MONTHS.iter().find_map(|month| line.strip_prefix(month)?.strip_prefix(' '))?;
-    let (day, rest) = rest.trim_start().split_once(' ')?;
-    let (time, rest) = rest.split_once(' ')?;
-    let is_time = day.parse::<u8>().is_ok() && time.matches(':').count() == 2;
-    let (_host, rest) = rest.split_once(' ').filter(|_| is_time)?;
-    behind_program(rest)
-}
-
-/// `app[7]: …`
-fn behind_program(text: &str) -> Option<&str> {
-    let (program, rest) = text.split_once(": ").or_else(|| text.split_once(":\t"))?;
-    let is_program = program.starts_with(|c: char| c.is_ascii_alphabetic());
-    if !is_program || program.contains(char::is_whitespace) {
-        return None;
-    }
-    // A number of the record and of its part.
-    let part = rest.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    let is_part = |(number, _): &(&str, &str)| {
-        number.split_once('-').is_some_and(|(a, b)| a.parse::<u64>().and(b.parse::<u64>()).is_ok())
-    };
-    let rest = part.filter(is_part).map_or(rest, |(_, rest)| rest);
-    Some(rest.strip_prefix("#011").unwrap_or(rest))
-}
-
-/// `<134>1 2026-01-01T00:00:00Z host app 7 - - …`
-fn of_rfc5424(line: &str) -> Option<&str> {
-    let (priority, rest) = line.strip_prefix('<')?.split_once('>')?;
-    priority.parse::<u16>().ok()?;
-    let Some(rest) = rest.strip_prefix("1 ") else { return Some(rest) };
-    let mut parts = rest.splitn(7, ' ');
-    let message = parts.nth(6)?;
-    Some(message.trim_start_matches('\u{feff}'))
-}
-
-/// `2026-01-01T00:00:00.123456789Z …`, unless it is MySQL's own time, behind which the thread and
-/// the severity stand.
-fn timed(line: &str) -> Option<&str> {
-    let (time, rest) = line.split_once(' ')?;
-    let (date, hours) = time.split_once('T')?;
-    let is_time = is_date(date) && hours.contains(':');
-    let is_own = || {
-        let (thread, behind) = rest.trim_start().split_once(' ')?;
-        (thread.parse::<u64>().is_ok() && behind.starts_with('[')).then_some(())
-    };
-    if !is_time || is_own().is_some() {
-        return None;
-    }
-    let of_stream = ["stdout ", "stderr "].iter().find_map(|stream| rest.strip_prefix(stream));
-    let of_file = of_stream.and_then(|rest| rest.strip_prefix("F ").or(rest.strip_prefix("P ")));
-    let of_journal = rest.split_once(' ').and_then(|(_host, rest)| behind_program(rest));
-    Some(of_file.or(of_journal).unwrap_or(rest))
-}
-
-/// `2026-01-01`
-pub(super) fn is_date(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    let is_digit = |at: usize| bytes[at].is_ascii_digit();
-    bytes.len() == 10
-        && bytes[4] == b'-'
-        && bytes[7] == b'-'
-        && [0, 1, 2, 3, 5, 6, 8, 9].into_iter().all(is_digit)
 }

@@ -12,9 +12,15 @@
 //! deadlock is announced and not told, the line is named: no deadlocks are found only where none
 //! is spoken of.
 
+mod beginning;
+mod carried;
+mod csv;
 mod findings;
 mod innodb;
+mod json;
 mod lines;
+mod order;
+mod parting;
 mod postgres;
 mod statement;
 
@@ -22,7 +28,10 @@ use std::collections::BTreeMap;
 
 use dbdyno_model::{DeadlockCluster, DeadlockParty};
 
-use lines::{Line, lines};
+pub use findings::DeadlockTelling;
+use lines::{Line, each_line};
+use order::{Order, Unit};
+use parting::Parted;
 pub use statement::statement_with_holes;
 
 /// What a text was taken for.
@@ -50,60 +59,159 @@ impl LogKind {
 /// What a text tells of deadlocks, and how much of it was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadlockReading {
-    /// The deadlocks, by signature.
-    pub clusters: Vec<DeadlockCluster>,
+    /// The deadlocks as they are told, one as often as it is told.
+    pub tellings: Vec<DeadlockTelling>,
     /// What the text was taken for; empty where it is no log that is known.
     pub kinds: Vec<LogKind>,
-    /// Its lines, as they were read.
+    /// Its lines.
     pub lines: usize,
     /// Those that have no part in a deadlock.
     pub passed_over: usize,
     /// Numbers of lines, from 1, that speak of a deadlock of which nothing was understood.
     pub unread: Vec<usize>,
+    /// Numbers of lines, from 1, with the error of a client that was a victim, which tells no more.
+    pub client_errors: Vec<usize>,
+    /// How it stands in the text.
+    pub direction: LogDirection,
+    /// Containers, hosts and processes whose lines are mixed in it, where their names are told.
+    pub sources: usize,
 }
+
+/// Which line of a log stands first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogDirection {
+    /// The oldest, as in files of servers.
+    OldestFirst,
+    /// The newest, as in what a store of logs gives out; it was turned around.
+    NewestFirst,
+}
+
+/// The deadlocks of texts, each counted once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GatheredDeadlocks {
+    /// By signature, the most frequent first.
+    pub clusters: Vec<DeadlockCluster>,
+    /// Deadlocks that are told more often than they happened.
+    pub repeated: u64,
+    /// How often all of these are told.
+    pub repeated_tellings: u64,
+    /// Deadlocks that may be the same as another one that is counted.
+    pub doubtful: u64,
+}
+
+/// Bytes of a text that is turned around where its times do not say that it has to be.
+const TRIED_MOST: usize = 16 << 20;
 
 /// Reads a text.
 pub fn read_deadlocks(text: &str) -> DeadlockReading {
-    let lines = lines(text);
-    let (innodb, postgres) = (innodb::deadlocks(&lines), postgres::deadlocks(&lines));
-    let mut unread = [innodb.unread, postgres.unread].concat();
+    let (reading, course) = read_in(text, Order::OldestFirst);
+    let is_understood = reading.unread.is_empty() || !reading.tellings.is_empty();
+    let may_be_turned = course.may_be_turned() && text.len() <= TRIED_MOST;
+    if !course.is_turned() && (is_understood || !may_be_turned) {
+        return reading;
+    }
+    let turned = Unit::ALL.map(|unit| read_in(text, Order::Turned(unit)).0);
+    let merit = |one: &DeadlockReading| (one.unread.len(), usize::MAX - one.tellings.len());
+    let best = turned
+        .into_iter()
+        .min_by_key(merit)
+        .filter(|best| course.is_turned() || (best.unread.is_empty() && !best.tellings.is_empty()));
+    best.unwrap_or(reading)
+}
+
+fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
+    let (mut parted, mut kinds) = (Parted::default(), Kinds::default());
+    let mut client_errors = Vec::new();
+    let passed = each_line(text, order, &mut |line| {
+        kinds.look(&line);
+        if innodb::is_error_of_a_client(&line) {
+            client_errors.push(line.number);
+        }
+        parted.line(&line);
+    });
+    let (findings, sources) = parted.end();
+    let mut unread = findings.unread;
     unread.sort_unstable();
     unread.dedup();
-    DeadlockReading {
-        clusters: clustered(innodb.deadlocks.into_iter().chain(postgres.deadlocks)),
-        kinds: kinds_of(&lines),
-        lines: lines.len(),
-        passed_over: lines.len().saturating_sub(innodb.used + postgres.used),
+    client_errors.sort_unstable();
+    client_errors.dedup();
+    let reading = DeadlockReading {
+        tellings: findings.tellings,
+        kinds: kinds.found(),
+        lines: passed.lines,
+        passed_over: passed.lines.saturating_sub(findings.used),
         unread,
-    }
+        client_errors,
+        direction: match order {
+            Order::OldestFirst => LogDirection::OldestFirst,
+            Order::Turned(_) => LogDirection::NewestFirst,
+        },
+        sources,
+    };
+    (reading, passed.course)
+}
+
+/// Counts the deadlocks that texts tell of, each once.
+pub fn gathered(tellings: impl IntoIterator<Item = DeadlockTelling>) -> GatheredDeadlocks {
+    let known = findings::known(tellings.into_iter());
+    let again = || known.iter().filter(|one| one.shown > one.count);
+    let repeated = again().map(|one| one.count).sum();
+    let repeated_tellings = again().map(|one| one.shown).sum();
+    let doubtful = known.iter().map(|one| one.doubtful).sum();
+    let clusters = clustered(known.into_iter().map(|one| (one.count, one.parties)));
+    GatheredDeadlocks { clusters, repeated, repeated_tellings, doubtful }
 }
 
 /// The deadlocks that a text tells of, clustered by signature, the most frequent first.
 pub fn deadlock_clusters(text: &str) -> Vec<DeadlockCluster> {
-    read_deadlocks(text).clusters
+    gathered(read_deadlocks(text).tellings).clusters
 }
 
-fn kinds_of(lines: &[Line]) -> Vec<LogKind> {
-    let has = |words: &[&str]| lines.iter().any(|l| words.iter().any(|word| l.text.contains(word)));
-    let mut kinds = Vec::new();
-    if has(&["INNODB MONITOR OUTPUT", "LATEST DETECTED DEADLOCK"]) {
-        kinds.push(LogKind::InnodbStatus);
+/// What a text may be taken for, by the words of its lines.
+#[derive(Default)]
+struct Kinds {
+    is_status: bool,
+    is_mysql: bool,
+    has_transactions: bool,
+    is_postgres: bool,
+}
+
+impl Kinds {
+    fn look(&mut self, line: &Line<'_>) {
+        let has = |words: &[&str]| words.iter().any(|word| line.text.contains(word));
+        if line.text.is_empty() {
+            return;
+        }
+        self.is_status =
+            self.is_status || has(&["INNODB MONITOR OUTPUT", "LATEST DETECTED DEADLOCK"]);
+        let severities = ["[Note]", "[Warning]", "[ERROR]", "[System]"];
+        self.is_mysql = self.is_mysql
+            || (line.text.contains('[') && has(&severities))
+            || has(&["ransactions deadlock detected"]);
+        self.has_transactions = self.has_transactions || innodb::is_of_a_transaction(line);
+        let labels = ["LOG:  ", "DETAIL:  ", "STATEMENT:  "];
+        self.is_postgres = self.is_postgres
+            || (line.text.contains(":  ") && has(&labels))
+            || postgres::is_wait(line);
     }
-    let severities =
-        ["[Note]", "[Warning]", "[ERROR]", "[System]", "ransactions deadlock detected"];
-    if has(&severities) || (kinds.is_empty() && lines.iter().any(innodb::is_of_a_transaction)) {
-        kinds.push(LogKind::Mysql);
+
+    fn found(&self) -> Vec<LogKind> {
+        let is_mysql = self.is_mysql || (!self.is_status && self.has_transactions);
+        [
+            (self.is_status, LogKind::InnodbStatus),
+            (is_mysql, LogKind::Mysql),
+            (self.is_postgres, LogKind::Postgres),
+        ]
+        .into_iter()
+        .filter_map(|(is, kind)| is.then_some(kind))
+        .collect()
     }
-    if has(&["LOG:  ", "DETAIL:  ", "STATEMENT:  "]) || lines.iter().any(postgres::is_wait) {
-        kinds.push(LogKind::Postgres);
-    }
-    kinds
 }
 
 /// Sets the parties of each in the order of their signature, and counts. Letter case is none of
 /// it: the spelling that came first is shown.
-fn clustered(all: impl Iterator<Item = Vec<DeadlockParty>>) -> Vec<DeadlockCluster> {
-    let one = |mut parties: Vec<DeadlockParty>| {
+fn clustered(all: impl Iterator<Item = (u64, Vec<DeadlockParty>)>) -> Vec<DeadlockCluster> {
+    let one = |(count, mut parties): (u64, Vec<DeadlockParty>)| {
         for party in &mut parties {
             for locks in [&mut party.waits_for, &mut party.holds] {
                 locks.sort();
@@ -111,7 +219,7 @@ fn clustered(all: impl Iterator<Item = Vec<DeadlockParty>>) -> Vec<DeadlockClust
             }
         }
         parties.sort_by_cached_key(without_case);
-        DeadlockCluster { count: 1, parties }
+        DeadlockCluster { count, parties }
     };
     merged(all.map(one))
 }

@@ -13,35 +13,65 @@
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
-use super::findings::Findings;
+use super::beginning::beginning;
+use super::carried::Source;
+use super::findings::{DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of};
 use super::lines::Line;
-use super::statement::statement_with_holes;
+use super::order::Moment;
+use super::statement::Statement;
 
 /// Characters before the number of a process, in any language: `Der Prozess `.
 const WORDS_MOST: usize = 24;
+/// Processes of a deadlock; there are rarely more than three.
+const PARTIES_MOST: usize = 200;
+/// Tables in a context.
+const TABLES_MOST: usize = 8;
+/// Bytes in which a line has its label or a wait.
+const HEAD_BYTES: usize = 2_000;
 
-/// The deadlocks of a log.
-pub(super) fn deadlocks(lines: &[Line]) -> Findings {
-    let mut reader = Reader::default();
-    lines.iter().for_each(|line| reader.line(line));
-    reader.close();
-    reader.findings
+/// Whether a line may begin an account; most lines of a log do not, and need not be looked at.
+pub(super) fn may_begin(line: &Line<'_>) -> bool {
+    line.text.contains("Lock") || announces(line.text.trim_end())
 }
 
 /// Whether a line tells who waits for whom.
-pub(super) fn is_wait(line: &Line) -> bool {
-    wait(unlabelled(line.text.trim()).1).is_some()
+pub(super) fn is_wait(line: &Line<'_>) -> bool {
+    line.text.contains("Lock") && wait(unlabelled(line.text.trim()).1).is_some()
 }
 
+/// The process of a line, where its prefix tells it between brackets: `… [77] ERROR:  …`.
+pub(super) fn process<'t>(line: &Line<'t>) -> Option<&'t str> {
+    let text = head(line.text);
+    let (before, _) = text.split_once(":  ")?;
+    let begun = before.split('[').skip(1);
+    let mut numbers = begun.filter_map(|begun| Some(begun.split_once(']')?.0));
+    let is_number = |number: &&str| {
+        !number.is_empty() && number.len() < 11 && number.bytes().all(|b| b.is_ascii_digit())
+    };
+    numbers.find(is_number).filter(|_| unlabelled(text).0.is_some())
+}
+
+/// Reads what one backend tells, line by line.
 #[derive(Default)]
-struct Reader {
-    findings: Findings,
-    told: Vec<(u64, DeadlockParty)>,
+pub(super) struct Reader {
+    told: Vec<Party>,
     /// Where the deadlock was announced that is not told yet.
     announced: Option<usize>,
+    moment: Option<Moment>,
+    source: Source,
     part: Part,
     /// Lines that it has taken.
     used: usize,
+}
+
+/// A process that is told of.
+struct Party {
+    process: u64,
+    lock: String,
+    /// Its sentence, by which the deadlock is known again.
+    sentence: String,
+    statement: Statement,
+    tables: Vec<String>,
 }
 
 /// Where in the account of a deadlock a line stands.
@@ -58,23 +88,28 @@ enum Part {
 }
 
 impl Reader {
-    fn line(&mut self, line: &Line) {
+    pub(super) fn line(&mut self, line: &Line<'_>, findings: &mut Findings) {
         let text = line.text.trim_end();
         let is_indented = text.starts_with(char::is_whitespace);
         let (label, rest) = unlabelled(text.trim_start());
         if announces(text) {
-            self.close();
-            self.announced = Some(line.number);
+            self.end(findings);
+            (self.announced, self.moment) = (Some(line.number), line.moment);
             self.used = 1;
             return;
         }
         let may_wait = self.part != Part::Asks || label.is_some();
         if let Some((process, lock)) = wait(rest).filter(|_| may_wait) {
             if self.part == Part::Behind || (label.is_some() && self.part != Part::Outside) {
-                self.close();
+                self.end(findings);
             }
-            let party = DeadlockParty { waits_for: vec![lock], ..DeadlockParty::default() };
-            self.told.push((process, party));
+            self.moment = self.moment.or(line.moment);
+            self.source = line.source;
+            if self.told.len() <= PARTIES_MOST {
+                let sentence = head(rest).split(". ").next().unwrap_or_default().to_owned();
+                let statement = Statement::default();
+                self.told.push(Party { process, lock, sentence, statement, tables: Vec::new() });
+            }
             (self.part, self.used) = (Part::Waits, self.used + 1);
             return;
         }
@@ -83,24 +118,30 @@ impl Reader {
         }
         match self.part {
             Part::Asks if label.is_none() && is_indented => {
-                if let Some((_, party)) = self.told.last_mut() {
-                    party.statement.push('\n');
-                    party.statement.push_str(text.trim_start());
+                if let Some(party) = self.told.last_mut() {
+                    party.statement.line(text.trim_start());
                 }
                 self.used += 1;
             }
-            _ => self.behind(label, rest),
+            _ => self.behind(label, rest, findings),
         }
     }
 
+    /// Whether nothing is being told.
+    pub(super) fn is_idle(&self) -> bool {
+        self.announced.is_none() && self.told.is_empty()
+    }
+
     /// A line behind the details.
-    fn behind(&mut self, label: Option<&str>, rest: &str) {
+    fn behind(&mut self, label: Option<&str>, rest: &str, findings: &mut Findings) {
         self.part = Part::Behind;
-        if let (Some((_, party)), Some(table)) = (self.told.first_mut(), relation(rest)) {
-            party.waits_for.push(format!("a row of {table}"));
+        if let (Some(party), Some(table)) = (self.told.first_mut(), relation(rest)) {
+            if party.tables.len() < TABLES_MOST {
+                party.tables.push(table.to_owned());
+            }
             self.used += 1;
         } else if matches!(label, Some("STATEMENT" | "LOG" | "ERROR" | "FATAL")) {
-            self.close();
+            self.end(findings);
         }
     }
 
@@ -109,41 +150,71 @@ impl Reader {
         let known = number_in(text).and_then(|(process, rest)| {
             let rest = rest.trim_start();
             let sql = rest.strip_prefix(':').or(rest.strip_prefix('：'))?;
-            let at = self.told.iter().position(|(known, _)| *known == process)?;
+            let at = self.told.iter().position(|known| known.process == process)?;
             Some((at, sql.trim_start()))
         });
         let Some((at, sql)) = known else { return false };
         // Lines that follow are of the last one that was told.
         let mut asking = self.told.remove(at);
-        sql.clone_into(&mut asking.1.statement);
+        asking.statement = Statement::default();
+        asking.statement.line(sql);
         self.told.push(asking);
         (self.part, self.used) = (Part::Asks, self.used + 1);
         true
     }
 
     /// Ends a deadlock. One process alone is none.
-    fn close(&mut self) {
-        let told = self.told.drain(..).map(|(_, mut party)| {
-            party.statement = statement_with_holes(&party.statement, Dialect::Postgres);
-            party
-        });
-        let parties: Vec<DeadlockParty> = told.collect();
-        let announced = self.announced.take();
-        if parties.len() >= 2 {
-            self.findings.deadlocks.push(parties);
-            self.findings.used += self.used;
+    pub(super) fn end(&mut self, findings: &mut Findings) {
+        let count = self.told.len();
+        if (2..=PARTIES_MOST).contains(&count) {
+            let identity = self.identity();
+            let party = |party: Party| DeadlockParty {
+                statement: party.statement.with_holes(Dialect::Postgres),
+                waits_for: std::iter::once(party.lock)
+                    .chain(party.tables.iter().map(|table| format!("a row of {table}")))
+                    .collect(),
+                holds: Vec::new(),
+            };
+            let parties = self.told.drain(..).map(party).collect();
+            findings.tellings.push(DeadlockTelling { parties, identity });
+            findings.used += self.used;
         } else {
-            self.findings.unread.extend(announced);
+            findings.unread.extend(self.announced);
         }
-        (self.part, self.used) = (Part::Outside, 0);
+        *self = Reader::default();
     }
+
+    fn identity(&self) -> Identity {
+        // Sentences are in any language; of numbers each server has its own.
+        let numbers = |sentence: &str| {
+            let runs = sentence.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
+            runs.collect::<Vec<_>>().join(" ")
+        };
+        let parts: Vec<String> = self.told.iter().map(|one| numbers(&one.sentence)).collect();
+        let is_unique = self.told.iter().all(|one| one.lock.contains(" on transaction "));
+        let is_server = self.told.iter().any(|one| !one.statement.is_empty());
+        Identity {
+            key: key_of(parts.iter().map(String::as_str)),
+            uniqueness: if is_unique { Uniqueness::Unique } else { Uniqueness::MayRecur },
+            witness: if is_server { Witness::Log } else { Witness::Client },
+            moment: self.moment,
+            source: self.source,
+        }
+    }
+}
+
+/// The beginning of a line.
+fn head(line: &str) -> &str {
+    beginning(line, HEAD_BYTES)
 }
 
 /// Whether a line announces a deadlock in English, in a log or as a client's error; others are
 /// known by their details.
 fn announces(text: &str) -> bool {
-    let words = text.trim_end_matches(['\'', '"', ')', '.', ' ']).to_ascii_lowercase();
-    words.ends_with("deadlock detected") && !text.contains("InnoDB")
+    let words = text.trim_end_matches(['\'', '"', ')', '.', ' ']).as_bytes();
+    let announcement = b"deadlock detected";
+    let end = &words[words.len().saturating_sub(announcement.len())..];
+    end.eq_ignore_ascii_case(announcement) && !text.contains("InnoDB")
 }
 
 /// The label of a line and what is behind it: `… DETAIL:  …`. Clients write it as a word, and one

@@ -15,17 +15,73 @@
 
 use dbdyno_model::Dialect;
 
+use super::beginning::beginning;
+
+/// Bytes of a statement that are kept of a log; servers cut them off much earlier by themselves.
+const BYTES_MOST: usize = 64 << 10;
+/// What stands behind one that was cut off here.
+const CUT: &str = " …";
+
+/// A statement as a log tells it, line by line, as much of it as is sensible.
+pub(super) struct Statement {
+    text: String,
+    /// How many more lines are taken.
+    left: usize,
+    is_cut: bool,
+}
+
+impl Default for Statement {
+    fn default() -> Statement {
+        Statement::of_lines(usize::MAX)
+    }
+}
+
+impl Statement {
+    /// One of at most so many lines.
+    pub(super) fn of_lines(most: usize) -> Statement {
+        Statement { text: String::new(), left: most, is_cut: false }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// Adds a line.
+    pub(super) fn line(&mut self, line: &str) {
+        let room = BYTES_MOST - self.text.len().min(BYTES_MOST);
+        if self.left == 0 || room <= 1 {
+            self.is_cut |= !line.trim().is_empty();
+            return;
+        }
+        self.left -= 1;
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        let part = beginning(line, room - 1);
+        self.text.push_str(part);
+        self.is_cut |= part.len() < line.len();
+    }
+
+    /// The statement with `?` for each literal; what was cut off is told.
+    pub(super) fn with_holes(&self, dialect: Dialect) -> String {
+        let text = statement_with_holes(&self.text, dialect);
+        if self.is_cut { text + CUT } else { text }
+    }
+}
+
 /// A statement with `?` for each literal, one space between words, and a list of literals as one.
 /// Dialects other than PostgreSQL's are read as MySQL's.
 pub fn statement_with_holes(sql: &str, dialect: Dialect) -> String {
-    let reader = match dialect {
+    let family = match dialect {
         Dialect::Postgres => Reader::Postgres,
         _ => Reader::Mysql,
     };
     let mut text = String::with_capacity(sql.len());
-    let mut rest = sql.trim();
+    let sql = sql.trim();
+    let mut strings = Strings { sql, known: Vec::new() };
+    let mut rest = sql;
     while let Some(first) = rest.chars().next() {
-        let (token, length) = reader.token(rest, first, &text);
+        let (token, length) = family.token(rest, first, &text, &mut strings);
         rest = &rest[length..];
         match token {
             Token::Space => space(&mut text),
@@ -64,13 +120,19 @@ enum Backslash {
 impl Reader {
     /// The token at the beginning of a text that is not empty, and its length in bytes; `before`
     /// is what was read until then.
-    fn token<'a>(self, rest: &'a str, first: char, before: &str) -> (Token<'a>, usize) {
+    fn token<'a>(
+        self,
+        rest: &'a str,
+        first: char,
+        before: &str,
+        strings: &mut Strings<'_>,
+    ) -> (Token<'a>, usize) {
         let run = |is: fn(char) -> bool| rest.find(|c: char| !is(c)).unwrap_or(rest.len());
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || c == '@';
         if let Some(length) = self.comment(rest) {
             return (Token::Space, length);
         }
-        if let Some(length) = self.literal(rest, first, before) {
+        if let Some(length) = self.literal(rest, first, before, strings) {
             return (Token::Literal, length);
         }
         let length = match first {
@@ -85,7 +147,13 @@ impl Reader {
     }
 
     /// Bytes of the literal with which a text begins.
-    fn literal(self, rest: &str, first: char, before: &str) -> Option<usize> {
+    fn literal(
+        self,
+        rest: &str,
+        first: char,
+        before: &str,
+        strings: &mut Strings<'_>,
+    ) -> Option<usize> {
         let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         match (first, self) {
             ('\'', Reader::Postgres) => {
@@ -93,9 +161,9 @@ impl Reader {
                 let escapes = matches!(letters.next(), Some('e' | 'E'))
                     && !letters.next().is_some_and(|c| c.is_alphanumeric() || c == '_');
                 let backslash = if escapes { Backslash::Protects } else { Backslash::IsPlain };
-                Some(string(rest, '\'', backslash))
+                Some(strings.string(rest, '\'', backslash))
             }
-            ('\'' | '"', Reader::Mysql) => Some(string(rest, first, Backslash::Protects)),
+            ('\'' | '"', Reader::Mysql) => Some(strings.string(rest, first, Backslash::Protects)),
             ('$', Reader::Postgres) => {
                 let number = digits(&rest[1..]);
                 if number > 0 {
@@ -139,28 +207,54 @@ impl Reader {
     }
 }
 
-/// Bytes of a string. One that does not end, and has a mark behind a backslash, ends where the text
-/// does, whatever the backslash means.
-fn string(rest: &str, mark: char, backslash: Backslash) -> usize {
-    let end = end_of(rest, mark, backslash);
-    let doubtful = format!("\\{mark}");
-    match end {
-        Some(end) if !rest[..end].contains(&doubtful) || is_even(&rest[end..], mark, backslash) => {
-            end
+/// The strings of a statement.
+struct Strings<'a> {
+    sql: &'a str,
+    /// By mark and the meaning of a backslash: from which bytes on all strings end.
+    known: Vec<((char, Backslash), Vec<bool>)>,
+}
+
+impl Strings<'_> {
+    /// Bytes of the string with which the rest of the statement begins. One that does not end, and
+    /// has a mark behind a backslash, ends where the text does, whatever the backslash means.
+    fn string(&mut self, rest: &str, mark: char, backslash: Backslash) -> usize {
+        let end = end_of(rest, mark, backslash);
+        let doubtful = format!("\\{mark}");
+        match end {
+            Some(end) if !rest[..end].contains(&doubtful) => end,
+            Some(end) if self.is_even(self.sql.len() - rest.len() + end, mark, backslash) => end,
+            _ => rest.len(),
         }
-        _ => rest.len(),
+    }
+
+    /// Whether every string from this byte on that this mark begins ends, too.
+    fn is_even(&mut self, from: usize, mark: char, backslash: Backslash) -> bool {
+        let key = (mark, backslash);
+        if !self.known.iter().any(|(known, _)| *known == key) {
+            self.known.push((key, evenness(self.sql.as_bytes(), mark as u8, backslash)));
+        }
+        let known = self.known.iter().find(|(known, _)| *known == key);
+        known.is_some_and(|(_, even)| even[from])
     }
 }
 
-/// Whether every string of a text that this mark begins ends, too.
-fn is_even(mut text: &str, mark: char, backslash: Backslash) -> bool {
-    while let Some(at) = text.find(mark) {
-        match end_of(&text[at..], mark, backslash) {
-            Some(end) => text = &text[at + end..],
-            None => return false,
-        }
+/// For each byte, whether all strings behind it end if it stands in none; from the last one on, so
+/// that each byte is looked at once.
+fn evenness(sql: &[u8], mark: u8, backslash: Backslash) -> Vec<bool> {
+    let mut outside = vec![true; sql.len() + 1];
+    let mut inside = vec![false; sql.len() + 2];
+    for at in (0..sql.len()).rev() {
+        let is_mark = sql[at] == mark;
+        outside[at] = if is_mark { inside[at + 1] } else { outside[at + 1] };
+        let is_pair = (sql[at] == b'\\' && backslash == Backslash::Protects)
+            || (is_mark && sql.get(at + 1) == Some(&mark));
+        inside[at] = match is_pair {
+            true => inside[at + 2],
+            false if is_mark => outside[at + 1],
+            false => inside[at + 1],
+        };
     }
-    true
+    outside
 }
 
 /// Bytes up to the end of what is quoted; a doubled mark is within.

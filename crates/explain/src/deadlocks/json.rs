@@ -1,0 +1,195 @@
+//! Objects of JSON, of which only the texts are kept that have a name that is known here.
+//!
+//! A line of a log may be an object of any size; what nobody asks for is read past without being
+//! kept, so that memory is that of the texts.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// Names under which the text of a log is shipped, the most telling first.
+const SHIPPED: [&str; 8] =
+    ["log", "MESSAGE", "message", "msg", "line", "textPayload", "@message", "content"];
+/// Names of the time at which a line was written, the most exact first.
+const TIMES: [&str; 8] = [
+    "tsNs",
+    "__REALTIME_TIMESTAMP",
+    "timestamp",
+    "@timestamp",
+    "time",
+    "ts",
+    "date",
+    "_SOURCE_REALTIME_TIMESTAMP",
+];
+/// Names of where a line comes from.
+const SOURCES: [&str; 9] = [
+    "pod",
+    "pod_name",
+    "container",
+    "container_name",
+    "container_id",
+    "instance",
+    "host",
+    "hostname",
+    "_PID",
+];
+/// Names in the records of servers: PostgreSQL's jsonlog, MySQL's.
+const OF_SERVERS: [&str; 7] =
+    ["error_severity", "state_code", "detail", "context", "statement", "err_code", "pid"];
+/// Objects in objects whose names are looked at.
+const DEPTH_MOST: usize = 4;
+
+/// The texts of an object by name, each with how deep it lies.
+#[derive(Default)]
+pub(super) struct Object(BTreeMap<&'static str, (usize, String)>);
+
+impl Object {
+    /// The object with which a text begins, and its bytes.
+    pub(super) fn read(text: &str) -> Option<(Object, usize)> {
+        if !text.starts_with('{') {
+            return None;
+        }
+        let mut object = Object::default();
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let visitor = Node { name: None, depth: 0, into: &mut object };
+        (&mut reader).deserialize_any(visitor).ok()?;
+        let length = reader.into_iter::<IgnoredAny>().byte_offset();
+        Some((object, length))
+    }
+
+    /// A text by its name; empty where there is none.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", |(_, text)| text)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// What was shipped: the outermost, and of those the most telling.
+    pub(super) fn shipped(&self) -> Option<&str> {
+        self.outermost(&SHIPPED)
+    }
+
+    /// When it was written, as it stands.
+    pub(super) fn time(&self) -> &str {
+        self.outermost(&TIMES).unwrap_or_default()
+    }
+
+    /// Where it comes from.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
+        SOURCES.iter().filter_map(|name| self.0.get(name)).map(|(_, text)| text.as_str())
+    }
+
+    /// Whether a name is one under which text is shipped, in any letter case.
+    pub(super) fn is_shipped(name: &str) -> bool {
+        SHIPPED.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// The same for the time.
+    pub(super) fn is_time(name: &str) -> bool {
+        TIMES.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    fn outermost<'a>(&'a self, names: &[&'static str]) -> Option<&'a str> {
+        let found = names.iter().filter_map(|name| self.0.get(name));
+        found.min_by_key(|(depth, _)| *depth).map(|(_, text)| text.as_str())
+    }
+
+    fn keep(&mut self, name: Option<&'static str>, depth: usize, text: impl Into<String>) {
+        let Some(name) = name else { return };
+        if self.0.get(name).is_none_or(|(known, _)| depth < *known) {
+            self.0.insert(name, (depth, text.into()));
+        }
+    }
+}
+
+/// A value, and under which name it stands.
+struct Node<'a> {
+    name: Option<&'static str>,
+    depth: usize,
+    into: &'a mut Object,
+}
+
+fn known(name: &str) -> Option<&'static str> {
+    let all = SHIPPED.iter().chain(&TIMES).chain(&SOURCES).chain(&OF_SERVERS);
+    all.copied().find(|known| *known == name)
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.into.keep(self.name, self.depth, text);
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.into.keep(self.name, self.depth, number.to_string());
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.into.keep(self.name, self.depth, number.to_string());
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
+        while values.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
+        while let Some(name) = values.next_key::<String>()? {
+            if self.depth >= DEPTH_MOST {
+                values.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let node = Node { name: known(&name), depth: self.depth + 1, into: self.into };
+            values.next_value_seed(node)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_texts_are_kept_the_outermost_first() {
+        let text = r#"{"labels":{"pod":"db-0","line":"x"},"line":"a\nb","n":[1,{"log":"y"}]} , {"#;
+        let (object, length) = Object::read(text).unwrap();
+        assert_eq!((object.shipped(), &text[length..]), (Some("a\nb"), " , {"));
+        assert_eq!(object.sources().collect::<Vec<_>>(), ["db-0"]);
+        assert!(Object::read("{\"a\": }").is_none());
+        assert!(Object::read(&"{\"a\":".repeat(100_000)).is_none(), "nested too deep");
+        let (object, _) = Object::read(r#"{"_source":{"message":"m","@timestamp":7}}"#).unwrap();
+        assert_eq!((object.shipped(), object.time()), (Some("m"), "7"));
+    }
+}

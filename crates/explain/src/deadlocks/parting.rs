@@ -1,0 +1,82 @@
+//! Lines of several servers in one text, parted so that each of them is read by itself.
+//!
+//! ```text
+//!   db-1 | … (1) TRANSACTION ─▶ a reader for db-1      [7] ERROR:  deadlock … ─▶ a reader for 7
+//!   db-2 | … (1) TRANSACTION ─▶ a reader for db-2      [8] ERROR:  deadlock … ─▶ a reader for 8
+//! ```
+//!
+//! A server of InnoDB writes one account at a time; a backend of PostgreSQL does, and several of
+//! them share a log. A line that does not say where it comes from goes on with the last one. There
+//! are as many readers as accounts that have begun, and no more than is sensible.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::carried::Source;
+use super::findings::Findings;
+use super::lines::Line;
+use super::{innodb, postgres};
+
+/// Accounts that are told at the same time.
+const OPEN_MOST: usize = 1_000;
+
+/// Readers by where lines come from.
+#[derive(Default)]
+pub(super) struct Parted {
+    innodb: BTreeMap<Source, innodb::Reader>,
+    postgres: BTreeMap<Source, postgres::Reader>,
+    /// The backend that has spoken last, of each source.
+    backends: BTreeMap<Source, Source>,
+    sources: BTreeSet<Source>,
+    findings: Findings,
+}
+
+impl Parted {
+    pub(super) fn line(&mut self, line: &Line<'_>) {
+        let Parted { innodb, postgres, backends, sources, findings } = self;
+        if line.source.is_told() && sources.len() <= OPEN_MOST {
+            sources.insert(line.source);
+        }
+        if !innodb.is_empty() || innodb::may_begin(line) {
+            end_all_of_many(innodb, |mut one| one.end(findings));
+            let reader = innodb.entry(line.source).or_default();
+            reader.line(line, findings);
+            if reader.is_idle() {
+                innodb.remove(&line.source);
+            }
+        }
+        if postgres.is_empty() {
+            backends.clear();
+        }
+        if !postgres.is_empty() || postgres::may_begin(line) {
+            let backend = match postgres::process(line) {
+                Some(process) => {
+                    let backend = line.source.within(process);
+                    end_all_of_many(backends, drop);
+                    backends.insert(line.source, backend);
+                    backend
+                }
+                None => backends.get(&line.source).copied().unwrap_or(line.source),
+            };
+            end_all_of_many(postgres, |mut one| one.end(findings));
+            let reader = postgres.entry(backend).or_default();
+            reader.line(line, findings);
+            if reader.is_idle() {
+                postgres.remove(&backend);
+            }
+        }
+    }
+
+    /// What was found, and how many sources were told.
+    pub(super) fn end(mut self) -> (Findings, usize) {
+        self.innodb.into_values().for_each(|mut one| one.end(&mut self.findings));
+        self.postgres.into_values().for_each(|mut one| one.end(&mut self.findings));
+        (self.findings, self.sources.len())
+    }
+}
+
+/// Ends all readers where there are too many.
+fn end_all_of_many<R>(readers: &mut BTreeMap<Source, R>, end: impl FnMut(R)) {
+    if readers.len() >= OPEN_MOST {
+        std::mem::take(readers).into_values().for_each(end);
+    }
+}
