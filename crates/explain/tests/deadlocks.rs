@@ -199,6 +199,30 @@ fn what_people_post_is_read() {
             "{text}"
         );
     }
+    // Within the error of an application, and behind a prefix without a blank.
+    let elixir = format!(
+        "2023-02-17T03:21:54.631 [error] ** {{:error, [16645703], %Postgrex.Error{{postgres: %{{code: \
+         :deadlock_detected, detail: \"{waits}\\n{other}\", message: \"deadlock detected\", pg_code: \
+         \"40P01\"}}}}}}\n"
+    );
+    let unparted = format!(
+        "2017-09-28 13:35:20 EESTERROR: deadlock detected\n2017-09-28 13:35:20 EESTDETAIL: {waits}\n\
+         {other}\nProcess 7: UPDATE a SET x=1\nProcess 8: UPDATE b SET x=1\n"
+    );
+    let clusters = deadlock_clusters(&unparted);
+    assert_eq!(statements(&clusters[0]), ["UPDATE a SET x=?", "UPDATE b SET x=?"]);
+    for text in [elixir, unparted] {
+        let parties = &deadlock_clusters(&text)[0].parties;
+        assert!(
+            parties.iter().all(|one| one.waits_for == ["ShareLock on transaction ?"]),
+            "{text}"
+        );
+    }
+    // What speaks of one and tells nothing of it is not understood.
+    let spoken =
+        "2026-01-01 00:00:00 UTC [7] LOG:  retry: %{code: :deadlock_detected, query: nil}\n";
+    let reading = read_deadlocks(spoken);
+    assert_eq!((reading.tellings.len(), &reading.unread[..]), (0, &[1][..]));
     let of_next_line = format!(
         "ERROR:  deadlock detected\nDETAIL:  {waits}\n        {other}\n        Process 7: SELECT f()\n\
          \u{20}       Process 8:\n        INSERT INTO m\n        VALUES ('x', (NULL, 0))\n\n\

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A mark that is opened and never closed would take the rest of a file into one field. So a record
-//! is read strictly and has bounds: behind a closing mark stands a comma or the end of the line,
-//! and one that has more bytes or lines than is sensible is none. What is refused is read again line by
+//! is read strictly and has bounds: behind a closing mark stands a comma or the end of the line.
+//! One that has more bytes or lines than is sensible is none. What is refused is read again line by
 //! line. That is linear: of two lines that open a mark, the second one closes that of the first or
 //! shows that it never was one, so that no line is passed more than twice.
 

@@ -102,6 +102,16 @@ pub struct GatheredDeadlocks {
 /// Bytes of a text that is turned around where its times do not say that it has to be.
 const TRIED_MOST: usize = 16 << 20;
 
+/// Lines that speak of a deadlock, of which the first ones are named.
+const MENTIONS_MOST: usize = 100;
+
+/// Whether a line speaks of a deadlock that has happened, in the words of servers or of drivers.
+fn mentions_one(line: &str) -> bool {
+    let words = ["deadlock detected", "detected deadlock", "deadlock_detected", "DeadlockDetected"];
+    (line.contains("eadlock") && words.iter().any(|word| line.contains(word)))
+        || line.contains("40P01")
+}
+
 /// Reads a text.
 pub fn read_deadlocks(text: &str) -> DeadlockReading {
     let (reading, course) = read_in(text, Order::OldestFirst);
@@ -121,16 +131,22 @@ pub fn read_deadlocks(text: &str) -> DeadlockReading {
 
 fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
     let (mut parted, mut kinds) = (Parted::default(), Kinds::default());
-    let mut client_errors = Vec::new();
+    let (mut client_errors, mut mentions) = (Vec::new(), Vec::new());
     let passed = each_line(text, order, &mut |line| {
         kinds.look(&line);
         if innodb::is_error_of_a_client(&line) {
             client_errors.push(line.number);
         }
+        if mentions.len() < MENTIONS_MOST && mentions_one(line.text) {
+            mentions.push(line.number);
+        }
         parted.line(&line);
     });
     let (findings, sources) = parted.end();
     let mut unread = findings.unread;
+    if findings.tellings.is_empty() && unread.is_empty() && client_errors.is_empty() {
+        unread = mentions;
+    }
     unread.sort_unstable();
     unread.dedup();
     client_errors.sort_unstable();

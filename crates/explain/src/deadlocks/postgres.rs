@@ -106,7 +106,10 @@ impl Reader {
             self.moment = self.moment.or(line.moment);
             self.source = line.source;
             if self.told.len() <= PARTIES_MOST {
-                let sentence = head(rest).split(". ").next().unwrap_or_default().to_owned();
+                let sentence = head(sentence(rest).unwrap_or(rest));
+                let end = sentence.find([';', '；']).map_or(0, |at| at + 1);
+                let end = end + after_number(&sentence[end..]);
+                let sentence = sentence[..end].to_owned();
                 let statement = Statement::default();
                 self.told.push(Party { process, lock, sentence, statement, tables: Vec::new() });
             }
@@ -238,14 +241,30 @@ fn unlabelled(text: &str) -> (Option<&str>, &str) {
     }
 }
 
+/// Where the English sentence of a wait begins, whatever stands before it: `Process 7 waits for `.
+fn sentence(text: &str) -> Option<&str> {
+    let verb = text.find(" waits for ")?;
+    let digits = text[..verb].bytes().rev().take_while(u8::is_ascii_digit).count();
+    let begin = text[..verb - digits].strip_suffix("Process ")?.len();
+    (digits > 0).then(|| &text[begin..])
+}
+
 /// Who waits, and for what: a process, a mode of lock, and behind it who is in the way.
 fn wait(text: &str) -> Option<(u64, String)> {
+    let text = sentence(text).unwrap_or(text);
     let (process, rest) = number_in(text)?;
     let mode = rest.split(|c: char| !c.is_ascii_alphabetic());
     let mode = mode.into_iter().find(|word| word.len() > 4 && word.ends_with("Lock"))?;
     number_at_end(rest)?;
     let english = rest.strip_prefix(" waits for ").and_then(|rest| rest.split(';').next());
     Some((process, english.map_or_else(|| mode.to_owned(), general)))
+}
+
+/// The end of the first number of a text, or of the text.
+fn after_number(text: &str) -> usize {
+    let begin = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text[begin..].bytes().take_while(u8::is_ascii_digit).count();
+    begin + digits
 }
 
 /// The first number of a text that has little before it, and what is behind the number.
