@@ -8,7 +8,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dbdyno_explain::profile::{Waited, Weighed, by_class, difference, flame, read, waits};
+use dbdyno_explain::profile::{
+    Waited, Weighed, by_class, contradiction, difference, flame, read, waits,
+};
 use dbdyno_lab::profile::Kind;
 use dbdyno_lab::{Lab, Sampled, input};
 use dbdyno_model::{
@@ -115,6 +117,16 @@ pub(crate) fn run(place: &Place, flags: &ProfileFlags) -> Result<Exit, Failure> 
 /// Compares where sides work, and shows it.
 fn compared(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> Result<(), Failure> {
     let profiles = PerArm { base: weighed(&sides.base)?, test: weighed(&sides.test)? };
+    if flags.servers.is_empty() {
+        for arm in Arm::BOTH {
+            for (side, one) in sides[arm].iter().zip(&profiles[arm]) {
+                output::say(&format!("{}: taken for {}", side.name, one.profile.taken_for));
+            }
+        }
+    }
+    if let Some(why) = contradiction(&profiles.base, &profiles.test) {
+        return Err(Failure::Usage(why));
+    }
     let found = difference(&profiles.base, &profiles.test);
     show(flags, &found)?;
     let Some(path) = &flags.report else { return Ok(()) };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use dbdyno_model::{Arm, CodeChange, Counts, Match, PerArm};
 
-use crate::profile::{Profile, matched_names};
+use crate::profile::{Measure, MeasureUnit, Profile, matched_names};
 
 /// Functions of a load whose instructions changed, the largest change first, of counts of two arms.
 /// What has no name is left out, and so is what did not change.
@@ -52,7 +52,15 @@ fn profile(counts: &Counts, load: &str, arm: Arm) -> Profile {
         ((one.caller.clone(), one.callee.clone()), one.inclusive_per_op)
     };
     let (by_caller, total) = (calls.map(call).collect(), own.values().sum());
-    Profile { unit: 1.0, own, by_caller, total, is_excerpt: false }
+    Profile {
+        unit: 1.0,
+        own,
+        by_caller,
+        total,
+        is_excerpt: false,
+        measure: Measure { unit: MeasureUnit::Event, event: None },
+        taken_for: String::new(),
+    }
 }
 
 #[cfg(test)]

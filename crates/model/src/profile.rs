@@ -81,6 +81,8 @@ pub struct ProfileDifference {
     pub functions: Vec<FunctionDifference>,
     /// What an operation costs more in test, as a share of what it costs in base.
     pub total: Interval,
+    /// What the cost of an operation is: processor time, cycles, time of threads.
+    pub measure: String,
     /// Profiles on each side.
     pub profiles: PerArm<usize>,
     /// Samples on each side.

@@ -15,8 +15,8 @@ use dbdyno_model::{
 use dbdyno_stats as stats;
 
 use super::flame::{Text, tree};
+use super::form::{Measure, MeasureUnit, ProfileError};
 use super::names::{Pair, pairs};
-use super::read::ProfileError;
 use super::samples::{Profile, reduce};
 use crate::search::WIDE;
 
@@ -37,8 +37,41 @@ const SAMPLES_LEAST: f64 = 5.0;
 /// A change that is called one has a q-value of at most this.
 const Q_MOST: f64 = 0.05;
 
-/// Compares profiles of base with those of test. Without the operations of all of them only shares
-/// are compared.
+/// Why profiles cannot be compared, where they count different things: cycles and instructions,
+/// samples of a processor and threads that wait.
+pub fn contradiction(base: &[Weighed], test: &[Weighed]) -> Option<String> {
+    let mut all = base.iter().chain(test);
+    let first = &all.next()?.profile.measure;
+    let other = all.map(|one| &one.profile.measure).find(|other| first.contradicts(other))?;
+    Some(format!(
+        "one profile counts {}, and another one {}: nothing follows from comparing them; give \
+         profiles of one kind",
+        first.name(),
+        other.name()
+    ))
+}
+
+/// Whether weights of all profiles are of one kind, so that they can be divided by operations.
+/// Backtraces are taken when somebody asks for them: their number says nothing of a time.
+fn are_weights_alike(all: &[&Weighed]) -> bool {
+    let measure = |one: &&Weighed| one.profile.measure.clone();
+    let first = all.first().map(measure).unwrap_or(Measure::UNTOLD);
+    let has_total = !matches!(first.unit, MeasureUnit::Share | MeasureUnit::Thread);
+    has_total && all.iter().all(|one| measure(one).unit == first.unit)
+}
+
+/// By what profiles are made comparable.
+fn scale_of(base: &[Weighed], test: &[Weighed]) -> ProfileScale {
+    let all: Vec<&Weighed> = base.iter().chain(test).collect();
+    let is_known = |one: &&Weighed| one.operations.is_some_and(|operations| operations > 0.0);
+    match all.iter().all(is_known) && are_weights_alike(&all) {
+        true => ProfileScale::Operations,
+        false => ProfileScale::Samples,
+    }
+}
+
+/// Compares profiles of base with those of test. Without the operations of all of them, or where
+/// their weights count different units, only shares are compared.
 ///
 /// # Panics
 /// Where a side has no profile.
@@ -48,11 +81,7 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
     reduce(base.iter_mut().chain(&mut test).map(|one| &mut one.profile));
     let (base, test) = (&base[..], &test[..]);
     let sides = PerArm { base, test };
-    let is_known = |one: &Weighed| one.operations.is_some_and(|operations| operations > 0.0);
-    let scale = match base.iter().chain(test).all(is_known) {
-        true => ProfileScale::Operations,
-        false => ProfileScale::Samples,
-    };
+    let scale = scale_of(base, test);
     let sums = PerArm::from_fn(|arm| sum(sides[arm]));
     let pairs = pairs(&sums.base, &sums.test);
     let operations = PerArm::from_fn(|arm| operations(sides[arm], scale));
@@ -77,6 +106,7 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
     ProfileDifference {
         functions,
         total: around(change, error),
+        measure: measured(base, test),
         profiles: PerArm::from_fn(|arm| sides[arm].len()),
         samples: PerArm::from_fn(|arm| sums[arm].total / sums[arm].unit),
         scale,
@@ -97,11 +127,29 @@ pub fn flame(
 ) -> Result<FlameNode, ProfileError> {
     let sides = PerArm { base, test };
     let pairs = pairs(&sum(base), &sum(test));
+    let is_by_operation = scale_of(base, test) == ProfileScale::Operations;
     let of_side = |arm: Arm| {
         let both = texts[arm].iter().zip(sides[arm]);
-        both.map(|(stacks, one)| Text { stacks, operations: one.operations }).collect()
+        both.map(|(stacks, one)| {
+            let operations = one.operations.filter(|_| is_by_operation);
+            Text { stacks, operations }
+        })
+        .collect()
     };
     tree(&PerArm::from_fn(of_side), &pairs)
+}
+
+/// What the cost of an operation is told in.
+fn measured(base: &[Weighed], test: &[Weighed]) -> String {
+    let mut all = base.iter().chain(test).map(|one| &one.profile.measure);
+    let said = all.find(|one| one.event.is_some() || one.unit == MeasureUnit::Thread);
+    match said.map(|said| (said.unit, said.event.as_deref())) {
+        Some((MeasureUnit::Thread, _)) => "time of threads, working or waiting".to_owned(),
+        None | Some((_, None | Some("cpu" | "cpu-clock" | "task-clock" | "time"))) => {
+            "processor time".to_owned()
+        }
+        Some((_, Some(event))) => event.to_owned(),
+    }
 }
 
 /// All profiles of a side, added up.
@@ -112,6 +160,8 @@ fn sum(profiles: &[Weighed]) -> Profile {
         by_caller: BTreeMap::new(),
         total: 0.0,
         is_excerpt: false,
+        measure: Measure::UNTOLD,
+        taken_for: String::new(),
     };
     for Weighed { profile, .. } in profiles {
         sum.unit = sum.unit.max(profile.unit);
@@ -334,6 +384,39 @@ mod tests {
         assert!(found.functions.iter().all(|one| one.q_value > 0.5), "{:?}", found.functions);
     }
 
+    /// Cycles and instructions, or threads that wait and samples of a processor, are not compared;
+    /// where weights are of different units, shares are.
+    #[test]
+    fn only_what_counts_the_same_is_compared() {
+        let of =
+            |text: &str| vec![Weighed { profile: read(text).unwrap(), operations: Some(10.0) }];
+        let report = |head: &str| format!("{head}   100.00%  m  m  [.] f\n");
+        let events = "# Event count (approx.): 8000000\n";
+        let cycles = report("# Samples: 4K of event 'cycles'\n");
+        let counted = report(&format!("# Samples: 4K of event 'cycles'\n{events}"));
+        let instructions = report(&format!("# Samples: 4K of event 'instructions'\n{events}"));
+        let threads = "  7 poll,main\n";
+        let (untold, shares) = ("main;f 12\n", report(""));
+        for (base, test) in [(&counted, &instructions), (&cycles, &instructions)] {
+            assert!(contradiction(&of(base), &of(test)).unwrap().contains("cycles, and another"));
+        }
+        assert!(contradiction(&of(&counted), &of(threads)).unwrap().contains("threads"));
+        for (base, test, scale) in [
+            (&*counted, &*counted, ProfileScale::Operations),
+            (&counted, &cycles, ProfileScale::Samples),
+            (&shares, &shares, ProfileScale::Samples),
+            (threads, threads, ProfileScale::Samples),
+            (untold, &counted, ProfileScale::Samples),
+            (untold, untold, ProfileScale::Operations),
+        ] {
+            assert_eq!(contradiction(&of(base), &of(test)), None);
+            assert_eq!(difference(&of(base), &of(test)).scale, scale, "{base} {test}");
+        }
+        let measure = |text: &str| difference(&of(text), &of(text)).measure;
+        let measures = [&*counted, threads, untold].map(measure);
+        assert_eq!(measures, ["cycles", "time of threads, working or waiting", "processor time"]);
+    }
+
     #[test]
     fn weights_add_up_to_the_change_of_the_whole() {
         let (base, test) = (side(1, 4_000, 1.0, 1_000.0), side(2, 4_400, 3.0, 1_000.0));
@@ -374,6 +457,8 @@ mod tests {
                 by_caller: by_caller.collect(),
                 total: total * 1_001_001.0,
                 is_excerpt: false,
+                measure: Measure::UNTOLD,
+                taken_for: String::new(),
             };
             Weighed { profile, operations: one.operations }
         };

@@ -14,8 +14,9 @@ use std::collections::{HashMap, HashSet};
 
 use dbdyno_model::{Arm, FlameNode, PerArm};
 
+use super::form::ProfileError;
 use super::names::{Pair, is_of_a_file, plain};
-use super::read::{ProfileError, each_stack};
+use super::read::each_stack;
 
 /// Frames narrower than this share of the widest one are told within their callers only.
 const LEAST: f64 = 0.0005;

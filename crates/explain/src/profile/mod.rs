@@ -1,23 +1,31 @@
 //! Profiles of a server, from anybody's tool, and their difference.
 //!
 //! ```text
-//!   stacks, collapsed │ perf script │ perf report ──read──▶ own samples, and samples by caller
+//!   stacks, collapsed │ perf script │ perf report │ gdb │ pt-pmp │ bpftrace │ pprof
+//!                        ──read──▶ own samples, and samples by caller
 //!     several a side ──names──▶ matched: exact, plain, renamed by callers and callees, alone
 //!                    ──difference──▶ for an operation, with intervals and q-values
 //!                    ──flame──▶ who called whom, and what that cost on each side
 //! ```
 
+mod backtraces;
+mod bpftrace;
 mod difference;
+mod filled;
 mod flame;
+mod form;
 mod names;
 mod perf_report;
+mod perf_script;
+mod pprof;
 mod read;
 mod samples;
 mod waits;
 
 pub(crate) use names::matched_names;
 
-pub use difference::{Weighed, difference, flame};
-pub use read::{ProfileError, read};
+pub use difference::{Weighed, contradiction, difference, flame};
+pub use form::{Measure, MeasureUnit, ProfileError};
+pub use read::read;
 pub use samples::Profile;
 pub use waits::{Waited, by_class, part_rest, waits};

@@ -3,9 +3,13 @@
 //! ```text
 //!   exact      the name as it stands
 //!   plain      without parameters, templates, `.part.0`, `[clone .cold]`, `[abi:cxx11]`, `@plt`
-//!   renamed    what is left on both sides, where callers and callees are alike: LLVM finds stale
-//!              functions so (llvm#95135); alike is a cosine of at least 0.6
+//!   renamed    what is left on both sides, where callers are alike and so are callees, or names
+//!              have a stem in common: LLVM finds stale functions so (llvm#95135); alike is a
+//!              cosine of at least 0.6
 //! ```
+//!
+//! Of two functions under one caller nothing follows from the caller alone, as nothing does from
+//! what everybody calls: a callee is evidence where most of its samples come from the function.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +19,10 @@ use super::samples::Profile;
 
 /// Callers and callees must be so much alike.
 const ALIKE_LEAST: f64 = 0.6;
+/// So much of a callee comes from the function that it tells of it.
+const OWN_CALLEE_LEAST: f64 = 0.5;
+/// Shorter words of a name are in many others.
+const WORD_LEAST: usize = 3;
 /// Functions with less than this share of their side are not looked for under other names.
 const SHARE_LEAST: f64 = 0.002;
 /// Nor are those with fewer samples: who calls them is then a matter of chance.
@@ -143,9 +151,11 @@ fn renamed(
     let mut alike: Vec<(f64, &String, &String)> = Vec::new();
     for (base, of_base) in &bases {
         for (test, of_test) in &tests {
-            let cosine = cosine(of_base, of_test);
-            if cosine >= ALIKE_LEAST {
-                alike.push((cosine, base, test));
+            let callers = cosine(&of_base.callers, &of_test.callers);
+            let callees = cosine(&of_base.callees, &of_test.callees);
+            let is_known = callees >= ALIKE_LEAST || have_a_stem(base, test);
+            if callers >= ALIKE_LEAST && is_known {
+                alike.push((callers + callees, base, test));
             }
         }
     }
@@ -160,18 +170,65 @@ fn renamed(
     }
 }
 
-/// Who calls these functions and whom they call, by plain names, with the samples.
-fn around(profile: &Profile, names: &[String]) -> BTreeMap<String, f64> {
-    let mut around: BTreeMap<String, f64> = BTreeMap::new();
+/// Who calls a function, and whom it calls and few others do, by plain names, with the samples.
+struct Around {
+    callers: BTreeMap<String, f64>,
+    callees: BTreeMap<String, f64>,
+}
+
+fn around(profile: &Profile, names: &[String]) -> Around {
+    let (mut callers, mut callees) = (BTreeMap::new(), BTreeMap::<&str, f64>::new());
+    let is_one = |name: &String| names.contains(name);
     for ((caller, name), samples) in &profile.by_caller {
-        if names.contains(name) {
-            *around.entry(format!("< {}", plain(caller))).or_default() += samples;
+        if is_one(name) && !is_one(caller) {
+            *callers.entry(plain(caller)).or_default() += samples;
         }
-        if names.contains(caller) {
-            *around.entry(format!("> {}", plain(name))).or_default() += samples;
+        if is_one(caller) && !is_one(name) && !is_of_a_file(name) {
+            *callees.entry(name).or_default() += samples;
         }
     }
-    around
+    let mut all: BTreeMap<&str, f64> = BTreeMap::new();
+    for ((_, name), samples) in &profile.by_caller {
+        if callees.contains_key(name.as_str()) {
+            *all.entry(name).or_default() += samples;
+        }
+    }
+    let own = callees.into_iter().filter(|(name, samples)| {
+        let whole = all.get(name).copied().unwrap_or(f64::INFINITY);
+        *samples >= OWN_CALLEE_LEAST * whole
+    });
+    let mut by_plain = BTreeMap::new();
+    own.for_each(|(name, samples)| *by_plain.entry(plain(name)).or_default() += samples);
+    Around { callers, callees: by_plain }
+}
+
+/// Whether half of the words of one name, two or more, are in the other: `row_search_for_mysql`,
+/// `row_search_mvcc`.
+fn have_a_stem(a: &str, b: &str) -> bool {
+    let (a, b) = (words(a), words(b));
+    let shared = a.intersection(&b).count();
+    shared >= 2 && 2 * shared >= a.len().min(b.len())
+}
+
+/// The words of a name in small letters: `buf`, `Fetch`, `normal` of `buf::FetchNormal`.
+fn words(name: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let mut word = String::new();
+    let mut last = '_';
+    for c in name.chars().chain(['_']) {
+        let begins = c.is_uppercase() && last.is_lowercase();
+        if (begins || !c.is_alphanumeric()) && word.len() >= WORD_LEAST {
+            words.insert(word.clone());
+        }
+        if begins || !c.is_alphanumeric() {
+            word.clear();
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        last = c;
+    }
+    words
 }
 
 fn cosine(a: &BTreeMap<String, f64>, b: &BTreeMap<String, f64>) -> f64 {
@@ -201,6 +258,33 @@ mod tests {
             ("libc.so.6", "libc.so"),
         ] {
             assert_eq!(plain(name), is, "{name}");
+        }
+    }
+
+    /// Who is called by the same function need not be the same, nor who calls what all call.
+    #[test]
+    fn unrelated_functions_are_gone_and_new() {
+        let text = |leaf: &str, other: &str| {
+            format!(
+                "m;{leaf} 100\nm;{other} 60\nm;{other};memcpy 50\nm;rest;memcpy 900\nm;rest 500\n"
+            )
+        };
+        let base = read(&text("mutex_spin", "fill_help_tables")).unwrap();
+        let test = read(&text("crc32_fast", "open_ssl_digest")).unwrap();
+        let pairs = pairs(&base, &test);
+        assert!(pairs.iter().all(|pair| pair.matched != Match::Renamed), "{pairs:?}");
+        let test = read(&text("mutex_spin_wait", "open_ssl_digest")).unwrap();
+        let pairs = self::pairs(&base, &test);
+        let renamed = pairs.iter().filter(|pair| pair.matched == Match::Renamed);
+        let names: Vec<&str> = renamed.map(|pair| pair.names.test[0].as_str()).collect();
+        assert_eq!(names, ["mutex_spin_wait"]);
+        for (a, b, is) in [
+            ("row_search_for_mysql", "row_search_mvcc", true),
+            ("Buf_fetch::single_page", "buf_page_single_get", true),
+            ("log_write", "row_write", false),
+            ("lock_rec_lock", "log_checkpoint", false),
+        ] {
+            assert_eq!(have_a_stem(a, b), is, "{a} {b}");
         }
     }
 

@@ -7,13 +7,16 @@
 //! ```
 //!
 //! Shares have two digits, and the number of samples as many as `12K` has: enough for a table, and
-//! who calls whom is not in it. Trees below a line are passed over. Where the shares of all lines
-//! are less than the whole, it is an excerpt, and the rest is put together. What `perf diff` prints
-//! looks alike, and has differences where a report has shares: it is refused, as are two events,
-//! whose samples cannot be added up.
+//! who calls whom is not in it. Samples stand for as many events as their periods say, and shares
+//! are those of the events: where their count is told, functions have so many of it. Trees below a
+//! line are passed over. Where the shares of all lines are less than the whole, it is an excerpt,
+//! and the rest is put together. What `perf diff` prints looks alike, and has differences where a
+//! report has shares: it is refused, as are two events, whose samples cannot be added up.
 
 use std::collections::BTreeMap;
 
+use super::filled::filled;
+use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
 use super::samples::LEFT_OUT;
 
 /// The share of all samples from which on a report is taken for whole: lines are rounded.
@@ -22,62 +25,94 @@ const WHOLE: f64 = 0.97;
 /// What a report tells.
 #[derive(Debug, PartialEq)]
 pub(super) struct Report {
-    /// The samples of each function.
+    /// The weight of each function.
     pub(super) functions: BTreeMap<String, f64>,
-    pub(super) is_excerpt: bool,
+    pub(super) form: Form,
+}
+
+/// What the head of a report tells.
+#[derive(Default)]
+struct Head<'t> {
+    samples: Option<f64>,
+    events: Option<f64>,
+    event: Option<&'t str>,
+}
+
+impl<'t> Head<'t> {
+    fn line(&mut self, number: usize, line: &'t str) -> Result<(), ProfileError> {
+        let line = line.trim_start();
+        if let Some(rest) = line.strip_prefix("# Event count (approx.):") {
+            self.events = self.events.or_else(|| count(rest.trim()));
+        }
+        let Some(rest) = line.strip_prefix("# Samples:") else { return Ok(()) };
+        self.samples = self.samples.or_else(|| count(rest.split_whitespace().next()?));
+        let event = rest.split_once("of event").map(|(_, event)| plain_event(event));
+        match (self.event, event.filter(|event| !event.is_empty())) {
+            (Some(first), Some(event)) if first != event => Err(two_events(number, first, event)),
+            (known, event) => {
+                self.event = known.or(event);
+                Ok(())
+            }
+        }
+    }
+
+    /// What all functions together weigh, the weight of a sample, and what that counts.
+    fn whole(&self) -> (f64, f64, MeasureUnit) {
+        match (self.samples, self.events) {
+            (Some(samples), Some(events)) => (events, events / samples, MeasureUnit::Event),
+            (Some(samples), None) => (samples, 1.0, MeasureUnit::Sample),
+            // Each hundredth of a per cent is one: more is not told.
+            (None, _) => (10_000.0, 1.0, MeasureUnit::Share),
+        }
+    }
 }
 
 /// Reads a report; `None` where no line is one of a report.
 ///
 /// # Errors
-/// The number of a line, and why it is no report that can be read.
-pub(super) fn read(text: &str) -> Result<Option<Report>, (usize, String)> {
+/// A line, and why it is no report that can be read.
+pub(super) fn read(text: &str) -> Result<Option<Report>, ProfileError> {
     let mut functions: BTreeMap<String, f64> = BTreeMap::new();
     let mut shares: Vec<(String, f64)> = Vec::new();
-    let (mut samples, mut first_event) = (None, None);
-    for (at, line) in text.lines().enumerate() {
-        let number = at + 1;
+    let mut head = Head::default();
+    for (number, line) in filled(text) {
         if is_of_diff(line) {
             let what = "`perf diff` has printed this: differences of two profiles, and no profile; \
                         give the two files of perf.data, or what `perf report --stdio` prints of \
                         each";
-            return Err((number, what.to_owned()));
+            return Err(ProfileError::new(number, what));
         }
-        if let Some(rest) = line.strip_prefix("# Samples:") {
-            samples = samples.or_else(|| count(rest.split_whitespace().next()?));
-            let event = rest.split_once("of event").map_or("", |(_, event)| event.trim());
-            match first_event {
-                Some(first) if first != event && !event.is_empty() => {
-                    let what = format!(
-                        "samples of two events, {first} and {event}, cannot be added up; leave \
-                         those of one in the file"
-                    );
-                    return Err((number, what));
-                }
-                _ => first_event = first_event.or(Some(event)),
-            }
-        }
+        head.line(number, line)?;
         shares.extend(function(line));
     }
     if shares.is_empty() {
         return Ok(None);
     }
-    // Of one that does not say how many samples it has, each hundredth of a per cent is one.
-    let samples = samples.unwrap_or(10_000.0);
+    let (whole, sample, unit) = head.whole();
     let told: f64 = shares.iter().map(|(_, share)| share).sum();
     for (name, share) in shares {
-        *functions.entry(name).or_default() += share * samples;
+        *functions.entry(name).or_default() += share * whole;
     }
     let is_excerpt = told < WHOLE;
+    let count = functions.len();
     if is_excerpt {
-        functions.insert(LEFT_OUT.to_owned(), (1.0 - told) * samples);
+        functions.insert(LEFT_OUT.to_owned(), (1.0 - told) * whole);
     }
-    Ok(Some(Report { functions, is_excerpt }))
+    let of = head.event.map_or_else(String::new, |event| format!(" of {event}"));
+    let told = 100.0 * told.min(1.0);
+    let form = Form {
+        taken_for: format!("`perf report`{of}, {count} functions, {told:.1} % of it"),
+        measure: Measure::of(unit, head.event),
+        weighing: Weighing::Unit(sample),
+        is_excerpt,
+    };
+    Ok(Some(Report { functions, form }))
 }
 
 /// The header of `perf diff`, or a line with a share and a difference: `19.76%  +3.20%  mysqld …`.
 fn is_of_diff(line: &str) -> bool {
-    let is_header = line.starts_with('#') && line.contains("Baseline") && line.contains("Delta");
+    let is_header =
+        line.trim_start().starts_with('#') && line.contains("Baseline") && line.contains("Delta");
     let mut words = line.split_whitespace();
     let is_share = |word: &str| word.strip_suffix('%').is_some_and(|it| it.parse::<f64>().is_ok());
     let is_signed = |word: &str| word.starts_with(['+', '-']) && is_share(word);

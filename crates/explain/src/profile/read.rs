@@ -1,29 +1,13 @@
-//! Profiles as text: collapsed stacks (`a;b;c 12`), and what `perf script` and `perf report` print.
+//! Profiles as text, in any of the forms that tools print; which one it is shows in the lines.
 
 use std::collections::HashMap;
-use std::fmt;
 
-use super::perf_report;
+use super::filled::filled;
+use super::form::{Form, Measure, ProfileError, Weighing};
 use super::samples::Profile;
+use super::{backtraces, bpftrace, perf_report, perf_script, pprof};
 
-/// A line that is no stack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileError {
-    /// Which line, from 1; 0: the whole file.
-    pub line: usize,
-    /// What is wrong with it, and what would be right.
-    pub what: String,
-}
-
-impl fmt::Display for ProfileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.line, self.what)
-    }
-}
-
-impl std::error::Error for ProfileError {}
-
-/// Reads stacks; which of the three forms it is shows in the lines.
+/// Reads stacks.
 ///
 /// # Errors
 /// The first line that is no stack, and a file without any.
@@ -34,23 +18,46 @@ pub fn read(text: &str) -> Result<Profile, ProfileError> {
     if profile.total > 0.0 {
         return Ok(profile);
     }
-    let what = "there is no stack in it; give stacks as `main;work;read 12`, a line each, or what \
-                `perf script` or `perf report --stdio` prints";
-    Err(ProfileError { line: 0, what: what.to_owned() })
+    let what = "there is no stack in it; give stacks as `main;work;read 12`, a line each, what \
+                `perf script`, `perf report --stdio`, `pprof -top`, bpftrace or pt-pmp prints, or \
+                gdb's `thread apply all bt`";
+    Err(ProfileError::new(0, what))
 }
 
-/// The form of a text.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Form {
-    /// Stacks, and how often each was seen, or for how long.
-    Collapsed,
-    /// A sample each, and what it stands for.
-    Script,
-    /// Functions and shares of the whole, or of a part of them.
-    Report { is_excerpt: bool },
+/// Whose output a text is.
+#[derive(Clone, Copy)]
+enum Tool {
+    PerfScript,
+    Gdb,
+    PtPmp,
+    Bpftrace,
+    Pprof,
 }
 
-/// Gives each stack, outermost function first, with how often it was seen.
+/// The tool, by the first line that only one of them prints.
+fn tool(text: &str) -> Option<Tool> {
+    for (_, line) in filled(text) {
+        match () {
+            () if line.is_empty() => {}
+            () if bpftrace::is_of_bpftrace(line) => return Some(Tool::Bpftrace),
+            () if backtraces::is_of_gdb(line) => return Some(Tool::Gdb),
+            () if pprof::is_of_pprof(line) => return Some(Tool::Pprof),
+            () if backtraces::is_of_pmp(line) => return Some(Tool::PtPmp),
+            () if perf_script::is_of_script(line) => return Some(Tool::PerfScript),
+            () if is_collapsed(line) => return None,
+            () => {}
+        }
+    }
+    None
+}
+
+/// Whether a line is a stack and a count: `main;work;read 12`.
+fn is_collapsed(line: &str) -> bool {
+    let parts = line.rsplit_once(' ').filter(|_| !line.starts_with(['#', ' ', '\t']));
+    parts.is_some_and(|(stack, count)| stack.contains(';') && count.parse::<f64>().is_ok())
+}
+
+/// Gives each stack, outermost function first, with its weight.
 ///
 /// # Errors
 /// The first line that is no stack, and texts that look alike and are none: samples of several
@@ -59,33 +66,32 @@ pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&[&str], f64),
 ) -> Result<Form, ProfileError> {
-    let is_frame = |line: &str| {
-        line.starts_with([' ', '\t'])
-            && line.split_whitespace().next().is_some_and(|address| {
-                address.len() >= 4 && address.bytes().all(|byte| byte.is_ascii_hexdigit())
-            })
-    };
-    if text.lines().any(is_frame) {
-        of_script(text, take)?;
-        return Ok(Form::Script);
+    match tool(text) {
+        Some(Tool::PerfScript) => return perf_script::each_stack(text, take),
+        Some(Tool::Gdb) => return backtraces::each_stack(text, take),
+        Some(Tool::PtPmp) => return backtraces::each_sum(text, take),
+        Some(Tool::Bpftrace) => return bpftrace::each_stack(text, take),
+        Some(Tool::Pprof) => return pprof::each_stack(text, take),
+        None => {}
     }
-    match perf_report::read(text).map_err(|(line, what)| ProfileError { line, what })? {
+    match perf_report::read(text)? {
         Some(report) => {
             report.functions.iter().for_each(|(name, samples)| take(&[name], *samples));
-            Ok(Form::Report { is_excerpt: report.is_excerpt })
+            Ok(report.form)
         }
-        None => collapsed(text, take).map(|()| Form::Collapsed),
+        None => collapsed(text, take),
     }
 }
 
-fn collapsed(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<(), ProfileError> {
+fn collapsed(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<Form, ProfileError> {
     let mut frames: Vec<&str> = Vec::new();
-    for (at, line) in text.lines().enumerate() {
+    let mut stacks = 0_u64;
+    for (number, line) in filled(text) {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let wrong = |what: &str| ProfileError { line: at + 1, what: what.to_owned() };
+        let wrong = |what: &str| ProfileError::new(number, what);
         let usage = "a line is a stack and how often it was seen: `main;work;read 12`";
         let (stack, count) = line.rsplit_once(' ').ok_or_else(|| wrong(usage))?;
         let count: f64 = count.parse().map_err(|_| wrong(usage))?;
@@ -100,83 +106,15 @@ fn collapsed(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<(), Profi
         }
         frames.clear();
         frames.extend(stack.split(';').map(str::trim));
+        stacks += 1;
         take(&frames, count);
     }
-    Ok(())
-}
-
-/// A header, then a line for each frame, the innermost first, then an empty line. A sample stands
-/// for as many events as its period says.
-fn of_script(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<(), ProfileError> {
-    let mut frames: Vec<String> = Vec::new();
-    let (mut weight, mut first) = (1.0, None);
-    for (at, line) in text.lines().chain([""]).enumerate() {
-        if line.starts_with([' ', '\t']) {
-            frames.extend(frame(line));
-            continue;
-        }
-        if !frames.is_empty() {
-            frames.reverse();
-            take(&frames.iter().map(String::as_str).collect::<Vec<_>>(), weight);
-            frames.clear();
-        }
-        let Some(Sampled { period, event }) = header(line) else { continue };
-        weight = period.unwrap_or(1.0);
-        match first {
-            Some(first) if first != event => {
-                let what = format!(
-                    "samples of two events, {first} and {event}, cannot be added up; leave those of \
-                     one in the file"
-                );
-                return Err(ProfileError { line: at + 1, what });
-            }
-            _ => first = Some(event),
-        }
-    }
-    Ok(())
-}
-
-/// What the header of a sample tells.
-struct Sampled<'a> {
-    period: Option<f64>,
-    event: &'a str,
-}
-
-/// `mysqld 7 [001] 5.25: 250000 cycles:u:`; the event is told without what it is restricted to.
-fn header(line: &str) -> Option<Sampled<'_>> {
-    let is_time = |word: &&str| {
-        let parts = word.strip_suffix(':').and_then(|time| time.split_once('.'));
-        let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        parts.is_some_and(|(seconds, rest)| is_digits(seconds) && is_digits(rest))
-    };
-    let mut words = line.split_whitespace().skip_while(|word| !is_time(word)).skip(1);
-    let word = words.next()?;
-    let period = word.parse::<f64>().ok().filter(|period| *period > 0.0);
-    let event = if period.is_some() { words.next()? } else { word };
-    let event = event.trim_end_matches(':');
-    let modifiers = |(_, end): &(&str, &str)| end.bytes().all(|b| b.is_ascii_alphabetic());
-    let event = event.rsplit_once(':').filter(modifiers).map_or(event, |(event, _)| event);
-    Some(Sampled { period, event })
-}
-
-/// `    7f3a row_search_mvcc+0x1a (/usr/sbin/mysqld)`: the function, or its file where it has no
-/// name.
-fn frame(line: &str) -> Option<String> {
-    let (_address, rest) = line.trim().split_once(' ')?;
-    let (symbol, file) = match rest.rsplit_once(" (") {
-        Some((symbol, file)) => (symbol.trim(), file.trim_end_matches(')')),
-        None => (rest.trim(), ""),
-    };
-    let name = match symbol.rsplit_once("+0x") {
-        Some((name, offset)) if offset.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,
-        _ => symbol,
-    };
-    if name != "[unknown]" {
-        let is_kernel = file == "[kernel.kallsyms]" || file.starts_with("[guest.kernel");
-        return Some(if is_kernel { format!("{name}_[k]") } else { name.to_owned() });
-    }
-    let file = file.rsplit('/').next().unwrap_or(file);
-    Some(format!("[{}]", file.trim_matches(['[', ']'])))
+    Ok(Form {
+        taken_for: format!("collapsed stacks, {stacks} of them"),
+        measure: Measure::UNTOLD,
+        weighing: Weighing::Smallest,
+        is_excerpt: false,
+    })
 }
 
 /// Where no stack has a smaller weight than this, weights are times: periods in nanoseconds or
@@ -244,19 +182,20 @@ impl Sums {
         let by_caller = self.by_caller.into_iter().map(|((caller, number), samples)| {
             ((caller.map_or_else(String::new, name), name(number)), samples)
         });
-        let unit = match form {
-            // As many samples of one weight would say as much: Kish, *Survey Sampling*, 1965.
-            Form::Script => self.squares / self.total.max(f64::MIN_POSITIVE),
-            Form::Collapsed => self.least.filter(|least| *least >= PERIOD_LEAST).unwrap_or(1.0),
-            Form::Report { .. } => 1.0,
+        let unit = match form.weighing {
+            Weighing::Periods => self.squares / self.total.max(f64::MIN_POSITIVE),
+            Weighing::Smallest => self.least.filter(|least| *least >= PERIOD_LEAST).unwrap_or(1.0),
+            Weighing::Unit(unit) => unit,
         };
-        let is_excerpt = form == Form::Report { is_excerpt: true };
-        Profile { unit, own, by_caller: by_caller.collect(), total: self.total, is_excerpt }
+        let Form { taken_for, measure, is_excerpt, .. } = form;
+        let by_caller = by_caller.collect();
+        Profile { unit, own, by_caller, total: self.total, is_excerpt, measure, taken_for }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::form::MeasureUnit;
     use super::*;
     use proptest::prelude::*;
 
@@ -300,6 +239,137 @@ mod tests {
         assert!(read(&(sample(5, "cycles:u", "a") + &sample(7, "cycles:k", "a"))).is_ok());
     }
 
+    /// Own weights of a text, what it was taken for, and what it counts.
+    fn told(text: &str) -> (Vec<(String, f64)>, String, Measure) {
+        let profile = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let own = profile.own.into_iter().map(|(name, own)| (name, own.round()));
+        (own.collect(), profile.taken_for, profile.measure)
+    }
+
+    fn owns(all: &[(&str, f64)]) -> Vec<(String, f64)> {
+        all.iter().map(|(name, own)| ((*name).to_owned(), *own)).collect()
+    }
+
+    /// gdb's backtraces, and pt-pmp's sums of the same: three samples of three threads.
+    #[test]
+    fn backtraces_and_their_sums_tell_the_same() {
+        let thread = |number: u32, frames: &[&str]| {
+            let frame = |(at, frame): (usize, &&str)| format!("#{at}  {frame}\n");
+            let frames: String = frames.iter().enumerate().map(frame).collect();
+            format!("Thread {number} (Thread 0x7f{number} (LWP {number})):\n{frames}\n")
+        };
+        let waits = [
+            "0x0001 in pthread_cond_wait@@GLIBC_2.3.2 () from /lib/libpthread.so.0",
+            "0x0002 in os_event::wait (this=0x1,\n    count=0) at os0event.cc:1",
+            "0x0003 in start_thread (arg=0x7f) at pthread_create.c:309",
+        ];
+        let works =
+            ["row_sel<true> (a=1) at row0sel.cc:5", "0x0003 in start_thread (arg=0x7f) at p.c:3"];
+        let polls = ["0x0004 in poll () from /lib/libc.so.6", "0x0005 in main ()"];
+        let sample = |is_busy: bool| {
+            let second = if is_busy { &works[..] } else { &waits[..] };
+            thread(3, &waits) + &thread(2, second) + &thread(1, &polls)
+        };
+        let gdb = sample(true) + &sample(false) + &sample(true);
+        let (own, taken_for, measure) = told(&gdb);
+        assert_eq!(own, owns(&[("poll", 3.0), ("pthread_cond_wait", 4.0), ("row_sel<true>", 2.0)]));
+        assert_eq!(taken_for, "gdb backtraces, 3 samples of 3 threads");
+        assert_eq!(measure.name(), "threads, working or waiting");
+        let pmp = "Fri Jan  6 23:48:24 UTC 2017\n\
+                   \u{20}     4 pthread_cond_wait(libpthread.so.0),os_event::wait(os0event.cc:1),start_thread\n\
+                   \u{20}     3 poll(libc.so.6),main\n      2 row_sel<true>,start_thread\n";
+        let (sums, taken_for, of_sums) = told(pmp);
+        assert_eq!((sums, of_sums), (own, measure));
+        assert_eq!(taken_for, "pt-pmp, 3 stacks of 9 threads");
+        assert!(told("   4207 nanosleep,usleep,main\n").1.starts_with("pt-pmp"), "no address");
+        let quoted: String =
+            gdb.lines().map(|line| format!("> {}\n", line.replace('#', "\\#"))).collect();
+        assert_eq!(told(&quoted).0, told(&gdb).0);
+        let cut = read(&(pmp.to_owned() + "[...]\n")).unwrap_err();
+        assert!(cut.line == 5 && cut.what.contains("left out"), "{cut}");
+    }
+
+    #[test]
+    fn maps_of_bpftrace_are_stacks() {
+        let map = "Attaching 1 probe...\n@cpu[\n    __schedule+723\n    schedule+70\n,\n    \
+                   Timer::arm(unsigned long, std::function<void ()>)+188\n    start_thread+219\n, \
+                   mysqld]: 1493\n@cpu[\n,\n    Timer::arm(unsigned long, std::function<void \
+                   ()>)+4\n    0x7f3a\n, mysqld]: 7\n";
+        let profile = read(map).unwrap();
+        assert_eq!((profile.own["__schedule"], profile.total), (1493.0, 1500.0));
+        let arm = "Timer::arm(unsigned long, std::function<void ()>)".to_owned();
+        assert_eq!(profile.by_caller[&(arm.clone(), "schedule".to_owned())], 1493.0);
+        assert_eq!(profile.own[&arm], 7.0);
+        assert_eq!(profile.taken_for, "bpftrace map @cpu, 2 stacks");
+        assert_eq!(told("@[vfs_read]: 5\n@[vfs_write]: 7\n").0[0], ("vfs_read".to_owned(), 5.0));
+        for (text, why) in [
+            ("@a[\n    f+1\n]: 3\n@b[\n    f+1\n]: 3\n", "two maps, @a and @b"),
+            ("@[\n    f+1\n    mysqld]:\n[2K, 4K)  134 |@@|\n", "histograms are none"),
+            ("@[\n    f+1\n]: 3\n[...]\n", "left out"),
+            ("@[\n    f+1\n", "has no end"),
+            ("@freq[154]: 1100000\n", "there is no stack"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.what.contains(why), "{error} {text}");
+        }
+    }
+
+    #[test]
+    fn tables_of_pprof_have_the_total_of_their_head() {
+        let table = "Type: cpu\nDuration: 20.4s, Total samples = 20s (98%)\n(pprof) top2\n\
+                     Showing nodes accounting for 8s, 40% of 20s total\nShowing top 2 nodes out of \
+                     90\n      flat  flat%   sum%        cum   cum%\n     5s 25% 25%      17s 85%  \
+                     runtime.scan (inline)\n  3000ms 15% 40%      3s 15%  main.work /go/src/x.go:7\n  \
+                     0     0% 40%      20s 100%  main.main\n";
+        let profile = read(table).unwrap();
+        assert_eq!((profile.own["runtime.scan"], profile.own["main.work"]), (5.0, 3.0));
+        assert_eq!((profile.total, profile.is_excerpt), (20.0, true));
+        assert_eq!(profile.total / profile.unit, 2_000.0, "of 10 ms each");
+        assert_eq!(profile.taken_for, "`pprof -top` of cpu, 2 functions, 40.0 % of it");
+        let headless = table.replace("Showing nodes", "some nodes of");
+        let headless = headless.replace("accounting for", "for");
+        assert_eq!(read(&headless).unwrap().total.round(), 20.0, "from the largest share");
+        let heap = "flat flat% sum% cum cum%\n 2MB 100% 100% 2MB 100% f\n";
+        assert_eq!(told(heap).0, owns(&[("f", 2_097_152.0)]));
+        for (text, why) in [
+            (format!("{table}{table}"), "a second table"),
+            (table.replace("3000ms", "-3000ms"), "below 0"),
+            (table.replace("3000ms", "3parsecs"), "a weight is a time"),
+        ] {
+            let error = read(&text).unwrap_err();
+            assert!(error.what.contains(why), "{error}");
+        }
+    }
+
+    /// Samples without stacks have their function in the same line.
+    #[test]
+    fn flat_samples_are_read_with_their_periods() {
+        let flat = "  sleep 27  2843.56180: 691 cycles:u:  ffffffffbb26bff4 [unknown] ([unknown])\n\
+                    \u{20}  sleep 27  2843.556189:  9160 cycles:u:  7fa9550eeaa3 init+0xf3 (/lib/x)\n";
+        let (own, taken_for, measure) = told(flat);
+        assert_eq!(own, owns(&[("[unknown]", 691.0), ("init", 9_160.0)]));
+        assert_eq!(taken_for, "`perf script`, 2 samples of cycles without stacks");
+        assert_eq!(measure.name(), "cycles");
+        let tracepoints =
+            "perf 13 [002] 233.835807: sched:sched_switch: perf:13 [120] R ==> m:27\n";
+        assert!(read(tracepoints).unwrap_err().what.contains("there is no stack"));
+    }
+
+    /// Shares of a report are of events: where their count is told, functions have so many.
+    #[test]
+    fn reports_have_so_many_events() {
+        let report =
+            |head: &str| format!("{head}    75.00%  m  m  [.] a\n    25.00%  m  m  [.] b\n");
+        let samples = "# Samples: 4K of event 'cycles:u'\n";
+        let both = read(&report(&format!("{samples}# Event count (approx.): 8000000\n"))).unwrap();
+        assert_eq!((both.own["a"], both.total / both.unit), (6e6, 4_000.0));
+        assert_eq!(both.measure, Measure::of(MeasureUnit::Event, Some("cycles")));
+        assert_eq!(both.taken_for, "`perf report` of cycles, 2 functions, 100.0 % of it");
+        let only = read(&report(samples)).unwrap();
+        assert_eq!((only.own["a"], only.measure.unit), (3_000.0, MeasureUnit::Sample));
+        assert_eq!(read(&report("")).unwrap().measure.unit, MeasureUnit::Share);
+    }
+
     #[test]
     fn what_looks_like_a_profile_and_is_none_is_refused_by_name() {
         let diff = "# Event 'cycles'\n# Baseline  Delta Abs  Shared Object      Symbol\n\
@@ -323,7 +393,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_makes_it_panic(text in "[ \t\na-f0-9;().+x#-]{0,200}") {
+        fn nothing_makes_it_panic(
+            text in "[ \t\na-f0-9;().+x#-]{0,200}|\
+                     (@a?\\[|\\]: ?|#0 |0x1 in |flat flat% sum% cum cum%|\
+                     1s 5% 5% 2s 9%|Thread 1 \\(|[ ,\n:a1?<(>)])*",
+        ) {
             if let Ok(profile) = read(&text) {
                 let own: f64 = profile.own.values().sum();
                 prop_assert!((own - profile.total).abs() < 1e-6 * own.max(1.0));

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::form::Measure;
+
 /// What was sampled, by function: weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -21,6 +23,10 @@ pub struct Profile {
     pub total: f64,
     /// Whether it is an excerpt: some of the samples are those of functions that are not told.
     pub is_excerpt: bool,
+    /// What weights count.
+    pub measure: Measure,
+    /// What the text was taken for, in words.
+    pub taken_for: String,
 }
 
 /// What functions are called together that an excerpt does not tell.

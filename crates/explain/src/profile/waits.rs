@@ -19,8 +19,9 @@ use dbdyno_model::{
 };
 use dbdyno_stats as stats;
 
+use super::form::ProfileError;
 use super::names::plain;
-use super::read::{ProfileError, each_stack};
+use super::read::each_stack;
 
 /// A profile of waits: see `dbdyno_probe::perf::Kind::Waits`.
 #[derive(Clone, Copy, Debug)]

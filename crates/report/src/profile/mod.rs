@@ -84,13 +84,15 @@ fn headline(of: &ProfileDifference) -> String {
     let total = match of.scale {
         ProfileScale::Samples => "shares of equal wholes are compared".to_owned(),
         ProfileScale::Operations if half > 0.0 => format!(
-            "an operation of test costs {}{GLUE}% ± {}{GLUE}% more processor time",
+            "an operation of test costs {}{GLUE}% ± {}{GLUE}% more {}",
             percent(of.total.estimate),
-            fixed(100.0 * half, 1)
+            fixed(100.0 * half, 1),
+            printable(&of.measure)
         ),
         ProfileScale::Operations => format!(
-            "an operation of test costs {}{GLUE}% more processor time",
-            percent(of.total.estimate)
+            "an operation of test costs {}{GLUE}% more {}",
+            percent(of.total.estimate),
+            printable(&of.measure)
         ),
     };
     let changed = of.functions.iter().filter(|one| is_changed(one)).count();
@@ -185,8 +187,9 @@ fn notes(of: &ProfileDifference) -> Vec<String> {
     ];
     if of.scale == ProfileScale::Samples {
         notes.push(
-            "operations are not known, so that a function which became cheaper makes all others \
-             look dearer: give them as FILE@OPERATIONS"
+            "only shares are compared, so that a function which became cheaper makes all others \
+             look dearer: operations are not known (give them as FILE@OPERATIONS), or the profiles \
+             do not tell how much was sampled in one and the same unit"
                 .to_owned(),
         );
     }
@@ -236,6 +239,7 @@ struct Document<'a> {
     test_profiles: usize,
     base_samples: f64,
     test_samples: f64,
+    measure: &'a str,
     dispersion: f64,
     matched: Vec<MatchedJson>,
     functions: Vec<FunctionJson<'a>>,
@@ -296,6 +300,7 @@ pub fn profile_json(of: &ProfileDifference) -> String {
         test_profiles: of.profiles.test,
         base_samples: of.samples.base,
         test_samples: of.samples.test,
+        measure: &of.measure,
         dispersion: of.dispersion,
         matched: matched.collect(),
         functions: functions.collect(),

@@ -145,6 +145,7 @@ mod tests {
                 moved_within: None,
             }],
             total: exactly(0.5),
+            measure: "processor time".to_owned(),
             profiles: PerArm { base: 3, test: 3 },
             samples: PerArm { base: 900.0, test: 1350.0 },
             scale: ProfileScale::Operations,

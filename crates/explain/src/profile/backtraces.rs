@@ -1,0 +1,266 @@
+//! Backtraces of all threads: what gdb, pstack, eu-stack and coredumpctl print, and what pt-pmp
+//! makes of them.
+//!
+//! ```text
+//!   Thread 41 (Thread 0x7f71 (LWP 2278)):                              a stack for each thread;
+//!   #0  0x0000003ae4e0b5bc in pthread_cond_wait () from /lib64/libpthread.so.0     the first
+//!   #1  0x000000000065dabd in Ack_receiver::run() ()                               thread again:
+//!   #2  start_thread (arg=0x7fc9) at pthread_create.c:309                          a new sample
+//!
+//!      48 __lll_lock_wait,pthread_mutex_lock,mutex_enter,start_thread  pt-pmp: threads, functions
+//! ```
+//!
+//! Threads are looked at whether they work or wait, so that these are no profiles of a processor.
+
+use std::collections::HashSet;
+
+use super::filled::filled;
+use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
+
+/// Whether a line is one of gdb's.
+pub(super) fn is_of_gdb(line: &str) -> bool {
+    is_thread(line) || number_of_frame(line).is_some_and(|(number, _)| number == 0)
+}
+
+/// `Thread 41 (…`, `Stack trace of thread 8509:`, `TID 8509:`
+fn is_thread(line: &str) -> bool {
+    let line = line.trim_start_matches(['>', ' ', '\t']);
+    let of_gdb = line.strip_prefix("Thread ").and_then(|rest| rest.split_once(' '));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    of_gdb.is_some_and(|(number, rest)| is_number(number) && rest.starts_with('('))
+        || line.starts_with("Stack trace of thread ")
+        || line.strip_prefix("TID ").and_then(|rest| rest.strip_suffix(':')).is_some_and(is_number)
+}
+
+/// `#12 0x… in …`: the number of a frame, and what is behind it. Pages protect the sign by a
+/// backslash, or leave the blank out: `#120x…`.
+fn number_of_frame(line: &str) -> Option<(u32, &str)> {
+    let line = line.trim_start_matches(['>', ' ', '\t']);
+    let line = line.strip_prefix('\\').unwrap_or(line).strip_prefix('#')?;
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let end = if line[digits..].starts_with('x') { digits.checked_sub(1)? } else { digits };
+    let (number, rest) = line.split_at(end);
+    let is_parted = end < digits || rest.starts_with([' ', '\t']);
+    Some((number.parse().ok()?, rest.trim_start())).filter(|_| is_parted)
+}
+
+/// Gives each stack, the outermost function first.
+pub(super) fn each_stack(
+    text: &str,
+    take: &mut dyn FnMut(&[&str], f64),
+) -> Result<Form, ProfileError> {
+    let mut frames: Vec<String> = Vec::new();
+    let (mut seen, mut samples, mut stacks) = (HashSet::new(), 1_u64, 0_u64);
+    let mut give = |frames: &mut Vec<String>| {
+        if !frames.is_empty() {
+            stacks += 1;
+            frames.reverse();
+            take(&frames.iter().map(String::as_str).collect::<Vec<_>>(), 1.0);
+            frames.clear();
+        }
+    };
+    for (_, line) in filled(text) {
+        if is_thread(line) {
+            give(&mut frames);
+            // The identity of a thread stands behind its number, which gdb may give anew.
+            if !seen.insert(line.trim()) {
+                samples += 1;
+                seen.clear();
+                seen.insert(line.trim());
+            }
+        } else if let Some((number, rest)) = number_of_frame(line) {
+            if number == 0 {
+                give(&mut frames);
+            }
+            frames.extend(function(rest));
+        }
+    }
+    give(&mut frames);
+    let threads = stacks as f64 / samples as f64;
+    let threads = match samples {
+        1 => format!("1 sample of {stacks} threads"),
+        _ if threads.fract() == 0.0 => format!("{samples} samples of {threads} threads"),
+        _ => format!("{samples} samples of {threads:.1} threads on average"),
+    };
+    Ok(of_threads(format!("gdb backtraces, {threads}")))
+}
+
+fn of_threads(taken_for: String) -> Form {
+    Form {
+        taken_for,
+        measure: Measure::of(MeasureUnit::Thread, None),
+        weighing: Weighing::Unit(1.0),
+        is_excerpt: false,
+    }
+}
+
+/// The function of a frame: `0x… in NAME (ARGUMENTS) at FILE:LINE`; nothing for what is none.
+fn function(frame: &str) -> Option<String> {
+    let has_address = frame.starts_with("0x");
+    let text = match has_address {
+        true => {
+            let (_, rest) = frame.split_once(' ')?;
+            rest.trim_start().strip_prefix("in ").unwrap_or(rest)
+        }
+        false => frame,
+    };
+    if text.starts_with('<') {
+        return None;
+    }
+    // eu-stack: `main - /usr/sbin/mysqld  file.cc:7:1`
+    let (text, file) = match text.split_once(" - /") {
+        Some((text, file)) => (text, file.split_whitespace().next()),
+        None => (text, None),
+    };
+    let (name, rest) = text.split_at(end_of_name(text));
+    let name = versionless(name.trim());
+    if name != "??" && name != "n/a" {
+        return (!name.is_empty()).then(|| name.to_owned());
+    }
+    let file = file.or_else(|| Some(rest.split_once(" from ")?.1.trim()));
+    // coredumpctl: `(libc.so.6 + 0x6d7e9)`
+    let file = file.or_else(|| Some(rest.split_once('(')?.1.split_once(" + ")?.0));
+    let file = file.map(|file| file.rsplit('/').next().unwrap_or(file));
+    Some(format!("[{}]", file.unwrap_or("unknown")))
+}
+
+/// Where the arguments begin: the first ` (` outside of templates.
+fn end_of_name(text: &str) -> usize {
+    let (mut depth, mut last) = (0_i32, ' ');
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' if last != '-' => depth -= 1,
+            '(' if depth <= 0 && last == ' ' && at > 0 => return at - 1,
+            _ => {}
+        }
+        last = c;
+    }
+    text.len()
+}
+
+/// `pthread_cond_wait` of `pthread_cond_wait@@GLIBC_2.3.2`.
+fn versionless(name: &str) -> &str {
+    name.split_once("@GLIBC").map_or(name, |(name, _)| name.trim_end_matches('@'))
+}
+
+/// Whether a line is one of pt-pmp's: `48 pthread_mutex_lock,mutex_enter`.
+pub(super) fn is_of_pmp(line: &str) -> bool {
+    // A frame of perf has its offset, or its file behind a blank.
+    let is_frame = |stack: &str| stack.contains("+0x") || stack.contains(" (");
+    summed(line).is_some_and(|(_, stack)| stack.contains(',') && !is_frame(stack))
+}
+
+/// Threads, and their stack, the innermost function first.
+fn summed(line: &str) -> Option<(u64, &str)> {
+    let (count, stack) = line.trim().split_once(' ')?;
+    let stack = stack.trim();
+    let is_stack = !stack.is_empty() && !stack.contains(';') && !stack.contains('%');
+    let begins = |c: char| c.is_alphabetic() || matches!(c, '_' | '?' | '~' | '[' | '(');
+    Some((count.parse().ok()?, stack)).filter(|_| is_stack && stack.starts_with(begins))
+}
+
+/// Gives each stack of pt-pmp, the outermost function first.
+pub(super) fn each_sum(
+    text: &str,
+    take: &mut dyn FnMut(&[&str], f64),
+) -> Result<Form, ProfileError> {
+    let (mut threads, mut stacks) = (0, 0_u64);
+    for (number, line) in filled(text) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') || line.starts_with("```") || is_date(line) {
+            continue;
+        }
+        let Some((count, stack)) = summed(line) else {
+            let what = "pt-pmp has printed what stands before; a line of it is the number of \
+                        threads and their functions: `48 pthread_mutex_lock,mutex_enter`; where \
+                        lines were left out, nothing can be said of the whole";
+            return Err(ProfileError::new(number, what));
+        };
+        threads += count;
+        stacks += 1;
+        let names: Vec<String> = stack.split(',').rev().filter_map(name).collect();
+        take(&names.iter().map(String::as_str).collect::<Vec<_>>(), count as f64);
+    }
+    Ok(of_threads(format!("pt-pmp, {stacks} stacks of {threads} threads")))
+}
+
+/// `Fri Jan  6 23:48:24 UTC 2017`
+fn is_date(line: &str) -> bool {
+    let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    days.iter().any(|day| line.starts_with(day)) && line.matches(':').count() >= 2
+}
+
+/// The function, without its file or the line of its source: `MDL_wait::timed_wait(mdl.cc:1837)`.
+fn name(text: &str) -> Option<String> {
+    let text = versionless(text.trim());
+    let (text, file) = match text.rsplit_once('(') {
+        Some((name, place)) if is_place(place) => (name, None),
+        Some((name, file)) if file.contains(".so") => (name, file.strip_suffix(')')),
+        _ => (text, None),
+    };
+    match text.split_once("::??") {
+        _ if text.is_empty() => None,
+        Some((file, "")) => Some(format!("[{file}]")),
+        _ if text == "??" && file.is_some() => file.map(|file| format!("[{file}]")),
+        _ if text == "??" => Some("[unknown]".to_owned()),
+        _ => Some(text.to_owned()),
+    }
+}
+
+/// `mdl.cc:1837)`
+fn is_place(text: &str) -> bool {
+    let line = text.strip_suffix(')').and_then(|text| text.rsplit_once(':'));
+    line.is_some_and(|(file, line)| file.contains('.') && line.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_frames_have_their_names() {
+        for (frame, name) in [
+            (
+                "0x0000003ae4e0b5bc in pthread_cond_wait@@GLIBC_2.3.2 () from /x",
+                "pthread_cond_wait",
+            ),
+            (
+                "0x00007f in asio::service::run(asio::error_code&) () from /usr/lib/x.so",
+                "asio::service::run(asio::error_code&)",
+            ),
+            (
+                "galera::Monitor<galera::Order>::wait (this=this@entry=0x2, seqno=2) at m.hpp:276",
+                "galera::Monitor<galera::Order>::wait",
+            ),
+            (
+                "0x1 in std::function<void (int)>::operator() (this=0x1) at f:1",
+                "std::function<void (int)>::operator()",
+            ),
+            ("0x0000003ae4600614 in ?? () from /lib64/libaio.so.1", "[libaio.so.1]"),
+            ("0x0000000000000000 in ?? ()", "[unknown]"),
+            ("__lll_lock_wait ()", "__lll_lock_wait"),
+            ("0x00007f3a1e27d148 start_thread (libc.so.6 + 0x71148)", "start_thread"),
+            ("0x00007f3a1e44b524 n/a (libstdc++.so.6 + 0x4b524)", "[libstdc++.so.6]"),
+            ("main.fact (n=1) at x.go:3", "main.fact"),
+        ] {
+            assert_eq!(function(frame).as_deref(), Some(name), "{frame}");
+        }
+        assert_eq!(function("<signal handler called>"), None);
+    }
+
+    #[test]
+    fn functions_of_sums_have_no_lines() {
+        for (text, is) in [
+            ("MDL_wait::timed_wait(mdl.cc:1837)", Some("MDL_wait::timed_wait")),
+            ("mongo::runQuery(mongo::Message&", Some("mongo::runQuery(mongo::Message&")),
+            ("libstdc++::??", Some("[libstdc++]")),
+            ("??(libaio.so.1)", Some("[libaio.so.1]")),
+            ("select(libc.so.6)", Some("select")),
+            ("??", Some("[unknown]")),
+            ("", None),
+        ] {
+            assert_eq!(name(text).as_deref(), is, "{text}");
+        }
+    }
+}

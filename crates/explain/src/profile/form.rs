@@ -1,0 +1,123 @@
+//! What the text of a profile is, and what its weights count.
+
+use std::fmt;
+
+/// A line that is no stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileError {
+    /// Which line, from 1; 0: the whole file.
+    pub line: usize,
+    /// What is wrong with it, and what would be right.
+    pub what: String,
+}
+
+impl ProfileError {
+    pub(super) fn new(line: usize, what: impl Into<String>) -> ProfileError {
+        ProfileError { line, what: what.into() }
+    }
+}
+
+impl fmt::Display for ProfileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for ProfileError {}
+
+/// What a text was taken for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Form {
+    /// In words: `gdb backtraces, 3 samples of 41 threads`.
+    pub(super) taken_for: String,
+    pub(super) measure: Measure,
+    pub(super) weighing: Weighing,
+    /// Whether some of the samples are those of functions that are not told.
+    pub(super) is_excerpt: bool,
+}
+
+/// What the weights of a profile count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// What one of it is.
+    pub unit: MeasureUnit,
+    /// Of which event, where it is told: `cycles`.
+    pub event: Option<String>,
+}
+
+/// What a weight of 1 is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeasureUnit {
+    /// What the tool has counted, which the text does not tell.
+    Untold,
+    /// A sample.
+    Sample,
+    /// An event, as a cycle.
+    Event,
+    /// A thread that was looked at, whether it worked or waited.
+    Thread,
+    /// Nothing by itself: only shares are told.
+    Share,
+}
+
+impl Measure {
+    /// Of a text that does not tell what it counts.
+    pub(super) const UNTOLD: Measure = Measure { unit: MeasureUnit::Untold, event: None };
+
+    pub(super) fn of(unit: MeasureUnit, event: Option<&str>) -> Measure {
+        let event = event.map(str::to_owned).filter(|event| !event.is_empty());
+        Measure { unit, event }
+    }
+
+    /// For people: `cycles`, `threads, waiting or not`.
+    pub(super) fn name(&self) -> String {
+        match (self.unit, &self.event) {
+            (MeasureUnit::Thread, _) => "threads, working or waiting".to_owned(),
+            (_, Some(event)) => event.clone(),
+            (MeasureUnit::Untold | MeasureUnit::Sample, None) => "samples".to_owned(),
+            (MeasureUnit::Event, None) => "events".to_owned(),
+            (MeasureUnit::Share, None) => "shares".to_owned(),
+        }
+    }
+
+    /// Whether two profiles count different things, so that nothing follows from comparing them.
+    pub(super) fn contradicts(&self, other: &Measure) -> bool {
+        let is_of_threads = |one: &Measure| one.unit == MeasureUnit::Thread;
+        let is_untold = |one: &Measure| one.unit == MeasureUnit::Untold;
+        match (&self.event, &other.event) {
+            (Some(one), Some(other)) => one != other,
+            _ => {
+                is_of_threads(self) != is_of_threads(other) && !is_untold(self) && !is_untold(other)
+            }
+        }
+    }
+}
+
+/// How many samples weights stand for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Weighing {
+    /// One for each of these.
+    Unit(f64),
+    /// As many of one weight as would say as much: Kish, *Survey Sampling*, 1965.
+    Periods,
+    /// One for each of the smallest weight, if it is that of a clock.
+    Smallest,
+}
+
+/// An event without what it is restricted to: `cycles` of `cycles:u`.
+pub(super) fn plain_event(event: &str) -> &str {
+    let event = event.trim().trim_matches('\'').trim_end_matches(':');
+    let modifiers = |(_, end): &(&str, &str)| end.bytes().all(|b| b.is_ascii_alphabetic());
+    event.rsplit_once(':').filter(modifiers).map_or(event, |(event, _)| event)
+}
+
+/// Why two events in one file are refused.
+pub(super) fn two_events(line: usize, first: &str, other: &str) -> ProfileError {
+    ProfileError::new(
+        line,
+        format!(
+            "samples of two events, {first} and {other}, cannot be added up; leave those of one in \
+             the file"
+        ),
+    )
+}

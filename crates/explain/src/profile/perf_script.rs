@@ -1,0 +1,136 @@
+//! What `perf script` prints: samples, with their stacks below them, or the function behind them.
+//!
+//! ```text
+//!   mysqld 7 [001] 5.25: 250000 cycles:u:                       header: period, event
+//!   ⇥ 7f3a row_search_mvcc+0x1a (/usr/sbin/mysqld)              a frame each, the innermost first
+//!
+//!      sleep 7  5.25:   691 cycles:u:  7fa9550eeaa3 main+0xf3 (/usr/bin/x)    without stacks
+//! ```
+//!
+//! A sample stands for as many events as its period says.
+
+use super::filled::filled;
+use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
+
+/// Whether a line is a frame below a header, or the header of a sample.
+pub(super) fn is_of_script(line: &str) -> bool {
+    is_frame(line) || header(line).is_some()
+}
+
+fn is_frame(line: &str) -> bool {
+    line.starts_with([' ', '\t']) && is_address(line)
+}
+
+/// Whether a text begins with an address.
+fn is_address(text: &str) -> bool {
+    text.split_whitespace().next().is_some_and(|address| {
+        address.len() >= 4 && address.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+/// Gives each stack, the outermost function first.
+pub(super) fn each_stack(
+    text: &str,
+    take: &mut dyn FnMut(&[&str], f64),
+) -> Result<Form, ProfileError> {
+    let mut frames: Vec<String> = Vec::new();
+    let (mut weight, mut first, mut samples) = (1.0, None, 0_u64);
+    let (mut has_periods, mut is_flat) = (true, false);
+    let mut give = |frames: &mut Vec<String>, weight: f64| {
+        if !frames.is_empty() {
+            samples += 1;
+            frames.reverse();
+            take(&frames.iter().map(String::as_str).collect::<Vec<_>>(), weight);
+            frames.clear();
+        }
+    };
+    for (number, line) in filled(text).chain([(0, "")]) {
+        let Some(Sampled { period, event, place }) = header(line) else {
+            match line.starts_with([' ', '\t']) {
+                true => frames.extend(frame(line)),
+                false => give(&mut frames, weight),
+            }
+            continue;
+        };
+        give(&mut frames, weight);
+        has_periods &= period.is_some();
+        weight = period.unwrap_or(1.0);
+        match first {
+            Some(first) if first != event => return Err(two_events(number, first, event)),
+            _ => first = Some(event),
+        }
+        if is_address(place) {
+            is_flat = true;
+            frames.extend(frame(place));
+            give(&mut frames, weight);
+        }
+    }
+    let unit = match first {
+        Some(_) if has_periods => MeasureUnit::Event,
+        Some(_) => MeasureUnit::Sample,
+        None => MeasureUnit::Untold,
+    };
+    let stacks = if is_flat { " without stacks" } else { "" };
+    let of = first.map_or_else(String::new, |event| format!(" of {event}"));
+    Ok(Form {
+        taken_for: format!("`perf script`, {samples} samples{of}{stacks}"),
+        measure: Measure::of(unit, first),
+        weighing: Weighing::Periods,
+        is_excerpt: false,
+    })
+}
+
+/// What the header of a sample tells.
+struct Sampled<'a> {
+    period: Option<f64>,
+    event: &'a str,
+    /// What stands behind the event.
+    place: &'a str,
+}
+
+/// `mysqld 7 [001] 5.25: 250000 cycles:u:`; the event is told without what it is restricted to.
+fn header(line: &str) -> Option<Sampled<'_>> {
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let is_time = |word: &str| {
+        let parts = word.strip_suffix(':').and_then(|time| time.split_once('.'));
+        parts.is_some_and(|(seconds, rest)| is_digits(seconds) && is_digits(rest))
+    };
+    let mut rest = line;
+    loop {
+        let (word, behind) = next_word(rest)?;
+        rest = behind;
+        if is_time(word) {
+            break;
+        }
+    }
+    let (word, behind) = next_word(rest)?;
+    let period = word.parse::<f64>().ok().filter(|period| *period > 0.0);
+    let (event, place) = if period.is_some() { next_word(behind)? } else { (word, behind) };
+    Some(Sampled { period, event: plain_event(event), place })
+}
+
+fn next_word(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+/// `    7f3a row_search_mvcc+0x1a (/usr/sbin/mysqld)`: the function, or its file where it has no
+/// name.
+pub(super) fn frame(line: &str) -> Option<String> {
+    let (_address, rest) = line.trim().split_once(' ')?;
+    let (symbol, file) = match rest.rsplit_once(" (") {
+        Some((symbol, file)) => (symbol.trim(), file.trim_end_matches(')')),
+        None => (rest.trim(), ""),
+    };
+    let name = match symbol.rsplit_once("+0x") {
+        Some((name, offset)) if offset.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,
+        _ => symbol,
+    };
+    if name != "[unknown]" {
+        let is_kernel = file == "[kernel.kallsyms]" || file.starts_with("[guest.kernel");
+        return Some(if is_kernel { format!("{name}_[k]") } else { name.to_owned() });
+    }
+    let file = file.rsplit('/').next().unwrap_or(file);
+    Some(format!("[{}]", file.trim_matches(['[', ']'])))
+}
