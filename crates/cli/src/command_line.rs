@@ -80,9 +80,11 @@ pub(crate) enum Command {
     /// all functions add up to the whole change.
     ///
     /// --base and --test read profiles of other tools instead: files of `perf record`, stacks
-    /// (collapsed, `main;work;read 12`, or as `perf script` prints them), or the output of `perf
-    /// report --stdio`. FILE@OPERATIONS says how many operations ran during the profile. With three
-    /// or more profiles of each side, the intervals include the variation between profiles.
+    /// (collapsed, `main;work;read 12`, or as `perf script`, bpftrace or bcc prints them), the
+    /// output of `perf report --stdio` or `pprof -top`, and backtraces of all threads (gdb,
+    /// pt-pmp). Only what counts the same is compared. FILE@OPERATIONS says how many operations ran
+    /// during the profile. With three or more profiles of each side, the intervals include the
+    /// variation between profiles.
     Profile(ProfileFlags),
     /// Test which anomalies occur at which isolation level
     ///
@@ -102,7 +104,8 @@ pub(crate) enum Command {
     /// Group the deadlocks of error logs by statements and locks
     ///
     /// The files are error logs of MySQL and MariaDB with innodb_print_all_deadlocks=ON, output of
-    /// SHOW ENGINE INNODB STATUS (which has the latest deadlock only), or logs of PostgreSQL.
+    /// SHOW ENGINE INNODB STATUS (which has the latest deadlock only), or logs of PostgreSQL, as
+    /// they are or out of a store of logs. A deadlock that is told several times counts once.
     /// Literals of statements are not printed.
     Deadlocks(Deadlocks),
     /// Decide which isolation levels a history of transactions satisfies, with a proof

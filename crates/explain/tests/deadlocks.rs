@@ -471,6 +471,16 @@ fn mixed_logs_are_parted() {
     assert_eq!(deadlock_clusters(&turns), deadlock_clusters(&[one(7), one(8)].concat().concat()));
 }
 
+/// A stroke in a statement is no name of a container.
+#[test]
+fn strokes_in_statements_stay() {
+    let text = TEXTS[5].1.replace("FOR UPDATE", "AND flags\nstatus | 4 > 0\nFOR UPDATE");
+    let clusters = deadlock_clusters(&text);
+    let statement = "SELECT qty FROM stock WHERE w = ? AND flags status | ? > ? FOR UPDATE";
+    assert_eq!(statements(&clusters[0]), [statement; 2]);
+    assert_eq!(read_deadlocks(&text).sources, 0);
+}
+
 /// A client that was a victim is told no more than that.
 #[test]
 fn errors_of_clients_are_counted_apart() {

@@ -17,6 +17,8 @@ use super::order::{MONTHS, is_date};
 
 /// Prefixes of one line that are taken off, one behind the other.
 const PREFIXES_MOST: usize = 6;
+/// Of so many lines one has the name of a container where they are of a composition.
+const NAMED_OF: usize = 5;
 /// Bytes in which a prefix ends.
 const PREFIX_BYTES: usize = 400;
 
@@ -48,12 +50,43 @@ struct Behind<'t> {
     name: Option<&'t str>,
 }
 
+/// Whether the lines of a text have names of containers: `flags | 4` is a line of a statement, too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Containers {
+    Named,
+    Unnamed,
+}
+
+impl Containers {
+    /// What the lines of a text have: of a composition, one in so many at least has a name.
+    pub(super) fn of(text: &str) -> Containers {
+        if !text.contains('|') {
+            return Containers::Unnamed;
+        }
+        let (mut named, mut all) = (0_usize, 0_usize);
+        for line in text.split('\n').filter(|line| line.len() > 1) {
+            all += 1;
+            let head = head(line);
+            let is_named = || composed(&uncoloured(head)).is_some();
+            named += usize::from(head.contains('|') && is_named());
+        }
+        match NAMED_OF * named >= all && named > 0 {
+            true => Containers::Named,
+            false => Containers::Unnamed,
+        }
+    }
+}
+
 /// A line without what others have put before it, and where it comes from.
-pub(super) fn without_prefixes(line: &str, mut source: Source) -> (&str, Source) {
+pub(super) fn without_prefixes(
+    line: &str,
+    mut source: Source,
+    containers: Containers,
+) -> (&str, Source) {
     let mut rest = line.trim_end_matches('\r');
     for _ in 0..PREFIXES_MOST {
         let head = head(rest);
-        let Some(behind) = prefix(head) else { break };
+        let Some(behind) = prefix(head, containers) else { break };
         rest = &rest[head.len() - behind.rest.len()..];
         source = behind.name.map_or(source, |name| source.within(name));
     }
@@ -61,7 +94,11 @@ pub(super) fn without_prefixes(line: &str, mut source: Source) -> (&str, Source)
 }
 
 /// The prefix with which a line begins, by its first character.
-fn prefix(head: &str) -> Option<Behind<'_>> {
+fn prefix(head: &str, containers: Containers) -> Option<Behind<'_>> {
+    let composed = |head| match containers {
+        Containers::Named => composed(head),
+        Containers::Unnamed => None,
+    };
     match head.bytes().next()? {
         b' ' | b'\t' | b'>' => quoted(head),
         b'[' => of_a_pod(head),

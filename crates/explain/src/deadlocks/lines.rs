@@ -13,7 +13,7 @@
 //! Lines are borrowed from the text where nothing within them has to change, and no list of them is
 //! made: a text may have a hundred million.
 
-use super::carried::{Source, head, uncoloured, without_prefixes};
+use super::carried::{Containers, Source, head, uncoloured, without_prefixes};
 use super::csv;
 use super::json::Object;
 use super::order::{Course, Moment, Order, Unit, is_date, moment};
@@ -52,8 +52,13 @@ const SHIPPED_MOST: usize = 4;
 /// Gives each line of a text in this order. Of several blank ones together the first is given.
 pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)) -> Passed {
     let walk = Walk::begin(text);
-    let mut opener =
-        Opener { source: Source::default(), moment: None, course: Course::default(), take };
+    let mut opener = Opener {
+        source: Source::default(),
+        containers: Containers::of(text),
+        moment: None,
+        course: Course::default(),
+        take,
+    };
     let lines = match order {
         Order::OldestFirst => {
             let mut walk = walk;
@@ -152,7 +157,9 @@ impl<'t> Walk<'t> {
         let first = text.trim_start();
         let head = first.split('\n').next().unwrap_or_default();
         let is_short = head.len() < 4_000 && head.contains(',');
-        let Some(head) = csv::record(head).filter(|_| is_short) else { return walk };
+        let Some(head) = Some(head).filter(|_| is_short).and_then(csv::record) else {
+            return walk;
+        };
         let named = |is: fn(&str) -> bool| head.fields.iter().position(|name| is(name));
         match named(Object::is_shipped) {
             Some(text) if head.fields.len() > 1 => {
@@ -258,6 +265,7 @@ fn line_moment(line: &str) -> Option<Moment> {
 struct Opener<'a> {
     /// Where the last line came from: one that does not say goes on with it.
     source: Source,
+    containers: Containers,
     /// When what is open was written.
     moment: Option<Moment>,
     course: Course,
@@ -308,7 +316,7 @@ impl Opener<'_> {
 
     /// A line from such a source, shipped in so many others.
     fn line(&mut self, number: usize, line: &str, source: Source, depth: usize) {
-        let (text, source) = without_prefixes(line, source);
+        let (text, source) = without_prefixes(line, source, self.containers);
         let trimmed = text.trim();
         if depth < SHIPPED_MOST && trimmed.starts_with('{') && trimmed.ends_with('}') {
             let object = Object::read(trimmed).filter(|(_, length)| *length == trimmed.len());

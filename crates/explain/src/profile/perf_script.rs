@@ -7,7 +7,8 @@
 //!      sleep 7  5.25:   691 cycles:u:  7fa9550eeaa3 main+0xf3 (/usr/bin/x)    without stacks
 //! ```
 //!
-//! A sample stands for as many events as its period says.
+//! A sample stands for as many events as its period says. What `profile` of bcc prints looks alike:
+//! below a stack stands how often it was counted.
 
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
@@ -19,6 +20,12 @@ pub(super) fn is_of_script(line: &str) -> bool {
 
 fn is_frame(line: &str) -> bool {
     line.starts_with([' ', '\t']) && is_address(line)
+}
+
+/// `--` between the kernel and the user, and `-  mysqld (77)` below a stack.
+fn is_mark_of_bcc(line: &str) -> bool {
+    let line = line.trim();
+    line == "--" || (line.starts_with("- ") && line.ends_with(')'))
 }
 
 /// Whether a text begins with an address.
@@ -35,7 +42,7 @@ pub(super) fn each_stack(
 ) -> Result<Form, ProfileError> {
     let mut frames: Vec<String> = Vec::new();
     let (mut weight, mut first, mut samples) = (1.0, None, 0_u64);
-    let (mut has_periods, mut is_flat) = (true, false);
+    let (mut has_periods, mut is_flat, mut is_bcc) = (true, false, false);
     let mut give = |frames: &mut Vec<String>, weight: f64| {
         if !frames.is_empty() {
             samples += 1;
@@ -47,8 +54,15 @@ pub(super) fn each_stack(
     for (number, line) in filled(text).chain([(0, "")]) {
         let Some(Sampled { period, event, place }) = header(line) else {
             match line.starts_with([' ', '\t']) {
-                true => frames.extend(frame(line)),
                 false => give(&mut frames, weight),
+                true if is_mark_of_bcc(line) => {}
+                true => match line.trim().parse::<u64>() {
+                    Ok(count) if first.is_none() => {
+                        is_bcc = true;
+                        give(&mut frames, count as f64);
+                    }
+                    _ => frames.extend(frame(line)),
+                },
             }
             continue;
         };
@@ -70,6 +84,14 @@ pub(super) fn each_stack(
         Some(_) => MeasureUnit::Sample,
         None => MeasureUnit::Untold,
     };
+    if is_bcc {
+        return Ok(Form {
+            taken_for: format!("bcc's `profile`, {samples} stacks"),
+            measure: Measure::UNTOLD,
+            weighing: Weighing::Smallest,
+            is_excerpt: false,
+        });
+    }
     let stacks = if is_flat { " without stacks" } else { "" };
     let of = first.map_or_else(String::new, |event| format!(" of {event}"));
     Ok(Form {

@@ -355,6 +355,19 @@ mod tests {
         assert!(read(tracepoints).unwrap_err().what.contains("there is no stack"));
     }
 
+    /// Below a stack of bcc stands how often it was counted.
+    #[test]
+    fn stacks_of_bcc_have_their_counts() {
+        let text = "Sampling at 49 Hertz of all threads by user + kernel stack.\n^C\n    \
+                    ffffffff814ebf62 read_iter_zero\n    ffffffff817cb636 entry_SYSCALL_64\n    --\n    \
+                    00007f317a59b9b0 read\n    -                dd (6773)\n        5\n\n    \
+                    ffffffff8103663e default_idle\n    --\n    -                swapper/2 (0)\n        \
+                    57\n\n";
+        let (own, taken_for, _) = told(text);
+        assert_eq!(own, owns(&[("default_idle", 57.0), ("read_iter_zero", 5.0)]));
+        assert_eq!(taken_for, "bcc's `profile`, 2 stacks");
+    }
+
     /// Shares of a report are of events: where their count is told, functions have so many.
     #[test]
     fn reports_have_so_many_events() {
