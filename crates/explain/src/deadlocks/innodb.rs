@@ -186,7 +186,10 @@ impl Reader {
         let is_full = self.headings == Headings::None
             && self.parties.len() <= PARTIES_UNTOLD_MOST
             && self.is_closed();
-        if is_full || self.parties.iter().any(|known| known.transaction == transaction) {
+        // Of too many nothing will be told: they need not be looked through.
+        let is_known = self.parties.len() <= PARTIES_MOST
+            && self.parties.iter().any(|known| known.transaction == transaction);
+        if is_full || is_known {
             self.end(findings);
         }
         self.announced.get_or_insert(line.number);
