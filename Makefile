@@ -9,7 +9,7 @@
 #   make isolation  10⁸ operations of the engine at each of its levels, judged: half an hour
 #   make deny    licences, bans and sources once more by cargo-deny, and advisories
 #   make soak    what searches longer and elsewhere than make test: an hour and more
-#   make fuzz    look for input that breaks a parser: a minute for each of seven
+#   make fuzz    look for input that breaks a parser: a minute for each of eight
 #   make bench   what asking costs and how fast tables fill, beside sysbench: minutes
 #   make aa      how often verdicts are right, without and with a planted 5 %: hours
 #   make web     rebuild the script of the report page (needs Node)
@@ -87,7 +87,7 @@ setup:
 	tools/setup test
 
 # What is found is kept in fuzz/artifacts, and said; what was learnt is kept in fuzz/corpus.
-FUZZ := sql records loads mysql served postgres histories
+FUZZ := sql records loads mysql served postgres histories logs
 FUZZ_SECONDS := 60
 
 fuzz:
