@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_judge::history::{self, Gathering, LEFT_OUT, Question};
+use dbdyno_judge::history::{
+    self, DecimalMark, FileAsked, Gathering, LEFT_OUT, OrderAsked, Question,
+};
 use dbdyno_lab::input;
 use dbdyno_model::{Better, History as Told, HistorySeries, ShiftWeight, Warning};
 use dbdyno_report::HistoryExtent;
@@ -21,10 +23,10 @@ const FILE_MOST: u64 = 64 << 20;
 /// The flags of `dbdyno history`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct History {
-    /// CSV file with a header; columns called time, version or commit, and label are known, times
-    /// are also found by their contents, a column of tests makes a series of each, any other
-    /// column of numbers is a figure; - for stdin. Without it, the stored runs
-    #[arg(value_name = "FILE.csv")]
+    /// CSV with a header, JSON (lines, an array, data.js of github-action-benchmark), or a Markdown
+    /// table; times, builds or versions give the order, each test, host or number of clients is a
+    /// series, other columns of numbers are figures; - for stdin. Without it, the stored runs
+    #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Only these loads, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "LOAD", conflicts_with = "file")]
@@ -43,6 +45,21 @@ pub(crate) struct History {
     /// Whether higher or lower values are better, for columns of a file
     #[arg(long, value_enum, requires = "file")]
     pub better: Option<Direction>,
+    /// Order of the rows of the file: oldest-first, newest-first, or a column of times, versions or
+    /// numbers [default: a column that tells it; none is refused]
+    #[arg(long, value_name = "ORDER", requires = "file", value_parser = parse_order)]
+    pub order: Option<OrderAsked>,
+    /// Columns of the file of which each combination of values is a series, separated by commas;
+    /// an empty name for none [default: those that tell tests, hosts or clients apart]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN", requires = "file")]
+    pub by: Option<Vec<String>>,
+    /// What stands before decimals in the file [default: what its cells say]
+    #[arg(long, value_enum, value_name = "MARK", requires = "file")]
+    pub decimal: Option<Mark>,
+    /// Which of several Markdown tables of the file
+    #[arg(long, value_name = "N", requires = "file",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub table: Option<u32>,
     /// Smallest change that raises an alarm
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
     pub budget: f64,
@@ -75,6 +92,29 @@ pub(crate) enum Direction {
     Lower,
 }
 
+/// What stands before decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mark {
+    Point,
+    Comma,
+}
+
+impl History {
+    /// What the flags say about a file.
+    fn of_file(&self) -> FileAsked {
+        let by = self.by.as_ref();
+        FileAsked {
+            order: self.order.clone(),
+            by: by.map(|names| names.iter().filter(|name| !name.is_empty()).cloned().collect()),
+            decimal: self.decimal.map(|mark| match mark {
+                Mark::Point => DecimalMark::Point,
+                Mark::Comma => DecimalMark::Comma,
+            }),
+            table: self.table.map(|table| table as usize),
+        }
+    }
+}
+
 /// Shows the history.
 pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
     let question = Question {
@@ -90,11 +130,12 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
         superiority: flags.superiority,
         look_back: flags.gate.map_or(0, |latest| latest as usize),
         last: flags.last.map(|last| last as usize),
+        file: flags.of_file(),
     };
     let told = match &flags.file {
         Some(path) => {
             let (name, text) = read(path)?;
-            history::csv::of_csv(&name, &text, &question)?
+            history::of_file(&name, &text, &question)?
         }
         None => {
             let store = session::open_store(place)?;
@@ -165,7 +206,9 @@ fn read(path: &std::path::Path) -> Result<(String, String), Failure> {
         false => input::read(path, FILE_MOST),
     };
     let bytes = taken.map_err(|error| {
-        Failure::Usage(format!("could not read {name}: {error}; name a CSV file, or - for stdin"))
+        Failure::Usage(format!(
+            "could not read {name}: {error}; name a file of figures, or - for stdin"
+        ))
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -173,6 +216,15 @@ fn read(path: &std::path::Path) -> Result<(String, String), Failure> {
         Failure::Usage(format!("{name}:{line}: this is no UTF-8; convert it with iconv -t utf-8"))
     })?;
     Ok((name, text))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "what clap takes")]
+fn parse_order(text: &str) -> Result<OrderAsked, std::convert::Infallible> {
+    Ok(match text {
+        "oldest-first" => OrderAsked::OldestFirst,
+        "newest-first" => OrderAsked::NewestFirst,
+        name => OrderAsked::Column(name.to_owned()),
+    })
 }
 
 fn parse_filter(text: &str) -> Result<(String, String), String> {

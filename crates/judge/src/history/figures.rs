@@ -399,7 +399,7 @@ fn named(name: &str) -> Result<Figure, JudgeError> {
 fn nothing(source: &str, loads: &BTreeSet<String>, question: &Question) -> String {
     if loads.is_empty() {
         return format!(
-            "there are no runs in {source}; measure some with `dbdyno compare`, or name a CSV file"
+            "there are no runs in {source}; measure some with `dbdyno compare`, or name a file of figures"
         );
     }
     match question.loads.is_empty() && question.clients.is_empty() {
@@ -526,6 +526,7 @@ fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::FileAsked;
     use crate::sample::{WALL_NS, of_pairs, point_queries};
     use dbdyno_model::ShiftWeight;
 
@@ -540,6 +541,7 @@ mod tests {
             superiority: 0.9,
             look_back: 0,
             last: None,
+            file: FileAsked::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   stored runs ─▶ series: same load, clients, tables and kind of server; the version may differ
-//!   a CSV file  ─▶ series: one for each column of numbers
+//!   a file      ─▶ series: one for each column of numbers, and for each test, host …
 //!                    └─▶ stats::change ─▶ shifts, slides, modes
 //!                          ├─▶ what of the environment changed there too
 //!                          └─▶ the same without the latest runs: what is new, what lapsed
@@ -12,10 +12,19 @@
 //! of the arms is the series, and a change of the host falls out. Else there are raw rates, and a
 //! change of the host looks like a change of the server; the reader is told.
 
+mod asked;
 mod causes;
-pub mod csv;
+mod cells;
+mod csv;
+mod dimensions;
 mod figures;
+mod file;
+mod json;
+mod markdown;
+mod order;
+mod table;
 mod times;
+mod versions;
 mod when;
 
 use dbdyno_model::{
@@ -26,7 +35,9 @@ use dbdyno_stats as stats;
 
 use crate::error::JudgeError;
 
+pub use asked::{DecimalMark, FileAsked, OrderAsked};
 pub use figures::{Figure, Gathering, LEFT_OUT};
+pub use file::of_file;
 
 /// Permutations of E-divisive.
 const E_DIVISIVE_DRAWS: u32 = 199;
@@ -58,6 +69,8 @@ pub struct Question {
     pub look_back: usize,
     /// Only so many of the latest values.
     pub last: Option<usize>,
+    /// What a file does not say of itself.
+    pub file: FileAsked,
 }
 
 /// A series before it is judged.

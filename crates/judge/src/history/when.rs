@@ -3,25 +3,51 @@
 //! ```text
 //!   1700000000 · 1700000000123 · 2024-01-31 · 2024-01-31T12:00:59.5Z · 2024.01.01 3:00:00 +0100
 //!   20240131 · 31.01.2024 · 31-Jan-2024 · Wed, 31 Jan 2024 12:00:59 CET · Jan 31, 2024 3:00 PM
-//!   1/9/2024                                           ◀── of January or of September
+//!   2024-03 · Mar 2024 · 2024-W09 · 2024-Q1            ◀── the first day of it
+//!   1/9/2024 · 01/09/24                                ◀── of January or of September, or of 2001
 //! ```
 //!
 //! Whole numbers are seconds, milliseconds, microseconds or nanoseconds since 1970, by their size.
 //! Without a zone times are taken as UTC. Points stand between day, month and year in this order;
-//! of strokes and dashes nobody can say it, so that both readings are told.
+//! of strokes and dashes nobody can say it, so that all readings are told. A year of two digits is
+//! one from 1970 to 2069.
 
 /// What a text may mean, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
     /// That.
     At(i64),
-    /// That with the day first, or with the month first; `None` where the calendar has no such day.
-    Either { day_first: Option<i64>, month_first: Option<i64> },
+    /// That by [`READINGS`]; `None` where the calendar has no such day.
+    Open([Option<i64>; 3]),
+}
+
+/// What stands first in each of the readings of a date.
+pub(super) const READINGS: [&str; 3] = ["day", "month", "year"];
+
+/// How long that is of which a text tells the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Span {
+    Moment,
+    Week,
+    Month,
+    Quarter,
 }
 
 const DAY_MS: i64 = 86_400_000;
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 /// Zones by name, in minutes east of UTC. CST and IST are each those of several countries.
 const ZONES: [(&str, i64); 17] = [
@@ -53,22 +79,112 @@ pub(super) fn parse(text: &str) -> Option<Moment> {
     if let Ok(number) = text.parse::<f64>() {
         return of_number(number).map(Moment::At);
     }
+    if let Some((_, day)) = span_and_day(text) {
+        return Some(Moment::At(day * DAY_MS));
+    }
     if let Some((day, rest)) = with_a_name(text) {
         return Some(Moment::At(day * DAY_MS + of_day(&rest)?));
     }
     let (date, rest) = text.split_once(['T', 't', ' ']).unwrap_or((text, ""));
     let ms = of_day(rest.trim())?;
     let at = |day: i64| day * DAY_MS + ms;
-    let [first, second, third] = numbers(date)?;
-    if first > 31 {
+    let (parts, separator) = parts(date)?;
+    let [first, second, third] = parts.map(|part| part.parse().unwrap_or(0));
+    if parts[0].len() == 4 {
         return days(first, second, third).map(at).map(Moment::At);
     }
-    let (day_first, month_first) = (days(third, second, first), days(third, first, second));
-    match (day_first.map(at), month_first.map(at)) {
-        (None, None) => None,
-        (day_first, _) if date.contains('.') => day_first.map(Moment::At),
-        (Some(day), Some(month)) if day == month => Some(Moment::At(day)),
-        (day_first, month_first) => Some(Moment::Either { day_first, month_first }),
+    let last = year_of(parts[2], third);
+    let day_first = days(last, second, first).map(at);
+    if separator == '.' {
+        return day_first.map(Moment::At);
+    }
+    let month_first = days(last, first, second).map(at);
+    let is_open = parts.iter().all(|part| part.len() == 2);
+    let year_first = is_open.then(|| days(year_of(parts[0], first), second, third).map(at));
+    let readings = [day_first, month_first, year_first.flatten()];
+    let mut possible = readings.into_iter().flatten();
+    let one = possible.next()?;
+    match readings.iter().all(Option::is_some) && possible.all(|other| other == one)
+        || readings[..2] == [Some(one); 2] && readings[2].is_none()
+    {
+        true => Some(Moment::At(one)),
+        false => Some(Moment::Open(readings)),
+    }
+}
+
+/// Whether a text is a time of the day, such as `12:30`, and nothing else.
+pub(super) fn is_clock(text: &str) -> bool {
+    !text.is_empty() && text.contains(':') && of_day(text).is_some()
+}
+
+/// How long that is of which a text tells the beginning.
+pub(super) fn span(text: &str) -> Span {
+    span_and_day(text.trim()).map_or(Span::Moment, |(span, _)| span)
+}
+
+/// A month, a week as ISO 8601 has it or a quarter, and its first day since 1970.
+fn span_and_day(text: &str) -> Option<(Span, i64)> {
+    let words: Vec<&str> = text.split(['-', '/', ' ']).filter(|word| !word.is_empty()).collect();
+    let year = |word: &str| {
+        let is_year = word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
+        word.parse::<i64>().ok().filter(|_| is_year)
+    };
+    let short = |word: &str| {
+        let is_short = (1..=2).contains(&word.len());
+        word.parse::<i64>().ok().filter(|_| is_short && word.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let (of_year, other) = match words[..] {
+        // `2024W09`
+        [word] => {
+            word.split_at_checked(4).filter(|(_, other)| other.starts_with(['W', 'w', 'Q']))?
+        }
+        [first, second] if year(first).is_some() => (first, second),
+        [first, second] => (second, first),
+        [first, second, day] if second.starts_with(['W', 'w']) => {
+            let day = short(day).filter(|day| (1..=7).contains(day))?;
+            return Some((Span::Moment, week(year(first)?, short(&second[1..])?)? + day - 1));
+        }
+        _ => return None,
+    };
+    let of_year = year(of_year)?;
+    if let Some(month) = short(other) {
+        return Some((Span::Month, days(of_year, month, 1)?));
+    }
+    let (kind, number) = (other.chars().next()?, other.get(1..).and_then(short));
+    match (kind, number) {
+        ('W' | 'w', Some(number)) => Some((Span::Week, week(of_year, number)?)),
+        ('Q' | 'q', Some(number @ 1..=4)) => {
+            Some((Span::Quarter, days(of_year, 3 * number - 2, 1)?))
+        }
+        _ => Some((Span::Month, days(of_year, month_named(other)?, 1)?)),
+    }
+}
+
+/// The Monday of a week: the first week of a year has its 4 January.
+fn week(year: i64, number: i64) -> Option<i64> {
+    let fourth = days(year, 1, 4)?;
+    // 1970-01-01 was a Thursday.
+    let first_monday = fourth - (fourth + 3).rem_euclid(7);
+    let next_fourth = days(year + 1, 1, 4)?;
+    let next_monday = next_fourth - (next_fourth + 3).rem_euclid(7);
+    let monday = first_monday + 7 * (number - 1);
+    (number >= 1 && monday < next_monday).then_some(monday)
+}
+
+/// A month by its name or the beginning of it, of three letters at least.
+fn month_named(word: &str) -> Option<i64> {
+    let small = word.trim_end_matches('.').to_ascii_lowercase();
+    let is_word = small.len() >= 3 && small.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let at = MONTHS.iter().position(|month| month.starts_with(&small));
+    at.filter(|_| is_word).map(|at| at as i64 + 1)
+}
+
+/// A year, of four digits or of two.
+fn year_of(word: &str, number: i64) -> i64 {
+    match word.len() {
+        2 if number < 70 => 2000 + number,
+        2 => 1900 + number,
+        _ => number,
     }
 }
 
@@ -92,10 +208,14 @@ fn with_a_name(text: &str) -> Option<(i64, String)> {
         let is_word = small.bytes().all(|byte| byte.is_ascii_alphabetic());
         let number = word.parse::<i64>().ok().filter(|_| word.len() <= 4 && !word.starts_with('+'));
         match number {
-            Some(number) if number > 31 && year.is_none() => year = Some(number),
-            Some(number) if day.is_none() => day = Some(number),
-            _ if is_word && month.is_none() && begins(&MONTHS).is_some() => {
-                month = begins(&MONTHS).map(|at| at as i64 + 1);
+            Some(number) if word.len() == 4 && year.is_none() => year = Some(number),
+            Some(number) if word.len() <= 2 && day.is_none() => day = Some(number),
+            // `07-Feb-25`: a year comes last.
+            Some(number) if word.len() == 2 && month.is_some() && year.is_none() => {
+                year = Some(year_of(word, number));
+            }
+            _ if is_word && month.is_none() && month_named(word).is_some() => {
+                month = month_named(word);
             }
             _ if is_word && begins(&WEEKDAYS).is_some() => {}
             _ => rest.push(word),
@@ -129,17 +249,18 @@ fn of_number(number: f64) -> Option<i64> {
     UNITS.iter().find(of_unit).map(|&(_, _, ms)| (number * ms).round() as i64)
 }
 
-/// The three numbers of a date. One of the outer two is a year of four digits.
-fn numbers(date: &str) -> Option<[i64; 3]> {
+/// The three numbers of a date, and what parts them. One of the outer two is a year, of four digits
+/// or, the last, of two.
+fn parts(date: &str) -> Option<([&str; 3], char)> {
     let separator = date.chars().find(|c| ['-', '.', '/'].contains(c))?;
     let parts: Vec<&str> = date.split(separator).collect();
     let [first, second, third] = parts[..] else { return None };
-    let number = |text: &str| {
-        let is_plain = (1..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-        text.parse::<i64>().ok().filter(|_| is_plain)
-    };
-    let has_year = first.len() == 4 || third.len() == 4;
-    has_year.then_some([number(first)?, number(second)?, number(third)?])
+    let is_number = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_short = |text: &str| (1..=2).contains(&text.len());
+    let is_sound = is_short(second)
+        && ((first.len() == 4 && is_short(third))
+            || (is_short(first) && [2, 4].contains(&third.len())));
+    (is_sound && parts.iter().all(is_number)).then_some(([first, second, third], separator))
 }
 
 /// Days since 1970-01-01, after Howard Hinnant's `days_from_civil`.
@@ -199,7 +320,27 @@ fn milliseconds(time: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Moment, parse};
+    use super::{Moment, Span, parse, span};
+
+    /// Expected values from `date -u -d FIRST_DAY +%s`; weeks from `date +%G-W%V`.
+    #[test]
+    fn months_and_weeks_begin_with_their_first_day() {
+        for (text, ms, long) in [
+            ("2024-03", 1_709_251_200_000, Span::Month),
+            ("03/2024", 1_709_251_200_000, Span::Month),
+            ("Mar 2024", 1_709_251_200_000, Span::Month),
+            ("March-2024", 1_709_251_200_000, Span::Month),
+            ("2024 Mar", 1_709_251_200_000, Span::Month),
+            ("2024-W09", 1_708_905_600_000, Span::Week),
+            ("2024W09", 1_708_905_600_000, Span::Week),
+            ("2026-W01", 1_766_966_400_000, Span::Week),
+            ("2026-W53", 1_798_416_000_000, Span::Week),
+            ("2024-Q1", 1_704_067_200_000, Span::Quarter),
+            ("Q2 2024", 1_711_929_600_000, Span::Quarter),
+        ] {
+            assert_eq!((parse(text), span(text)), (Some(Moment::At(ms)), long), "{text}");
+        }
+    }
 
     /// Expected values from `date -u -d TIME +%s`.
     #[test]
@@ -228,6 +369,10 @@ mod tests {
             ("09.01.2026", 0),
             ("9.1.2026 13:00", 13),
             ("09-Jan-2026", 0),
+            ("09-Jan-26", 0),
+            ("09.01.26", 0),
+            ("Jan 9, 26", 0),
+            ("2026-W02-5", 0),
             ("9 January 2026", 0),
             ("Fri, 09 Jan 2026 12:00:00 +0200", 10),
             ("Fri Jan  9 12:00:00 2026", 12),
@@ -241,11 +386,12 @@ mod tests {
             let ms = NINTH_MS + hours * HOUR_MS + minutes;
             assert_eq!(parse(text), Some(Moment::At(ms)), "{text}");
         }
-        let either =
-            Moment::Either { day_first: Some(NINTH_MS), month_first: Some(1_788_220_800_000) };
-        assert_eq!(parse("9/1/2026"), Some(either));
-        let (day_first, month_first) = (None, Some(NINTH_MS + 11 * 24 * HOUR_MS));
-        assert_eq!(parse("1/20/2026"), Some(Moment::Either { day_first, month_first }));
+        let open = Moment::Open([Some(NINTH_MS), Some(1_788_220_800_000), None]);
+        assert_eq!(parse("9/1/2026"), Some(open));
+        assert_eq!(parse("9/1/26"), Some(open));
+        let open = Moment::Open([None, Some(NINTH_MS + 11 * 24 * HOUR_MS), None]);
+        assert_eq!(parse("1/20/2026"), Some(open));
+        let Some(Moment::Open([Some(_), Some(_), Some(_)])) = parse("01/02/03") else { panic!() };
         assert_eq!(parse("1/1/2026"), Some(Moment::At(NINTH_MS - 8 * 24 * HOUR_MS)));
     }
 
@@ -257,7 +403,15 @@ mod tests {
             "2024",
             "3",
             "2024-13-01",
-            "2024-01",
+            "2024-00",
+            "2024-W54",
+            "2025-W53",
+            "W09",
+            "Mar-24",
+            "24-Mar",
+            "March",
+            "marble 2024",
+            "2024-Q5",
             "1-2-3",
             "2024-01-01 25h",
             "2024-01-01 aa:bb",
@@ -270,7 +424,7 @@ mod tests {
             "1e400",
             "20261309",
             "13/13/2026",
-            "1/9/26",
+            "1/9/6",
             "Jan 9",
             "2026-01-09 12:00 CST",
             "2026-01-09 13:00 PM",

@@ -1,0 +1,303 @@
+//! Columns that part the rows of a file into series.
+//!
+//! ```text
+//!   date, test, threads, qps        each day has insert and scan, with 1 and with 8 threads:
+//!   01-01 insert 1  …               four series, and no jump from one to the other
+//!   01-01 insert 8  …
+//! ```
+//!
+//! A column parts rows if its name says so (tests, hosts, clients), or if rows of one time differ
+//! in it, or if it goes to and fro more often than an environment does. What changes rarely, such
+//! as a kernel, is a fact: a candidate for the cause of a change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::JudgeError;
+
+use super::order::Order;
+use super::table::{Table, failed};
+
+/// Columns of this name part rows wherever they have several values.
+const PARTING: [&str; 31] = [
+    "branch",
+    "host",
+    "hostname",
+    "machine",
+    "runner",
+    "arch",
+    "benchmark",
+    "bench",
+    "metric",
+    "load",
+    "workload",
+    "query",
+    "case",
+    "test",
+    "suite",
+    "scenario",
+    "operation",
+    "engine",
+    "storage_engine",
+    "database",
+    "product",
+    "threads",
+    "clients",
+    "connections",
+    "concurrency",
+    "vus",
+    "users",
+    "warehouses",
+    "scale",
+    "tables",
+    "table_size",
+];
+/// Columns of this name tell what a run was asked for, and no figure.
+const ASKED: [&str; 25] = [
+    "threads",
+    "thread",
+    "nthreads",
+    "num_threads",
+    "thd",
+    "thr",
+    "clients",
+    "connections",
+    "conns",
+    "concurrency",
+    "vus",
+    "users",
+    "terminals",
+    "warehouses",
+    "scale",
+    "scale_factor",
+    "sf",
+    "tables",
+    "rows",
+    "table_size",
+    "seed",
+    "port",
+    "jobs",
+    "iodepth",
+    "batch_size",
+];
+/// Columns of this name are different from run to run, and part nothing.
+const REMARKS: [&str; 22] = [
+    "commit",
+    "sha",
+    "githash",
+    "git_commit",
+    "git_hash",
+    "commit_id",
+    "revision",
+    "seed",
+    "port",
+    "author",
+    "committer",
+    "user",
+    "message",
+    "commit_message",
+    "comment",
+    "comments",
+    "note",
+    "notes",
+    "description",
+    "url",
+    "weekday",
+    "status",
+];
+/// Columns of this name tell of the environment, also where it is a number.
+const ENVIRONMENT: [&str; 12] = [
+    "kernel", "os", "gcc", "clang", "glibc", "libc", "distro", "driver", "java", "python", "node",
+    "rustc",
+];
+/// Values of one column that part at most.
+const VALUES_MOST: usize = 1_000;
+/// Series of one file at most.
+const SERIES_MOST: usize = 2_000;
+/// A value that came back so often is no change of the environment.
+const RETURNS_LEAST: usize = 3;
+/// Nor is one that came back more often than once in so many rows.
+const ROWS_PER_RETURN: usize = 8;
+
+/// Whether the name of a column says that it is no figure.
+pub(super) fn is_no_figure(table: &Table<'_>, column: usize) -> bool {
+    let head = table.header[column].to_ascii_lowercase();
+    let is_row_number = (head.is_empty() || head.starts_with("unnamed") || head == "index")
+        && table.cells(column).enumerate().all(|(row, cell)| {
+            cell.parse::<usize>().is_ok_and(|number| number == row || number == row + 1)
+        });
+    ASKED.contains(&head.as_str())
+        || ENVIRONMENT.contains(&head.as_str())
+        || head.contains("version")
+        || is_row_number
+}
+
+/// The columns that part the rows. `fixed` have another role.
+///
+/// # Errors
+/// A column that the user names and that is not there.
+pub(super) fn of(
+    table: &Table<'_>,
+    order: &Order,
+    (fixed, figures): (&[usize], &[usize]),
+    asked: Option<&[String]>,
+) -> Result<Vec<usize>, JudgeError> {
+    if let Some(names) = asked {
+        let mut columns: Vec<usize> =
+            names.iter().map(|name| table.named(name)).collect::<Result<_, JudgeError>>()?;
+        columns.sort_unstable();
+        columns.dedup();
+        return Ok(columns);
+    }
+    let is_free = |column: &usize| {
+        !fixed.contains(column) && !table.is_called(*column, &REMARKS) && Some(*column) != order.by
+    };
+    let free: Vec<usize> = (0..table.header.len()).filter(is_free).collect();
+    let is_text = |column: &&usize| !figures.contains(column);
+    let recurs = |column: usize| {
+        let count = table.values(column).len();
+        (2..=VALUES_MOST).contains(&count) && 2 * count <= table.rows.len()
+    };
+    let may_part: Vec<usize> =
+        free.iter().filter(is_text).copied().filter(|&column| recurs(column)).collect();
+    let (mut parting, open): (Vec<usize>, Vec<usize>) =
+        may_part.into_iter().partition(|&column| table.is_called(column, &PARTING));
+    // What parts more comes first: of two names of one thing the second one parts nothing more.
+    for column in open {
+        if is_within_times(table, order, &parting, column)
+            || goes_to_and_fro(table, order, &parting, column)
+        {
+            parting.push(column);
+        }
+    }
+    for &column in figures {
+        if free.contains(&column) && recurs(column) && is_grid(table, order, &parting, column) {
+            parting.push(column);
+        }
+    }
+    parting.sort_unstable();
+    Ok(parting)
+}
+
+/// What a row has in some columns.
+type Values<'a> = Vec<&'a str>;
+
+fn values_of<'a>(table: &'a Table<'_>, columns: &[usize], row: usize) -> Values<'a> {
+    columns.iter().map(|&column| table.cell(row, column)).collect()
+}
+
+/// Whether rows that are alike in time and in all that parts already differ here, at least as often
+/// as not.
+fn is_within_times(table: &Table<'_>, order: &Order, parting: &[usize], column: usize) -> bool {
+    let mut groups: BTreeMap<(i64, Values<'_>), (usize, BTreeSet<&str>)> = BTreeMap::new();
+    for (row, &key) in order.keys.iter().enumerate() {
+        let group = groups.entry((key, values_of(table, parting, row))).or_default();
+        group.0 += 1;
+        group.1.insert(table.cell(row, column));
+    }
+    let tied = || groups.values().filter(|(count, _)| *count > 1);
+    let differ = tied().filter(|(_, values)| values.len() > 1).count();
+    differ > 0 && 2 * differ >= tied().count()
+}
+
+/// Whether values come back, among the rows that are alike in all that parts already.
+fn goes_to_and_fro(table: &Table<'_>, order: &Order, parting: &[usize], column: usize) -> bool {
+    let mut rows: Vec<usize> = (0..table.rows.len()).collect();
+    rows.sort_by_key(|&row| order.keys[row]);
+    let mut groups: BTreeMap<Values<'_>, Vec<&str>> = BTreeMap::new();
+    for row in rows {
+        groups.entry(values_of(table, parting, row)).or_default().push(table.cell(row, column));
+    }
+    groups.values().any(|cells| {
+        let stretches = cells.chunk_by(|one, other| one == other).count();
+        let values: BTreeSet<&&str> = cells.iter().collect();
+        let returns = stretches - values.len();
+        returns >= RETURNS_LEAST && ROWS_PER_RETURN * returns > cells.len()
+    })
+}
+
+/// Whether each time has the same whole numbers, each once: no measurement does that.
+fn is_grid(table: &Table<'_>, order: &Order, parting: &[usize], column: usize) -> bool {
+    let is_whole = |cell: &str| cell.parse::<u64>().is_ok();
+    if !table.cells(column).all(is_whole) {
+        return false;
+    }
+    let mut groups: BTreeMap<Values<'_>, BTreeMap<i64, Vec<&str>>> = BTreeMap::new();
+    for (row, &key) in order.keys.iter().enumerate() {
+        let times = groups.entry(values_of(table, parting, row)).or_default();
+        times.entry(key).or_default().push(table.cell(row, column));
+    }
+    let is_one = |times: &mut BTreeMap<i64, Vec<&str>>| {
+        times.values_mut().for_each(|cells| cells.sort_unstable());
+        let mut all = times.values();
+        let first = all.next().cloned().unwrap_or_default();
+        let count = first.iter().collect::<BTreeSet<_>>().len();
+        count > 1 && count == first.len() && times.len() > 2 && all.all(|cells| *cells == first)
+    };
+    groups.values_mut().all(is_one)
+}
+
+/// The rows of each series, and what it is called.
+///
+/// # Errors
+/// There are more than can be looked at.
+pub(super) fn parted(
+    table: &Table<'_>,
+    parting: &[usize],
+    figures: usize,
+) -> Result<Vec<(String, Vec<usize>)>, JudgeError> {
+    let mut groups: BTreeMap<Vec<Part<'_>>, Vec<usize>> = BTreeMap::new();
+    for row in 0..table.rows.len() {
+        let part = |value| Part(str::parse::<f64>(value).ok(), value);
+        let parts = values_of(table, parting, row).into_iter().map(part).collect();
+        groups.entry(parts).or_default().push(row);
+    }
+    if groups.len() * figures > SERIES_MOST {
+        let heads: Vec<&str> =
+            parting.iter().map(|&column| table.header[column].as_str()).collect();
+        let what = format!(
+            "{} series by {}, of {figures} figures each, are more than {SERIES_MOST}; choose rows \
+             with --where, figures with --metric, or columns that part rows with --by",
+            groups.len(),
+            heads.join(", ")
+        );
+        return Err(failed(table.name, table.header_line, 1, &what));
+    }
+    let name = |parts: &[Part<'_>]| match parts {
+        [part] if part.0.is_none() => part.1.to_owned(),
+        _ => {
+            let part = |(part, &column): (&Part<'_>, &usize)| {
+                format!("{}={}", table.header[column], part.1)
+            };
+            parts.iter().zip(parting).map(part).collect::<Vec<String>>().join(", ")
+        }
+    };
+    Ok(groups.into_iter().map(|(parts, rows)| (name(&parts), rows)).collect())
+}
+
+/// A value that parts: numbers by their size, and then texts.
+#[derive(Clone, Copy, Debug)]
+struct Part<'a>(Option<f64>, &'a str);
+
+impl PartialEq for Part<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.1 == other.1
+    }
+}
+
+impl Eq for Part<'_> {}
+
+impl PartialOrd for Part<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Part<'_> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let by_number = match (self.0, other.0) {
+            (Some(one), Some(other)) => one.total_cmp(&other),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        };
+        by_number.then_with(|| self.1.cmp(other.1))
+    }
+}

@@ -1,0 +1,956 @@
+//! Series from a file, whoever wrote it.
+//!
+//! ```text
+//!   text ─▶ CSV · JSON · Markdown ─▶ table
+//!   time,commit,test,threads,kernel,qps     time, or else builds or versions: the order
+//!   2024-01-31,a1b2,insert,8,6.1.0,21840    test, threads: each combination is a series
+//!                             │    └─ a column of numbers is a figure; blanks are left out
+//!                             └ any other column is a fact: a candidate for a cause
+//! ```
+//!
+//! The form is recognized by the contents. What the file was taken for is the first note of the
+//! answer. Columns of what a run was asked for, such as threads, are no figures.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dbdyno_model::{Better, History, HistoryPoint, Severity, Warning, foreign};
+
+use super::order::{Arranged, Order};
+use super::table::{Table, failed, is_blank};
+use super::{Question, Raw, cells, csv, dimensions, json, judge, markdown, order, when};
+use crate::error::JudgeError;
+
+/// Columns of this name, whatever the case, tell what was measured.
+const VERSIONS: [&str; 10] = [
+    "version",
+    "commit",
+    "revision",
+    "sha",
+    "githash",
+    "git_commit",
+    "release",
+    "commit.id",
+    "commit_id",
+    "server_version",
+];
+/// Columns of this name tell what a row is called.
+const LABELS: [&str; 7] = ["label", "run", "run_id", "name", "build", "id", "test"];
+/// Parts of names of which less is better.
+const LOWER: [&str; 42] = [
+    "latency", "time", "duration", "elapsed", "p50", "p90", "p95", "p99", "99th", "95th", "cpu",
+    "bytes", "_ns", "_us", "_ms", "(ns)", "(us)", "(ms)", "(s)", "ns/", "us/", "ms/", "sec/",
+    "b/op", "allocs", "seconds", "error", "retries", "abort", "deadlock", "miss", "memory", "rss",
+    "wait", "lag", "delay", "lat_", "_lat", "latenz", "p999", "runtime", "response",
+];
+/// Parts of names of which more is better.
+const HIGHER: [&str; 12] = [
+    "qps",
+    "tps",
+    "ops",
+    "rps",
+    "rate",
+    "throughput",
+    "per_s",
+    "/s",
+    "score",
+    "speed",
+    "hits",
+    "ips",
+];
+/// So many names stand in a note.
+const NAMED_MOST: usize = 6;
+
+/// The history that a file tells. `name` is what the file is called in messages.
+///
+/// # Errors
+/// [`JudgeError::History`], which names line and column and says what to try.
+pub fn of_file(name: &str, text: &str, question: &Question) -> Result<History, JudgeError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (raws, warnings) = if json::is_json(text) {
+        told(json::read(name, text)?, question)?
+    } else if markdown::is_there(text) {
+        of_tables(name, markdown::read(name, text)?, question)?
+    } else {
+        told(csv::read(name, text)?, question)?
+    };
+    judge(name, raws, question, warnings)
+}
+
+/// Series that are not judged yet, and what the reader must know of the whole.
+type Told = (Vec<Raw>, Vec<Warning>);
+
+/// The one of several tables that has an order and figures, or the one that the user names.
+fn of_tables(
+    name: &str,
+    tables: Vec<markdown::Titled<'_>>,
+    question: &Question,
+) -> Result<Told, JudgeError> {
+    let count = tables.len();
+    if let Some(asked) = question.file.table {
+        let mut tables = tables.into_iter();
+        let found = asked.checked_sub(1).and_then(|at| tables.nth(at));
+        let what = format!("--table {asked}: there are {count} tables");
+        let (table, _) = found.ok_or_else(|| failed(name, 1, 1, &what))?;
+        return told(table, question);
+    }
+    let mut possible = Vec::new();
+    let mut refused = Vec::new();
+    let mut names = Vec::new();
+    for (number, (table, heading)) in tables.into_iter().enumerate() {
+        let below = heading.map_or_else(String::new, |title| format!(" below {title:?}"));
+        let told_name = format!(
+            "{}, line {}{below} ({})",
+            number + 1,
+            table.header_line,
+            named(table.header.iter().map(String::as_str))
+        );
+        match told(table, question) {
+            Ok(one) => {
+                names.push(told_name);
+                possible.push(one);
+            }
+            Err(error) => refused.push(error),
+        }
+    }
+    match (possible.pop(), possible.is_empty()) {
+        (Some((raws, mut warnings)), true) => {
+            if count > 1 {
+                let text = format!(
+                    "{} other tables tell no history and were passed over; --table N takes one.",
+                    count - 1
+                );
+                warnings.insert(1, Warning::new(Severity::Note, "passed-over", text));
+            }
+            Ok((raws, warnings))
+        }
+        (Some(_), false) => Err(failed(
+            name,
+            1,
+            1,
+            &format!(
+                "several tables may be meant; choose one with --table N: {}",
+                names.join("; ")
+            ),
+        )),
+        (None, _) => Err(refused.remove(0)),
+    }
+}
+
+/// Names in quotes, the first few of them.
+fn named<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("\"{}\"", foreign::one_line(name))).collect();
+    match names.len() {
+        0..=NAMED_MOST => names.join(", "),
+        more => format!("{} and {} more", names[..NAMED_MOST].join(", "), more - NAMED_MOST),
+    }
+}
+
+/// What the columns are for.
+struct Roles {
+    order: Order,
+    version: Option<usize>,
+    label: Option<usize>,
+    /// Columns of which each combination of values is a series.
+    parting: Vec<usize>,
+    values: Vec<usize>,
+    facts: Vec<usize>,
+}
+
+impl Roles {
+    fn of(table: &Table<'_>, question: &Question) -> Result<Roles, JudgeError> {
+        let order = order::of(table, question.file.order.as_ref())?;
+        let is_named = |column: usize| {
+            let is_moment = || table.cells(column).all(|cell| when::parse(cell).is_some());
+            let head = table.header[column].to_ascii_lowercase();
+            table.is_called(column, &VERSIONS)
+                || table.is_called(column, &LABELS)
+                || (["date", "timestamp"].iter().any(|word| head.contains(word)) && is_moment())
+        };
+        let is_figure = |&column: &usize| {
+            table.is_numeric(column)
+                && Some(column) != order.by
+                && !is_named(column)
+                && !dimensions::is_no_figure(table, column)
+        };
+        let columns = || 0..table.header.len();
+        let found = match &table.figures {
+            Some(figures) => figures.clone(),
+            None => columns().filter(is_figure).collect(),
+        };
+        let of_form = table.figures.clone().unwrap_or_default();
+        let fixed: Vec<usize> =
+            of_form.into_iter().chain(table.better).chain(order.clock).collect();
+        let parting = dimensions::of(table, &order, (&fixed, &found), question.file.by.as_deref())?;
+        let mut values = match question.figures.is_empty() {
+            true => found.iter().copied().filter(|column| !parting.contains(column)).collect(),
+            false => question
+                .figures
+                .iter()
+                .map(|name| table.named(name))
+                .collect::<Result<Vec<usize>, JudgeError>>()?,
+        };
+        let mut known = BTreeSet::new();
+        values.retain(|&column| known.insert(column));
+        if values.is_empty() {
+            let what = format!(
+                "no column has numbers to look at; there are {}; --metric names one",
+                table.header.join(", ")
+            );
+            return Err(failed(table.name, table.header_line, 1, &what));
+        }
+        let is_free = |column: &usize| !parting.contains(column) && !values.contains(column);
+        let one = |names: &[&str]| {
+            names.iter().filter_map(|name| table.column(name)).find(|column| is_free(column))
+        };
+        let (version, label) = (one(&VERSIONS), one(&LABELS));
+        let roles = [order.by, order.clock, version, label, table.better];
+        let is_fact = |column: &usize| {
+            is_free(column) && !found.contains(column) && !roles.contains(&Some(*column))
+        };
+        let facts = columns().filter(is_fact).collect();
+        Ok(Roles { order, version, label, parting, values, facts })
+    }
+
+    /// What the file was taken for, and how much of it was understood.
+    fn notes(&self, table: &Table<'_>) -> Vec<Warning> {
+        let heads = |columns: &[usize]| named(columns.iter().map(|&at| table.header[at].as_str()));
+        let order = match self.order.by {
+            Some(column) => format!("order by {} ({})", heads(&[column]), self.order.kind),
+            None => format!("order of {}", self.order.kind),
+        };
+        let parting = match &self.parting[..] {
+            [] => String::new(),
+            columns => format!("; a series for each {}", heads(columns)),
+        };
+        let text = format!(
+            "Taken for: {}, {} rows; {order}{parting}; figures {}.",
+            table.form,
+            table.rows.len(),
+            heads(&self.values)
+        );
+        let note = |code, text| Warning::new(Severity::Note, code, text);
+        let mut notes = vec![note("taken-for", text)];
+        notes.extend(self.order.note.iter().map(|text| note("dates", text.clone())));
+        notes.extend(table.passed_over.iter().map(|text| note("passed-over", text.clone())));
+        let is_unread = |column: &&usize| {
+            let present = || table.cells(**column).filter(|cell| !is_blank(cell));
+            let is_unread = |cell: &&str| cells::has_a_unit(cell) || when::is_clock(cell);
+            let quantities = present().filter(is_unread).count();
+            2 * quantities > present().count()
+        };
+        let unread: Vec<usize> = self.facts.iter().filter(is_unread).copied().collect();
+        if !unread.is_empty() {
+            let text = format!(
+                "Not taken for figures, for a unit that is not known or a duration like 1:30: {}; \
+                 --metric takes a unit as it is.",
+                heads(&unread)
+            );
+            notes.push(note("passed-over", text));
+        }
+        notes
+    }
+}
+
+/// The series of a table.
+fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
+    table.header.iter_mut().for_each(|head| *head = foreign::one_line(head).into_owned());
+    table.keep(&question.filters)?;
+    let roles = Roles::of(&table, question)?;
+    let mut warnings = roles.notes(&table);
+    let mut parted = dimensions::parted(&table, &roles.parting, roles.values.len())?;
+    let mut how = BTreeSet::new();
+    for (name, rows) in &mut parted {
+        let arranged = order::arrange(rows, &roles.order.keys)
+            .map_err(|tied| tied_rows(&table, &roles, (name, rows), tied))?;
+        how.insert(arranged);
+    }
+    warnings.extend(sorted(&how));
+    let mut raws = Vec::new();
+    for &column in &roles.values {
+        let mark = match question.file.decimal {
+            Some(mark) => mark,
+            None => table.decimal_mark(column, &roles.values)?,
+        };
+        let mut blank = Vec::new();
+        for (name, rows) in &parted {
+            match series(&table, &roles, (column, name), rows, mark, question)? {
+                Some(raw) => raws.push(raw),
+                None => blank.push(name.as_str()),
+            }
+        }
+        let head = &table.header[column];
+        if blank.len() == parted.len() {
+            let what = format!("the column {head:?} has no value; name another one with --metric");
+            return Err(table.refuse_column(column, &what));
+        }
+        if !blank.is_empty() {
+            let text = format!(
+                "{} of {} series of {head:?} have no value and were left out: {}.",
+                blank.len(),
+                parted.len(),
+                named(blank.into_iter())
+            );
+            warnings.push(Warning::new(Severity::Note, "blanks", text));
+        }
+    }
+    Ok((raws, warnings))
+}
+
+fn sorted(how: &BTreeSet<Arranged>) -> Option<Warning> {
+    let text = if how.contains(&Arranged::Sorted) {
+        "Rows do not stand in the order of their times; they were sorted."
+    } else if how.contains(&Arranged::TurnedRound) {
+        "The latest rows stand first; they were turned round."
+    } else {
+        return None;
+    };
+    Some(Warning::new(Severity::Note, "sorted", text))
+}
+
+fn tied_rows(
+    table: &Table<'_>,
+    roles: &Roles,
+    (name, rows): (&str, &[usize]),
+    tied: usize,
+) -> JudgeError {
+    let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+    let what = format!(
+        "{tied} rows{of} have one place in the order of {}, and the file does not say which of them \
+         came first; name the columns that tell them apart with --by, or a finer order with --order",
+        roles.order.kind
+    );
+    let row = rows.first().copied().unwrap_or_default();
+    table.refuse(row, roles.order.by.unwrap_or_default(), &what)
+}
+
+fn series(
+    table: &Table<'_>,
+    roles: &Roles,
+    (column, part): (usize, &str),
+    rows: &[usize],
+    mark: cells::DecimalMark,
+    question: &Question,
+) -> Result<Option<Raw>, JudgeError> {
+    let cell = |&row: &usize| Some(table.cell(row, column)).filter(|cell| !is_blank(cell));
+    let present: Vec<Option<&str>> = rows.iter().map(cell).collect();
+    let values = cells::values(&present, mark)
+        .map_err(|(at, what)| table.refuse(rows[at], column, &what))?;
+    let metric = &table.header[column];
+    let (better, direction) = direction(table, (column, &values.unit), rows, question);
+    let mut raw = Raw {
+        name: if part.is_empty() { metric.clone() } else { format!("{metric} of {part}") },
+        about: String::new(),
+        metric: metric.clone(),
+        better,
+        points: Vec::new(),
+        facts: Vec::new(),
+        warnings: Vec::new(),
+    };
+    for (&row, value) in rows.iter().zip(&values.of_rows) {
+        let Some(value) = *value else { continue };
+        let text = |role: Option<usize>| role.map(|column| table.cell(row, column).to_owned());
+        let label = text(roles.label).unwrap_or_else(|| table.rows[row].place.name());
+        let unix_ms = roles.order.is_time.then(|| roles.order.keys[row]);
+        let version = text(roles.version).unwrap_or_default();
+        raw.points.push(HistoryPoint { unix_ms, label, version, value });
+        let fact = |&fact: &usize| (table.header[fact].clone(), table.cell(row, fact).to_owned());
+        raw.facts.push(roles.facts.iter().map(fact).collect::<BTreeMap<_, _>>());
+    }
+    if raw.points.is_empty() {
+        return Ok(None);
+    }
+    let blank = rows.len() - raw.points.len();
+    if blank > 0 {
+        let text = format!("{blank} of {} rows without a value left out.", rows.len());
+        raw.warnings.push(Warning::new(Severity::Note, "blanks", text));
+    }
+    if !values.unit.is_empty() {
+        let text = format!("Values are in {}.", foreign::one_line(&values.unit));
+        raw.warnings.push(Warning::new(Severity::Note, "unit", text));
+    }
+    raw.warnings.extend(direction);
+    Ok(Some(raw))
+}
+
+/// Which direction is good, and from where that is known.
+fn direction(
+    table: &Table<'_>,
+    (column, of): (usize, &str),
+    rows: &[usize],
+    question: &Question,
+) -> (Better, Option<Warning>) {
+    if let Some(better) = question.better {
+        return (better, None);
+    }
+    let note = |text: String| Some(Warning::new(Severity::Note, "direction", text));
+    if let Some(column) = table.better {
+        let says = |row: &usize| table.cell(*row, column) == "higher";
+        let better = if rows.iter().all(says) { Better::Higher } else { Better::Lower };
+        let text = format!("That {} is better is told by the tool of the file.", better.name());
+        return (better, note(text));
+    }
+    let told = table.header[column].to_lowercase().replace(['µ', 'μ'], "u").replace('[', "(");
+    let told = told.replace(']', ")");
+    let unit = if of.is_empty() { String::new() } else { format!("({of})").to_lowercase() };
+    let has = |parts: &[&str], text: &str| parts.iter().any(|part| text.contains(part));
+    let (is_lower, is_higher) = match has(&LOWER, &told) || has(&HIGHER, &told) {
+        true => (has(&LOWER, &told), true),
+        false => (cells::is_of_time(of) || has(&LOWER, &unit), has(&HIGHER, &unit)),
+    };
+    let better = if is_lower { Better::Lower } else { Better::Higher };
+    if is_lower || is_higher {
+        let text = format!(
+            "That {} is better is taken from the name of the column; --better says otherwise.",
+            better.name()
+        );
+        return (better, note(text));
+    }
+    let text = "The name of the column does not say whether more or less is better; more is \
+                assumed, and --better says it.";
+    (better, Some(Warning::new(Severity::Caution, "direction", text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::asked::{DecimalMark, FileAsked, OrderAsked};
+    use dbdyno_model::random;
+
+    fn question() -> Question {
+        Question {
+            loads: Vec::new(),
+            clients: Vec::new(),
+            figures: Vec::new(),
+            filters: Vec::new(),
+            better: None,
+            budget: 0.02,
+            superiority: 0.9,
+            look_back: 0,
+            last: None,
+            file: FileAsked::default(),
+        }
+    }
+
+    /// Bytes that matter to the parser, in any order: nothing makes it panic, and what it refuses
+    /// has a place.
+    #[test]
+    fn no_text_makes_it_panic() {
+        let words = [
+            "time",
+            "qps",
+            "2026-01-01",
+            "1",
+            "2.5",
+            "-3",
+            "nan",
+            "",
+            ",",
+            ",",
+            ",",
+            ";",
+            "\t",
+            "\n",
+            "\n",
+            "\r\n",
+            "\"",
+            "\"\"",
+            "#",
+            "\u{feff}",
+            "é",
+            "1e400",
+            "time,qps\n",
+            "|",
+            "|--",
+            "{\"a\":",
+            "}",
+            "[",
+            "]",
+            "window.BENCHMARK_DATA",
+            "sep=",
+            " ms",
+            "2024-W09",
+            "8.0.3",
+        ];
+        for seed in 0..4_000 {
+            let mut stream = random::stream(&[seed]);
+            let count = stream.below(40);
+            let text: String =
+                (0..count).map(|_| words[stream.below(words.len() as u64) as usize]).collect();
+            match of_file("f.csv", &text, &question()) {
+                Ok(history) => assert!(!history.series.is_empty(), "{text:?}"),
+                Err(JudgeError::History(what)) => {
+                    let place: Vec<&str> = what.splitn(4, ':').collect();
+                    let number = |at: usize| place[at].parse::<usize>().unwrap_or(0);
+                    assert!(number(1) > 0 && number(2) > 0, "{what} of {text:?}");
+                }
+                Err(other) => assert!(text.contains("-3"), "{other} of {text:?}"),
+            }
+        }
+    }
+
+    /// Rows are in the order of their dates, whatever else is called a time.
+    #[test]
+    fn durations_are_no_times_of_rows() {
+        let text = "time,date,qps\n3.5,2026-01-02,20\n2.5,2026-01-01,10\n";
+        let history = of_file("f.csv", text, &question()).unwrap();
+        let values = |at: usize| -> Vec<f64> {
+            history.series[at].points.iter().map(|point| point.value).collect()
+        };
+        assert_eq!((history.series[0].name.as_str(), values(0)), ("time", vec![2.5, 3.5]));
+        assert_eq!((history.series[1].name.as_str(), values(1)), ("qps", vec![10.0, 20.0]));
+    }
+
+    #[test]
+    fn a_column_that_is_named_twice_is_looked_at_once() {
+        let twice = Question { figures: vec!["qps".into(), "QPS".into()], ..question() };
+        let history = of_file("f.csv", "time,qps\n2026-01-01,10\n", &twice).unwrap();
+        assert_eq!(history.series.len(), 1);
+    }
+
+    #[test]
+    fn quotes_blanks_and_order_are_those_of_the_file() {
+        let text = "label,time,\"a \"\"b\"\"\",kind\n\"x,\ny\",2026-01-03,3,k\nz,2026-01-01,,k\n\
+                    w,2026-01-02,1,l\n";
+        let history = of_file("f.csv", text, &question()).unwrap();
+        let [series] = &history.series[..] else { panic!("{history:?}") };
+        assert_eq!(series.name, "a \"b\"");
+        let points: Vec<(&str, f64)> =
+            series.points.iter().map(|point| (point.label.as_str(), point.value)).collect();
+        assert_eq!(points, [("w", 1.0), ("x,\ny", 3.0)]);
+        let codes: Vec<&str> =
+            series.warnings.iter().map(|warning| warning.code.as_str()).collect();
+        assert_eq!(codes, ["blanks", "direction", "too-short"], "the name says nothing");
+        assert_eq!(series.warnings[1].severity, Severity::Caution);
+        let codes: Vec<&str> =
+            history.warnings.iter().map(|warning| warning.code.as_str()).collect();
+        assert_eq!(codes, ["taken-for", "sorted"]);
+    }
+
+    fn points(text: &str) -> Vec<f64> {
+        let history = of_file("f.csv", text, &question()).unwrap();
+        let [series] = &history.series[..] else { panic!("{history:?}") };
+        series.points.iter().map(|point| point.value).collect()
+    }
+
+    fn refused(text: &str) -> String {
+        of_file("f.csv", text, &question()).unwrap_err().to_string()
+    }
+
+    /// The verdict turns round with the order of the rows, which are newest first here.
+    #[test]
+    fn rows_are_in_the_order_of_their_dates_however_they_are_written() {
+        for days in [
+            ["1/20/2026", "1/9/2026", "1/3/2026"],
+            ["20/1/2026", "9/1/2026", "3/1/2026"],
+            ["20.01.2026", "09.01.2026", "03.01.2026"],
+            ["20260120", "20260109", "20260103"],
+            ["20-Jan-2026", "09-Jan-2026", "03-Jan-2026"],
+            ["\"Tue, 20 Jan 2026 01:00:00 +0000\"", "9 Jan 2026", "3 Jan 2026"],
+            ["2026-01-20 02:00 CET", "2026-01-20 00:30 UTC", "2026-01-03"],
+        ] {
+            let [newest, middle, oldest] = days;
+            for name in ["date", "build_date", "commit_time", "when"] {
+                let text = format!("{name},qps\n{newest},3\n{middle},2\n{oldest},1\n");
+                assert_eq!(points(&text), [1.0, 2.0, 3.0], "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_order_that_is_not_known_is_refused() {
+        let bad = refused("date,qps\n1/9/2026,1\n1/8/2026,2\n");
+        assert!(bad.contains("f.csv:2:1: \"1/9/2026\" is of two months"), "{bad}");
+        let bad = refused("date,qps\n1/20/2026,1\n20/1/2026,2\n");
+        assert!(bad.contains("cannot both have the day first"), "{bad}");
+        let bad = refused("date,qps\nQ2,1\nQ1,2\n");
+        assert!(bad.contains("f.csv:2:1: \"Q2\" is no time"), "{bad}");
+        let bad = refused("built,ended,qps\n2026-01-01,2026-02-02,1\n2026-01-02,2026-02-01,2\n");
+        assert!(bad.contains("tell two orders of the rows"), "{bad}");
+        for text in ["2026-01-01,90\n2026-01-02,91\n", "nightly,90\nnightly,91\n"] {
+            assert!(refused(text).contains("f.csv:1:1: the first line has values"), "{text}");
+        }
+        assert_eq!(points("label,p,95\na,1,\n").len(), 1, "numbers may be names");
+    }
+
+    /// Each of several tests has a series; what a run was asked for is none, nor is it a figure.
+    #[test]
+    fn tests_in_long_form_are_told_apart() {
+        let text = "date,test,threads,qps\n2026-01-01,insert,8,\"20,011\"\n2026-01-01,scan,8,90\n\
+                    2026-01-02,insert,8,\"1,020,012.5\"\n2026-01-02,scan,8,91\n";
+        let history = of_file("f.csv", text, &question()).unwrap();
+        let told: Vec<(&str, Vec<f64>)> = history
+            .series
+            .iter()
+            .map(|one| (one.name.as_str(), one.points.iter().map(|point| point.value).collect()))
+            .collect();
+        let expected =
+            [("qps of insert", vec![20_011.0, 1_020_012.5]), ("qps of scan", vec![90.0, 91.0])];
+        assert_eq!(told, expected);
+        let asked = Question { figures: vec!["threads".to_owned()], ..question() };
+        assert_eq!(of_file("f.csv", text, &asked).unwrap().series.len(), 2);
+    }
+
+    fn told(text: &str, asked: &Question) -> Vec<(String, Vec<f64>)> {
+        let history = of_file("f", text, asked).unwrap_or_else(|error| panic!("{error}"));
+        let values = |points: &[HistoryPoint]| points.iter().map(|point| point.value).collect();
+        history.series.iter().map(|one| (one.name.clone(), values(&one.points))).collect()
+    }
+
+    fn taken_for(text: &str) -> String {
+        of_file("f", text, &question()).unwrap().warnings[0].text.clone()
+    }
+
+    /// The same rows in each form that is read, newest first.
+    #[test]
+    fn every_form_tells_the_same() {
+        let days: Vec<(String, u32)> =
+            (1..=20).rev().map(|day| (format!("2026-01-{day:02}"), 100 - day)).collect();
+        let lines = |of: &dyn Fn(&(String, u32)) -> String| -> String {
+            days.iter().map(of).collect::<Vec<String>>().join("\n")
+        };
+        let object = |(day, qps): &(String, u32)| format!("{{\"date\":\"{day}\",\"qps\":{qps}}}");
+        let objects = lines(&object);
+        let pretty = objects.replace('{', "{\n  ").replace(",\"", ",\n  \"");
+        let array = format!("[\n{}\n]", objects.replace("}\n", "},\n"));
+        let inner = format!("{{\"host\": \"a\", \"runs\": {array}}}");
+        let csv = format!("date,qps\n{}\n", lines(&|(day, qps)| format!("{day},{qps}")));
+        let semicolons = format!("sep=;\r\n{}", csv.replace(',', ";").replace('\n', "\r\n"));
+        let row = |(day, qps): &(String, u32)| format!("| {day} | **{qps}** |");
+        let markdown = format!("# Runs\n\nText.\n\n| date | qps |\n|--|--:|\n{}\n", lines(&row));
+        let bench = |(_, qps): &(String, u32)| {
+            let ms = 1_767_225_600_000_u64 + 86_400_000 * (100 - u64::from(*qps) - 1);
+            format!(
+                "{{\"commit\":{{\"id\":\"a\"}},\"date\":{ms},\"tool\":\"customBiggerIsBetter\",\
+                 \"benches\":[{{\"name\":\"qps\",\"value\":{qps},\"unit\":\"ops/s\"}}]}}"
+            )
+        };
+        let data = format!(
+            "window.BENCHMARK_DATA = {{\"lastUpdate\":1,\"entries\":{{\"S\":[{}]}}}};\n",
+            lines(&bench).replace("}\n", "},\n")
+        );
+        let expected: Vec<f64> = (1..=20).map(|day| f64::from(100 - day)).collect();
+        for (text, form) in [
+            (&csv, "CSV with commas, 20 rows"),
+            (&semicolons, "CSV with semicolons, 20 rows"),
+            (&objects, "JSON lines, 20 rows"),
+            (&pretty, "JSON lines, 20 rows"),
+            (&array, "JSON array, 20 rows"),
+            (&inner, "JSON object with an array, 20 rows"),
+            (&markdown, "Markdown table, 20 rows; order by \"date\" (times)"),
+            (&data, "data.js of github-action-benchmark, 20 rows"),
+        ] {
+            assert_eq!(told(text, &question())[0].1, expected, "{text}");
+            assert!(taken_for(text).contains(form), "{}", taken_for(text));
+        }
+    }
+
+    #[test]
+    fn one_of_several_tables_is_chosen_or_named() {
+        let table = "| date | qps |\n|--|--|\n| 2026-01-02 | 2 |\n| 2026-01-01 | 1 |\n\n";
+        let other = table.replace("qps", "tps");
+        let legend = "| host | meaning |\n|--|--|\n| a | old |\n| b | new |\n\n";
+        let one = format!("{legend}# Runs\n\n{table}");
+        assert_eq!(told(&one, &question()), [("qps".to_owned(), vec![1.0, 2.0])]);
+        let two = format!("# First\n\n{table}# Second\n\n{other}");
+        let bad = refused(&two);
+        assert!(bad.contains("1, line 3 below \"First\"") && bad.contains("2, line 10"), "{bad}");
+        let second = FileAsked { table: Some(2), ..FileAsked::default() };
+        assert_eq!(told(&two, &Question { file: second, ..question() })[0].0, "tps");
+        assert!(refused(legend).contains("no column tells in which order"));
+    }
+
+    #[test]
+    fn data_js_has_a_series_for_each_bench_in_its_own_unit_and_direction() {
+        let run = |date: u64, tool: &str, benches: &str| {
+            format!(
+                "{{\"date\":{date},\"commit\":{{\"id\":\"c{date}\"}},\"tool\":\"{tool}\",\
+                 \"benches\":[{benches}]}}"
+            )
+        };
+        let go = |value: u32| {
+            format!(
+                "{{\"name\":\"B\",\"value\":{value},\"unit\":\"ns/op\\t 12 B/op\",\"range\":\"± 3\"}},\
+                 {{\"name\":\"C\",\"value\":1.5,\"unit\":\"µs/op\"}}"
+            )
+        };
+        let js = "{\"name\":\"B\",\"value\":7,\"unit\":\"median tps\"}";
+        let text = format!(
+            "window.BENCHMARK_DATA = {{\"entries\":{{\"Go\":[{},{}],\"JS\":[{}]}}}}",
+            run(1_700_000_000_000, "go", &go(10)),
+            run(1_700_000_100_000, "go", &go(20)),
+            run(1_700_000_000_000, "benchmarkjs", js)
+        );
+        let history = of_file("data.js", &text, &question()).unwrap();
+        let told: Vec<(&str, Better, usize, bool)> = history
+            .series
+            .iter()
+            .map(|one| {
+                let has_unit = one.warnings.iter().any(|warning| {
+                    warning.text.contains("ns/op") || warning.text.contains("µs/op")
+                });
+                (one.name.as_str(), one.better, one.points.len(), has_unit)
+            })
+            .collect();
+        let expected = [
+            ("value of suite=Go, bench=B", Better::Lower, 2, true),
+            ("value of suite=Go, bench=C", Better::Lower, 2, true),
+            ("value of suite=JS, bench=B", Better::Higher, 1, false),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(history.series[0].points[0].version, "c17000000000");
+    }
+
+    #[test]
+    fn benchmarks_of_one_run_each_follow_one_another() {
+        let google = |day: u32, time: u32| {
+            format!(
+                "{{\"context\": {{\"date\": \"2026-01-{day:02}T00:00:00+00:00\", \"host_name\": \
+                 \"h\"}},\n \"benchmarks\": [{{\"name\": \"BM\", \"iterations\": {time}, \
+                 \"real_time\": {time}, \"cpu_time\": 1, \"time_unit\": \"ns\"}}]}}\n"
+            )
+        };
+        let text = format!("{}{}", google(2, 20), google(1, 10));
+        assert_eq!(told(&text, &question())[0], ("real_time".to_owned(), vec![10.0, 20.0]));
+        let pytest = "{\"datetime\": \"2026-01-01T00:00:00\", \"benchmarks\": [{\"fullname\": \
+                      \"t.py::a\", \"stats\": {\"median\": 0.5, \"mean\": 0.6, \"rounds\": 3}}]}";
+        assert_eq!(told(pytest, &question())[0], ("median".to_owned(), vec![0.5]));
+        let hyperfine = "{\"results\":[{\"command\":\"a\",\"mean\":1,\"times\":[1,1]}]}";
+        assert!(refused(hyperfine).contains("hyperfine, whose results have no time"));
+    }
+
+    #[test]
+    fn what_is_no_row_is_refused_with_its_place() {
+        for (text, what) in [
+            ("{\"date\": \"2026-01-01\"}\n{\"qps\": }\n", "f.csv:2:9: this is no JSON"),
+            ("// note\n\n[{\"a\":1},\n3]", "f.csv:3:1: entry 2 is no object"),
+            ("[]", "f.csv:1:1: there is no row in it"),
+            ("{\"a\":[{\"x\":1}],\"b\":[{\"x\":1}]}", "several arrays may have the rows: a, b"),
+            ("{\"entries\":{\"S\":[]}}", "f.csv:1:1: it has entries and no benches"),
+            (
+                "[{\"date\":\"2026-01-01\",\"qps\":1},{\"date\":\"x\",\"qps\":1}]",
+                "entry 2, \"date\"",
+            ),
+            ("sep=x\na\n", "f.csv:1:5: the separator"),
+        ] {
+            assert!(refused(text).contains(what), "{}", refused(text));
+        }
+        let lists = "{\"date\":\"2026-01-01\",\"qps\":1,\"samples\":[1,2]}";
+        let notes = of_file("f", lists, &question()).unwrap().warnings;
+        assert!(notes[1].text.contains("Lists are no values"), "{notes:?}");
+    }
+
+    /// Two days, two tests, two hosts, 1 and 8 threads: eight series and no mixture.
+    #[test]
+    fn each_combination_of_what_parts_rows_is_a_series() {
+        let mut text = "date,test,threads,engine,depth,kernel,qps\n".to_owned();
+        for day in (1..=4).rev() {
+            for (test, engine) in [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")] {
+                for (threads, depth) in [(1, 4), (1, 16), (8, 4), (8, 16)] {
+                    let qps = 1000 * day + 8 * threads + depth;
+                    let kernel = if day > 2 { "6.2.0" } else { "6.1.0" };
+                    text += &format!(
+                        "2026-01-0{day},{test},{threads},{engine},{depth},{kernel},{qps}\n"
+                    );
+                }
+            }
+        }
+        let all = told(&text, &question());
+        assert_eq!(all.len(), 16);
+        assert_eq!(all[0].0, "qps of test=a, threads=1, engine=x, depth=4");
+        assert_eq!(all[0].1, [1012.0, 2012.0, 3012.0, 4012.0]);
+        let by = FileAsked { by: Some(vec!["test".to_owned()]), ..FileAsked::default() };
+        let two = told(&text, &Question { file: by, ..question() });
+        assert!(two.iter().any(|one| one.0 == "qps of a" && one.1.len() == 32), "{two:?}");
+        let facts = of_file("f", &text, &question()).unwrap();
+        assert!(facts.warnings[0].text.contains("a series for each"), "{:?}", facts.warnings);
+    }
+
+    /// Without ties: rows of engines stand in turn, each with a time of its own.
+    #[test]
+    fn what_goes_to_and_fro_parts_rows_and_what_changes_once_does_not() {
+        let row = |hour: u32| {
+            let (engine, qps) = if hour.is_multiple_of(2) { ("x", 10) } else { ("y", 90) };
+            let kernel = if hour < 12 { "a" } else { "b" };
+            format!("2026-01-01 {hour:02}:00,{engine},{kernel},{qps}\n")
+        };
+        let text = format!("date,kind,kernel,qps\n{}", (0..24).map(row).collect::<String>());
+        let all = told(&text, &question());
+        assert_eq!(all.len(), 2);
+        assert_eq!((all[0].0.as_str(), all[0].1.len()), ("qps of x", 12));
+    }
+
+    #[test]
+    fn orders_that_are_no_times_are_known() {
+        for [newest, middle, oldest] in [
+            ["2024-03", "2024-02", "2023-12"],
+            ["Mar 2024", "Feb 2024", "Dec 2023"],
+            ["2024-W10", "2024-W09", "2023-W52"],
+            ["07-Feb-25", "28-Jan-25", "31-Dec-24"],
+            ["02/13/25", "02/12/25", "12/31/24"],
+        ] {
+            let text = format!("period,qps\n{newest},3\n{middle},2\n{oldest},1\n");
+            assert_eq!(points(&text), [1.0, 2.0, 3.0], "{text}");
+        }
+        for (name, [newest, middle, oldest]) in [
+            ("build", ["1002", "1001", "999"]),
+            ("build", ["#102", "#101", "#99"]),
+            ("version", ["5.7.10", "5.7.9", "5.6.40"]),
+            ("server_version", ["mysql-8.0.36", "mysql-8.0.9", "mysql-5.7.44"]),
+            ("release", ["10.11", "10.9", "10.9-rc1"]),
+        ] {
+            let text = format!("{name},qps\n{newest},3\n{middle},2\n{oldest},1\n");
+            assert_eq!(points(&text), [1.0, 2.0, 3.0], "{text}");
+        }
+        for text in [
+            "commit,qps\na1b2,1\nc3d4,2\n",
+            "qps\n1\n2\n",
+            "week,qps\nW09,1\nW10,2\n",
+            "month,qps\nMar-24,1\nFeb-24,2\n",
+            "server,qps\nmysql-8.0,1\nmariadb-10.11,2\n",
+            "build,version,qps\n1,8.0.2,1\n2,8.0.1,2\n",
+            "build,run,qps\n1,5,1\n2,4,2\n",
+        ] {
+            assert!(of_file("f", text, &question()).is_err(), "{text}");
+        }
+        for (order, expected) in [
+            (OrderAsked::OldestFirst, [2.0, 1.0]),
+            (OrderAsked::NewestFirst, [1.0, 2.0]),
+            (OrderAsked::Column("n".to_owned()), [1.0, 2.0]),
+        ] {
+            let file = FileAsked { order: Some(order), ..FileAsked::default() };
+            let told = told("n,commit,qps\n7,a,2\n6,b,1\n", &Question { file, ..question() });
+            assert_eq!(told.last().map(|one| one.1.clone()), Some(expected.to_vec()));
+        }
+    }
+
+    #[test]
+    fn a_day_and_a_time_of_day_may_stand_apart() {
+        let text = "Date,Time,qps,took\n2026-01-01,11:00,2,1:30\n2026-01-01,10:00,1,1:20\n\
+                    2026-01-02,9:30 PM,4,1:20\n2026-01-02,09:00,3,1:20\n";
+        assert_eq!(points(text), [1.0, 2.0, 3.0, 4.0]);
+        let notes = of_file("f", text, &question()).unwrap().warnings;
+        assert!(notes[1].text.contains("a duration like 1:30: \"took\""), "{notes:?}");
+        assert_eq!(points("ts qps\n1735776000   2\n1735689600 1\n"), [1.0, 2.0]);
+        assert!(refused("date qps\n2026-01-01 10\n2026-01-02 10:00 11\n").contains("no column"));
+    }
+
+    /// Rows of one day keep the direction of the file.
+    #[test]
+    fn rows_of_one_time_are_turned_round_with_the_others() {
+        let text = "date,qps\n2026-01-02,4\n2026-01-02,3\n2026-01-01,2\n2026-01-01,1\n";
+        assert_eq!(points(text), [1.0, 2.0, 3.0, 4.0]);
+        let same = "date,qps\n".to_owned() + &"2026-01-01,1\n".repeat(6);
+        assert!(refused(&same).contains("6 rows have one place in the order of times"));
+    }
+
+    #[test]
+    fn marks_and_units_are_those_of_the_whole_column() {
+        let rows = |cells: [&str; 2]| {
+            format!("date;qps\n2026-01-01;{}\n2026-01-02;{}\n", cells[0], cells[1])
+        };
+        assert_eq!(points(&rows(["1.234,5", "1.234"])), [1234.5, 1234.0]);
+        assert_eq!(points(&rows(["1,234", "0,5"])), [1.234, 0.5]);
+        assert_eq!(points(&rows(["1.5", "1.234"])), [1.5, 1.234]);
+        assert_eq!(points(&rows(["20 ms", "1,5 s"])), [20.0, 1500.0]);
+        assert_eq!(points(&rows(["950", "1,2k"])), [950.0, 1200.0]);
+        for (cells, what) in [
+            (["1.234", "2.345"], "may be a thousand times as much"),
+            (["1,234", "2,345"], "may be a thousand times as much"),
+            (["1.5", "1,5"], "\"1,5\" is no number"),
+            (["20 ms", "20"], "in another unit"),
+            (["512 KB", "1 MB"], "in another unit"),
+        ] {
+            assert!(refused(&rows(cells)).contains(what), "{cells:?}: {}", refused(&rows(cells)));
+        }
+        let comma = FileAsked { decimal: Some(DecimalMark::Comma), ..FileAsked::default() };
+        let told = told(&rows(["1,234", "2,345"]), &Question { file: comma, ..question() });
+        assert_eq!(told[0].1, [1.234, 2.345]);
+        // The usual mark between commas, and what another column says.
+        assert_eq!(points("date,ms\n2026-01-01,1.317\n2026-01-02,1.300\n"), [1.317, 1.3]);
+        let text = "date;a;b\n2026-01-01;1.234;0,5\n2026-01-02;2.345;1,5\n";
+        assert_eq!(told_of(text)[0].1, [1234.0, 2345.0]);
+    }
+
+    fn told_of(text: &str) -> Vec<(String, Vec<f64>)> {
+        told(text, &question())
+    }
+
+    #[test]
+    fn a_unit_says_what_is_better_and_an_unknown_one_is_told() {
+        let text = "date,scan,size\n2026-01-01,20 ms,3 furlongs\n2026-01-02,21 ms,4 furlongs\n";
+        let history = of_file("f", text, &question()).unwrap();
+        assert_eq!(history.series.len(), 1);
+        assert_eq!(history.series[0].better, Better::Lower);
+        assert!(
+            history.warnings[1].text.contains("not known or a duration like 1:30: \"size\""),
+            "{history:?}"
+        );
+        for (column, cell) in [("scan", "20 µs"), ("scan [µs]", "20"), ("scan", "3 ns/op")] {
+            let text = format!("date,{column}\n2026-01-01,{cell}\n");
+            let history = of_file("f", &text, &question()).unwrap();
+            assert_eq!(history.series[0].better, Better::Lower, "{text}");
+        }
+        let asked = Question { figures: vec!["size".to_owned()], ..question() };
+        assert_eq!(told(text, &asked)[0].1, [3.0, 4.0]);
+    }
+
+    #[test]
+    fn a_series_without_any_value_is_told() {
+        let text = "date,test,qps\n2026-01-01,a,1\n2026-01-01,b,\n2026-01-02,a,2\n2026-01-02,b,-\n";
+        let history = of_file("f", text, &question()).unwrap();
+        assert_eq!(history.series.len(), 1);
+        let note = history.warnings.iter().find(|warning| warning.code == "blanks").unwrap();
+        assert!(note.text.contains("1 of 2 series of \"qps\" have no value"), "{note:?}");
+    }
+
+    /// Rows in any order, numbers in any style: the series are the same.
+    #[test]
+    fn neither_the_order_of_rows_nor_the_style_of_numbers_changes_the_series() {
+        for seed in 0..60 {
+            let mut stream = random::stream(&[41, seed]);
+            let mut rows: Vec<(u64, &str, f64)> = Vec::new();
+            for day in 1..=9 {
+                for test in ["scan", "insert"] {
+                    rows.push((day, test, stream.below(4_000_000) as f64 / 8.0));
+                }
+            }
+            // One cell decides the mark of the column.
+            rows.push((10, "scan", 0.5));
+            let mut expected = rows.clone();
+            expected.sort_by_key(|(day, test, _)| (*test, *day));
+            let expected: Vec<f64> = expected.into_iter().map(|(.., value)| value).collect();
+            for at in (1..rows.len()).rev() {
+                rows.swap(at, stream.below(at as u64 + 1) as usize);
+            }
+            let text = |separator: &str, number: &dyn Fn(f64) -> String| -> String {
+                let line = |(day, test, value): &(u64, &str, f64)| {
+                    [format!("2026-01-{day:02}"), (*test).to_owned(), number(*value)]
+                        .join(separator)
+                };
+                let lines = rows.iter().map(line).collect::<Vec<String>>().join("\n");
+                format!("{}\n{lines}\n", ["date", "test", "qps"].join(separator))
+            };
+            let grouped = |value: f64, group: char, mark: char| {
+                let whole = format!("{}", value.trunc());
+                let mut told = String::new();
+                for (at, digit) in whole.chars().enumerate() {
+                    if at > 0 && (whole.len() - at).is_multiple_of(3) {
+                        told.push(group);
+                    }
+                    told.push(digit);
+                }
+                format!("{told}{mark}{:03}", (value.fract() * 1000.0).round())
+            };
+            for text in [
+                text(",", &|value| value.to_string()),
+                text(";", &|value| grouped(value, '.', ',')),
+                text("\t", &|value| grouped(value, ' ', '.')),
+                text(",", &|value| format!("\"{}\"", grouped(value, ',', '.'))),
+            ] {
+                let found: Vec<f64> =
+                    told_of(&text).into_iter().flat_map(|(_, values)| values).collect();
+                assert_eq!(found, expected, "{text}");
+            }
+        }
+    }
+}

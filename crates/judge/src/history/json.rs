@@ -1,0 +1,397 @@
+//! Rows in JSON: lines, arrays, and the files of known benchmarks.
+//!
+//! ```text
+//!   {"date": …, "qps": …}                     an object is a row; within it a.b is a column
+//!   [{…}, {…}]                                so is each of an array
+//!   {"runs": [{…}, {…}]}                      so is each of the one array of an object
+//!   window.BENCHMARK_DATA = {…}               github-action-benchmark: each bench of each entry
+//!   {"context": {…}, "benchmarks": […]}       Google Benchmark, one file after the other
+//!   {"datetime": …, "benchmarks": […]}        pytest-benchmark, the same
+//! ```
+//!
+//! Several documents may stand one behind the other, on lines or not. What is no value, such as a
+//! list of samples, is told and left out.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::error::JudgeError;
+
+use super::table::{CELLS_MOST, Place, Row, Separator, Table, failed};
+
+/// Columns of one file at most: more are no columns, but rows that lie on their side.
+const COLUMNS_MOST: usize = 2_000;
+/// A document by itself, which is held as a whole, is not larger than this.
+const DOCUMENT_BYTES_MOST: usize = 16 << 20;
+/// A commit is known by so many letters.
+const COMMIT_LETTERS: usize = 12;
+/// How github-action-benchmark begins its file.
+const BENCHMARK_DATA: &str = "window.BENCHMARK_DATA";
+/// What Google Benchmark measures; the rest says how.
+const GOOGLE_FIGURES: [&str; 4] = ["real_time", "cpu_time", "items_per_second", "bytes_per_second"];
+/// Tools of github-action-benchmark of which more is better, as its own charts have it.
+const BIGGER_IS_BETTER: [&str; 3] = ["benchmarkjs", "pytest", "customBiggerIsBetter"];
+
+/// Whether a text is JSON, by how it begins.
+pub(super) fn is_json(text: &str) -> bool {
+    let text = without_remarks(text);
+    let after = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{')
+        || text.starts_with(BENCHMARK_DATA)
+        || after.is_some_and(|rest| rest.starts_with(['{', ']', '[', '"']))
+}
+
+/// Reads JSON.
+///
+/// # Errors
+/// What is no JSON, with its line and column, and what has no rows.
+pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
+    let body = without_remarks(text);
+    let line = 1 + text[..text.len() - body.len()].matches('\n').count();
+    let mut rows = Rows::default();
+    let body = match body.strip_prefix(BENCHMARK_DATA) {
+        Some(rest) => {
+            let rest = rest.trim_start().trim_start_matches('=').trim_end();
+            rest.strip_suffix(';').unwrap_or(rest)
+        }
+        None => body,
+    };
+    if body.len() > DOCUMENT_BYTES_MOST && !has_lines(body) {
+        let what = format!(
+            "JSON has {} MB at most; write an object a line, which has no such limit",
+            DOCUMENT_BYTES_MOST >> 20
+        );
+        return Err(failed(name, line, 1, &what));
+    }
+    let first_line = line;
+    let mut line = line;
+    let mut documents = serde_json::Deserializer::from_str(body).into_iter::<Value>();
+    let mut from = 0;
+    loop {
+        let begins = body.len() - body[from..].trim_start().len();
+        line += body[from..begins].matches('\n').count();
+        match documents.next() {
+            None => break,
+            Some(Err(error)) => {
+                // Lines are counted by the reader from where its text begins.
+                let at = first_line + error.line().saturating_sub(1);
+                let text = error.to_string();
+                let what = text.split(" at line ").next().unwrap_or_default();
+                let what = format!("this is no JSON: {what}");
+                return Err(failed(name, at, error.column().max(1), &what));
+            }
+            Some(Ok(document)) => {
+                rows.take(document, line).map_err(|what| failed(name, line, 1, &what))?;
+            }
+        }
+        let end = documents.byte_offset();
+        line += body[begins..end].matches('\n').count();
+        from = end;
+    }
+    rows.table(name)
+}
+
+/// Whether each line is an object by itself.
+fn has_lines(text: &str) -> bool {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).all(|line| {
+        line.len() <= DOCUMENT_BYTES_MOST && line.starts_with('{') && line.ends_with('}')
+    })
+}
+
+/// Without blanks and lines of remarks at the beginning.
+fn without_remarks(text: &str) -> &str {
+    let mut text = text.trim_start();
+    while let Some((_, rest)) = text.starts_with("//").then(|| text.split_once('\n')).flatten() {
+        text = rest.trim_start();
+    }
+    text
+}
+
+/// Rows as they are read: which columns there are is known at the end.
+#[derive(Default)]
+struct Rows {
+    header: Vec<String>,
+    columns: BTreeMap<String, usize>,
+    rows: Vec<(Place, Vec<(usize, String)>)>,
+    forms: Vec<&'static str>,
+    /// Columns with something that is no value, and how often.
+    lists: BTreeMap<String, usize>,
+    figures: Vec<&'static str>,
+}
+
+impl Rows {
+    fn take(&mut self, document: Value, line: usize) -> Result<(), String> {
+        match document {
+            Value::Array(items) => self.take_array(items, line, "JSON array"),
+            Value::Object(mut object) => {
+                if object.get("entries").is_some_and(Value::is_object) {
+                    return self.take_entries(&object, line);
+                }
+                if let Some(Value::Array(benchmarks)) = object.remove("benchmarks") {
+                    return self.take_benchmarks(&object, benchmarks, line);
+                }
+                let is_rows = |value: &&Value| {
+                    value.as_array().is_some_and(|all| all.iter().any(Value::is_object))
+                };
+                let names: Vec<String> = object
+                    .iter()
+                    .filter(|(_, value)| is_rows(value))
+                    .map(|(name, _)| name.clone())
+                    .collect();
+                match &names[..] {
+                    [] => self.take_row(Value::Object(object), Place::of_line(line), "JSON lines"),
+                    [one] => {
+                        let Some(Value::Array(items)) = object.remove(one) else {
+                            return Ok(());
+                        };
+                        let is_hyperfine = items.first().is_some_and(|item| {
+                            item.get("command").is_some() && item.get("times").is_some()
+                        });
+                        if is_hyperfine {
+                            return Err(
+                                "this is of hyperfine, whose results have no time; write a \
+                                        line {\"date\": …, \"mean\": …} for each run"
+                                    .to_owned(),
+                            );
+                        }
+                        let outer = Value::Object(object);
+                        let items = items.into_iter().map(|item| with(&outer, item)).collect();
+                        self.take_array(items, line, "JSON object with an array")
+                    }
+                    _ => Err(format!(
+                        "several arrays may have the rows: {}; keep one of them",
+                        names.join(", ")
+                    )),
+                }
+            }
+            _ => {
+                Err("this is a value without a name; a row is {\"date\": …, \"qps\": …}".to_owned())
+            }
+        }
+    }
+
+    fn take_array(
+        &mut self,
+        items: Vec<Value>,
+        line: usize,
+        form: &'static str,
+    ) -> Result<(), String> {
+        for (index, item) in items.into_iter().enumerate() {
+            if !item.is_object() {
+                return Err(format!(
+                    "entry {} is no object; a row is {{\"date\": …, \"qps\": …}}",
+                    index + 1
+                ));
+            }
+            self.take_row(item, Place { line, entry: Some(index + 1) }, form)?;
+        }
+        Ok(())
+    }
+
+    /// github-action-benchmark.
+    fn take_entries(
+        &mut self,
+        object: &serde_json::Map<String, Value>,
+        line: usize,
+    ) -> Result<(), String> {
+        const FORM: &str = "data.js of github-action-benchmark";
+        let entries = object.get("entries").and_then(Value::as_object);
+        let mut number = 0;
+        for (suite, runs) in entries.into_iter().flatten() {
+            for run in runs.as_array().into_iter().flatten() {
+                let tool = run.get("tool").and_then(Value::as_str).unwrap_or_default();
+                let better = if BIGGER_IS_BETTER.contains(&tool) { "higher" } else { "lower" };
+                let commit = run.pointer("/commit/id").and_then(text_of).unwrap_or_default();
+                let commit: String = commit.chars().take(COMMIT_LETTERS).collect();
+                for bench in run.get("benches").and_then(Value::as_array).into_iter().flatten() {
+                    number += 1;
+                    let text = |name: &str| {
+                        bench.get(name).map(|value| text_of(value).unwrap_or_default())
+                    };
+                    let value = text("value").unwrap_or_default();
+                    let unit = text("unit").unwrap_or_default();
+                    // Some tools write a second figure behind the unit.
+                    let unit = unit.split(['\t', '\n']).next().unwrap_or_default().trim();
+                    let cells = [
+                        ("date", run.get("date").and_then(text_of).unwrap_or_default()),
+                        ("commit", commit.clone()),
+                        ("suite", suite.clone()),
+                        ("bench", text("name").unwrap_or_default()),
+                        ("value", format!("{value} {unit}").trim().to_owned()),
+                        ("better", better.to_owned()),
+                    ];
+                    let place = Place { line, entry: Some(number) };
+                    let cells = cells.map(|(name, cell)| (name.to_owned(), cell));
+                    self.add(place, cells.into_iter(), FORM)?;
+                }
+            }
+        }
+        self.figures = vec!["value"];
+        match number {
+            0 => Err("it has entries and no benches in them".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Google Benchmark, or pytest-benchmark.
+    fn take_benchmarks(
+        &mut self,
+        object: &serde_json::Map<String, Value>,
+        benchmarks: Vec<Value>,
+        line: usize,
+    ) -> Result<(), String> {
+        let date = object.get("context").and_then(|context| context.get("date"));
+        let is_google = date.is_some();
+        let Some(date) = date.or_else(|| object.get("datetime")).and_then(text_of) else {
+            return Err("it has benchmarks, but neither context.date nor datetime to say when; \
+                        write a line {\"date\": …, \"qps\": …} for each run"
+                .to_owned());
+        };
+        let host = ["/context/host_name", "/machine_info/node"]
+            .iter()
+            .find_map(|at| Value::Object(object.clone()).pointer(at).and_then(text_of));
+        let commit = object.get("commit_info").and_then(|info| info.get("id")).and_then(text_of);
+        let figures: &[&str] = if is_google { &GOOGLE_FIGURES } else { &["median", "mean"] };
+        let form = if is_google { "Google Benchmark" } else { "pytest-benchmark" };
+        for (index, bench) in benchmarks.iter().enumerate() {
+            let name = ["fullname", "name"].iter().find_map(|name| bench.get(name));
+            let mut cells = vec![
+                ("date".to_owned(), date.clone()),
+                ("bench".to_owned(), name.and_then(text_of).unwrap_or_default()),
+            ];
+            cells.extend(host.clone().map(|host| ("host".to_owned(), host)));
+            cells.extend(commit.clone().map(|commit| ("commit".to_owned(), commit)));
+            let time_unit = bench.get("time_unit").and_then(text_of).unwrap_or_default();
+            for &figure in figures {
+                let of = if is_google { Some(bench) } else { bench.get("stats") };
+                let value = of.and_then(|of| of.get(figure)).and_then(text_of);
+                let unit = match is_google {
+                    true if figure.ends_with("_time") => time_unit.as_str(),
+                    true => "",
+                    false => "s",
+                };
+                let cell = value.map(|value| format!("{value} {unit}").trim().to_owned());
+                cells.extend(cell.map(|cell| (figure.to_owned(), cell)));
+            }
+            let place = Place { line, entry: Some(index + 1) };
+            self.add(place, cells.into_iter(), form)?;
+        }
+        self.figures = figures.to_vec();
+        Ok(())
+    }
+
+    fn take_row(&mut self, row: Value, place: Place, form: &'static str) -> Result<(), String> {
+        let mut cells = Vec::new();
+        self.flatten(String::new(), row, &mut cells);
+        self.add(place, cells.into_iter(), form)
+    }
+
+    /// The values of an object under their names, those of objects in it behind a point.
+    fn flatten(&mut self, name: String, value: Value, cells: &mut Vec<(String, String)>) {
+        match value {
+            Value::Object(object) => {
+                for (inner, value) in object {
+                    let name = if name.is_empty() { inner } else { format!("{name}.{inner}") };
+                    self.flatten(name, value, cells);
+                }
+            }
+            Value::Array(_) => *self.lists.entry(name).or_default() += 1,
+            value => cells.push((name, text_of(&value).unwrap_or_default())),
+        }
+    }
+
+    fn add(
+        &mut self,
+        place: Place,
+        cells: impl Iterator<Item = (String, String)>,
+        form: &'static str,
+    ) -> Result<(), String> {
+        let mut row = Vec::new();
+        for (name, cell) in cells {
+            let column = match self.columns.get(&name) {
+                Some(&column) => column,
+                None if self.header.len() == COLUMNS_MOST => {
+                    return Err(format!(
+                        "the objects have more than {COLUMNS_MOST} names together, so that they \
+                         are no rows of one table"
+                    ));
+                }
+                None => {
+                    self.header.push(name.clone());
+                    self.columns.insert(name, self.header.len() - 1);
+                    self.header.len() - 1
+                }
+            };
+            row.push((column, cell));
+        }
+        self.rows.push((place, row));
+        if !self.forms.contains(&form) {
+            self.forms.push(form);
+        }
+        Ok(())
+    }
+
+    fn table(self, name: &str) -> Result<Table<'_>, JudgeError> {
+        if self.rows.is_empty() || self.header.is_empty() {
+            let what = "there is no row in it; a row is {\"date\": …, \"qps\": …}";
+            return Err(failed(name, 1, 1, what));
+        }
+        let count = self.header.len();
+        if self.rows.len().saturating_mul(count) > CELLS_MOST {
+            let what = format!(
+                "{} rows of {count} names are more than can be held; keep those that matter",
+                self.rows.len()
+            );
+            return Err(failed(name, 1, 1, &what));
+        }
+        let row = |(place, known): (Place, Vec<(usize, String)>)| {
+            let mut cells = vec![String::new(); count];
+            known.into_iter().for_each(|(column, cell)| cells[column] = cell);
+            Row { place, cells }
+        };
+        let rows = self.rows.into_iter().map(row).collect();
+        let form = self.forms.join(" and ");
+        let mut table = Table::new(name, &form, Separator::Json, (1, self.header), rows);
+        let figures: Vec<usize> =
+            self.figures.iter().filter_map(|figure| table.column(figure)).collect();
+        table.better = table.column("better").filter(|_| self.figures.contains(&"value"));
+        table.figures = (!figures.is_empty()).then_some(figures);
+        if let Some((list, _)) = self.lists.iter().next() {
+            table.passed_over.push(format!(
+                "Lists are no values and were left out: {list:?}{}.",
+                match self.lists.len() {
+                    1 => String::new(),
+                    more => format!(" and {} more", more - 1),
+                }
+            ));
+        }
+        Ok(table)
+    }
+}
+
+/// An object with what the object around it says beside.
+fn with(outer: &Value, item: Value) -> Value {
+    match (outer, item) {
+        (Value::Object(outer), Value::Object(item)) => {
+            let is_plain = |value: &Value| !value.is_object() && !value.is_array();
+            let known = outer.iter().filter(|(_, value)| is_plain(value));
+            let mut all: serde_json::Map<String, Value> =
+                known.map(|(name, value)| (name.clone(), value.clone())).collect();
+            all.extend(item);
+            Value::Object(all)
+        }
+        (_, item) => item,
+    }
+}
+
+/// A value as it would stand in a cell; `None` for a list or an object.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some(String::new()),
+        Value::Bool(is) => Some(is.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}

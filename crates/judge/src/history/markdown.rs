@@ -1,0 +1,192 @@
+//! Tables that are drawn with strokes.
+//!
+//! ```text
+//!   | date  | qps |      +------+-----+       date  | qps
+//!   |-------|----:|      | date | qps |      -------+-----
+//!   | 01-01 |  10 |      +------+-----+       01-01 |  10
+//!     Markdown             mysql                psql
+//! ```
+//!
+//! Prose around them is passed over, marks of quoting and of emphasis are taken away. A document
+//! may have several.
+
+use crate::error::JudgeError;
+
+use super::table::{CELLS_MOST, Place, Row, Separator, Table, failed};
+
+/// Tables that one document can have.
+const TABLES_MOST: usize = 1_000;
+
+/// A table, and below which heading it stands.
+pub(super) type Titled<'a> = (Table<'a>, Option<String>);
+
+/// The tables of a document.
+///
+/// # Errors
+/// A table that is too large.
+pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<Titled<'a>>, JudgeError> {
+    let lines: Vec<&str> = text.lines().map(without_quoting).collect();
+    let mut tables = Vec::new();
+    let mut heading = None;
+    let mut at = 0;
+    while at < lines.len() && tables.len() < TABLES_MOST {
+        if let Some(title) = lines[at].strip_prefix('#') {
+            heading = Some(title.trim_matches(['#', ' ']).to_owned());
+        }
+        let Some((form, header, from)) = header_at(&lines, at) else {
+            at += 1;
+            continue;
+        };
+        let header_line = at + 1 + usize::from(is_border(lines[at]));
+        let (rows, passed_over, end) = rows(&lines, from, header.len()).map_err(|line| {
+            failed(
+                name,
+                line,
+                1,
+                "the table has more cells than can be held; keep those that matter",
+            )
+        })?;
+        let mut table = Table::new(name, form, Separator::Pipe, (header_line, header), rows);
+        if passed_over > 0 {
+            table.passed_over.push(format!(
+                "{passed_over} lines of the table have more cells than its header and were left \
+                 out."
+            ));
+        }
+        tables.push((table, heading.clone()));
+        at = end;
+    }
+    Ok(tables)
+}
+
+/// Whether there is a table.
+pub(super) fn is_there(text: &str) -> bool {
+    let lines: Vec<&str> = text.lines().map(without_quoting).collect();
+    (0..lines.len()).any(|at| header_at(&lines, at).is_some())
+}
+
+/// A line without the marks of a quotation.
+fn without_quoting(line: &str) -> &str {
+    line.trim_start_matches(['>', ' ', '\t']).trim_end()
+}
+
+/// What a table is, its header, and the line on which its rows begin.
+fn header_at(lines: &[&str], at: usize) -> Option<(&'static str, Vec<String>, usize)> {
+    if is_border(lines[at]) {
+        let header = cells(lines.get(at + 1)?)?;
+        let is_closed = lines.get(at + 2).is_some_and(|line| is_border(line));
+        return is_closed.then_some(("table of a client", header, at + 3));
+    }
+    let header = lines[at].contains('|').then(|| cells_of(lines[at]))?;
+    let below = lines.get(at + 1)?;
+    let rules = below.trim_matches('|').split(['|', '+']);
+    let is_rule = |rule: &str| {
+        let rule = rule.trim();
+        let dashes = rule.trim_start_matches(':').trim_end_matches(':');
+        !dashes.is_empty() && dashes.bytes().all(|byte| byte == b'-')
+    };
+    let form = if below.contains('+') { "table of a client" } else { "Markdown table" };
+    let is_header = below.contains('-')
+        && rules.clone().all(is_rule)
+        && rules.count() == header.len()
+        && header.len() > 1;
+    is_header.then_some((form, header, at + 2))
+}
+
+/// `+-----+-----+`
+fn is_border(line: &str) -> bool {
+    line.len() > 2
+        && line.starts_with('+')
+        && line.ends_with('+')
+        && line.bytes().all(|byte| [b'+', b'-', b'='].contains(&byte))
+}
+
+/// Rows from a line on, how many lines were no rows, and where they end; an error is a line with
+/// which there are too many.
+fn rows(lines: &[&str], from: usize, count: usize) -> Result<(Vec<Row>, usize, usize), usize> {
+    let (mut rows, mut passed_over, mut at) = (Vec::new(), 0, from);
+    while at < lines.len() && (lines[at].contains('|') || is_border(lines[at])) {
+        if !is_border(lines[at]) {
+            let mut cells = cells_of(lines[at]);
+            // Missing cells at the end are blank, as Markdown has it.
+            if cells.len() <= count {
+                if (rows.len() + 1).saturating_mul(count) > CELLS_MOST {
+                    return Err(at + 1);
+                }
+                cells.resize(count, String::new());
+                rows.push(Row { place: Place::of_line(at + 1), cells });
+            } else {
+                passed_over += 1;
+            }
+        }
+        at += 1;
+        // The end of a table of `mysql`.
+        if is_border(lines[at - 1]) {
+            break;
+        }
+    }
+    Ok((rows, passed_over, at))
+}
+
+fn cells(line: &str) -> Option<Vec<String>> {
+    line.contains('|').then(|| cells_of(line))
+}
+
+/// What stands between strokes that have no backslash before them.
+fn cells_of(line: &str) -> Vec<String> {
+    let line = line.trim();
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let mut cells = vec![String::new()];
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let cell = cells.last_mut().expect("there is one from the beginning");
+        match letter {
+            '\\' if letters.peek() == Some(&'|') => cell.extend(letters.next()),
+            '|' if letters.peek().is_none() => {}
+            '|' => cells.push(String::new()),
+            letter => cell.push(letter),
+        }
+    }
+    cells.iter().map(|cell| plain(cell)).collect()
+}
+
+/// A cell without emphasis, code and the address of a link.
+fn plain(cell: &str) -> String {
+    let cell = cell.trim().trim_matches(['*', '`', '~']).trim();
+    let link = cell.strip_prefix('[').and_then(|rest| rest.strip_suffix(')'));
+    match link.and_then(|link| link.split_once("](")) {
+        Some((text, _)) => text.trim().trim_matches(['*', '`']).to_owned(),
+        None => cell.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_found_in_prose() {
+        let text = "# Results\n\nSee `a | b`.\n\n> | date | **qps** |\n> |------|----:|\n\
+                    > | [1](http://x) | 10 \\| 11 |\n> | 2 |\n\n## More\n a | b\n---+---\n 1 | 2\n\
+                    (1 row)\n+---+---+\n| c | d |\n+---+---+\n| 3 | 4 |\n+---+---+\n| no | row |\n";
+        let tables = read("f.md", text).unwrap();
+        let told: Vec<String> = tables
+            .iter()
+            .map(|(table, heading)| {
+                let row = |row| format!("{};{}", table.cell(row, 0), table.cell(row, 1));
+                let rows: Vec<String> = (0..table.rows.len()).map(row).collect();
+                let heading = heading.as_deref().unwrap_or_default();
+                format!("{}: {:?} {rows:?} {heading}", table.header_line, table.header)
+            })
+            .collect();
+        let expected = [
+            "5: [\"date\", \"qps\"] [\"1;10 | 11\", \"2;\"] Results",
+            "11: [\"a\", \"b\"] [\"1;2\"] More",
+            "16: [\"c\", \"d\"] [\"3;4\"] More",
+        ];
+        assert_eq!(told, expected);
+        for text in ["", "a | b\n", "date,qps\n1,2\n", "a|b\n1|2\n", "---\na: b\n---\n"] {
+            assert!(!is_there(text), "{text:?}");
+        }
+    }
+}

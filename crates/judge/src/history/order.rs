@@ -1,0 +1,320 @@
+//! In which order the rows of a table were measured.
+//!
+//! ```text
+//!   a column of times, months, weeks ─▶ by these
+//!   else numbers of builds            ─▶ by these
+//!   else versions                     ─▶ 5.7.9 before 5.7.10
+//!   else                              ─▶ refused: newest first turns every verdict round
+//! ```
+//!
+//! Rows of one time keep the direction that the file has; where it has none, and many rows are of
+//! one time, they are refused as well.
+
+use crate::error::JudgeError;
+
+use super::asked::OrderAsked;
+use super::table::{Table, failed};
+use super::{times, versions, when};
+
+/// Columns of this name, whatever the case, tell the time of a row.
+const TIMES: [&str; 12] = [
+    "time",
+    "timestamp",
+    "date",
+    "datetime",
+    "started",
+    "unix_ms",
+    "created_at",
+    "month",
+    "ts",
+    "epoch",
+    "unix_time",
+    "unixtime",
+];
+/// Columns of this name may tell the time of a day beside a column of dates.
+const CLOCKS: [&str; 4] = ["time", "clock", "hour", "start_time"];
+/// Parts of the names of columns that may tell times in eight digits.
+const TIME_WORDS: [&str; 4] = ["date", "day", "time", "when"];
+/// Columns of this name that have whole numbers count what was measured.
+const BUILDS: [&str; 20] = [
+    "build",
+    "build_number",
+    "build_no",
+    "build_id",
+    "buildnumber",
+    "run",
+    "run_id",
+    "run_number",
+    "number",
+    "seq",
+    "sequence",
+    "iteration",
+    "id",
+    "job",
+    "job_id",
+    "pipeline",
+    "revision",
+    "rev",
+    "changeset",
+    "year",
+];
+/// Columns of which the name has this in it may tell versions.
+const VERSION_WORDS: [&str; 3] = ["version", "release", "build"];
+/// Columns of this name may tell versions.
+const VERSIONS: [&str; 5] = ["tag", "label", "name", "server", "ver"];
+/// So many rows of one time can hide a change whose direction nobody knows.
+const TIED_MOST: usize = 5;
+
+/// The order of a table.
+pub(super) struct Order {
+    /// The column that tells it; `None` where the user does.
+    pub(super) by: Option<usize>,
+    /// The column with the time of the day, where that stands apart.
+    pub(super) clock: Option<usize>,
+    /// What its cells were taken for.
+    pub(super) kind: &'static str,
+    /// The place of each row, which several may have.
+    pub(super) keys: Vec<i64>,
+    /// Whether the places are milliseconds since 1970.
+    pub(super) is_time: bool,
+    /// How dates were read, where that had to be found out.
+    pub(super) note: Option<String>,
+}
+
+/// The order that the user names, or the one that a column tells.
+///
+/// # Errors
+/// None is known, or two are.
+pub(super) fn of(table: &Table<'_>, asked: Option<&OrderAsked>) -> Result<Order, JudgeError> {
+    let as_it_stands = |kind, sign: i64| Order {
+        by: None,
+        clock: None,
+        kind,
+        keys: (0..table.rows.len() as i64).map(|row| sign * row).collect(),
+        is_time: false,
+        note: None,
+    };
+    match asked {
+        Some(OrderAsked::OldestFirst) => return Ok(as_it_stands("rows, the oldest first", 1)),
+        Some(OrderAsked::NewestFirst) => return Ok(as_it_stands("rows, the newest first", -1)),
+        Some(OrderAsked::Column(name)) => return by_column(table, table.named(name)?),
+        None => {}
+    }
+    if let Some(column) = time_column(table)? {
+        return by_times(table, column);
+    }
+    if let Some(order) = by_builds(table)? {
+        return Ok(order);
+    }
+    if let Some(order) = by_versions(table)? {
+        return Ok(order);
+    }
+    if table.rows.len() < 2 {
+        return Ok(as_it_stands("rows, of which there is one", 1));
+    }
+    let what = format!(
+        "no column tells in which order the rows were measured, and the other order turns every \
+         verdict round; add a column called date, or say --order COLUMN, --order oldest-first or \
+         --order newest-first; there are {}",
+        table.header.join(", ")
+    );
+    Err(failed(table.name, table.header_line, 1, &what))
+}
+
+fn by_column(table: &Table<'_>, column: usize) -> Result<Order, JudgeError> {
+    let cells: Vec<&str> = table.cells(column).collect();
+    let of = |keys, kind| Order {
+        by: Some(column),
+        clock: None,
+        kind,
+        keys,
+        is_time: false,
+        note: None,
+    };
+    let numbers =
+        || cells.iter().map(|cell| cell.parse::<i64>().ok()).collect::<Option<Vec<i64>>>();
+    let is_epoch = cells.iter().all(|cell| when::parse(cell).is_some());
+    if is_epoch || cells.iter().any(|cell| times::is_time(cell)) {
+        return by_times(table, column);
+    }
+    if let Some(keys) = numbers().or_else(|| versions::of_numbers(&cells)) {
+        return Ok(of(keys, "numbers"));
+    }
+    if let Some(keys) = versions::ranks(&cells) {
+        return Ok(of(keys, "versions"));
+    }
+    Err(table.refuse_column(
+        column,
+        "these cells are no times, no versions and no whole numbers, so that they tell no order",
+    ))
+}
+
+fn by_times(table: &Table<'_>, column: usize) -> Result<Order, JudgeError> {
+    let is_day = |cell: &str| !cell.contains(':') && times::is_time(cell);
+    let clock = (0..table.header.len()).find(|&clock| is_clock(table, clock));
+    let clock = clock.filter(|_| table.cells(column).all(is_day));
+    let mut told: Vec<String> = table.cells(column).map(str::to_owned).collect();
+    if let Some(clock) = clock {
+        let times = table.cells(clock);
+        told.iter_mut().zip(times).for_each(|(date, time)| *date = format!("{date} {time}"));
+    }
+    let cells: Vec<&str> = told.iter().map(String::as_str).collect();
+    let times = times::of_column(&cells).map_err(|(row, what)| table.refuse(row, column, &what))?;
+    Ok(Order {
+        by: Some(column),
+        clock,
+        kind: times.kind,
+        keys: times.at,
+        is_time: true,
+        note: times.note,
+    })
+}
+
+/// Whether a column tells the time of a day and no day.
+fn is_clock(table: &Table<'_>, column: usize) -> bool {
+    table.is_called(column, &CLOCKS) && table.cells(column).all(when::is_clock)
+}
+
+fn time_column(table: &Table<'_>) -> Result<Option<usize>, JudgeError> {
+    let is_time = |&column: &usize| {
+        let is_moment = table.cells(column).any(|cell| when::parse(cell).is_some());
+        is_moment || !(table.is_numeric(column) || is_clock(table, column))
+    };
+    // A column called time that tells durations leaves it to one called date.
+    let named = TIMES.iter().filter_map(|name| table.column(name)).find(is_time);
+    match named {
+        Some(column) => Ok(Some(column)),
+        None => time_by_contents(table),
+    }
+}
+
+/// The column that tells times under a name of its own.
+fn time_by_contents(table: &Table<'_>) -> Result<Option<usize>, JudgeError> {
+    let tells_times = |&column: &usize| {
+        let head = table.header[column].to_ascii_lowercase();
+        let may_be_digits = TIME_WORDS.iter().any(|word| head.contains(word));
+        let is_moment = |cell: &str| match may_be_digits {
+            true => when::parse(cell).is_some(),
+            false => times::is_time(cell),
+        };
+        table.cells(column).all(is_moment)
+    };
+    let found: Vec<usize> = (0..table.header.len()).filter(tells_times).collect();
+    let keys = |column: usize| by_times(table, column).ok().map(|order| order.keys);
+    if let [first, others @ ..] = &found[..]
+        && let Some(&other) = others.iter().find(|&&other| {
+            keys(other).zip(keys(*first)).is_none_or(|(other, first)| are_at_odds(&other, &first))
+        })
+    {
+        return Err(two_orders(table, *first, other));
+    }
+    Ok(found.first().copied())
+}
+
+/// Whether some two rows stand one way by the one and the other way by the other.
+fn are_at_odds(one: &[i64], other: &[i64]) -> bool {
+    let mut rows: Vec<usize> = (0..one.len()).collect();
+    rows.sort_by_key(|&row| (one[row], other[row]));
+    !rows.is_sorted_by_key(|&row| other[row])
+}
+
+fn two_orders(table: &Table<'_>, first: usize, other: usize) -> JudgeError {
+    let what = format!(
+        "{:?} and {:?} tell two orders of the rows; say which one counts with --order {}",
+        table.header[first], table.header[other], table.header[first]
+    );
+    table.refuse_column(other, &what)
+}
+
+/// By columns that count, if they agree.
+fn by_builds(table: &Table<'_>) -> Result<Option<Order>, JudgeError> {
+    let ranks = |cells: &[&str]| versions::of_numbers(cells);
+    let counts = |column| table.is_called(column, &BUILDS);
+    let Some((column, keys)) = the_one(table, counts, ranks)? else { return Ok(None) };
+    // Versions that fall while builds grow: one of the two stands the wrong way round.
+    let by_version = the_one(table, |column| is_versions(table, column), versions::ranks)?;
+    if let Some((other, versions)) = by_version {
+        let turned: Vec<i64> = keys.iter().map(|key| -key).collect();
+        if are_at_odds(&versions, &keys) && !are_at_odds(&versions, &turned) {
+            return Err(two_orders(table, column, other));
+        }
+    }
+    let kind = "numbers of builds";
+    Ok(Some(Order { by: Some(column), clock: None, kind, keys, is_time: false, note: None }))
+}
+
+fn by_versions(table: &Table<'_>) -> Result<Option<Order>, JudgeError> {
+    let found = the_one(table, |column| is_versions(table, column), versions::ranks)?;
+    Ok(found.map(|(column, keys)| Order {
+        by: Some(column),
+        clock: None,
+        kind: "versions",
+        keys,
+        is_time: false,
+        note: None,
+    }))
+}
+
+fn is_versions(table: &Table<'_>, column: usize) -> bool {
+    let head = table.header[column].to_ascii_lowercase();
+    table.is_called(column, &VERSIONS) || VERSION_WORDS.iter().any(|word| head.contains(word))
+}
+
+/// The column with most places among those that tell an order; they must agree.
+fn the_one(
+    table: &Table<'_>,
+    is_candidate: impl Fn(usize) -> bool,
+    ranks: impl Fn(&[&str]) -> Option<Vec<i64>>,
+) -> Result<Option<(usize, Vec<i64>)>, JudgeError> {
+    let mut best: Option<(usize, Vec<i64>)> = None;
+    for column in (0..table.header.len()).filter(|&column| is_candidate(column)) {
+        let cells: Vec<&str> = table.cells(column).collect();
+        let Some(keys) = ranks(&cells).filter(|keys| count(keys) > 1) else { continue };
+        match &best {
+            Some((first, known)) if are_at_odds(known, &keys) => {
+                return Err(two_orders(table, *first, column));
+            }
+            Some((_, known)) if count(known) >= count(&keys) => {}
+            _ => best = Some((column, keys)),
+        }
+    }
+    Ok(best)
+}
+
+fn count(keys: &[i64]) -> usize {
+    let mut keys = keys.to_vec();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.len()
+}
+
+/// How rows came into their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Arranged {
+    AsTheyStand,
+    TurnedRound,
+    Sorted,
+}
+
+/// Puts rows of one series, in the order of the file, into that of their places.
+///
+/// # Errors
+/// How many rows have one place, where the file does not say which of them came first.
+pub(super) fn arrange(rows: &mut [usize], keys: &[i64]) -> Result<Arranged, usize> {
+    let is_constant = rows.iter().all(|&row| keys[row] == keys[rows[0]]);
+    if !is_constant && rows.is_sorted_by_key(|&row| keys[row]) {
+        return Ok(Arranged::AsTheyStand);
+    }
+    let is_falling = rows.is_sorted_by(|&one, &other| keys[one] >= keys[other]);
+    if !is_constant && is_falling {
+        rows.reverse();
+        return Ok(Arranged::TurnedRound);
+    }
+    rows.sort_by_key(|&row| keys[row]);
+    let tied = rows.chunk_by(|&one, &other| keys[one] == keys[other]).map(<[usize]>::len).max();
+    match tied {
+        Some(tied) if tied > TIED_MOST => Err(tied),
+        _ if is_constant => Ok(Arranged::AsTheyStand),
+        _ => Ok(Arranged::Sorted),
+    }
+}

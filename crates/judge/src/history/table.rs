@@ -1,0 +1,231 @@
+//! Rows and columns, from whatever form they came.
+//!
+//! ```text
+//!   CSV · Markdown · JSON ─▶ Table: a header, rows of cells, each with its place in the file
+//!                              └─▶ order · dimensions · figures ─▶ series
+//! ```
+//!
+//! A cell is the text that stood in the file. What it means is decided by its whole column.
+
+use crate::error::JudgeError;
+
+use super::cells::{self, DecimalMark};
+
+/// What stands where there is no value.
+const BLANKS: [&str; 8] = ["", "nan", "na", "n/a", "null", "none", "-", "inf"];
+/// So many values of a column are named in a message.
+const VALUES_NAMED_MOST: usize = 12;
+
+/// Cells of one table at most.
+pub(super) const CELLS_MOST: usize = 8_000_000;
+
+/// What parted the cells; it says how likely a comma within a number is a decimal mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
+    Comma,
+    Semicolon,
+    Tab,
+    /// Markdown, and the tables of the servers' clients.
+    Pipe,
+    /// None, because every value has its name.
+    Json,
+}
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its line, or that of the document in which it stands.
+    pub(super) line: usize,
+    /// Its number within an array, from 1.
+    pub(super) entry: Option<usize>,
+}
+
+impl Place {
+    pub(super) fn of_line(line: usize) -> Place {
+        Place { line, entry: None }
+    }
+
+    /// What a row is called that has no name.
+    pub(super) fn name(self) -> String {
+        match self.entry {
+            Some(entry) => format!("entry {entry}"),
+            None => format!("line {}", self.line),
+        }
+    }
+}
+
+/// A row, with as many cells as the header has.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) place: Place,
+    pub(super) cells: Vec<String>,
+}
+
+/// Cells of a file with the places of their rows.
+#[derive(Clone, Debug)]
+pub(super) struct Table<'a> {
+    /// What the file is called in messages.
+    pub(super) name: &'a str,
+    /// What the file was taken for, in words.
+    pub(super) form: String,
+    pub(super) separator: Separator,
+    pub(super) header_line: usize,
+    pub(super) header: Vec<String>,
+    pub(super) rows: Vec<Row>,
+    /// The columns that a form knows to be figures; found by their contents where it knows none.
+    pub(super) figures: Option<Vec<usize>>,
+    /// The column in which a form says whether `higher` or `lower` is better.
+    pub(super) better: Option<usize>,
+    /// What of the file is not in the table, in sentences.
+    pub(super) passed_over: Vec<String>,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(
+        name: &'a str,
+        form: &str,
+        separator: Separator,
+        (header_line, header): (usize, Vec<String>),
+        rows: Vec<Row>,
+    ) -> Table<'a> {
+        Table {
+            name,
+            form: form.to_owned(),
+            separator,
+            header_line,
+            header,
+            rows,
+            figures: None,
+            better: None,
+            passed_over: Vec::new(),
+        }
+    }
+
+    pub(super) fn cells(&self, column: usize) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(move |row| row.cells[column].trim())
+    }
+
+    pub(super) fn cell(&self, row: usize, column: usize) -> &str {
+        self.rows[row].cells[column].trim()
+    }
+
+    /// The column of this name, whatever the case.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|head| head.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether the header calls a column one of these, whatever the case.
+    pub(super) fn is_called(&self, column: usize, names: &[&str]) -> bool {
+        names.iter().any(|name| self.header[column].eq_ignore_ascii_case(name))
+    }
+
+    /// The column that the user calls so.
+    pub(super) fn named(&self, name: &str) -> Result<usize, JudgeError> {
+        self.column(name).ok_or_else(|| {
+            let what =
+                format!("no column is called {name:?}; there are {}", self.header.join(", "));
+            failed(self.name, self.header_line, 1, &what)
+        })
+    }
+
+    /// Whether most of what a column has are numbers, with or without a known unit.
+    pub(super) fn is_numeric(&self, column: usize) -> bool {
+        let present = || self.cells(column).filter(|cell| !is_blank(cell));
+        let numbers = present().filter(|cell| cells::is_number(cell)).count();
+        numbers > 0 && 2 * numbers > present().count()
+    }
+
+    /// What its values are, each once, in the order of the alphabet.
+    pub(super) fn values(&self, column: usize) -> Vec<&str> {
+        let mut values: Vec<&str> = self.cells(column).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// Keeps the rows in which columns have these values.
+    pub(super) fn keep(&mut self, filters: &[(String, String)]) -> Result<(), JudgeError> {
+        for (name, value) in filters {
+            let column = self.named(name)?;
+            if !self.cells(column).any(|cell| cell == value) {
+                let mut there = self.values(column);
+                there.truncate(VALUES_NAMED_MOST);
+                let what =
+                    format!("no row has {value:?} in {name:?}; there are {}", there.join(", "));
+                return Err(self.refuse_column(column, &what));
+            }
+            self.rows.retain(|row| row.cells[column].trim() == value);
+        }
+        Ok(())
+    }
+
+    /// An error about a cell.
+    pub(super) fn refuse(&self, row: usize, column: usize, what: &str) -> JudgeError {
+        let place = self.rows[row].place;
+        match place.entry {
+            None if self.separator != Separator::Json => {
+                failed(self.name, place.line, column + 1, what)
+            }
+            _ => {
+                let what = format!("{}, {:?}: {what}", place.name(), self.header[column]);
+                failed(self.name, place.line, 1, &what)
+            }
+        }
+    }
+
+    /// An error about a column.
+    pub(super) fn refuse_column(&self, column: usize, what: &str) -> JudgeError {
+        let column = if self.separator == Separator::Json { 1 } else { column + 1 };
+        failed(self.name, self.header_line, column, what)
+    }
+
+    /// What stands for the decimal mark in a column: what its cells say, else what the other
+    /// columns of numbers say, else what is usual between such separators.
+    ///
+    /// # Errors
+    /// A cell that may mean two numbers where nothing decides it.
+    pub(super) fn decimal_mark(
+        &self,
+        column: usize,
+        figures: &[usize],
+    ) -> Result<DecimalMark, JudgeError> {
+        let own = cells::Evidence::of(self.cells(column));
+        let whole = || {
+            figures.iter().fold(cells::Evidence::default(), |all, &figure| {
+                all.and(cells::Evidence::of(self.cells(figure)))
+            })
+        };
+        if let Some(mark) = own.mark().or_else(|| whole().mark()) {
+            return Ok(mark);
+        }
+        let Some(open) = own.open else { return Ok(DecimalMark::Point) };
+        let cell = self.cell(open, column);
+        let is_usual = match self.separator {
+            Separator::Semicolon => false,
+            Separator::Tab => !cell.contains(','),
+            Separator::Comma | Separator::Pipe | Separator::Json => true,
+        };
+        match is_usual && !own.is_at_odds() {
+            true => Ok(DecimalMark::Point),
+            false => Err(self.refuse(
+                open,
+                column,
+                &format!(
+                    "{cell:?} may be a thousand times as much, by whether its mark is that of the \
+                     decimals or of thousands, and no cell of the file decides it; say --decimal \
+                     point or --decimal comma"
+                ),
+            )),
+        }
+    }
+}
+
+pub(super) fn is_blank(cell: &str) -> bool {
+    let plain = cell.trim().trim_start_matches(['+', '-']).to_ascii_lowercase();
+    BLANKS.contains(&plain.as_str())
+}
+
+/// An error with its place.
+pub(super) fn failed(name: &str, line: usize, column: usize, what: &str) -> JudgeError {
+    JudgeError::History(format!("{name}:{line}:{column}: {what}"))
+}
