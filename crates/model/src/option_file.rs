@@ -3,7 +3,8 @@
 //! ```text
 //!   [mysqld]                      name = value, name, "quoted", # comment, ; comment
 //!   innodb-io-capacity = 2000     a dash in a name is an underscore
-//!   !include FILE                 noted; whoever reads decides
+//!   !include FILE                 noted with its place; whoever reads decides
+//!   !includedir FOLDER
 //! ```
 
 /// A line with an option.
@@ -19,13 +20,37 @@ pub struct Entry {
     pub value: String,
 }
 
+/// A line that names another file, or a folder of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Include {
+    /// Its number, from 1.
+    pub line: usize,
+    /// So many entries stand before it.
+    pub before: usize,
+    /// The file, or the folder.
+    pub path: String,
+    /// Which of the two.
+    pub kind: IncludeKind,
+}
+
+/// What a line includes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IncludeKind {
+    /// One file.
+    File,
+    /// The files of a folder.
+    Folder,
+}
+
 /// What is in a file. It has no `Debug`: there may be passwords among the values.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct OptionFile {
     /// In the order of the file.
     pub entries: Vec<Entry>,
-    /// Numbers of lines that name another file.
-    pub includes: Vec<usize>,
+    /// Lines that name another file, in the order of the file.
+    pub includes: Vec<Include>,
+    /// All groups that it has, each once, whether or not they were wanted.
+    pub groups: Vec<String>,
 }
 
 /// Reads the groups that `wanted` likes. Nothing of the text is repeated in an error.
@@ -40,8 +65,8 @@ pub fn read(text: &str, wanted: impl Fn(&str) -> bool) -> Result<OptionFile, Str
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        if line.starts_with('!') {
-            file.includes.push(number);
+        if let Some(rest) = line.strip_prefix('!') {
+            file.includes.push(include(rest, number, file.entries.len())?);
             continue;
         }
         if let Some(rest) = line.strip_prefix('[') {
@@ -49,6 +74,9 @@ pub fn read(text: &str, wanted: impl Fn(&str) -> bool) -> Result<OptionFile, Str
                 return Err(format!("line {number}: the bracket is not closed; write [GROUP]"));
             };
             group = Some(name);
+            if !file.groups.iter().any(|known| known == name) {
+                file.groups.push(name.to_owned());
+            }
             continue;
         }
         let Some(group) = group else {
@@ -68,6 +96,21 @@ pub fn read(text: &str, wanted: impl Fn(&str) -> bool) -> Result<OptionFile, Str
         file.entries.push(Entry { line: number, group: group.to_owned(), name, value });
     }
     Ok(file)
+}
+
+/// What stands behind the mark of a line that includes.
+fn include(rest: &str, line: usize, before: usize) -> Result<Include, String> {
+    let (word, path) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let kind = match word {
+        "include" => IncludeKind::File,
+        "includedir" => IncludeKind::Folder,
+        _ => return Err(format!("line {line}: write !include FILE or !includedir FOLDER")),
+    };
+    let path = path.trim().to_owned();
+    match path.is_empty() || path.contains(char::is_control) {
+        true => Err(format!("line {line}: it includes a file without a name; write it behind")),
+        false => Ok(Include { line, before, path, kind }),
+    }
 }
 
 /// What stands before a comment.
@@ -147,11 +190,18 @@ mod tests {
             ("[client\n", "line 1: the bracket"),
             ("\npassword=hunter2\n", "line 2: an option without a group"),
             ("[client]\nhunter2 hunter2\n", "line 2: no option"),
+            ("!hunter2 x\n", "line 1: write !include FILE"),
+            ("!include \n", "line 1: it includes a file without a name"),
         ] {
             let Err(error) = read(text, |_| true) else { panic!("{text} was taken") };
             assert!(error.contains(expected) && !error.contains("hunter2"), "{error}");
         }
         let file = read("!include x\n[a]\nb\n[c]\nno sense\n", |group| group == "a").ok().unwrap();
-        assert_eq!((file.entries.len(), file.includes), (1, vec![1]));
+        let include =
+            |line, before, path: &str, kind| Include { line, before, path: path.to_owned(), kind };
+        assert_eq!(file.includes, [include(1, 0, "x", IncludeKind::File)]);
+        assert_eq!((file.entries.len(), file.groups), (1, vec!["a".to_owned(), "c".to_owned()]));
+        let file = read("[a]\nb=1\n!includedir  /etc/my x/ \nc=1\n", |_| true).ok().unwrap();
+        assert_eq!(file.includes, [include(3, 1, "/etc/my x/", IncludeKind::Folder)]);
     }
 }

@@ -277,6 +277,11 @@ impl Setting {
                 None => wrong(&format!("{name}= takes {usage}")),
             };
         }
+        let name = match name {
+            "my_cnf" => "my-cnf",
+            "postgresql_conf" | "postgres-conf" | "postgres_conf" => "postgresql-conf",
+            name => name,
+        };
         match (name, product) {
             ("my-cnf" | "postgresql-conf", _) if name != file_word(product) => {
                 wrong(&format!("a file for {} is {}=FILE", product.name(), file_word(product)))
@@ -349,6 +354,32 @@ pub fn plain_name(name: &str) -> String {
     let name = name.strip_prefix("loose_").unwrap_or(&name);
     let prefixes = ["skip_", "disable_", "enable_"];
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name).to_owned()
+}
+
+/// Whether a server of this kind keeps every value that it is told under this name, and not only
+/// the last: lists of what is replicated, plugins, instruments, flags of the optimizer.
+///
+/// MySQL 8.0 Reference Manual, 19.1.6 and 7.1.8; MariaDB's pages on `ignore_db_dirs` and on
+/// replication from several sources, which puts the name of a connection and a point before the
+/// option.
+pub fn is_accumulated(product: Product, name: &str) -> bool {
+    let plain = plain_name(&name.to_ascii_lowercase());
+    let plain = plain.rsplit_once('.').map_or(plain.as_str(), |(_, option)| option);
+    const EACH: [&str; 6] = [
+        "plugin_load_add",
+        "early_plugin_load",
+        "performance_schema_instrument",
+        "optimizer_switch",
+        "ignore_db_dir",
+        "ignore_db_dirs",
+    ];
+    const FILTERS: [&str; 5] = ["do_db", "ignore_db", "do_table", "ignore_table", "rewrite_db"];
+    let filter = plain.strip_prefix("replicate_").map(|rest| rest.trim_start_matches("wild_"));
+    let filter = filter.or_else(|| {
+        plain.strip_prefix("binlog_").filter(|rest| ["do_db", "ignore_db"].contains(rest))
+    });
+    product != Product::Postgres
+        && (EACH.contains(&plain) || filter.is_some_and(|filter| FILTERS.contains(&filter)))
 }
 
 /// Whether the value of a server's option is a password, or has one in it: what servers are told is
@@ -667,6 +698,7 @@ mod tests {
             ("mysql:8.0?allocator=hoard", "system, jemalloc or tcmalloc"),
             ("mysql:8.0?preset=fast", "dbdyno, default or cz-a"),
             ("mysql:8.0?postgresql-conf=x", "my-cnf=FILE"),
+            ("postgres:17?my_cnf=x", "postgresql-conf=FILE"),
             ("postgres:17?my-cnf=x", "postgresql-conf=FILE"),
             ("postgres:17?flush=direct", "wal_sync_method"),
             ("postgres:17?binlog=on", "wal_level"),

@@ -3,60 +3,58 @@
 //! ```text
 //!   [mysqld]                      see `model::option_file`
 //!   innodb_io_capacity = 2000     groups of the server only; a later line wins
+//!   !includedir /etc/my.cnf.d     read in its place, files by their names
 //!
 //!   shared_buffers = '2GB'        PostgreSQL: no groups, '' is a quote in quotes
+//!   include_dir 'conf.d'          read in its place
 //! ```
 //!
 //! The file is not handed to the server: read here, each of its lines is shown, stored and can be
 //! overridden, and what would take the server away from us, such as another port, can be left out:
 //! the file may be that of a server in use, whose directories must not be written to.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use dbdyno_model::option_file::{self, is_name, without_comment};
+use dbdyno_model::option_file::{self, IncludeKind, is_name, without_comment};
 use dbdyno_model::{Product, setting};
 
+use crate::conftree::{Tree, beside, either};
 use crate::error::SandboxError;
 use crate::translation::{Told, Translation, Why};
-
-/// Longer files are no configuration.
-const MAX_BYTES: u64 = 1 << 20;
 
 /// Tells the server what the file says.
 ///
 /// # Errors
-/// [`SandboxError::Unsuitable`] for a file that cannot be read, and for a line that cannot be
-/// understood or that names another file.
+/// [`SandboxError::Unsuitable`] for a file that cannot be read, for a line that cannot be
+/// understood, and for a file of another kind.
 pub(crate) fn apply(path: &str, all: &mut Translation) -> Result<(), SandboxError> {
     let refuse =
         |reason: String| SandboxError::Unsuitable { what: format!("the file {path}"), reason };
-    let text = read(Path::new(path)).map_err(refuse)?;
     let lines = match all.product {
-        Product::Postgres => postgresql_conf(&text),
-        Product::MySql | Product::MariaDb => my_cnf(&text, all.product, &all.version),
+        Product::Postgres => postgresql_conf(Path::new(path)),
+        Product::MySql | Product::MariaDb => my_cnf(Path::new(path), all.product, &all.version),
     };
-    for (name, value) in lines.map_err(refuse)? {
+    for Line { name, value, file } in lines.map_err(refuse)? {
+        let file = file.display().to_string();
         if setting::is_ours(&name) || setting::is_secret(&name, &value) {
-            all.left_out.push((name, path.to_owned()));
+            all.left_out.push((name, file));
         } else if setting::is_log_elsewhere(&name, &value) {
             // Next to the data, under its own name: where other servers write is not touched.
             let value = value.rsplit('/').next().unwrap_or_default();
-            all.overrule(Told::new("", &name, value, Why::File(path.to_owned())));
+            all.overrule(Told::new("", &name, value, Why::File(file)));
         } else {
-            all.overrule(Told::new("", &name, value, Why::File(path.to_owned())));
+            all.overrule(Told::new("", &name, value, Why::File(file)));
         }
     }
     Ok(())
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let wrong = |error: std::io::Error| format!("{error}; name a file that can be read");
-    let about = fs::metadata(path).map_err(wrong)?;
-    if !about.is_file() || about.len() > MAX_BYTES {
-        return Err("that is no configuration; name a file of at most 1 MB".to_owned());
-    }
-    fs::read_to_string(path).map_err(wrong)
+/// What a line says, and the file in which it stands.
+#[derive(Debug, PartialEq, Eq)]
+struct Line {
+    name: String,
+    value: String,
+    file: PathBuf,
 }
 
 /// The groups that a server reads, beside those that end with its series.
@@ -67,51 +65,129 @@ fn groups(product: Product) -> &'static [&'static str] {
     }
 }
 
-fn my_cnf(text: &str, product: Product, version: &str) -> Result<Vec<(String, String)>, String> {
-    let applies = |group: &str| {
-        let series = group.rsplit_once('-').filter(|(_, series)| {
-            let begins = version.strip_prefix(series);
-            begins.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        });
-        groups(product).contains(&series.map_or(group, |(group, _)| group))
-    };
-    let file = option_file::read(text, applies)?;
-    if let Some(line) = file.includes.first() {
-        return Err(format!(
-            "line {line}: it includes other files, which are not read; put their lines into this one"
-        ));
-    }
-    if let Some(wrong) = file.entries.iter().find(|one| one.value.contains(char::is_control)) {
-        return Err(format!("line {}: no option; write NAME=VALUE", wrong.line));
-    }
-    Ok(file.entries.into_iter().map(|entry| (entry.name, entry.value)).collect())
+/// Whether a server of this version reads a group.
+fn is_read(group: &str, product: Product, version: &str) -> bool {
+    let series = group.rsplit_once('-').filter(|(_, series)| {
+        let begins = version.strip_prefix(series);
+        begins.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    });
+    groups(product).contains(&series.map_or(group, |(group, _)| group))
 }
 
-fn postgresql_conf(text: &str) -> Result<Vec<(String, String)>, String> {
-    let mut all = Vec::new();
+fn my_cnf(path: &Path, product: Product, version: &str) -> Result<Vec<Line>, String> {
+    let mut tree = Tree::default();
+    let (mut lines, mut there) = (Vec::new(), Vec::new());
+    let is_wanted = |group: &str| is_read(group, product, version);
+    take_my_cnf(path, &is_wanted, &mut tree, (&mut lines, &mut there))?;
+    if there.iter().any(|group| is_wanted(group)) {
+        return Ok(lines);
+    }
+    let wanted: Vec<String> = groups(product).iter().map(|group| format!("[{group}]")).collect();
+    let found = match &there[..] {
+        [] => "it has no group".to_owned(),
+        there => {
+            let there: Vec<String> = there.iter().take(8).map(|one| format!("[{one}]")).collect();
+            format!("its groups are {}", there.join(", "))
+        }
+    };
+    Err(format!(
+        "{found}, and {} {version} reads {} and those with its version; nothing of it would be told",
+        product.name(),
+        wanted.join(", ")
+    ))
+}
+
+/// The lines of a file and of what it includes, in the order in which the server reads them.
+fn take_my_cnf(
+    path: &Path,
+    is_wanted: &dyn Fn(&str) -> bool,
+    tree: &mut Tree,
+    (lines, there): (&mut Vec<Line>, &mut Vec<String>),
+) -> Result<(), String> {
+    let text = tree.enter(path)?;
+    let file = option_file::read(&text, is_wanted).map_err(|wrong| {
+        match wrong.contains("without a group") {
+            true => tree.wrong(format!(
+                "{wrong}; a file of PostgreSQL, which has no groups, is postgresql-conf=FILE"
+            )),
+            false => tree.wrong(wrong),
+        }
+    })?;
+    there.extend(file.groups);
+    if let Some(wrong) = file.entries.iter().find(|one| one.value.contains(char::is_control)) {
+        return Err(tree.wrong(format!("line {}: no option; write NAME=VALUE", wrong.line)));
+    }
+    let mut includes = file.includes.into_iter().peekable();
+    let mut entries = file.entries.into_iter().enumerate().peekable();
+    loop {
+        let at = entries.peek().map_or(usize::MAX, |(index, _)| *index);
+        if let Some(include) = includes.next_if(|include| include.before <= at) {
+            let wrong = |text: String| tree.wrong(format!("line {}: {text}", include.line));
+            let named = either(path, &include.path).map_err(wrong)?;
+            let files = match include.kind {
+                IncludeKind::File => vec![named],
+                IncludeKind::Folder => tree.folder(&named, "cnf", include.line)?,
+            };
+            for file in files {
+                take_my_cnf(&file, is_wanted, tree, (&mut *lines, &mut *there))?;
+            }
+        } else if let Some((_, entry)) = entries.next() {
+            lines.push(Line { name: entry.name, value: entry.value, file: path.to_owned() });
+        } else {
+            break;
+        }
+    }
+    tree.leave();
+    Ok(())
+}
+
+fn postgresql_conf(path: &Path) -> Result<Vec<Line>, String> {
+    let mut lines = Vec::new();
+    take_postgresql_conf(path, &mut Tree::default(), &mut lines)?;
+    Ok(lines)
+}
+
+/// The settings of a file and of what it includes, relative to itself.
+fn take_postgresql_conf(path: &Path, tree: &mut Tree, lines: &mut Vec<Line>) -> Result<(), String> {
+    let text = tree.enter(path)?;
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
-        let wrong = |what: &str| Err(format!("line {}: {what}", number + 1));
         if line.is_empty() || line.starts_with('#') {
             continue;
+        }
+        if line.starts_with('[') {
+            return Err(tree.wrong(format!(
+                "line {}: PostgreSQL has no groups; a file of MySQL or MariaDB is my-cnf=FILE",
+                number + 1
+            )));
         }
         let end = line.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(line.len());
         let (name, rest) = line.split_at(end);
         let rest = rest.trim_start().strip_prefix('=').unwrap_or(rest).trim();
         let name = name.to_ascii_lowercase();
-        if name.starts_with("include") {
-            return wrong(
-                "it includes other files, which are not read; put their lines into this one",
-            );
-        }
-        match postgres_value(rest) {
-            Some(value) if is_name(&name) => all.push((name, value)),
+        let Some(value) = postgres_value(rest).filter(|_| is_name(&name)) else {
+            return Err(tree.wrong(format!(
+                "line {}: no setting; write NAME = VALUE, with quotes around what has blanks",
+                number + 1
+            )));
+        };
+        let named = || beside(path, &value);
+        let files = match name.as_str() {
+            "include" => vec![named()],
+            "include_if_exists" if named().exists() => vec![named()],
+            "include_if_exists" => vec![],
+            "include_dir" => tree.folder(&named(), "conf", number + 1)?,
             _ => {
-                return wrong("no setting; write NAME = VALUE, with quotes around what has blanks");
+                lines.push(Line { name, value, file: path.to_owned() });
+                continue;
             }
+        };
+        for file in files {
+            take_postgresql_conf(&file, tree, lines)?;
         }
     }
-    Ok(all)
+    tree.leave();
+    Ok(())
 }
 
 /// A value with its quotes taken off, if nothing but a comment follows it.
@@ -140,6 +216,40 @@ fn postgres_value(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a file with this text says.
+    fn my_cnf(
+        text: &str,
+        product: Product,
+        version: &str,
+    ) -> Result<Vec<(String, String)>, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("my.cnf");
+        std::fs::write(&path, text).unwrap();
+        super::my_cnf(&path, product, version).map(plain)
+    }
+
+    fn postgresql_conf(text: &str) -> Result<Vec<(String, String)>, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("postgresql.conf");
+        std::fs::write(&path, text).unwrap();
+        super::postgresql_conf(&path).map(plain)
+    }
+
+    fn plain(lines: Vec<Line>) -> Vec<(String, String)> {
+        lines.into_iter().map(|line| (line.name, line.value)).collect()
+    }
+
+    /// A folder with these files.
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text.replace("ROOT", &dir.path().display().to_string())).unwrap();
+        }
+        dir
+    }
 
     fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
         of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -173,7 +283,12 @@ mod tests {
         assert_eq!(maria, told);
         assert_eq!(my_cnf(groups, Product::MySql, "8.0.33").unwrap(), pairs(&[("g_h", "4")]));
         for (wrong, hint) in [
-            ("[mysqld]\n!include /etc/x.cnf\n", "line 2: it includes"),
+            ("[mysqld]\n!include /no/x.cnf\n", "/no/x.cnf: No such file"),
+            ("[mysqld]\n!includedir /no\n", "line 2: /no: No such file"),
+            ("[client]\nport=1\n[mysqldump]\nquick\n", "its groups are [client], [mysqldump]"),
+            ("[mariadb]\nport=1\n", "mysql 8.0.33 reads [mysqld], [server]"),
+            ("# nothing\n", "it has no group"),
+            ("shared_buffers = 1GB\n", "is postgresql-conf=FILE"),
             ("[mysqld\n", "line 1: the bracket"),
             ("[mysqld]\na b=1\n", "line 2: no option"),
         ] {
@@ -195,8 +310,84 @@ mod tests {
                 ("log_line_prefix", "it's # %m "),
             ])
         );
-        for wrong in ["include 'x'\n", "a = 'b\n", "a = b c\n", "= 1\n", "a =\n", "a = 'b' c\n"] {
+        let wrong = postgresql_conf("[mysqld]\nport=1\n").unwrap_err();
+        assert!(wrong.contains("line 1: PostgreSQL has no groups"), "{wrong}");
+        for wrong in [
+            "include 'x'\n",
+            "include_dir 'x'\n",
+            "a = 'b\n",
+            "a = b c\n",
+            "= 1\n",
+            "a =\n",
+            "a = 'b' c\n",
+        ] {
             assert!(postgresql_conf(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn files_that_are_included_are_read_in_their_place() {
+        let dir = folder(&[
+            (
+                "my.cnf",
+                "[mysqld]\na=1\n!includedir conf.d\nb=1\n!include ROOT/last\n[mysqld]\nc=1\n",
+            ),
+            ("conf.d/20.cnf", "[mysqld]\na=20\n[client]\nd=1\n"),
+            ("conf.d/10.cnf", "[mysqld]\na=10\n"),
+            ("conf.d/.30.cnf", "[mysqld]\na=30\n"),
+            ("conf.d/40.cnf.bak", "no sense\n"),
+            ("last", "[server]\nb=2\n"),
+        ]);
+        let lines = super::my_cnf(&dir.path().join("my.cnf"), Product::MySql, "8.0.33").unwrap();
+        assert!(lines[1].file.ends_with("conf.d/10.cnf"), "{lines:?}");
+        let expected =
+            pairs(&[("a", "1"), ("a", "10"), ("a", "20"), ("b", "1"), ("b", "2"), ("c", "1")]);
+        assert_eq!(plain(lines), expected);
+
+        let dir = folder(&[
+            ("p.conf", "a=1\ninclude 'x/y.conf'\ninclude_if_exists 'no.conf'\ninclude_dir 'x'\n"),
+            ("x/y.conf", "a=2\ninclude = 'z.conf'\n"),
+            ("x/z.conf", "b=1\n"),
+            ("x/w.txt", "no sense at all\n"),
+        ]);
+        let lines = super::postgresql_conf(&dir.path().join("p.conf")).unwrap();
+        let expected = [("a", "1"), ("a", "2"), ("b", "1"), ("a", "2"), ("b", "1"), ("b", "1")];
+        assert_eq!(plain(lines), pairs(&expected));
+    }
+
+    #[test]
+    fn what_cannot_be_included_is_refused_by_name() {
+        let read = |files: &[(&str, &str)]| {
+            let dir = folder(files);
+            super::my_cnf(&dir.path().join("a.cnf"), Product::MySql, "8.0.33").unwrap_err()
+        };
+        let circle = read(&[
+            ("a.cnf", "[mysqld]\n!include b.cnf\n"),
+            ("b.cnf", "[mysqld]\n!include ROOT/a.cnf\n"),
+        ]);
+        assert!(circle.contains("a.cnf and ") && circle.contains("b.cnf include"), "{circle}");
+        let itself = read(&[("a.cnf", "[mysqld]\n!include a.cnf\n")]);
+        assert!(itself.contains("without end"), "{itself}");
+        let inner = read(&[("a.cnf", "!include b.cnf\n"), ("b.cnf", "hunter2\n")]);
+        assert!(inner.contains("b.cnf: line 1: an option without a group"), "{inner}");
+        assert!(!inner.contains("hunter2"), "{inner}");
+        let device = read(&[("a.cnf", "!include /dev/null\n")]);
+        assert!(device.contains("/dev/null: that is no configuration"), "{device}");
+        let names: Vec<String> = (0..12).map(|at| format!("{at}.cnf")).collect();
+        let texts: Vec<String> = (1..13).map(|at| format!("!include {at}.cnf\n")).collect();
+        let mut files: Vec<(&str, &str)> =
+            names.iter().zip(&texts).map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        files.push(("a.cnf", "!include 0.cnf\n"));
+        let deep = read(&files);
+        assert!(deep.contains("more than 10 within one another"), "{deep}");
+        // Wide rather than deep: each file twice as many as the one before it.
+        let wide: Vec<(String, String)> = (0..9)
+            .map(|at| (format!("{at}"), format!("!include {0}\n!include {0}\n", at + 1)))
+            .collect();
+        let mut files: Vec<(&str, &str)> =
+            wide.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        files.extend([("9", "[mysqld]\n"), ("a.cnf", "!include 1\n")]);
+        let many = read(&files);
+        assert!(many.contains("more than 256 files"), "{many}");
     }
 }

@@ -49,6 +49,7 @@ mod child;
 mod claim;
 mod clock;
 mod conffile;
+mod conftree;
 mod engine_server;
 mod error;
 mod fetch;

@@ -110,6 +110,13 @@ impl Translation {
 
     /// Tells one thing more, in place of what has its name.
     pub(crate) fn tell(&mut self, mut told: Told) {
+        if setting::is_accumulated(self.product, &told.name) {
+            // The server adds them up itself; what is said twice is said once.
+            if !self.told.iter().any(|known| known.assignment() == told.assignment()) {
+                self.told.push(told);
+            }
+            return;
+        }
         if let Some(replaced) = self.replaced(&self.told, &told) {
             told.instead_of = Some(replaced);
         }
@@ -222,6 +229,29 @@ mod tests {
         assert_eq!(reasons, ["yours, instead of skip_log_bin (preset=dbdyno)", "yours"]);
         assert_eq!(mysql.told[0].assignment(), "log_bin=x");
         assert_eq!(mysql.of_the_user().len(), 2);
+
+        let mut many = Translation::new(Product::MySql, "8.0.33");
+        for (name, value) in [
+            ("replicate_do_db", "a"),
+            ("replicate-do-db", "b"),
+            ("loose_replicate-do-db", "c"),
+            ("replicate_do_db", "a"),
+            ("conn.replicate_wild_do_table", "a.%"),
+            ("conn.replicate_wild_do_table", "b.%"),
+            ("binlog_do_db", "a"),
+            ("binlog_do_db", "b"),
+            ("plugin-load-add", "a.so"),
+            ("plugin_load_add", "b.so"),
+            ("performance-schema-instrument", "'wait/%=ON'"),
+            ("performance-schema-instrument", "'stage/%=ON'"),
+            ("optimizer_switch", "mrr=off"),
+            ("optimizer_switch", "icp=off"),
+            ("sync_binlog", "1"),
+            ("sync-binlog", "2"),
+        ] {
+            many.overrule(told(name, value, Why::File("./my.cnf".into())));
+        }
+        assert_eq!(many.told.len(), 14, "{many}");
 
         let mut postgres = Translation::new(Product::Postgres, "17.1");
         postgres.tell(told("enable_seqscan", "off", Why::Override));
