@@ -122,7 +122,7 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let mut run = store.load(&store.resolve(&flags.run)?)?;
     origin::announce(&store, &run)?;
     for arm in run.plan.indices() {
-        login::fill(run.plan.spec_mut(arm))?;
+        login::fill_again(run.plan.spec_mut(arm))?;
     }
     let longer =
         until::extension(flags).map(|extension| dbdyno_forecast::extended(&run, &extension));

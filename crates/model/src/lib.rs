@@ -61,6 +61,8 @@ pub mod setting;
 pub mod stage;
 pub mod stopping;
 pub mod target;
+pub mod target_completion;
+pub mod target_parts;
 mod target_words;
 pub mod think;
 pub mod tls;
@@ -136,6 +138,7 @@ pub use setting::{Allocator, Charset, Durability, Flush, Preset, Setting, Switch
 pub use stage::Stage;
 pub use stopping::Stopping;
 pub use target::{ArmSpec, Record, ReleaseSpec, ServerUrl, Target, split_version};
+pub use target_completion::ServerParts;
 pub use target_words::SourceKind;
 pub use think::Think;
 pub use tls::{KEY_FILE, KEY_OFFERED, PasswordKey, Tls, TlsMode, TlsStart, TlsWords};

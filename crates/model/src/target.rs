@@ -10,6 +10,7 @@
 //!   postgres://user@/db?host=/run/postgresql
 //!   mysql://user@host/db?tls=required  the same, encrypted; see `tls`
 //!   mysql:///db?login-path=prod        account and host as `mysql_config_editor` keeps them
+//!   postgres://?service=prod           as a service file has them; see `target_completion`
 //!   sqlite:?synchronous=off            the bundled SQLite with pragmas
 //!   rocksdb:?direct=on                 the RocksDB of the system with options, see `rocksdb`
 //!   engine:?view=csn&wake=group        the reference engine in this design, see `design`
@@ -28,6 +29,7 @@ use crate::product::{Dialect, Product, TargetError};
 use crate::rocksdb::RocksOptions;
 use crate::secret::Secret;
 use crate::setting::Setting;
+use crate::target_parts::LeftOut;
 use crate::target_words::{EMBEDDED, MOCK, SourceKind, is_version};
 use crate::tls::{Tls, TlsMode};
 use crate::transport::Transport;
@@ -43,8 +45,9 @@ pub fn split_version(asked: &str) -> (&str, Option<SourceKind>) {
     }
 }
 
-/// A running server and an account on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A running server and an account on it. Two are equal that name the same server in the same way,
+/// whatever of it was written and what is a default.
+#[derive(Clone, Debug, Eq)]
 pub struct ServerUrl {
     /// [`Dialect::Mysql`] or [`Dialect::Postgres`].
     pub dialect: Dialect,
@@ -61,6 +64,23 @@ pub struct ServerUrl {
     /// The group of `.mylogin.cnf` from which the rest comes. Account and host are empty then where
     /// the URL does not give them.
     pub login_path: Option<String>,
+    /// What the URL leaves out; nothing, once [`ServerUrl::complete`] was asked.
+    pub left_out: Box<LeftOut>,
+}
+
+impl PartialEq for ServerUrl {
+    fn eq(&self, other: &ServerUrl) -> bool {
+        let ServerUrl { dialect, transport, user, password, database, tls, login_path, left_out } =
+            self;
+        *dialect == other.dialect
+            && *transport == other.transport
+            && *user == other.user
+            && *password == other.password
+            && *database == other.database
+            && *tls == other.tls
+            && *login_path == other.login_path
+            && left_out.service == other.left_out.service
+    }
 }
 
 /// What an arm is.
@@ -231,7 +251,9 @@ impl fmt::Display for ArmSpec {
                     }
                 }
                 let login_path = url.login_path.clone().map(|path| ("login-path", path));
-                for (name, value) in url.tls.options(url.dialect).into_iter().chain(login_path) {
+                let service = url.left_out.service.clone().map(|name| ("service", name));
+                let elsewhere = login_path.into_iter().chain(service);
+                for (name, value) in url.tls.options(url.dialect).into_iter().chain(elsewhere) {
                     write!(f, "{separator}{name}={}", encode(&value))?;
                     separator = '&';
                 }
@@ -370,6 +392,8 @@ struct UrlParts {
     password: Option<Secret>,
     database: String,
     login_path: Option<String>,
+    service: Option<String>,
+    has_port: bool,
 }
 
 fn parse_url(
@@ -379,17 +403,7 @@ fn parse_url(
     masked: &MaskedTarget,
 ) -> Result<ServerUrl, TargetError> {
     let wrong = |text: String| malformed(format!("{scheme} URL: {text}"));
-    let (dialect, default_port, default_user) = match scheme {
-        "mysql" | "mariadb" => (Dialect::Mysql, MYSQL_PORT, "root"),
-        "postgres" | "postgresql" => (Dialect::Postgres, POSTGRES_PORT, "postgres"),
-        _ if scheme.starts_with("jdbc:") => {
-            let kind = scheme.trim_start_matches("jdbc:").split(':').next().unwrap_or_default();
-            return Err(malformed(format!(
-                "this is a string for JDBC; write {kind}://USER@HOST:PORT/DATABASE"
-            )));
-        }
-        _ => return Err(TargetError::UnknownKind(scheme.to_owned())),
-    };
+    let (dialect, default_port, default_user) = dialect_of(scheme)?;
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
     let (account, address) = match authority.rsplit_once('@') {
         Some((account, address)) => (account, address),
@@ -400,22 +414,23 @@ fn parse_url(
         None => (decode(account)?, None),
     };
     let (host, port) = parse_address(address, default_port)?;
-    for (what, name, marks) in [
-        ("user", decode(account.split(':').next().unwrap_or_default())?, ":\u{ff1a}"),
-        ("host", if address.starts_with('[') { String::new() } else { host.clone() }, ":@=;&#"),
-        ("database", decode(database)?, "?&;#=:@"),
-    ] {
-        if name.contains(|c: char| marks.contains(c)) {
-            return Err(malformed(format!(
-                "the {what} has a mark in it ({marks}) with which something else begins, such as a \
-                 password; options stand behind one question mark, parted by &, and a password \
-                 before the host: USER:PASSWORD@HOST"
-            )));
-        }
-    }
+    let account = account.split(':').next().unwrap_or_default();
+    let is_v6 = address.starts_with('[');
+    check_marks(&decode(account)?, if is_v6 { "" } else { &host }, &decode(database)?)?;
     let (database, socket) = (decode(database)?, host.starts_with('/').then(|| host.clone()));
-    let login_path = None;
-    let mut url = UrlParts { dialect, host, port, socket, user, password, database, login_path };
+    let (login_path, service) = (None, None);
+    let mut url = UrlParts {
+        dialect,
+        host,
+        port,
+        socket,
+        user,
+        password,
+        database,
+        login_path,
+        service,
+        has_port: has_port(address),
+    };
     let tls = Tls::take(&mut options, dialect).map_err(wrong)?;
     for (name, value) in options {
         match name.as_str() {
@@ -423,10 +438,11 @@ fn parse_url(
                 url.password = Some(password_of(&value, masked)?);
             }
             "host" | "hostaddr" if !value.starts_with('/') => url.host = one_host(&value)?,
-            "port" => url.port = port_of(&value)?,
+            "port" => (url.port, url.has_port) = (port_of(&value)?, true),
             name => url.tell(name, value).map_err(wrong)?,
         }
     }
+    let left_out = url.left_out();
     let (transport, login_path) = (url.transport(), url.login_path);
     let is_given = !url.user.is_empty() || login_path.is_some();
     let user = if !is_given { default_user.to_owned() } else { url.user };
@@ -440,10 +456,61 @@ fn parse_url(
                 .to_owned(),
         ));
     }
-    Ok(ServerUrl { dialect, transport, user, password: url.password, database, tls, login_path })
+    let password = url.password;
+    Ok(ServerUrl { dialect, transport, user, password, database, tls, login_path, left_out })
+}
+
+/// What a scheme speaks, on which port, and whose account is meant where none is written.
+fn dialect_of(scheme: &str) -> Result<(Dialect, u16, &'static str), TargetError> {
+    match scheme {
+        "mysql" | "mariadb" => Ok((Dialect::Mysql, MYSQL_PORT, "root")),
+        "postgres" | "postgresql" => Ok((Dialect::Postgres, POSTGRES_PORT, "postgres")),
+        _ if scheme.starts_with("jdbc:") => {
+            let kind = scheme.trim_start_matches("jdbc:").split(':').next().unwrap_or_default();
+            Err(malformed(format!(
+                "this is a string for JDBC; write {kind}://USER@HOST:PORT/DATABASE"
+            )))
+        }
+        _ => Err(TargetError::UnknownKind(scheme.to_owned())),
+    }
+}
+
+/// Names in which something else seems to stand are refused.
+fn check_marks(user: &str, host: &str, database: &str) -> Result<(), TargetError> {
+    for (what, name, marks) in
+        [("user", user, ":\u{ff1a}"), ("host", host, ":@=;&#"), ("database", database, "?&;#=:@")]
+    {
+        if name.contains(|c: char| marks.contains(c)) {
+            return Err(malformed(format!(
+                "the {what} has a mark in it ({marks}) with which something else begins, such as a \
+                 password; options stand behind one question mark, parted by &, and a password \
+                 before the host: USER:PASSWORD@HOST"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether an address names its port.
+fn has_port(address: &str) -> bool {
+    match address.rsplit_once(']') {
+        Some((_, behind)) => behind.starts_with(':'),
+        None => address.contains(':'),
+    }
 }
 
 impl UrlParts {
+    /// What is not among them.
+    fn left_out(&mut self) -> Box<LeftOut> {
+        Box::new(LeftOut {
+            host: self.host.is_empty() && self.socket.is_none(),
+            port: !self.has_port,
+            user: self.user.is_empty(),
+            database: self.database.is_empty(),
+            service: self.service.take(),
+        })
+    }
+
     /// Takes a word behind the question mark; an error is a sentence about it.
     fn tell(&mut self, name: &str, value: String) -> Result<(), String> {
         match name {
@@ -456,6 +523,9 @@ impl UrlParts {
                 ));
             }
             "login-path" if self.dialect == Dialect::Mysql => self.login_path = Some(value),
+            "service" if self.dialect == Dialect::Postgres && !value.is_empty() => {
+                self.service = Some(value);
+            }
             _ if self.dialect == Dialect::Postgres && OF_LIBPQ.contains(&name) => {
                 return Err(format!(
                     "{name}= is a word of libpq that dbdyno does not follow; leave it out, and \
@@ -492,8 +562,8 @@ fn password_of(piece: &str, masked: &MaskedTarget) -> Result<Secret, TargetError
     decode(password).map(Secret::new)
 }
 
-/// Words of libpq that choose among servers, or change what a session is.
-const OF_LIBPQ: [&str; 16] = [
+/// Words of libpq that choose among servers, or change what a session is: none is followed.
+pub const OF_LIBPQ: [&str; 25] = [
     "application_name",
     "channel_binding",
     "client_encoding",
@@ -506,10 +576,19 @@ const OF_LIBPQ: [&str; 16] = [
     "options",
     "passfile",
     "require_auth",
-    "service",
     "target_session_attrs",
     "tcp_user_timeout",
     "replication",
+    "gssdelegation",
+    "gsslib",
+    "keepalives_count",
+    "krbsrvname",
+    "requirepeer",
+    "sslcompression",
+    "sslcrl",
+    "sslpassword",
+    "ssl_min_protocol_version",
+    "ssl_max_protocol_version",
 ];
 
 /// A host, and not a list of them.
@@ -686,6 +765,7 @@ mod tests {
             "mysql://bob@/shop?socket=/s&tls=required",
             "mysql:///shop?login-path=prod",
             "mysql://bob@h:3307/shop?tls=required&login-path=prod",
+            "postgres://ann@h/d?service=prod",
             "postgres://ann@h/d?sslmode=verify-full&sslcert=/c&sslkey=/k&sslnegotiation=direct",
             "sqlite:?synchronous=off&cache_size=-2000&slow=5%",
             "rocksdb:?preset=direct&cache=64M&max_background_jobs=4&slow=5%",
@@ -742,7 +822,8 @@ mod tests {
             ("postgres://u@h1,h2/d", "several hosts are named"),
             ("postgres://u@/d?host=h1,h2", "several hosts are named"),
             ("postgres://u@h/d?connect_timeout=2", "connect_timeout= is a word of libpq"),
-            ("postgres://u@h/d?service=prod", "service= is a word of libpq"),
+            ("mysql://u@h/d?service=prod", "unknown option \"service\""),
+            ("postgres://u@h/d?passfile=x", "passfile= is a word of libpq"),
             ("postgres://u@h/d?port=0", "is not a port"),
         ] {
             let told = parse(text).unwrap_err().to_string();

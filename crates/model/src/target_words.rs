@@ -20,7 +20,7 @@ pub(crate) const EMBEDDED: [&str; 3] = ["sqlite", "rocksdb", "engine"];
 pub(crate) const MOCK: &str = "mock";
 
 /// Options that a URL may have beside those of [`Tls::take`].
-const URL_OPTIONS: [&str; 10] = [
+const URL_OPTIONS: [&str; 11] = [
     "socket",
     "host",
     "hostaddr",
@@ -29,6 +29,7 @@ const URL_OPTIONS: [&str; 10] = [
     "user",
     "password",
     "login-path",
+    "service",
     "slow",
     "record",
 ];

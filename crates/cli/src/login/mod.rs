@@ -1,8 +1,10 @@
-//! What a URL leaves out of a login: the password, and with a login path account and host.
+//! What a URL leaves out of a login: the password, and what service files, the environment and
+//! login paths say of account and host.
 //!
 //! ```text
 //!                 MySQL, MariaDB                          PostgreSQL
 //!   first         the URL                                 the URL
+//!                                                         [SERVICE] of ~/.pg_service.conf
 //!                 ~/.mylogin.cnf  [PATH], else [client]    PGPASSWORD
 //!                 ~/.my.cnf       [dbdyno], [client]       PGPASSFILE, else ~/.pgpass
 //!                 MYSQL_PWD
@@ -18,11 +20,14 @@
 //! (`server-public-key-path`, `get-server-public-key`), unless the URL does.
 //!
 //! A file that others could read is left alone, with a note, as PostgreSQL's client does.
+//!
+//! Account, host and encryption are completed once, when a target is written: what is stored names
+//! one server, whatever the environment says when a run goes on. See `libpq`.
 
 use std::fmt;
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{ArmSpec, Dialect, PasswordKey, Secret, ServerUrl, Target, Transport};
@@ -30,6 +35,7 @@ use dbdyno_model::{ArmSpec, Dialect, PasswordKey, Secret, ServerUrl, Target, Tra
 use crate::failure::Failure;
 use crate::output;
 
+mod libpq;
 mod my_cnf;
 mod mylogin;
 mod pgpass;
@@ -59,8 +65,29 @@ impl From<Wrong> for Failure {
 /// Fills in what the URL of an arm leaves out.
 ///
 /// # Errors
-/// A file that cannot be understood, a login path that is not there.
+/// A file that cannot be understood, a login path or a service that is not there, a variable of the
+/// environment that is not followed.
 pub(crate) fn fill(arm: &mut ArmSpec) -> Result<(), Failure> {
+    if let Target::Url(url) = &mut arm.target {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let wrong = match url.dialect {
+            Dialect::Postgres => {
+                let read = |path: &Path| read_service(path);
+                let around = libpq::Surroundings { variable: &variable, read: &read };
+                libpq::complete(url, &around)
+            }
+            _ => libpq::complete_mysql(url, &variable),
+        };
+        wrong.map_err(Failure::Usage)?;
+    }
+    fill_again(arm)
+}
+
+/// Fills in the password of an arm that names its server.
+///
+/// # Errors
+/// A file that cannot be understood, a login path that is not there.
+pub(crate) fn fill_again(arm: &mut ArmSpec) -> Result<(), Failure> {
     let shown = arm.to_string();
     let Target::Url(url) = &mut arm.target else { return Ok(()) };
     match url.dialect {
@@ -188,6 +215,28 @@ fn fill_postgres(url: &mut ServerUrl) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The text of a service file, if it is there.
+///
+/// # Errors
+/// A sentence: it is no ordinary file, too large, or others can write it, so that they would choose
+/// to whom a password goes.
+fn read_service(path: &Path) -> Result<Option<String>, String> {
+    let Ok(about) = fs::metadata(path) else { return Ok(None) };
+    let is_of_others = about.permissions().mode() & 0o022 != 0
+        || ![0, nix::unistd::geteuid().as_raw()].contains(&about.uid());
+    if is_of_others {
+        return Err(format!(
+            "others can write it, and it says to whom a password goes; chmod go-w {}",
+            path.display()
+        ));
+    }
+    if !about.is_file() {
+        return Err("that is no ordinary file".to_owned());
+    }
+    let bytes = read(path, Readers::Anybody).map_err(|Wrong(_, text)| text)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
 fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
@@ -236,6 +285,19 @@ fn read(path: &Path, readers: Readers) -> Result<Option<Vec<u8>>, Wrong> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_service_file_that_others_can_write_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pg_service.conf");
+        assert_eq!(read_service(&file), Ok(None));
+        fs::write(&file, "[a]\nhost=h\n").unwrap();
+        for (mode, is_taken) in [(0o644, true), (0o600, true), (0o664, false), (0o646, false)] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(read_service(&file).is_ok(), is_taken, "{mode:o}");
+        }
+        assert!(read_service(folder.path()).is_err());
+    }
 
     fn url(text: &str) -> ServerUrl {
         let Target::Url(url) = text.parse::<ArmSpec>().unwrap().target else { panic!() };

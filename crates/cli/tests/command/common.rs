@@ -99,6 +99,12 @@ impl Home {
         for variable in ["PGPASSFILE", "MYSQL_TEST_LOGIN_FILE", "HOME"] {
             command.env_remove(variable);
         }
+        for variable in ["PGHOST", "PGPORT", "PGUSER", "PGDATABASE", "PGSERVICE", "PGOPTIONS"] {
+            command.env_remove(variable);
+        }
+        for variable in ["PGSSLMODE", "MYSQL_HOST", "MYSQL_TCP_PORT", "MYSQL_UNIX_PORT"] {
+            command.env_remove(variable);
+        }
         // Beside other tests, what is put away after a stop takes as long as it takes.
         command.env("DBDYNO_STOP_WITHIN_S", "300");
         command.env("DBDYNO_HOME", &self.dir).stdin(Stdio::null()).args(args);

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
-use dbdyno_model::Product;
+use dbdyno_model::{ArmSpec, Product, Target, Transport};
 use nix::pty::openpty;
 
 use crate::common::{Done, Home, eventually, finish, turn};
@@ -144,5 +144,36 @@ fn a_password_comes_from_the_file_of_postgres() {
     write(folder, "elsewhere", 0o600, &format!("*:*:*:*:{password}\n"));
     by_file.env("PGPASSFILE", folder.join("elsewhere"));
     is_in(&finish(by_file), &password);
+    a_service_names_the_server(&home, folder, &url, &password);
     running.stop();
+}
+
+/// A service, or the environment, names the server; a file that others can write does not.
+fn a_service_names_the_server(home: &Home, folder: &Path, url: &str, password: &str) {
+    let Target::Url(whole) = url.parse::<ArmSpec>().unwrap().target else { panic!("{url}") };
+    let Transport::Tcp(host, port) = whole.transport else { panic!("{url}") };
+    let (user, database) = (whole.user, whole.database);
+    let service = format!(
+        "[shop]\nhost={host}\nport={port}\nuser={user}\ndbname={database}\npassword={password}\n"
+    );
+    write(folder, ".pg_service.conf", 0o600, &service);
+    is_in(&finish(ask(home, folder, "postgres://?service=shop")), password);
+    let mut by_variable = ask(home, folder, "postgres://");
+    by_variable.env("PGSERVICE", "shop");
+    is_in(&finish(by_variable), password);
+    write(folder, ".pg_service.conf", 0o666, &service);
+    let open = finish(ask(home, folder, "postgres://?service=shop"));
+    assert!(open.code == 2 && open.err.contains("others can write it"), "{open:?}");
+    let mut by_parts = ask(home, folder, "postgres://");
+    let port = port.to_string();
+    for (name, value) in [
+        ("PGHOST", host.as_str()),
+        ("PGPORT", port.as_str()),
+        ("PGUSER", user.as_str()),
+        ("PGDATABASE", database.as_str()),
+        ("PGPASSWORD", password),
+    ] {
+        by_parts.env(name, value);
+    }
+    is_in(&finish(by_parts), password);
 }
