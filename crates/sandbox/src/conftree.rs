@@ -83,7 +83,10 @@ impl Tree {
         line: usize,
     ) -> Result<Vec<PathBuf>, String> {
         let wrong = |error: std::io::Error| {
-            self.wrong(format!("line {line}: {}: {error}; name a folder", path.display()))
+            let path = path.display();
+            self.wrong(format!(
+                "line {line}: {path}: {error}; name a folder, or leave the line out"
+            ))
         };
         let mut files = Vec::new();
         for (count, entry) in fs::read_dir(path).map_err(wrong)?.enumerate() {
