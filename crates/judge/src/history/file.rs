@@ -70,10 +70,31 @@ pub fn of_file(name: &str, text: &str, question: &Question) -> Result<History, J
         told(json::read(name, text)?, question)?
     } else if markdown::is_there(text) {
         of_tables(name, markdown::read(name, text)?, question)?
+    } else if let Some((line, tool)) = output_of_one_run(text) {
+        let what = format!(
+            "this is what {tool} prints of one run, and a history has a row for each of many; write \
+             a line such as date,tps for each run"
+        );
+        return Err(failed(name, line, 1, &what));
     } else {
         told(csv::read(name, text)?, question)?
     };
     judge(name, raws, question, warnings)
+}
+
+/// The line and the tool of a text that tells of one run.
+fn output_of_one_run(text: &str) -> Option<(usize, &'static str)> {
+    const BEGINS: [(&str, &str); 4] = [
+        ("sysbench ", "sysbench"),
+        ("pgbench (", "pgbench"),
+        ("transaction type: ", "pgbench"),
+        ("Running the test with following options", "sysbench"),
+    ];
+    text.lines().take(20).enumerate().find_map(|(at, line)| {
+        let known = BEGINS.iter().find(|(begin, _)| line.starts_with(begin));
+        // A column may be called so.
+        known.filter(|_| !line.contains([',', ';', '\t'])).map(|(_, tool)| (at + 1, *tool))
+    })
 }
 
 /// Series that are not judged yet, and what the reader must know of the whole.
@@ -731,6 +752,14 @@ mod tests {
                 "entry 2, \"date\"",
             ),
             ("sep=x\na\n", "f.csv:1:5: the separator"),
+            (
+                "sysbench 1.0.20 (using LuaJIT)\n\n[ 1s ] thds: 8 tps: 1\n",
+                "f.csv:1:1: this is what sysb",
+            ),
+            (
+                "transaction type: <builtin>\ntps = 100 (without)\n",
+                "what pgbench prints of one run",
+            ),
         ] {
             assert!(refused(text).contains(what), "{}", refused(text));
         }
@@ -830,6 +859,11 @@ mod tests {
         assert_eq!(points(text), [1.0, 2.0, 3.0, 4.0]);
         let notes = of_file("f", text, &question()).unwrap().warnings;
         assert!(notes[1].text.contains("a duration like 1:30: \"took\""), "{notes:?}");
+        // As InfluxDB exports it.
+        let influx = "#group,false,false,true\n,table,_start,_time,_value,_field\n\
+                      ,0,2026-01-01T00:00:00Z,2026-01-01T02:00:00Z,2,qps\n\
+                      ,0,2026-01-01T00:00:00Z,2026-01-01T01:00:00Z,1,qps\n";
+        assert_eq!(told_of(influx).last().map(|one| one.1.clone()), Some(vec![1.0, 2.0]));
         assert_eq!(points("ts qps\n1735776000   2\n1735689600 1\n"), [1.0, 2.0]);
         assert!(refused("date qps\n2026-01-01 10\n2026-01-02 10:00 11\n").contains("no column"));
     }

@@ -208,7 +208,9 @@ fn time_by_contents(table: &Table<'_>) -> Result<Option<usize>, JudgeError> {
     {
         return Err(two_orders(table, *first, other));
     }
-    Ok(found.first().copied())
+    // Of two that agree, the finer one: the beginning of a whole measurement is that of each row.
+    let places = |column: &usize| keys(*column).map_or(0, |keys| count(&keys));
+    Ok(found.iter().rev().max_by_key(|column| places(column)).copied())
 }
 
 /// Whether some two rows stand one way by the one and the other way by the other.

@@ -17,7 +17,8 @@ pub(super) struct Times {
     pub(super) note: Option<String>,
 }
 
-const EXAMPLES: &str = "2024-01-31, 2024-01-31 12:00:00 UTC or seconds since 1970";
+const EXAMPLES: &str =
+    "2024-01-31, 2024-01-31 12:00:00 UTC, 2024-03, 2024-W09 or seconds since 1970";
 
 /// Whether a cell is written as a time and not as a plain number.
 pub(super) fn is_time(cell: &str) -> bool {
