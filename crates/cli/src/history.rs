@@ -210,6 +210,13 @@ fn read(path: &std::path::Path) -> Result<(String, String), Failure> {
             "could not read {name}: {error}; name a file of figures, or - for stdin"
         ))
     })?;
+    // What a program packed, or a spreadsheet wrote in UTF-16, says so at its beginning.
+    const PACKED: [&[u8]; 3] = [&[0x1f, 0x8b], &[0xff, 0xfe], &[0xfe, 0xff]];
+    if PACKED.iter().any(|mark| bytes.starts_with(mark)) {
+        let text = input::decoded(bytes, FILE_MOST)
+            .map_err(|error| Failure::Usage(format!("could not unpack {name}: {error}")))?;
+        return Ok((name, text));
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
@@ -248,6 +255,16 @@ mod tests {
     use dbdyno_model::{
         ChangeScale, Changes, HistoryPoint, Interval, NullKind, Severity, Shift, Slide,
     };
+
+    #[test]
+    fn what_a_spreadsheet_writes_is_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.txt");
+        let text = "date\tqps\n2026-01-01\t1\n";
+        let bytes = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes);
+        std::fs::write(&path, bytes.collect::<Vec<u8>>()).unwrap();
+        assert_eq!(read(&path).unwrap().1.trim_start_matches('\u{feff}'), text);
+    }
 
     /// A series with a change to the worse at 30 of 40 values, or without any.
     fn series(is_worse: bool) -> HistorySeries {
