@@ -103,8 +103,8 @@ fn start(
     for (package, version) in &release.packages {
         environment.set(format!("package.{package}"), version);
     }
-    for (name, value) in server.settings() {
-        environment.set(format!("setting.{name}"), capture::general(value, &instance));
+    for (name, value) in joined(server.settings()) {
+        environment.set(format!("setting.{name}"), capture::general(&value, &instance));
     }
     explain(&translation, &mut environment);
     let probe = ServerProbe::of_process(server.pid());
@@ -371,6 +371,18 @@ fn origin(
     })
 }
 
+/// Settings by their names: of those that a server adds up, all values in their order.
+fn joined(settings: &[(String, String)]) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::with_capacity(settings.len());
+    for (name, value) in settings {
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some((_, values)) => *values = format!("{values}, {value}"),
+            None => all.push((name.clone(), value.clone())),
+        }
+    }
+    all
+}
+
 /// What the data directory was made with, and for each setting that is due to the user, why it is
 /// told and what it replaced.
 fn explain(translation: &Translation, environment: &mut Environment) {
@@ -404,4 +416,19 @@ fn ask(
         Ok(environment)
     });
     asked.map_err(|error| LabError::Server(arm, label.to_owned(), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_adds_up_is_noted_whole() {
+        let told = [("replicate_do_db", "a"), ("sync_binlog", "1"), ("replicate_do_db", "b")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let noted = joined(&told);
+        let noted: Vec<(&str, &str)> =
+            noted.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(noted, [("replicate_do_db", "a, b"), ("sync_binlog", "1")]);
+    }
 }
