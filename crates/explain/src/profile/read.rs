@@ -1,6 +1,6 @@
 //! Profiles as text, in any of the forms that tools print; which one it is shows in the lines.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::filled::filled;
 use super::form::{Form, Measure, ProfileError, Weighing};
@@ -14,6 +14,15 @@ use super::{backtraces, bpftrace, perf_report, perf_script, pprof};
 pub fn read(text: &str) -> Result<Profile, ProfileError> {
     let mut sums = Sums::default();
     let form = each_stack(text, &mut |stack, count| sums.add(stack, count))?;
+    if sums.is_endless() {
+        return Err(ProfileError::new(
+            0,
+            &format!(
+                "it has more than {PLACES_MOST} pairs of a function and its caller, which no program \
+             has; give a profile whose functions have names"
+            ),
+        ));
+    }
     let profile = sums.profile(form);
     if profile.total > 0.0 {
         return Ok(profile);
@@ -121,6 +130,9 @@ fn collapsed(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<Form, Pro
 /// microseconds. Of a profile with as many samples some stack was seen a few times only.
 const PERIOD_LEAST: f64 = 1_000.0;
 
+/// Functions with their callers, at most: profiles of large servers have some ten thousand.
+const PLACES_MOST: usize = 200_000;
+
 /// Samples by number of function: a million stacks have a few thousand names.
 #[derive(Default)]
 struct Sums {
@@ -134,20 +146,29 @@ struct Sums {
     by_caller: HashMap<(Option<u32>, u32), f64>,
     total: f64,
     /// Places of the stack that is being added, kept to be used again.
-    places: Vec<(Option<u32>, u32)>,
+    places: HashSet<(Option<u32>, u32)>,
 }
 
 impl Sums {
+    /// Whether it has more places than are kept; what comes after them is not.
+    fn is_endless(&self) -> bool {
+        self.by_caller.len() > PLACES_MOST || self.own.len() > PLACES_MOST
+    }
+
     fn add(&mut self, stack: &[&str], count: f64) {
+        if self.is_endless() {
+            return;
+        }
         self.places.clear();
         let mut caller = None;
         for frame in stack {
             let number = self.number(frame);
             // A function that calls itself has its samples once.
-            if !self.places.contains(&(caller, number)) {
-                self.places.push((caller, number));
-            }
+            self.places.insert((caller, number));
             caller = Some(number);
+            if self.places.len() > PLACES_MOST {
+                break;
+            }
         }
         let Some(last) = caller else { return };
         if count > 0.0 {
@@ -220,6 +241,23 @@ mod tests {
         let own = (samples(script.own["read_row(THD*)"]), samples(script.own["main"]));
         assert_eq!(own, (1.0, 1.0));
         assert_eq!(samples(script.by_caller[&key("main", "[libc.so.6]")]), 1.0);
+    }
+
+    /// A stack of a million functions, and a million stacks that have nothing in common, take no
+    /// more than stacks of a program do.
+    #[test]
+    fn what_no_program_has_is_refused() {
+        let frames = |count: usize| (0..count).map(|at| format!("f{at}")).collect::<Vec<_>>();
+        let deep = read(&format!("{} 5\n", frames(100_000).join(";"))).unwrap();
+        assert_eq!((deep.total, deep.by_caller.len()), (5.0, 100_000));
+        let apart = |at: usize| format!("a{at};b{at} 1\n");
+        for endless in [
+            format!("{} 5\n", frames(PLACES_MOST + 2).join(";")),
+            (0..PLACES_MOST).map(apart).collect(),
+        ] {
+            let error = read(&endless).unwrap_err();
+            assert!(error.what.contains("no program has"), "{error}");
+        }
     }
 
     /// A sample stands for as many events as its period says.
