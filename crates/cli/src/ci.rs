@@ -1,7 +1,5 @@
 //! What continuous integration is told, and where.
 
-use std::io::Write as _;
-
 use dbdyno_model::{ArmIndex, Comparison, Gate, Round};
 use dbdyno_report::{Checked, View};
 use serde_json::json;
@@ -25,10 +23,7 @@ pub(crate) fn github(all: &[Checked], summary: &str) -> Result<String, Failure> 
     let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
         return Ok(format!("{annotations}\n{summary}"));
     };
-    let failed = |error| Failure::Write(path.display().to_string(), error);
-    let open = || std::fs::OpenOptions::new().append(true).create(true).open(&path);
-    let mut file = files::by_users_umask(open).map_err(failed)?;
-    file.write_all(format!("{summary}\n").as_bytes()).map_err(failed)?;
+    files::append(path.as_ref(), format!("{summary}\n"))?;
     Ok(annotations)
 }
 

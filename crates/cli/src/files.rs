@@ -9,12 +9,13 @@
 //! it is lifted only while a file that the user named is made. Where a private file may be made at
 //! that moment by another thread, its mode is given when it is made: the store's, the engine's.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::stat::{Mode, umask};
 
 use crate::failure::Failure;
@@ -22,8 +23,10 @@ use crate::failure::Failure;
 /// The umask that the user gave this process.
 static USERS: OnceLock<Mode> = OnceLock::new();
 
-/// Makes what is written from now on private. Called once, before there are other threads.
+/// Makes what is written from now on private, and lets nothing of what is in memory be written when
+/// the program is killed: passwords are in it. Called once, before there are other threads.
 pub(crate) fn keep_private() {
+    let _best_effort = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     let _set_once = USERS.set(umask(Mode::S_IRWXG | Mode::S_IRWXO));
 }
 
@@ -39,17 +42,24 @@ pub(crate) fn by_users_umask<T>(work: impl FnOnce() -> T) -> T {
 
 /// Writes a file that the user named. A link that another account has put on the way is not
 /// followed: in a directory that everybody may write to, it would say which file of ours is
-/// overwritten.
+/// overwritten. Nor is a pipe of another account waited for.
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let write = || {
+    put(path, bytes.as_ref(), File::options().write(true).create(true).truncate(true))
+}
+
+/// Adds to the end of a file that the user, or who started him, named, with the same care.
+pub(crate) fn append(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    put(path, bytes.as_ref(), File::options().append(true).create(true))
+}
+
+fn put(path: &Path, bytes: &[u8], options: &mut OpenOptions) -> Result<(), Failure> {
+    let mut write = || {
         refuse_links_of_strangers(path)?;
-        let mut options = File::options();
-        options.write(true).create(true).truncate(true);
         // What was no link when it was looked at does not become one.
         if !path.is_symlink() {
             options.custom_flags(nix::libc::O_NOFOLLOW);
         }
-        by_users_umask(|| options.open(path))?.write_all(bytes.as_ref())
+        by_users_umask(|| options.open(path))?.write_all(bytes)
     };
     write().map_err(|error| unwritten(path, error))
 }
@@ -59,9 +69,14 @@ fn refuse_links_of_strangers(path: &Path) -> io::Result<()> {
     for place in std::path::absolute(path)?.ancestors() {
         let Ok(found) = std::fs::symlink_metadata(place) else { continue };
         let is_ours = [0, nix::unistd::geteuid().as_raw()].contains(&found.uid());
-        if found.is_symlink() && !is_ours {
+        let kind = match () {
+            () if found.is_symlink() => "a link",
+            () if found.file_type().is_fifo() => "a pipe",
+            () => continue,
+        };
+        if !is_ours {
             let text = format!(
-                "{} is a link that another account has made; name a file in a directory of your own",
+                "{} is {kind} that another account has made; name a file in a directory of your own",
                 place.display()
             );
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));

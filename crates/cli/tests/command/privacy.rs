@@ -191,6 +191,23 @@ fn no_link_of_another_account_is_written_through() {
         assert_eq!(fs::read_to_string(at("ours/dbdyno.1")).unwrap(), "ours", "{place}");
         assert!(!at("ours/deeper").exists() && !at("ours/new").exists(), "{place}");
     }
+    // A pipe is not waited for, and a summary goes through no link, either.
+    let made = Command::new("mkfifo").arg(at("pipe")).status().unwrap();
+    assert!(made.success());
+    lchown(at("pipe"), Some(65_534), None).unwrap();
+    let args = "compare mock: mock: --load point-query --rounds 4 --seconds 0.1 --report";
+    let mut piped = home.command(args.split(' '));
+    let done = finish({
+        piped.arg(at("pipe"));
+        piped
+    });
+    assert!(done.err.contains("a pipe that another account has made"), "{done:?}");
+    link("ours/summary", "linked");
+    let mut summary = home.command(["show", "--format", "github"]);
+    summary.env("GITHUB_STEP_SUMMARY", at("linked"));
+    let done = finish(summary);
+    assert!(done.err.contains("a link that another account has made"), "{done:?}");
+    assert!(!at("ours/summary").exists());
     // A link of one's own is followed.
     symlink(at("ours"), at("mine")).unwrap();
     let done = home.dbdyno(["man".as_ref(), at("mine").as_os_str()]);
