@@ -863,7 +863,7 @@ mod tests {
             "engine:?cache=cold",
             "mock:?nois=0.1",
             "mock:?cache=cold",
-            "mariadb:10.11?pool=1",
+            "mariadb:10.11?bufer=1G",
             "postgres://[::1/d",
         ] {
             assert!(matches!(parse(wrong), Err(TargetError::Malformed(_))), "{wrong} was taken");

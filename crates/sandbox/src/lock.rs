@@ -127,10 +127,10 @@ mod tests {
         let own = format!("(pid {})", std::process::id());
         assert!(error.to_string().contains(&own), "{error}");
         drop(held);
-        Lock::take(&path, 0, &mut |_| {}).unwrap();
 
-        // Another one that has it and another that waits.
-        let held = Lock::take(&path, 0, &mut |_| {}).unwrap();
+        // Another one that has it and another that waits. A child that another test is starting at
+        // this moment has our files until it is another program.
+        let held = Lock::take(&path, 60, &mut |_| {}).unwrap();
         let mut held = Some(held);
         Lock::take(&path, 60, &mut |text| {
             said.push(text.to_owned());
