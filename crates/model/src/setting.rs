@@ -171,8 +171,12 @@ pub const NEUTRAL: [(&str, &str); 11] = [
     ("allocator", "system, jemalloc or tcmalloc"),
 ];
 
+/// Options that are called as dbdyno's own begin.
+const WHOLE: [&str; 3] = ["innodb", "innodb_doublewrite", "mysqlx"];
 /// Options by which dbdyno reaches its servers, watches them and takes them away again.
-const OURS: [&str; 46] = [
+const OURS: [&str; 50] = [
+    "admin_address",
+    "admin_port",
     "aria_log_dir_path",
     "basedir",
     "bind_address",
@@ -185,6 +189,8 @@ const OURS: [&str; 46] = [
     "defaults_extra_file",
     "defaults_file",
     "external_pid_file",
+    "extra_port",
+    "grant_tables",
     "hba_file",
     "ident_file",
     "initialize",
@@ -351,9 +357,12 @@ impl fmt::Display for Setting {
 /// prefix, or not insisted on.
 pub fn plain_name(name: &str) -> String {
     let name = name.replace('-', "_");
-    let name = name.strip_prefix("loose_").unwrap_or(&name);
+    let mut name = name.strip_prefix("loose_").unwrap_or(&name);
     let prefixes = ["skip_", "disable_", "enable_"];
-    prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name).to_owned()
+    while let Some(rest) = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)) {
+        name = rest;
+    }
+    name.to_owned()
 }
 
 /// Whether a server of this kind keeps every value that it is told under this name, and not only
@@ -428,9 +437,12 @@ pub fn is_carried_out(name: &str, value: &str) -> bool {
         || (value.contains(['/', '\\']) && !is_zone)
 }
 
-/// Whether this option is dbdyno's own, so that nobody else can set it.
+/// Whether this option is dbdyno's own, so that nobody else can set it. MySQL and MariaDB take the
+/// beginning of a name for the name.
 pub fn is_ours(name: &str) -> bool {
-    OURS.contains(&plain_name(name).as_str()) || plain_name(name) == "grant_tables"
+    let plain = plain_name(name).to_ascii_lowercase();
+    let is_whole = WHOLE.contains(&plain.as_str());
+    !is_whole && !plain.is_empty() && OURS.iter().any(|ours| ours.starts_with(&plain))
 }
 
 /// `2G` in MB, if it is a size that a server can have.
@@ -596,6 +608,24 @@ mod tests {
         assert!(
             !is_secret("disconnect_on_expired_password", "1") && !is_secret("secure_auth", "1")
         );
+        for name in [
+            "bind_addr",
+            "loose-bind-addr",
+            "skip_gr",
+            "skip-grant",
+            "enable-skip-grant-tables",
+            "Bind_Address",
+            "admin_address",
+            "extra_port",
+            "plugin_d",
+            "skip_networking",
+        ] {
+            assert!(is_ours(name), "{name}");
+        }
+        for name in ["innodb_doublewrite", "log_bin", "skip_name_resolve", "mysqlx", "plugin_load"]
+        {
+            assert!(!is_ours(name), "{name}");
+        }
         for (name, value) in [
             ("init_connect", "alter user a identified by 'x'"),
             ("archive_command", "curl -u ann:x https://h/%f"),

@@ -118,10 +118,13 @@ fn a_run_that_was_read_with_another_plan_is_not_ours_whatever_the_file_says_now(
         raw.execute("UPDATE arm SET target = ?1 WHERE arm = 'test'", [target]).unwrap();
     };
     let store = open(&path);
-    let ours = store.load(&run).unwrap().plan.arms.test.to_string();
+    let ours = "SELECT target FROM arm WHERE arm = 'test'";
+    let ours: String = raw.query_row(ours, [], |row| row.get(0)).unwrap();
+    store.load(&run).unwrap();
     assert!(store.is_own(&run).unwrap());
     set("mysql:8.0?init_file=x");
-    assert_eq!(store.load(&run).unwrap().plan.arms.test.to_string(), "mysql:8.0?init_file=x");
+    let read = store.load(&run).unwrap().plan.arms.test.to_string();
+    assert!(read.contains("init_file=x"), "{read}");
     set(&ours);
     assert!(!store.is_own(&run).unwrap());
     store.load(&run).unwrap();

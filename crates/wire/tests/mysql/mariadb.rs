@@ -440,6 +440,8 @@ fn ends_are_noticed(server: &Server, root: &mut Connection, broken: Connection) 
     let ann = Connection::connect(&server.ann()).unwrap();
     let id = ann.connection_id();
     Box::new(ann).close();
+    // The server has let go of the connection, and takes its thread off the list in its own time.
     let list = format!("SELECT ID FROM information_schema.PROCESSLIST WHERE ID={id}");
-    assert_eq!(root.query(&list).unwrap().rows.len(), 0, "closing waits for the server");
+    let is_gone = |_: &u32| root.query(&list).unwrap().rows.is_empty();
+    assert!((0..10_000).any(|turn| is_gone(&turn)), "it stays on the list");
 }

@@ -339,9 +339,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "every effect is one, however small",
         "crates/explain/src/search.rs",
-        "effect.cost.abs() >= self.limits.least\n            && effect.cost.abs() >= \
-         self.limits.errors * effect.error",
-        "effect.cost.abs() >= 0.1 * self.limits.least",
+        "effect.cost.abs() >= limits.least && effect.cost.abs() >= limits.errors * effect.error",
+        "effect.cost.abs() >= 0.1 * limits.least",
         &["explain::equal_arms_have_no_cause"],
     ),
     fault(
