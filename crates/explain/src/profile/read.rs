@@ -17,7 +17,7 @@ pub fn read(text: &str) -> Result<Profile, ProfileError> {
     if sums.is_endless() {
         return Err(ProfileError::new(
             0,
-            &format!(
+            format!(
                 "it has more than {PLACES_MOST} pairs of a function and its caller, which no program \
              has; give a profile whose functions have names"
             ),
