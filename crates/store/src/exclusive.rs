@@ -11,7 +11,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::guard::beside;
 
@@ -24,6 +24,19 @@ pub(crate) fn is_ours_alone(path: &Path) -> bool {
     let Ok(absolute) = std::path::absolute(path) else { return false };
     let files = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&absolute, ending));
     files.iter().all(|file| is_file_of_ours(file)) && is_directory_of_ours(&absolute)
+}
+
+/// What lies beside a store and is of somebody else than the store and us: SQLite would take it for
+/// its own, give it our owner and mode, and who has it open keeps on writing. Looked at before
+/// SQLite opens anything.
+pub(crate) fn strange_beside(path: &Path) -> Option<PathBuf> {
+    let owner = fs::symlink_metadata(path).map(|found| found.uid()).ok();
+    let files = ["-wal", "-shm", "-journal"].map(|ending| beside(path, ending));
+    files.into_iter().find(|file| {
+        let Ok(found) = fs::symlink_metadata(file) else { return false };
+        let is_known = Some(found.uid()) == owner || is_trusted(found.uid());
+        !found.is_file() || found.nlink() != 1 || !is_known || found.mode() & OTHERS_WRITE != 0
+    })
 }
 
 fn is_trusted(uid: u32) -> bool {
@@ -93,6 +106,25 @@ mod tests {
         assert!(is_ours_alone(&path));
         set(&path, 0o660);
         assert!(!is_ours_alone(&path));
+    }
+
+    #[test]
+    fn what_somebody_else_has_put_beside_a_store_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let wal = folder.path().join("store.db-wal");
+        fs::write(&path, "").unwrap();
+        fs::write(&wal, "").unwrap();
+        set(&wal, 0o600);
+        assert_eq!(strange_beside(&path), None);
+        set(&wal, 0o666);
+        assert_eq!(strange_beside(&path).as_ref(), Some(&wal));
+        set(&wal, 0o600);
+        if chown(&wal, Some(65_534), None).is_ok() {
+            assert_eq!(strange_beside(&path).as_ref(), Some(&wal));
+            chown(&path, Some(65_534), None).unwrap();
+            assert_eq!(strange_beside(&path), None, "a store of that account");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Result, StoreError, explain};
+use crate::exclusive;
 use crate::guard::{self, Allowance};
 
 /// The newest format that this code reads and the one that it writes.
@@ -54,6 +55,10 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowan
         .map_err(|error| StoreError::CannotOpen(path.to_owned(), error.to_string()))?;
     if flags.contains(OpenFlags::SQLITE_OPEN_CREATE) {
         make_private(&absolute)?;
+    }
+    if let Some(strange) = exclusive::strange_beside(&absolute) {
+        let what = format!("{} is of somebody else, or not private", strange.display());
+        return Err(StoreError::CannotOpen(path.to_owned(), what));
     }
     let mut connection = Connection::open_with_flags(absolute, flags).map_err(fail)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
