@@ -296,9 +296,7 @@ fn input_of(file: &Path) -> Result<Input, Failure> {
         let length = MAGIC.len() as u64;
         open.by_ref().take(length).read_to_end(&mut begin).is_ok() && begin == MAGIC
     };
-    let is_plain = std::fs::metadata(file).is_ok_and(|what| what.is_file());
-    let open = is_plain.then(|| std::fs::File::open(file).ok()).flatten();
-    let told = match open.map(|mut open| (begins(&mut open), open)) {
+    let told = match dbdyno_files::open(file).ok().map(|mut open| (begins(&mut open), open)) {
         Some((true, mut open)) => {
             let history = read_records_from(&mut open).map_err(|bad| bad.to_string());
             history.map(|history| Input::Transactions(Box::new(history)))

@@ -7,7 +7,7 @@
 //! ```
 
 use std::fs;
-use std::io::Read as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Longer files are no configuration, nor is more of all files together.
@@ -48,15 +48,17 @@ impl Tree {
                  another; put their lines into one"
             )));
         }
-        let about = fs::metadata(&place).map_err(|error| self.unreadable(path, &error))?;
-        if !about.is_file() || about.len() > MAX_BYTES {
-            let what = "that is no configuration; name a file of at most 1 MB";
-            return Err(self.named(path, what));
-        }
-        let mut text = String::new();
-        let read = fs::File::open(&place)
-            .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
-        read.map_err(|error| self.unreadable(path, &error))?;
+        let read = dbdyno_files::read(&place, MAX_BYTES).and_then(|bytes| {
+            String::from_utf8(bytes)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+        });
+        let text = read.map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge => {
+                let what = "that is no configuration; name a file of at most 1 MB";
+                self.named(path, what)
+            }
+            _ => self.unreadable(path, &error),
+        })?;
         self.bytes += text.len() as u64;
         if self.bytes > MAX_BYTES {
             let what = "with this file there is more than 1 MB, which is no configuration";

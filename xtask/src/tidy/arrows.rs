@@ -14,6 +14,7 @@ use super::tree::Tree;
 
 /// A crate and the crates of ours that it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
+    ("files", &[]),
     ("model", &[]),
     ("stats", &["model"]),
     ("audit", &["model"]),
@@ -21,15 +22,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("check", &[]),
     ("protocols", &["cases", "check"]),
     ("workload", &["model"]),
-    ("wire", &["model"]),
+    ("wire", &["files", "model"]),
     ("rocks", &[]),
     ("replica", &["model"]),
     ("engine", &["model", "replica"]),
     ("sql", &["model", "engine"]),
     ("load", &["model", "check", "rocks", "engine", "sql", "workload", "wire"]),
     ("serve", &["model", "wire", "engine", "sql"]),
-    ("sandbox", &["model", "wire"]),
-    ("probe", &["model"]),
+    ("sandbox", &["files", "model", "wire"]),
+    ("probe", &["files", "model"]),
     ("store", &["model"]),
     ("judge", &["model", "stats", "audit", "workload"]),
     ("forecast", &["model", "stats", "workload", "judge"]),
@@ -37,6 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
+            "files",
             "model",
             "stats",
             "audit",
@@ -63,6 +65,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "files",
             "model",
             "audit",
             "cases",

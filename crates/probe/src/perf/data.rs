@@ -1,8 +1,8 @@
 //! `perf.data` as stacks of functions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::io::{BufReader, ErrorKind};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use linux_perf_data::linux_perf_event_reader::{
@@ -70,15 +70,20 @@ impl Stacks {
     }
 }
 
-/// Whether a file is one of `perf record`.
+/// Whether a file on a disk is one of `perf record`.
 ///
 /// # Errors
 /// A file that cannot be read.
 pub fn is_perf_data(file: &Path) -> std::io::Result<bool> {
+    let opened = match dbdyno_files::open(file) {
+        // What a shell hands over can be read once.
+        Err(error) if error.kind() == ErrorKind::InvalidInput => return Ok(false),
+        opened => opened?,
+    };
     let mut magic = [0; 8];
-    match File::open(file)?.read_exact(&mut magic) {
+    match opened.read_exact_at(&mut magic, 0) {
         Ok(()) => Ok(&magic == b"PERFILE2" || &magic == b"2ELIFREP"),
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -100,7 +105,7 @@ pub enum Kind {
 pub fn stacks(file: &Path, windows: &[Window], kind: Kind) -> Result<Vec<Stacks>, String> {
     let wrong = |error: linux_perf_data::Error| format!("{}: {error}", file.display());
     let unreadable = |error: std::io::Error| format!("{}: {error}", file.display());
-    let opened = File::open(file).map_err(unreadable)?;
+    let opened = dbdyno_files::open(file).map_err(unreadable)?;
     if let Some(damage) = sections::damage(&opened).map_err(unreadable)? {
         return Err(format!("{} is damaged: {damage}", file.display()));
     }
@@ -547,6 +552,13 @@ mod tests {
             std::fs::write(file.path(), text).unwrap();
             assert!(!is_perf_data(file.path()).unwrap());
         }
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        std::io::Write::write_all(&mut writer, b"main;work 3\n").unwrap();
+        drop(writer);
+        let handed = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+        assert!(!is_perf_data(Path::new(&handed)).unwrap());
+        let whole = std::io::read_to_string(reader).unwrap();
+        assert_eq!(whole, "main;work 3\n", "nothing of a pipe is taken away");
         assert!(stacks(file.path(), &[Window::whole(None)], Kind::Samples).is_err());
     }
 

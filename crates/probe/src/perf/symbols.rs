@@ -13,7 +13,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use addr2line::{Loader, demangle_auto};
@@ -30,22 +29,6 @@ const WAITS_FOR_A_PROCESSOR: &str = "[waits for a processor]";
 const KERNELS_OWN: &str = "vdso";
 /// Where debug packages of distributions put their files.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
-
-/// Where files are no files on a disk: to read one, or only to open it, does something.
-const NOT_ON_DISKS: [&str; 3] = ["/proc", "/sys", "/dev"];
-
-/// Opens a program or a library whose name stands in a profile. Whoever made the profile chose the
-/// name: pipes, devices and what the kernel makes up are neither waited for nor touched.
-fn opened(path: &Path) -> Option<File> {
-    let path = path.canonicalize().ok()?;
-    if NOT_ON_DISKS.iter().any(|place| path.starts_with(place)) || !path.is_file() {
-        return None;
-    }
-    // What it was a moment ago it may not be any more.
-    let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
-    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
-    file.metadata().ok()?.is_file().then_some(file)
-}
 
 /// Functions of all files of a profile.
 pub(super) struct Symbols<'o> {
@@ -168,7 +151,7 @@ struct Program {
 
 impl Program {
     fn open(path: &Path, build_id: Option<&Vec<u8>>) -> Option<Program> {
-        let cache = ReadCache::new(opened(path)?);
+        let cache = ReadCache::new(dbdyno_files::open(path).ok()?);
         let file = object::File::parse(&cache).ok()?;
         let own_id = file.build_id().ok()?;
         if let (Some(own), Some(sampled)) = (own_id, build_id)
@@ -179,7 +162,7 @@ impl Program {
         let beside = own_id.and_then(debug_file).filter(|path| path.exists());
         let mut table = functions(&file);
         if let Some(beside) = &beside {
-            let cache = ReadCache::new(opened(beside)?);
+            let cache = ReadCache::new(dbdyno_files::open(beside).ok()?);
             table.extend(object::File::parse(&cache).map(|file| functions(&file)).ok()?);
         }
         table.sort_by_cached_key(|(address, _, name)| (*address, plainness(name)));
@@ -250,7 +233,7 @@ fn debug_file(build_id: &[u8]) -> Option<PathBuf> {
 
 /// Which part of a file is loaded where.
 fn segments(path: &Path) -> Option<Vec<(u64, u64, u64)>> {
-    let cache = ReadCache::new(opened(path)?);
+    let cache = ReadCache::new(dbdyno_files::open(path).ok()?);
     let header = elf::FileHeader64::<object::Endianness>::parse(&cache).ok()?;
     let endian = header.endian().ok()?;
     let all = header.program_headers(endian, &cache).ok()?.iter();
@@ -267,17 +250,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_file_is_neither_waited_for_nor_opened() {
+    fn what_is_no_file_on_a_disk_has_no_functions() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("libc.so.6");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
-        let device = folder.path().join("zero");
-        std::os::unix::fs::symlink("/dev/zero", &device).unwrap();
-        for path in [&pipe, &device, Path::new("/proc/self/maps"), folder.path()] {
-            assert!(opened(path).is_none(), "{}", path.display());
+        for path in [&pipe, Path::new("/dev/zero"), Path::new("/proc/self/maps"), folder.path()] {
+            assert!(segments(path).is_none(), "{}", path.display());
         }
-        assert!(opened(&std::env::current_exe().unwrap()).is_some());
+        assert!(segments(&std::env::current_exe().unwrap()).is_some());
     }
 
     #[inline(never)]
