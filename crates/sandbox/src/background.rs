@@ -203,7 +203,7 @@ impl Background {
             launched.port = port;
             launched.write()
         };
-        let Launched { ports, socket } =
+        let Launched { ports, socket, guard } =
             Server::start_in_background(home, release, recorded, template, &mut note)?;
         if self.membership.is_none() && release.product != Product::Postgres {
             let taken = password::take_root_away(release.product, &socket);
@@ -213,6 +213,7 @@ impl Background {
             let renewed = password::renew(&self.dir, (release.product, &release.version), &socket);
             renewed.inspect_err(|_| end_processes(home, &self.dir))?;
         }
+        guard.release().map_err(SandboxError::io("release", &self.dir))?;
         Ok(launched)
     }
 

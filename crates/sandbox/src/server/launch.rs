@@ -85,23 +85,26 @@ impl Server {
 
     fn mysqld(&self) -> Command {
         let mut command = template::mysqld(&self.release, &self.work());
-        command.arg(format!("--socket={}", self.socket().display()));
-        command.arg(format!("--pid-file={}", self.work().join("pid").display()));
-        command.arg(format!("--port={}", self.port)).arg("--bind-address=127.0.0.1");
         command.args(self.settings.iter().map(|(name, value)| option(name, value)));
         let seat = self.seat.iter().flat_map(|seat| seat.settings(&self.settings));
         command.args(seat.map(|(name, value)| option(&name, &value)));
+        // Ours are the last, which count: these servers take an option by its beginning, too.
+        command.arg(format!("--socket={}", self.socket().display()));
+        command.arg(format!("--pid-file={}", self.work().join("pid").display()));
+        command.arg(format!("--port={}", self.port)).arg("--bind-address=127.0.0.1");
+        command.args(["--loose-skip-grant-tables=0", "--loose-skip-networking=0"]);
         command
     }
 
     fn postgres(&self) -> Command {
         let mut command = self.release.command(&self.release.server(), &self.work());
-        command.arg("-D").arg(self.data_dir()).arg("-k").arg(self.work());
-        command.arg("-p").arg(self.port.to_string());
-        command.args(["-c", "listen_addresses=127.0.0.1"]);
+        command.arg("-D").arg(self.data_dir());
         for (name, value) in &self.settings {
             command.arg("-c").arg(format!("{name}={value}"));
         }
+        // Ours are the last, which count.
+        command.arg("-k").arg(self.work()).arg("-p").arg(self.port.to_string());
+        command.args(["-c", "listen_addresses=127.0.0.1"]);
         command
     }
 
@@ -111,6 +114,13 @@ impl Server {
         let deadline = Deadline::after_seconds(within_s);
         let mut last = "it did not accept connections".to_owned();
         loop {
+            if let Some(address) = listener::beyond_loopback(self.pid()) {
+                // Dropped, and so killed, by whoever hears of it.
+                return Err(self.failed(format!(
+                    "listens on {address}, where other machines may reach it; leave out the \
+                     option that has it listen there"
+                )));
+            }
             match self.log_in(&self.socket_endpoint()) {
                 Ok(true) if self.has_its_port() => return Ok(true),
                 Ok(true) => last = format!("it does not listen on 127.0.0.1:{}", self.port),

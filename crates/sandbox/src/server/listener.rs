@@ -9,12 +9,15 @@
 //! that a server had before it was stopped. Who has it then could pose as our server; so a port
 //! counts only once the socket that listens there is seen in our own process.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 
 /// The state of a socket that listens (`TCP_LISTEN` of the kernel).
 const LISTENS: &str = "0A";
-/// 127.0.0.1 as the kernel writes it: four bytes, the last one first on this kind of processor.
+/// 127.0.0.1.
 const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
 
 /// Whether the socket that listens on this port of 127.0.0.1 is one of process `pid`. A wildcard
@@ -26,22 +29,67 @@ pub(crate) fn is_of(pid: u32, port: u16) -> io::Result<bool> {
     let Some(inode) = listening_inode(&fs::read_to_string("/proc/net/tcp")?, port) else {
         return Ok(false);
     };
-    let socket = format!("socket:[{inode}]");
-    let files = fs::read_dir(format!("/proc/{pid}/fd"))?.flatten();
-    Ok(files
-        .filter_map(|file| fs::read_link(file.path()).ok())
-        .any(|to| to.as_os_str() == &*socket))
+    Ok(sockets_of(pid)?.contains(&inode))
 }
 
-/// The inode of what listens there, out of a table with the columns `sl`, `local_address`,
-/// `rem_address`, `st` and, as the tenth, `inode`.
+/// An address on which process `pid` listens and which is not one of this machine alone, as far as
+/// the kernel lets us look.
+pub(crate) fn beyond_loopback(pid: u32) -> Option<SocketAddr> {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table));
+    let tables = tables.map(|table| table.unwrap_or_default());
+    let open = |table: &String| listening(table).filter(|(address, _)| !is_own(address)).collect();
+    let open: Vec<(SocketAddr, u64)> =
+        tables.iter().flat_map(|table| -> Vec<_> { open(table) }).collect();
+    // Most of the time nobody has such a socket, or some have, who are not ours.
+    let ours = if open.is_empty() { HashSet::new() } else { sockets_of(pid).unwrap_or_default() };
+    open.into_iter().find(|(_, inode)| ours.contains(inode)).map(|(address, _)| address)
+}
+
+fn is_own(address: &SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
+/// The inodes of a process' sockets.
+fn sockets_of(pid: u32) -> io::Result<HashSet<u64>> {
+    let files = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"))?.flatten();
+    let inode = |to: &Path| to.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
+    Ok(files.filter_map(|file| inode(&fs::read_link(file.path()).ok()?)).collect())
+}
+
+/// The inode of what listens on this port of 127.0.0.1.
 fn listening_inode(table: &str, port: u16) -> Option<u64> {
-    let address = format!("{:08X}:{port:04X}", u32::from_ne_bytes(LOOPBACK));
-    table.lines().find_map(|line| {
+    let ours = SocketAddr::from((LOOPBACK, port));
+    listening(table).find(|(address, _)| *address == ours).map(|(_, inode)| inode)
+}
+
+/// What listens, and its inode, out of a table of IPv4 or IPv6 with the columns `sl`,
+/// `local_address`, `rem_address`, `st` and, as the tenth, `inode`.
+fn listening(table: &str) -> impl Iterator<Item = (SocketAddr, u64)> {
+    table.lines().filter_map(|line| {
         let mut words = line.split_whitespace().skip(1);
-        let is_there = words.next() == Some(&address) && words.nth(1) == Some(LISTENS);
-        is_there.then(|| words.nth(5)?.parse().ok())?
+        let (ip, port) = words.next()?.split_once(':')?;
+        if words.nth(1)? != LISTENS {
+            return None;
+        }
+        let port = u16::from_str_radix(port, 16).ok()?;
+        Some((SocketAddr::new(address(ip)?, port), words.nth(5)?.parse().ok()?))
     })
+}
+
+/// An address as the kernel writes it: in words of four bytes, each as this processor has numbers.
+fn address(digits: &str) -> Option<IpAddr> {
+    let word = |at: usize| u32::from_str_radix(digits.get(at..at + 8)?, 16).ok();
+    match digits.len() {
+        8 => Some(Ipv4Addr::from(word(0)?.to_ne_bytes()).into()),
+        32 => {
+            let mut bytes = [0; 16];
+            for (number, part) in bytes.chunks_exact_mut(4).enumerate() {
+                part.copy_from_slice(&word(number * 8)?.to_ne_bytes());
+            }
+            Some(Ipv6Addr::from(bytes).into())
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +113,24 @@ mod tests {
         assert!(is_of(std::process::id(), port).unwrap());
         drop(listener);
         assert!(!is_of(std::process::id(), port).unwrap(), "nobody listens any more");
+    }
+
+    #[test]
+    fn who_listens_where_others_can_reach_it_is_found() {
+        let own = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        assert_eq!(beyond_loopback(std::process::id()), None);
+        for address in ["0.0.0.0", "::"] {
+            // A machine without IPv6 has nothing to find there.
+            let Ok(listener) = TcpListener::bind((address, 0)) else { continue };
+            assert_eq!(beyond_loopback(std::process::id()), listener.local_addr().ok());
+            let stranger = child::tool("sleep").arg("600").spawn().map(|mut stranger| {
+                let found = beyond_loopback(stranger.id());
+                stranger.kill().and_then(|()| stranger.wait()).unwrap();
+                found
+            });
+            assert_eq!(stranger.unwrap(), None, "a child that has nothing of it");
+        }
+        drop(own);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 
 mod counted;
 mod files;
+mod guard;
 mod images;
 mod launch;
 mod listener;
@@ -51,6 +52,7 @@ use crate::upgrade::{Undone, upgrade_path};
 use crate::valgrind::Valgrind;
 
 pub(crate) use files::{copy_data, lay_out, remove_shared_memory};
+use guard::Guard;
 pub(crate) use launch::tell_database;
 pub(crate) use node::Node;
 pub(crate) use reach::{connect, ending_signal, free_port, own_security, socket_in};
@@ -134,6 +136,8 @@ pub(crate) struct Launched {
     pub(crate) ports: Ports,
     /// By which it is asked.
     pub(crate) socket: Endpoint,
+    /// To be released when the server is known to be what it should be.
+    pub(crate) guard: Guard,
 }
 
 /// Whether a server has the ports that it was to have.
@@ -290,6 +294,7 @@ impl Server {
         for _ in 0..PORTS {
             note(server.port)?;
             server.spawn()?;
+            let guard = Guard::over(server.pid()).map_err(SandboxError::spawn("sh"))?;
             if server.wait_until_ready()? {
                 if is_new {
                     server.tell_database()?;
@@ -297,7 +302,7 @@ impl Server {
                 if let Some(kept) = server.kept.take() {
                     kept.let_go();
                 }
-                return Ok(Launched { ports, socket: server.socket_endpoint() });
+                return Ok(Launched { ports, socket: server.socket_endpoint(), guard });
             }
             ports = Ports::Lost;
             server.change_ports()?;

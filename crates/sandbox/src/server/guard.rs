@@ -1,0 +1,64 @@
+//! What ends a background server whose start we do not live to see.
+//!
+//! ```text
+//!   dbdyno ── spawns ──▶ server, which is to outlive us
+//!     └────── spawns ──▶ guard ◀── a pipe from us: "ready", or its end, which kills the server
+//! ```
+//!
+//! Until its first login a server may listen where it should not, with accounts that it should not
+//! have: nobody has looked yet. Whoever kills us then, with whatever signal, closes the pipe.
+
+use std::io::{self, Write as _};
+use std::process::{Child, Stdio};
+
+use crate::child;
+
+/// A process that kills another one when this is dropped, or when we end; see [`Guard::release`].
+pub(crate) struct Guard {
+    shell: Child,
+}
+
+impl Guard {
+    /// Guards the process with this number, a child of ours.
+    pub(super) fn over(pid: u32) -> io::Result<Guard> {
+        let mut command = child::tool("sh");
+        command.args(["-c", "read -r word || kill -KILL \"$1\"", "sh"]).arg(pid.to_string());
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        child::outlive(&mut command);
+        Ok(Guard { shell: command.spawn()? })
+    }
+
+    /// The server is what it should be, and is left to itself.
+    pub(crate) fn release(mut self) -> io::Result<()> {
+        self.shell.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(b"ready\n"))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(self.shell.stdin.take());
+        let _ended = self.shell.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Identity;
+
+    #[test]
+    fn what_was_not_seen_to_be_ready_ends_with_its_guard() {
+        for is_ready in [false, true] {
+            let mut server = child::tool("sleep").arg("600").spawn().unwrap();
+            let identity = Identity::of(server.id().try_into().unwrap()).unwrap();
+            let guard = Guard::over(server.id()).unwrap();
+            match is_ready {
+                true => guard.release().unwrap(),
+                false => drop(guard),
+            }
+            assert_eq!(identity.lives(), is_ready);
+            server.kill().unwrap();
+            server.wait().unwrap();
+        }
+    }
+}
