@@ -114,8 +114,9 @@ impl fmt::Display for LabError {
             | LabError::Profile(text) => f.write_str(text),
             LabError::Foreign(run) => write!(
                 f,
-                "run {run} was not begun from this home, or was changed since; what it names is \
-                 not started, and none of its statements is sent; if you trust whoever wrote it: \
+                "run {run} was not begun from this home, was changed since, or lies where \
+                 others can change it; what it names is not started, and none of its statements is \
+                 sent; if you trust whoever wrote it: \
                  `dbdyno resume {run} --trust-store`, or `dbdyno explain {run} --trust-store`"
             ),
             LabError::Busy(run, pid) => {

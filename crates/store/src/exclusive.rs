@@ -1,10 +1,14 @@
 //! Whether nobody else can change a file while we have it open.
 //!
 //! ```text
-//!   DIRECTORY        ours or root's; others may write to it only where it is sticky
+//!   DIRECTORY        ours or root's, and nobody else may make files in it
+//!   those above it   ours or root's; others may write to them only where they are sticky
 //!   FILE             a file of ours or root's, with one name, that nobody else may write to
 //!   FILE-wal, -shm   the same: SQLite takes what is in them for the content of FILE
 //! ```
+//!
+//! In `/tmp` somebody could make `FILE-wal` a moment before SQLite does, and rename it once SQLite
+//! has opened it: no look at names tells that.
 //!
 //! A file may be looked at that fails this, and written to, as a user of a container does in a
 //! directory of the host. What it says is not carried out.
@@ -23,7 +27,12 @@ const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
 pub(crate) fn is_ours_alone(path: &Path) -> bool {
     let Ok(absolute) = std::path::absolute(path) else { return false };
     let files = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&absolute, ending));
-    files.iter().all(|file| is_file_of_ours(file)) && is_directory_of_ours(&absolute)
+    let nobody_else_adds = absolute.parent().is_some_and(|directory| {
+        fs::metadata(directory).is_ok_and(|found| found.mode() & OTHERS_WRITE == 0)
+    });
+    nobody_else_adds
+        && files.iter().all(|file| is_file_of_ours(file))
+        && is_directory_of_ours(&absolute)
 }
 
 /// What lies beside a store and is of somebody else than the store and us: SQLite would take it for
@@ -103,6 +112,12 @@ mod tests {
         set(folder.path(), 0o777);
         assert!(!is_ours_alone(&path), "the file can be exchanged");
         set(folder.path(), 0o1777);
+        assert!(!is_ours_alone(&path), "a log can be put beside it");
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        set(&inner, 0o700);
+        fs::rename(&path, inner.join("store.db")).unwrap();
+        let path = inner.join("store.db");
         assert!(is_ours_alone(&path));
         set(&path, 0o660);
         assert!(!is_ours_alone(&path));
