@@ -170,7 +170,7 @@ pub(crate) fn still(
         StillShape::Csv => dbdyno_report::arms_csv(&view),
         StillShape::Json => dbdyno_report::arms_json(&view),
     };
-    output::write_page(&still.path, text)
+    output::write_still(&still.path, &text)
 }
 
 /// A stored run as it is to be judged: whole, or two of its arms.

@@ -42,8 +42,10 @@ pub(crate) fn by_users_umask<T>(work: impl FnOnce() -> T) -> T {
 
 /// Writes a file that the user named. A link that another account has put on the way is not
 /// followed: in a directory that everybody may write to, it would say which file of ours is
-/// overwritten. Nor is a pipe of another account waited for.
+/// overwritten. Nor is a pipe of another account waited for, nor a file of another account written
+/// where everybody can make files.
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    refuse_a_file_of_strangers(path).map_err(|error| unwritten(path, error))?;
     put(path, bytes.as_ref(), File::options().write(true).create(true).truncate(true))
 }
 
@@ -64,25 +66,46 @@ fn put(path: &Path, bytes: &[u8], options: &mut OpenOptions) -> Result<(), Failu
     write().map_err(|error| unwritten(path, error))
 }
 
-/// Looks at the path and at each directory on the way to it.
-fn refuse_links_of_strangers(path: &Path) -> io::Result<()> {
+/// Looks at the path and at each directory on the way to it: links and pipes that another account
+/// has made lead to it.
+pub(crate) fn refuse_links_of_strangers(path: &Path) -> io::Result<()> {
     for place in std::path::absolute(path)?.ancestors() {
         let Ok(found) = std::fs::symlink_metadata(place) else { continue };
-        let is_ours = [0, nix::unistd::geteuid().as_raw()].contains(&found.uid());
+        let is_ours = is_ours(&found);
         let kind = match () {
             () if found.is_symlink() => "a link",
             () if found.file_type().is_fifo() => "a pipe",
             () => continue,
         };
         if !is_ours {
-            let text = format!(
-                "{} is {kind} that another account has made; name a file in a directory of your own",
-                place.display()
-            );
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+            return Err(of_a_stranger(place, kind));
         }
     }
     Ok(())
+}
+
+/// In a directory where everybody can make files, who made one reads what is written into it.
+fn refuse_a_file_of_strangers(path: &Path) -> io::Result<()> {
+    let path = std::path::absolute(path)?;
+    let is_of_a_stranger = path.parent().is_some_and(is_open_to_all)
+        && std::fs::symlink_metadata(&path).is_ok_and(|found| !is_ours(&found));
+    if is_of_a_stranger { Err(of_a_stranger(&path, "a file")) } else { Ok(()) }
+}
+
+fn is_ours(found: &std::fs::Metadata) -> bool {
+    [0, nix::unistd::geteuid().as_raw()].contains(&found.uid())
+}
+
+fn of_a_stranger(place: &Path, kind: &str) -> io::Error {
+    let text = format!(
+        "{} is {kind} that another account has made; name a file in a directory of your own",
+        place.display()
+    );
+    io::Error::new(io::ErrorKind::PermissionDenied, text)
+}
+
+fn is_open_to_all(directory: &Path) -> bool {
+    std::fs::metadata(directory).is_ok_and(|found| found.mode() & 0o002 != 0)
 }
 
 /// Makes a directory that the user named, and those above it.

@@ -4,7 +4,8 @@
 //!   text of ours and of servers ──▶ plain ──▶ stdout, stderr
 //!                                     ├─ what steers a terminal ──▶ U+FFFD; colours of ours stay
 //!                                     ├─ `::error`, `##vso[` …  ──▶ no command of a CI's runner
-//!                                     └─ talk of more than 16 000 characters ──▶ cut
+//!                                     └─ talk: more than 16 000 characters ──▶ cut; a password
+//!                                        that a server repeats ──▶ `***`
 //! ```
 //!
 //! What comes from outside is made harmless where it enters (`model::foreign`) and where a report
@@ -14,9 +15,10 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use dbdyno_model::foreign::{self, bounded, steers};
-use dbdyno_model::{Comparison, Gate, History, Run};
+use dbdyno_model::{Comparison, Gate, History, Run, Secret};
 use dbdyno_report::{COLOUR_SEQUENCES, Colour, HistoryExtent, Order, TextStyle, View};
 
 use crate::args::{Color, Format, Section, Shape, Told, ToldFormat};
@@ -90,9 +92,35 @@ fn write(text: &str, admitted: Admitted) -> Result<(), Failure> {
         .map_err(|error| Failure::Write("to stdout".to_owned(), error))
 }
 
+/// Passwords of this process, of its accounts on servers that others run.
+static PASSWORDS: Mutex<Vec<Secret>> = Mutex::new(Vec::new());
+/// Shorter ones are words: to take them out of a message would show them.
+const PASSWORD_CHARS_LEAST: usize = 8;
+
+/// Has no message show this password, whoever repeats it: a server may, in an error.
+pub(crate) fn hide(password: &Secret) {
+    if password.expose().chars().count() >= PASSWORD_CHARS_LEAST {
+        let mut known = PASSWORDS.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.contains(password) {
+            known.push(password.clone());
+        }
+    }
+}
+
+fn without_passwords(text: &str) -> Cow<'_, str> {
+    let known = PASSWORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    known.iter().map(Secret::expose).fold(Cow::Borrowed(text), |text, password| {
+        match text.contains(password) {
+            true => Cow::Owned(text.replace(password, "***")),
+            false => text,
+        }
+    })
+}
+
 /// Says something to whoever watches. Whether somebody still does changes nothing in what is done.
 pub(crate) fn say(text: &str) {
-    let text = bounded(text, TALK_MOST);
+    let text = without_passwords(text);
+    let text = bounded(&text, TALK_MOST);
     let _ = std::io::stderr().lock().write_all(line(&text, Admitted::Nothing).as_bytes());
 }
 
@@ -248,6 +276,12 @@ pub(crate) fn history(
     print_styled(&text, &style)
 }
 
+/// Writes what may be printed by a program of others, such as the runner of a workflow, and says
+/// where it is.
+pub(crate) fn write_still(path: &Path, text: &str) -> Result<(), Failure> {
+    write_page(path, plain(text, Admitted::Nothing).into_owned())
+}
+
 /// Writes a page and says where it is.
 pub(crate) fn write_page(path: &Path, page: String) -> Result<(), Failure> {
     let shown = path.display().to_string();
@@ -282,5 +316,13 @@ mod tests {
             "a\n: :error::b\n# #[error]c\nx # #vso[task.setvariable]d # #teamcity[e]\nf::g"
         );
         assert_eq!(plain("::notice title=a::b\n", Admitted::Commands), "::notice title=a::b\n");
+    }
+
+    #[test]
+    fn no_message_shows_a_password_that_a_server_repeats() {
+        hide(&Secret::new("correct-horse"));
+        hide(&Secret::new("mysql"));
+        let said = "mysql says: denied (using password correct-horse, correct-horse)";
+        assert_eq!(without_passwords(said), "mysql says: denied (using password ***, ***)");
     }
 }

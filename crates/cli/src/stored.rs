@@ -124,5 +124,5 @@ fn still_of_two(
             return arms::still(still, run, &dbdyno_judge::as_arms(run, comparison), order);
         }
     };
-    output::write_page(&still.path, text)
+    output::write_still(&still.path, &text)
 }

@@ -26,14 +26,14 @@
 
 use std::fmt;
 use std::fs;
-use std::io::Read as _;
+use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{ArmSpec, Dialect, PasswordKey, Secret, ServerUrl, Target, Transport};
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{files, output};
 
 mod libpq;
 mod my_cnf;
@@ -97,6 +97,7 @@ pub(crate) fn fill_again(arm: &mut ArmSpec) -> Result<(), Failure> {
     if url.password.is_none() && prompt::is_possible() && dbdyno_lab::wants_password(url) {
         url.password = prompt::ask(&format!("password for {shown}: "))?.map(Secret::new);
     }
+    url.password.iter().for_each(output::hide);
     Ok(())
 }
 
@@ -222,6 +223,7 @@ fn fill_postgres(url: &mut ServerUrl) -> Result<(), Failure> {
 /// to whom a password goes.
 fn read_service(path: &Path) -> Result<Option<String>, String> {
     let Ok(about) = fs::metadata(path) else { return Ok(None) };
+    files::refuse_links_of_strangers(path).map_err(|error| error.to_string())?;
     let is_of_others = about.permissions().mode() & 0o022 != 0
         || ![0, nix::unistd::geteuid().as_raw()].contains(&about.uid());
     if is_of_others {
@@ -270,15 +272,13 @@ fn read(path: &Path, readers: Readers) -> Result<Option<Vec<u8>>, Wrong> {
         output::say(&format!("note   {path} is not used: {which}; chmod 600 {path}"));
         return Ok(None);
     }
-    let mut bytes = Vec::new();
-    let read =
-        fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
-    match read {
-        Err(error) => Err(wrong(format!("{error}; make it readable, or take it away"))),
-        Ok(count) if count as u64 > MAX_BYTES => {
+    match dbdyno_files::read(path, MAX_BYTES) {
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
             Err(wrong("it is larger than 1 MB and keeps no passwords; take it away".to_owned()))
         }
-        Ok(_) => Ok(Some(bytes)),
+        read => read.map(Some).map_err(|error| {
+            wrong(format!("{error}; make it a file that can be read, or take it away"))
+        }),
     }
 }
 

@@ -208,6 +208,16 @@ fn no_link_of_another_account_is_written_through() {
     let done = finish(summary);
     assert!(done.err.contains("a link that another account has made"), "{done:?}");
     assert!(!at("ours/summary").exists());
+    // Nor does somebody get a page who has made its file where everybody can make files.
+    fs::create_dir(at("open")).unwrap();
+    fs::write(at("open/dbdyno.1"), "theirs").unwrap();
+    lchown(at("open/dbdyno.1"), Some(65_534), None).unwrap();
+    for (mode, code) in [(0o755, 0), (0o1777, 2)] {
+        fs::set_permissions(at("open"), fs::Permissions::from_mode(mode)).unwrap();
+        let done = home.dbdyno(["man".as_ref(), at("open").as_os_str()]);
+        assert_eq!(done.code, code, "{done:?}");
+        assert_eq!(done.err.contains("a file that another account has made"), code == 2);
+    }
     // A link of one's own is followed.
     symlink(at("ours"), at("mine")).unwrap();
     let done = home.dbdyno(["man".as_ref(), at("mine").as_os_str()]);
