@@ -339,8 +339,10 @@ fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<V
             }
             Some(stacks) => stacks.collapsed,
             // Names of functions may have any bytes.
-            None => String::from_utf8_lossy(&input::read(file, PROFILE_MOST).map_err(wrong)?)
-                .into_owned(),
+            None => {
+                let bytes = input::read(file, PROFILE_MOST).map_err(wrong)?;
+                input::decoded(bytes, PROFILE_MOST).map_err(wrong)?
+            }
         };
         Ok(Side { name: shown, stacks, operations: *operations })
     };

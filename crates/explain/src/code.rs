@@ -6,6 +6,7 @@
 //! profiles are: exact, plain, and renamed by callers and callees.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use dbdyno_model::{Arm, CodeChange, Counts, Match, PerArm};
 
@@ -15,11 +16,11 @@ use crate::profile::{Measure, MeasureUnit, Profile, matched_names};
 /// What has no name is left out, and so is what did not change.
 pub fn code_changes(counts: &Counts, load: &str) -> Vec<CodeChange> {
     let profiles = PerArm::from_fn(|arm| profile(counts, load, arm));
-    let own = |arm: Arm, names: &[String]| -> f64 {
+    let own = |arm: Arm, names: &[Arc<str>]| -> f64 {
         names.iter().filter_map(|name| profiles[arm].own.get(name)).sum()
     };
     let pairs = matched_names(&profiles.base, &profiles.test);
-    let change = |(names, matched): (PerArm<Vec<String>>, Match)| CodeChange {
+    let change = |(names, matched): (PerArm<Vec<Arc<str>>>, Match)| CodeChange {
         own_per_op: own(Arm::Test, &names.test) - own(Arm::Base, &names.base),
         name: named(&names, matched),
         matched,
@@ -31,25 +32,25 @@ pub fn code_changes(counts: &Counts, load: &str) -> Vec<CodeChange> {
     changes
 }
 
-fn named(names: &PerArm<Vec<String>>, matched: Match) -> String {
-    let first = |arm: Arm| names[arm].first().cloned().unwrap_or_default();
+fn named(names: &PerArm<Vec<Arc<str>>>, matched: Match) -> String {
+    let first = |arm: Arm| names[arm].first().map_or("", |name| name);
     match matched {
         Match::Renamed => format!("{} → {}", first(Arm::Base), first(Arm::Test)),
-        _ if names.base.is_empty() => first(Arm::Test),
-        Match::Exact | Match::Plain | Match::Alone => first(Arm::Base),
+        _ if names.base.is_empty() => first(Arm::Test).to_owned(),
+        Match::Exact | Match::Plain | Match::Alone => first(Arm::Base).to_owned(),
     }
 }
 
 /// Counts as a profile, whose samples are instructions.
 fn profile(counts: &Counts, load: &str, arm: Arm) -> Profile {
-    let mut own: BTreeMap<String, f64> = BTreeMap::new();
+    let mut own: BTreeMap<Arc<str>, f64> = BTreeMap::new();
     let functions = counts.functions.iter().filter(|one| one.load == load);
     for one in functions.filter(|one| one.arm == arm.into() && !one.name.is_empty()) {
-        *own.entry(one.name.clone()).or_default() += one.own_per_op;
+        *own.entry(one.name.as_str().into()).or_default() += one.own_per_op;
     }
     let calls = counts.calls.iter().filter(|one| one.load == load && one.arm == arm.into());
     let call = |one: &dbdyno_model::CallCount| {
-        ((one.caller.clone(), one.callee.clone()), one.inclusive_per_op)
+        ((one.caller.as_str().into(), one.callee.as_str().into()), one.inclusive_per_op)
     };
     let (by_caller, total) = (calls.map(call).collect(), own.values().sum());
     Profile {

@@ -1,4 +1,5 @@
 //! What servers recorded, read and explained.
 
 mod deadlocks;
+mod memory;
 mod recorded;

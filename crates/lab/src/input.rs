@@ -81,7 +81,9 @@ pub fn decoded(bytes: Vec<u8>, most: u64) -> io::Result<String> {
         [0xff, 0xfe, ..] => utf16(u16::from_le_bytes),
         [0xfe, 0xff, ..] => utf16(u16::from_be_bytes),
         [0xef, 0xbb, 0xbf, text @ ..] => String::from_utf8_lossy(text).into_owned(),
-        text => String::from_utf8_lossy(text).into_owned(),
+        // What is text already is not copied: it may be large.
+        _ => String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
     })
 }
 

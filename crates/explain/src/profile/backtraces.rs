@@ -12,10 +12,15 @@
 //!
 //! Threads are looked at whether they work or wait, so that these are no profiles of a processor.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
+use super::stack::{Stack, cut};
+
+/// Threads of a process, at most: Linux numbers 4 million, and servers have some thousand.
+const THREADS_MOST: usize = 200_000;
 
 /// Whether a line is one of gdb's.
 pub(super) fn is_of_gdb(line: &str) -> bool {
@@ -49,33 +54,37 @@ pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&[&str], f64),
 ) -> Result<Form, ProfileError> {
-    let mut frames: Vec<String> = Vec::new();
+    let mut stack = Stack::default();
     let (mut seen, mut samples, mut stacks) = (HashSet::new(), 1_u64, 0_u64);
-    let mut give = |frames: &mut Vec<String>| {
-        if !frames.is_empty() {
-            stacks += 1;
-            frames.reverse();
-            take(&frames.iter().map(String::as_str).collect::<Vec<_>>(), 1.0);
-            frames.clear();
-        }
+    let mut give = |stack: &mut Stack<'_>| {
+        stacks += u64::from(!stack.is_empty());
+        stack.give(1.0, take);
     };
-    for (_, line) in filled(text) {
+    for (number, line) in filled(text) {
         if is_thread(line) {
-            give(&mut frames);
+            give(&mut stack);
             // The identity of a thread stands behind its number, which gdb may give anew.
             if !seen.insert(line.trim()) {
                 samples += 1;
                 seen.clear();
                 seen.insert(line.trim());
+            } else if seen.len() > THREADS_MOST {
+                let what = format!(
+                    "more than {THREADS_MOST} threads in one sample, which no program has; give \
+                     what gdb has printed of one process"
+                );
+                return Err(ProfileError::new(number, what));
             }
-        } else if let Some((number, rest)) = number_of_frame(line) {
-            if number == 0 {
-                give(&mut frames);
+        } else if let Some((place, rest)) = number_of_frame(line) {
+            if place == 0 {
+                give(&mut stack);
             }
-            frames.extend(function(rest));
+            if let Some(function) = function(rest) {
+                stack.push(number, function)?;
+            }
         }
     }
-    give(&mut frames);
+    give(&mut stack);
     let threads = stacks as f64 / samples as f64;
     let threads = match samples {
         1 => format!("1 sample of {stacks} threads"),
@@ -95,7 +104,7 @@ fn of_threads(taken_for: String) -> Form {
 }
 
 /// The function of a frame: `0x… in NAME (ARGUMENTS) at FILE:LINE`; nothing for what is none.
-fn function(frame: &str) -> Option<String> {
+fn function(frame: &str) -> Option<Cow<'_, str>> {
     let has_address = frame.starts_with("0x");
     let text = match has_address {
         true => {
@@ -115,13 +124,13 @@ fn function(frame: &str) -> Option<String> {
     let (name, rest) = text.split_at(end_of_name(text));
     let name = versionless(name.trim());
     if name != "??" && name != "n/a" {
-        return (!name.is_empty()).then(|| name.to_owned());
+        return (!name.is_empty()).then_some(Cow::Borrowed(name));
     }
     let file = file.or_else(|| Some(rest.split_once(" from ")?.1.trim()));
     // coredumpctl: `(libc.so.6 + 0x6d7e9)`
     let file = file.or_else(|| Some(rest.split_once('(')?.1.split_once(" + ")?.0));
     let file = file.map(|file| file.rsplit('/').next().unwrap_or(file));
-    Some(format!("[{}]", file.unwrap_or("unknown")))
+    Some(format!("[{}]", cut(file.unwrap_or("unknown"))).into())
 }
 
 /// Where the arguments begin: the first ` (` outside of templates.
@@ -179,8 +188,8 @@ pub(super) fn each_sum(
         };
         threads += count;
         stacks += 1;
-        let names: Vec<String> = stack.split(',').rev().filter_map(name).collect();
-        take(&names.iter().map(String::as_str).collect::<Vec<_>>(), count as f64);
+        let names: Vec<Cow<'_, str>> = stack.split(',').rev().filter_map(name).collect();
+        take(&names.iter().map(Cow::as_ref).collect::<Vec<_>>(), count as f64);
     }
     Ok(of_threads(format!("pt-pmp, {stacks} stacks of {threads} threads")))
 }
@@ -192,7 +201,7 @@ fn is_date(line: &str) -> bool {
 }
 
 /// The function, without its file or the line of its source: `MDL_wait::timed_wait(mdl.cc:1837)`.
-fn name(text: &str) -> Option<String> {
+fn name(text: &str) -> Option<Cow<'_, str>> {
     let text = versionless(text.trim());
     let (text, file) = match text.rsplit_once('(') {
         Some((name, place)) if is_place(place) => (name, None),
@@ -201,10 +210,10 @@ fn name(text: &str) -> Option<String> {
     };
     match text.split_once("::??") {
         _ if text.is_empty() => None,
-        Some((file, "")) => Some(format!("[{file}]")),
-        _ if text == "??" && file.is_some() => file.map(|file| format!("[{file}]")),
-        _ if text == "??" => Some("[unknown]".to_owned()),
-        _ => Some(text.to_owned()),
+        Some((file, "")) => Some(format!("[{}]", cut(file)).into()),
+        _ if text == "??" && file.is_some() => file.map(|file| format!("[{}]", cut(file)).into()),
+        _ if text == "??" => Some("[unknown]".into()),
+        _ => Some(text.into()),
     }
 }
 

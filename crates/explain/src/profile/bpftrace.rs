@@ -12,9 +12,12 @@
 //!
 //! A map does not tell what it counts, and two of them cannot be added up.
 
+use std::borrow::Cow;
+
 use super::filled::filled;
 use super::form::{Form, Measure, ProfileError, Weighing};
 use super::perf_script;
+use super::stack::Stack;
 
 /// Whether a line begins a map: `@name[`.
 pub(super) fn is_of_bpftrace(line: &str) -> bool {
@@ -32,7 +35,7 @@ pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&[&str], f64),
 ) -> Result<Form, ProfileError> {
-    let mut frames: Vec<String> = Vec::new();
+    let mut stack = Stack::default();
     let (mut map, mut stacks, mut begun) = (None, 0_u64, None);
     for (number, line) in filled(text) {
         let wrong = |what: &str| ProfileError::new(number, what);
@@ -63,19 +66,16 @@ pub(super) fn each_stack(
         };
         // Names of processes stand before the stack, or behind it and a comma.
         let is_key = inner.trim_start().starts_with(',') || (is_first && count.is_none());
-        let is_frame = !is_key;
-        frames.extend(Some(inner).filter(|_| is_frame).and_then(frame));
+        if let Some(frame) = Some(inner).filter(|_| !is_key).and_then(frame) {
+            stack.push(number, frame)?;
+        }
         let Some(count) = count else { continue };
         let count: u64 = count.parse().map_err(|_| {
             wrong("behind a stack stands how often it was counted: `]: 12`; histograms are none")
         })?;
         begun = None;
-        if !frames.is_empty() {
-            stacks += 1;
-            frames.reverse();
-            take(&frames.iter().map(String::as_str).collect::<Vec<_>>(), count as f64);
-            frames.clear();
-        }
+        stacks += u64::from(!stack.is_empty());
+        stack.give(count as f64, take);
     }
     if let Some(number) = begun {
         let what = "this stack has no end: `]: 12`; give all that bpftrace has printed";
@@ -91,7 +91,7 @@ pub(super) fn each_stack(
 }
 
 /// `finish_task_switch+106`, `0x7f3a`, or with `perf`: `7f3a main+0x1a (/usr/bin/x)`.
-fn frame(line: &str) -> Option<String> {
+fn frame(line: &str) -> Option<Cow<'_, str>> {
     let line = line.trim().trim_end_matches(',').trim_end();
     if line.is_empty() || line.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -105,5 +105,5 @@ fn frame(line: &str) -> Option<String> {
         !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit())
     };
     let name = line.rsplit_once('+').filter(is_offset).map_or(line, |(name, _)| name);
-    Some(if name.starts_with("0x") { "[unknown]".to_owned() } else { name.to_owned() })
+    Some(if name.starts_with("0x") { "[unknown]".into() } else { name.into() })
 }

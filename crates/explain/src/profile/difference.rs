@@ -8,6 +8,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use dbdyno_model::{
     Arm, FlameNode, FunctionDifference, Interval, Match, PerArm, ProfileDifference, ProfileScale,
@@ -185,7 +186,7 @@ fn operations(profiles: &[Weighed], scale: ProfileScale) -> Vec<f64> {
     profiles.iter().map(of).collect()
 }
 
-fn samples(profile: &Profile, names: &[String]) -> f64 {
+fn samples(profile: &Profile, names: &[Arc<str>]) -> f64 {
     // A sum of nothing is -0.
     names.iter().filter_map(|name| profile.own.get(name)).fold(0.0, |sum, own| sum + own)
 }
@@ -256,12 +257,12 @@ impl Costs<'_> {
         };
         let error = (variance(Arm::Base) + variance(Arm::Test)).sqrt();
         let weighted = cost.test - cost.base;
-        let name = |arm: Arm| pair.names[arm].first().cloned().unwrap_or_default();
+        let name = |arm: Arm| pair.names[arm].first().map_or("", |name| name);
         FunctionDifference {
             name: match pair.matched {
                 Match::Renamed => format!("{} → {}", name(Arm::Base), name(Arm::Test)),
-                _ if pair.names.base.is_empty() => name(Arm::Test),
-                _ => name(Arm::Base),
+                _ if pair.names.base.is_empty() => name(Arm::Test).to_owned(),
+                _ => name(Arm::Base).to_owned(),
             },
             matched: pair.matched,
             share: PerArm::from_fn(|arm| seen[arm] / self.sums[arm].total),
@@ -323,10 +324,10 @@ impl<'p> Callers<'p> {
     }
 
     /// Who calls these functions most, but for themselves.
-    fn main(&self, names: &[String]) -> Option<&'p str> {
+    fn main(&self, names: &[Arc<str>]) -> Option<&'p str> {
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
-        let all = names.iter().filter_map(|name| self.0.get(name.as_str())).flatten();
-        for (caller, samples) in all.filter(|(caller, _)| !names.iter().any(|name| name == caller))
+        let all = names.iter().filter_map(|name| self.0.get(&**name)).flatten();
+        for (caller, samples) in all.filter(|(caller, _)| !names.iter().any(|name| **name == **caller))
         {
             *sums.entry(caller).or_default() += samples;
         }
@@ -446,7 +447,7 @@ mod tests {
     #[test]
     fn samples_are_as_many_as_there_were_whatever_their_weight() {
         let heavy = |one: &Weighed| {
-            let scaled = |sums: &BTreeMap<String, f64>| {
+            let scaled = |sums: &BTreeMap<Arc<str>, f64>| {
                 sums.iter().map(|(name, own)| (name.clone(), own * 1_001_001.0)).collect()
             };
             let Profile { own, by_caller, total, .. } = &one.profile;

@@ -11,6 +11,7 @@
 //! its own width.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use dbdyno_model::{Arm, FlameNode, PerArm};
 
@@ -20,6 +21,8 @@ use super::read::each_stack;
 
 /// Frames narrower than this share of the widest one are told within their callers only.
 const LEAST: f64 = 0.0005;
+/// Functions under all that called them, at most: a hundred profiles of a server have some million.
+const FRAMES_MOST: usize = 4_000_000;
 /// A function in which so much of each side runs is where stacks begin.
 const COMMON_LEAST: f64 = 0.3;
 /// What stands below all stacks.
@@ -36,7 +39,7 @@ pub(super) struct Text<'t> {
 /// all profiles each side is a whole of its own.
 ///
 /// # Errors
-/// The first line that is no stack.
+/// The first line that is no stack, and more stacks than a page can show.
 pub(super) fn tree(
     sides: &PerArm<Vec<Text<'_>>>,
     pairs: &[Pair],
@@ -52,6 +55,13 @@ pub(super) fn tree(
                 frames.add(arm, names.of(arm, stack), &common, count);
             })?;
         }
+    }
+    if frames.frames.len() > FRAMES_MOST {
+        let what = format!(
+            "its stacks have more than {FRAMES_MOST} different beginnings, too many for a page; \
+             leave out --report"
+        );
+        return Err(ProfileError::new(0, what));
     }
     let is_known = sides.base.iter().chain(&sides.test).all(|text| text.operations.is_some());
     let times = match is_known {
@@ -106,11 +116,11 @@ struct Named {
 /// By what name a function of a side is known in the tree.
 struct Names<'p> {
     renamed: PerArm<HashMap<&'p str, &'p str>>,
-    known: PerArm<HashMap<String, Named>>,
+    known: PerArm<HashMap<Arc<str>, Named>>,
     /// By number.
-    shown: Vec<String>,
-    keys: Vec<String>,
-    number_of_key: HashMap<String, u32>,
+    shown: Vec<Arc<str>>,
+    keys: Vec<Arc<str>>,
+    number_of_key: HashMap<Arc<str>, u32>,
     /// The stack that was asked for last, kept to be used again.
     stack: Vec<Named>,
 }
@@ -122,7 +132,7 @@ impl<'p> Names<'p> {
             let Some(first) = pair.names.base.first().or(pair.names.test.first()) else { continue };
             for arm in Arm::BOTH {
                 let others = pair.names[arm].iter().filter(|name| *name != first);
-                renamed[arm].extend(others.map(|name| (name.as_str(), first.as_str())));
+                renamed[arm].extend(others.map(|name| (&**name, &**first)));
             }
         }
         Names {
@@ -150,9 +160,9 @@ impl<'p> Names<'p> {
 
     fn meet(&mut self, arm: Arm, name: &str) -> Named {
         let first = self.renamed[arm].get(name).copied().unwrap_or(name);
-        let key = match plain(first) {
-            plain if plain.is_empty() => first.to_owned(),
-            plain => plain,
+        let key: Arc<str> = match plain(first) {
+            plain if plain.is_empty() => first.into(),
+            plain => plain.into(),
         };
         let number = match self.number_of_key.get(&key) {
             Some(number) => *number,
@@ -164,8 +174,9 @@ impl<'p> Names<'p> {
             }
         };
         let named = Named { key: number, name: self.shown.len() as u32 };
-        self.shown.push(name.to_owned());
-        self.known[arm].insert(name.to_owned(), named);
+        let name: Arc<str> = name.into();
+        self.shown.push(name.clone());
+        self.known[arm].insert(name, named);
         named
     }
 }
@@ -199,6 +210,9 @@ impl Frames {
         let begin = stack.iter().position(|named| common.contains(&named.key)).unwrap_or(0);
         let mut at = ROOT;
         for Named { key, name } in &stack[begin..] {
+            if self.frames.len() > FRAMES_MOST {
+                return;
+            }
             let next = self.frames.len() as u32;
             let place = *self.places.entry((at, *key)).or_insert(next);
             if place == next {
@@ -234,7 +248,7 @@ impl Frames {
             let cost = costs[at as usize];
             let name = match at {
                 ROOT => return FlameNode { name: ALL.to_owned(), cost, width, callees: called },
-                _ => names.shown[frame.name as usize].clone(),
+                _ => names.shown[frame.name as usize].to_string(),
             };
             let node = FlameNode { name, cost, width, callees: called };
             callees.entry(frame.caller).or_default().push(node);
@@ -286,7 +300,7 @@ mod tests {
             ]
         );
         let pair = Pair {
-            names: PerArm { base: vec!["old(int)".to_owned()], test: vec!["new_way".to_owned()] },
+            names: PerArm { base: vec!["old(int)".into()], test: vec!["new_way".into()] },
             matched: Match::Renamed,
         };
         let node = of(base, test, [Some(100.0), Some(50.0)], &[pair]);

@@ -20,6 +20,7 @@ mod perf_script;
 mod pprof;
 mod read;
 mod samples;
+mod stack;
 mod waits;
 
 pub(crate) use names::matched_names;

@@ -12,6 +12,7 @@
 //! what everybody calls: a callee is evidence where most of its samples come from the function.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dbdyno_model::{Match, PerArm};
 
@@ -63,15 +64,18 @@ pub(super) fn plain(name: &str) -> String {
     pieces.join(".").rsplit(' ').next().unwrap_or_default().to_owned()
 }
 
+/// Names that are one function.
+type Names = Vec<Arc<str>>;
+
 /// A function of both sides, or of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
-    pub(super) names: PerArm<Vec<String>>,
+    pub(super) names: PerArm<Names>,
     pub(super) matched: Match,
 }
 
 /// The names of two profiles that are one function each, and how they were matched.
-pub(crate) fn matched_names(base: &Profile, test: &Profile) -> Vec<(PerArm<Vec<String>>, Match)> {
+pub(crate) fn matched_names(base: &Profile, test: &Profile) -> Vec<(PerArm<Names>, Match)> {
     pairs(base, test).into_iter().map(|pair| (pair.names, pair.matched)).collect()
 }
 
@@ -82,14 +86,14 @@ pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
         test: test.own.keys().cloned().collect::<BTreeSet<_>>(),
     };
     let mut found: Vec<Pair> = Vec::new();
-    let exact: Vec<String> = left.base.intersection(&left.test).cloned().collect();
+    let exact: Names = left.base.intersection(&left.test).cloned().collect();
     for name in exact {
         left.base.remove(&name);
         left.test.remove(&name);
         found.push(pair([&name], [&name], Match::Exact));
     }
-    let by_plain = |names: &BTreeSet<String>| {
-        let mut by: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let by_plain = |names: &BTreeSet<Arc<str>>| {
+        let mut by: BTreeMap<String, Names> = BTreeMap::new();
         names.iter().for_each(|name| by.entry(plain(name)).or_default().push(name.clone()));
         by
     };
@@ -97,7 +101,7 @@ pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
     // A part that was split off belongs to what has its name by itself.
     for one in found.iter_mut() {
         let name = plain(&one.names.base[0]);
-        if name != one.names.base[0] {
+        if name != *one.names.base[0] {
             continue;
         }
         one.names.base.extend(base_plain.remove(&name).unwrap_or_default());
@@ -113,7 +117,7 @@ pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
         found.push(Pair { names, matched: Match::Plain });
     }
     renamed(base, test, &mut base_plain, &mut test_plain, &mut found);
-    let alone = |names: Vec<String>| Pair {
+    let alone = |names: Names| Pair {
         names: PerArm { base: names, test: Vec::new() },
         matched: Match::Alone,
     };
@@ -125,7 +129,7 @@ pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
     found
 }
 
-fn pair(base: [&String; 1], test: [&String; 1], matched: Match) -> Pair {
+fn pair(base: [&Arc<str>; 1], test: [&Arc<str>; 1], matched: Match) -> Pair {
     let names = PerArm { base: vec![base[0].clone()], test: vec![test[0].clone()] };
     Pair { names, matched }
 }
@@ -134,12 +138,12 @@ fn pair(base: [&String; 1], test: [&String; 1], matched: Match) -> Pair {
 fn renamed(
     base: &Profile,
     test: &Profile,
-    base_left: &mut BTreeMap<String, Vec<String>>,
-    test_left: &mut BTreeMap<String, Vec<String>>,
+    base_left: &mut BTreeMap<String, Names>,
+    test_left: &mut BTreeMap<String, Names>,
     found: &mut Vec<Pair>,
 ) {
-    let weighty = |profile: &Profile, left: &BTreeMap<String, Vec<String>>| {
-        let own = |names: &Vec<String>| -> f64 {
+    let weighty = |profile: &Profile, left: &BTreeMap<String, Names>| {
+        let own = |names: &Names| -> f64 {
             names.iter().filter_map(|name| profile.own.get(name)).sum()
         };
         let least = SAMPLES_LEAST.max(SHARE_LEAST * profile.total);
@@ -176,9 +180,9 @@ struct Around {
     callees: BTreeMap<String, f64>,
 }
 
-fn around(profile: &Profile, names: &[String]) -> Around {
+fn around(profile: &Profile, names: &[Arc<str>]) -> Around {
     let (mut callers, mut callees) = (BTreeMap::new(), BTreeMap::<&str, f64>::new());
-    let is_one = |name: &String| names.contains(name);
+    let is_one = |name: &Arc<str>| names.contains(name);
     for ((caller, name), samples) in &profile.by_caller {
         if is_one(name) && !is_one(caller) {
             *callers.entry(plain(caller)).or_default() += samples;
@@ -189,7 +193,7 @@ fn around(profile: &Profile, names: &[String]) -> Around {
     }
     let mut all: BTreeMap<&str, f64> = BTreeMap::new();
     for ((_, name), samples) in &profile.by_caller {
-        if callees.contains_key(name.as_str()) {
+        if callees.contains_key(&**name) {
             *all.entry(name).or_default() += samples;
         }
     }
@@ -276,7 +280,7 @@ mod tests {
         let test = read(&text("mutex_spin_wait", "open_ssl_digest")).unwrap();
         let pairs = self::pairs(&base, &test);
         let renamed = pairs.iter().filter(|pair| pair.matched == Match::Renamed);
-        let names: Vec<&str> = renamed.map(|pair| pair.names.test[0].as_str()).collect();
+        let names: Vec<&str> = renamed.map(|pair| &*pair.names.test[0]).collect();
         assert_eq!(names, ["mutex_spin_wait"]);
         for (a, b, is) in [
             ("row_search_for_mysql", "row_search_mvcc", true),
@@ -301,7 +305,7 @@ mod tests {
         let pairs = pairs(&base.unwrap(), &test.unwrap());
         let of = |name: &str| {
             let has = |pair: &&Pair| {
-                pair.names.base.iter().chain(&pair.names.test).any(|known| known == name)
+                pair.names.base.iter().chain(&pair.names.test).any(|known| **known == *name)
             };
             pairs.iter().find(has).unwrap()
         };

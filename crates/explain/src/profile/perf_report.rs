@@ -13,20 +13,22 @@
 //! and the rest is put together. What `perf diff` prints looks alike, and has differences where a
 //! report has shares: it is refused, as are two events, whose samples cannot be added up.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
 use super::samples::LEFT_OUT;
+use super::stack::cut;
 
 /// The share of all samples from which on a report is taken for whole: lines are rounded.
 const WHOLE: f64 = 0.97;
 
 /// What a report tells.
 #[derive(Debug, PartialEq)]
-pub(super) struct Report {
+pub(super) struct Report<'t> {
     /// The weight of each function.
-    pub(super) functions: BTreeMap<String, f64>,
+    pub(super) functions: BTreeMap<Cow<'t, str>, f64>,
     pub(super) form: Form,
 }
 
@@ -71,9 +73,9 @@ impl<'t> Head<'t> {
 ///
 /// # Errors
 /// A line, and why it is no report that can be read.
-pub(super) fn read(text: &str) -> Result<Option<Report>, ProfileError> {
-    let mut functions: BTreeMap<String, f64> = BTreeMap::new();
-    let mut shares: Vec<(String, f64)> = Vec::new();
+pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
+    let mut functions: BTreeMap<Cow<'_, str>, f64> = BTreeMap::new();
+    let mut shares: Vec<(Cow<'_, str>, f64)> = Vec::new();
     let mut head = Head::default();
     for (number, line) in filled(text) {
         if is_of_diff(line) {
@@ -96,7 +98,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report>, ProfileError> {
     let is_excerpt = told < WHOLE;
     let count = functions.len();
     if is_excerpt {
-        functions.insert(LEFT_OUT.to_owned(), (1.0 - told) * whole);
+        functions.insert(LEFT_OUT.into(), (1.0 - told) * whole);
     }
     let of = head.event.map_or_else(String::new, |event| format!(" of {event}"));
     let told = 100.0 * told.min(1.0);
@@ -134,22 +136,22 @@ fn count(text: &str) -> Option<f64> {
 }
 
 /// A line of a function: its name, or its file where it has none, and its own share.
-fn function(line: &str) -> Option<(String, f64)> {
+fn function(line: &str) -> Option<(Cow<'_, str>, f64)> {
     let percent = |word: &str| word.strip_suffix('%')?.parse::<f64>().ok();
     // Stacks are passed here too, and are longer.
     percent(line.split_whitespace().next()?)?;
-    let (before, symbol) =
-        line.split_once(" [.] ").map(|both| (both.0, both.1.to_owned())).or_else(|| {
-            line.split_once(" [k] ").map(|both| (both.0, format!("{}_[k]", both.1.trim())))
-        })?;
+    let (before, symbol, is_kernel) = match line.split_once(" [.] ") {
+        Some((before, symbol)) => (before, symbol.trim(), false),
+        None => line.split_once(" [k] ").map(|(before, symbol)| (before, symbol.trim(), true))?,
+    };
     let words: Vec<&str> = before.split_whitespace().collect();
     let shares: Vec<f64> = words.iter().map_while(|word| percent(word)).collect();
     // Of two, the second is its own.
     let share = *shares.last().filter(|_| shares.len() <= 2)?;
-    let symbol = symbol.trim();
     let name = match symbol.starts_with("0x") {
-        true => format!("[{}]", words.last()?),
-        false => symbol.to_owned(),
+        true => format!("[{}]", cut(words.last()?)).into(),
+        false if is_kernel => format!("{}_[k]", cut(symbol)).into(),
+        false => symbol.into(),
     };
     (share > 0.0).then_some((name, share / 100.0))
 }
@@ -177,7 +179,7 @@ mod tests {
     #[test]
     fn functions_have_their_own_share_of_the_samples() {
         let functions = read(REPORT).unwrap().unwrap().functions;
-        let rounded = functions.iter().map(|(name, own)| (name.as_str(), own.round()));
+        let rounded = functions.iter().map(|(name, own)| (&**name, own.round()));
         assert_eq!(
             rounded.collect::<Vec<_>>(),
             [

@@ -10,8 +10,11 @@
 //! A sample stands for as many events as its period says. What `profile` of bcc prints looks alike:
 //! below a stack stands how often it was counted.
 
+use std::borrow::Cow;
+
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
+use super::stack::{Stack, cut};
 
 /// Whether a line is a frame below a header, or the header of a sample.
 pub(super) fn is_of_script(line: &str) -> bool {
@@ -40,33 +43,29 @@ pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&[&str], f64),
 ) -> Result<Form, ProfileError> {
-    let mut frames: Vec<String> = Vec::new();
+    let mut stack = Stack::default();
     let (mut weight, mut first, mut samples) = (1.0, None, 0_u64);
     let (mut has_periods, mut is_flat, mut is_bcc) = (true, false, false);
-    let mut give = |frames: &mut Vec<String>, weight: f64| {
-        if !frames.is_empty() {
-            samples += 1;
-            frames.reverse();
-            take(&frames.iter().map(String::as_str).collect::<Vec<_>>(), weight);
-            frames.clear();
-        }
+    let mut give = |stack: &mut Stack<'_>, weight: f64| {
+        samples += u64::from(!stack.is_empty());
+        stack.give(weight, take);
     };
     for (number, line) in filled(text).chain([(0, "")]) {
         let Some(Sampled { period, event, place }) = header(line) else {
             match line.starts_with([' ', '\t']) {
-                false => give(&mut frames, weight),
+                false => give(&mut stack, weight),
                 true if is_mark_of_bcc(line) => {}
                 true => match line.trim().parse::<u64>() {
                     Ok(count) if first.is_none() => {
                         is_bcc = true;
-                        give(&mut frames, count as f64);
+                        give(&mut stack, count as f64);
                     }
-                    _ => frames.extend(frame(line)),
+                    _ => push(&mut stack, number, line)?,
                 },
             }
             continue;
         };
-        give(&mut frames, weight);
+        give(&mut stack, weight);
         has_periods &= period.is_some();
         weight = period.unwrap_or(1.0);
         match first {
@@ -75,8 +74,8 @@ pub(super) fn each_stack(
         }
         if is_address(place) {
             is_flat = true;
-            frames.extend(frame(place));
-            give(&mut frames, weight);
+            push(&mut stack, number, place)?;
+            give(&mut stack, weight);
         }
     }
     let unit = match first {
@@ -100,6 +99,10 @@ pub(super) fn each_stack(
         weighing: Weighing::Periods,
         is_excerpt: false,
     })
+}
+
+fn push<'t>(stack: &mut Stack<'t>, number: usize, line: &'t str) -> Result<(), ProfileError> {
+    frame(line).map_or(Ok(()), |frame| stack.push(number, frame))
 }
 
 /// What the header of a sample tells.
@@ -139,7 +142,7 @@ fn next_word(text: &str) -> Option<(&str, &str)> {
 
 /// `    7f3a row_search_mvcc+0x1a (/usr/sbin/mysqld)`: the function, or its file where it has no
 /// name.
-pub(super) fn frame(line: &str) -> Option<String> {
+pub(super) fn frame(line: &str) -> Option<Cow<'_, str>> {
     let (_address, rest) = line.trim().split_once(' ')?;
     let (symbol, file) = match rest.rsplit_once(" (") {
         Some((symbol, file)) => (symbol.trim(), file.trim_end_matches(')')),
@@ -151,8 +154,8 @@ pub(super) fn frame(line: &str) -> Option<String> {
     };
     if name != "[unknown]" {
         let is_kernel = file == "[kernel.kallsyms]" || file.starts_with("[guest.kernel");
-        return Some(if is_kernel { format!("{name}_[k]") } else { name.to_owned() });
+        return Some(if is_kernel { format!("{}_[k]", cut(name)).into() } else { name.into() });
     }
     let file = file.rsplit('/').next().unwrap_or(file);
-    Some(format!("[{}]", file.trim_matches(['[', ']'])))
+    Some(format!("[{}]", cut(file.trim_matches(['[', ']']))).into())
 }

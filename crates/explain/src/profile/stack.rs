@@ -1,0 +1,122 @@
+//! A stack while it is read, and the limits that profiles of strangers are kept within.
+//!
+//! ```text
+//!   a line     at most 1 MiB, else the file is refused
+//!   a stack    at most a million functions, else the file is refused
+//!   a name     at most 4 KiB; a longer one is cut, with a mark that tells it from others
+//! ```
+//!
+//! A name stands in many places of what is made of a profile, so that without a limit one of 50 MB
+//! would be there twenty times. Names are cut in one place, whatever the form of the text.
+
+use std::borrow::Cow;
+
+use dbdyno_model::random::key_of;
+
+use super::filled::filled;
+use super::form::ProfileError;
+
+/// Bytes of a line, at most: stacks of some thousand functions with long names.
+const LINE_MOST: usize = 1 << 20;
+/// Functions of a stack, at most: a thread that has used up 8 MB has some hundred thousand.
+const FRAMES_MOST: usize = 1 << 20;
+/// Bytes of a name, at most. Templates of C++ are written out in some hundred.
+const NAME_MOST: usize = 4 << 10;
+
+/// Functions of a stack, the innermost first, borrowed from the text where that is possible.
+#[derive(Default)]
+pub(super) struct Stack<'t> {
+    frames: Vec<Cow<'t, str>>,
+}
+
+impl<'t> Stack<'t> {
+    /// Adds the caller of what is there.
+    ///
+    /// # Errors
+    /// There are more than any program has; `number` is that of the line.
+    pub(super) fn push(&mut self, number: usize, frame: Cow<'t, str>) -> Result<(), ProfileError> {
+        if self.frames.len() == FRAMES_MOST {
+            let what = format!("a stack has at most {FRAMES_MOST} functions, and this one has more");
+            return Err(ProfileError::new(number, what));
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Gives the stack, the outermost function first, and is empty afterwards.
+    pub(super) fn give(&mut self, weight: f64, take: &mut dyn FnMut(&[&str], f64)) {
+        if !self.frames.is_empty() {
+            take(&self.frames.iter().rev().map(Cow::as_ref).collect::<Vec<_>>(), weight);
+            self.frames.clear();
+        }
+    }
+}
+
+/// The first line that is longer than any that a tool prints.
+pub(super) fn endless_line(text: &str) -> Option<ProfileError> {
+    let (number, line) = filled(text).find(|(_, line)| line.len() > LINE_MOST)?;
+    let what = format!(
+        "this line has {} bytes, and one of a profile has at most {LINE_MOST}; give what the tool \
+         has printed, a stack or a function a line",
+        line.len()
+    );
+    Some(ProfileError::new(number, what))
+}
+
+/// Gives a stack with names of a sensible length.
+pub(super) fn with_cut_names(stack: &[&str], weight: f64, take: &mut dyn FnMut(&[&str], f64)) {
+    if stack.iter().all(|name| name.len() <= NAME_MOST) {
+        return take(stack, weight);
+    }
+    let names: Vec<Cow<'_, str>> = stack.iter().map(|name| cut(name)).collect();
+    take(&names.iter().map(Cow::as_ref).collect::<Vec<_>>(), weight);
+}
+
+/// The beginning of a name, how much of it is not shown, and a number of the whole: two names with
+/// one beginning stay two. The mark is one word, for that is what is left of a name in comparing.
+pub(super) fn cut(name: &str) -> Cow<'_, str> {
+    if name.len() <= NAME_MOST {
+        return Cow::Borrowed(name);
+    }
+    let beginning = &name[..name.floor_char_boundary(NAME_MOST)];
+    let left = name.len() - beginning.len();
+    Cow::Owned(format!("{beginning}…{left}_more_bytes_{:016x}", key_of(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_and_stay_apart() {
+        let long = |last: &str| format!("{}{last}", "ä".repeat(3_000));
+        let (one, other) = (long("one"), long("two"));
+        assert_eq!(cut("short"), "short");
+        assert!(cut(&one).starts_with("ää") && cut(&one).contains("…1907_more_bytes_"));
+        assert_ne!(cut(&one), cut(&other));
+        let mut given = Vec::new();
+        with_cut_names(&["main", &one], 2.0, &mut |stack, weight| {
+            given = stack.iter().map(|name| name.len()).collect();
+            assert_eq!(weight, 2.0);
+        });
+        assert_eq!(given[0], 4);
+        assert!((NAME_MOST..NAME_MOST + 50).contains(&given[1]), "{given:?}");
+    }
+
+    #[test]
+    fn endless_lines_and_stacks_are_refused() {
+        let text = format!("main;work 1\n{} 1\n", "a".repeat(LINE_MOST));
+        let error = endless_line(&text).unwrap();
+        assert!(error.line == 2 && error.what.contains("at most 1048576"), "{error}");
+        assert_eq!(endless_line("main;work 1\n"), None);
+        let mut stack = Stack::default();
+        for _ in 0..FRAMES_MOST {
+            stack.push(1, Cow::Borrowed("f")).unwrap();
+        }
+        assert_eq!(stack.push(7, Cow::Borrowed("f")).unwrap_err().line, 7);
+    }
+}
