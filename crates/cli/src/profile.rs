@@ -29,6 +29,8 @@ use crate::{compare, files, output, plan, screen, session};
 
 /// Collapsed stacks are read into memory.
 const PROFILE_MOST: u64 = 4 << 30;
+/// One that is packed may be small and grow without end.
+const UNPACKED_MOST: u64 = 256 << 20;
 
 /// The flags of `dbdyno profile`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -341,7 +343,7 @@ fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<V
             // Names of functions may have any bytes.
             None => {
                 let bytes = input::read(file, PROFILE_MOST).map_err(wrong)?;
-                input::decoded(bytes, PROFILE_MOST).map_err(wrong)?
+                input::decoded(bytes, UNPACKED_MOST).map_err(wrong)?
             }
         };
         Ok(Side { name: shown, stacks, operations: *operations })

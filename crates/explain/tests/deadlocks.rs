@@ -290,6 +290,180 @@ fn old_numbers_of_transactions_keep_their_locks() {
     assert_eq!(deadlock_clusters(&old), deadlock_clusters(TEXTS[2].1));
 }
 
+/// A line as a store of logs has it, with its time and where it comes from.
+type Stored<'a> = (usize, &'a str, &'a str);
+
+/// Answers of stores of logs, which give the newest line first, and Loki's two streams.
+fn answers(all: &[Stored<'_>]) -> Vec<(&'static str, String)> {
+    let ms = |at: usize| 1_767_225_600_000 + at;
+    let listed = |of: &dyn Fn(&Stored<'_>) -> serde_json::Value| {
+        serde_json::Value::from(all.iter().rev().map(of).collect::<Vec<_>>())
+    };
+    let hits = listed(&|(at, pod, line)| {
+        let kubernetes = serde_json::json!({ "pod_name": pod });
+        let time = format!("2026-01-01T00:{:02}:{:02}.{at:09}Z", at / 60, at % 60);
+        let source =
+            serde_json::json!({ "@timestamp": time, "message": line, "kubernetes": kubernetes });
+        serde_json::json!({ "_index": "logs", "_id": at.to_string(), "_source": source })
+    });
+    let hits = serde_json::json!({ "took": 3, "timed_out": false, "hits": {
+        "total": { "value": all.len(), "relation": "eq" }, "max_score": null, "hits": hits } });
+    let events = listed(
+        &|(at, pod, line)| serde_json::json!({ "logStreamName": pod, "timestamp": ms(*at), "message": line }),
+    );
+    let events = serde_json::json!({ "events": events, "searchedLogStreams": [] });
+    let datadog = listed(&|(at, pod, line)| {
+        let attributes = serde_json::json!({ "timestamp": ms(*at).to_string(), "host": pod,
+            "service": "db", "status": "error", "message": line });
+        serde_json::json!({ "id": at.to_string(), "type": "log", "attributes": attributes })
+    });
+    let datadog = serde_json::json!({ "data": datadog, "meta": { "page": {} } });
+    let stream = |level: usize| {
+        let of_level = all.iter().rev().filter(|(at, ..)| at % 2 == level);
+        let mut streams = std::collections::BTreeMap::<&str, Vec<[String; 2]>>::new();
+        for (at, pod, line) in of_level {
+            let pair = [(ms(*at) * 1_000_000).to_string(), (*line).to_owned()];
+            streams.entry(pod).or_default().push(pair);
+        }
+        let one = move |(pod, values): (&str, Vec<[String; 2]>)| {
+            let labels = serde_json::json!({ "pod": pod, "level": level.to_string() });
+            serde_json::json!({ "stream": labels, "values": values })
+        };
+        streams.into_iter().map(one).collect::<Vec<_>>()
+    };
+    let streams = [stream(0), stream(1)].concat();
+    let loki = serde_json::json!({ "status": "success", "data": {
+        "resultType": "streams", "result": streams, "stats": { "summary": {} } } });
+    let mut answers = Vec::new();
+    for (name, json) in
+        [("Elasticsearch", hits), ("CloudWatch", events), ("Datadog", datadog), ("Loki", loki)]
+    {
+        answers.push((name, json.to_string()));
+        answers.push((name, serde_json::to_string_pretty(&json).unwrap() + "\n"));
+    }
+    answers
+}
+
+/// What stores of logs answer tells the same as the log, of either family, mixed or not.
+#[test]
+fn answers_of_stores_are_read() {
+    for (server, text) in &TEXTS[..4] {
+        let plain = deadlock_clusters(text);
+        let lines: Vec<Stored<'_>> =
+            (0..).zip(text.lines()).map(|(at, line)| (at, "db-0", line)).collect();
+        for (store, answer) in answers(&lines) {
+            assert_eq!(deadlock_clusters(&answer), plain, "{server}, {store}");
+        }
+    }
+    let (a, b) = (TEXTS[0].1, TEXTS[3].1);
+    let turns = a.lines().map(|line| ("db-0", line)).zip(b.lines().map(|line| ("db-1", line)));
+    let turns = turns.flat_map(|(a, b)| [a, b]);
+    let rest = a.lines().skip(b.lines().count()).map(|line| ("db-0", line));
+    let other = b.lines().skip(a.lines().count()).map(|line| ("db-1", line));
+    let lines: Vec<Stored<'_>> = (0..)
+        .zip(turns.chain(rest).chain(other))
+        .map(|(at, (pod, line))| (at, pod, line))
+        .collect();
+    for (store, answer) in answers(&lines) {
+        let reading = read_deadlocks(&answer);
+        assert_eq!((reading.sources, &reading.unread[..]), (2, &[][..]), "{store}");
+        assert_eq!(deadlock_clusters(&answer), deadlock_clusters(&format!("{a}{b}")), "{store}");
+    }
+    // Pages of one search, one behind the other.
+    let one = |text: &str, first: usize| {
+        let lines: Vec<Stored<'_>> =
+            (first..).zip(text.lines()).map(|(at, line)| (at, "db-0", line)).collect();
+        answers(&lines)
+    };
+    for ((store, a), (_, b)) in one(TEXTS[3].1, 1_000).into_iter().zip(one(TEXTS[3].1, 0)) {
+        let pages = deadlock_clusters(&format!("{a}\n{b}"));
+        assert_eq!(pages[0].count, 2 * deadlock_clusters(TEXTS[3].1)[0].count, "{store}");
+    }
+    // What could not be read is said to be there.
+    let unknown = r#"{"rows":[[{"text":"*** (1) TRANSACTION:"}]]}"#;
+    assert_eq!(read_deadlocks(unknown).unread, [1]);
+}
+
+/// Prefixes of lines as servers, managed or not, have them: with the number of the line, too.
+#[test]
+fn prefixes_of_postgres_tell_the_same() {
+    let of = |prefix: &dyn Fn(usize, usize) -> String| {
+        let told = |process: usize, other: usize| {
+            let lines = [
+                "ERROR:  deadlock detected".to_owned(),
+                format!(
+                    "DETAIL:  Process {process} waits for ShareLock on transaction 2; blocked by process \
+                     {other}.\n\tProcess {other} waits for ShareLock on transaction 1; blocked by process \
+                     {process}.\n\tProcess {process}: UPDATE a SET x=1\n\tProcess {other}: UPDATE b SET x=1"
+                ),
+                "HINT:  See server log for query details.".to_owned(),
+                "CONTEXT:  while updating tuple (0,2) in relation \"a\"".to_owned(),
+                "STATEMENT:  UPDATE a SET x=1".to_owned(),
+            ];
+            let line =
+                |(at, line): (usize, &String)| format!("{}{line}\n", prefix(process, at + 3));
+            lines.iter().enumerate().map(line).collect::<String>()
+        };
+        (told(7, 9), told(8, 10))
+    };
+    let plain = deadlock_clusters(&of(&|_, _| String::new()).0);
+    assert_eq!(statements(&plain[0]), ["UPDATE a SET x=?", "UPDATE b SET x=?"]);
+    assert!(plain[0].parties.iter().any(|one| one.waits_for.contains(&"a row of a".to_owned())));
+    let time = "2026-01-01 00:00:00 UTC";
+    type Prefixed<'a> = &'a dyn Fn(usize, usize) -> String;
+    let prefixes: [(&str, Prefixed<'_>); 12] = [
+        ("pgBadger", &|p, l| format!("{time} [{p}]: [{l}-1] user=u,db=d,app=a,client=[local] ")),
+        ("pgBadger, syslog", &|_, _| "user=u,db=d,app=psql - x,client=::1 ".to_owned()),
+        ("the line alone", &|_, l| format!("{time} [{l}] ")),
+        ("process and line", &|p, l| format!("{time} [{p}] [{l}] u@d ")),
+        ("line and process", &|p, l| format!("{time} [{l}] [{p}] ")),
+        ("RDS", &|p, _| format!("{time}:10.0.0.1(54321):u@d:[{p}]:")),
+        ("Azure", &|p, _| format!("{time}-67740000.{p:x}-")),
+        ("Cloud SQL", &|p, l| format!("{time} [{p}]: [{l}-1] db=d,user=u,host=10.0.0.1 ")),
+        ("Heroku", &|p, l| format!("[DATABASE] [{p}]: [{l}-1] sql_error_code = 40P01 ")),
+        ("session", &|p, l| format!("{time} 67740000.{p:x} {l} 5/77 0 ")),
+        ("CloudNativePG", &|p, l| format!("{time} [{p}] app=[unknown] [{l}] ")),
+        ("Patroni", &|p, _| format!("{time} [{p}]: [7-1] 67740000.{p:x} 0     ")),
+    ];
+    for (name, prefix) in prefixes {
+        let (one, other) = of(prefix);
+        let reading = read_deadlocks(&one);
+        assert_eq!((reading.tellings.len(), reading.unread.len()), (1, 0), "{name}: {one}");
+        assert_eq!(deadlock_clusters(&one), plain, "{name}: {one}");
+        let both = deadlock_clusters(&format!("{one}{other}"));
+        assert_eq!(both[0].count, 2, "{name}: {both:?}");
+    }
+    // Two backends turn by turn: the process tells them apart, whatever the number of the line.
+    for (name, prefix) in &prefixes[3..5] {
+        let (one, other) = of(prefix);
+        let entry = |text: &str| -> Vec<String> {
+            let parts = text.split(time).filter(|part| !part.is_empty());
+            parts.map(|part| format!("{time}{part}")).collect()
+        };
+        let turns: String =
+            entry(&one).into_iter().zip(entry(&other)).map(|(a, b)| a + &b).collect();
+        let reading = read_deadlocks(&turns);
+        assert_eq!((reading.tellings.len(), reading.unread.len()), (2, 0), "{name}: {turns}");
+    }
+}
+
+/// Names of tables and indexes that no server has are cut, and locks stay what they are.
+#[test]
+fn names_of_locks_have_a_sensible_size() {
+    let huge = "t".repeat(1_000_000);
+    let innodb = TEXTS[1].1.replace("`stock`", &format!("`{huge}`"));
+    let postgres = TEXTS[3].1.replace("relation \"stock\"", &format!("relation \"{huge}\""));
+    for text in [innodb, postgres] {
+        let clusters = deadlock_clusters(&text);
+        assert_eq!(clusters.iter().map(|one| one.count).collect::<Vec<_>>(), [3, 1]);
+        let parties = clusters.iter().flat_map(|one| &one.parties);
+        let locks: Vec<&String> =
+            parties.flat_map(|party| party.waits_for.iter().chain(&party.holds)).collect();
+        assert!(locks.iter().all(|lock| lock.len() < 2_200), "{:?}", locks[0].len());
+        assert!(locks.iter().any(|lock| lock.contains('…')));
+    }
+}
+
 /// A text of so many lines with their times, the newest first, in forms that stores of logs have.
 fn newest_first(lines: &[String]) -> [String; 4] {
     let second = |at: usize| (at / 60, at % 60);

@@ -1,5 +1,7 @@
 //! The beginning of a text, for readers that look no farther.
 
+use std::borrow::Cow;
+
 /// At most so many bytes of a text, up to the end of a character.
 pub(super) fn beginning(text: &str, bytes_most: usize) -> &str {
     let mut end = text.len().min(bytes_most);
@@ -7,6 +9,14 @@ pub(super) fn beginning(text: &str, bytes_most: usize) -> &str {
         end -= 1;
     }
     &text[..end]
+}
+
+/// A text, or its beginning and a mark where it is longer.
+pub(super) fn shortened(text: &str, bytes_most: usize) -> Cow<'_, str> {
+    match beginning(text, bytes_most) {
+        whole if whole.len() == text.len() => Cow::Borrowed(text),
+        cut => Cow::Owned(format!("{cut}…")),
+    }
 }
 
 #[cfg(test)]
@@ -17,5 +27,6 @@ mod tests {
     fn characters_stay_whole() {
         let cut = [0, 1, 2, 3, 4, 9].map(|most| beginning("aäb", most));
         assert_eq!(cut, ["", "a", "a", "aä", "aäb", "aäb"]);
+        assert_eq!([shortened("aäb", 2), shortened("aäb", 4)], ["a…", "aäb"]);
     }
 }

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
+use super::beginning::{beginning, shortened};
 use super::carried::Source;
 use super::findings::{DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of};
 use super::lines::Line;
@@ -37,6 +38,9 @@ const PARTIES_UNTOLD_MOST: usize = 16;
 const PARTIES_MOST: usize = 200;
 /// Locks of a deadlock; it prints a few of each transaction.
 const LOCKS_MOST: usize = 2_000;
+/// Bytes of the names of an index and its table; of what else a lock or a transaction is told by.
+/// A name has 64 characters at most.
+const NAME_BYTES_MOST: usize = 2_000;
 /// Records of a page have numbers below this.
 const RECORDS_MOST: u32 = 1 << 13;
 
@@ -195,7 +199,7 @@ impl Reader {
         self.announced.get_or_insert(line.number);
         self.source = line.source;
         if self.parties.len() <= PARTIES_MOST {
-            let transaction = transaction.to_owned();
+            let transaction = beginning(transaction, NAME_BYTES_MOST).to_owned();
             self.parties.push(Party { transaction, ..Party::default() });
         }
         self.part = Part::Head;
@@ -207,7 +211,7 @@ impl Reader {
         match &mut self.part {
             Part::Head if line.contains("thread id ") => {
                 if let Some(party) = self.parties.last_mut() {
-                    party.thread = thread(line).to_owned();
+                    party.thread = beginning(thread(line), NAME_BYTES_MOST).to_owned();
                 }
                 self.part = Part::Statement(Statement::of_lines(STATEMENT_LINES));
             }
@@ -410,10 +414,14 @@ fn lock(line: &str) -> Option<Lock> {
         Some(mode) => (mode, LockState::Waiting),
         None => (mode, LockState::Held),
     };
-    let mode = mode.replace("lock_mode ", "").replace("lock mode ", "");
+    let mode = beginning(mode, NAME_BYTES_MOST).replace("lock_mode ", "");
+    let mode = mode.replace("lock mode ", "");
+    let place = shortened(place, NAME_BYTES_MOST);
     let text = format!("{}: {mode}", place.replace('`', ""));
     let page = of_page.split(" n bits").next().unwrap_or_default();
-    let (transaction, place) = (transaction.to_owned(), format!("{page} {place}"));
+    let page = beginning(page, NAME_BYTES_MOST);
+    let transaction = beginning(transaction, NAME_BYTES_MOST).to_owned();
+    let place = format!("{page} {place}");
     Some(Lock { transaction, text, place, records: Vec::new(), state })
 }
 

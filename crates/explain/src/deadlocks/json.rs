@@ -9,10 +9,21 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Names under which the text of a log is shipped, the most telling first.
-const SHIPPED: [&str; 8] =
-    ["log", "MESSAGE", "message", "msg", "line", "textPayload", "@message", "content"];
+const SHIPPED: [&str; 11] = [
+    "log",
+    "MESSAGE",
+    "message",
+    "msg",
+    "line",
+    "textPayload",
+    "@message",
+    "content",
+    "event_message",
+    "_raw",
+    "Message",
+];
 /// Names of the time at which a line was written, the most exact first.
-const TIMES: [&str; 8] = [
+const TIMES: [&str; 9] = [
     "tsNs",
     "__REALTIME_TIMESTAMP",
     "timestamp",
@@ -21,9 +32,10 @@ const TIMES: [&str; 8] = [
     "ts",
     "date",
     "_SOURCE_REALTIME_TIMESTAMP",
+    "_time",
 ];
 /// Names of where a line comes from.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     "pod",
     "pod_name",
     "container",
@@ -33,6 +45,8 @@ const SOURCES: [&str; 9] = [
     "host",
     "hostname",
     "_PID",
+    "database_id",
+    "logStreamName",
 ];
 /// Names in the records of servers: PostgreSQL's jsonlog, MySQL's.
 const OF_SERVERS: [&str; 7] =

@@ -6,6 +6,7 @@
 //!
 //!   {"log": …}   a container's file, or what a store of logs gives out, in an array or one a line
 //!   "@timestamp",message   the same as a table
+//!   {"hits": [{…}]}   the same as an answer of a store, or Loki's streams, see [`stores`]
 //!   "a\nb"       what a client prints in one line
 //!   csvlog and jsonlog of PostgreSQL, and MySQL's JSON, are written as their plain text would be
 //! ```
@@ -17,6 +18,7 @@ use super::carried::{Containers, Source, head, uncoloured, without_prefixes};
 use super::csv;
 use super::json::Object;
 use super::order::{Course, Moment, Order, Unit, is_date, moment};
+use super::stores;
 
 /// A line as the server has written it.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,7 @@ const SHIPPED_MOST: usize = 4;
 
 /// Gives each line of a text in this order. Of several blank ones together the first is given.
 pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)) -> Passed {
+    let streamed = stores::streamed(text);
     let walk = Walk::begin(text);
     let mut opener = Opener {
         source: Source::default(),
@@ -60,6 +63,10 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
         take,
     };
     let lines = match order {
+        _ if !streamed.is_empty() => {
+            streamed.iter().for_each(|line| opener.streamed(line));
+            text.lines().count()
+        }
         Order::OldestFirst => {
             let mut walk = walk;
             while let Some(entry) = walk.next() {
@@ -179,6 +186,16 @@ impl<'t> Walk<'t> {
             }
             // The end of the array, or no array at all.
             self.layout = Layout::Lines;
+        }
+        let object = self.rest.trim_start();
+        if self.layout == Layout::Lines
+            && object.starts_with('{')
+            && let Some(at) = stores::array(object)
+        {
+            let (passed, rest) = self.rest.split_at(self.rest.len() - object.len() + at);
+            self.number += count_lines(passed);
+            (self.rest, self.layout) = (rest, Layout::Array);
+            return self.next();
         }
         let blank = self.rest.bytes().position(|b| b != b'\n' && b != b'\r');
         let blank = blank.unwrap_or(self.rest.len());
@@ -302,6 +319,14 @@ impl Opener<'_> {
                     self.line(number, line, Source::default(), 0);
                 }
             }
+        }
+    }
+
+    /// Lines of a stream, which have their time beside them.
+    fn streamed(&mut self, streamed: &stores::Streamed<'_>) {
+        self.pass(moment(&streamed.ns.to_string()));
+        for line in streamed.line().lines() {
+            self.line(streamed.number, &uncoloured(line), streamed.source, 0);
         }
     }
 

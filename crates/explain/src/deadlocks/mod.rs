@@ -23,6 +23,7 @@ mod order;
 mod parting;
 mod postgres;
 mod statement;
+mod stores;
 
 use std::collections::BTreeMap;
 
@@ -108,8 +109,10 @@ const MENTIONS_MOST: usize = 100;
 /// Whether a line speaks of a deadlock that has happened, in the words of servers or of drivers.
 fn mentions_one(line: &str) -> bool {
     let words = ["deadlock detected", "detected deadlock", "deadlock_detected", "DeadlockDetected"];
+    let of_innodb = ["LATEST DETECTED DEADLOCK", "(1) TRANSACTION:", "WE ROLL BACK TRANSACTION"];
     (line.contains("eadlock") && words.iter().any(|word| line.contains(word)))
         || line.contains("40P01")
+        || of_innodb.iter().any(|word| line.contains(word))
 }
 
 /// Reads a text.

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::carried::Source;
 use super::findings::Findings;
 use super::lines::Line;
+use super::postgres::Prefix;
 use super::{innodb, postgres};
 
 /// Accounts that are told at the same time.
@@ -26,13 +27,15 @@ pub(super) struct Parted {
     postgres: BTreeMap<Source, postgres::Reader>,
     /// The backend that has spoken last, of each source.
     backends: BTreeMap<Source, Source>,
+    /// What the last line of each backend had before it, and its source.
+    prefixes: BTreeMap<Source, (Source, Prefix)>,
     sources: BTreeSet<Source>,
     findings: Findings,
 }
 
 impl Parted {
     pub(super) fn line(&mut self, line: &Line<'_>) {
-        let Parted { innodb, postgres, backends, sources, findings } = self;
+        let Parted { innodb, postgres, backends, prefixes, sources, findings } = self;
         if line.source.is_told() && sources.len() <= OPEN_MOST {
             sources.insert(line.source);
         }
@@ -46,13 +49,17 @@ impl Parted {
         }
         if postgres.is_empty() {
             backends.clear();
+            prefixes.clear();
         }
         if !postgres.is_empty() || postgres::may_begin(line) {
-            let backend = match postgres::process(line) {
-                Some(process) => {
-                    let backend = line.source.within(process);
+            let backend = match Prefix::of(line) {
+                Some(prefix) => {
+                    let last = backends.get(&line.source);
+                    let backend = backend(line.source, &prefix, prefixes, last);
                     end_all_of_many(backends, drop);
                     backends.insert(line.source, backend);
+                    end_all_of_many(prefixes, drop);
+                    prefixes.insert(backend, (line.source, prefix));
                     backend
                 }
                 None => backends.get(&line.source).copied().unwrap_or(line.source),
@@ -72,6 +79,24 @@ impl Parted {
         self.postgres.into_values().for_each(|mut one| one.end(&mut self.findings));
         (self.findings, self.sources.len())
     }
+}
+
+/// Whose line has such a prefix: of all that are known, the one whose session goes on with it. A
+/// line that is numbered within its session has another prefix than the one before it.
+fn backend(
+    source: Source,
+    prefix: &Prefix,
+    known: &BTreeMap<Source, (Source, Prefix)>,
+    last: Option<&Source>,
+) -> Source {
+    let own = source.within(&prefix.name());
+    if !prefix.goes_on() || known.contains_key(&own) {
+        return own;
+    }
+    let goes_on = |(backend, (of, before)): &(&Source, &(Source, Prefix))| {
+        *of == source && before.is_before(prefix, || last == Some(*backend))
+    };
+    known.iter().find(goes_on).map_or(own, |(backend, _)| *backend)
 }
 
 /// Ends all readers where there are too many.

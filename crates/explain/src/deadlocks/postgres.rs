@@ -13,7 +13,7 @@
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
-use super::beginning::beginning;
+use super::beginning::{beginning, shortened};
 use super::carried::Source;
 use super::findings::{DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of};
 use super::lines::Line;
@@ -24,8 +24,21 @@ use super::statement::Statement;
 const WORDS_MOST: usize = 24;
 /// Processes of a deadlock; there are rarely more than three.
 const PARTIES_MOST: usize = 200;
+/// Bytes of what a lock is told by, and of the name of a table, which has 63 at most.
+const NAME_BYTES_MOST: usize = 1_000;
 /// Tables in a context.
 const TABLES_MOST: usize = 8;
+/// Labels of lines that go on with an error, in their order, in some languages.
+const GOING_ON: [&[&str]; 6] = [
+    &["DETAIL", "DÉTAIL"],
+    &["HINT", "TIPP", "ASTUCE"],
+    &["QUERY", "ANFRAGE", "REQUÊTE"],
+    &["CONTEXT", "ZUSAMMENHANG", "CONTEXTE"],
+    &["LOCATION", "ORT", "EMPLACEMENT"],
+    &["STATEMENT", "ANWEISUNG", "INSTRUCTION"],
+];
+/// Numbers in a prefix.
+const NUMBERS_MOST: usize = 4;
 /// Bytes in which a line has its label or a wait.
 const HEAD_BYTES: usize = 2_000;
 
@@ -39,16 +52,49 @@ pub(super) fn is_wait(line: &Line<'_>) -> bool {
     line.text.contains("Lock") && wait(unlabelled(line.text.trim()).1).is_some()
 }
 
-/// The process of a line, where its prefix tells it between brackets: `… [77] ERROR:  …`.
-pub(super) fn process<'t>(line: &Line<'t>) -> Option<&'t str> {
-    let text = head(line.text);
-    let (before, _) = text.split_once(":  ")?;
-    let begun = before.split('[').skip(1);
-    let mut numbers = begun.filter_map(|begun| Some(begun.split_once(']')?.0));
-    let is_number = |number: &&str| {
-        !number.is_empty() && number.len() < 11 && number.bytes().all(|b| b.is_ascii_digit())
-    };
-    numbers.find(is_number).filter(|_| unlabelled(text).0.is_some())
+/// What a prefix tells between brackets: a process, the number of the line in its session, or both
+/// in any order: `… [77] [3] ERROR:  …`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Prefix {
+    numbers: Vec<u64>,
+    /// Which of the lines of an error it is: 0, or for those that go on with it their place.
+    place: usize,
+}
+
+impl Prefix {
+    /// The prefix of a line that has a label, and numbers before it.
+    pub(super) fn of(line: &Line<'_>) -> Option<Prefix> {
+        let text = head(line.text);
+        let (before, _) = text.split_once(":  ")?;
+        let begun = before.split('[').skip(1);
+        let numbers = begun.filter_map(|begun| begun.split_once(']')?.0.parse().ok());
+        let numbers: Vec<u64> = numbers.take(NUMBERS_MOST).collect();
+        let label = unlabelled(text).0.filter(|_| !numbers.is_empty())?;
+        let place = GOING_ON.iter().position(|labels| labels.contains(&label));
+        Some(Prefix { numbers, place: place.map_or(0, |at| at + 1) })
+    }
+
+    /// Whether the line goes on with what one before it has begun, as DETAIL does.
+    pub(super) fn goes_on(&self) -> bool {
+        self.place > 0
+    }
+
+    /// As a name.
+    pub(super) fn name(&self) -> String {
+        self.numbers.iter().map(|number| format!("{number} ")).collect()
+    }
+
+    /// Whether a line has the next number in the session of this one. Where one number is all that
+    /// is told it may be that of a process as well, and the next line alone is of the session.
+    pub(super) fn is_before(&self, next: &Prefix, is_next: impl FnOnce() -> bool) -> bool {
+        let by = |(known, next): (&u64, &u64)| next.checked_sub(*known);
+        let by: Option<Vec<u64>> = self.numbers.iter().zip(&next.numbers).map(by).collect();
+        self.place < next.place
+            && self.numbers.len() == next.numbers.len()
+            && by.is_some_and(|by| {
+                by.iter().all(|by| *by <= 1) && (by.contains(&0) || by.len() == 1 && is_next())
+            })
+    }
 }
 
 /// Reads what one backend tells, line by line.
@@ -140,7 +186,7 @@ impl Reader {
         self.part = Part::Behind;
         if let (Some(party), Some(table)) = (self.told.first_mut(), relation(rest)) {
             if party.tables.len() < TABLES_MOST {
-                party.tables.push(table.to_owned());
+                party.tables.push(shortened(table, NAME_BYTES_MOST).into_owned());
             }
             self.used += 1;
         } else if matches!(label, Some("STATEMENT" | "LOG" | "ERROR" | "FATAL")) {
@@ -257,7 +303,7 @@ fn wait(text: &str) -> Option<(u64, String)> {
     let mode = mode.into_iter().find(|word| word.len() > 4 && word.ends_with("Lock"))?;
     number_at_end(rest)?;
     let english = rest.strip_prefix(" waits for ").and_then(|rest| rest.split(';').next());
-    Some((process, english.map_or_else(|| mode.to_owned(), general)))
+    Some((process, english.map_or_else(|| shortened(mode, NAME_BYTES_MOST).into_owned(), general)))
 }
 
 /// The end of the first number of a text, or of the text.
@@ -287,6 +333,7 @@ fn number_at_end(text: &str) -> Option<u64> {
 /// relations are kept, for they are all that is told of a table.
 fn general(lock: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
+    let lock = shortened(lock, NAME_BYTES_MOST);
     for word in lock.split_whitespace() {
         let is_chance = word.starts_with('(') || words.last() == Some(&"transaction");
         words.push(if is_chance { "?" } else { word });

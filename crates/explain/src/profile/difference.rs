@@ -327,7 +327,8 @@ impl<'p> Callers<'p> {
     fn main(&self, names: &[Arc<str>]) -> Option<&'p str> {
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
         let all = names.iter().filter_map(|name| self.0.get(&**name)).flatten();
-        for (caller, samples) in all.filter(|(caller, _)| !names.iter().any(|name| **name == **caller))
+        for (caller, samples) in
+            all.filter(|(caller, _)| !names.iter().any(|name| **name == **caller))
         {
             *sums.entry(caller).or_default() += samples;
         }

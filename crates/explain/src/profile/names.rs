@@ -143,9 +143,8 @@ fn renamed(
     found: &mut Vec<Pair>,
 ) {
     let weighty = |profile: &Profile, left: &BTreeMap<String, Names>| {
-        let own = |names: &Names| -> f64 {
-            names.iter().filter_map(|name| profile.own.get(name)).sum()
-        };
+        let own =
+            |names: &Names| -> f64 { names.iter().filter_map(|name| profile.own.get(name)).sum() };
         let least = SAMPLES_LEAST.max(SHARE_LEAST * profile.total);
         let heavy = left.iter().filter(|(name, _)| !is_of_a_file(name));
         let heavy = heavy.filter(|(_, names)| own(names) >= least);

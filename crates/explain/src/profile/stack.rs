@@ -36,7 +36,8 @@ impl<'t> Stack<'t> {
     /// There are more than any program has; `number` is that of the line.
     pub(super) fn push(&mut self, number: usize, frame: Cow<'t, str>) -> Result<(), ProfileError> {
         if self.frames.len() == FRAMES_MOST {
-            let what = format!("a stack has at most {FRAMES_MOST} functions, and this one has more");
+            let what =
+                format!("a stack has at most {FRAMES_MOST} functions, and this one has more");
             return Err(ProfileError::new(number, what));
         }
         self.frames.push(frame);
