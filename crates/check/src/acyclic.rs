@@ -82,12 +82,19 @@ pub(crate) fn choose(graph: &Polygraph, forced: &[Edge], open: &[Pair], line: &[
     }
 }
 
+/// How a search follows edges.
+#[derive(Clone, Copy)]
+enum Way {
+    Along,
+    Against,
+}
+
 /// The graph with the choices that are made, and an order of its nodes.
 struct Cycles<'a> {
     graph: &'a Polygraph,
     place: Vec<u32>,
     outs: Vec<Vec<(u32, Why)>>,
-    ins: Vec<Vec<u32>>,
+    ins: Vec<Vec<(u32, Why)>>,
     /// Tails of edges, in the order in which they came.
     undo: Vec<(u32, u32)>,
     /// By level, the edges and the literals that were there before it.
@@ -139,53 +146,44 @@ impl<'a> Cycles<'a> {
         }
         let (low, high) = (self.place[to as usize], self.place[from as usize]);
         if high > low {
-            let Some(behind) = self.reach(to, from, high) else {
+            let behind = self.reach(to, Way::Along, high, from);
+            if self.reached.contains_key(&from) {
                 return Err(self.cycle(from, to, why));
-            };
-            let before = self.reaching(from, low);
+            }
+            let before = self.reach(from, Way::Against, low, UNKNOWN);
             self.reorder(before, behind);
         }
         self.outs[from as usize].push((to, why));
-        self.ins[to as usize].push(from);
+        self.ins[to as usize].push((from, why));
         self.undo.push((from, to));
         Ok(())
     }
 
-    /// All that are reached up to a place; `None` if the wanted node is.
-    fn reach(&mut self, from: u32, wanted: u32, high: u32) -> Option<Vec<u32>> {
+    /// All that are met from a node on, along edges or against them, no further than a place; the
+    /// search ends where the wanted node is met.
+    fn reach(&mut self, from: u32, way: Way, limit: u32, wanted: u32) -> Vec<u32> {
+        let next = match way {
+            Way::Along => &self.outs,
+            Way::Against => &self.ins,
+        };
+        let is_within = |node: u32| match way {
+            Way::Along => self.place[node as usize] <= limit,
+            Way::Against => self.place[node as usize] >= limit,
+        };
         self.reached.clear();
         self.reached.insert(from, (UNKNOWN, Why::Known));
         let mut queue = vec![from];
         let mut done = 0;
         while let Some(&node) = queue.get(done) {
             done += 1;
-            for &(head, why) in &self.outs[node as usize] {
+            for &(other, why) in &next[node as usize] {
                 self.steps += 1;
-                if self.place[head as usize] <= high && !self.reached.contains_key(&head) {
-                    self.reached.insert(head, (node, why));
-                    if head == wanted {
-                        return None;
+                if is_within(other) && !self.reached.contains_key(&other) {
+                    self.reached.insert(other, (node, why));
+                    if other == wanted {
+                        return queue;
                     }
-                    queue.push(head);
-                }
-            }
-        }
-        Some(queue)
-    }
-
-    /// All that reach a node, from a place on.
-    fn reaching(&mut self, to: u32, low: u32) -> Vec<u32> {
-        self.reached.clear();
-        self.reached.insert(to, (UNKNOWN, Why::Known));
-        let mut queue = vec![to];
-        let mut done = 0;
-        while let Some(&node) = queue.get(done) {
-            done += 1;
-            for &tail in &self.ins[node as usize] {
-                self.steps += 1;
-                if self.place[tail as usize] >= low && !self.reached.contains_key(&tail) {
-                    self.reached.insert(tail, (node, Why::Known));
-                    queue.push(tail);
+                    queue.push(other);
                 }
             }
         }

@@ -15,6 +15,7 @@ mod dbcop;
 mod edn;
 mod elle;
 mod export;
+mod jepsen;
 mod jepsen_json;
 mod json;
 mod list;

@@ -19,6 +19,7 @@
 use std::collections::HashMap;
 
 use super::edn::{Edn, Reader};
+use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis, process_of};
 use super::list::list;
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
@@ -75,37 +76,21 @@ struct Told<'a> {
 
 impl<'a> Told<'a> {
     fn map(&mut self, map: &Edn<'a>, place: (usize, usize), count: u64) -> Result<(), String> {
-        let kind = map.get("type").and_then(Edn::word);
-        let kind =
-            kind.ok_or("no operation of a history: a map with :type, :process and :value")?;
-        let process = map.get("process").and_then(Edn::word).unwrap_or("0").to_owned();
-        if process == "nemesis" || process.starts_with("nemesis-") {
+        if is_of_nemesis(map) {
             return Ok(());
         }
+        let event = event_of(map, ":value")?;
+        let process = process_of(map).to_owned();
         let time = map.get("time").or_else(|| map.get("index")).and_then(Edn::number);
         let time = time.unwrap_or(count);
         let value = map.get("value").cloned().unwrap_or(Edn::Nil);
         let function = map.get("f").and_then(Edn::word);
         let index = map.get("index").and_then(Edn::number);
-        let outcome = match kind {
-            "invoke" => {
-                let name = process.clone();
-                let open = Open { process, value, time, count, place, index, function };
-                if let Some(before) = self.open.insert(name.clone(), open) {
-                    return Err(format!(
-                        "process {name} begins another operation, and the one that it began in \
-                         line {} has not ended: a process has one at a time",
-                        before.place.0
-                    ));
-                }
-                return Ok(());
-            }
-            "ok" => Outcome::Ok,
-            "fail" => Outcome::Failed,
-            "info" => Outcome::Unknown,
-            other => {
-                return Err(format!(":{other} is no type; there are invoke, ok, fail and info"));
-            }
+        let Event::Ended(outcome) = event else {
+            let name = process.clone();
+            let open = Open { process, value, time, count, place, index, function };
+            let before = self.open.insert(name.clone(), open);
+            return before.map_or(Ok(()), |before| Err(begun_twice(&name, before.place.0)));
         };
         let open = self.open.remove(&process);
         let function = function.or(open.as_ref().and_then(|open| open.function));

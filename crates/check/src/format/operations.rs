@@ -13,6 +13,7 @@
 use std::collections::HashMap;
 
 use super::edn::{Edn, Reader};
+use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis, process_of};
 use crate::bad_input::{BadInput, bad};
 use crate::history::Outcome;
 use crate::objects::{Operation, Operations, Value};
@@ -46,11 +47,6 @@ pub(super) fn are_there(text: &str) -> bool {
     false
 }
 
-fn is_of_nemesis(map: &Edn<'_>) -> bool {
-    let process = map.get("process").and_then(Edn::word).unwrap_or("0");
-    process == "nemesis" || process.starts_with("nemesis-")
-}
-
 /// Reads a text; `unit` is what a line of it is in the file that the user has.
 pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInput> {
     let mut reader = Reader::new(text);
@@ -68,8 +64,8 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInpu
         entries.sort_by_key(|entry| entry.index);
     }
     let mut told = Told { all: Vec::new(), open: HashMap::new(), unit };
-    for (event, entry) in (0..).zip(&entries) {
-        told.entry(entry, event).map_err(|what| bad(entry.line, entry.column, what))?;
+    for (now, entry) in (0..).zip(&entries) {
+        told.entry(entry, now).map_err(|what| bad(entry.line, entry.column, what))?;
     }
     Ok(Operations { all: told.all, passed_over })
 }
@@ -82,44 +78,30 @@ struct Told {
 }
 
 impl Told {
-    fn entry(&mut self, entry: &Entry<'_>, event: u32) -> Result<(), String> {
+    fn entry(&mut self, entry: &Entry<'_>, now: u32) -> Result<(), String> {
         let map = &entry.map;
-        let kind = map.get("type").and_then(Edn::word);
-        let kind = kind.ok_or("no operation of a history: a map with :type, :process and :f")?;
-        let process = map.get("process").and_then(Edn::word).unwrap_or("0").to_owned();
+        let event = event_of(map, ":f")?;
+        let process = process_of(map).to_owned();
         let function = map.get("f").and_then(Edn::word);
         let value = map.get("value").map_or(Value::Nil, value_of);
-        let outcome = match kind {
-            "invoke" => {
-                let function = function.ok_or("an operation without :f")?.to_owned();
-                let open = Operation {
-                    function,
-                    process: process.clone(),
-                    value,
-                    result: Value::Nil,
-                    outcome: Outcome::Unknown,
-                    began: event,
-                    ended: u32::MAX,
-                    unit: self.unit,
-                    lines: (entry.line, entry.line),
-                };
-                let place = self.all.len();
-                if let Some(before) = self.open.insert(process.clone(), place) {
-                    return Err(format!(
-                        "process {process} begins another operation, and the one that it began in \
-                         line {} has not ended: a process has one at a time",
-                        self.all[before].lines.0
-                    ));
-                }
-                self.all.push(open);
-                return Ok(());
+        let Event::Ended(outcome) = event else {
+            let function = function.ok_or("an operation without :f")?.to_owned();
+            let before = self.open.insert(process.clone(), self.all.len());
+            if let Some(before) = before {
+                return Err(begun_twice(&process, self.all[before].lines.0));
             }
-            "ok" => Outcome::Ok,
-            "fail" => Outcome::Failed,
-            "info" => Outcome::Unknown,
-            other => {
-                return Err(format!(":{other} is no type; there are invoke, ok, fail and info"));
-            }
+            self.all.push(Operation {
+                function,
+                process,
+                value,
+                result: Value::Nil,
+                outcome: Outcome::Unknown,
+                began: now,
+                ended: u32::MAX,
+                unit: self.unit,
+                lines: (entry.line, entry.line),
+            });
+            return Ok(());
         };
         let Some(place) = self.open.remove(&process) else {
             return Err(format!("process {process} ends an operation that it did not begin"));
@@ -136,7 +118,7 @@ impl Told {
         own.outcome = outcome;
         own.lines.1 = entry.line;
         if outcome == Outcome::Ok {
-            own.ended = event;
+            own.ended = now;
             own.result = value;
         }
         Ok(())

@@ -526,24 +526,8 @@ fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::FileAsked;
     use crate::sample::{WALL_NS, of_pairs, point_queries};
     use dbdyno_model::ShiftWeight;
-
-    fn question(figures: &[&str]) -> Question {
-        Question {
-            loads: Vec::new(),
-            clients: Vec::new(),
-            figures: figures.iter().map(|&name| name.to_owned()).collect(),
-            filters: Vec::new(),
-            better: None,
-            budget: 0.02,
-            superiority: 0.9,
-            look_back: 0,
-            last: None,
-            file: FileAsked::default(),
-        }
-    }
 
     /// Twenty nights; from the twelfth on there is a new kernel, and both arms do half as much.
     fn nights(base_changes: bool) -> Vec<Run> {
@@ -576,7 +560,7 @@ mod tests {
     #[test]
     fn a_base_in_common_takes_the_host_out() {
         let runs = nights(false);
-        let history = of_runs(&runs, &question(&[])).unwrap();
+        let history = of_runs(&runs, &Question::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!((series.metric.as_str(), series.points.len()), ("rqps", 20));
         assert!(series.changes.shifts.is_empty(), "{:?}", series.changes);
@@ -584,7 +568,7 @@ mod tests {
 
     #[test]
     fn without_one_the_reader_is_told_and_the_kernel_is_named() {
-        let history = of_runs(&nights(true), &question(&[])).unwrap();
+        let history = of_runs(&nights(true), &Question::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!(series.metric, "rate");
         assert!(series.warnings.iter().any(|warning| warning.code == "no-common-base"));
@@ -602,7 +586,7 @@ mod tests {
     /// A gate does not rest on the runs that happen to be readable.
     #[test]
     fn a_run_that_cannot_be_read_is_named() {
-        let all = question(&[]);
+        let all = Question::of_figures(&[]);
         let mut gathering = Gathering::new(&all).unwrap();
         nights(false).iter().for_each(|run| gathering.add(run));
         gathering.leave_out("run 1badcafe, arm: gone".to_owned());
@@ -641,7 +625,7 @@ mod tests {
         runs[18].id = dbdyno_model::RunId("tonight".to_owned());
         runs[18].environment.base.set("server.version", "11.4.4");
         let told = |runs: &[Run]| {
-            let warnings = of_runs(runs, &question(&["rqps"])).unwrap().warnings;
+            let warnings = of_runs(runs, &Question::of_figures(&["rqps"])).unwrap().warnings;
             codes(&warnings).contains(&LEFT_OUT)
         };
         assert!(told(&runs));
@@ -653,7 +637,7 @@ mod tests {
     #[test]
     fn runs_without_a_verdict_are_left_out_and_counted() {
         let mut runs = nights_of_a_server(18, 6);
-        let history = of_runs(&runs, &question(&[])).unwrap();
+        let history = of_runs(&runs, &Question::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!(series.points.len(), 18);
         assert!(series.changes.shifts.is_empty(), "{:?}", series.changes);
@@ -666,7 +650,7 @@ mod tests {
         assert!(latest.text.contains("the latest 6 runs"), "{latest:?}");
         // A sound night later the gap is not at the end any more.
         runs.extend(nights_of_a_server(1, 0));
-        let history = of_runs(&runs, &question(&[])).unwrap();
+        let history = of_runs(&runs, &Question::of_figures(&[])).unwrap();
         assert_eq!(history.series[0].points.len(), 19);
         assert!(!codes(&history.series[0].warnings).contains(&LEFT_OUT), "{history:?}");
         assert_eq!(codes(&history.warnings), ["short-runs"]);
@@ -674,7 +658,8 @@ mod tests {
 
     #[test]
     fn where_no_run_has_a_verdict_the_reason_is_said() {
-        let error = of_runs(&nights_of_a_server(0, 3), &question(&[])).unwrap_err().to_string();
+        let error =
+            of_runs(&nights_of_a_server(0, 3), &Question::of_figures(&[])).unwrap_err().to_string();
         assert!(error.contains("client-saturated (3)"), "{error}");
     }
 
@@ -684,14 +669,14 @@ mod tests {
         let run = of_pairs(2, "point-query", "sqlite:", 1, |_| {});
         let comparison = compare(&run).unwrap();
         assert!(codes(&comparison.cells[0].warnings).contains(&"few-rounds"), "{comparison:?}");
-        let history = of_runs(&[run], &question(&[])).unwrap();
+        let history = of_runs(&[run], &Question::of_figures(&[])).unwrap();
         assert_eq!(history.series[0].points.len(), 1);
         assert_eq!(codes(&history.warnings), Vec::<&str>::new());
     }
 
     #[test]
     fn a_figure_that_is_named_twice_is_looked_at_once() {
-        let history = of_runs(&nights(false), &question(&["rate", "rate"])).unwrap();
+        let history = of_runs(&nights(false), &Question::of_figures(&["rate", "rate"])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!(series.points.len(), 20);
     }
@@ -705,7 +690,7 @@ mod tests {
             run
         };
         let runs = ["closed", "think 10ms", "think 20ms"].map(night);
-        let history = of_runs(&runs, &question(&["rate"])).unwrap();
+        let history = of_runs(&runs, &Question::of_figures(&["rate"])).unwrap();
         let mut about: Vec<&str> = history.series.iter().map(|one| &*one.about).collect();
         about.dedup();
         assert_eq!(about.len(), 3, "{about:?}");
@@ -714,11 +699,11 @@ mod tests {
     #[test]
     fn what_was_not_measured_is_said() {
         let runs = nights(false);
-        let mut other = question(&[]);
+        let mut other = Question::of_figures(&[]);
         other.loads = vec!["scan".into()];
         let error = of_runs(&runs, &other).unwrap_err().to_string();
         assert!(error.contains("the loads there are point-query"), "{error}");
-        let error = of_runs(&runs, &question(&["speed"])).unwrap_err().to_string();
+        let error = of_runs(&runs, &Question::of_figures(&["speed"])).unwrap_err().to_string();
         assert!(error.contains("there are rqps, rate"), "{error}");
     }
 }

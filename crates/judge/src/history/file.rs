@@ -437,21 +437,6 @@ mod tests {
     use crate::history::asked::{DecimalMark, FileAsked, OrderAsked};
     use dbdyno_model::random;
 
-    fn question() -> Question {
-        Question {
-            loads: Vec::new(),
-            clients: Vec::new(),
-            figures: Vec::new(),
-            filters: Vec::new(),
-            better: None,
-            budget: 0.02,
-            superiority: 0.9,
-            look_back: 0,
-            last: None,
-            file: FileAsked::default(),
-        }
-    }
-
     /// Bytes that matter to the parser, in any order: nothing makes it panic, and what it refuses
     /// has a place.
     #[test]
@@ -497,7 +482,7 @@ mod tests {
             let count = stream.below(40);
             let text: String =
                 (0..count).map(|_| words[stream.below(words.len() as u64) as usize]).collect();
-            match of_file("f.csv", &text, &question()) {
+            match of_file("f.csv", &text, &Question::of_figures(&[])) {
                 Ok(history) => assert!(!history.series.is_empty(), "{text:?}"),
                 Err(JudgeError::History(what)) => {
                     let place: Vec<&str> = what.splitn(4, ':').collect();
@@ -513,7 +498,7 @@ mod tests {
     #[test]
     fn durations_are_no_times_of_rows() {
         let text = "time,date,qps\n3.5,2026-01-02,20\n2.5,2026-01-01,10\n";
-        let history = of_file("f.csv", text, &question()).unwrap();
+        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
         let values = |at: usize| -> Vec<f64> {
             history.series[at].points.iter().map(|point| point.value).collect()
         };
@@ -523,7 +508,8 @@ mod tests {
 
     #[test]
     fn a_column_that_is_named_twice_is_looked_at_once() {
-        let twice = Question { figures: vec!["qps".into(), "QPS".into()], ..question() };
+        let twice =
+            Question { figures: vec!["qps".into(), "QPS".into()], ..Question::of_figures(&[]) };
         let history = of_file("f.csv", "time,qps\n2026-01-01,10\n", &twice).unwrap();
         assert_eq!(history.series.len(), 1);
     }
@@ -532,7 +518,7 @@ mod tests {
     fn quotes_blanks_and_order_are_those_of_the_file() {
         let text = "label,time,\"a \"\"b\"\"\",kind\n\"x,\ny\",2026-01-03,3,k\nz,2026-01-01,,k\n\
                     w,2026-01-02,1,l\n";
-        let history = of_file("f.csv", text, &question()).unwrap();
+        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!(series.name, "a \"b\"");
         let points: Vec<(&str, f64)> =
@@ -548,13 +534,13 @@ mod tests {
     }
 
     fn points(text: &str) -> Vec<f64> {
-        let history = of_file("f.csv", text, &question()).unwrap();
+        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         series.points.iter().map(|point| point.value).collect()
     }
 
     fn refused(text: &str) -> String {
-        of_file("f.csv", text, &question()).unwrap_err().to_string()
+        of_file("f.csv", text, &Question::of_figures(&[])).unwrap_err().to_string()
     }
 
     /// The verdict turns round with the order of the rows, which are newest first here.
@@ -598,7 +584,7 @@ mod tests {
     fn tests_in_long_form_are_told_apart() {
         let text = "date,test,threads,qps\n2026-01-01,insert,8,\"20,011\"\n2026-01-01,scan,8,90\n\
                     2026-01-02,insert,8,\"1,020,012.5\"\n2026-01-02,scan,8,91\n";
-        let history = of_file("f.csv", text, &question()).unwrap();
+        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
         let told: Vec<(&str, Vec<f64>)> = history
             .series
             .iter()
@@ -607,7 +593,7 @@ mod tests {
         let expected =
             [("qps of insert", vec![20_011.0, 1_020_012.5]), ("qps of scan", vec![90.0, 91.0])];
         assert_eq!(told, expected);
-        let asked = Question { figures: vec!["threads".to_owned()], ..question() };
+        let asked = Question { figures: vec!["threads".to_owned()], ..Question::of_figures(&[]) };
         assert_eq!(of_file("f.csv", text, &asked).unwrap().series.len(), 2);
     }
 
@@ -618,7 +604,7 @@ mod tests {
     }
 
     fn taken_for(text: &str) -> String {
-        of_file("f", text, &question()).unwrap().warnings[0].text.clone()
+        of_file("f", text, &Question::of_figures(&[])).unwrap().warnings[0].text.clone()
     }
 
     /// The same rows in each form that is read, newest first.
@@ -660,7 +646,7 @@ mod tests {
             (&markdown, "Markdown table, 20 rows; order by \"date\" (times)"),
             (&data, "data.js of github-action-benchmark, 20 rows"),
         ] {
-            assert_eq!(told(text, &question())[0].1, expected, "{text}");
+            assert_eq!(told(text, &Question::of_figures(&[]))[0].1, expected, "{text}");
             assert!(taken_for(text).contains(form), "{}", taken_for(text));
         }
     }
@@ -671,12 +657,12 @@ mod tests {
         let other = table.replace("qps", "tps");
         let legend = "| host | meaning |\n|--|--|\n| a | old |\n| b | new |\n\n";
         let one = format!("{legend}# Runs\n\n{table}");
-        assert_eq!(told(&one, &question()), [("qps".to_owned(), vec![1.0, 2.0])]);
+        assert_eq!(told(&one, &Question::of_figures(&[])), [("qps".to_owned(), vec![1.0, 2.0])]);
         let two = format!("# First\n\n{table}# Second\n\n{other}");
         let bad = refused(&two);
         assert!(bad.contains("1, line 3 below \"First\"") && bad.contains("2, line 10"), "{bad}");
         let second = FileAsked { table: Some(2), ..FileAsked::default() };
-        assert_eq!(told(&two, &Question { file: second, ..question() })[0].0, "tps");
+        assert_eq!(told(&two, &Question { file: second, ..Question::of_figures(&[]) })[0].0, "tps");
         assert!(refused(legend).contains("no column tells in which order"));
     }
 
@@ -701,7 +687,7 @@ mod tests {
             run(1_700_000_100_000, "go", &go(20)),
             run(1_700_000_000_000, "benchmarkjs", js)
         );
-        let history = of_file("data.js", &text, &question()).unwrap();
+        let history = of_file("data.js", &text, &Question::of_figures(&[])).unwrap();
         let told: Vec<(&str, Better, usize, bool)> = history
             .series
             .iter()
@@ -731,10 +717,13 @@ mod tests {
             )
         };
         let text = format!("{}{}", google(2, 20), google(1, 10));
-        assert_eq!(told(&text, &question())[0], ("real_time".to_owned(), vec![10.0, 20.0]));
+        assert_eq!(
+            told(&text, &Question::of_figures(&[]))[0],
+            ("real_time".to_owned(), vec![10.0, 20.0])
+        );
         let pytest = "{\"datetime\": \"2026-01-01T00:00:00\", \"benchmarks\": [{\"fullname\": \
                       \"t.py::a\", \"stats\": {\"median\": 0.5, \"mean\": 0.6, \"rounds\": 3}}]}";
-        assert_eq!(told(pytest, &question())[0], ("median".to_owned(), vec![0.5]));
+        assert_eq!(told(pytest, &Question::of_figures(&[]))[0], ("median".to_owned(), vec![0.5]));
         let hyperfine = "{\"results\":[{\"command\":\"a\",\"mean\":1,\"times\":[1,1]}]}";
         assert!(refused(hyperfine).contains("hyperfine, whose results have no time"));
     }
@@ -764,7 +753,7 @@ mod tests {
             assert!(refused(text).contains(what), "{}", refused(text));
         }
         let lists = "{\"date\":\"2026-01-01\",\"qps\":1,\"samples\":[1,2]}";
-        let notes = of_file("f", lists, &question()).unwrap().warnings;
+        let notes = of_file("f", lists, &Question::of_figures(&[])).unwrap().warnings;
         assert!(notes[1].text.contains("Lists are no values"), "{notes:?}");
     }
 
@@ -783,14 +772,14 @@ mod tests {
                 }
             }
         }
-        let all = told(&text, &question());
+        let all = told(&text, &Question::of_figures(&[]));
         assert_eq!(all.len(), 16);
         assert_eq!(all[0].0, "qps of test=a, threads=1, engine=x, depth=4");
         assert_eq!(all[0].1, [1012.0, 2012.0, 3012.0, 4012.0]);
         let by = FileAsked { by: Some(vec!["test".to_owned()]), ..FileAsked::default() };
-        let two = told(&text, &Question { file: by, ..question() });
+        let two = told(&text, &Question { file: by, ..Question::of_figures(&[]) });
         assert!(two.iter().any(|one| one.0 == "qps of a" && one.1.len() == 32), "{two:?}");
-        let facts = of_file("f", &text, &question()).unwrap();
+        let facts = of_file("f", &text, &Question::of_figures(&[])).unwrap();
         assert!(facts.warnings[0].text.contains("a series for each"), "{:?}", facts.warnings);
     }
 
@@ -803,7 +792,7 @@ mod tests {
             format!("2026-01-01 {hour:02}:00,{engine},{kernel},{qps}\n")
         };
         let text = format!("date,kind,kernel,qps\n{}", (0..24).map(row).collect::<String>());
-        let all = told(&text, &question());
+        let all = told(&text, &Question::of_figures(&[]));
         assert_eq!(all.len(), 2);
         assert_eq!((all[0].0.as_str(), all[0].1.len()), ("qps of x", 12));
     }
@@ -839,7 +828,7 @@ mod tests {
             "build,version,qps\n1,8.0.2,1\n2,8.0.1,2\n",
             "build,run,qps\n1,5,1\n2,4,2\n",
         ] {
-            assert!(of_file("f", text, &question()).is_err(), "{text}");
+            assert!(of_file("f", text, &Question::of_figures(&[])).is_err(), "{text}");
         }
         for (order, expected) in [
             (OrderAsked::OldestFirst, [2.0, 1.0]),
@@ -847,7 +836,10 @@ mod tests {
             (OrderAsked::Column("n".to_owned()), [1.0, 2.0]),
         ] {
             let file = FileAsked { order: Some(order), ..FileAsked::default() };
-            let told = told("n,commit,qps\n7,a,2\n6,b,1\n", &Question { file, ..question() });
+            let told = told(
+                "n,commit,qps\n7,a,2\n6,b,1\n",
+                &Question { file, ..Question::of_figures(&[]) },
+            );
             assert_eq!(told.last().map(|one| one.1.clone()), Some(expected.to_vec()));
         }
     }
@@ -857,7 +849,7 @@ mod tests {
         let text = "Date,Time,qps,took\n2026-01-01,11:00,2,1:30\n2026-01-01,10:00,1,1:20\n\
                     2026-01-02,9:30 PM,4,1:20\n2026-01-02,09:00,3,1:20\n";
         assert_eq!(points(text), [1.0, 2.0, 3.0, 4.0]);
-        let notes = of_file("f", text, &question()).unwrap().warnings;
+        let notes = of_file("f", text, &Question::of_figures(&[])).unwrap().warnings;
         assert!(notes[1].text.contains("a duration like 1:30: \"took\""), "{notes:?}");
         // As InfluxDB exports it.
         let influx = "#group,false,false,true\n,table,_start,_time,_value,_field\n\
@@ -897,7 +889,8 @@ mod tests {
             assert!(refused(&rows(cells)).contains(what), "{cells:?}: {}", refused(&rows(cells)));
         }
         let comma = FileAsked { decimal: Some(DecimalMark::Comma), ..FileAsked::default() };
-        let told = told(&rows(["1,234", "2,345"]), &Question { file: comma, ..question() });
+        let told =
+            told(&rows(["1,234", "2,345"]), &Question { file: comma, ..Question::of_figures(&[]) });
         assert_eq!(told[0].1, [1.234, 2.345]);
         // The usual mark between commas, and what another column says.
         assert_eq!(points("date,ms\n2026-01-01,1.317\n2026-01-02,1.300\n"), [1.317, 1.3]);
@@ -906,13 +899,13 @@ mod tests {
     }
 
     fn told_of(text: &str) -> Vec<(String, Vec<f64>)> {
-        told(text, &question())
+        told(text, &Question::of_figures(&[]))
     }
 
     #[test]
     fn a_unit_says_what_is_better_and_an_unknown_one_is_told() {
         let text = "date,scan,size\n2026-01-01,20 ms,3 furlongs\n2026-01-02,21 ms,4 furlongs\n";
-        let history = of_file("f", text, &question()).unwrap();
+        let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
         assert_eq!(history.series.len(), 1);
         assert_eq!(history.series[0].better, Better::Lower);
         assert!(
@@ -921,17 +914,17 @@ mod tests {
         );
         for (column, cell) in [("scan", "20 µs"), ("scan [µs]", "20"), ("scan", "3 ns/op")] {
             let text = format!("date,{column}\n2026-01-01,{cell}\n");
-            let history = of_file("f", &text, &question()).unwrap();
+            let history = of_file("f", &text, &Question::of_figures(&[])).unwrap();
             assert_eq!(history.series[0].better, Better::Lower, "{text}");
         }
-        let asked = Question { figures: vec!["size".to_owned()], ..question() };
+        let asked = Question { figures: vec!["size".to_owned()], ..Question::of_figures(&[]) };
         assert_eq!(told(text, &asked)[0].1, [3.0, 4.0]);
     }
 
     #[test]
     fn a_series_without_any_value_is_told() {
         let text = "date,test,qps\n2026-01-01,a,1\n2026-01-01,b,\n2026-01-02,a,2\n2026-01-02,b,-\n";
-        let history = of_file("f", text, &question()).unwrap();
+        let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
         assert_eq!(history.series.len(), 1);
         let note = history.warnings.iter().find(|warning| warning.code == "blanks").unwrap();
         assert!(note.text.contains("1 of 2 series of \"qps\" have no value"), "{note:?}");

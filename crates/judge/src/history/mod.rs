@@ -73,6 +73,25 @@ pub struct Question {
     pub file: FileAsked,
 }
 
+#[cfg(test)]
+impl Question {
+    /// Of these figures, with what a user gets who asks for nothing else.
+    pub(crate) fn of_figures(figures: &[&str]) -> Question {
+        Question {
+            loads: Vec::new(),
+            clients: Vec::new(),
+            figures: figures.iter().map(|&name| name.to_owned()).collect(),
+            filters: Vec::new(),
+            better: None,
+            budget: 0.02,
+            superiority: 0.9,
+            look_back: 0,
+            last: None,
+            file: FileAsked::default(),
+        }
+    }
+}
+
 /// A series before it is judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Raw {

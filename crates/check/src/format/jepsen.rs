@@ -1,0 +1,47 @@
+//! What all histories of Jepsen have in common: who did something, and how it ended.
+
+use super::edn::Edn;
+use crate::history::Outcome;
+
+/// How a map says that something began, or how it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    Began,
+    Ended(Outcome),
+}
+
+/// What `:type` says.
+///
+/// # Errors
+/// A sentence, if there is none, or one that Jepsen does not have; `wanted` are the keys that an
+/// operation has.
+pub(super) fn event_of(map: &Edn<'_>, wanted: &str) -> Result<Event, String> {
+    let kind = map.get("type").and_then(Edn::word);
+    match kind {
+        Some("invoke") => Ok(Event::Began),
+        Some("ok") => Ok(Event::Ended(Outcome::Ok)),
+        Some("fail") => Ok(Event::Ended(Outcome::Failed)),
+        Some("info") => Ok(Event::Ended(Outcome::Unknown)),
+        Some(other) => Err(format!(":{other} is no type; there are invoke, ok, fail and info")),
+        None => Err(format!("no operation of a history: a map with :type, :process and {wanted}")),
+    }
+}
+
+/// Who did it.
+pub(super) fn process_of<'a>(map: &Edn<'a>) -> &'a str {
+    map.get("process").and_then(Edn::word).unwrap_or("0")
+}
+
+/// Whether it is what breaks the system under test, and no client.
+pub(super) fn is_of_nemesis(map: &Edn<'_>) -> bool {
+    let process = process_of(map);
+    process == "nemesis" || process.starts_with("nemesis-")
+}
+
+/// What is wrong if a process begins something while what it began in this line goes on.
+pub(super) fn begun_twice(process: &str, line: usize) -> String {
+    format!(
+        "process {process} begins another operation, and the one that it began in line {line} has \
+         not ended: a process has one at a time"
+    )
+}
