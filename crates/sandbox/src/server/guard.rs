@@ -43,22 +43,26 @@ impl Drop for Guard {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use nix::libc::SIGKILL;
+
     use super::*;
-    use crate::process::Identity;
 
     #[test]
     fn what_was_not_seen_to_be_ready_ends_with_its_guard() {
         for is_ready in [false, true] {
             let mut server = child::tool("sleep").arg("600").spawn().unwrap();
-            let identity = Identity::of(server.id().try_into().unwrap()).unwrap();
             let guard = Guard::over(server.id()).unwrap();
-            match is_ready {
-                true => guard.release().unwrap(),
-                false => drop(guard),
+            if is_ready {
+                guard.release().unwrap();
+                // The guard has ended: if it were to kill, it would have.
+                assert!(server.try_wait().unwrap().is_none());
+                server.kill().unwrap();
+            } else {
+                drop(guard);
             }
-            assert_eq!(identity.lives(), is_ready);
-            server.kill().unwrap();
-            server.wait().unwrap();
+            assert_eq!(server.wait().unwrap().signal(), Some(SIGKILL));
         }
     }
 }
