@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::{Better, History, HistoryPoint, Severity, Warning, foreign};
+use dbdyno_model::{Better, History, HistoryPoint, Severity, Warning, foreign, random};
 
 use super::order::{Arranged, Order};
 use super::table::{Table, failed, is_blank};
@@ -57,6 +57,10 @@ const HIGHER: [&str; 12] = [
     "hits",
     "ips",
 ];
+/// Labels, versions and facts of all figures together, at most.
+const KEPT_MOST: usize = 40_000_000;
+/// Bytes of one of them.
+const CELL_BYTES_MOST: usize = 500;
 /// So many names stand in a note.
 const NAMED_MOST: usize = 6;
 
@@ -272,9 +276,21 @@ impl Roles {
     }
 }
 
+/// What a point is called, or a fact about it: it stands beside each figure of its row, so that of
+/// a long one only the beginning does, with a number that tells it from others.
+fn shortened(cell: &str) -> String {
+    match cell.len() > CELL_BYTES_MOST {
+        false => cell.to_owned(),
+        true => {
+            let beginning = &cell[..cell.floor_char_boundary(CELL_BYTES_MOST)];
+            format!("{beginning}… ({} bytes, {:016x})", cell.len(), random::key_of(cell))
+        }
+    }
+}
+
 /// The series of a table.
 fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
-    table.header.iter_mut().for_each(|head| *head = foreign::one_line(head).into_owned());
+    table.header.iter_mut().for_each(|head| *head = shortened(&foreign::one_line(head)));
     table.keep(&question.filters)?;
     let roles = Roles::of(&table, question)?;
     let mut warnings = roles.notes(&table);
@@ -286,6 +302,17 @@ fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
         how.insert(arranged);
     }
     warnings.extend(sorted(&how));
+    let kept = roles.values.len().saturating_mul(roles.facts.len() + 2);
+    if kept.saturating_mul(table.rows.len()) > KEPT_MOST {
+        let what = format!(
+            "{} figures of {} rows, each with {} facts, are more than can be held; choose figures \
+             with --metric",
+            roles.values.len(),
+            table.rows.len(),
+            roles.facts.len()
+        );
+        return Err(failed(table.name, table.header_line, 1, &what));
+    }
     let mut raws = Vec::new();
     for &column in &roles.values {
         let mark = match question.file.decimal {
@@ -369,12 +396,12 @@ fn series(
     };
     for (&row, value) in rows.iter().zip(&values.of_rows) {
         let Some(value) = *value else { continue };
-        let text = |role: Option<usize>| role.map(|column| table.cell(row, column).to_owned());
+        let text = |role: Option<usize>| role.map(|column| shortened(table.cell(row, column)));
         let label = text(roles.label).unwrap_or_else(|| table.rows[row].place.name());
         let unix_ms = roles.order.is_time.then(|| roles.order.keys[row]);
         let version = text(roles.version).unwrap_or_default();
         raw.points.push(HistoryPoint { unix_ms, label, version, value });
-        let fact = |&fact: &usize| (table.header[fact].clone(), table.cell(row, fact).to_owned());
+        let fact = |&fact: &usize| (table.header[fact].clone(), shortened(table.cell(row, fact)));
         raw.facts.push(roles.facts.iter().map(fact).collect::<BTreeMap<_, _>>());
     }
     if raw.points.is_empty() {
@@ -577,6 +604,86 @@ mod tests {
             assert!(refused(text).contains("f.csv:1:1: the first line has values"), "{text}");
         }
         assert_eq!(points("label,p,95\na,1,\n").len(), 1, "numbers may be names");
+    }
+
+    /// Of day, month and year in two digits each, a day above 12 excludes the month; the year is
+    /// told by the order of the rows, or by what all of them have in common.
+    #[test]
+    fn padded_dates_of_two_digits_are_read_where_their_order_is_certain() {
+        for (days, ascending) in [
+            (&["29/01/24", "30/01/24", "31/01/24", "01/02/24", "02/02/24"][..], true),
+            (&["03/02/24", "02/02/24", "01/02/24", "31/01/24", "30/01/24"], false),
+            (&["24/01/30", "24/01/31", "24/02/01", "24/02/02", "25/01/01"], true),
+            (&["13/01/24", "14/01/24", "15/01/24", "16/01/24", "17/01/24"], true),
+            (&["17-01-24 10:00", "16-01-24 10:00", "15-01-24 1:00", "14-01-24", "13-01-24"], false),
+        ] {
+            let rows = days.iter().enumerate().map(|(at, day)| format!("{day},{at}\n"));
+            let text = format!("date,qps\n{}", rows.collect::<String>());
+            let mut expected: Vec<f64> = (0..days.len()).map(|at| at as f64).collect();
+            if !ascending {
+                expected.reverse();
+            }
+            assert_eq!(points(&text), expected, "{text}");
+        }
+        let history = of_file(
+            "f.csv",
+            "date,qps\n30/01/24,1\n31/01/24,2\n01/02/24,3\n02/02/24,4\n03/02/24,5\n",
+            &question(),
+        )
+        .unwrap();
+        let at = history.series[0].points[0].unix_ms;
+        assert_eq!(at, Some(1_706_572_800_000), "30 January 2024");
+        let note = history.warnings.iter().find(|one| one.code == "dates").unwrap();
+        assert!(note.text.contains("read with the day first"), "{}", note.text);
+        for days in [
+            // By days of a January, or by years; and nothing stands in order by either.
+            ["13/01/24", "14/01/24", "15/01/24"],
+            ["22/01/01", "23/01/01", "24/01/01"],
+            ["31/01/24", "01/02/24", "02/02/24"],
+        ] {
+            let rows: String = days.iter().map(|day| format!("{day},1\n")).collect();
+            let told = refused(&format!("date,qps\n{rows}"));
+            assert!(told.contains("write the year first and with four digits"), "{told}");
+        }
+    }
+
+    /// Of two values under one name none is taken for the other.
+    #[test]
+    fn a_name_stands_once_in_a_row_of_json() {
+        let told = refused(
+            "{\"date\": \"2026-01-01\", \"qps\": 1}\n{\"date\": 1, \"qps\": 2, \"qps\": 3}\n",
+        );
+        assert!(told.contains("f.csv:2:27: the name \"qps\" stands twice"), "{told}");
+        let told = refused("[{\"date\": \"2026-01-01\", \"a.b\": 1, \"a\": {\"b\": 2}}]");
+        assert!(told.contains("\"a.b\" is told twice"), "{told}");
+    }
+
+    /// What somebody's file has in it does not fill the screen, nor the memory.
+    #[test]
+    fn messages_and_labels_have_a_sensible_size() {
+        let huge = "x".repeat(100_000);
+        for text in [
+            format!("date,qps\n{huge},1\n"),
+            format!("date,qps\n2026-01-01,{huge}\n"),
+            format!("{{\"{huge}\": 1, \"{huge}\": 2}}"),
+        ] {
+            let told = refused(&text);
+            assert!(told.len() < 1_500, "{} bytes", told.len());
+        }
+        let row = |day: u32| format!("2026-01-0{day},{huge}{day},{huge}{day},{day}\n");
+        let text = format!("date,label,kernel,qps\n{}", (1..9).map(row).collect::<String>());
+        let history = of_file("f.csv", &text, &question()).unwrap();
+        let labels: BTreeSet<&String> =
+            history.series[0].points.iter().map(|point| &point.label).collect();
+        assert_eq!(labels.len(), 8, "they stay apart");
+        assert!(labels.iter().all(|label| label.len() < 600));
+        let row = |day: u32| {
+            format!("2026-01-01 00:00:{:02}{}{}\n", day % 60, ",1".repeat(900), ",a".repeat(900))
+        };
+        let names: String = (0..1_800).map(|at| format!(",c{at}")).collect();
+        let text = format!("date{names}\n{}", (0..60).map(row).collect::<String>());
+        let told = refused(&text);
+        assert!(told.contains("900 figures of 60 rows, each with 900 facts"), "{told}");
     }
 
     /// Each of several tests has a series; what a run was asked for is none, nor is it a figure.

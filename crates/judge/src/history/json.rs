@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::error::JudgeError;
 
 use super::table::{CELLS_MOST, Place, Row, Separator, Table, failed};
+use super::unique::Unique;
 
 /// Columns of one file at most: more are no columns, but rows that lie on their side.
 const COLUMNS_MOST: usize = 2_000;
@@ -66,7 +67,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
     }
     let first_line = line;
     let mut line = line;
-    let mut documents = serde_json::Deserializer::from_str(body).into_iter::<Value>();
+    let mut documents = serde_json::Deserializer::from_str(body).into_iter::<Unique>();
     let mut from = 0;
     loop {
         let begins = body.len() - body[from..].trim_start().len();
@@ -78,10 +79,13 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
                 let at = first_line + error.line().saturating_sub(1);
                 let text = error.to_string();
                 let what = text.split(" at line ").next().unwrap_or_default();
-                let what = format!("this is no JSON: {what}");
+                let what = match error.is_data() {
+                    true => what.to_owned(),
+                    false => format!("this is no JSON: {what}"),
+                };
                 return Err(failed(name, at, error.column().max(1), &what));
             }
-            Some(Ok(document)) => {
+            Some(Ok(Unique(document))) => {
                 rows.take(document, line).map_err(|what| failed(name, line, 1, &what))?;
             }
         }
@@ -113,6 +117,8 @@ fn without_remarks(text: &str) -> &str {
 struct Rows {
     header: Vec<String>,
     columns: BTreeMap<String, usize>,
+    /// The number of the last row, from 1, that tells each column.
+    told_in: Vec<usize>,
     rows: Vec<(Place, Vec<(usize, String)>)>,
     forms: Vec<&'static str>,
     /// Columns with something that is no value, and how often.
@@ -323,6 +329,13 @@ impl Rows {
                     self.header.len() - 1
                 }
             };
+            // `a.b` may be told by a name with a point and by an object within another one.
+            let number = self.rows.len() + 1;
+            self.told_in.resize(self.header.len(), 0);
+            if std::mem::replace(&mut self.told_in[column], number) == number {
+                let name = &self.header[column];
+                return Err(format!("{name:?} is told twice; rename one of the two"));
+            }
             row.push((column, cell));
         }
         self.rows.push((place, row));

@@ -24,6 +24,7 @@ mod markdown;
 mod order;
 mod table;
 mod times;
+mod unique;
 mod versions;
 mod when;
 

@@ -225,7 +225,21 @@ pub(super) fn is_blank(cell: &str) -> bool {
     BLANKS.contains(&plain.as_str())
 }
 
-/// An error with its place.
+/// A message has at most so many letters of its beginning, and of its end, where the advice stands.
+const BEGINNING_MOST: usize = 600;
+const END_MOST: usize = 300;
+
+/// An error with its place. What it quotes is somebody's, and may be of any size: of a long message
+/// the middle is left out.
 pub(super) fn failed(name: &str, line: usize, column: usize, what: &str) -> JudgeError {
+    let letters = what.chars().count();
+    let what = match letters > BEGINNING_MOST + END_MOST {
+        false => what.to_owned(),
+        true => {
+            let beginning: String = what.chars().take(BEGINNING_MOST).collect();
+            let end: String = what.chars().skip(letters - END_MOST).collect();
+            format!("{beginning} […] {end}")
+        }
+    };
     JudgeError::History(format!("{name}:{line}:{column}: {what}"))
 }

@@ -5,6 +5,8 @@
 //!   1/20/2026   20 January, and so is the one above: month first
 //! ```
 
+use std::collections::BTreeSet;
+
 use super::when::{Moment, READINGS, Span, parse, span};
 
 /// The times of a column.
@@ -49,8 +51,15 @@ pub(super) fn of_column(cells: &[&str]) -> Result<Times, (usize, String)> {
     // A reading that one row cannot have is none of any row.
     let tried: Vec<Result<Vec<i64>, usize>> =
         (0..READINGS.len()).map(|reading| read(&moments, reading)).collect();
-    let mut possible =
-        tried.iter().enumerate().filter_map(|(at, one)| Some((at, one.as_ref().ok()?)));
+    let possible = tried.iter().enumerate().filter_map(|(at, one)| Some((at, one.as_ref().ok()?)));
+    let possible: Vec<(usize, &Vec<i64>)> = possible.collect();
+    if let Some((reading, why)) = by_course(cells, &possible) {
+        let at = possible.iter().find(|(known, _)| *known == reading);
+        let at = at.map_or_else(Vec::new, |(_, at)| (*at).clone());
+        let note = format!("Dates are read with the {} first: {why}.", READINGS[reading]);
+        return Ok(Times { at, kind, note: Some(note) });
+    }
+    let mut possible = possible.into_iter();
     match (possible.next(), possible.next()) {
         (Some((reading, at)), None) => {
             let first = READINGS[reading];
@@ -66,7 +75,7 @@ pub(super) fn of_column(cells: &[&str]) -> Result<Times, (usize, String)> {
             open,
             format!(
                 "{:?} is of two months, by whether the day, the month or the year stands first, and \
-                 no row of the file decides it; write {EXAMPLES}",
+                 no row of the file decides it; write the year first and with four digits: {EXAMPLES}",
                 cells[open]
             ),
         )),
@@ -83,6 +92,40 @@ pub(super) fn of_column(cells: &[&str]) -> Result<Times, (usize, String)> {
                     cells[most]
                 ),
             ))
+        }
+    }
+}
+
+/// Dates from which on their course tells something: of five, two orders of 120 go one way.
+const DATES_TELLING: usize = 5;
+
+/// Which reading is meant where the day or the year may stand first, and why: rows stand in the
+/// order of their dates, or a year is what all dates have in common. `30/01/24`, `31/01/24`,
+/// `01/02/24` go on by days, and would jump by years.
+fn by_course(cells: &[&str], possible: &[(usize, &Vec<i64>)]) -> Option<(usize, String)> {
+    const DAY: usize = 0;
+    const YEAR: usize = 2;
+    let [(DAY, by_day), (YEAR, by_year)] = possible else { return None };
+    let dates: BTreeSet<(&i64, &i64)> = by_day.iter().zip(*by_year).collect();
+    if dates.len() < DATES_TELLING {
+        return None;
+    }
+    let goes_one_way = |at: &[i64]| at.is_sorted() || at.is_sorted_by(|one, other| one >= other);
+    let why = |other: &str| {
+        format!("rows stand in the order of their dates, and with the {other} first they do not")
+    };
+    match (goes_one_way(by_day), goes_one_way(by_year)) {
+        (true, false) => Some((DAY, why("year"))),
+        (false, true) => Some((YEAR, why("day"))),
+        (false, false) => None,
+        (true, true) => {
+            let last = |cell: &&str| {
+                let date = cell.split([' ', 'T']).next().unwrap_or_default();
+                date.rsplit(['/', '-']).next().unwrap_or_default().to_owned()
+            };
+            let last: BTreeSet<String> = cells.iter().map(last).collect();
+            let year = last.first().filter(|year| last.len() == 1 && *year != "01")?;
+            Some((DAY, format!("all of them have {year} last, which is a year and no day")))
         }
     }
 }
