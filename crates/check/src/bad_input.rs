@@ -4,6 +4,11 @@ use std::fmt;
 
 use crate::history::{Outcome, Times, Txn};
 
+/// A message has at most so many letters of its beginning, and of its end, where the advice stands.
+/// What it quotes is somebody's, and may be of any size.
+const BEGINNING_MOST: usize = 600;
+const END_MOST: usize = 300;
+
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadInput {
@@ -15,7 +20,13 @@ pub struct BadInput {
 
 impl fmt::Display for BadInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
+        let letters = self.what.chars().count();
+        if letters <= BEGINNING_MOST + END_MOST {
+            return write!(f, "{}: {}", self.place, self.what);
+        }
+        let beginning: String = self.what.chars().take(BEGINNING_MOST).collect();
+        let end: String = self.what.chars().skip(letters - END_MOST).collect();
+        write!(f, "{}: {beginning} […] {end}", self.place)
     }
 }
 
@@ -27,4 +38,18 @@ pub(crate) fn bad(line: usize, column: usize, what: impl Into<String>) -> BadInp
 /// A transaction without a token.
 pub(crate) fn txn(session: u32, outcome: Outcome, times: Times) -> Txn {
     Txn { session, outcome, times, token: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_huge_token_is_not_repeated_as_a_whole() {
+        let told = bad(3, 7, format!("{} is no operation; there are r and w", "ä".repeat(20_000)));
+        let told = told.to_string();
+        assert!(told.starts_with("line 3, column 7: ää") && told.chars().count() < 1_000, "{told}");
+        assert!(told.ends_with("is no operation; there are r and w"), "{told}");
+        assert_eq!(bad(1, 2, "short").to_string(), "line 1, column 2: short");
+    }
 }

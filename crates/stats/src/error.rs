@@ -30,6 +30,13 @@ pub enum StatsError {
         /// The largest magnitude that is taken.
         limit: f64,
     },
+    /// There are more values than are looked at together.
+    TooMany {
+        /// So many.
+        count: usize,
+        /// So many are taken.
+        most: usize,
+    },
     /// A time does not come after the one before it.
     NotInOrder {
         /// Its place.
@@ -58,6 +65,11 @@ impl fmt::Display for StatsError {
                 f,
                 "value {index} is {value}, beyond ±{limit}; hand in logarithms where these are \
                  asked for"
+            ),
+            StatsError::TooMany { count, most } => write!(
+                f,
+                "there are {count} values, and at most {most} are judged together; hand in the \
+                 latest of them"
             ),
             StatsError::NotInOrder { index } => write!(
                 f,

@@ -88,16 +88,37 @@ pub fn of_file(name: &str, text: &str, question: &Question) -> Result<History, J
 
 /// The line and the tool of a text that tells of one run.
 fn output_of_one_run(text: &str) -> Option<(usize, &'static str)> {
-    const BEGINS: [(&str, &str); 4] = [
+    const BEGINS: [(&str, &str); 12] = [
         ("sysbench ", "sysbench"),
         ("pgbench (", "pgbench"),
         ("transaction type: ", "pgbench"),
         ("Running the test with following options", "sysbench"),
+        ("[ ", "sysbench"),
+        ("[OVERALL], ", "YCSB"),
+        ("Vuser ", "HammerDB"),
+        ("goos: ", "`go test -bench`"),
+        ("Benchmark", "`go test -bench`"),
+        ("name  ", "benchstat"),
+        ("test ", "`cargo bench`"),
+        ("Benchmark 1: ", "hyperfine"),
+    ];
+    /// What else such a line has, where it may stand in a table as well.
+    const HAS: [(&str, &str); 6] = [
+        ("[ ", " thds: "),
+        ("Vuser ", "RESULT"),
+        ("Benchmark", " ns/op"),
+        ("name  ", " delta"),
+        ("test ", " ns/iter "),
+        ("[OVERALL], ", "(ms), "),
     ];
     text.lines().take(20).enumerate().find_map(|(at, line)| {
-        let known = BEGINS.iter().find(|(begin, _)| line.starts_with(begin));
-        // A column may be called so.
-        known.filter(|_| !line.contains([',', ';', '\t'])).map(|(_, tool)| (at + 1, *tool))
+        let (begin, tool) = BEGINS.iter().find(|(begin, _)| line.starts_with(begin))?;
+        let is_it = match HAS.iter().find(|(of, _)| of == begin) {
+            Some((_, also)) => line.contains(also),
+            // A column may be called so.
+            None => !line.contains([',', ';', '\t']),
+        };
+        is_it.then_some((at + 1, *tool))
     })
 }
 
@@ -292,6 +313,10 @@ fn shortened(cell: &str) -> String {
 fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
     table.header.iter_mut().for_each(|head| *head = shortened(&foreign::one_line(head)));
     table.keep(&question.filters)?;
+    // Flux numbers its tables, and says in other columns what they are of.
+    if let (Some(_), Some(value)) = (table.column("_time"), table.column("_value")) {
+        table.figures.get_or_insert(vec![value]);
+    }
     let roles = Roles::of(&table, question)?;
     let mut warnings = roles.notes(&table);
     let mut parted = dimensions::parted(&table, &roles.parting, roles.values.len())?;
@@ -684,6 +709,84 @@ mod tests {
         let text = format!("date{names}\n{}", (0..60).map(row).collect::<String>());
         let told = refused(&text);
         assert!(told.contains("900 figures of 60 rows, each with 900 facts"), "{told}");
+    }
+
+    /// How many values are judged is told as that, and what takes fewer.
+    #[test]
+    fn too_many_values_are_told_as_what_they_are() {
+        let rows: String = (0..10_001).map(|at| format!("{},{at}\n", 1_700_000_000 + at)).collect();
+        let told = refused(&format!("time,qps\n{rows}"));
+        let expected = "the series \"qps\" has 10001 values, and at most 10000 are judged together; \
+                        --last 10000 takes the latest";
+        assert!(told.contains(expected), "{told}");
+    }
+
+    /// What tools print or write of one run is known by its name.
+    #[test]
+    fn what_tells_of_one_run_is_refused_by_name() {
+        for (text, tool) in [
+            ("goos: linux\npkg: x\nBenchmarkA-8   1000  1234 ns/op\n", "`go test -bench`"),
+            ("BenchmarkA-8 \t 1000\t 1234 ns/op\t 16 B/op\n", "`go test -bench`"),
+            (
+                "name        old time/op  new time/op  delta\nA  1ns ± 1%  2ns ± 1%  +9%\n",
+                "benchstat",
+            ),
+            (
+                "[ 1s ] thds: 8 tps: 1.00 qps: 2.00 (r/w/o: 1/2/3) lat (ms,95%): 9.9 err/s: 0.00\n",
+                "sysbench",
+            ),
+            ("[OVERALL], RunTime(ms), 10110\n[READ], Operations, 504\n", "YCSB"),
+            ("Vuser 1:TEST RESULT : System achieved 12 NOPM from 28 PostgreSQL TPM\n", "HammerDB"),
+            ("test a ... bench:       1,234 ns/iter (+/- 56)\n", "`cargo bench`"),
+            ("{\"mean\":{\"point_estimate\":1.5,\"standard_error\":0.1}}", "criterion"),
+            ("{\"a\":{\"latency\":{\"value\":1.5}},\"b\":{\"latency\":{\"value\":3}}}", "Bencher"),
+            (
+                "{\"qps\":{\"0\":1.0,\"1\":2.0},\"date\":{\"0\":\"2026-01-01\"}}",
+                "orient=\"records\"",
+            ),
+            (
+                "{\"columns\":[\"qps\"],\"index\":[\"2026-01-01\"],\"data\":[[1]]}",
+                "orient=\"records\"",
+            ),
+        ] {
+            let told = refused(text);
+            assert!(told.contains(tool), "{told}\n{text}");
+        }
+        assert_eq!(
+            points("name  x,date,qps\na,2026-01-01,5\n").len(),
+            1,
+            "a column may be called so"
+        );
+    }
+
+    /// Files of pyperf and of asv have their time, and follow one another.
+    #[test]
+    fn documents_of_pyperf_and_asv_are_read() {
+        let pyperf = |day: u32, value: f64| {
+            format!(
+                "{{\"benchmarks\":[{{\"metadata\":{{\"name\":\"a\"}},\"runs\":[{{\"metadata\":{{\"date\":\
+                 \"2026-01-0{day} 10:00:00.5\"}},\"values\":[{value},9]}},{{\"warmups\":[[1,77]],\
+                 \"values\":[{value}]}}]}}],\"metadata\":{{\"hostname\":\"h\",\"unit\":\"second\"}},\
+                 \"version\":\"1.0\"}}\n"
+            )
+        };
+        assert_eq!(points(&(pyperf(2, 0.25) + &pyperf(1, 0.125))), [0.125, 0.25], "in seconds");
+        let asv = |day: u64, value: f64| {
+            let date = 1_767_225_600_000 + 86_400_000 * day;
+            format!(
+                "{{\"commit_hash\":\"abcdef0123456789\",\"date\":{date},\"params\":{{\"machine\":\"m\"}},\
+                 \"python\":\"3.9\",\"result_columns\":[\"result\",\"params\"],\"results\":{{\"t.time_x\":\
+                 [[{value}],[]],\"t.time_y\":[[null],[]],\"t.time_z\":[[1,2],[[\"'a'\",\"'b'\"]]]}},\"version\":2}}\n"
+            )
+        };
+        let history = of_file("f.json", &(asv(1, 2.0) + &asv(0, 1.0)), &question()).unwrap();
+        let names: Vec<&str> = history.series.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["value of t.time_x", "value of t.time_z(1)", "value of t.time_z(2)"]);
+        let first: Vec<f64> = history.series[0].points.iter().map(|point| point.value).collect();
+        assert_eq!(
+            (first, &*history.series[0].points[0].version),
+            (vec![1.0, 2.0], "abcdef012345")
+        );
     }
 
     /// Each of several tests has a series; what a run was asked for is none, nor is it a figure.

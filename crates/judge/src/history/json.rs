@@ -7,6 +7,8 @@
 //!   window.BENCHMARK_DATA = {…}               github-action-benchmark: each bench of each entry
 //!   {"context": {…}, "benchmarks": […]}       Google Benchmark, one file after the other
 //!   {"datetime": …, "benchmarks": […]}        pytest-benchmark, the same
+//!   {"benchmarks": [{"runs": […]}]}           pyperf, the same
+//!   {"commit_hash": …, "results": {…}}        asv, the same
 //! ```
 //!
 //! Several documents may stand one behind the other, on lines or not. What is no value, such as a
@@ -133,6 +135,20 @@ impl Rows {
             Value::Object(mut object) => {
                 if object.get("entries").is_some_and(Value::is_object) {
                     return self.take_entries(&object, line);
+                }
+                if let Some(why) = of_one_run(&object) {
+                    return Err(why);
+                }
+                if object.get("results").is_some_and(Value::is_object)
+                    && object.contains_key("commit_hash")
+                {
+                    return self.take_asv(&object, line);
+                }
+                let is_pyperf = |one: &Value| one.get("runs").is_some_and(Value::is_array);
+                if let Some(Value::Array(benchmarks)) = object.get("benchmarks")
+                    && benchmarks.first().is_some_and(is_pyperf)
+                {
+                    return self.take_pyperf(&object, benchmarks, line);
                 }
                 if let Some(Value::Array(benchmarks)) = object.remove("benchmarks") {
                     return self.take_benchmarks(&object, benchmarks, line);
@@ -287,6 +303,96 @@ impl Rows {
         Ok(())
     }
 
+    /// pyperf: what all processes of a benchmark have measured is one row.
+    fn take_pyperf(
+        &mut self,
+        object: &serde_json::Map<String, Value>,
+        benchmarks: &[Value],
+        line: usize,
+    ) -> Result<(), String> {
+        for (index, bench) in benchmarks.iter().enumerate() {
+            let told = |name: &str| {
+                let own = bench.get("metadata").and_then(|about| about.get(name));
+                let all = || object.get("metadata")?.get(name);
+                own.or_else(all).and_then(text_of)
+            };
+            let runs = bench.get("runs").and_then(Value::as_array).into_iter().flatten();
+            let date = runs.clone().find_map(|run| text_of(run.pointer("/metadata/date")?));
+            let Some(date) = date.or_else(|| told("date")) else {
+                return Err(
+                    "this is of pyperf, and none of its runs tells its date; write a line \
+                            {\"date\": …, \"mean\": …} for each run"
+                        .to_owned(),
+                );
+            };
+            let values = |run: &Value| run.get("values").and_then(Value::as_array).cloned();
+            let values = runs.filter_map(values).flatten().filter_map(|value| value.as_f64());
+            let mut values: Vec<f64> = values.collect();
+            values.sort_by(f64::total_cmp);
+            let Some(median) = values.get(values.len() / 2) else { continue };
+            let unit = match told("unit").as_deref() {
+                None | Some("second") => "s".to_owned(),
+                Some(other) => other.to_owned(),
+            };
+            let cells = [
+                ("date", date),
+                ("bench", told("name").unwrap_or_default()),
+                ("host", told("hostname").unwrap_or_default()),
+                ("median", format!("{median} {unit}")),
+            ];
+            let place = Place { line, entry: Some(index + 1) };
+            self.add(
+                place,
+                cells.map(|(name, cell)| (name.to_owned(), cell)).into_iter(),
+                "pyperf",
+            )?;
+        }
+        self.figures = vec!["median"];
+        Ok(())
+    }
+
+    /// asv: a file has the results of a commit, one or more for each benchmark.
+    fn take_asv(
+        &mut self,
+        object: &serde_json::Map<String, Value>,
+        line: usize,
+    ) -> Result<(), String> {
+        let told = |name: &str| object.get(name).and_then(text_of).unwrap_or_default();
+        let commit: String = told("commit_hash").chars().take(COMMIT_LETTERS).collect();
+        let machine = object.get("params").and_then(|about| about.get("machine"));
+        let machine = machine.and_then(text_of).unwrap_or_default();
+        let results = object.get("results").and_then(Value::as_object);
+        let mut number = 0;
+        for (name, result) in results.into_iter().flatten() {
+            // The first column has the results, one for each combination of parameters.
+            let values = match result {
+                Value::Array(columns) => columns.first().cloned().unwrap_or_default(),
+                other => other.get("result").cloned().unwrap_or_else(|| other.clone()),
+            };
+            let values = match values {
+                Value::Array(values) => values,
+                one => vec![one],
+            };
+            let count = values.len();
+            for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_number()) {
+                number += 1;
+                let bench = if count > 1 { format!("{name}({})", at + 1) } else { name.clone() };
+                let cells = [
+                    ("date", told("date")),
+                    ("commit", commit.clone()),
+                    ("host", machine.clone()),
+                    ("bench", bench),
+                    ("value", text_of(value).unwrap_or_default()),
+                ];
+                let cells = cells.map(|(name, cell)| (name.to_owned(), cell));
+                let place = Place { line, entry: Some(number) };
+                self.add(place, cells.into_iter(), "results of asv")?;
+            }
+        }
+        self.figures = vec!["value"];
+        Ok(())
+    }
+
     fn take_row(&mut self, row: Value, place: Place, form: &'static str) -> Result<(), String> {
         let mut cells = Vec::new();
         self.flatten(String::new(), row, &mut cells);
@@ -381,6 +487,41 @@ impl Rows {
         }
         Ok(table)
     }
+}
+
+/// Why a document tells of one run or of rows that lie on their side, and of no history.
+fn of_one_run(object: &serde_json::Map<String, Value>) -> Option<String> {
+    let all = |is: &dyn Fn(&Value) -> bool| !object.is_empty() && object.values().all(is);
+    let has = |value: &Value, name: &str| value.get(name).is_some();
+    if object.values().any(|value| has(value, "point_estimate")) {
+        return Some(
+            "this is of criterion, whose estimates have no time; write a line {\"date\": …, \
+             \"mean\": …} for each run"
+                .to_owned(),
+        );
+    }
+    let is_measure = |value: &Value| {
+        let inner = value.as_object().into_iter().flat_map(|inner| inner.values());
+        value.is_object() && inner.clone().count() > 0 && inner.clone().all(|one| has(one, "value"))
+    };
+    if all(&is_measure) {
+        return Some(
+            "this is Bencher's metric format, which has no time; write a line {\"date\": …, \
+             \"bench\": …, \"value\": …} for each run"
+                .to_owned(),
+        );
+    }
+    let is_column = |value: &Value| {
+        let inner = value.as_object().into_iter().flat_map(|inner| inner.keys());
+        let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
+        inner.clone().count() > 0 && inner.clone().all(is_number)
+    };
+    let is_split = ["columns", "index", "data"].iter().all(|name| object.contains_key(*name));
+    (is_split || all(&is_column)).then(|| {
+        "this is a table of pandas whose rows lie on their side; write it with \
+         to_json(orient=\"records\"), or to_csv()"
+            .to_owned()
+    })
 }
 
 /// An object with what the object around it says beside.

@@ -32,7 +32,7 @@ use dbdyno_model::{
     Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
     Severity, Shift, ShiftWeight, Slide, Warning,
 };
-use dbdyno_stats as stats;
+use dbdyno_stats::{self as stats, StatsError};
 
 use crate::error::JudgeError;
 
@@ -140,7 +140,14 @@ fn judge_one(mut raw: Raw, question: &Question) -> Result<HistorySeries, JudgeEr
         scale,
         ..stats::ChangeOptions::with_budget(question.budget)
     };
-    let changes = stats::change_points(&values, &options)?;
+    let changes = stats::change_points(&values, &options).map_err(|error| match error {
+        StatsError::TooMany { count, most } => JudgeError::History(format!(
+            "the series {:?} has {count} values, and at most {most} are judged together; --last \
+             {most} takes the latest",
+            raw.name
+        )),
+        error => error.into(),
+    })?;
     let Past { first_found, first_alarmed, lapsed } =
         looked_back(&values, &changes, &options, question.look_back)?;
     let causes: Vec<Vec<Cause>> =

@@ -34,8 +34,7 @@ pub fn e_divisive(
 ) -> Result<Vec<usize>, StatsError> {
     super::check(values)?;
     if values.len() > E_DIVISIVE_MOST {
-        let (index, limit) = (values.len(), E_DIVISIVE_MOST as f64);
-        return Err(StatsError::OutOfRange { index, value: values.len() as f64, limit });
+        return Err(StatsError::TooMany { count: values.len(), most: E_DIVISIVE_MOST });
     }
     let mut firsts: Vec<usize> = Vec::new();
     let mut stream = random::stream(&[seed, random::key_of("e-divisive"), values.len() as u64]);

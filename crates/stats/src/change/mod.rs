@@ -126,14 +126,11 @@ pub fn change_points(values: &[f64], options: &ChangeOptions) -> Result<Changes,
 }
 
 fn check(values: &[f64]) -> Result<(), StatsError> {
-    let limit = CHANGE_VALUES_MOST;
     match values.iter().enumerate().find(|(_, value)| !value.is_finite() || value.abs() > 1e100) {
         _ if values.is_empty() => Err(StatsError::Empty),
-        _ if values.len() > limit => Err(StatsError::OutOfRange {
-            index: limit,
-            value: values.len() as f64,
-            limit: limit as f64,
-        }),
+        _ if values.len() > CHANGE_VALUES_MOST => {
+            Err(StatsError::TooMany { count: values.len(), most: CHANGE_VALUES_MOST })
+        }
         Some((index, &value)) => Err(StatsError::NotFinite { index, value }),
         None => Ok(()),
     }
