@@ -1,7 +1,7 @@
 //! Profiles of a server, from anybody's tool, and their difference.
 //!
 //! ```text
-//!   stacks, collapsed │ perf script │ perf report │ gdb │ pt-pmp │ bpftrace │ pprof
+//!   stacks, collapsed │ perf script │ perf report │ gdb │ pt-pmp │ bpftrace │ pprof │ speedscope
 //!                        ──read──▶ own samples, and samples by caller
 //!     several a side ──names──▶ matched: exact, plain, renamed by callers and callees, alone
 //!                    ──difference──▶ for an operation, with intervals and q-values
@@ -15,11 +15,13 @@ mod filled;
 mod flame;
 mod form;
 mod names;
+mod others;
 mod perf_report;
 mod perf_script;
 mod pprof;
 mod read;
 mod samples;
+mod speedscope;
 mod stack;
 mod waits;
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::filled::filled;
 use super::form::{Form, Measure, ProfileError, Weighing};
 use super::samples::Profile;
+use super::speedscope::is_of_speedscope;
 use super::stack::{endless_line, with_cut_names};
-use super::{backtraces, bpftrace, perf_report, perf_script, pprof};
+use super::{backtraces, bpftrace, others, perf_report, perf_script, pprof, speedscope};
 
 /// Reads stacks.
 ///
@@ -78,11 +79,14 @@ pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&[&str], f64),
 ) -> Result<Form, ProfileError> {
-    if let Some(error) = endless_line(text) {
-        return Err(error);
-    }
     let take: &mut dyn FnMut(&[&str], f64) =
         &mut |stack: &[&str], weight: f64| with_cut_names(stack, weight, take);
+    if is_of_speedscope(text) {
+        return speedscope::each_stack(text, take);
+    }
+    if let Some(error) = others::refusal(text).or_else(|| endless_line(text)) {
+        return Err(error);
+    }
     match tool(text) {
         Some(Tool::PerfScript) => return perf_script::each_stack(text, take),
         Some(Tool::Gdb) => return backtraces::each_stack(text, take),

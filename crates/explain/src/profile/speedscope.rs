@@ -1,0 +1,309 @@
+//! The JSON of speedscope, which many profilers write: py-spy, rbspy, dotnet-trace, Pyroscope.
+//!
+//! ```text
+//!   {"$schema": "https://www.speedscope.app/file-format-schema.json",
+//!    "shared": {"frames": [{"name": "main"}, {"name": "read"}]},
+//!    "profiles": [{"type": "sampled", "unit": "seconds", "samples": [[0, 1]], "weights": [0.01]},
+//!                 {"type": "evented", "unit": "seconds", "events": [{"type": "O", "frame": 0, …
+//! ```
+//!
+//! A file has a profile for each thread as a rule: they are added up where they have one unit.
+//! Samples are numbers of frames, the outermost first. What is evented is a trace: each function
+//! has the time in which it was the innermost one.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
+
+use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
+
+/// Whether a text is of speedscope.
+pub(super) fn is_of_speedscope(text: &str) -> bool {
+    text.trim_start().starts_with('{') && text.contains("speedscope.app/file-format-schema.json")
+}
+
+#[derive(Deserialize)]
+struct File {
+    shared: Shared,
+    profiles: Vec<Profile>,
+}
+
+#[derive(Deserialize)]
+struct Shared {
+    frames: Vec<Frame>,
+}
+
+#[derive(Deserialize)]
+struct Frame {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Profile {
+    Sampled { unit: String, samples: Samples, weights: Vec<f64> },
+    Evented { unit: String, events: Vec<Event> },
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: Kind,
+    at: f64,
+    frame: u32,
+}
+
+#[derive(Deserialize, PartialEq)]
+enum Kind {
+    #[serde(rename = "O")]
+    Open,
+    #[serde(rename = "C")]
+    Close,
+}
+
+/// Numbers of frames, of all samples one behind the other: a list for each would be larger.
+#[derive(Default)]
+struct Samples {
+    frames: Vec<u32>,
+    /// Where each sample ends.
+    ends: Vec<usize>,
+}
+
+impl<'de> Deserialize<'de> for Samples {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Samples, D::Error> {
+        let mut all = Samples::default();
+        reader.deserialize_seq(List(&mut all))?;
+        Ok(all)
+    }
+}
+
+/// The list of samples.
+struct List<'a>(&'a mut Samples);
+
+impl<'de> Visitor<'de> for List<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of samples")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut samples: A) -> Result<(), A::Error> {
+        while samples.next_element_seed(One(&mut *self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+/// One sample.
+struct One<'a>(&'a mut Samples);
+
+impl<'de> DeserializeSeed<'de> for One<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
+        reader.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for One<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of numbers of frames")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut frames: A) -> Result<(), A::Error> {
+        while let Some(frame) = frames.next_element()? {
+            self.0.frames.push(frame);
+        }
+        self.0.ends.push(self.0.frames.len());
+        Ok(())
+    }
+}
+
+/// Gives each stack, the outermost function first.
+pub(super) fn each_stack(
+    text: &str,
+    take: &mut dyn FnMut(&[&str], f64),
+) -> Result<Form, ProfileError> {
+    let file: File = serde_json::from_str(text).map_err(|error| {
+        let what = error.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        let what: String = what.chars().take(200).collect();
+        ProfileError::new(
+            error.line(),
+            format!("this is no JSON of speedscope: {what}; write it anew"),
+        )
+    })?;
+    let wrong = |what: String| ProfileError::new(0, what);
+    let names: Vec<&str> = file.shared.frames.iter().map(|frame| frame.name.as_str()).collect();
+    let mut units: Vec<&str> = file.profiles.iter().map(Profile::unit).collect();
+    units.sort_unstable();
+    units.dedup();
+    if let [one, other, ..] = units[..] {
+        return Err(wrong(format!(
+            "it has profiles in {one:.20} and in {other:.20}, which cannot be added up; leave those of \
+             one unit in the file"
+        )));
+    }
+    let unit = units.first().copied().unwrap_or("none");
+    let (times, measure) = match unit {
+        "none" => (1.0, Measure::UNTOLD),
+        "nanoseconds" => (1.0, time()),
+        "microseconds" => (1e3, time()),
+        "milliseconds" => (1e6, time()),
+        "seconds" => (1e9, time()),
+        "bytes" => (1.0, Measure::of(MeasureUnit::Event, Some("bytes"))),
+        other => return Err(wrong(format!("{other:.20} is no unit of speedscope"))),
+    };
+    let is_traced = file.profiles.iter().any(|one| matches!(one, Profile::Evented { .. }));
+    let count = file.profiles.len();
+    for (at, profile) in file.profiles.iter().enumerate() {
+        let given = match profile {
+            Profile::Sampled { samples, weights, .. } => {
+                sampled(samples, weights, &names, &mut *take, times)
+            }
+            Profile::Evented { events, .. } => evented(events, &names, &mut *take, times),
+        };
+        given.map_err(|what| wrong(format!("profile {} of {count}: {what}", at + 1)))?;
+    }
+    Ok(Form {
+        taken_for: format!("JSON of speedscope, {count} profiles in {unit}"),
+        measure,
+        weighing: if is_traced { Weighing::Periods } else { Weighing::Smallest },
+        is_excerpt: false,
+    })
+}
+
+impl Profile {
+    fn unit(&self) -> &str {
+        match self {
+            Profile::Sampled { unit, .. } | Profile::Evented { unit, .. } => unit,
+        }
+    }
+}
+
+fn time() -> Measure {
+    Measure::of(MeasureUnit::Event, Some("time"))
+}
+
+fn named<'n>(names: &[&'n str], frame: u32) -> Result<&'n str, String> {
+    let name = names.get(frame as usize).copied();
+    name.ok_or_else(|| format!("there is no frame {frame}; there are {}", names.len()))
+}
+
+fn sampled(
+    samples: &Samples,
+    weights: &[f64],
+    names: &[&str],
+    take: &mut dyn FnMut(&[&str], f64),
+    times: f64,
+) -> Result<(), String> {
+    if samples.ends.len() != weights.len() {
+        let (samples, weights) = (samples.ends.len(), weights.len());
+        return Err(format!("{samples} samples have {weights} weights"));
+    }
+    let (mut stack, mut begin) = (Vec::new(), 0);
+    for (&end, &weight) in samples.ends.iter().zip(weights) {
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(format!("a weight is a number from 0, and one is {weight}"));
+        }
+        stack.clear();
+        for &frame in &samples.frames[begin..end] {
+            stack.push(named(names, frame)?);
+        }
+        begin = end;
+        if !stack.is_empty() {
+            take(&stack, weight * times);
+        }
+    }
+    Ok(())
+}
+
+fn evented(
+    events: &[Event],
+    names: &[&str],
+    take: &mut dyn FnMut(&[&str], f64),
+    times: f64,
+) -> Result<(), String> {
+    let mut stack: Vec<&str> = Vec::new();
+    let mut last = events.first().map_or(0.0, |event| event.at);
+    for event in events {
+        let name = named(names, event.frame)?;
+        if event.at < last || !event.at.is_finite() {
+            return Err(format!("an event is at {}, and the one before it at {last}", event.at));
+        }
+        if !stack.is_empty() && event.at > last {
+            take(&stack, (event.at - last) * times);
+        }
+        last = event.at;
+        match event.kind {
+            Kind::Open => stack.push(name),
+            Kind::Close if stack.last() == Some(&name) => drop(stack.pop()),
+            Kind::Close => return Err(format!("{name:.60} is closed, and another one is open")),
+        }
+    }
+    match stack.last() {
+        Some(open) => Err(format!("{open:.60} is opened and never closed")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read;
+
+    fn of(profiles: &str) -> String {
+        format!(
+            "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"profiles\":[{profiles}],\
+             \"shared\":{{\"frames\":[{{\"name\":\"a\"}},{{\"name\":\"b\",\"line\":3}}]}}}}"
+        )
+    }
+
+    /// What was sampled, and what was traced, tell the same.
+    #[test]
+    fn profiles_of_one_unit_are_added_up() {
+        let sampled = "{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"milliseconds\",\"startValue\":0,\
+                       \"endValue\":9,\"samples\":[[0],[0,1],[]],\"weights\":[2,4,3]}";
+        let evented = "{\"type\":\"evented\",\"name\":\"t\",\"unit\":\"milliseconds\",\"startValue\":0,\
+                       \"endValue\":6,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":0},\
+                       {\"type\":\"O\",\"frame\":1,\"at\":2},{\"type\":\"C\",\"frame\":1,\"at\":6},\
+                       {\"type\":\"C\",\"frame\":0,\"at\":6}]}";
+        let one = read(&of(sampled)).unwrap();
+        assert_eq!((one.own["a"], one.own["b"], one.total), (2e6, 4e6, 6e6));
+        assert_eq!(one.taken_for, "JSON of speedscope, 1 profiles in milliseconds");
+        assert_eq!(read(&of(evented)).unwrap().own, one.own);
+        let both = read(&of(&format!("{sampled},{evented}"))).unwrap();
+        assert_eq!((both.own["b"], both.measure), (8e6, one.measure));
+    }
+
+    #[test]
+    fn what_is_damaged_is_told() {
+        let sampled = |unit: &str, samples: &str, weights: &str| {
+            format!(
+                "{{\"type\":\"sampled\",\"unit\":\"{unit}\",\"samples\":{samples},\"weights\":{weights}}}"
+            )
+        };
+        let traced = |events: &str| {
+            format!("{{\"type\":\"evented\",\"unit\":\"none\",\"events\":[{events}]}}")
+        };
+        let open = "{\"type\":\"O\",\"frame\":0,\"at\":1}";
+        let closed = "{\"type\":\"C\",\"frame\":1,\"at\":2}";
+        for (text, why) in [
+            (sampled("none", "[[0]]", "[1,2]"), "1 samples have 2 weights"),
+            (sampled("none", "[[7]]", "[1]"), "there is no frame 7; there are 2"),
+            (sampled("none", "[[0]]", "[-1]"), "a number from 0"),
+            (sampled("furlongs", "[[0]]", "[1]"), "no unit"),
+            (sampled("none", "[[0]", "[1]"), "this is no JSON of speedscope"),
+            (sampled("none", "[[0]]", "[1]") + "," + &sampled("bytes", "[]", "[]"), "added up"),
+            (traced(open), "never closed"),
+            (format!("{},{closed}", traced(open)), "this is no JSON"),
+            (traced(&format!("{open},{closed}")), "b is closed"),
+            (traced(&format!("{closed},{open}")), "b is closed"),
+            (traced(""), "there is no stack"),
+        ] {
+            let error = read(&of(&text)).unwrap_err();
+            assert!(error.what.contains(why), "{error}\n{text}");
+        }
+    }
+}
