@@ -174,7 +174,7 @@ pub const NEUTRAL: [(&str, &str); 11] = [
 /// Options that are called as dbdyno's own begin.
 const WHOLE: [&str; 3] = ["innodb", "innodb_doublewrite", "mysqlx"];
 /// Options by which dbdyno reaches its servers, watches them and takes them away again.
-const OURS: [&str; 50] = [
+const OURS: [&str; 59] = [
     "admin_address",
     "admin_port",
     "aria_log_dir_path",
@@ -191,6 +191,10 @@ const OURS: [&str; 50] = [
     "external_pid_file",
     "extra_port",
     "grant_tables",
+    "group_replication_ip_allowlist",
+    "group_replication_ip_whitelist",
+    "group_replication_local_address",
+    "group_replication_start_on_boot",
     "hba_file",
     "ident_file",
     "initialize",
@@ -225,6 +229,11 @@ const OURS: [&str; 50] = [
     "unix_socket_directories",
     "unix_socket_permissions",
     "user",
+    "wsrep_cluster_address",
+    "wsrep_node_address",
+    "wsrep_node_incoming_address",
+    "wsrep_provider",
+    "wsrep_sst_receive_address",
 ];
 
 /// Logs, which a server keeps in its data directory unless it is told another one.
@@ -619,11 +628,20 @@ mod tests {
             "extra_port",
             "plugin_d",
             "skip_networking",
+            "wsrep_provider",
+            "loose_group_replication_start",
         ] {
             assert!(is_ours(name), "{name}");
         }
-        for name in ["innodb_doublewrite", "log_bin", "skip_name_resolve", "mysqlx", "plugin_load"]
-        {
+        for name in [
+            "innodb_doublewrite",
+            "log_bin",
+            "skip_name_resolve",
+            "mysqlx",
+            "plugin_load",
+            "wsrep_provider_options",
+            "wsrep_on",
+        ] {
             assert!(!is_ours(name), "{name}");
         }
         for (name, value) in [

@@ -114,13 +114,7 @@ impl Server {
         let deadline = Deadline::after_seconds(within_s);
         let mut last = "it did not accept connections".to_owned();
         loop {
-            if let Some(address) = listener::beyond_loopback(self.pid()) {
-                // Dropped, and so killed, by whoever hears of it.
-                return Err(self.failed(format!(
-                    "listens on {address}, where other machines may reach it; leave out the \
-                     option that has it listen there"
-                )));
-            }
+            self.check_where_it_listens()?;
             match self.log_in(&self.socket_endpoint()) {
                 Ok(true) if self.has_its_port() => return Ok(true),
                 Ok(true) => last = format!("it does not listen on 127.0.0.1:{}", self.port),
@@ -146,6 +140,18 @@ impl Server {
                 let how = format!("did not accept a login within {within_s} s: {last}");
                 return Err(self.failed(how));
             }
+        }
+    }
+
+    /// Refuses a server that other machines may reach; whoever hears of it drops it, which kills
+    /// it.
+    pub(super) fn check_where_it_listens(&self) -> Result<(), SandboxError> {
+        match listener::beyond_loopback(self.pid()) {
+            None => Ok(()),
+            Some(address) => Err(self.failed(format!(
+                "listens on {address}, where other machines may reach it; leave out the option \
+                 that has it listen there"
+            ))),
         }
     }
 

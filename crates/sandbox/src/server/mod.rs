@@ -215,6 +215,8 @@ impl Server {
     fn begin(mut self) -> Result<Server, SandboxError> {
         self.launch()?;
         self.tell_database()?;
+        // A plugin may have begun to listen after the first login was let in.
+        self.check_where_it_listens()?;
         Ok(self)
     }
 
@@ -299,6 +301,7 @@ impl Server {
                 if is_new {
                     server.tell_database()?;
                 }
+                server.check_where_it_listens()?;
                 if let Some(kept) = server.kept.take() {
                     kept.let_go();
                 }
