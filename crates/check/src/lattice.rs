@@ -36,7 +36,7 @@ enum Where {
 }
 
 /// The stronger level, the weaker one, and where.
-const ORDER: [(Level, Level, Where); 31] = [
+const ORDER: [(Level, Level, Where); 32] = [
     (Level::Cascadeless, Level::Recoverable, Where::Always),
     (Level::Strict, Level::Cascadeless, Where::Always),
     (Level::ReadCommitted, Level::ReadUncommitted, Where::Always),
@@ -45,8 +45,9 @@ const ORDER: [(Level, Level, Where); 31] = [
     (Level::MonotonicReads, Level::ReadCommitted, Where::Always),
     (Level::MonotonicWrites, Level::ReadCommitted, Where::Always),
     (Level::WritesFollowReads, Level::ReadCommitted, Where::Always),
-    // In the order of its commits nobody who was read is missed.
-    (Level::ReadAtomic, Level::MonotonicAtomicView, Where::Always),
+    // In the order of its commits nobody who was read before is missed.
+    (Level::MonotonicReadCommitted, Level::MonotonicAtomicView, Where::Always),
+    (Level::ReadAtomic, Level::MonotonicReadCommitted, Where::Always),
     (Level::ReadAtomic, Level::ReadYourWrites, Where::Always),
     // Who must be seen by the rules of sessions has a path of reads and sessions to who sees.
     (Level::Causal, Level::ReadAtomic, Where::Always),

@@ -44,6 +44,9 @@ pub enum Level {
     /// Whoever sees a write of a session sees what that session had read: Terry et al. 1994, of
     /// transactions.
     WritesFollowReads,
+    /// No read goes back behind whom its transaction had read before, in an order that agrees with
+    /// sessions: read committed of Biswas and Enea 2019.
+    MonotonicReadCommitted,
     /// Whoever was read, or is earlier in the session, is seen in all: Biswas and Enea 2019.
     ReadAtomic,
     /// And so is whoever those had seen: Biswas and Enea 2019.
@@ -166,7 +169,7 @@ const SC: Option<(End, End)> = Some((End::Snapshot, End::Commit));
 
 impl Level {
     /// From the weakest to the strongest, as far as they can be compared.
-    pub const ALL: [Level; 21] = [
+    pub const ALL: [Level; 22] = [
         Level::Recoverable,
         Level::Cascadeless,
         Level::Strict,
@@ -177,6 +180,7 @@ impl Level {
         Level::MonotonicReads,
         Level::MonotonicWrites,
         Level::WritesFollowReads,
+        Level::MonotonicReadCommitted,
         Level::ReadAtomic,
         Level::Causal,
         Level::InnodbRepeatableRead,
@@ -205,6 +209,7 @@ impl Level {
             | Level::MonotonicReads
             | Level::MonotonicWrites
             | Level::WritesFollowReads
+            | Level::MonotonicReadCommitted
             | Level::ReadAtomic
             | Level::Causal => ([CC, CC, CC, none, none, none, none], Keeps::Sessions),
             Level::InnodbRepeatableRead => ([CC, CS, CC, SC, CC, SC, CC], Keeps::Nothing),
@@ -233,6 +238,7 @@ impl Level {
                 | Level::MonotonicReads
                 | Level::MonotonicWrites
                 | Level::WritesFollowReads
+                | Level::MonotonicReadCommitted
                 | Level::ReadAtomic
                 | Level::Causal
         )
@@ -263,6 +269,7 @@ impl Level {
             Level::MonotonicReads => "monotonic-reads",
             Level::MonotonicWrites => "monotonic-writes",
             Level::WritesFollowReads => "writes-follow-reads",
+            Level::MonotonicReadCommitted => "monotonic-read-committed",
             Level::ReadAtomic => "read-atomic",
             Level::Causal => "causal",
             Level::InnodbRepeatableRead => "innodb-repeatable-read",
@@ -291,6 +298,7 @@ impl Level {
             Level::MonotonicReads => "monotonic reads (Terry et al. 1994)",
             Level::MonotonicWrites => "monotonic writes (Terry et al. 1994)",
             Level::WritesFollowReads => "writes follow reads (Terry et al. 1994)",
+            Level::MonotonicReadCommitted => "read committed (Biswas and Enea 2019)",
             Level::ReadAtomic => "read atomic (Biswas and Enea 2019)",
             Level::Causal => "causal consistency (Biswas and Enea 2019)",
             Level::InnodbRepeatableRead => "REPEATABLE READ as InnoDB documents it",

@@ -1,5 +1,5 @@
 //! Levels that say what a transaction must have seen: read-your-writes, monotonic reads, monotonic
-//! writes, writes follow reads, read atomicity, causal consistency.
+//! writes, writes follow reads, read committed with sessions, read atomicity, causal consistency.
 //!
 //! ```text
 //!   t2 ──must be seen by──▶ t         t2 and t1 both wrote x, and t read it of t1:
@@ -9,8 +9,9 @@
 //! A level is a rule for who must be seen: earlier ones of the session (read-your-writes), those
 //! that earlier ones of the session had read (monotonic reads), earlier ones of the session of whom
 //! was read (monotonic writes), those that they and he had read (writes follow reads), those that
-//! were read or are earlier in the session (read atomic), and all from which a path of both leads
-//! here (causal). It holds if
+//! an earlier read of the transaction saw (read committed of Biswas and Enea), those that were read
+//! or are earlier in the session (read atomic), and all from which a path of both leads here
+//! (causal). It holds if
 //! some order of the transactions agrees with sessions, reads, what is known of versions, and all
 //! inferred edges: Biswas, Enea, *On the Complexity of Checking Transactional Consistency*, OOPSLA
 //! 2019; the four of sessions: Terry et al., PDIS 1994. No order of versions needs
@@ -164,7 +165,7 @@ impl<'a> Visible<'a> {
         let writers = self.writers(line);
         let mut found = Edges::new();
         for txn in line.iter().map(|node| node / 2) {
-            for read in self.table.reads(txn) {
+            for (at, read) in self.table.reads(txn).iter().enumerate() {
                 let all = writers.of(read.key);
                 let place_of = |writer: &u32| place[*writer as usize];
                 let first = match read.writer {
@@ -173,7 +174,7 @@ impl<'a> Visible<'a> {
                 };
                 let between =
                     all[first..].iter().take_while(|other| place_of(other) < place[txn as usize]);
-                let seen = between.filter(|other| self.must_see(txn, **other));
+                let seen = between.filter(|other| self.must_see((txn, at), **other));
                 found.extend(seen.map(|other| edge(*other, read, txn)));
             }
         }
@@ -201,8 +202,8 @@ impl<'a> Visible<'a> {
         Writers { first, all }
     }
 
-    /// Whether one that stands before in the line must be seen.
-    fn must_see(&self, txn: u32, other: u32) -> bool {
+    /// Whether one that stands before in the line must be seen by a read.
+    fn must_see(&self, (txn, at): (u32, usize), other: u32) -> bool {
         let session = |txn: u32| self.history.session[txn as usize];
         let place = |txn: u32| self.table.place[txn as usize];
         let is_own = session(txn) == session(other);
@@ -219,6 +220,9 @@ impl<'a> Visible<'a> {
                 let first = self.first_reader.get(&(session(source), other));
                 first.is_some_and(|first| *first <= place(source))
             }),
+            Level::MonotonicReadCommitted => {
+                self.table.reads(txn)[..at].iter().any(|read| read.writer == other)
+            }
             Level::ReadAtomic => {
                 is_own || self.table.reads(txn).iter().any(|read| read.writer == other)
             }

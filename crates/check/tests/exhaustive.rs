@@ -10,7 +10,7 @@ use dbdyno_check::{
 };
 
 /// Levels that the oracle can judge.
-const LEVELS: [Level; 14] = [
+const LEVELS: [Level; 15] = [
     Level::ReadUncommitted,
     Level::ReadCommitted,
     Level::MonotonicAtomicView,
@@ -18,6 +18,7 @@ const LEVELS: [Level; 14] = [
     Level::MonotonicReads,
     Level::MonotonicWrites,
     Level::WritesFollowReads,
+    Level::MonotonicReadCommitted,
     Level::ReadAtomic,
     Level::Causal,
     Level::InnodbRepeatableRead,
@@ -82,6 +83,7 @@ impl Small {
             Level::MonotonicReads,
             Level::MonotonicWrites,
             Level::WritesFollowReads,
+            Level::MonotonicReadCommitted,
             Level::ReadAtomic,
             Level::Causal,
         ];
@@ -182,7 +184,24 @@ impl Small {
                 value == INITIAL || writer(key, value).is_some_and(|writer| writer != txn)
             })
         });
+        if level == Level::MonotonicReadCommitted {
+            must.clear();
+        }
+        // Who was read before is not missed by a later read: of its own for each read.
+        let is_monotonic = (0..count).all(|txn| {
+            let reads: Vec<_> = self.external(txn).collect();
+            (0..reads.len()).all(|at| {
+                let (_, key, value) = reads[at];
+                reads[..at].iter().all(|(_, earlier, its)| {
+                    let Some(seen) = writer(*earlier, *its) else { return true };
+                    let source = writer(key, value);
+                    let is_other = source != Some(seen) && self.last(seen, key).is_some();
+                    !is_other || source.is_some_and(|source| place(seen) < place(source))
+                })
+            })
+        });
         told && is_written
+            && (level != Level::MonotonicReadCommitted || is_monotonic)
             && all().all(is_forward)
             && must.iter().all(|&(seen, txn)| {
                 self.external(txn).all(|(_, key, value)| {

@@ -99,6 +99,7 @@ impl<'a> Judge<'a> {
         self.rank[txn] = self.sessions[session].len();
         let misses = match self.level {
             Level::Causal => self.misses_past(txn, before, &reads, &sources),
+            Level::MonotonicReadCommitted => self.misses_earlier(&reads),
             Level::MonotonicWrites | Level::WritesFollowReads => {
                 self.misses_of_sources(&reads, &sources)
             }
@@ -129,6 +130,15 @@ impl<'a> Judge<'a> {
             let whole = sources.iter().filter(|source| is_whole && self.wrote(**source, read.key));
             let whole = whole.map(|source| self.place[*source]).max().unwrap_or(0);
             self.seen(read) < must.max(whole)
+        })
+    }
+
+    /// Whether a read missed what one wrote whom an earlier one had read.
+    fn misses_earlier(&self, reads: &[Op]) -> bool {
+        reads.iter().enumerate().any(|(at, read)| {
+            let seen = self.seen(read);
+            let mut before = reads[..at].iter().filter_map(|earlier| self.writer(earlier.value));
+            before.any(|writer| seen < self.place[writer] && self.wrote(writer, read.key))
         })
     }
 
