@@ -2,7 +2,8 @@
 //!
 //! Cycles by what is on them: Adya, *Weak Consistency*, MIT 1999 (G0, G1c, G-single, G2-item, G2);
 //! G-nonadjacent and the endings `-process` and `-realtime` as in Elle; lost update (P4) and write
-//! skew (A5B) as in Berenson et al., SIGMOD 1995.
+//! skew (A5B) as in Berenson et al., SIGMOD 1995; long fork as in Cerone, Bernardi, Gotsman, CONCUR
+//! 2015.
 
 use crate::level::Dependency;
 use crate::region::Step;
@@ -25,6 +26,7 @@ pub(crate) fn cycle_name(steps: &[Step]) -> String {
         0 => "G1c",
         1 | 2 if is_lost_update(steps) => return "lost update".to_owned(),
         1 => "G-single",
+        2 if is_long_fork(steps) => "long fork (G-nonadjacent)",
         _ if !is_adjacent => "G-nonadjacent",
         _ if count(Dependency::is_predicate) > 0 => "G2",
         _ if anti == 2 && steps.len() == 2 => return "write skew (G2-item)".to_owned(),
@@ -46,6 +48,17 @@ fn is_lost_update(steps: &[Step]) -> bool {
     // Both replaced what both had read: then nothing says which of them did so first.
     let have_read_one = one.version == two.version;
     one.key == two.key && (has_write || have_read_one)
+}
+
+/// Two transactions of which each sees what the other one misses.
+fn is_long_fork(steps: &[Step]) -> bool {
+    let is_read = |d: Dependency| matches!(d, Dependency::Read | Dependency::CurrentRead);
+    let turn = usize::from(!steps[0].dependency.is_anti());
+    steps.len() == 4
+        && (0..4).all(|at| {
+            let dependency = steps[(at + turn) % 4].dependency;
+            if at % 2 == 0 { dependency.is_anti() } else { is_read(dependency) }
+        })
 }
 
 impl FlawKind {

@@ -344,7 +344,7 @@ impl<'a> Checker<'a> {
 
     /// The transactions that lost sight of another one: Bailis et al., *Highly Available
     /// Transactions*, VLDB 2014, of monotonic atomic view.
-    fn vanished(&self, versions: &Versions) -> Vec<Vanished> {
+    pub(crate) fn vanished(&self, versions: &Versions) -> Vec<Vanished> {
         let places = places(versions);
         let place = |id: WriteId| if id == INITIAL { 0 } else { places[id as usize] };
         let mut found = Vec::new();

@@ -5,24 +5,39 @@
 //! | `dbdynoH1` | our records: [`crate::read_records`] |
 //! | `{"` | JSON, a transaction a line; or an operation of Jepsen a line |
 //! | `[{"` | JSON of Jepsen and elle-cli |
+//! | `[[{"events"`, or `{"params"` and `"data"` | JSON of dbcop |
+//! | `[x:=1`, `[x==1` | text of dbcop |
+//! | `{"value": [["r"` | a log of Viper |
 //! | `{:`, `[`, `(` or `#` and a map | EDN as Jepsen and Elle write it |
 //! | binary, with a date where dbcop has it | dbcop's binary form |
+//! | binary, with operations behind `S` and a word | a log of Cobra |
+//! | `r 0 1`, `w 0 1` | AWDIT's format for tests |
 //! | anything else | text, an operation a line |
 //!
-//! A file in which no transaction is found is none that has all levels: it is refused.
+//! Directories of logs: [`directory`]. A file in which no transaction is found is none that has all
+//! levels: it is refused.
 
+mod awdit;
+mod cobra;
 mod dbcop;
+mod dbcop_text;
+mod directory;
 mod edn;
 mod elle;
 mod export;
+mod form;
 mod jepsen;
 mod jepsen_json;
 mod json;
 mod list;
 mod operations;
+mod sessions;
 mod text;
+mod viper;
 
+pub use directory::{is_log, read_directory};
 pub use export::{Format, write_history};
+pub use form::Form;
 
 use crate::bad_input::BadInput;
 use crate::builder::Builder;
@@ -33,8 +48,8 @@ use crate::record::read_records;
 /// What a file has.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// Transactions, which have isolation levels.
-    Transactions(Box<History>),
+    /// Transactions, which have isolation levels, and what the file was taken for.
+    Transactions(Box<History>, Form),
     /// Operations on banks, sets, counters, registers or mutexes, which have not.
     Objects(Operations),
 }
@@ -46,7 +61,11 @@ pub enum Input {
 pub fn read_input(bytes: &[u8]) -> Result<Input, BadInput> {
     match read_objects(bytes)? {
         Some(objects) => Ok(Input::Objects(objects)),
-        None => read_history(bytes).map(|history| Input::Transactions(Box::new(history))),
+        None => {
+            let (history, form) = read_any(bytes)?;
+            let history = refuse_nothing(history, lines_of(bytes))?;
+            Ok(Input::Transactions(Box::new(history), form))
+        }
     }
 }
 
@@ -77,51 +96,74 @@ fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
 /// # Errors
 /// The first thing that cannot be meant, with its place; and a file without an operation.
 pub fn read_history(bytes: &[u8]) -> Result<History, BadInput> {
-    let history = read_any(bytes)?;
-    if history.op_count() == 0 {
-        let (lines, count) = (bytes.split(|byte| *byte == b'\n').count(), history.len());
-        let what = match (bytes.is_empty(), count) {
-            (true, _) => "it is empty".to_owned(),
-            (false, 0) => "no transaction was found".to_owned(),
-            (false, count) => format!("{count} transactions, and no operation in any of them"),
-        };
-        let needed = "a history has a line such as r(x,1,0,0), a map such as {:type :ok, :f :txn, \
-                      :value [[:r x 1]], :process 0}, or an object such as {\"session\": 0, \
-                      \"ops\": [[\"r\", \"x\", 1]]}";
-        let place = format!("lines 1 to {}", lines.max(1));
-        return Err(BadInput { place, what: format!("{what}; {needed}") });
-    }
-    Ok(history)
+    let (history, _) = read_any(bytes)?;
+    refuse_nothing(history, lines_of(bytes))
 }
 
-fn read_any(bytes: &[u8]) -> Result<History, BadInput> {
+fn lines_of(bytes: &[u8]) -> usize {
+    if bytes.is_empty() { 0 } else { bytes.split(|byte| *byte == b'\n').count() }
+}
+
+/// The history, if it has an operation.
+fn refuse_nothing(history: History, lines: usize) -> Result<History, BadInput> {
+    if history.op_count() > 0 {
+        return Ok(history);
+    }
+    let what = match (lines, history.len()) {
+        (0, _) => "it is empty".to_owned(),
+        (_, 0) => "no transaction was found".to_owned(),
+        (_, count) => format!("{count} transactions, and no operation in any of them"),
+    };
+    let needed = "a history has a line such as r(x,1,0,0), a map such as {:type :ok, :f :txn, \
+                  :value [[:r x 1]], :process 0}, or an object such as {\"session\": 0, \
+                  \"ops\": [[\"r\", \"x\", 1]]}";
+    let place = format!("lines 1 to {}", lines.max(1));
+    Err(BadInput { place, what: format!("{what}; {needed}") })
+}
+
+fn read_any(bytes: &[u8]) -> Result<(History, Form), BadInput> {
+    let of = |form: Form| move |history: History| (history, form);
     if bytes.starts_with(b"dbdynoH") {
         return read_records(bytes)
+            .map(of(Form::Records))
             .map_err(|bad| BadInput { place: format!("byte {}", bad.offset), what: bad.what });
     }
     if dbcop::is_it(bytes) {
-        return dbcop::read(bytes);
+        return dbcop::read(bytes).map(of(Form::Dbcop));
+    }
+    if cobra::is_it(bytes) {
+        return cobra::read(&[("the log", bytes)]).map(of(Form::Cobra(1)));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| BadInput {
         place: format!("byte {}", error.valid_up_to()),
-        what: "neither a file of records, nor one of dbcop, nor text".to_owned(),
+        what: "neither a file of records, nor one of dbcop or Cobra, nor text".to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let body = data(text);
     if body.is_empty() {
-        return Ok(Builder::new().finish());
+        return Ok((Builder::new().finish(), Form::Text));
+    }
+    if dbcop_text::is_json(body) {
+        return dbcop_text::read_json(text).map(of(Form::DbcopJson));
+    }
+    if dbcop_text::is_text(text) {
+        return dbcop_text::read_text(text).map(of(Form::DbcopText));
+    }
+    if viper::is_it(body) {
+        return viper::read(&[("the log", text)]).map(of(Form::Viper(1)));
     }
     match body.strip_prefix('{') {
         Some(inner) if !inner.trim_start().starts_with([':', '}']) => {
             match jepsen_json::begins(body) {
-                true => jepsen_json::read(body),
-                false => json::read(text),
+                true => jepsen_json::read(body).map(of(Form::JepsenJson)),
+                false => json::read(text).map(of(Form::Json)),
             }
         }
-        Some(_) => elle::read(text, "line"),
-        None if is_array_of_objects(body) => jepsen_json::read(body),
-        None if body.starts_with(['[', '(', '#']) => elle::read(text, "line"),
-        None => text::read(text),
+        Some(_) => elle::read(text, "line").map(of(Form::Edn)),
+        None if is_array_of_objects(body) => jepsen_json::read(body).map(of(Form::JepsenJson)),
+        None if body.starts_with(['[', '(', '#']) => elle::read(text, "line").map(of(Form::Edn)),
+        None if awdit::is_it(body) => awdit::read(text).map(of(Form::Awdit)),
+        None => text::read(text).map(of(Form::Text)),
     }
 }
 

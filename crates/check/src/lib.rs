@@ -21,6 +21,7 @@ mod edges;
 mod footprint;
 mod format;
 mod history;
+mod kinds;
 mod lattice;
 mod layout;
 mod level;
@@ -50,10 +51,13 @@ pub use certificate::Certificate;
 pub use check::{Checker, Contention, Vanished, Verdict};
 pub use conflict::Action;
 pub use draw::drawn;
-pub use format::{Format, Input, read_history, read_input, write_history};
+pub use format::{
+    Form, Format, Input, is_log, read_directory, read_history, read_input, write_history,
+};
 pub use history::{
     ABSENT, History, INITIAL, Kind, Op, Outcome, Times, Txn, UNKNOWN, WriteId, WriteIds,
 };
+pub use kinds::AnomalyKind;
 pub use level::{Dependency, Level};
 pub use objects::{Counted, Finding, Judged, Operations, Stated, Workload};
 pub use online::{Online, OnlineVerdict};

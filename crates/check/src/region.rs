@@ -99,7 +99,7 @@ pub(crate) struct Label {
 const WITHIN: Label = Label { dependency: None, key: UNKNOWN, version: UNKNOWN, by: UNKNOWN };
 
 /// Edges by their tails.
-struct Graph {
+pub(crate) struct Graph {
     nodes: Vec<Node>,
     starts: Vec<u32>,
     heads: Vec<(u32, Label)>,
@@ -361,7 +361,7 @@ fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<Step> {
 }
 
 impl Graph {
-    fn of(nodes: Vec<Node>, all: &[(u32, u32, Label)]) -> Graph {
+    pub(crate) fn of(nodes: Vec<Node>, all: &[(u32, u32, Label)]) -> Graph {
         let mut starts = vec![0_u32; nodes.len() + 2];
         for (from, ..) in all {
             starts[*from as usize + 2] += 1;
@@ -387,7 +387,18 @@ impl Graph {
         u32::from(label.dependency.is_some() && !self.is_moment(from))
     }
 
-    fn out(&self, from: usize) -> &[(u32, Label)] {
+    /// An edge by its number: its head, and why it is there.
+    pub(crate) fn edge(&self, number: u32) -> (u32, Label) {
+        self.heads[number as usize]
+    }
+
+    /// The number of the first edge from a node; its others follow.
+    pub(crate) fn first_edge(&self, from: usize) -> u32 {
+        self.starts[from]
+    }
+
+    /// The edges from a node.
+    pub(crate) fn out(&self, from: usize) -> &[(u32, Label)] {
         &self.heads[self.starts[from] as usize..self.starts[from + 1] as usize]
     }
 
@@ -418,7 +429,7 @@ impl Graph {
 
     /// Nodes in the order in which their components are complete (heads before tails), the
     /// component of each, and whether any has several nodes.
-    fn components(&self) -> (Vec<u32>, Vec<u32>, bool) {
+    pub(crate) fn components(&self) -> (Vec<u32>, Vec<u32>, bool) {
         let count = self.nodes.len();
         let mut index = vec![UNKNOWN; count];
         let mut low = vec![0; count];

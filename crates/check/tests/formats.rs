@@ -300,3 +300,42 @@ fn a_witness_names_what_the_file_calls_transactions() {
     let lines = read("{\"session\": 0, \"ops\": [[\"w\", \"x\", 1]]}");
     assert_eq!(lines.origin(0).as_deref(), Some("line 1"));
 }
+
+#[test]
+fn tests_of_awdit_are_sessions_and_transactions_under_each_other() {
+    // Whoever read 1 of key 1 had seen its writer, and then misses what that wrote to key 0.
+    let text = "w 0 1\n-----\nw 0 2\nw 1 1\n=====\nr 1 1\nr 0 1\n";
+    let history = read(text);
+    assert_eq!((history.len(), history.session_count()), (3, 2));
+    assert_eq!(history.origin(2).as_deref(), Some("lines 3 to 4"));
+    assert_eq!(anomaly(&history, Level::ReadCommitted), "");
+    assert_eq!(anomaly(&history, Level::MonotonicReadCommitted), "G-seen-process");
+    let wrong = read_history(b"w 0 1\nx 0 1\n").unwrap_err().to_string();
+    assert_eq!(wrong, "line 2, column 1: x is no operation; there are r and w");
+}
+
+#[test]
+fn json_and_text_of_dbcop() {
+    let skew = [
+        "// two sessions\n[x:=1 y:=2] [y==2 x:=3]\n---\n[x==1 y:=4] [x:=9]!\n",
+        r#"[[{"events": [{"Write": {"variable": 0, "version": 1}}, {"Write": {"variable": 1, "version": 2}}], "committed": true},
+             {"events": [{"Read": {"variable": 1, "version": 2}}, {"Write": {"variable": 0, "version": 3}}], "committed": true}],
+            [{"events": [{"Read": {"variable": 0, "version": 1}}, {"Write": {"variable": 1, "version": 4}}], "committed": true},
+             {"events": [{"Write": {"variable": 0, "version": 9}}], "committed": false}]]"#,
+    ];
+    for text in skew {
+        let history = read(text);
+        let outcomes: Vec<Outcome> = (0..4).map(|txn| history.txn(txn).outcome).collect();
+        assert_eq!(outcomes.iter().filter(|outcome| **outcome == Outcome::Failed).count(), 1);
+        assert_eq!(anomaly(&history, Level::SnapshotIsolation), "", "{text}");
+        assert_ne!(anomaly(&history, Level::Serializable), "", "{text}");
+    }
+    let old = r#"{"params": {"id": 0}, "info": "", "start": "", "end": "", "data": [[{"events":
+        [{"write": true, "variable": 0, "value": 1, "success": true},
+         {"write": false, "variable": 1, "value": 5, "success": false}], "success": true}]]}"#;
+    assert_eq!(read(old).op_count(), 1);
+    let initial = read("[x==?]\n---\n[x:=1]\n");
+    assert_eq!(initial.ops(0)[0].value, INITIAL);
+    let wrong = read_history(b"[x:=1]\n[x:=?]\n").unwrap_err().to_string();
+    assert_eq!(wrong, "line 2, column 1: \"x:=?\" writes no version");
+}

@@ -81,8 +81,8 @@ fn write_skew() {
 fn long_fork_breaks_snapshot_isolation() {
     let text = "w(x,1,0,0)\nw(y,1,1,0)\nr(x,1,2,0)\nr(y,0,2,0)\nr(x,0,3,0)\nr(y,1,3,0)";
     assert_eq!(of(text, Level::MonotonicAtomicView), "");
-    assert_eq!(of(text, Level::SnapshotIsolation), "G-nonadjacent");
-    assert_eq!(of(text, Level::InnodbRepeatableRead), "G-nonadjacent");
+    assert_eq!(of(text, Level::SnapshotIsolation), "long fork (G-nonadjacent)");
+    assert_eq!(of(text, Level::InnodbRepeatableRead), "long fork (G-nonadjacent)");
 }
 
 #[test]

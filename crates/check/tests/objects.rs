@@ -19,7 +19,7 @@ fn text(entries: &[Entry<'_>]) -> String {
 fn judged_with(text: &str, stated: &Stated) -> Result<Judged, String> {
     match read_input(text.as_bytes()).map_err(|bad| bad.to_string())? {
         Input::Objects(operations) => operations.judged(stated),
-        Input::Transactions(_) => Err("transactions".to_owned()),
+        Input::Transactions(..) => Err("transactions".to_owned()),
     }
 }
 

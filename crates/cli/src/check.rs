@@ -5,8 +5,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    Checker, Contention, Cycle, FlawKind, Format, History, Input, Level, MAGIC, Operations, Stated,
-    Verdict, drawn, pictures, read_input, read_records_from, write_history,
+    AnomalyKind, Checker, Contention, Cycle, FlawKind, Form, Format, History, Input, Level, MAGIC,
+    Operations, Stated, Verdict, drawn, is_log, pictures, read_directory, read_input,
+    read_records_from, write_history,
 };
 use dbdyno_lab::input;
 
@@ -30,13 +31,16 @@ const HISTORY_MOST: u64 = 4 << 30;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     /// The history: records of dbdyno, JSON lines, text such as r(x,1,0,0), EDN of Elle and
-    /// Jepsen, or dbcop's binary form; - is stdin
+    /// Jepsen, a file of dbcop or AWDIT, a directory of logs of Cobra or Viper; - is stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Levels to decide, separated by commas [default: read-committed, innodb-repeatable-read,
     /// snapshot-isolation and serializable]
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_parser = level)]
     pub level: Vec<Level>,
+    /// Also tell every kind of anomaly that the history has, with a witness of each
+    #[arg(long)]
+    pub anomalies: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
     pub format: DoctorFormat,
@@ -70,8 +74,8 @@ pub(crate) fn level(text: &str) -> Result<Level, String> {
 
 /// Reads, decides and prints.
 pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
-    let history = match input_of(&flags.file)? {
-        Input::Transactions(history) => history,
+    let (history, form) = match input_of(&flags.file)? {
+        Input::Transactions(history, form) => (history, form),
         Input::Objects(operations) => return run_objects(flags, &operations),
     };
     if flags.total.is_some() || flags.initial.is_some() {
@@ -107,9 +111,21 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     if let Some(directory) = &flags.pictures {
         draw(&history, &verdicts, directory)?;
     }
+    let kinds = flags.anomalies.then(|| checker.anomaly_kinds(&verdicts));
     output::print(&match flags.format {
-        DoctorFormat::Text => output::lines(text(&history, &seen, &verdicts)),
-        DoctorFormat::Json => json(&history, &seen, &verdicts),
+        DoctorFormat::Text => {
+            let kinds = kinds.map_or(String::new(), |kinds| kinds_text(&history, &kinds));
+            output::lines(text(&history, (form, &seen), &verdicts) + &kinds)
+        }
+        DoctorFormat::Json => {
+            let mut told = value(&history, &seen, &verdicts);
+            told["taken_for"] = form.to_string().into();
+            if let Some(kinds) = kinds {
+                let all = kinds.iter().map(|kind| kind_value(&history, kind));
+                told["anomalies"] = all.collect();
+            }
+            dbdyno_report::json_text(&told)
+        }
     })?;
     let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
     Ok(match () {
@@ -126,6 +142,7 @@ fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> 
         Check { level, .. } if !level.is_empty() => Some("--level"),
         Check { export: Some(_), .. } => Some("--export"),
         Check { pictures: Some(_), .. } => Some("--pictures"),
+        Check { anomalies: true, .. } => Some("--anomalies"),
         _ => None,
     };
     let stated = Stated { total: flags.total, initial: flags.initial.clone() };
@@ -168,9 +185,13 @@ pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
     files::write(path, bytes)
 }
 
-fn text(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {
+fn text(
+    history: &History,
+    (form, seen): (Form, &Contention),
+    verdicts: &[(Level, Verdict)],
+) -> String {
     let mut out = format!(
-        "{}\n{} transactions, {} committed, {} operations; {} ww, {} wr, {} rw dependencies\n",
+        "{}\ntaken for {form}\n{} transactions, {} committed, {} operations; {} ww, {} wr, {} rw dependencies\n",
         headline(verdicts),
         history.len(),
         seen.committed,
@@ -189,6 +210,23 @@ fn text(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> 
     let is_clean = verdicts.iter().all(|(_, verdict)| matches!(verdict, Verdict::Holds(_)));
     if let Some(bound) = bound(seen).filter(|_| is_clean) {
         let _ = writeln!(out, "\n{bound}");
+    }
+    out
+}
+
+/// The kinds of anomalies, each with its witness.
+fn kinds_text(history: &History, kinds: &[AnomalyKind]) -> String {
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
+    let told = if names.is_empty() { "none was found".to_owned() } else { names.join(", ") };
+    let mut out = format!("\nkinds of anomalies: {told}\n");
+    for kind in kinds {
+        let _ = match kind.count {
+            Some((count, of)) => writeln!(out, "\n{}, {of}: {count}", kind.name),
+            None => writeln!(out, "\n{}: not counted", kind.name),
+        };
+        for line in drawn(history, &kind.witness).lines() {
+            let _ = writeln!(out, "{}", format!("  {line}").trim_end());
+        }
     }
     out
 }
@@ -227,10 +265,6 @@ pub(crate) fn bound(seen: &Contention) -> Option<String> {
     (seen.committed >= RULE_OF_THREE_FROM).then_some(told)
 }
 
-fn json(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {
-    dbdyno_report::json_text(&value(history, seen, verdicts))
-}
-
 /// What is known of a history, as JSON.
 pub(crate) fn value(
     history: &History,
@@ -240,33 +274,17 @@ pub(crate) fn value(
     let levels: Vec<serde_json::Value> = verdicts
         .iter()
         .map(|(level, verdict)| {
-            let told = match verdict {
-                Verdict::Holds(_) => "holds",
-                Verdict::CannotTell(_) => "cannot_tell",
-                _ => "broken",
+            let (told, why) = match verdict {
+                Verdict::Holds(_) => ("holds", None),
+                Verdict::CannotTell(why) => ("cannot_tell", Some(why)),
+                _ => ("broken", None),
             };
-            let why = match verdict {
-                Verdict::CannotTell(why) => Some(why.clone()),
-                _ => None,
-            };
-            let steps = |cycle: &Cycle| -> Vec<serde_json::Value> {
-                cycle.steps.iter().map(|s| step(history, s)).collect()
-            };
-            let (cycle, each): (Vec<serde_json::Value>, Vec<Vec<serde_json::Value>>) = match verdict
-            {
-                Verdict::Cycle(_, cycle) => (steps(cycle), Vec::new()),
-                Verdict::NoOrder(_, cycles) => (Vec::new(), cycles.iter().map(steps).collect()),
-                _ => (Vec::new(), Vec::new()),
-            };
-            let shortest = match verdict {
-                Verdict::Cycle(_, cycle) => Some(cycle.is_shortest),
-                _ => None,
-            };
-            serde_json::json!({
+            let mut level = serde_json::json!({
                 "level": level.name(), "definition": level.source(), "verdict": told,
-                "anomaly": verdict.anomaly(), "why": why, "cycle": cycle, "shortest": shortest,
-                "a_cycle_of_each_order": each,
-            })
+                "anomaly": verdict.anomaly(), "why": why,
+            });
+            add_witness(&mut level, history, verdict);
+            level
         })
         .collect();
     serde_json::json!({
@@ -275,6 +293,38 @@ pub(crate) fn value(
         "ww": seen.ww, "wr": seen.wr, "rw": seen.rw, "unplaced": seen.unplaced,
         "levels": levels,
     })
+}
+
+/// A kind of anomaly, as JSON.
+fn kind_value(history: &History, kind: &AnomalyKind) -> serde_json::Value {
+    let (count, counted) = kind.count.unzip();
+    let mut told = serde_json::json!({ "anomaly": kind.name, "count": count, "counted": counted });
+    add_witness(&mut told, history, &kind.witness);
+    told
+}
+
+/// Adds what breaks a level: a cycle, several ones, or what no order explains.
+fn add_witness(told: &mut serde_json::Value, history: &History, verdict: &Verdict) {
+    let steps = |cycle: &Cycle| -> Vec<serde_json::Value> {
+        cycle.steps.iter().map(|s| step(history, s)).collect()
+    };
+    let (mut cycle, mut each, mut shortest, mut flaw) = (Vec::new(), Vec::new(), None, None);
+    match verdict {
+        Verdict::Cycle(_, own) => (cycle, shortest) = (steps(own), Some(own.is_shortest)),
+        Verdict::NoOrder(_, cycles) => each = cycles.iter().map(steps).collect(),
+        Verdict::Flaw(own) => {
+            flaw = Some(serde_json::json!({
+                "transaction": own.txn, "origin": history.origin(own.txn),
+                "other": own.other, "other_origin": own.other.and_then(|txn| history.origin(txn)),
+                "key": history.key_name(own.key), "version": history.value_name(own.version),
+            }));
+        }
+        _ => {}
+    }
+    told["cycle"] = cycle.into();
+    told["shortest"] = shortest.into();
+    told["a_cycle_of_each_order"] = each.into();
+    told["flaw"] = flaw.into();
 }
 
 fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {
@@ -288,22 +338,49 @@ fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {
     })
 }
 
-/// What is in a file. Records are read piece by piece: what they take would be the greater part of
-/// the memory.
+/// What is in a file, or in a directory of the logs of one history. Records are read piece by
+/// piece: what they take would be the greater part of the memory.
 fn input_of(file: &Path) -> Result<Input, Failure> {
     let begins = |open: &mut std::fs::File| {
         let mut begin = Vec::new();
         let length = MAGIC.len() as u64;
         open.by_ref().take(length).read_to_end(&mut begin).is_ok() && begin == MAGIC
     };
+    let is_directory = std::fs::metadata(file).is_ok_and(|about| about.is_dir());
     let told = match dbdyno_files::open(file).ok().map(|mut open| (begins(&mut open), open)) {
         Some((true, mut open)) => {
             let history = read_records_from(&mut open).map_err(|bad| bad.to_string());
-            history.map(|history| Input::Transactions(Box::new(history)))
+            history.map(|history| Input::Transactions(Box::new(history), Form::Records))
         }
+        _ if is_directory => read_directory(&logs_of(file)?).map_err(|bad| bad.to_string()),
         _ => read_input(&bytes_of(file)?).map_err(|bad| bad.to_string()),
     };
     told.map_err(|bad| Failure::Usage(format!("{}: {bad}", file.display())))
+}
+
+/// The files of a directory that may be logs of a history, by name.
+fn logs_of(directory: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let unread = |error: std::io::Error| {
+        Failure::Usage(format!("could not read {}: {error}; name a history", directory.display()))
+    };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(unread)? {
+        let entry = entry.map_err(unread)?;
+        let is_file = std::fs::metadata(entry.path()).is_ok_and(|about| about.is_file());
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if is_file && is_log(&name) {
+            names.push((name, entry.path()));
+        }
+    }
+    names.sort();
+    let mut left = HISTORY_MOST;
+    let mut logs = Vec::new();
+    for (name, path) in names {
+        let bytes = input::read(&path, left).map_err(unread)?;
+        left -= bytes.len() as u64;
+        logs.push((name, bytes));
+    }
+    Ok(logs)
 }
 
 fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {

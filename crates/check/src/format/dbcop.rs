@@ -12,9 +12,9 @@
 //! Complexity of Checking Transactional Consistency*, OOPSLA 2019). There are no times; a value 0
 //! that nobody writes is what a variable held at the beginning.
 
-use crate::bad_input::{BadInput, txn};
-use crate::builder::Builder;
-use crate::history::{History, Kind, Op, Outcome, Times, UNKNOWN};
+use super::sessions::{Told, Transaction, built};
+use crate::bad_input::BadInput;
+use crate::history::{History, Origin, Outcome, Times};
 
 /// Bytes of a transaction without events, and of a session without transactions.
 const LEAST: [u64; 3] = [9, 8, 18];
@@ -26,58 +26,25 @@ pub(super) fn is_it(bytes: &[u8]) -> bool {
     start.is_ok_and(|start| start.len() >= 19 && start[4] == b'-' && start[10] == b'T')
 }
 
-/// One event as it is written.
-struct Event {
-    is_write: bool,
-    variable: u64,
-    value: u64,
-    has_succeeded: bool,
-}
-
 pub(super) fn read(bytes: &[u8]) -> Result<History, BadInput> {
     let mut input = Input { bytes, at: 40 };
     for _ in 0..3 {
         input.text()?;
     }
-    let mut sessions: Vec<Vec<(Vec<Event>, bool)>> = Vec::new();
-    for _ in 0..input.count(LEAST[1])? {
+    let mut sessions: Vec<Vec<Transaction>> = Vec::new();
+    for number in 0..input.count(LEAST[1])? {
         let mut session = Vec::new();
-        for _ in 0..input.count(LEAST[0])? {
-            let count = input.count(LEAST[2])?;
-            let events: Result<Vec<Event>, BadInput> = (0..count).map(|_| input.event()).collect();
-            session.push((events?, input.flag()?));
+        for at in 0..input.count(LEAST[0])? as usize {
+            let called = format!("session {number}");
+            let origin = Origin { called, unit: "transaction", places: (at, at) };
+            session.push(input.transaction(origin)?);
         }
         sessions.push(session);
     }
     if input.at < bytes.len() {
         return input.bad("more bytes than the history says");
     }
-    Ok(built(&sessions))
-}
-
-/// Sessions side by side: nothing is told of their times.
-fn built(sessions: &[Vec<(Vec<Event>, bool)>]) -> History {
-    let mut builder = Builder::new();
-    let longest = sessions.iter().map(Vec::len).max().unwrap_or(0);
-    for at in 0..longest {
-        for (number, session) in sessions.iter().enumerate() {
-            let Some((events, has_committed)) = session.get(at) else { continue };
-            let outcome = if *has_committed { Outcome::Ok } else { Outcome::Failed };
-            let is_told = |event: &&Event| event.has_succeeded || event.is_write;
-            let ops: Vec<Op> = events
-                .iter()
-                .filter(is_told)
-                .map(|event| {
-                    let key = builder.key(&event.variable.to_string());
-                    let value = builder.value(key, &event.value.to_string());
-                    let kind = if event.is_write { Kind::Write } else { Kind::Read };
-                    Op { key, value, prev: UNKNOWN, kind }
-                })
-                .collect();
-            builder.push(txn(number as u32, outcome, Times::default()), &ops);
-        }
-    }
-    builder.finish()
+    built(&sessions)
 }
 
 struct Input<'a> {
@@ -128,12 +95,23 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn event(&mut self) -> Result<Event, BadInput> {
-        Ok(Event {
-            is_write: self.flag()?,
-            variable: self.word()?,
-            value: self.word()?,
-            has_succeeded: self.flag()?,
+    fn transaction(&mut self, origin: Origin) -> Result<Transaction, BadInput> {
+        let mut ops = Vec::new();
+        for _ in 0..self.count(LEAST[2])? {
+            ops.extend(self.event()?);
+        }
+        let outcome = if self.flag()? { Outcome::Ok } else { Outcome::Failed };
+        Ok(Transaction { ops, outcome, times: Times::default(), origin })
+    }
+
+    /// An event; none if it is a read that did not succeed.
+    fn event(&mut self) -> Result<Option<Told>, BadInput> {
+        let is_write = self.flag()?;
+        let [key, value] = [self.word()?, self.word()?].map(|word| word.to_string());
+        let has_succeeded = self.flag()?;
+        Ok(match is_write {
+            true => Some(Told::Write { key, value }),
+            false => has_succeeded.then_some(Told::Read { key, value: Some(value) }),
         })
     }
 }

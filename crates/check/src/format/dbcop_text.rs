@@ -1,0 +1,163 @@
+//! dbcop's text and JSON.
+//!
+//! ```text
+//!   // comment                 [[{"events": [{"Write": {"variable": 0, "version": 1}},
+//!   [x:=1 y==?] [x==1]!                      {"Read": {"variable": 1, "version": null}}],
+//!   ---                           "committed": true}]]
+//!   [y:=2]                     {"params": …, "data": [[{"events": [{"write": true, "variable": 0,
+//!                                "value": 1, "success": true}], "success": true}]]}
+//! ```
+//!
+//! `!` is behind what was not committed, `==?` and `null` are what a variable held at the
+//! beginning. Sessions stand under each other, or are the outer list. Facts: dbcop's documents.
+
+use serde_json::Value;
+
+use super::sessions::{Told, Transaction, built};
+use crate::bad_input::{BadInput, bad};
+use crate::history::{History, Origin, Outcome, Times};
+
+/// Whether a text begins with a transaction of this form.
+pub(super) fn is_text(text: &str) -> bool {
+    let lines = text.lines().map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    let inner = lines.next().and_then(|line| line.strip_prefix('['));
+    let first = inner.and_then(|inner| inner.split([' ', ']']).find(|word| !word.is_empty()));
+    first.is_some_and(|word| operation(word).is_ok())
+}
+
+/// Whether a text begins as dbcop's JSON does.
+pub(super) fn is_json(text: &str) -> bool {
+    let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(64).collect();
+    let is_bare = begin.starts_with("[[{\"events\"") || begin.starts_with("[[{\"committed\"");
+    let is_wrapped = || {
+        let first = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
+        first.and_then(Result::ok).is_some_and(|first| first["data"].is_array())
+    };
+    is_bare || (begin.starts_with("{\"params\"") && is_wrapped())
+}
+
+/// Reads dbcop's text.
+pub(super) fn read_text(text: &str) -> Result<History, BadInput> {
+    let mut sessions: Vec<Vec<Transaction>> = vec![Vec::new()];
+    for (number, line) in (1..).zip(text.lines()) {
+        let body = line.trim();
+        if body.is_empty() || body.starts_with("//") {
+            continue;
+        }
+        if body.bytes().all(|byte| byte == b'-') {
+            sessions.push(Vec::new());
+            continue;
+        }
+        let mut rest = body;
+        while !rest.is_empty() {
+            let column = line.len() - line.trim_start().len() + body.len() - rest.len() + 1;
+            let wrong = |what: String| bad(number, column, what);
+            let split = rest.strip_prefix('[').and_then(|inner| inner.split_once(']'));
+            let Some((inner, behind)) = split else {
+                let what = "no transaction; write one as [x:=1 y==2]".to_owned();
+                return Err(wrong(what));
+            };
+            let ops = inner.split_whitespace().map(operation).collect::<Result<_, String>>();
+            let ops = ops.map_err(wrong)?;
+            let (outcome, behind) = match behind.strip_prefix('!') {
+                Some(behind) => (Outcome::Failed, behind),
+                None => (Outcome::Ok, behind),
+            };
+            rest = behind.trim_start();
+            let places = (number, number);
+            let origin = Origin { called: String::new(), unit: "line", places };
+            let times = Times::default();
+            if let Some(session) = sessions.last_mut() {
+                session.push(Transaction { ops, outcome, times, origin });
+            }
+        }
+    }
+    sessions.retain(|session| !session.is_empty());
+    built(&sessions)
+}
+
+fn operation(word: &str) -> Result<Told, String> {
+    let parts = word.split_once(":=").map(|parts| (true, parts));
+    let parts = parts.or_else(|| word.split_once("==").map(|parts| (false, parts)));
+    let Some((is_write, (key, value))) = parts.filter(|(_, (key, value))| {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        !key.is_empty()
+            && key.chars().all(is_name)
+            && (*value == "?" || value.parse::<u64>().is_ok())
+    }) else {
+        return Err(format!("{word:?} is no event; there are x:=1, x==1 and x==?"));
+    };
+    let (key, value) = (key.to_owned(), (value != "?").then(|| value.to_owned()));
+    match (is_write, value) {
+        (true, None) => Err(format!("{word:?} writes no version")),
+        (true, Some(value)) => Ok(Told::Write { key, value }),
+        (false, value) => Ok(Told::Read { key, value }),
+    }
+}
+
+/// Reads dbcop's JSON.
+pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| bad(error.line(), error.column(), format!("no JSON: {error}")))?;
+    let data = if value.is_array() { &value } else { &value["data"] };
+    let wrong = |place: String, what: String| BadInput { place, what };
+    let Some(listed) = data.as_array() else {
+        let what = "a history of dbcop is a list of sessions".to_owned();
+        return Err(wrong("all of it".to_owned(), what));
+    };
+    let mut sessions = Vec::new();
+    for (number, session) in listed.iter().enumerate() {
+        let mut all = Vec::new();
+        for (at, transaction) in session.as_array().into_iter().flatten().enumerate() {
+            let called = format!("session {number}");
+            let place = || format!("session {number}, transaction {at}");
+            let Some(events) = transaction["events"].as_array() else {
+                let what = "a transaction needs \"events\", a list".to_owned();
+                return Err(wrong(place(), what));
+            };
+            let ops = events.iter().filter_map(|event| of_json(event).transpose());
+            let ops = ops.collect::<Result<_, String>>().map_err(|what| wrong(place(), what))?;
+            let committed = transaction.get("committed").or(transaction.get("success"));
+            let outcome = match committed.and_then(Value::as_bool) {
+                Some(true) => Outcome::Ok,
+                Some(false) => Outcome::Failed,
+                None => {
+                    let what = "a transaction needs \"committed\", true or false".to_owned();
+                    return Err(wrong(place(), what));
+                }
+            };
+            let origin = Origin { called, unit: "transaction", places: (at, at) };
+            all.push(Transaction { ops, outcome, times: Times::default(), origin });
+        }
+        sessions.push(all);
+    }
+    built(&sessions)
+}
+
+/// An event; none if it is a read that did not succeed.
+fn of_json(event: &Value) -> Result<Option<Told>, String> {
+    let of = |body: &Value, version: &str| {
+        let key = body["variable"].as_u64().map(|key| key.to_string());
+        let key = key.or_else(|| body["variable"].as_str().map(str::to_owned));
+        let key = key.ok_or_else(|| format!("{event} has no variable"))?;
+        let value = match &body[version] {
+            Value::Null => None,
+            other => Some(other.to_string()),
+        };
+        Ok::<_, String>((key, value))
+    };
+    let write = |(key, value): (String, Option<String>)| match value {
+        Some(value) => Ok(Some(Told::Write { key, value })),
+        None => Err(format!("{event} writes no version")),
+    };
+    let read = |(key, value)| Ok(Some(Told::Read { key, value }));
+    match (event.get("Write"), event.get("Read"), event["write"].as_bool()) {
+        (Some(body), None, None) => write(of(body, "version")?),
+        (None, Some(body), None) => read(of(body, "version")?),
+        (None, None, Some(true)) => write(of(event, "value")?),
+        (None, None, Some(false)) if event["success"].as_bool() == Some(false) => Ok(None),
+        (None, None, Some(false)) => read(of(event, "value")?),
+        _ => Err(format!("{event} is no event; there are Read and Write")),
+    }
+}
