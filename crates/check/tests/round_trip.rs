@@ -117,6 +117,28 @@ fn orders(history: &History) -> Vec<(String, String, String)> {
     all
 }
 
+/// By session, what its committed transactions did, with the numbers that a format writes.
+fn committed(
+    history: &History,
+    key: impl Fn(u32) -> String,
+    id: impl Fn(u32) -> String,
+) -> Vec<Vec<String>> {
+    let mut all = vec![Vec::new(); 3];
+    for txn in 0..history.len() {
+        let about = history.txn(txn);
+        let told = |op: &Op| {
+            let word = if op.kind == Kind::Write { 'w' } else { 'r' };
+            let value = if op.value == INITIAL { "0".to_owned() } else { id(op.value) };
+            format!("{word}({}, {value})", key(op.key))
+        };
+        let ops: Vec<String> = history.ops(txn).iter().map(told).collect();
+        if about.outcome == dbdyno_check::Outcome::Ok && !ops.is_empty() {
+            all[about.session as usize].push(ops.join(" "));
+        }
+    }
+    all
+}
+
 fn again(history: &History, format: Format) -> Result<History, String> {
     let bytes = write_history(history, format)?;
     read_history(&bytes).map_err(|bad| format!("{bad}: {}", String::from_utf8_lossy(&bytes)))
@@ -127,6 +149,14 @@ const LEVELS: [Level; 4] = [
     Level::SnapshotIsolation,
     Level::StrongSessionSerializable,
     Level::StrictSerializable,
+];
+
+/// Levels that ask for no times.
+const UNTIMED: [Level; 4] = [
+    Level::ReadCommitted,
+    Level::SnapshotIsolation,
+    Level::Serializable,
+    Level::StrongSessionSerializable,
 ];
 
 fn anomalies(history: &History, levels: &[Level]) -> Vec<Option<String>> {
@@ -165,6 +195,26 @@ proptest! {
         if wanted.iter().any(|line| line.contains('(')) {
             let read = again(&history, Format::Edn).unwrap();
             prop_assert_eq!(plain(&read, edn), wanted, "{}", text);
+        }
+        let unknown = dbdyno_check::Outcome::Unknown;
+        let has_unknown = (0..history.len()).any(|txn| history.txn(txn).outcome == unknown);
+        let is_broken = |history: &History| -> Vec<bool> {
+            anomalies(history, &UNTIMED).iter().map(Option::is_some).collect()
+        };
+        for format in [Format::Plume, Format::Dbcop] {
+            let bytes = write_history(&history, format).unwrap();
+            // Nothing but transactions without operations is no history.
+            let Ok(read) = read_history(&bytes) else {
+                prop_assert_eq!(history.op_count(), 0, "{}", text);
+                continue;
+            };
+            prop_assert_eq!(is_broken(&read), is_broken(&history), "{:?}: {}", format, text);
+            if !has_unknown {
+                let numbers = |number: u32| number.to_string();
+                let (key, id) = (|key| read.key_name(key), |id| read.value_name(id));
+                prop_assert_eq!(committed(&read, key, id), committed(&history, numbers, numbers),
+                    "{:?}: {}", format, text);
+            }
         }
         if is_whole {
             let ours = again(&history, Format::Text).unwrap();

@@ -61,12 +61,13 @@ fn refused(op: &Op, format: &str) -> String {
     format!("{format} cannot express an operation of kind {:?}; export records", op.kind)
 }
 
-/// Our text, or that of Plume: numbers only, the initial value 0, no versions before.
+/// Our text, or that of Plume: numbers only, the initial value 0, no versions before, no unknown
+/// outcomes.
 fn text(history: &History, is_ours: bool) -> Result<String, String> {
     let mut out = String::new();
-    for txn in 0..history.len() {
+    let outcomes = if is_ours { history.outcome.clone() } else { settled(history) };
+    for (txn, &outcome) in outcomes.iter().enumerate() {
         let session = history.txn(txn).session;
-        let outcome = history.txn(txn).outcome;
         for op in history.ops(txn) {
             let word = match op.kind {
                 Kind::Read => "r",
@@ -103,6 +104,13 @@ fn text(history: &History, is_ours: bool) -> Result<String, String> {
         }
     }
     Ok(out)
+}
+
+/// Outcomes, where a format has no unknown ones: a transaction of which somebody saw a write has
+/// committed, another one counts as rolled back.
+fn settled(history: &History) -> Vec<Outcome> {
+    let is_in = Versions::of(history).is_in;
+    is_in.iter().map(|is_in| if *is_in { Outcome::Ok } else { Outcome::Failed }).collect()
 }
 
 /// A value, and what is known of the one before.
@@ -303,8 +311,9 @@ fn begins_and_ends(history: &History) -> Result<Vec<(u64, usize, bool)>, String>
     Ok(lines.into_iter().map(|(time, _, txn, is_end)| (time, txn, is_end)).collect())
 }
 
-/// Registers as dbcop has them; a transaction of unknown outcome has none there.
+/// Registers as dbcop has them.
 fn dbcop(history: &History) -> Result<Vec<u8>, String> {
+    let outcomes = settled(history);
     let mut sessions: Vec<Vec<usize>> = vec![Vec::new(); history.session_count()];
     for txn in 0..history.len() {
         sessions[history.txn(txn).session as usize].push(txn);
@@ -343,13 +352,7 @@ fn dbcop(history: &History) -> Result<Vec<u8>, String> {
             }
             word(&mut out, count);
             out.extend(events);
-            match history.txn(txn).outcome {
-                Outcome::Ok => out.push(1),
-                Outcome::Failed => out.push(0),
-                Outcome::Unknown => {
-                    return Err("dbcop's form has no unknown outcomes; export records".to_owned());
-                }
-            }
+            out.push(u8::from(outcomes[txn] == Outcome::Ok));
         }
     }
     Ok(out)
