@@ -38,6 +38,7 @@ mod recoverable;
 mod region;
 mod replaced;
 mod replay;
+mod schedule;
 mod server_log;
 mod sums;
 mod svg;

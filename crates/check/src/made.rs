@@ -18,10 +18,13 @@ use crate::acyclic::{Made, choose};
 use crate::certificate::Certificate;
 use crate::check::{Checker, Verdict, broken, no_order};
 use crate::edges::Reach;
+use crate::layout::Before;
+use crate::level::Keeps;
 use crate::orders::Chains;
-use crate::polygraph::{Pair, Polygraph};
+use crate::polygraph::{Edge, Outs, Pair, Polygraph};
 use crate::pruning::{Pruned, prune, resting_on};
 use crate::question::{Cycles, Question};
+use crate::schedule::{Sessions, best, schedule};
 
 /// Pairs of chains at most, in both orders: a byte is kept of each.
 const PAIRS_AT_MOST: usize = 500_000_000;
@@ -33,8 +36,34 @@ const CORE_AT_MOST: usize = 64;
 const CLAUSES_AT_MOST: usize = 4_000;
 
 impl Checker<'_> {
+    /// A verdict that the level holds, if transactions can be carried out one after the other.
+    ///
+    /// Sessions are kept first, also where the level does not ask for them: an order that keeps
+    /// them is one of the level, and they tell more.
+    pub(crate) fn carried_out(&self, question: &Question<'_>, chains: &Chains) -> Option<Verdict> {
+        let shape = &question.shape;
+        let has_sessions = shape.keeps != Keeps::RealTime;
+        let kept = has_sessions.then(|| Before::of(self.history, &self.versions, Keeps::Sessions));
+        let befores =
+            kept.iter().chain((shape.keeps != Keeps::Sessions).then_some(&question.before));
+        for before in befores {
+            let graph = Polygraph::of(self.history, &self.versions, (shape, before), chains);
+            let of_sessions = || Sessions::of(&graph, self.history, &self.versions);
+            let sessions = before.has_sessions().then(of_sessions).flatten();
+            let found = best(&graph, sessions.as_ref()).filter(|found| found.is_carried_out);
+            let verdict = found.and_then(|found| self.ordered_by(question, chains, &found.order));
+            if verdict.is_some() {
+                return verdict;
+            }
+        }
+        None
+    }
+
     /// A verdict, if one is found.
     pub(crate) fn made(&self, question: &Question<'_>, chains: &Chains) -> Option<Verdict> {
+        if let Some(verdict) = self.carried_out(question, chains) {
+            return Some(verdict);
+        }
         let pairs: usize = chains.groups().map(|group| group.len() * group.len()).sum();
         let edges = self.history.op_count() + 4 * chains.len();
         if pairs > PAIRS_AT_MOST || edges.saturating_mul(chains.len() / 32) > WORDS_AT_MOST {
@@ -49,7 +78,10 @@ impl Checker<'_> {
                 both.map(|pair| resting_on(&graph, &pruned.forced, pair, since(&pruned, pair)));
             return self.refuted(question, chains, &graph, &pruned, clauses.into_iter().flatten());
         }
-        match choose(&graph, &pruned.edges, &pruned.open, &pruned.line) {
+        let all: Vec<Edge> = graph.known.iter().chain(&pruned.edges).copied().collect();
+        let guess = schedule(&graph, &Outs::of(graph.nodes, &all));
+        let line = guess.map_or(pruned.line.clone(), |guess| guess.order);
+        match choose(&graph, &pruned.edges, &pruned.open, &line) {
             Made::Order(order) => self.ordered_by(question, chains, &order),
             Made::None(conflicts) => {
                 self.refuted(question, chains, &graph, &pruned, conflicts.into_iter())
@@ -156,4 +188,49 @@ fn core(graph: &Polygraph, clauses: &[Vec<Pair>]) -> Option<Vec<Vec<Pair>>> {
     }
     let told = switches.iter().zip(clauses).filter(|(switch, _)| core.contains(switch));
     Some(told.map(|(_, clause)| clause.clone()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::read_history;
+    use crate::level::Level;
+
+    fn is_carried_out(text: &str, level: Level) -> bool {
+        let history = read_history(text.as_bytes()).unwrap();
+        let checker = Checker::new(&history);
+        let shape = level.shape();
+        let before = Before::of(&history, &checker.versions, shape.keeps);
+        let question = Question { history: &history, shape, before };
+        let chains = Chains::of(&history, &checker.versions);
+        let verdict = checker.carried_out(&question, &chains);
+        assert!(matches!(verdict, None | Some(Verdict::Holds(_))), "{level}");
+        verdict.is_some()
+    }
+
+    /// Blind writes, whose readers stand in the file before and behind them.
+    const BLIND: &str = "r(x,2,2,4)\nw(x,1,0,0)\nw(y,7,0,0)\nw(x,3,0,1)\nr(x,1,1,2)\nw(x,2,1,3)\n\
+        w(y,8,1,3)\nr(y,7,2,5)\nr(x,3,2,6)\nw(y,9,2,6)\n";
+
+    #[test]
+    fn blind_writes_are_carried_out_without_a_search() {
+        for level in [Level::Serializable, Level::SnapshotIsolation] {
+            // The reader of 2 comes first in its session, and after it 7 is read, which 8 replaces.
+            assert!(is_carried_out(&BLIND.replace("w(y,8,1,3)\n", ""), level), "{level}");
+        }
+    }
+
+    #[test]
+    fn snapshots_are_taken_though_both_commits_wait_for_them() {
+        let skew = "r(x,1,0,0)\nw(y,4,0,0)\nr(y,2,1,1)\nw(x,3,1,1)\nw(x,1,2,2)\nw(y,2,2,2)\n";
+        assert!(is_carried_out(skew, Level::SnapshotIsolation));
+        assert!(!is_carried_out(skew, Level::Serializable));
+    }
+
+    #[test]
+    fn sessions_that_cannot_be_kept_are_not_where_the_level_does_not_ask() {
+        let stale = "w(x,1,0,0)\nw(x,2,0,1)\nr(x,2,1,2)\nr(x,1,1,3)\n";
+        assert!(is_carried_out(stale, Level::Serializable));
+        assert!(!is_carried_out(stale, Level::StrongSessionSerializable));
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) type Pair = (u32, u32);
 
 /// Why an edge is there: it is known; or one chain comes before another, which was chosen, forced,
 /// or is certain because the first one begins with INITIAL.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
     Known,
     Pair(Pair),
@@ -54,6 +54,8 @@ pub(crate) struct Polygraph {
     pub known: Vec<Edge>,
     /// By key with several chains, its chains.
     pub groups: Vec<std::ops::Range<u32>>,
+    /// Whether a transaction has two nodes.
+    pub has_snapshots: bool,
     ends: Vec<Ends>,
     /// From which chain on they are those of INITIAL, which nobody chooses.
     bases: u32,
@@ -69,7 +71,9 @@ impl Polygraph {
         let groups = chains.groups().collect();
         let nodes = 2 * history.len() as u32;
         let bases = chains.len() as u32;
-        let mut graph = Polygraph { nodes, known: Vec::new(), groups, ends: Vec::new(), bases };
+        let (known, ends) = (Vec::new(), Vec::new());
+        let has_snapshots = shape.has_snapshots;
+        let mut graph = Polygraph { nodes, known, groups, has_snapshots, ends, bases };
         graph.add_known(history, versions, shape, before);
         graph.add_ends(versions, shape, chains);
         graph.add_readers(history, versions, shape, chains);
