@@ -51,6 +51,8 @@ const SOURCES: [&str; 11] = [
 /// Names in the records of servers: PostgreSQL's jsonlog, MySQL's.
 const OF_SERVERS: [&str; 7] =
     ["error_severity", "state_code", "detail", "context", "statement", "err_code", "pid"];
+/// Names in a field of a row, as CloudWatch's Insights have it.
+const OF_FIELDS: [&str; 2] = ["field", "value"];
 /// Objects in objects whose names are looked at.
 const DEPTH_MOST: usize = 4;
 
@@ -83,17 +85,28 @@ impl Object {
 
     /// What was shipped: the outermost, and of those the most telling.
     pub(super) fn shipped(&self) -> Option<&str> {
-        self.outermost(&SHIPPED)
+        match self.text("field") {
+            "@message" | "message" => Some(self.text("value")),
+            _ => self.outermost(&SHIPPED),
+        }
     }
 
     /// When it was written, as it stands.
     pub(super) fn time(&self) -> &str {
-        self.outermost(&TIMES).unwrap_or_default()
+        match self.text("field") {
+            "@timestamp" => self.text("value"),
+            _ => self.outermost(&TIMES).unwrap_or_default(),
+        }
     }
 
     /// Where it comes from.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
         SOURCES.iter().filter_map(|name| self.0.get(name)).map(|(_, text)| text.as_str())
+    }
+
+    /// Whether it is a field of a row, and not the one with the text.
+    pub(super) fn is_other_field(&self) -> bool {
+        self.text("field").starts_with('@') && self.has("value") && self.shipped().is_none()
     }
 
     /// Whether a name is one under which text is shipped, in any letter case.
@@ -127,7 +140,7 @@ struct Node<'a> {
 }
 
 fn known(name: &str) -> Option<&'static str> {
-    let all = SHIPPED.iter().chain(&TIMES).chain(&SOURCES).chain(&OF_SERVERS);
+    let all = SHIPPED.iter().chain(&TIMES).chain(&SOURCES).chain(&OF_SERVERS).chain(&OF_FIELDS);
     all.copied().find(|known| *known == name)
 }
 

@@ -178,7 +178,7 @@ impl<'t> Walk<'t> {
 
     fn next(&mut self) -> Option<Entry<'t>> {
         if self.layout == Layout::Array {
-            let begin = self.rest.trim_start_matches([' ', '\t', '\r', '\n', ',']);
+            let begin = self.rest.trim_start_matches([' ', '\t', '\r', '\n', ',', '[', ']']);
             self.number += count_lines(&self.rest[..self.rest.len() - begin.len()]);
             self.rest = begin;
             if let Some((_, length)) = Object::read(begin) {
@@ -379,8 +379,13 @@ impl Opener<'_> {
     }
 
     fn object(&mut self, number: usize, line: &str, object: &Object, source: Source, depth: usize) {
-        if depth == 0 || self.moment.is_none() {
+        // The time of a row stands in another one of its fields.
+        let has_own_time = depth == 0 && !object.has("field");
+        if has_own_time || !object.time().is_empty() && (depth == 0 || self.moment.is_none()) {
             self.pass(moment(object.time()));
+        }
+        if object.is_other_field() {
+            return;
         }
         let source = object.sources().fold(source, Source::within);
         if object.has("error_severity") {

@@ -3,6 +3,7 @@
 //! ```text
 //!   {"took": 3, "hits": {"hits": [{"_source": {"message": …}}, …      Elasticsearch, OpenSearch
 //!   {"events": [{"timestamp": …, "message": …}, …                     CloudWatch
+//!   {"results": [[{"field": "@message", "value": …}, …], …            CloudWatch's Insights
 //!   {"data": [{"attributes": {"message": …}}, …                       Datadog
 //!   {"data": {"result": [{"stream": {…}, "values": [["ns", "line"],   Loki
 //! ```
@@ -20,8 +21,16 @@ use super::carried::Source;
 use super::json::Object;
 
 /// Names of arrays of objects that have the lines.
-const ARRAYS: [&str; 6] =
-    ["\"hits\"", "\"events\"", "\"logEvents\"", "\"data\"", "\"entries\"", "\"results\""];
+const ARRAYS: [&str; 8] = [
+    "\"hits\"",
+    "\"events\"",
+    "\"logEvents\"",
+    "\"data\"",
+    "\"entries\"",
+    "\"records\"",
+    "\"result\"",
+    "\"results\"",
+];
 /// Bytes in which the array begins, of a document that has a line for each bracket.
 const HEAD_BYTES: usize = 4_000;
 
@@ -44,6 +53,8 @@ pub(super) fn array(text: &str) -> Option<usize> {
 fn objects(text: &str, behind_name: usize) -> Option<usize> {
     let rest = text[behind_name..].trim_start().strip_prefix(':')?;
     let rest = rest.trim_start().strip_prefix('[')?.trim_start();
+    // Rows of CloudWatch's Insights are lists of fields.
+    let rest = rest.strip_prefix('[').map_or(rest, str::trim_start);
     rest.starts_with('{').then_some(text.len() - rest.len())
 }
 
@@ -162,6 +173,7 @@ mod tests {
             (r#"{"took":3,"hits":{"total":{"value":1},"hits":[{"_id":"a"}]}}"#, r#"{"_id""#),
             ("{\n \"events\" : [\n  {\"message\": 1}]}", "{\"message\""),
             (r#"{"data":[{"attributes":{}}]}"#, r#"{"attributes""#),
+            (r#"{"results": [ [ {"field":"@message"}]]}"#, r#"{"field""#),
         ] {
             let at = array(text).unwrap();
             assert!(text[at..].starts_with(first), "{text}");

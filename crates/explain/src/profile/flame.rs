@@ -23,6 +23,9 @@ use super::read::each_stack;
 const LEAST: f64 = 0.0005;
 /// Functions under all that called them, at most: a hundred profiles of a server have some million.
 const FRAMES_MOST: usize = 4_000_000;
+/// Functions under one another, at most: whoever draws the tree goes down in it step by step. What
+/// lies deeper is told within the last one.
+const DEPTH_MOST: usize = 1_000;
 /// A function in which so much of each side runs is where stacks begin.
 const COMMON_LEAST: f64 = 0.3;
 /// What stands below all stacks.
@@ -209,7 +212,7 @@ impl Frames {
     fn add(&mut self, arm: Arm, stack: &[Named], common: &HashSet<u32>, count: f64) {
         let begin = stack.iter().position(|named| common.contains(&named.key)).unwrap_or(0);
         let mut at = ROOT;
-        for Named { key, name } in &stack[begin..] {
+        for Named { key, name } in stack[begin..].iter().take(DEPTH_MOST) {
             if self.frames.len() > FRAMES_MOST {
                 return;
             }
@@ -324,6 +327,18 @@ mod tests {
                 "  purge 0.30 0.00 0.30",
             ]
         );
+    }
+
+    /// A stack of a hundred thousand functions is drawn as deep as anybody looks.
+    #[test]
+    fn deep_stacks_are_drawn_to_a_depth() {
+        let base = format!("{}work 5\n", "f;g;".repeat(50_000));
+        let node = of(&base, &base, [Some(1.0), Some(1.0)], &[]);
+        let (mut depth, mut at) = (0, &node);
+        while let Some(callee) = at.callees.first() {
+            (depth, at) = (depth + 1, callee);
+        }
+        assert_eq!((depth, at.cost.base), (DEPTH_MOST, 1.0));
     }
 
     #[test]

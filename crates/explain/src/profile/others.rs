@@ -47,8 +47,8 @@ const TOOLS: [(&str, &str, &str); 22] = [
     ("PERFILE2", "a file of `perf record` that is packed", "the file itself"),
 ];
 const PICTURE: &str = "the collapsed stacks of which it was made";
-const JAVA: &str = "what async-profiler writes with `-o collapsed`, or `jfrconv -o collapsed` makes of a \
-                    recording";
+const JAVA: &str = "what async-profiler writes with `-o collapsed`, or `jfrconv -o collapsed` \
+                    makes of a recording";
 const GO: &str = "what `go tool pprof -top` prints of a profile";
 const MACOS: &str = "what stackcollapse-sample.awk makes of it";
 const DTRACE: &str = "what stackcollapse.pl of FlameGraph makes of it";
@@ -59,8 +59,8 @@ const DOCUMENTS: [(&str, &str, &str); 8] = [
     ("\"stackTable\"", "a profile of Firefox or samply", PERF),
     ("\"ph\"", "a trace of Chrome", SPEEDSCOPE),
     ("\"traceEvents\"", "a trace of Chrome", SPEEDSCOPE),
-    ("\"raw_timestamp_deltas\"", "a profile of stackprof", "what `stackprof --collapsed` prints"),
-    ("\"frames\"", "a profile of stackprof", "what `stackprof --collapsed` prints"),
+    ("\"raw_timestamp_deltas\"", "a profile of stackprof", "its collapsed stacks"),
+    ("\"frames\"", "a profile of stackprof", "its collapsed stacks"),
     ("\"flamebearer\"", "a profile of Pyroscope", "its collapsed form"),
     ("\"rts_arguments\"", "a profile of Haskell", SPEEDSCOPE),
 ];

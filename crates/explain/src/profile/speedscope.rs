@@ -263,10 +263,10 @@ mod tests {
     /// What was sampled, and what was traced, tell the same.
     #[test]
     fn profiles_of_one_unit_are_added_up() {
-        let sampled = "{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"milliseconds\",\"startValue\":0,\
-                       \"endValue\":9,\"samples\":[[0],[0,1],[]],\"weights\":[2,4,3]}";
-        let evented = "{\"type\":\"evented\",\"name\":\"t\",\"unit\":\"milliseconds\",\"startValue\":0,\
-                       \"endValue\":6,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":0},\
+        let sampled = "{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"milliseconds\",\
+                       \"startValue\":0,\"endValue\":9,\"samples\":[[0],[0,1],[]],\"weights\":[2,4,3]}";
+        let evented = "{\"type\":\"evented\",\"name\":\"t\",\"unit\":\"milliseconds\",\
+                       \"startValue\":0,\"endValue\":6,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":0},\
                        {\"type\":\"O\",\"frame\":1,\"at\":2},{\"type\":\"C\",\"frame\":1,\"at\":6},\
                        {\"type\":\"C\",\"frame\":0,\"at\":6}]}";
         let one = read(&of(sampled)).unwrap();
