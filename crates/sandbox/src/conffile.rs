@@ -15,12 +15,13 @@
 
 use std::path::{Path, PathBuf};
 
-use dbdyno_model::option_file::{self, IncludeKind, is_name, without_comment};
+use dbdyno_model::option_file::{is_name, without_comment};
 use dbdyno_model::{Product, setting};
 
-use crate::conftree::{Tree, beside, either};
+use crate::conftree::{Tree, beside};
 use crate::error::SandboxError;
-use crate::translation::{Told, Translation, Why};
+use crate::option_tree::{OptionLine, OptionWish, option_tree};
+use crate::translation::{Told, Translation, Why, is_command};
 
 /// Tells the server what the file says.
 ///
@@ -36,7 +37,7 @@ pub(crate) fn apply(path: &str, all: &mut Translation) -> Result<(), SandboxErro
     };
     for Line { name, value, file } in lines.map_err(refuse)? {
         let file = file.display().to_string();
-        if setting::is_ours(&name) || setting::is_secret(&name, &value) {
+        if setting::is_ours(&name) || setting::is_secret(&name, &value) || is_command(&name) {
             all.left_out.push((name, file));
         } else if setting::is_log_elsewhere(&name, &value) {
             // Next to the data, under its own name: where other servers write is not touched.
@@ -75,10 +76,33 @@ fn is_read(group: &str, product: Product, version: &str) -> bool {
 }
 
 fn my_cnf(path: &Path, product: Product, version: &str) -> Result<Vec<Line>, String> {
-    let mut tree = Tree::default();
-    let (mut lines, mut there) = (Vec::new(), Vec::new());
     let is_wanted = |group: &str| is_read(group, product, version);
-    take_my_cnf(path, &is_wanted, &mut tree, (&mut lines, &mut there))?;
+    let wish = OptionWish { group: &is_wanted, file: &|_, _| true };
+    let read =
+        option_tree(path, &wish).map_err(|wrong| match wrong.contains("without a group") {
+            true => format!(
+                "{wrong}; a file of PostgreSQL, which has no groups, is postgresql-conf=FILE"
+            ),
+            false => wrong,
+        })?;
+    let what = |one: &OptionLine| match &one.entry.value {
+        value if value.contains(char::is_control) => Some("no option; write NAME=VALUE"),
+        value if value.contains("{DBInstance") || value.contains("{AllocatedStorage") => Some(
+            "a formula of RDS, which no server reads; write the value that SHOW VARIABLES tells",
+        ),
+        _ => None,
+    };
+    if let Some((OptionLine { entry, file }, what)) =
+        read.lines.iter().find_map(|one| Some((one, what(one)?)))
+    {
+        let within = match file == path {
+            true => String::new(),
+            false => format!("{}: ", file.display()),
+        };
+        return Err(format!("{within}line {}: {what}", entry.line));
+    }
+    let line = |OptionLine { entry, file }| Line { name: entry.name, value: entry.value, file };
+    let (lines, there) = (read.lines.into_iter().map(line).collect(), read.groups);
     if there.iter().any(|group| is_wanted(group)) {
         return Ok(lines);
     }
@@ -95,50 +119,6 @@ fn my_cnf(path: &Path, product: Product, version: &str) -> Result<Vec<Line>, Str
         product.name(),
         wanted.join(", ")
     ))
-}
-
-/// The lines of a file and of what it includes, in the order in which the server reads them.
-fn take_my_cnf(
-    path: &Path,
-    is_wanted: &dyn Fn(&str) -> bool,
-    tree: &mut Tree,
-    (lines, there): (&mut Vec<Line>, &mut Vec<String>),
-) -> Result<(), String> {
-    let text = tree.enter(path)?;
-    let file = option_file::read(&text, is_wanted).map_err(|wrong| {
-        match wrong.contains("without a group") {
-            true => tree.wrong(format!(
-                "{wrong}; a file of PostgreSQL, which has no groups, is postgresql-conf=FILE"
-            )),
-            false => tree.wrong(wrong),
-        }
-    })?;
-    there.extend(file.groups);
-    if let Some(wrong) = file.entries.iter().find(|one| one.value.contains(char::is_control)) {
-        return Err(tree.wrong(format!("line {}: no option; write NAME=VALUE", wrong.line)));
-    }
-    let mut includes = file.includes.into_iter().peekable();
-    let mut entries = file.entries.into_iter().enumerate().peekable();
-    loop {
-        let at = entries.peek().map_or(usize::MAX, |(index, _)| *index);
-        if let Some(include) = includes.next_if(|include| include.before <= at) {
-            let wrong = |text: String| tree.wrong(format!("line {}: {text}", include.line));
-            let named = either(path, &include.path).map_err(wrong)?;
-            let files = match include.kind {
-                IncludeKind::File => vec![named],
-                IncludeKind::Folder => tree.folder(&named, "cnf", include.line)?,
-            };
-            for file in files {
-                take_my_cnf(&file, is_wanted, tree, (&mut *lines, &mut *there))?;
-            }
-        } else if let Some((_, entry)) = entries.next() {
-            lines.push(Line { name: entry.name, value: entry.value, file: path.to_owned() });
-        } else {
-            break;
-        }
-    }
-    tree.leave();
-    Ok(())
 }
 
 fn postgresql_conf(path: &Path) -> Result<Vec<Line>, String> {
@@ -295,6 +275,26 @@ mod tests {
             let error = my_cnf(wrong, Product::MySql, "8.0.33").unwrap_err();
             assert!(error.contains(hint), "{error}");
         }
+    }
+
+    /// A command of a server in use writes into its archive; a formula of RDS is no value.
+    #[test]
+    fn commands_are_left_out_and_formulas_refused() {
+        let dir = folder(&[
+            (
+                "p.conf",
+                "archive_mode = on\narchive_command = 'cp %p /archive/%f'\nwork_mem = 9MB\n",
+            ),
+            ("rds.cnf", "[mysqld]\na=1\nb = {DBInstanceClassMemory*3/4}\n"),
+        ]);
+        let mut told = Translation::new(Product::Postgres, "15.20");
+        apply(&dir.path().join("p.conf").display().to_string(), &mut told).unwrap();
+        let names: Vec<&str> = told.told.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["archive_mode", "work_mem"]);
+        assert_eq!(told.left_out[0].0, "archive_command");
+        assert!(told.to_string().contains("p.conf has a command"), "{told}");
+        let wrong = super::my_cnf(&dir.path().join("rds.cnf"), Product::MySql, "8.0.33");
+        assert!(wrong.unwrap_err().contains("line 3: a formula of RDS"));
     }
 
     #[test]

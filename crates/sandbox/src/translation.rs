@@ -186,6 +186,12 @@ fn overruled_by(name: &str) -> &'static [&'static str] {
     }
 }
 
+/// Whether a server would carry out the value as a command: that of a server in use writes into its
+/// archive, or takes from there.
+pub(crate) fn is_command(name: &str) -> bool {
+    name.to_ascii_lowercase().replace('-', "_").ends_with("_command")
+}
+
 /// A line for each thing: name, value, reason.
 impl fmt::Display for Translation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -202,6 +208,10 @@ impl fmt::Display for Translation {
         for (name, file) in &self.left_out {
             let why = match setting::is_ours(name) {
                 true => "names it, and dbdyno gives its own",
+                false if is_command(name) => {
+                    "has a command, which would do what it does for the server of the file; say it \
+                     in the target if it is meant"
+                }
                 false => "has a password in it, and what servers are told is stored",
             };
             writeln!(f, "  {name:names$}   left out: {file} {why}")?;

@@ -6,7 +6,8 @@
 //!   first         the URL                                 the URL
 //!                                                         [SERVICE] of ~/.pg_service.conf
 //!                 ~/.mylogin.cnf  [PATH], else [client]    PGPASSWORD
-//!                 ~/.my.cnf       [dbdyno], [client]       PGPASSFILE, else ~/.pgpass
+//!                 ~/.my.cnf       [dbdyno], [client], …    PGPASSFILE, else ~/.pgpass
+//!                 /etc/mysql/my.cnf, /etc/my.cnf
 //!                 MYSQL_PWD
 //!   last          a terminal is asked, where the server refuses the account without a password
 //! ```
@@ -15,6 +16,10 @@
 //! for MySQL's client and so it is here, but an entry of a file counts only for the account and the
 //! host that it names. A client takes the password of `[client]` to whatever host it is sent, which
 //! is how the password of one server comes to stand in the log of another.
+//!
+//! Option files include others as the clients' own do. Groups of MariaDB's clients and of `mysql`
+//! count as `[client]` does: of all of them the latest line wins. An included file has to be root's
+//! or ours.
 //!
 //! Option files of MySQL's clients also say which RSA key of the server is believed
 //! (`server-public-key-path`, `get-server-public-key`), unless the URL does.
@@ -42,6 +47,9 @@ mod pgpass;
 mod prompt;
 
 use my_cnf::Account;
+
+/// Option files of the machine, a later one wins: where MySQL's and MariaDB's clients look.
+const OF_MACHINE: [&str; 2] = ["/etc/my.cnf", "/etc/mysql/my.cnf"];
 
 /// Longer files keep no passwords.
 const MAX_BYTES: u64 = 1 << 20;
@@ -123,22 +131,72 @@ fn fill_mysql(url: &mut ServerUrl) -> Result<(), Failure> {
     if url.password.is_none() {
         url.password = logins.and_then(|logins| password_for(url, logins.get("client")?));
     }
-    if let Some(path) = at_home(".my.cnf")
-        && let Some(bytes) = read(&path, Readers::Anybody)?
-    {
-        let text = String::from_utf8_lossy(&bytes);
-        let groups = my_cnf::parse(&text).map_err(|text| Wrong(path, text))?;
-        for group in ["dbdyno", "client"].into_iter().filter_map(|group| groups.get(group)) {
-            take_key(url, group);
-            if url.password.is_none() {
-                url.password = password_for(url, group);
-            }
+    for account in accounts_of_clients(at_home(".my.cnf").as_deref())? {
+        take_key(url, &account);
+        if url.password.is_none() {
+            url.password = password_for(url, &account);
         }
     }
     if url.password.is_none() {
         url.password = std::env::var("MYSQL_PWD").ok().map(Secret::new);
     }
     Ok(())
+}
+
+/// What option files of clients say, the strongest first: those of the user, then of the machine.
+///
+/// # Errors
+/// The user's file cannot be understood. Of those of the machine a line on stderr says so.
+fn accounts_of_clients(of_user: Option<&Path>) -> Result<Vec<Account>, Wrong> {
+    let mut all = Vec::new();
+    if let Some(path) = of_user.filter(|path| is_trusted(path, Owners::Anybody)) {
+        all = my_cnf::of_clients(path, &is_included).map_err(|text| Wrong(path.into(), text))?;
+    }
+    for path in OF_MACHINE.iter().rev().map(Path::new) {
+        if !is_trusted(path, Owners::RootOrUs) {
+            continue;
+        }
+        match my_cnf::of_clients(path, &is_included) {
+            Ok(accounts) => all.extend(accounts),
+            Err(text) => {
+                output::say(&format!("note   {} is not used: {text}", path.display()));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Who may have a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owners {
+    RootOrUs,
+    Anybody,
+}
+
+/// Whether a file is there, and one that nobody else can have written; a line says why not.
+fn is_trusted(path: &Path, owners: Owners) -> bool {
+    let Ok(about) = fs::metadata(path) else { return false };
+    about.is_file() && why_distrusted(&about, owners).inspect(|why| say_unused(path, why)).is_none()
+}
+
+/// Whether an included file counts.
+fn is_included(path: &Path, about: &fs::Metadata) -> bool {
+    why_distrusted(about, Owners::RootOrUs).inspect(|why| say_unused(path, why)).is_none()
+}
+
+/// What everybody can write, anybody may have written.
+fn why_distrusted(about: &fs::Metadata, owners: Owners) -> Option<&'static str> {
+    let is_ours = [0, nix::unistd::geteuid().as_raw()].contains(&about.uid());
+    match () {
+        () if about.permissions().mode() & 0o002 != 0 => Some("everybody can write it; chmod o-w"),
+        () if owners == Owners::RootOrUs && !is_ours => Some("it is somebody else's; chown"),
+        () => None,
+    }
+}
+
+fn say_unused(path: &Path, why: &str) {
+    let path = path.display();
+    output::say(&format!("note   {path} is not used: {why} {path}"));
 }
 
 fn no_login_path(name: &str, file: Option<&Path>) -> Failure {

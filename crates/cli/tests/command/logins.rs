@@ -63,6 +63,17 @@ fn a_password_comes_from_the_files_of_the_clients() {
     write(folder, ".my.cnf", 0o666, &format!("[client]\npassword={password}\n"));
     let open = run();
     assert!(open.code == 2 && open.err.contains("everybody can write it"), "{open:?}");
+    // Files are followed as clients follow them, unless anybody may have written them.
+    let secret = folder.join("secret.cnf");
+    let including = format!("!include {}\n", secret.display());
+    write(folder, ".my.cnf", 0o600, &including);
+    for (mode, code) in [(0o600, 0), (0o666, 2)] {
+        let group = format!("[client-mariadb]\npassword={password}\n");
+        write(folder, "secret.cnf", mode, &group);
+        let run = run();
+        assert_eq!(run.code, code, "{run:?}");
+        assert_eq!(run.err.contains("secret.cnf is not used"), code == 2, "{run:?}");
+    }
     std::fs::remove_file(folder.join(".my.cnf")).unwrap();
 
     write(folder, ".mylogin.cnf", 0o600, "no such thing");

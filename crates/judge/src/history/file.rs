@@ -716,8 +716,8 @@ mod tests {
     fn too_many_values_are_told_as_what_they_are() {
         let rows: String = (0..10_001).map(|at| format!("{},{at}\n", 1_700_000_000 + at)).collect();
         let told = refused(&format!("time,qps\n{rows}"));
-        let expected = "the series \"qps\" has 10001 values, and at most 10000 are judged together; \
-                        --last 10000 takes the latest";
+        let expected = "the series \"qps\" has 10001 values, and at most 10000 are judged \
+                        together; --last 10000 takes the latest";
         assert!(told.contains(expected), "{told}");
     }
 

@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn values_are_those_of_any_reader_and_names_stand_once() {
-        let text = r#"{"a": [1, -2, 2.5, "x", null, true], "b": {"a": {}}, "18446744073709551615": 18446744073709551615}"#;
+        let text = r#"{"a": [1, -2, 2.5, "x", null, true], "b": {"a": {}},
+                       "c": 18446744073709551615}"#;
         let Unique(read) = serde_json::from_str(text).unwrap();
         assert_eq!(read, serde_json::from_str::<Value>(text).unwrap());
         for (text, line, column) in
