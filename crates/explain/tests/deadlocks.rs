@@ -366,6 +366,14 @@ fn answers_of_stores_are_read() {
             assert_eq!(deadlock_clusters(&answer), plain, "{server}, {store}");
         }
     }
+    // Managed servers ship what belongs together as one.
+    let whole = TEXTS[3].1.replace("\n\t", "\u{1}");
+    let entries: Vec<String> = whole.lines().map(|line| line.replace('\u{1}', "\n\t")).collect();
+    let lines: Vec<Stored<'_>> =
+        (0..).zip(&entries).map(|(at, line)| (at, "db-0", line.as_str())).collect();
+    for (store, answer) in answers(&lines) {
+        assert_eq!(deadlock_clusters(&answer), deadlock_clusters(TEXTS[3].1), "{store}");
+    }
     let (a, b) = (TEXTS[0].1, TEXTS[3].1);
     let turns = a.lines().map(|line| ("db-0", line)).zip(b.lines().map(|line| ("db-1", line)));
     let turns = turns.flat_map(|(a, b)| [a, b]);

@@ -162,6 +162,10 @@ impl<'t> Walk<'t> {
         }
         let walk = Walk { rest: text, number: 0, layout: Layout::Lines, looked_at: 0 };
         let first = text.trim_start();
+        if let Some(at) = Some(first).filter(|it| it.starts_with('{')).and_then(stores::array) {
+            let (passed, rest) = text.split_at(text.len() - first.len() + at);
+            return Walk { rest, number: count_lines(passed), layout: Layout::Array, ..walk };
+        }
         let head = first.split('\n').next().unwrap_or_default();
         let is_short = head.len() < 4_000 && head.contains(',');
         let Some(head) = Some(head).filter(|_| is_short).and_then(csv::record) else {
