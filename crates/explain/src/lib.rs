@@ -17,6 +17,7 @@
 //! next trials; `lab` carries them out.
 
 mod ablation;
+mod beginning;
 mod blockers;
 mod code;
 mod deadlocks;

@@ -12,8 +12,8 @@
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::beginning::beginning;
 use super::order::{MONTHS, is_date};
+use crate::beginning::beginning;
 
 /// Prefixes of one line that are taken off, one behind the other.
 const PREFIXES_MOST: usize = 6;

@@ -13,7 +13,7 @@
 
 use std::borrow::Cow;
 
-use super::beginning::beginning;
+use crate::beginning::beginning;
 
 /// Bytes of a record. A statement is in it twice, and is rarely longer than a megabyte.
 const BYTES_MOST: usize = 16 << 20;

@@ -19,12 +19,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
-use super::beginning::{beginning, shortened};
 use super::carried::Source;
 use super::findings::{DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of};
 use super::lines::Line;
 use super::order::{Moment, begins_with_date, moment};
 use super::statement::Statement;
+use crate::beginning::{beginning, shortened};
 
 /// Lines of a statement that are kept.
 const STATEMENT_LINES: usize = 64;

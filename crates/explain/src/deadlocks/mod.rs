@@ -12,7 +12,6 @@
 //! deadlock is announced and not told, the line is named: no deadlocks are found only where none
 //! is spoken of.
 
-mod beginning;
 mod carried;
 mod csv;
 mod findings;

@@ -13,12 +13,12 @@
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
-use super::beginning::{beginning, shortened};
 use super::carried::Source;
 use super::findings::{DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of};
 use super::lines::Line;
 use super::order::Moment;
 use super::statement::Statement;
+use crate::beginning::{beginning, shortened};
 
 /// Characters before the number of a process, in any language: `Der Prozess `.
 const WORDS_MOST: usize = 24;

@@ -15,7 +15,7 @@
 
 use dbdyno_model::Dialect;
 
-use super::beginning::beginning;
+use crate::beginning::beginning;
 
 /// Bytes of a statement that are kept of a log; servers cut them off much earlier by themselves.
 const BYTES_MOST: usize = 64 << 10;

@@ -16,9 +16,9 @@ use std::fmt;
 
 use serde::de::{Deserializer as _, IgnoredAny, SeqAccess, Visitor};
 
-use super::beginning::beginning;
 use super::carried::Source;
 use super::json::Object;
+use crate::beginning::beginning;
 
 /// Names of arrays of objects that have the lines.
 const ARRAYS: [&str; 8] = [

@@ -3,9 +3,12 @@
 
 use super::filled::filled;
 use super::form::ProfileError;
+use crate::beginning::beginning;
 
 /// Lines at the beginning by which a tool is known.
 const LINES_MOST: usize = 12;
+/// Bytes at the beginning of a document by which it is known.
+const DOCUMENT_BYTES: usize = 1 << 20;
 /// Bytes at the beginning by which what is no text is known.
 const HEAD_BYTES: usize = 256;
 
@@ -72,9 +75,9 @@ pub(super) fn refusal(text: &str) -> Option<ProfileError> {
     let refused = |line: usize, whose: &str, instead: &str| {
         ProfileError::new(line, format!("this is {whose}, which is not read; give {instead}"))
     };
-    let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
+    let head = beginning(text, HEAD_BYTES);
     if text.trim_start().starts_with(['{', '[']) {
-        let head = &text[..text.floor_char_boundary(1 << 20)];
+        let head = beginning(text, DOCUMENT_BYTES);
         let known = DOCUMENTS.iter().find(|(name, ..)| head.contains(name));
         let unknown = ("a document of JSON that is not known", "stacks as `main;work;read 12`");
         let is_document = text.trim_end().ends_with(['}', ']']);

@@ -15,6 +15,7 @@ use dbdyno_model::random::key_of;
 
 use super::filled::filled;
 use super::form::ProfileError;
+use crate::beginning::beginning;
 
 /// Bytes of a line, at most: stacks of some thousand functions with long names.
 const LINE_MOST: usize = 1 << 20;
@@ -83,7 +84,7 @@ pub(super) fn cut(name: &str) -> Cow<'_, str> {
     if name.len() <= NAME_MOST {
         return Cow::Borrowed(name);
     }
-    let beginning = &name[..name.floor_char_boundary(NAME_MOST)];
+    let beginning = beginning(name, NAME_MOST);
     let left = name.len() - beginning.len();
     Cow::Owned(format!("{beginning}…{left}_more_bytes_{:016x}", key_of(name)))
 }

@@ -59,8 +59,8 @@ const HIGHER: [&str; 12] = [
 ];
 /// Labels, versions and facts of all figures together, at most.
 const KEPT_MOST: usize = 40_000_000;
-/// Bytes of one of them.
-const CELL_BYTES_MOST: usize = 500;
+/// Letters of one of them.
+const CELL_LETTERS_MOST: usize = 500;
 /// So many names stand in a note.
 const NAMED_MOST: usize = 6;
 
@@ -300,10 +300,10 @@ impl Roles {
 /// What a point is called, or a fact about it: it stands beside each figure of its row, so that of
 /// a long one only the beginning does, with a number that tells it from others.
 fn shortened(cell: &str) -> String {
-    match cell.len() > CELL_BYTES_MOST {
+    match cell.chars().nth(CELL_LETTERS_MOST).is_some() {
         false => cell.to_owned(),
         true => {
-            let beginning = &cell[..cell.floor_char_boundary(CELL_BYTES_MOST)];
+            let beginning: String = cell.chars().take(CELL_LETTERS_MOST).collect();
             format!("{beginning}… ({} bytes, {:016x})", cell.len(), random::key_of(cell))
         }
     }

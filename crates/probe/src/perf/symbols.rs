@@ -30,9 +30,9 @@ const KERNELS_OWN: &str = "vdso";
 /// Where debug packages of distributions put their files.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
 
-/// Bytes of a name that are kept: a stack has hundreds, and a profile names files as it likes.
+/// Letters of a name that are kept: a stack has hundreds, and a profile names files as it likes.
 const NAME_MOST: usize = 4 << 10;
-/// Bytes of the name of a file on any disk.
+/// Letters of the name of a file on any disk.
 const FILE_NAME_MOST: usize = 255;
 
 /// Functions of all files of a profile.
@@ -109,15 +109,15 @@ impl<'o> Symbols<'o> {
             return (frames.iter().map(|name| clean(name)).collect(), true);
         }
         let name = path.rsplit('/').next().unwrap_or(path).trim_matches(['[', ']']);
-        let name = &name[..name.floor_char_boundary(FILE_NAME_MOST)];
-        (vec![format!("[{name}]")], name == KERNELS_OWN)
+        let is_known = name == KERNELS_OWN;
+        let name: String = name.chars().take(FILE_NAME_MOST).collect();
+        (vec![format!("[{name}]")], is_known)
     }
 }
 
 /// A name as it may stand in a line of stacks.
 fn clean(name: &str) -> String {
-    let name = &name[..name.floor_char_boundary(NAME_MOST)];
-    name.chars().map(|c| if c == ';' || c.is_control() { ',' } else { c }).collect()
+    name.chars().take(NAME_MOST).map(|c| if c == ';' || c.is_control() { ',' } else { c }).collect()
 }
 
 /// Where each function of the running kernel begins; none where it is not the one that begins
@@ -330,6 +330,6 @@ mod tests {
     #[test]
     fn names_fit_into_a_line_of_stacks() {
         assert_eq!(clean("a<b;c>\n"), "a<b,c>,");
-        assert_eq!(clean(&"ä".repeat(9_000)).len(), NAME_MOST);
+        assert_eq!(clean(&"ä".repeat(9_000)).chars().count(), NAME_MOST);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// At most so many bytes of a text, up to the end of a character.
-pub(super) fn beginning(text: &str, bytes_most: usize) -> &str {
+pub(crate) fn beginning(text: &str, bytes_most: usize) -> &str {
     let mut end = text.len().min(bytes_most);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -12,7 +12,7 @@ pub(super) fn beginning(text: &str, bytes_most: usize) -> &str {
 }
 
 /// A text, or its beginning and a mark where it is longer.
-pub(super) fn shortened(text: &str, bytes_most: usize) -> Cow<'_, str> {
+pub(crate) fn shortened(text: &str, bytes_most: usize) -> Cow<'_, str> {
     match beginning(text, bytes_most) {
         whole if whole.len() == text.len() => Cow::Borrowed(text),
         cut => Cow::Owned(format!("{cut}…")),
