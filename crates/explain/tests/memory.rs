@@ -119,8 +119,8 @@ fn huge_names_of_profiles_take_no_memory() {
     }
 }
 
-/// Names just short enough to be kept whole stand in memory once, and what is made of them: plain
-/// ones, and those in the difference.
+/// Names just short enough to be kept whole stand in memory once, and what is made of them: those of
+/// functions without copies, plain ones, and those in the difference.
 #[test]
 fn many_names_of_profiles_take_as_much_as_they_are() {
     for Tool { name, head, sample } in TOOLS {
@@ -128,7 +128,7 @@ fn many_names_of_profiles_take_as_much_as_they_are() {
         let many: String = (0..SIZE / 4_100).map(|at| sample(&format!("{at}{long}"))).collect();
         let text = format!("{head}{many}");
         let bytes = taken(&text);
-        assert!(bytes < 4 * text.len(), "{name}: {bytes} bytes for {} of text", text.len());
+        assert!(bytes < 6 * text.len(), "{name}: {bytes} bytes for {} of text", text.len());
     }
 }
 

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use dbdyno_model::{Arm, FlameNode, PerArm};
 
 use super::form::ProfileError;
-use super::names::{Pair, is_of_a_file, plain};
+use super::function_name::plain;
+use super::names::{Pair, is_of_a_file};
 use super::read::each_stack;
 
 /// Frames narrower than this share of the widest one are told within their callers only.

@@ -14,6 +14,7 @@ mod difference;
 mod filled;
 mod flame;
 mod form;
+mod function_name;
 mod names;
 mod others;
 mod perf_report;
@@ -29,6 +30,7 @@ pub(crate) use names::matched_names;
 
 pub use difference::{Weighed, contradiction, difference, flame};
 pub use form::{Measure, MeasureUnit, ProfileError};
+pub use function_name::one_function;
 pub use read::read;
 pub use samples::Profile;
 pub use waits::{Waited, by_class, part_rest, waits};

@@ -1,27 +1,55 @@
 //! Functions under the names of two builds.
 //!
 //! ```text
-//!   exact      the name as it stands
-//!   plain      without parameters, templates, `.part.0`, `[clone .cold]`, `[abi:cxx11]`, `@plt`
+//!   exact      the name as it stands, with all pieces and copies that compilers made of it
+//!   plain      without parameters and templates: see `function_name`
 //!   renamed    what is left on both sides, where callers are alike and so are callees, or names
 //!              have a stem in common: LLVM finds stale functions so (llvm#95135); alike is a
 //!              cosine of at least 0.6
 //! ```
 //!
 //! Of two functions under one caller nothing follows from the caller alone, as nothing does from
-//! what everybody calls: a callee is evidence where most of its samples come from the function.
+//! what everybody calls: a callee is evidence where most of its samples come from the function. Nor
+//! does it from words that half of a library has in its names. And where two functions of a side
+//! are as much alike to one of the other, neither of them is called renamed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dbdyno_model::{Match, PerArm};
 
+use super::function_name::{one_function, plain};
 use super::samples::Profile;
 
 /// Callers and callees must be so much alike.
 const ALIKE_LEAST: f64 = 0.6;
 /// So much of a callee comes from the function that it tells of it.
 const OWN_CALLEE_LEAST: f64 = 0.5;
+/// Two that are alike within so much cannot be told apart.
+const RIVAL_WITHIN: f64 = 0.05;
+/// Words that stand in the names of many functions.
+const COMMON: [&str; 20] = [
+    "avx",
+    "avx2",
+    "evex",
+    "sse2",
+    "ssse3",
+    "sse42",
+    "erms",
+    "unaligned",
+    "rtm",
+    "impl",
+    "internal",
+    "inline",
+    "get",
+    "set",
+    "std",
+    "const",
+    "void",
+    "func",
+    "bool",
+    "low",
+];
 /// Shorter words of a name are in many others.
 const WORD_LEAST: usize = 3;
 /// Functions with less than this share of their side are not looked for under other names.
@@ -32,36 +60,6 @@ const SAMPLES_LEAST: f64 = 30.0;
 /// Whether it is the name of a file, for functions in it that have none.
 pub(super) fn is_of_a_file(name: &str) -> bool {
     name.starts_with('[')
-}
-
-/// The function that a name is without what compilers and parameters add.
-pub(super) fn plain(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    let mut depth = 0_u32;
-    let name = name.replace("(anonymous namespace)::", "").replace("operator()", "operator_call");
-    let name = name.split(" [clone").next().unwrap_or_default().to_owned();
-    let name = name.replace("[abi:cxx11]", "").replace("std::__cxx11::", "std::");
-    for c in name.chars() {
-        match c {
-            // `operator<` and `operator->` are names.
-            '<' | '>' if text.ends_with("operator") || text.ends_with("operator-") => text.push(c),
-            '<' | '(' => depth += 1,
-            '>' | ')' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => text.push(c),
-            _ => {}
-        }
-    }
-    let text = text.trim().trim_end_matches(" const").trim_end_matches("@plt");
-    let added = ["part", "isra", "constprop", "cold", "lto_priv", "llvm"];
-    let is_added = |piece: &str| {
-        added.contains(&piece) || (!piece.is_empty() && piece.bytes().all(|b| b.is_ascii_digit()))
-    };
-    let mut pieces: Vec<&str> = text.split('.').collect();
-    while pieces.len() > 1 && pieces.last().is_some_and(|piece| is_added(piece)) {
-        pieces.pop();
-    }
-    // What it returns is told of templates only.
-    pieces.join(".").rsplit(' ').next().unwrap_or_default().to_owned()
 }
 
 /// Names that are one function.
@@ -81,35 +79,32 @@ pub(crate) fn matched_names(base: &Profile, test: &Profile) -> Vec<(PerArm<Names
 
 /// Matches the functions of two profiles, all of a side added up.
 pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
-    let mut left = PerArm {
-        base: base.own.keys().cloned().collect::<BTreeSet<_>>(),
-        test: test.own.keys().cloned().collect::<BTreeSet<_>>(),
-    };
+    // A function with its pieces and copies is one.
+    let (mut base_left, mut test_left) = (by_function(base), by_function(test));
     let mut found: Vec<Pair> = Vec::new();
-    let exact: Names = left.base.intersection(&left.test).cloned().collect();
-    for name in exact {
-        left.base.remove(&name);
-        left.test.remove(&name);
-        found.push(pair([&name], [&name], Match::Exact));
-    }
-    let by_plain = |names: &BTreeSet<Arc<str>>| {
-        let mut by: BTreeMap<String, Names> = BTreeMap::new();
-        names.iter().for_each(|name| by.entry(plain(name)).or_default().push(name.clone()));
-        by
+    let both = |one: &BTreeMap<String, Names>, other: &BTreeMap<String, Names>| {
+        one.keys().filter(|name| other.contains_key(*name)).cloned().collect::<Vec<String>>()
     };
-    let (mut base_plain, mut test_plain) = (by_plain(&left.base), by_plain(&left.test));
-    // A part that was split off belongs to what has its name by itself.
+    for name in both(&base_left, &test_left) {
+        let names = PerArm {
+            base: base_left.remove(&name).unwrap_or_default(),
+            test: test_left.remove(&name).unwrap_or_default(),
+        };
+        let is_as_it_stands = names.base.iter().any(|name| names.test.contains(name));
+        let matched = if is_as_it_stands { Match::Exact } else { Match::Plain };
+        found.push(Pair { names, matched });
+    }
+    let (mut base_plain, mut test_plain) = (by_plain(base_left), by_plain(test_left));
+    // What has no parameters in one profile has them in another one.
     for one in found.iter_mut() {
         let name = plain(&one.names.base[0]);
-        if name != *one.names.base[0] {
+        if name != one_function(&one.names.base[0]) {
             continue;
         }
         one.names.base.extend(base_plain.remove(&name).unwrap_or_default());
         one.names.test.extend(test_plain.remove(&name).unwrap_or_default());
     }
-    let both: Vec<String> =
-        base_plain.keys().filter(|name| test_plain.contains_key(*name)).cloned().collect();
-    for name in both {
+    for name in both(&base_plain, &test_plain) {
         let names = PerArm {
             base: base_plain.remove(&name).unwrap_or_default(),
             test: test_plain.remove(&name).unwrap_or_default(),
@@ -129,9 +124,21 @@ pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
     found
 }
 
-fn pair(base: [&Arc<str>; 1], test: [&Arc<str>; 1], matched: Match) -> Pair {
-    let names = PerArm { base: vec![base[0].clone()], test: vec![test[0].clone()] };
-    Pair { names, matched }
+/// The names of a profile by the function that they are of.
+fn by_function(profile: &Profile) -> BTreeMap<String, Names> {
+    let mut by: BTreeMap<String, Names> = BTreeMap::new();
+    profile
+        .own
+        .keys()
+        .for_each(|name| by.entry(one_function(name)).or_default().push(name.clone()));
+    by
+}
+
+/// The same by plain names.
+fn by_plain(names: BTreeMap<String, Names>) -> BTreeMap<String, Names> {
+    let mut by: BTreeMap<String, Names> = BTreeMap::new();
+    names.into_iter().for_each(|(name, all)| by.entry(plain(&name)).or_default().extend(all));
+    by
 }
 
 /// Matches what is left by who calls it and whom it calls, the most alike first.
@@ -163,7 +170,12 @@ fn renamed(
         }
     }
     alike.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for (_, base, test) in alike {
+    let is_single = |(score, base, test): &(f64, &String, &String)| {
+        let mut rivals = alike.iter().filter(|(_, b, t)| (b == base) != (t == test));
+        rivals.all(|(other, ..)| *other < score - RIVAL_WITHIN)
+    };
+    let single: Vec<_> = alike.iter().filter(|one| is_single(one)).copied().collect();
+    for (_, base, test) in single {
         if let (Some(of_base), Some(of_test)) = (base_left.get(base), test_left.get(test)) {
             let names = PerArm { base: of_base.clone(), test: of_test.clone() };
             found.push(Pair { names, matched: Match::Renamed });
@@ -220,7 +232,8 @@ fn words(name: &str) -> BTreeSet<String> {
     let mut last = '_';
     for c in name.chars().chain(['_']) {
         let begins = c.is_uppercase() && last.is_lowercase();
-        if (begins || !c.is_alphanumeric()) && word.len() >= WORD_LEAST {
+        let is_telling = word.len() >= WORD_LEAST && !COMMON.contains(&word.as_str());
+        if (begins || !c.is_alphanumeric()) && is_telling {
             words.insert(word.clone());
         }
         if begins || !c.is_alphanumeric() {
@@ -246,24 +259,6 @@ mod tests {
     use super::super::read::read;
     use super::*;
 
-    #[test]
-    fn names_lose_what_compilers_and_parameters_add() {
-        for (name, is) in [
-            ("row_search_mvcc(unsigned char*, page_cur_mode_t)", "row_search_mvcc"),
-            ("rec_get_offsets.part.0", "rec_get_offsets"),
-            ("handle_query [clone .cold]", "handle_query"),
-            ("Buf_fetch<Buf_fetch_normal>::single_page() const", "Buf_fetch::single_page"),
-            ("(anonymous namespace)::cmp_data.constprop.3", "cmp_data"),
-            ("void std::vector<int, A<int> >::push(int&&)", "std::vector::push"),
-            ("String::append[abi:cxx11](char)", "String::append"),
-            ("memcpy@plt", "memcpy"),
-            ("a::operator()(int)", "a::operator_call"),
-            ("libc.so.6", "libc.so"),
-        ] {
-            assert_eq!(plain(name), is, "{name}");
-        }
-    }
-
     /// Who is called by the same function need not be the same, nor who calls what all call.
     #[test]
     fn unrelated_functions_are_gone_and_new() {
@@ -286,9 +281,43 @@ mod tests {
             ("Buf_fetch::single_page", "buf_page_single_get", true),
             ("log_write", "row_write", false),
             ("lock_rec_lock", "log_checkpoint", false),
+            ("__memcpy_avx_unaligned_erms", "__memset_avx2_unaligned_erms", false),
         ] {
             assert_eq!(have_a_stem(a, b), is, "{a} {b}");
         }
+    }
+
+    /// Pieces and copies are one function, in whichever of the profiles they are and under
+    /// whatever names; overloads are several.
+    #[test]
+    fn a_function_under_several_names_stands_once() {
+        let base = "m;f(int) 40\nm;f(int) [clone .part.0] 30\nm;f(int) [clone .cold] 5\n\
+                    m;memcpy@GLIBC_2.2.5 20\nm;g(int) 9\nm;g(long) 8\nm;h 7\nm;h.isra.0 3\n";
+        let test = "m;f(int) 60\nm;f(int) [clone .part.1] 30\nm;memcpy@@GLIBC_2.14 20\n\
+                    m;g(int) 9\nm;g(long) 8\nm;h.isra.0 9\nm;h(long, int) 1\n";
+        let pairs = pairs(&read(base).unwrap(), &read(test).unwrap());
+        let mut told: Vec<(usize, usize, Match)> = pairs
+            .iter()
+            .map(|pair| (pair.names.base.len(), pair.names.test.len(), pair.matched))
+            .collect();
+        told.sort();
+        let expected = [
+            (1, 1, Match::Exact),
+            (1, 1, Match::Exact),
+            (1, 1, Match::Plain),
+            (2, 2, Match::Exact),
+            (3, 2, Match::Exact),
+        ];
+        assert_eq!(told, expected, "{pairs:?}");
+    }
+
+    /// Two that are gone are as much alike to one that is new: nobody knows which was renamed.
+    #[test]
+    fn of_two_that_are_as_much_alike_none_is_called_renamed() {
+        let base = "m;row_read_old_rec 100\nm;row_read_old_key 100\nm;rest 500\n";
+        let test = "m;row_read_old_page 100\nm;rest 500\n";
+        let pairs = pairs(&read(base).unwrap(), &read(test).unwrap());
+        assert!(pairs.iter().all(|pair| pair.matched != Match::Renamed), "{pairs:?}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use dbdyno_model::{
 use dbdyno_stats as stats;
 
 use super::form::ProfileError;
-use super::names::plain;
+use super::function_name::plain;
 use super::read::each_stack;
 
 /// A profile of waits: see `dbdyno_probe::perf::Kind::Waits`.

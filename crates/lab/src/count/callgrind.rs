@@ -21,6 +21,8 @@
 
 use std::collections::BTreeMap;
 
+use dbdyno_explain::profile::one_function;
+
 /// What one function did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FunctionCost {
@@ -209,9 +211,6 @@ fn base_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-/// What compilers put behind the name of a piece of a function.
-const PIECES: [&str; 6] = [".part", ".constprop", ".isra", ".lto_priv", ".cold", ".localalias"];
-
 /// A function's name without its parameters, which differ from release to release, and without what
 /// compiler and callgrind add; empty for an address.
 pub(crate) fn plain_name(name: &str) -> String {
@@ -219,6 +218,8 @@ pub(crate) fn plain_name(name: &str) -> String {
     if name == "???" || (!hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit())) {
         return String::new();
     }
+    let name = recursion(name).unwrap_or(name);
+    let name = &one_function(name);
     let mut end = name.len();
     // Parameters stand in the first parentheses outside of <…> that are not at the beginning of a
     // part of the name, as in `(anonymous namespace)::f` and `operator()`.
@@ -239,15 +240,8 @@ pub(crate) fn plain_name(name: &str) -> String {
             _ => {}
         }
     }
-    let mut plain = &name[..end];
-    // The version of a symbol: memcpy@GLIBC_2.2.5, memcpy@@GLIBC_2.14.
-    plain = plain.split('@').next().unwrap_or(plain);
-    plain = recursion(plain).unwrap_or(plain);
-    for piece in PIECES {
-        if let Some(at) = plain.find(piece).filter(|at| *at > 0) {
-            plain = &plain[..at];
-        }
-    }
+    // What only calls a function of a library is told as that function.
+    let plain = name[..end].split('@').next().unwrap_or_default();
     plain.trim_end().to_owned()
 }
 
@@ -333,6 +327,9 @@ mod tests {
             ("f(int) [clone .lto_priv.0]", "f"),
             ("row_search.constprop.0", "row_search"),
             ("ut_delay'2", "ut_delay"),
+            ("core::fmt::write::h0123456789abcdef", "core::fmt::write"),
+            ("{anonymous}::f(int) [clone .isra.0]", "(anonymous namespace)::f"),
+            ("memcpy@@GLIBC_2.14", "memcpy"),
             ("operator<<(X&)", "operator<<"),
             ("0x00000000005a1b20", ""),
             ("memcpy@GLIBC_2.2.5", "memcpy"),

@@ -1,0 +1,237 @@
+//! Names of functions, without what is not of the function.
+//!
+//! ```text
+//!   as it stands   cmp(int) [clone .constprop.3]   memcpy@@GLIBC_2.14   std::fmt::write::h0a1b…
+//!   one function   cmp(int)                        memcpy               std::fmt::write
+//!   plain          cmp                             memcpy               std::fmt::write
+//! ```
+//!
+//! What compilers and linkers add says which piece or copy of a function it is, and which build:
+//! two names without it that are equal are one function. Parameters and templates tell overloads
+//! and instances apart; they differ from release to release, so that names without them are only
+//! matched where nothing better is left.
+
+/// What compilers put behind a dot: pieces that were split off, copies for some callers, and names
+/// that became unique for the linker. GCC, and LLVM (`llvm`, `__uniq`).
+const ADDED: [&str; 14] = [
+    "part",
+    "isra",
+    "constprop",
+    "cold",
+    "hot",
+    "warm",
+    "unlikely",
+    "lto_priv",
+    "localalias",
+    "lto",
+    "llvm",
+    "__uniq",
+    "resolver",
+    "eh",
+];
+/// How tools write the namespace that has no name.
+const ANONYMOUS: [&str; 5] = [
+    "{anonymous}::",
+    "<anonymous>::",
+    "`anonymous namespace'::",
+    "_GLOBAL__N_1::",
+    "[anonymous]::",
+];
+const NAMELESS: &str = "(anonymous namespace)::";
+
+/// The function that a name is of, without what compilers and linkers add: the pieces into which it
+/// was split, the copies for some callers, the version of a symbol, the hash of a crate.
+pub fn one_function(name: &str) -> String {
+    let mut text = name.trim();
+    loop {
+        let shorter = without_added(text);
+        if shorter == text {
+            break;
+        }
+        text = shorter;
+    }
+    let text = ANONYMOUS.iter().fold(text.to_owned(), |text, form| text.replace(form, NAMELESS));
+    without_hashes(&text)
+}
+
+/// A name without the last thing that was added; a name that is nothing else stays.
+fn without_added(name: &str) -> &str {
+    let name = name.trim_end();
+    let shorter = clone_of(name)
+        .or_else(|| piece_of(name))
+        .or_else(|| versioned(name))
+        .or_else(|| legacy_hash(name));
+    shorter.filter(|shorter| !shorter.is_empty()).unwrap_or(name)
+}
+
+/// `f(int) [clone .cold]` of binutils, `f(int) (.cold)` of LLVM.
+fn clone_of(name: &str) -> Option<&str> {
+    let (before, last) = name.rsplit_once(" [clone ").or_else(|| name.rsplit_once(" (."))?;
+    (last.ends_with(']') || last.ends_with(')')).then(|| before.trim_end())
+}
+
+/// `f.part.0`, `f.cold`, `f.llvm.1234`.
+fn piece_of(name: &str) -> Option<&str> {
+    let (mut before, mut piece) = name.rsplit_once('.')?;
+    if !piece.is_empty() && piece.bytes().all(|byte| byte.is_ascii_digit()) {
+        (before, piece) = before.rsplit_once('.')?;
+    }
+    ADDED.contains(&piece).then_some(before)
+}
+
+/// `memcpy@GLIBC_2.2.5`, `memcpy@@GLIBC_2.14`; what calls it from elsewhere, `memcpy@plt`, is a
+/// function of its own.
+fn versioned(name: &str) -> Option<&str> {
+    let (before, version) = name.split_once('@')?;
+    let version = version.trim_start_matches('@');
+    let is_version = |byte: u8| byte.is_ascii_alphanumeric() || b"_.".contains(&byte);
+    (version != "plt" && !version.is_empty() && version.bytes().all(is_version)).then_some(before)
+}
+
+/// `core::fmt::write::h0123456789abcdef`: what Rust's older mangling ends with.
+fn legacy_hash(name: &str) -> Option<&str> {
+    let (before, last) = name.rsplit_once("::")?;
+    let digits = last.strip_prefix('h')?;
+    (digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(before)
+}
+
+/// `core[846817f741e54dfd]::fmt::write`: what Rust's newer mangling has behind each crate.
+fn without_hashes(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find('[') {
+        let inside = rest[at + 1..].split(']').next().unwrap_or_default();
+        let is_hash = (10..=16).contains(&inside.len())
+            && inside.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && inside.bytes().any(|byte| byte.is_ascii_digit());
+        let is_behind_a_name = rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let until = if is_hash && is_behind_a_name { at } else { at + 1 };
+        text.push_str(&rest[..until]);
+        rest = if until == at { &rest[at + inside.len() + 2..] } else { &rest[until..] };
+    }
+    text + rest
+}
+
+/// The function that a name is, without what compilers add, parameters, templates and what it
+/// returns.
+pub(super) fn plain(name: &str) -> String {
+    let name = one_function(name).replace(NAMELESS, "").replace("operator()", "operator_call");
+    let name = name.replace("[abi:cxx11]", "").replace("std::__cxx11::", "std::");
+    let mut text = String::with_capacity(name.len());
+    // `<A as Drop>::drop` of Rust is told from others by what stands in front.
+    let own_depth = u32::from(name.starts_with('<'));
+    let mut depth = 0_u32;
+    for c in name.chars() {
+        match c {
+            // `operator<` and `operator->` are names.
+            '<' | '>' if text.ends_with("operator") || text.ends_with("operator-") => text.push(c),
+            '<' | '(' => {
+                if depth < own_depth && text.is_empty() {
+                    text.push(c);
+                }
+                depth += 1;
+            }
+            '>' | ')' => {
+                depth = depth.saturating_sub(1);
+                if depth < own_depth && text.starts_with('<') && !text.contains('>') {
+                    text.push(c);
+                }
+            }
+            _ if depth == 0 || (depth <= own_depth && !text.contains('>')) => text.push(c),
+            _ => {}
+        }
+    }
+    let text = text.trim().trim_end_matches(" const").trim_end_matches("@plt");
+    let mut pieces: Vec<&str> = text.split('.').collect();
+    let is_number = |piece: &str| !piece.is_empty() && piece.bytes().all(|b| b.is_ascii_digit());
+    while pieces.len() > 1 && pieces.last().is_some_and(|piece| is_number(piece)) {
+        pieces.pop();
+    }
+    without_result(&pieces.join("."))
+}
+
+/// What a function returns is told of templates only; `operator new`, `operator bool` and
+/// `<A as Drop>` are names with a space.
+fn without_result(name: &str) -> String {
+    if name.starts_with('<') {
+        return name.to_owned();
+    }
+    match name.find("operator ") {
+        Some(at) => {
+            let before = name[..at].rsplit(' ').next().unwrap_or_default();
+            format!("{before}{}", &name[at..])
+        }
+        None => name.rsplit(' ').next().unwrap_or_default().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_compilers_and_linkers_add_is_not_of_the_function() {
+        for (name, is) in [
+            ("rec_get_offsets.part.0", "rec_get_offsets"),
+            ("rec_get_offsets.part.0.isra.3", "rec_get_offsets"),
+            ("cmp.constprop.0.cold", "cmp"),
+            ("f.lto_priv.12", "f"),
+            ("f.llvm.1234567890123", "f"),
+            ("f.__uniq.123.llvm.9", "f"),
+            ("f(int) [clone .part.0] [clone .cold]", "f(int)"),
+            ("f(int) (.cold)", "f(int)"),
+            ("memcpy@GLIBC_2.2.5", "memcpy"),
+            ("memcpy@@GLIBC_2.14", "memcpy"),
+            ("memcpy@plt", "memcpy@plt"),
+            ("alloc::vec::Vec<T>::push::h0123456789abcdef", "alloc::vec::Vec<T>::push"),
+            ("core[846817f741e54dfd]::fmt::write", "core::fmt::write"),
+            ("{anonymous}::f(int)", "(anonymous namespace)::f(int)"),
+            ("_GLOBAL__N_1::f(int)", "(anonymous namespace)::f(int)"),
+            ("f(int)", "f(int)"),
+            ("libc.so.6", "libc.so.6"),
+            ("a[3]::b", "a[3]::b"),
+            ("String::append[abi:cxx11](char)", "String::append[abi:cxx11](char)"),
+            (".cold", ".cold"),
+            ("[unknown]", "[unknown]"),
+        ] {
+            assert_eq!(one_function(name), is, "{name}");
+        }
+    }
+
+    #[test]
+    fn plain_names_have_no_parameters_and_still_tell_functions_apart() {
+        for (name, is) in [
+            ("row_search_mvcc(unsigned char*, page_cur_mode_t)", "row_search_mvcc"),
+            ("rec_get_offsets.part.0", "rec_get_offsets"),
+            ("handle_query [clone .cold]", "handle_query"),
+            ("Buf_fetch<Buf_fetch_normal>::single_page() const", "Buf_fetch::single_page"),
+            ("(anonymous namespace)::cmp_data.constprop.3", "cmp_data"),
+            ("void std::vector<int, A<int> >::push(int&&)", "std::vector::push"),
+            ("String::append[abi:cxx11](char)", "String::append"),
+            ("memcpy@plt", "memcpy"),
+            ("a::operator()(int)", "a::operator_call"),
+            ("A::operator bool() const", "A::operator bool"),
+            ("operator new(unsigned long)", "operator new"),
+            ("void* operator new[](unsigned long)", "operator new[]"),
+            ("libc.so.6", "libc.so"),
+            (
+                "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+                "<alloc::vec::Vec as core::ops::Drop>::drop",
+            ),
+            ("<A<u8>>::new::h0123456789abcdef", "<A>::new"),
+        ] {
+            assert_eq!(plain(name), is, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_taken_off_is_taken_off_once(name in "[a-z@.:<>()\\[\\] {}_0-9é]{0,40}") {
+            let once = one_function(&name);
+            prop_assert_eq!(one_function(&once), once.clone());
+            prop_assert!(once.is_empty() == name.trim().is_empty(), "{once:?}");
+            let _ = plain(&name);
+        }
+    }
+}
