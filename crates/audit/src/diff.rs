@@ -24,6 +24,9 @@ const OF_A_FAMILY: [&str; 7] = [
     "cost-constants",
 ];
 
+/// Rules of what one of two families does by itself, which is told.
+const BY_FAMILY: &str = "foreign-key-indexes";
+
 /// Compares what is known of both arms, fact by fact.
 pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
     let varied = Varied::of(arms, facts);
@@ -115,6 +118,7 @@ fn weight(
         Change::New | Change::Gone if varied.version => Weight::Varied,
         Change::New | Change::Gone | Change::Different if of_a_family => Weight::Harmless,
         Change::Default if of_a_family => Weight::Harmless,
+        Change::Different if families > 1 && rule.key == BY_FAMILY => rule.of_release,
         // What was set may well be why another plan was chosen.
         Change::Different if rule.key == "plan" && varied.anything() => rule.of_release,
         Change::New | Change::Gone | Change::Different => rule.weight,

@@ -225,6 +225,29 @@ fn a_number_is_the_same_however_it_is_written() {
     assert_eq!(weight_of(&releases, &facts, "variable.innodb_max_dirty_pages_pct"), None);
 }
 
+/// InnoDB has made an index for a foreign key, which PostgreSQL does not do: that is told. Two
+/// servers of one family that differ in it have other tables.
+#[test]
+fn an_index_of_a_foreign_key_blocks_within_one_family_only() {
+    let name = "table.child.foreign_key_indexes";
+    let of = |base: &str, test: &str| {
+        let mut facts = environments("8.0.33", "8.0.33");
+        facts.base.set(name, "index (parent_id)");
+        facts.test.set(name, "none");
+        let (weight, _, rule) = weight_of(&arms(base, test), &facts, name).unwrap();
+        (weight, rule)
+    };
+    let rule = "foreign-key-indexes";
+    assert_eq!(of("mysql:8.0", "postgres:17"), (Weight::Annotates, rule));
+    assert_eq!(of(URL, "postgres://u@h/d"), (Weight::Annotates, rule));
+    assert_eq!(of(URL, URL), (Weight::Blocks, rule));
+    let mut facts = environments("8.0.33", "8.0.33");
+    facts.base.set("table.child.indexes", "index (k), primary (id)");
+    facts.test.set("table.child.indexes", "primary (id)");
+    let found = weight_of(&arms("mysql:8.0", "postgres:17"), &facts, "table.child.indexes");
+    assert_eq!(found.unwrap().0, Weight::Blocks, "another index is another table");
+}
+
 #[test]
 fn numbers_may_be_a_little_apart() {
     let of = |name: &str, base: &str, test: &str| {

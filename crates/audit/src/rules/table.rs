@@ -274,6 +274,16 @@ pub const RULES: &[Rule] = &[
         "the tables differ, so the work differs: fill them again",
         "design §4.6: the same questions to both",
     ),
+    facts(
+        "foreign-key-indexes",
+        Topic::Data,
+        (Blocks, Annotates),
+        &["table.*.foreign_key_indexes"],
+        "InnoDB makes an index of the columns of a foreign key, PostgreSQL does not, and what \
+         deletes or changes the rows that it refers to scans for it there: create the index on \
+         both, or take it as part of the answer",
+        "MySQL 8.0 Reference Manual, 13.1.20.5; PostgreSQL's manual, 5.5.5",
+    ),
     numbers(
         "table-size",
         Topic::Data,

@@ -183,7 +183,7 @@ fn kept(dialect: Dialect, table: &TableName) -> Vec<Question> {
                     "data.bytes",
                 ],
             ),
-            (mysql_indexes(table), &["table.indexes"]),
+            (mysql_indexes(table), INDEXES),
         ],
         Dialect::Postgres => vec![
             (
@@ -194,7 +194,7 @@ fn kept(dialect: Dialect, table: &TableName) -> Vec<Question> {
                 ),
                 &["data.rows_estimated", "data.bytes", "table.persistence", "table.options"],
             ),
-            (postgres_indexes(table), &["table.indexes"]),
+            (postgres_indexes(table), INDEXES),
         ],
         Dialect::Sqlite | Dialect::Engine => Vec::new(),
         // They are those of the whole database, whose tables are parts of one space of keys.
@@ -210,13 +210,27 @@ fn kept(dialect: Dialect, table: &TableName) -> Vec<Question> {
     }
 }
 
-/// `primary (id), index (k)`, spelled alike for both families.
+/// What the questions for indexes answer. InnoDB makes an index of the columns of a foreign key
+/// where there is none, and PostgreSQL does not: indexes of just these columns are told apart,
+/// since nobody knows of one who has made it.
+const INDEXES: &[&str] = &["table.indexes", "table.foreign_key_indexes"];
+
+/// `primary (id), index (k)`, spelled alike for both families; `none` where there is none.
 fn mysql_indexes(table: &TableName) -> String {
     let table = table.text();
+    let all =
+        |of: &str| format!("coalesce(group_concat({of} ORDER BY one SEPARATOR ', '), 'none')");
+    let (others, own) = (all("if(is_of_key, NULL, one)"), all("if(is_of_key, one, NULL)"));
+    let columns = |place: &str| format!("group_concat(column_name ORDER BY {place} SEPARATOR ',')");
+    let (indexed, referring) = (columns("seq_in_index"), columns("ordinal_position"));
     format!(
-        "SELECT group_concat(one ORDER BY one SEPARATOR ', ') FROM (SELECT \
+        "SELECT {others}, {own} FROM (SELECT \
          concat(if(index_name = 'PRIMARY', 'primary', if(non_unique = 0, 'unique', 'index')), \
-         ' (', group_concat(column_name ORDER BY seq_in_index SEPARATOR ','), ')') AS one \
+         ' (', {indexed}, ')') AS one, \
+         non_unique = 1 AND {indexed} IN (SELECT {referring} \
+         FROM information_schema.key_column_usage WHERE table_schema = database() \
+         AND table_name = {table} AND referenced_table_name IS NOT NULL \
+         GROUP BY constraint_name) AS is_of_key \
          FROM information_schema.statistics WHERE table_schema = database() \
          AND table_name = {table} GROUP BY index_name, non_unique) AS indexes"
     )
@@ -224,12 +238,19 @@ fn mysql_indexes(table: &TableName) -> String {
 
 fn postgres_indexes(table: &TableName) -> String {
     let oid = table.oid();
+    let all = |which: &str| {
+        format!("coalesce(string_agg(one, ', ' ORDER BY one) FILTER (WHERE {which}), 'none')")
+    };
     format!(
-        "SELECT string_agg(one, ', ' ORDER BY one) FROM (SELECT \
+        "SELECT {}, {} FROM (SELECT NOT indisunique AND indpred IS NULL AND EXISTS (SELECT 1 \
+         FROM pg_constraint WHERE conrelid = indrelid AND contype = 'f' AND \
+         array_to_string(conkey, ',') = array_to_string(indkey::smallint[], ',')) AS is_of_key, \
          CASE WHEN indisprimary THEN 'primary' WHEN indisunique THEN 'unique' ELSE 'index' END \
          || ' (' || (SELECT string_agg(attname, ',' ORDER BY place) FROM \
          unnest(indkey::smallint[]) WITH ORDINALITY AS keys (number, place) \
          JOIN pg_attribute ON attrelid = indrelid AND attnum = number) || ')' AS one \
-         FROM pg_index WHERE indrelid = {oid}) AS indexes"
+         FROM pg_index WHERE indrelid = {oid}) AS indexes",
+        all("NOT is_of_key"),
+        all("is_of_key"),
     )
 }
