@@ -283,14 +283,17 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 /// Wraps at spaces (not at no-break spaces), with one indent for the first line and one for the
-/// others. A word that is too long stays whole, so that it can be copied.
+/// others. A word that is too long stays whole and alone, so that it can be copied.
 pub fn paragraph(text: &str, width: usize, first: &str, hanging: &str) -> String {
     let mut wrapped = String::new();
     let mut line = first.to_owned();
     let mut is_empty = true;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        if !is_empty && line.width() + 1 + word.width() > width {
-            wrapped.push_str(&line);
+        let gap = usize::from(!is_empty);
+        // A head whose first word does not fit beside it stands above it: the word is alone then.
+        let has_text = !is_empty || !line.trim().is_empty();
+        if has_text && line.width() + gap + word.width() > width {
+            wrapped.push_str(line.trim_end());
             wrapped.push('\n');
             line = hanging.to_owned();
             is_empty = true;
@@ -382,6 +385,11 @@ mod tests {
         assert_eq!(paragraph(text, 10, "", " "), "one\n two\u{a0}three\n four\n");
         assert_eq!(paragraph("wordlongerthanthat x", 5, "", ""), "wordlongerthanthat\nx\n");
         assert_eq!(paragraph("", 5, "", ""), "\n");
+        assert_eq!(
+            paragraph("ofmanyletters x", 12, "test  ", "  "),
+            "test\n  ofmanyletters\n  x\n"
+        );
+        assert_eq!(paragraph("of x", 12, "test  ", "  "), "test  of x\n");
     }
 
     #[test]

@@ -48,7 +48,7 @@ const MEASURED: [&[&str]; 3] = [
 ];
 
 /// Screens that need no server: each is the words of a command.
-const SCREENS: [&str; 28] = [
+const SCREENS: [&str; 30] = [
     "runs",
     "show",
     "show --all",
@@ -61,7 +61,9 @@ const SCREENS: [&str; 28] = [
     "history tests/cmd/history.in/nightly.csv",
     "diff @last",
     "diff @a-rather-long-name-of-a-run @last",
+    "diff @x",
     "diff sqlite: sqlite:?synchronous=off&page_size=8192 --all",
+    "diff mock: mock:?noise=0.02&restarts=0.01&client_us=12&jitter=0.1&kappa=0.001&cpu_us=55&drift=0",
     "diff --rules",
     "server ls",
     "server ls --all",
