@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dbdyno_forecast::{CellForecast, Remaining};
+use dbdyno_lab::for_people;
 use dbdyno_model::{
     ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, Idle, ImageUse, Interval, IntervalChoice,
     KeepMemory, Level, PerArm, Pin, Placement, Plan, Processors, RateShape, Run, Stage, Stopping,
@@ -17,7 +18,6 @@ use crate::insert_benchmark;
 use crate::levels::Levels;
 use crate::loads::{self, Chosen};
 use crate::login;
-use crate::progress::for_people;
 use crate::rand::Rand;
 use crate::until;
 
@@ -188,7 +188,9 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
 
 /// How the rates of trials of a run are measured: quickly, for a trial has many arms; as long as
 /// it takes to part a small difference, no longer than it takes to part a large one, and no longer
-/// than the run itself. `found` is what the run found, and in how many pairs.
+/// than the run itself. `found` is what the run found, and in how many pairs. A trial ends before
+/// its last pair as soon as the ratio of each of its arms is known to a part of what was found,
+/// which a confidence sequence tells after each pair: a factor of seven takes about six of them.
 pub(crate) fn rates_of_trials(plan: &Plan, found: Option<(Interval, u32)>) -> Plan {
     let starts = if are_restarted(plan) { QUICK.dear_starts } else { Starts::none(QUICK.pairs) };
     let pairs_of = |share: f64| found.map(|(rqps, pairs)| pairs_to_part(rqps, pairs, share));
@@ -199,7 +201,16 @@ pub(crate) fn rates_of_trials(plan: &Plan, found: Option<(Interval, u32)>) -> Pl
         }
         _ => (usual, starts.restarts),
     };
+    let half = found.map(|(rqps, _)| {
+        let size = rqps.estimate.ln().abs();
+        if size >= std::f64::consts::LN_2 { PART_LARGE * size } else { PART_PLAIN * size }
+    });
+    let stopping = match half.filter(|half| *half > 0.0 && half.is_finite()) {
+        Some(half) => Stopping::Known { half },
+        None => Stopping::Fixed,
+    };
     Plan {
+        stopping,
         pairs: pairs.min(plan.pairs),
         restarts: restarts.min(plan.restarts),
         round_ns: plan.round_ns.min(QUICK.round_ms * 1_000_000),
@@ -213,6 +224,8 @@ pub(crate) fn rates_of_trials(plan: &Plan, found: Option<(Interval, u32)>) -> Pl
 /// parts of a difference are seen, and where a twentieth of it is.
 const PART_SEEN: f64 = 1.0 / 3.0;
 const PART_PLAIN: f64 = 1.0 / 20.0;
+/// The same of a factor of two and more: who makes it and who does not is plain long before.
+const PART_LARGE: f64 = 1.0 / 8.0;
 /// Pairs of a trial of a large difference, at least, in so many starts but one: one start says
 /// nothing of what starts differ by.
 const PAIRS_LEAST: u32 = 16;
@@ -758,6 +771,17 @@ pub(crate) mod tests {
             rates_of_trials(&run, Some((rqps, 272))).pairs
         };
         let usual = rates_of_trials(&run, None).pairs;
+        let rqps = Interval { estimate: 0.14, low: 0.138, high: 0.142 };
+        let Stopping::Known { half } = rates_of_trials(&run, Some((rqps, 272))).stopping else {
+            panic!("it ends when it is known");
+        };
+        assert!((half - 0.2458).abs() < 1e-4, "an eighth of ln 7: {half}");
+        let small = Interval { estimate: 0.9, low: 0.89, high: 0.91 };
+        let Stopping::Known { half } = rates_of_trials(&run, Some((small, 272))).stopping else {
+            panic!("it ends when it is known");
+        };
+        assert!((half - 0.00527).abs() < 1e-5, "a twentieth: {half}");
+        assert_eq!(rates_of_trials(&run, None).stopping, Stopping::Fixed);
         assert_eq!(of(0.010, 0.012), 44, "a hundredth of the rate is seen at once");
         assert_eq!(of(0.138, 0.142), PAIRS_LEAST, "and so is a seventh that is well known");
         assert_eq!(of(0.915, 0.945), usual, "120 are enough");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dbdyno_lab::{Progress, Watch};
+use dbdyno_lab::{Progress, Watch, for_people};
 use dbdyno_model::{ArmIndex, foreign};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -146,17 +146,6 @@ impl Watch for Ticker {
 
 fn filling(arm: ArmIndex, done: u64, total: u64) -> String {
     format!("{arm}: filling, {:.0} % of {total} rows", 100.0 * done as f64 / total.max(1) as f64)
-}
-
-/// A duration as people say it: `40 s`, `12 min`, `3.5 h`.
-pub(crate) fn for_people(duration: Duration) -> String {
-    let seconds = duration.as_secs_f64();
-    match seconds {
-        ..1.0 => format!("{seconds:.1} s"),
-        ..90.0 => format!("{seconds:.0} s"),
-        ..5400.0 => format!("{:.0} min", seconds / 60.0),
-        _ => format!("{:.1} h", seconds / 3600.0),
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "paces the lines of progress, nothing measured")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dbdyno_judge::sequential::{Values, sequence_of, values_of};
+use dbdyno_judge::sequential::{Values, is_known, sequence_of, values_of};
 use dbdyno_judge::{JudgeError, compare_arms, family};
 use dbdyno_model::{ArmIndex, Cell, CellComparison, Pairing, Reference, Run, Stopping, Verdict};
 use dbdyno_stats::{self as stats, Sequence};
@@ -32,6 +32,9 @@ fn left(run: &Run) -> Vec<Pairing> {
 }
 
 fn is_over_between(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
+    if let Stopping::Known { half } = run.plan.stopping {
+        return is_known(run, cell, half);
+    }
     let Some(sequence) = &sequence_of(&run.plan, cell) else { return Ok(false) };
     let Some(values) = values_of(run, cell) else { return Ok(false) };
     let (logs, known_sd) = (&values.logs, values.known_sd);

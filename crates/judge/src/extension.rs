@@ -27,7 +27,8 @@ pub(crate) fn looked_at(run: &Run) -> Option<Plan> {
 /// The rule by which a run is made longer: from now on it is looked at.
 pub fn rule(run: &Run) -> Stopping {
     match &run.plan.stopping {
-        Stopping::Fixed => judged_once(run),
+        // What ended it is no look at starts; all that it has was looked at once by now.
+        Stopping::Fixed | Stopping::Known { .. } => judged_once(run),
         looked_at => looked_at.clone(),
     }
 }

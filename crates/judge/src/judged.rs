@@ -1,6 +1,6 @@
 //! What is judged of the pairs of a cell, however it was driven.
 
-use dbdyno_model::{Cell, Driving, Measure, PerArm, Plan, Round, Run, Warning};
+use dbdyno_model::{Cell, Driving, Measure, PerArm, Plan, Round, Run, Stopping, Warning};
 use dbdyno_stats::{self as stats, Terms};
 
 use crate::error::JudgeError;
@@ -50,7 +50,10 @@ pub(crate) fn judged(
     let terms = terms(&run.plan);
     let by_rate = |rate: &dyn Fn(&Round) -> f64, measure| -> Result<Judged, JudgeError> {
         let nest = nested(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
-        let judgement = stats::judge_nested(&nest, &terms)?;
+        let mut judgement = stats::judge_nested(&nest, &terms)?;
+        if matches!(run.plan.stopping, Stopping::Known { .. }) {
+            judgement.rqps = stats::beside_looks(&judgement);
+        }
         let levels = variance::levels(&nest, pairs, judgement.basis.interval, terms.between_sd);
         Ok(Judged { levels, ..Judged::by_rate(judgement, measure) })
     };

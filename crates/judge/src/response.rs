@@ -53,30 +53,41 @@ impl Judged {
     /// Puts what the looks say in place of what a single judgement would, where the plan is looked
     /// at.
     pub(crate) fn look_again(&mut self, run: &Run, cell: &Cell) -> Result<(), JudgeError> {
+        if let Some((look, pairs)) = sequential::known(run, cell)? {
+            let looks = look.looks;
+            self.take(look, Level::Pair, pairs);
+            self.looks = Some(looks);
+            return Ok(());
+        }
         let values = sequential::values_of(run, cell);
         if let (Some(sequence), Some(values)) = (&sequential::sequence_of(&run.plan, cell), values)
         {
             let (logs, known_sd) = (&values.logs, values.known_sd);
             let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
-            self.warnings.retain(|warning| warning.code != "few-rounds");
-            self.warnings.extend(look.warnings);
-            self.rqps = look.rqps;
-            self.verdict = look.verdict;
-            self.p_value = look.p_value;
-            self.basis = Basis {
-                interval: IntervalKind::Sequence,
-                replicates: Level::Start,
-                count: logs.len() as u32,
-                why: "the run had interim analyses".to_owned(),
-            };
-            self.detectable = look.detectable;
             // What was judged once was looked at for the first time then.
             self.looks = Some(match sequential::judged_starts(&run.plan, cell) {
                 0 => look.looks,
                 judged => logs.len() as u32 - judged + 1,
             });
+            self.take(look, Level::Start, logs.len() as u32);
         }
         Ok(())
+    }
+
+    /// What the last look says, at so many replicates.
+    fn take(&mut self, look: stats::Look, replicates: Level, count: u32) {
+        self.warnings.retain(|warning| warning.code != "few-rounds");
+        self.warnings.extend(look.warnings);
+        self.rqps = look.rqps;
+        self.verdict = look.verdict;
+        self.p_value = look.p_value;
+        self.basis = Basis {
+            interval: IntervalKind::Sequence,
+            replicates,
+            count,
+            why: "the run had interim analyses".to_owned(),
+        };
+        self.detectable = look.detectable;
     }
 
     /// By response times, where rates are given or nearly so.

@@ -4,6 +4,8 @@
 //!   servers are started anew        start 0      start 1      start 2        a value each
 //!   servers live once               stretch 0   stretch 1   stretch 2     a value each, and what
 //!                                                                        they share is assumed
+//!   until a ratio is known          · · · · · ·   each pair is a value (`Stopping::Known`),
+//!                                                what starts are off by is assumed
 //! ```
 //!
 //! The same function judges a cell between two starts, when it may end there, and for ever after
@@ -96,6 +98,43 @@ pub(crate) fn judged_starts(plan: &Plan, cell: &Cell) -> u32 {
 /// What is looked at in a cell of a run that is looked at.
 pub fn values_of(run: &Run, cell: &Cell) -> Option<Values> {
     values_by(&run.plan, run, cell)
+}
+
+/// Whether the ratio of a cell is known so well, half of its interval being a logarithm, that its
+/// measuring ends: see [`Stopping::Known`].
+pub fn is_known(run: &Run, cell: &Cell, half: f64) -> Result<bool, JudgeError> {
+    let Some(Looked { logs, starts }) = looked(run, cell) else { return Ok(false) };
+    Ok(stats::anytime_reach(&logs, starts, stats::BETWEEN_STARTS_SD)? <= half)
+}
+
+/// What a cell tells whose measuring ended as soon as it was known well; `None` of one that was
+/// not, or ended otherwise.
+pub(crate) fn known(run: &Run, cell: &Cell) -> Result<Option<(stats::Look, u32)>, JudgeError> {
+    let Stopping::Known { half } = run.plan.stopping else { return Ok(None) };
+    let Some(Looked { logs, starts }) = looked(run, cell) else { return Ok(None) };
+    let (between_sd, budget) = (stats::BETWEEN_STARTS_SD, run.plan.budget);
+    let is_known = stats::anytime_reach(&logs, starts, between_sd)? <= half;
+    let look = || stats::judge_anytime(&logs, starts, between_sd, budget);
+    Ok(is_known.then(look).transpose()?.map(|look| (look, logs.len() as u32)))
+}
+
+/// Pairs of a cell that are looked at one by one.
+struct Looked {
+    /// Logarithms of their ratios.
+    logs: Vec<f64>,
+    /// The starts of servers that they are of.
+    starts: u32,
+}
+
+fn looked(run: &Run, cell: &Cell) -> Option<Looked> {
+    if run.plan.driving != Driving::Closed {
+        return None;
+    }
+    let units = CellUnits::of(&run.plan, cell);
+    let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
+    let starts = pairs.chunk_by(|a, b| a.base.start == b.base.start).count() as u32;
+    let logs: Vec<f64> = pairs.iter().map(|pair| log_ratio(&units, pair)).collect();
+    (!logs.is_empty()).then_some(Looked { logs, starts })
 }
 
 /// How many more pairs of an undecided cell would decide it, by the rule by which the run goes on

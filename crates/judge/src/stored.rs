@@ -208,7 +208,7 @@ fn looked_at(
 
 /// Where looks were at stretches of one start, the runs have no starts that a look allowed for.
 fn runs_by_results(runs: &PerArm<&Run>) -> Option<Warning> {
-    let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
+    let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.is_by_results())?;
     let text = format!(
         "run {} was ended by its results, and its interim analyses were not at starts of the \
          servers: its noise is small by chance, so that there is no verdict; compare the two servers in one run, or \

@@ -16,7 +16,7 @@ use dbdyno_forecast::ending as over;
 use dbdyno_load::Clock;
 use dbdyno_model::{
     ArmIndex, Cell, EndedArm, Environment, FurtherArm, LatencyHistogram, PerArm, Plan, Round, Run,
-    RunId, RunStatus,
+    RunId, RunStatus, Stopping,
 };
 
 use crate::error::LabError;
@@ -66,7 +66,7 @@ impl Ending {
         }
         let began = clock.now();
         Ending {
-            has_looks: plan.stopping.looks().is_some(),
+            has_looks: plan.stopping.is_by_results(),
             before: sequential::spent(&seen),
             seen,
             limit: plan.limit_ns.map(Duration::from_nanos),
@@ -142,9 +142,11 @@ impl Ending {
 }
 
 /// Where a cell may end before this pair: whoever looks does so between starts, and so does the
-/// clock; where servers live once, it is asked every other pair.
+/// clock; where servers live once, it is asked every other pair. Who wants to know a ratio so well
+/// looks after each pair.
 pub(crate) fn may_end_before(plan: &Plan, pair: u32, pairs: u32) -> bool {
     match plan.pairs_between_looks(pairs) {
+        None if matches!(plan.stopping, Stopping::Known { .. }) => true,
         Some(between) => pair.is_multiple_of(between),
         None if plan.limit_ns.is_none() => false,
         None if plan.restarts > 0 => plan.restarts_before(pair, pairs),

@@ -80,4 +80,4 @@ pub use isolation::{
 pub use laboratory::{Lab, clock_of};
 pub use profile::{Sampled, imported, profile};
 pub use self_test::self_tests;
-pub use watch::{Progress, Watch};
+pub use watch::{Progress, Watch, for_people};

@@ -83,3 +83,14 @@ pub trait Watch {
     /// Takes a sign of life.
     fn progress(&mut self, progress: Progress<'_>);
 }
+
+/// A duration as people say it: `40 s`, `12 min`, `3.5 h`.
+pub fn for_people(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    match seconds {
+        ..1.0 => format!("{seconds:.1} s"),
+        ..90.0 => format!("{seconds:.0} s"),
+        ..5400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}

@@ -49,14 +49,25 @@ pub enum Stopping {
         /// The chance with which it is to be found.
         power: f64,
     },
+    /// As soon as the ratio of each arm to base is known so well, whatever it is, which is looked
+    /// at after each pair; at the latest when all pairs of the plan are measured.
+    Known {
+        /// Half of the interval, as a logarithm.
+        half: f64,
+    },
 }
 
 impl Stopping {
-    /// Where results are looked at before the end: pairs between two looks, and the horizon.
+    /// Whether results may end it before all pairs of the plan are measured.
+    pub fn is_by_results(&self) -> bool {
+        *self != Stopping::Fixed
+    }
+
+    /// Where starts are looked at before the end: pairs between two looks, and the horizon.
     /// Of a run that was judged once, the most starts that a cell had then.
     pub fn looks(&self) -> Option<(u32, u32)> {
         match self {
-            Stopping::Fixed => None,
+            Stopping::Fixed | Stopping::Known { .. } => None,
             Stopping::Extended { pairs, judged } => {
                 Some((*pairs, judged.iter().copied().max().unwrap_or(0)))
             }
@@ -72,7 +83,10 @@ impl Stopping {
             Stopping::Extended { judged, .. } => {
                 judged.get(cell).or(judged.last()).copied().unwrap_or(0)
             }
-            Stopping::Fixed | Stopping::Decided { .. } | Stopping::Detect { .. } => 0,
+            Stopping::Fixed
+            | Stopping::Decided { .. }
+            | Stopping::Detect { .. }
+            | Stopping::Known { .. } => 0,
         }
     }
 }
@@ -80,8 +94,8 @@ impl Stopping {
 impl FromStr for Stopping {
     type Err = String;
 
-    /// Reads the text of a store: `fixed`, `decided 18 48`, `extended 18 8,12` or `detect 18 48
-    /// 0.01 0.8`.
+    /// Reads the text of a store: `fixed`, `decided 18 48`, `extended 18 8,12`, `detect 18 48
+    /// 0.01 0.8` or `known 0.05`.
     fn from_str(text: &str) -> Result<Stopping, String> {
         let wrong = || format!("{text:?} is no rule for stopping");
         let share = |text: &str| {
@@ -109,6 +123,10 @@ impl FromStr for Stopping {
                 effect: share(effect)?,
                 power: share(power)?,
             }),
+            ["known", half] => match half.parse::<f64>() {
+                Ok(half) if half > 0.0 && half.is_finite() => Ok(Stopping::Known { half }),
+                _ => Err(wrong()),
+            },
             _ => Err(wrong()),
         }
     }
@@ -127,6 +145,7 @@ impl fmt::Display for Stopping {
             Stopping::Detect { pairs, horizon, effect, power } => {
                 write!(f, "detect {pairs} {horizon} {effect} {power}")
             }
+            Stopping::Known { half } => write!(f, "known {half}"),
         }
     }
 }
@@ -141,6 +160,7 @@ mod tests {
             Stopping::Fixed,
             Stopping::Detect { pairs: 8, horizon: 9, effect: 0.01, power: 0.95 },
             Stopping::Decided { pairs: 18, horizon: 48 },
+            Stopping::Known { half: 0.097_3 },
             Stopping::Extended { pairs: 18, judged: vec![8] },
             Stopping::Extended { pairs: 18, judged: vec![8, 0, 12] },
         ] {
@@ -155,6 +175,9 @@ mod tests {
             "extended 8 1,x",
             "detect 8 9 1% 1",
             "detect 8 9 0.1 NaN",
+            "known 0",
+            "known inf",
+            "known",
         ] {
             assert!(wrong.parse::<Stopping>().is_err(), "{wrong:?} was taken");
         }

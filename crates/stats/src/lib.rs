@@ -40,6 +40,7 @@
 //! that an assumption fails ([`Judgement::warnings`]) are values that are stored with the result.
 
 pub mod agreement;
+mod anytime;
 mod bootstrap;
 mod change;
 mod confidence;
@@ -73,6 +74,7 @@ mod suspicion;
 mod tails;
 mod usl;
 
+pub use anytime::{anytime_half, anytime_reach, beside_looks, judge_anytime};
 pub use bootstrap::{BCA_MIN, BcaEstimate, bca};
 pub use change::{
     CHANGE_VALUES_LEAST, ChangeOptions, E_DIVISIVE_MOST, change_points, e_divisive, is_same_shift,

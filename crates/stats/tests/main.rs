@@ -1,5 +1,6 @@
 //! Seeded simulations, properties and published values.
 
+mod anytime;
 mod change;
 mod curves;
 mod drift;

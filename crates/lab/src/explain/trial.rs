@@ -77,7 +77,9 @@ pub(super) fn carry_out_remedy(
         Witness::Rate => explained.clients.clone(),
     };
     let of_cell = plan_of_cell(question, witness);
-    let plan = Plan { arms, clients, stages: explained.stages.clone(), ..of_cell };
+    // Other cells differ by other ratios, which nobody asked to know so well.
+    let stopping = Stopping::Fixed;
+    let plan = Plan { arms, clients, stages: explained.stages.clone(), stopping, ..of_cell };
     measured(lab, question, &plan, witness)
 }
 
@@ -177,7 +179,7 @@ fn plan_of(
             lead_in_ns: rates.lead_in_ns,
             warm_up_ns: rates.warm_up_ns,
             restarts: rates.restarts,
-            stopping: Stopping::Fixed,
+            stopping: rates.stopping.clone(),
             limit_ns: None,
             counting: Counting::No,
             ..common
@@ -201,7 +203,7 @@ fn are_counted(question: &Question<'_>, loads: &[String]) -> bool {
     loads.iter().all(|load| question.run.counts.has(load, ArmIndex::TEST))
 }
 
-/// The command that carries out this trial by itself.
+/// The command that carries out this trial by itself, to the end of its plan.
 fn command(plan: &Plan) -> String {
     let arms: Vec<String> = plan.specs().values().map(|arm| format!("'{arm}'")).collect();
     let loads: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
