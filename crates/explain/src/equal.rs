@@ -1,6 +1,8 @@
 //! Arms in which suspects were made equal, and whether they took it.
 
-use dbdyno_model::{ArmSpec, Design, Direction, Environment, Setting, Suspect, Target};
+use dbdyno_model::{
+    ArmSpec, Design, Direction, Environment, Product, Setting, Suspect, Target, setting,
+};
 
 /// Switches of the planner are told as one value.
 const SWITCHES: &str = "optimizer_switch";
@@ -17,8 +19,24 @@ pub fn made_equal<'a>(
     suspects: impl IntoIterator<Item = &'a Suspect>,
 ) -> ArmSpec {
     let mut spec = arm.clone();
-    for (name, value) in suspects.into_iter().flat_map(|suspect| suspect.lines(direction)) {
+    let lines: Vec<&(String, String)> =
+        suspects.into_iter().flat_map(|suspect| suspect.lines(direction)).collect();
+    if let Target::Release(release) = &mut spec.target {
+        // All values of such an option are told together, in place of all that there were.
+        let product = release.product;
+        let is_told = |known: &str| {
+            lines.iter().any(|(name, _)| is_a_list(product, name) && is_same(known, name))
+        };
+        release
+            .settings
+            .retain(|setting| !matches!(setting, Setting::Raw(known, _) if is_told(known)));
+    }
+    for (name, value) in lines {
         match &mut spec.target {
+            Target::Release(release) if is_a_list(release.product, name) => {
+                let told = (!value.is_empty()).then(|| Setting::Raw(name.clone(), value.clone()));
+                release.settings.extend(told);
+            }
             Target::Release(release) => tell(&mut release.settings, name, value),
             Target::Engine(design) => {
                 let field = format!("{name}={value}");
@@ -40,14 +58,33 @@ pub fn made_equal<'a>(
     spec
 }
 
+/// Whether a server keeps all values that it is told under this name. Switches of the planner it
+/// does, too, and they are told one by one in a text.
+pub(crate) fn is_a_list(product: Product, name: &str) -> bool {
+    setting::is_accumulated(product, name) && setting::plain_name(name) != SWITCHES
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    setting::plain_name(one) == setting::plain_name(other)
+}
+
+/// All values that an arm is told under this name, in their order.
+pub(crate) fn values_of<'s>(settings: &'s [Setting], name: &str) -> Vec<&'s str> {
+    let value = |setting: &'s Setting| match setting {
+        Setting::Raw(known, value) if is_same(known, name) => Some(value.as_str()),
+        _ => None,
+    };
+    settings.iter().filter_map(value).collect()
+}
+
 /// Adds a setting; it replaces one of this name, with or without `loose_`.
 fn tell(settings: &mut Vec<Setting>, name: &str, value: &str) {
-    let plain = dbdyno_model::setting::plain_name(name);
-    let is_same = |setting: &Setting| match setting {
-        Setting::Raw(known, _) => dbdyno_model::setting::plain_name(known) == plain,
+    let plain = setting::plain_name(name);
+    let is_it = |known: &Setting| match known {
+        Setting::Raw(known, _) => setting::plain_name(known) == plain,
         other => other.name() == name,
     };
-    let known = settings.iter_mut().find(|setting| is_same(setting));
+    let known = settings.iter_mut().find(|known| is_it(known));
     match known {
         Some(Setting::Raw(known, all)) if plain == SWITCHES => {
             // A server takes each switch once.
@@ -71,6 +108,11 @@ fn meant(name: &str, value: &str) -> Setting {
 /// Whether an arm is told what the other one has of a suspect.
 pub(crate) fn is_told(spec: &ArmSpec, direction: Direction, suspect: &Suspect) -> bool {
     let is = |(name, value): &(String, String)| match &spec.target {
+        Target::Release(release) if is_a_list(release.product, name) => {
+            let told = suspect.lines(direction).iter().filter(|(known, _)| known == name);
+            let told = told.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty());
+            values_of(&release.settings, name) == told.collect::<Vec<_>>()
+        }
         Target::Release(release) => release.settings.iter().any(|setting| match setting {
             Setting::Raw(known, all) if known == name && name.ends_with(SWITCHES) => {
                 all.split(',').any(|part| part == value)
@@ -132,6 +174,7 @@ fn has_all(lines: &[(String, String)], value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::PerArm;
 
     #[test]
     fn a_switch_of_the_planner_is_told_once_and_seen_as_told() {
@@ -155,6 +198,32 @@ mod tests {
         assert!(is_told(&one, direction, &suspects[0]) && !is_told(&one, direction, &suspects[1]));
         let both = made_equal(&test, direction, &suspects);
         assert!(suspects.iter().all(|one| is_told(&both, direction, one)), "{both}");
+    }
+
+    /// Lists of what is replicated: a trial has all values of base and none of test, and one that
+    /// base has none of is left out.
+    #[test]
+    fn options_that_a_server_adds_up_keep_all_their_values() {
+        let arms = PerArm {
+            base: "mariadb:10.11?replicate_do_db=a&replicate_do_db=b&sync_binlog=0",
+            test: "mariadb:10.11?replicate_do_db=b&replicate-ignore-table=a.t&sync_binlog=1&\
+                   replicate_do_db=c&plugin_load_add=x.so",
+        };
+        let arms: PerArm<ArmSpec> = arms.map(|text| text.parse().unwrap());
+        let audit = dbdyno_model::Audit { unequal: Vec::new(), equal: 0 };
+        let all = crate::suspects(&arms, &audit, &crate::Pointing::default()).tried;
+        let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["plugin_load_add", "replicate_do_db", "replicate_ignore_table"]);
+        assert_eq!((&*all[1].base, &*all[1].test), ("a, b", "b, c"));
+        let back = made_equal(&arms.test, Direction::TestAsBase, &all[1..]);
+        let told = "mariadb:10.11?sync_binlog=1&plugin_load_add=x.so&replicate_do_db=a&\
+                    replicate_do_db=b";
+        assert_eq!(back.to_string(), told);
+        let is = |one: usize| is_told(&back, Direction::TestAsBase, &all[one]);
+        assert_eq!((is(0), is(1), is(2)), (false, true, true));
+        assert!(!is_told(&arms.test, Direction::TestAsBase, &all[1]));
+        let given = made_equal(&arms.base, Direction::BaseAsTest, [&all[1]]);
+        assert!(given.to_string().ends_with("replicate_do_db=b&replicate_do_db=c"), "{given}");
     }
 
     /// A switch that only the release of base has: no trial of test is like base in it, whatever

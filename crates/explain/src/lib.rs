@@ -28,7 +28,10 @@ pub mod histograms;
 mod holes;
 mod planner;
 mod plans;
+mod pointing;
 pub mod profile;
+#[cfg(test)]
+mod published;
 mod search;
 mod shares;
 mod stability;
@@ -50,6 +53,7 @@ pub use evidence::{
 };
 pub use holes::with_holes;
 pub use plans::{all_plan_changes, plan_changes};
+pub use pointing::{Pointing, Resource};
 pub use search::{Found, Limits, Look, Set, Told, Value, look, proved, refused};
 pub use shares::{account, subsets, told_apart, with_given};
 pub use stability::{plan_stability, sampled_plans, written as samples_written};

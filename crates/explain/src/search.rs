@@ -12,6 +12,11 @@
 //! Those that work only together are looked for only where the causes that work alone, taken back
 //! together, do not make what all of them make.
 //!
+//! Where facts of the cell point to a few suspects ([`crate::Pointing`]), each of them is tried
+//! alone first, beside all together: two trials then know a cause that makes what all of them
+//! make. The others make nothing together then, and are looked at no closer, as any group that
+//! makes nothing.
+//!
 //! A handful of trials thus finds a few causes among a hundred suspects (Dorfman, "The Detection of
 //! Defective Members of Large Populations", 1943). Parts have about equal weight, so that suspects
 //! which mattered elsewhere are tried almost alone.
@@ -23,6 +28,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{Interval, Suspect, Worth};
+
+use crate::usual;
 
 /// Half of a 95 % interval, in standard errors.
 pub(crate) const WIDE: f64 = 1.959_964;
@@ -109,6 +116,14 @@ pub fn look(
         causes: Set::new(),
     };
     let all: Vec<usize> = (0..suspects.len()).collect();
+    let mut first = begin(Interplay::Ignored);
+    let is_explained = first.by_those_pointed_to(&all);
+    if is_explained || !first.wanted.is_empty() {
+        return match first.wanted.is_empty() {
+            true => Look::Done(Found { causes: first.causes, refused }),
+            false => Look::Wanted(first.wanted),
+        };
+    }
     let mut alone = begin(Interplay::Ignored);
     alone.within(&all, &Set::new());
     if alone.wanted.is_empty() && !alone.is_explained(&all) && alone.wanted.is_empty() {
@@ -225,6 +240,29 @@ impl Search<'_> {
         if self.interplay == Interplay::Sought {
             self.interference(&parts, &effects, effect, equal);
         }
+    }
+
+    /// Whether those that facts point to, where they are few, make what all suspects make: each is
+    /// tried alone.
+    fn by_those_pointed_to(&mut self, all: &[usize]) -> bool {
+        let left = self.left(all);
+        let heaviest = left.iter().map(|one| self.suspects[*one].weight).fold(0.0, f64::max);
+        let is_first = |one: &usize| self.suspects[*one].weight == heaviest;
+        let likely: Vec<usize> = left.iter().copied().filter(is_first).collect();
+        let is_for_few = likely.len() < self.limits.parts && likely.len() < left.len();
+        if !is_for_few || !usual::is_pointed_to(heaviest) {
+            return false;
+        }
+        let before = self.value(&Set::new());
+        let whole = self.value(&left);
+        let alone: Vec<_> = likely.iter().map(|one| self.value(&Set::from([*one]))).collect();
+        let (Some(Some(before)), Some(Some(_))) = (before, whole) else { return false };
+        for (one, alone) in likely.iter().zip(alone) {
+            if alone.flatten().is_some_and(|alone| self.matters(difference(alone, before))) {
+                self.causes.insert(*one);
+            }
+        }
+        !self.causes.is_empty() && self.wanted.is_empty() && self.is_explained(all)
     }
 
     /// Whether the causes that were found make together what all suspects make.
@@ -411,6 +449,30 @@ mod tests {
         assert!(trials <= 9, "{trials} trials");
     }
 
+    /// A cause that the facts point to, among a dozen others: all together and that one alone.
+    #[test]
+    fn a_cause_that_facts_point_to_takes_two_trials() {
+        let mut weights = vec![3_000.0];
+        weights.extend([30.0, 5.0, 5.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        let worth = |equal: &Set| Some(7.0 - if equal.contains(&0) { 6.0 } else { 0.0 });
+        let (one, trials) = found(&suspects(&weights), worth);
+        assert_eq!((one.causes, trials), (Set::from([0]), 2));
+        // Where facts point to the wrong one, it is found nevertheless, and two of them are, too.
+        let (one, _) = found(&suspects(&weights), |equal| {
+            Some(7.0 - if equal.contains(&5) { 6.0 } else { 0.0 })
+        });
+        assert_eq!(one.causes, Set::from([5]));
+        let (one, _) = found(&suspects(&weights), |equal| {
+            let worth = |one, cost| if equal.contains(&one) { cost } else { 0.0 };
+            Some(7.0 - worth(0, 3.0) - worth(7, 2.0))
+        });
+        assert_eq!(one.causes, Set::from([0, 7]));
+        // Two that facts point to are told apart with all together and each of them alone.
+        weights[1] = 3_000.0;
+        let (one, trials) = found(&suspects(&weights), worth);
+        assert_eq!((one.causes, trials), (Set::from([0]), 3));
+    }
+
     #[test]
     fn nothing_is_found_where_nothing_is() {
         let (found, trials) = found(&suspects(&[1.0; 50]), |_| Some(0.2));
@@ -430,7 +492,9 @@ mod tests {
     proptest! {
         #[test]
         fn every_cause_is_found_and_nothing_else(
-            weights in prop::collection::vec(prop::sample::select(vec![1.0, 5.0, 30.0]), 1..90),
+            weights in prop::collection::vec(
+                prop::sample::select(vec![1.0, 5.0, 30.0, 500.0, 3_000.0]), 1..90,
+            ),
             causes in prop::collection::vec((0_usize..90, 0.02_f64..0.5), 0..4),
             refused in prop::collection::btree_set(0_usize..90, 0..3),
         ) {

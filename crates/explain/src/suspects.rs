@@ -13,13 +13,16 @@
 //! turned off there; what only test has is turned off in test. What is no switch and is there on
 //! one side only, a compiler, a library belong to the code, and are listed with the reason.
 
+use std::collections::BTreeSet;
+
 use dbdyno_model::{
-    ArmSpec, Audit, Change, Dialect, FactComparison, FactWorth, Inequality, Lead, PerArm, Suspect,
-    Target, Untried, Weight, setting,
+    ArmSpec, Audit, Change, Dialect, FactComparison, FactWorth, Inequality, Lead, PerArm, Setting,
+    Suspect, Target, Untried, Weight, setting,
 };
 
-use crate::equal::ALLOCATOR;
+use crate::equal::{ALLOCATOR, is_a_list, values_of};
 use crate::planner::switches;
+use crate::pointing::Pointing;
 use crate::usual;
 
 /// What can be tried and what cannot.
@@ -32,6 +35,8 @@ pub struct Suspects {
 }
 
 const VARIABLE: &str = "variable.";
+/// What a server was told, whatever it says of it.
+const SETTING: &str = "setting.";
 /// The library that gives a server memory, as its process shows it, and as MariaDB says it again.
 const PROCESS_ALLOCATOR: &str = "process.allocator";
 const MALLOC_LIBRARY: &str = "variable.version_malloc_library";
@@ -95,25 +100,33 @@ const NO_OPTIONS: [&str; 23] = [
     "innodb_version",
 ];
 
-/// What can be tried of two arms, given in what they are unequal.
-pub fn suspects(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
+/// Settings of one release alone, and the value with which it works as one without them.
+/// PostgreSQL 18, 19.4.4: `sync` is how sessions have read all along.
+const AS_WITHOUT: [(&str, &str); 1] = [("io_method", "sync")];
+
+/// What can be tried of two arms, given in what they are unequal; what the facts of a cell point to
+/// comes first.
+pub fn suspects(arms: &PerArm<ArmSpec>, audit: &Audit, pointing: &Pointing) -> Suspects {
     let words = |spec: &ArmSpec| match &spec.target {
         Target::Engine(design) => Some(design.fields().map(|(n, v)| (n.to_owned(), v)).to_vec()),
         Target::Sqlite(words) | Target::Rocksdb(words) | Target::Mock(words) => Some(words.clone()),
         Target::Release(_) | Target::Url(_) => None,
     };
-    match (words(&arms.base), words(&arms.test)) {
+    let mut found = match (words(&arms.base), words(&arms.test)) {
         (Some(base), Some(test)) if arms.base.dialect() == arms.test.dialect() => {
             Suspects { tried: by_words(&base, &test), untried: Vec::new() }
         }
         _ => by_facts(arms, audit),
-    }
+    };
+    pointing.order(&mut found.tried);
+    found
 }
 
 /// Rules that name what makes servers unequal whatever they are told, the likely ones first: other
 /// tables or indexes, transactions of others, old row versions, plans, deadlocks.
-const LEADING: [&str; 7] = [
+const LEADING: [&str; 8] = [
     "table-content",
+    "foreign-key-indexes",
     "open-transactions",
     "debt",
     "plan",
@@ -194,6 +207,7 @@ fn by_facts(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
     let is_ours = matches!(arms.test.target, Target::Release(_));
     let is_one_family = arms.base.dialect() == arms.test.dialect();
     for one in &audit.unequal {
+        found.untried.extend(of_file(arms, one));
         let is_said_before = one.name == MALLOC_LIBRARY;
         let is_no_cause = OF_THE_INSTANCE.contains(&one.rule) || FOLLOWING.contains(&one.rule);
         if is_said_before || is_no_cause {
@@ -212,8 +226,65 @@ fn by_facts(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
         }
     }
     join(&mut found.tried);
-    found.tried.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.name.cmp(&b.name)));
+    for list in lists(arms, audit) {
+        found.tried.retain(|one| one.name != list.name);
+        found.untried.retain(|one| one.name != list.name);
+        found.tried.push(list);
+    }
     found
+}
+
+/// A list whose values are not the same, and are told by files: it shows in what servers were told.
+fn of_file(arms: &PerArm<ArmSpec>, one: &Inequality) -> Option<Untried> {
+    let name = one.name.strip_prefix(SETTING)?;
+    let Target::Release(test) = &arms.test.target else { return None };
+    let why = "a server keeps all values of it, and those of a file cannot be taken back; write \
+               them behind the ? of each arm instead";
+    let untried = |name: &str| Untried {
+        name: setting::plain_name(name),
+        base: one.base.clone(),
+        test: one.test.clone(),
+        why: why.to_owned(),
+    };
+    is_a_list(test.product, name).then(|| untried(name))
+}
+
+/// Options of both arms that a server adds up, whose values are not the same: a variable, if there
+/// is one, has them in another form, and may have one of many. They are those that the user wrote.
+fn lists(arms: &PerArm<ArmSpec>, audit: &Audit) -> Vec<Suspect> {
+    let (Target::Release(base), Target::Release(test)) = (&arms.base.target, &arms.test.target)
+    else {
+        return Vec::new();
+    };
+    if arms.base.dialect() != arms.test.dialect() {
+        return Vec::new();
+    }
+    let names = base.settings.iter().chain(&test.settings).filter_map(|setting| match setting {
+        Setting::Raw(name, _) if is_a_list(test.product, name) => Some(setting::plain_name(name)),
+        _ => None,
+    });
+    let suspect = |name: String| {
+        let (of_base, of_test) =
+            (values_of(&base.settings, &name), values_of(&test.settings, &name));
+        let line = |value: &str| (name.clone(), value.to_owned());
+        let lines = |values: &[&str]| match values {
+            // Nothing of the kind is told.
+            [] => vec![line("")],
+            values => values.iter().map(|value| line(value)).collect(),
+        };
+        let variable = format!("{VARIABLE}{name}");
+        let fact = audit.unequal.iter().any(|one| one.name == variable).then_some(variable);
+        (of_base != of_test).then(|| Suspect {
+            facts: fact.into_iter().collect(),
+            told: lines(&of_base),
+            given: lines(&of_test),
+            base: of_base.join(", "),
+            test: of_test.join(", "),
+            weight: usual::weight(&name, Weight::Annotates),
+            name: name.clone(),
+        })
+    };
+    names.collect::<BTreeSet<_>>().into_iter().filter_map(suspect).collect()
 }
 
 /// Why a difference cannot be taken back, if it cannot.
@@ -264,10 +335,16 @@ fn is_no_option(name: &str) -> bool {
     NO_OPTIONS.iter().any(is)
 }
 
-/// How a server is told to turn off what only one release has, where it is a switch and is on.
+/// What a server is told to be as one that has no such setting, where it is a switch and is on, or
+/// the value is known.
 fn is_switch(one: &Inequality) -> Option<&'static str> {
     let is_release = matches!(one.change, Change::New | Change::Gone);
     let value = one.base.as_ref().or(one.test.as_ref()).filter(|_| is_release)?;
+    let as_without =
+        AS_WITHOUT.iter().find(|(name, _)| one.name.strip_prefix(VARIABLE) == Some(name));
+    if let Some((_, without)) = as_without {
+        return (value != without).then_some(without);
+    }
     match value.as_str() {
         "ON" => Some("OFF"),
         "on" => Some("off"),
@@ -435,7 +512,7 @@ mod tests {
         }
         let work_mem = unequal("variable.work_mem", Some("4MB"), Some("8MB"), Change::Different);
         audit.unequal.push(work_mem);
-        let found = suspects(&arms, &audit);
+        let found = suspects(&arms, &audit, &Pointing::default());
         let tried: Vec<&str> = found.tried.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(tried, ["work_mem"]);
         let command = found.untried.iter().find(|one| one.name == "archive_command").unwrap();
@@ -456,7 +533,11 @@ mod tests {
 
     fn of(unequal: Vec<Inequality>) -> Suspects {
         let arms = PerArm { base: "mysql:5.7", test: "mysql:8.0" };
-        suspects(&arms.map(|text| text.parse().unwrap()), &Audit { unequal, equal: 0 })
+        suspects(
+            &arms.map(|text| text.parse().unwrap()),
+            &Audit { unequal, equal: 0 },
+            &Pointing::default(),
+        )
     }
 
     /// What each arm can be told: test, then base.
@@ -495,6 +576,19 @@ mod tests {
         assert_eq!(told(&all, "b"), [vec![], vec!["loose_b=x".to_owned()]]);
         let all = of(vec![unequal("variable.b", Some(""), Some("NULL"), Change::Different)]);
         assert_eq!((all.tried.len(), all.untried.len()), (0, 1));
+    }
+
+    /// MySQL has no variable for what it replicates; what it was told by two files is noted whole.
+    #[test]
+    fn a_list_of_a_file_is_told_as_untried() {
+        let told = |value| Some(value);
+        let all = of(vec![
+            unequal("setting.replicate_do_db", told("a, b"), told("b, c"), Change::Different),
+            unequal("setting.sync_binlog", told("0"), told("1"), Change::Different),
+        ]);
+        let names: Vec<&str> = all.untried.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!((names, all.tried.len()), (vec!["replicate_do_db"], 0), "{all:?}");
+        assert_eq!(all.untried[0].base.as_deref(), Some("a, b"));
     }
 
     #[test]

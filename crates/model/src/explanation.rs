@@ -70,6 +70,17 @@ impl Suspect {
     }
 }
 
+/// What facts of a cell point to before anything is tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prior {
+    /// What an operation seems to cost more of: `commits, logs and syncs`.
+    pub points_to: Vec<&'static str>,
+    /// The facts, as a sentence.
+    pub why: String,
+    /// The differences that may cost that, in the order in which they are tried.
+    pub first: Vec<String>,
+}
+
 /// A difference that was not tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Untried {
@@ -417,6 +428,9 @@ pub struct Explanation {
     pub tried: usize,
     /// The least worth that was looked for: what is smaller stands with the others.
     pub least: f64,
+    /// What the facts of the cell point to, which was tried first; `None` where they point to
+    /// nothing that differs.
+    pub prior: Option<Prior>,
     /// What speaks against looking for causes in the servers, such as a client that is the limit.
     pub limit: Option<String>,
     /// Differences of which no share is measured, though they are known to matter: those of servers

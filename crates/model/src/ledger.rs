@@ -65,6 +65,13 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// What processors take of the difference, as a share of it; `None` of equal arms.
+    pub fn work_share(&self) -> Option<f64> {
+        let longer = |rqps: f64| 1.0 / rqps - 1.0;
+        let share = longer(self.rqps_of_work.estimate) / longer(self.rqps);
+        share.is_finite().then_some(share)
+    }
+
     /// The most that processors take of the difference, as a share of it, by the interval of
     /// [`Ledger::rqps_of_work`]; 0 where they take less in the slower arm. `None` of equal arms.
     pub fn work_share_most(&self) -> Option<f64> {

@@ -97,8 +97,8 @@ pub use driving::{Driving, Slo};
 pub use explanation::{
     Account, CodeChange, Direction, Elsewhere, Explanation, FoundCause, HistogramDifference,
     Interaction, Lead, PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, PlanStability,
-    Remedy, RemedyCell, RunnerUp, SampledPlans, StatisticsOf, Suspect, Trial, Untried, Witness,
-    Worth,
+    Prior, Remedy, RemedyCell, RunnerUp, SampledPlans, StatisticsOf, Suspect, Trial, Untried,
+    Witness, Worth,
 };
 pub use finding::{Advice, Finding};
 pub use foreign::Foreign;

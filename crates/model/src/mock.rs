@@ -12,7 +12,8 @@
 //!                         + drift     for each minute of the run
 //!                         + warm      while it has been asked for less than some times warm_s
 //!                         − ln of what its rows take it longer (`row_us`), and the pages that its
-//!                                     host has taken away (`away`, `away_us`)
+//!                                     host has taken away (`away`, `away_us`), and what its
+//!                                     commit waits for (`sync_us`)
 //!                         + host      a walk in tenths of a second, the same for both arms that
 //!                                     are told the same of it
 //! ```
@@ -60,6 +61,8 @@ pub struct MockModel {
     pub cpu_us: f64,
     /// Microseconds of time, of a processor too, that each row of an event takes it beyond that.
     pub row_us: f64,
+    /// Microseconds that each event waits for its commit, and no processor works.
+    pub sync_us: f64,
     /// Microseconds of processor time that a client needs for an event.
     pub client_us: f64,
     /// Seconds that a start takes.
@@ -81,7 +84,7 @@ type Word = (&'static str, fn(&mut MockModel) -> &mut f64, f64, f64);
 
 const MOST: f64 = 1e9;
 
-const WORDS: [Word; 27] = [
+const WORDS: [Word; 28] = [
     ("rate", |model| &mut model.rate, 0.001, MOST),
     ("sigma", |model| &mut model.sigma, 0.0, 1.0),
     ("kappa", |model| &mut model.kappa, 0.0, 1.0),
@@ -102,6 +105,7 @@ const WORDS: [Word; 27] = [
     ("warm_s", |model| &mut model.warm_s, 0.001, 3600.0),
     ("cpu_us", |model| &mut model.cpu_us, 0.0, MOST),
     ("row_us", |model| &mut model.row_us, 0.0, MOST),
+    ("sync_us", |model| &mut model.sync_us, 0.0, MOST),
     ("client_us", |model| &mut model.client_us, 0.0, MOST),
     ("start_s", |model| &mut model.start_s, 0.0, 3600.0),
     ("lag", |model| &mut model.lag, 0.0, 1.0),
@@ -134,6 +138,7 @@ impl Default for MockModel {
             warm_s: 1.0,
             cpu_us: 50.0,
             row_us: 0.0,
+            sync_us: 0.0,
             client_us: 10.0,
             start_s: 1.0,
             lag: 0.0,

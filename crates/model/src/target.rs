@@ -28,7 +28,7 @@ use crate::mock::MockModel;
 use crate::product::{Dialect, Product, TargetError};
 use crate::rocksdb::RocksOptions;
 use crate::secret::Secret;
-use crate::setting::Setting;
+use crate::setting::{self, Setting};
 use crate::target_parts::LeftOut;
 use crate::target_words::{EMBEDDED, MOCK, SourceKind, is_version};
 use crate::tls::{Tls, TlsMode};
@@ -342,13 +342,24 @@ fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, T
     let mut settings: Vec<Setting> = Vec::with_capacity(options.len());
     for (name, value) in options {
         let setting = Setting::parse(product, body, &name, &value)?;
-        let repeated = settings.iter().any(|known| known.name() == setting.name());
+        // A list has all its values, each once.
+        let is_list = is_list(product, &setting);
+        let repeated = settings.iter().any(|known| {
+            known.name() == setting.name() && (!is_list || known.value() == setting.value())
+        });
         if repeated && !matches!(setting, Setting::File(_)) {
             return Err(malformed(format!("{body}: {name} is set twice; leave one of them out")));
         }
         settings.push(setting);
     }
     Ok(Target::Release(ReleaseSpec { product, version: version.to_owned(), settings }))
+}
+
+/// Whether it is an option of which a server keeps all values. Switches of the planner are told in
+/// one text.
+fn is_list(product: Product, setting: &Setting) -> bool {
+    let Setting::Raw(name, _) = setting else { return false };
+    setting::is_accumulated(product, name) && setting::plain_name(name) != "optimizer_switch"
 }
 
 /// What was written is not repeated: it may be a URL with a password that lacks its slashes.

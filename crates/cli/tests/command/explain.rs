@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use dbdyno_model::Product;
+use dbdyno_model::{Arm, Product};
+use dbdyno_store::Store;
 use dbdyno_wire::Client;
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -184,6 +185,80 @@ fn cells_that_want_the_same_are_counted_together() {
     let counted = run["counts"].as_array().unwrap().iter();
     let counted: Vec<&str> = counted.map(|count| count["load"].as_str().unwrap()).collect();
     assert_eq!(counted, ["point-query", "hot-points"], "in the order of the run");
+}
+
+/// The trials of the only explanation, each by what was equal in it.
+fn tried(told: &Value) -> Vec<Vec<&str>> {
+    let names = |trial: &Value| {
+        let equal = only(told)["trials"][trial.as_u64().unwrap() as usize]["equal"].as_array();
+        equal.unwrap().iter().map(|name| name.as_str().unwrap()).collect::<Vec<_>>()
+    };
+    let all = 0..only(told)["trials"].as_array().unwrap().len();
+    let trials = all.map(|at| names(&at.into()));
+    trials.filter(|equal: &Vec<&str>| !equal.is_empty()).collect()
+}
+
+/// Pairs of each run that was a trial.
+fn pairs_of_trials(home: &Home, told: &Value) -> Vec<usize> {
+    let store = Store::open(&home.path().join("dbdyno.db")).unwrap();
+    let trials = only(told)["trials"].as_array().unwrap().iter();
+    let runs: BTreeSet<&str> = trials.map(|trial| trial["run"].as_str().unwrap()).collect();
+    let pairs = |run: &str| {
+        let run = store.load(&store.resolve(run).unwrap()).unwrap();
+        run.rounds.iter().filter(|round| round.key.arm == Arm::Base).count()
+    };
+    runs.into_iter().map(pairs).collect()
+}
+
+/// A commit waits for six milliseconds, and processors do nothing meanwhile: what costs syncs is
+/// tried first, alone and with all others, and a factor of seven is known after a few pairs.
+#[test]
+fn what_commits_wait_for_is_tried_first_and_takes_two_trials() {
+    let home = Home::new();
+    for seed in 1..=3 {
+        let base = format!("{ARM}&seed={seed}");
+        let innocent = "client_us=12&jitter=0.1&kappa=0.001&cpu_us=55&row_us=1";
+        let test = format!("{base}&sync_us=6000&{innocent}");
+        let told = home.json(0, ["explain", &base, &test, "--rows", "2000"]);
+        let one = only(&told);
+        assert_eq!(causes(&one["accounts"][0]), ["sync_us"], "{one}");
+        adds_up(&one["accounts"][0]);
+        let points = number(&one["accounts"][0]["causes"][0]["points"]);
+        assert!((points + 600.0 / 7.0).abs() < 6.0, "{one}");
+        assert_eq!(one["prior"]["first"], serde_json::json!(["kappa", "sync_us"]), "{one}");
+        assert!(one["prior"]["why"].as_str().unwrap().contains("waiting"), "{one}");
+        assert_eq!(tried(&told).len(), 3, "all of them, and each that may wait: {one}");
+        let pairs = pairs_of_trials(&home, &told);
+        assert!(pairs.iter().all(|pairs| *pairs <= 10), "{pairs:?}: {one}");
+    }
+    let text = home.dbdyno(["explain"]).out;
+    assert!(text.contains("was tried first: kappa, sync_us"), "{text}");
+}
+
+/// Processors work for a fifth of the time more, and the ledger says so: a row costs more.
+#[test]
+fn what_costs_processor_time_is_tried_first_where_processors_work_more() {
+    let home = Home::new();
+    let base = format!("{ARM}&kappa=0.001&jitter=0.1");
+    let test = format!("{ARM}&kappa=0.002&row_us=20");
+    let load = ["--rows", "2000", "--load", "random-points_range=10"];
+    let told = home.json(0, ["explain", &base, &test].into_iter().chain(load));
+    let one = only(&told);
+    assert_eq!(causes(&one["accounts"][0]), ["row_us"], "{one}");
+    assert_eq!(one["prior"]["points_to"], serde_json::json!(["processor time"]), "{one}");
+    assert_eq!(one["prior"]["first"], serde_json::json!(["row_us"]), "{one}");
+    assert_eq!(tried(&told).len(), 2, "{one}");
+}
+
+/// What is small is measured in as many pairs as part it.
+#[test]
+fn a_small_difference_is_measured_to_the_end_of_its_plan() {
+    let home = Home::new();
+    let told =
+        home.json(0, ["explain", ARM, &format!("{ARM}&rate=960&cpu_us=51"), "--rows", "2000"]);
+    assert_eq!(causes(&only(&told)["accounts"][0]), ["rate"], "{told}");
+    let pairs = pairs_of_trials(&home, &told);
+    assert!(pairs.iter().all(|pairs| *pairs == 96), "{pairs:?}");
 }
 
 /// The ledger of a model: what its words say that client and server need, and the rest.

@@ -53,6 +53,7 @@ impl Case<'_> {
             accounts,
             tried: self.all(found).len() + self.was_given(found).len(),
             least,
+            prior: self.prior.clone(),
             limit: self.limit.clone(),
             leads: if is_strange { leads(&comparison.audit, &work) } else { Vec::new() },
             remedy,

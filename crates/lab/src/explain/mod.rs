@@ -30,13 +30,14 @@ mod waiting;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use dbdyno_explain::profile::waits;
 use dbdyno_explain::{
-    Found, Limits, Look, Set, Suspects, Told, account, look, proved, refused, subsets, suspects,
-    told_apart, with_given,
+    Found, Limits, Look, Pointing, Set, Suspects, Told, account, look, proved, refused, subsets,
+    suspects, told_apart, with_given,
 };
 use dbdyno_model::{
-    Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Round, RunId, RunStatus,
-    Severity, Target, Witness, Worth,
+    Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Prior, Round, RunId,
+    RunStatus, Severity, Target, Witness, Worth,
 };
 
 use dbdyno_sandbox::SandboxError;
@@ -44,7 +45,7 @@ use dbdyno_sandbox::SandboxError;
 use crate::error::LabError;
 use crate::laboratory::Lab;
 use crate::time_limit::{TimeLimit, within};
-use crate::watch::Progress;
+use crate::watch::{Progress, for_people};
 use known::{Evidence, View};
 pub use question::Question;
 
@@ -61,6 +62,8 @@ const PARTS: usize = 4;
 const COUNTED_MOST: usize = 24;
 /// Causes whose interplay is told; the smallest of more stand with the others.
 const CAUSES_MOST: usize = 4;
+/// Suspects that are named where it is said which ones are tried first.
+const FIRST_TOLD: usize = 3;
 /// Instructions must show so much of what the rate shows, or something else is looked for.
 const SHOWN: f64 = 0.3;
 /// How the codes of warnings begin that speak of the client.
@@ -81,10 +84,13 @@ fn explained(
     time: &TimeLimit<'_>,
 ) -> Result<Explanation, LabError> {
     let comparison = dbdyno_judge::compare(question.run)?;
-    let suspects: Suspects = suspects(&question.run.plan.arms, &comparison.audit);
-    let evidence = Evidence::new(question, &suspects.tried)?;
     let of_cell = |cell: &&CellComparison| cell.cell == *question.cell;
     let measured = comparison.cells.iter().find(of_cell);
+    let pointing = measured.map(|cell| pointing(lab, question, cell)).transpose()?;
+    let pointing = pointing.unwrap_or_default();
+    let suspects: Suspects = suspects(&question.run.plan.arms, &comparison.audit, &pointing);
+    let prior = pointing.prior(&suspects.tried);
+    let evidence = Evidence::new(question, &suspects.tried)?;
     // Where test takes many times as long, a hundredth of base's time is nothing.
     let times = measured.map_or(1.0, |cell| (1.0 / cell.rqps.estimate).max(1.0));
     let mut case = Case {
@@ -93,6 +99,7 @@ fn explained(
         evidence,
         time,
         times,
+        prior,
         given: None,
         limit: measured.and_then(limit_of),
         began_ms: lab.clock.unix_ms(),
@@ -105,12 +112,26 @@ fn explained(
         return case.concluded(lab, &comparison, Vec::new(), &found);
     }
     case.evidence.read(lab)?;
+    case.tell_prior(lab);
     let mut accounts = case.accounts(lab, measured, &mut found)?;
     if accounts.is_empty() && case.open.is_some() {
         case.evidence.read_unfinished(lab)?;
         accounts.extend(case.together(&mut found)?);
     }
     case.concluded(lab, &comparison, accounts, &found)
+}
+
+/// What the facts of a cell point to: those of the run, and waits where they were looked at before.
+fn pointing(
+    lab: &Lab<'_>,
+    question: &Question<'_>,
+    cell: &CellComparison,
+) -> Result<Pointing, LabError> {
+    let ledger = dbdyno_judge::ledger(question.run, cell)?;
+    let work = dbdyno_judge::work(question.run, cell)?;
+    let looked_at = lab.store.waits_of(&question.run.id, question.cell)?;
+    let waits = (!looked_at.is_empty()).then(|| waits(question.cell.clients, &looked_at));
+    Ok(Pointing::of(cell, ledger.as_ref(), &work, waits.as_ref()))
 }
 
 /// Whether the instructions show what the rate shows; where there is no rate, they are all.
@@ -154,6 +175,8 @@ struct Case<'a> {
     time: &'a TimeLimit<'a>,
     /// How many times as long as in base an operation takes in test, at least 1.
     times: f64,
+    /// What the facts of the cell point to.
+    prior: Option<Prior>,
     /// What base was given, once that has been searched.
     given: Option<Found>,
     /// Why the servers are not searched for a cause.
@@ -303,6 +326,15 @@ impl Case<'_> {
                 }
             }
         }
+    }
+
+    /// Says what is tried first, and why.
+    fn tell_prior(&self, lab: &mut Lab<'_>) {
+        let Some(prior) = &self.prior else { return };
+        let (first, more) = prior.first.split_at(prior.first.len().min(FIRST_TOLD));
+        let more = if more.is_empty() { String::new() } else { format!(", {} more", more.len()) };
+        let text = format!("{}: first {}{more}", prior.why, first.join(", "));
+        lab.watch.progress(Progress::Trial(&text));
     }
 
     /// Tells the causes that are proved and have not been told yet, while others are looked for.
@@ -614,6 +646,23 @@ impl Case<'_> {
         self.open = Some(text);
     }
 
+    /// How long a trial takes, and whether the limit is shorter.
+    fn longest(&self, witness: Witness, sets: usize) -> String {
+        let limit = self.question.limit_ms.map(Duration::from_millis);
+        match (trial::longest(self.question, witness, sets), limit) {
+            (Some(longest), Some(limit)) if limit < longest => format!(
+                "; {} at most, longer than the limit of {}: what is measured by then is kept",
+                for_people(longest),
+                for_people(limit)
+            ),
+            (Some(longest), _) => format!("; {} at most", for_people(longest)),
+            (None, Some(_)) => "; servers start under valgrind, which takes minutes, and what \
+                                the limit cuts short of this is not kept"
+                .to_owned(),
+            (None, None) => String::new(),
+        }
+    }
+
     fn tell(&self, lab: &mut Lab<'_>, view: View, batch: &[Set], wanted: usize) {
         let what = match view.witness {
             Witness::Instructions => "instructions are counted",
@@ -626,10 +675,12 @@ impl Case<'_> {
         let later = wanted - batch.len();
         let later = if later > 0 { format!("; {later} sets after them") } else { String::new() };
         let tried = batch.iter().flatten().collect::<BTreeSet<_>>().len();
+        let sets = batch.iter().filter(|set| !set.is_empty()).count();
+        let longest = self.longest(view.witness, sets);
         let text = match tried {
-            0 => format!("{what} of both arms as they are"),
+            0 => format!("{what} of both arms as they are{longest}"),
             _ => format!(
-                "{what} with {tried} of {} differences {how}, in {} sets{later}",
+                "{what} with {tried} of {} differences {how}, in {} sets{later}{longest}",
                 self.suspects.tried.len(),
                 batch.len(),
             ),

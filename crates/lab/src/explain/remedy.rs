@@ -13,7 +13,7 @@
 use dbdyno_explain::made_equal;
 use dbdyno_model::{
     Account, ArmSpec, Cell, Comparison, CountVerdict, Direction, Elsewhere, FoundCause, Remedy,
-    RemedyCell, Run, Suspect, Verdict, Witness,
+    RemedyCell, Run, Suspect, Target, Verdict, Witness, setting,
 };
 
 use super::{Case, trial};
@@ -41,8 +41,13 @@ impl Case<'_> {
             return Ok(None);
         }
         let with_it = made_equal(self.test(), Direction::TestAsBase, causes.iter().copied());
-        let line = |(name, value): &(String, String)| {
-            format!("{}={value}", name.strip_prefix("loose_").unwrap_or(name))
+        let is_list = |name: &str| {
+            matches!(&self.test().target, Target::Release(release)
+                if setting::is_accumulated(release.product, name))
+        };
+        let line = |(name, value): &(String, String)| match value.as_str() {
+            "" if is_list(name) => format!("(no {name})"),
+            value => format!("{}={value}", name.strip_prefix("loose_").unwrap_or(name)),
         };
         let lines = causes.iter().flat_map(|suspect| &suspect.told).map(line).collect();
         let cells = self.cells_of(account.witness);

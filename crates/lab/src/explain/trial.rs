@@ -1,5 +1,7 @@
 //! A trial: an ordinary run of base, test, and test with some differences taken back.
 
+use std::time::Duration;
+
 use dbdyno_explain::{Set, made_equal};
 use dbdyno_model::{
     ArmIndex, ArmSpec, Counting, Direction, PerArm, Plan, Run, RunId, RunStatus, Stage, Stopping,
@@ -35,6 +37,17 @@ pub(super) struct Wanted<'a> {
     pub(super) sets: &'a [Set],
     /// The load of the explained cell, and others for which the same is counted.
     pub(super) loads: &'a [String],
+}
+
+/// How long a trial of the rates of so many sets takes at most, servers being started included.
+/// `None` of instructions: nobody knows how long a server takes to start under valgrind.
+pub(super) fn longest(question: &Question<'_>, witness: Witness, sets: usize) -> Option<Duration> {
+    let plan = (witness == Witness::Rate).then(|| plan_of_rates(question))?;
+    let plan = Plan { further: vec![plan.arms.test.clone(); sets], ..plan };
+    let pair_ns = plan.arm_count() as u64 * (plan.round_ns + plan.lead_in_ns);
+    let starts = u64::from(plan.restarts) + 1;
+    let ns = u64::from(plan.pairs).saturating_mul(pair_ns);
+    Some(Duration::from_nanos(ns.saturating_add(starts.saturating_mul(plan.start_again_ns()))))
 }
 
 /// Carries out a trial of these sets.

@@ -189,7 +189,7 @@ impl MockArm {
             round: state.rounds,
         };
         let away_us = self.away(&state) * model.away_us;
-        let rows_s = (state.rows * model.row_us + away_us) * 1e-6;
+        let rows_s = (state.rows * model.row_us + away_us + model.sync_us) * 1e-6;
         let when = (clock.now_ns(), state.asked_ns);
         Speed::new(model, start, (clients, slow, rows_s), when)
     }

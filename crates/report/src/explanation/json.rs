@@ -29,6 +29,8 @@ pub(crate) struct ExplanationJson<'a> {
     accounts: Vec<AccountJson<'a>>,
     tried: usize,
     least_cost_share: f64,
+    /// What the facts of the cell point to.
+    prior: Option<PriorJson<'a>>,
     /// Why the servers are not searched for a cause.
     limit: Option<&'a str>,
     leads: Vec<LeadJson<'a>>,
@@ -45,6 +47,14 @@ pub(crate) struct ExplanationJson<'a> {
     trials: Vec<TrialJson<'a>>,
     /// Why it is not complete.
     open: Option<&'a str>,
+}
+
+/// What was tried first, and why.
+#[derive(Serialize)]
+struct PriorJson<'a> {
+    points_to: &'a [&'static str],
+    why: &'a str,
+    first: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -275,6 +285,11 @@ pub(crate) fn explanation(of: &Explanation) -> ExplanationJson<'_> {
         accounts: of.accounts.iter().map(account).collect(),
         tried: of.tried,
         least_cost_share: of.least,
+        prior: of.prior.as_ref().map(|prior| PriorJson {
+            points_to: &prior.points_to,
+            why: &prior.why,
+            first: &prior.first,
+        }),
         limit: of.limit.as_deref(),
         leads: of.leads.iter().map(lead).collect(),
         remedy: of.remedy.as_ref().map(remedy),

@@ -1,8 +1,8 @@
 //! The sentences and tables that all shapes share.
 
 use dbdyno_model::{
-    Account, Direction, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, Part, Remedy,
-    RemedyCell, Suspect, Trial, Verdict, WaitLine, Waits, Witness, Worth,
+    Account, Direction, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, Part, Prior,
+    Remedy, RemedyCell, Suspect, Trial, Verdict, WaitLine, Waits, Witness, Worth,
 };
 
 use super::{facts, plan};
@@ -308,6 +308,7 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
         ));
     }
     notes.extend(untried(of));
+    notes.extend(of.prior.as_ref().filter(|_| of.tried > 0).map(prior));
     notes.extend(tried(of));
     notes.extend(of.open.as_ref().map(|why| format!("not complete: {why}")));
     notes
@@ -402,6 +403,19 @@ fn untried(of: &Explanation) -> Vec<String> {
         format!("not tried, because {why}: {}{more}", shown.join(", "))
     };
     reasons.into_iter().map(sentence).collect()
+}
+
+/// What was tried first, and why.
+fn prior(of: &Prior) -> String {
+    let shown: Vec<&str> = of.first.iter().take(NAMED_MOST).map(String::as_str).collect();
+    let more = of.first.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(
+        "{}: what costs {} was tried first: {}{more}",
+        of.why,
+        of.points_to.join(", or "),
+        shown.join(", ")
+    )
 }
 
 /// How it is known.

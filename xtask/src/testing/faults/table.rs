@@ -328,13 +328,30 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "nothing is taken back in a trial",
         "crates/explain/src/equal.rs",
-        "in suspects.into_iter().flat_map(|suspect| suspect.lines(direction)) {",
-        "in suspects.into_iter().take(0).flat_map(|suspect| suspect.lines(direction)) {",
+        "suspects.into_iter().flat_map(|suspect| suspect.lines(direction)).collect();",
+        "suspects.into_iter().take(0).flat_map(|suspect| suspect.lines(direction)).collect();",
         &[
             "explain::two_causes_among_five_differences_are_found_and_add_up",
             "explain::what_cannot_be_explained_is_refused_with_what_can",
             "explain::a_setting_of_mariadb_is_found_by_its_instructions",
         ],
+    ),
+    fault(
+        "what facts point to is tried with all others",
+        "crates/explain/src/pointing.rs",
+        "one.weight *= usual::POINTED;",
+        "one.weight *= 1.0;",
+        &[
+            "explain::what_commits_wait_for_is_tried_first_and_takes_two_trials",
+            "explain::what_costs_processor_time_is_tried_first_where_processors_work_more",
+        ],
+    ),
+    fault(
+        "whatever is known a little is known",
+        "crates/judge/src/sequential.rs",
+        "Ok(stats::anytime_reach(&logs, starts, stats::BETWEEN_STARTS_SD)? <= half)",
+        "Ok(stats::anytime_reach(&logs, starts, stats::BETWEEN_STARTS_SD)? <= 100.0 * half)",
+        &["explain::a_small_difference_is_measured_to_the_end_of_its_plan"],
     ),
     fault(
         "every effect is one, however small",
