@@ -119,8 +119,8 @@ fn huge_names_of_profiles_take_no_memory() {
     }
 }
 
-/// Names just short enough to be kept whole stand in memory once, and what is made of them: those of
-/// functions without copies, plain ones, and those in the difference.
+/// Names just short enough to be kept whole stand in memory once, and what is made of them: those
+/// without copies, plain ones, and those in the difference.
 #[test]
 fn many_names_of_profiles_take_as_much_as_they_are() {
     for Tool { name, head, sample } in TOOLS {

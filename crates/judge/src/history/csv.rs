@@ -13,7 +13,7 @@
 use crate::error::JudgeError;
 
 use super::cells;
-use super::table::{CELLS_MOST, Place, Row, Separator, Table, failed, is_blank};
+use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed, is_blank};
 use super::times;
 
 const SEPARATORS: [(char, Separator, &str); 4] = [
@@ -170,6 +170,9 @@ fn records(text: &str, separator: char, above: usize) -> Result<Records, (usize,
                     line,
                     "there are more cells than can be held; keep those that matter",
                 ));
+            }
+            c if c == separator && cells.len() + 1 == COLUMNS_MOST => {
+                return Err((line, "there are more than 2 000 columns; keep those that matter"));
             }
             c if c == separator => {
                 count += 1;

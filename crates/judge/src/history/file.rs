@@ -653,7 +653,7 @@ mod tests {
         let history = of_file(
             "f.csv",
             "date,qps\n30/01/24,1\n31/01/24,2\n01/02/24,3\n02/02/24,4\n03/02/24,5\n",
-            &question(),
+            &Question::of_figures(&[]),
         )
         .unwrap();
         let at = history.series[0].points[0].unix_ms;
@@ -697,7 +697,7 @@ mod tests {
         }
         let row = |day: u32| format!("2026-01-0{day},{huge}{day},{huge}{day},{day}\n");
         let text = format!("date,label,kernel,qps\n{}", (1..9).map(row).collect::<String>());
-        let history = of_file("f.csv", &text, &question()).unwrap();
+        let history = of_file("f.csv", &text, &Question::of_figures(&[])).unwrap();
         let labels: BTreeSet<&String> =
             history.series[0].points.iter().map(|point| &point.label).collect();
         assert_eq!(labels.len(), 8, "they stay apart");
@@ -779,7 +779,8 @@ mod tests {
                  [[{value}],[]],\"t.time_y\":[[null],[]],\"t.time_z\":[[1,2],[[\"'a'\",\"'b'\"]]]}},\"version\":2}}\n"
             )
         };
-        let history = of_file("f.json", &(asv(1, 2.0) + &asv(0, 1.0)), &question()).unwrap();
+        let text = asv(1, 2.0) + &asv(0, 1.0);
+        let history = of_file("f.json", &text, &Question::of_figures(&[])).unwrap();
         let names: Vec<&str> = history.series.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["value of t.time_x", "value of t.time_z(1)", "value of t.time_z(2)"]);
         let first: Vec<f64> = history.series[0].points.iter().map(|point| point.value).collect();
@@ -1189,5 +1190,13 @@ mod tests {
                 assert_eq!(found, expected, "{text}");
             }
         }
+    }
+
+    #[test]
+    fn what_lies_on_its_side_is_no_table() {
+        let row = |cell: &str| vec![cell; 3_000].join(",") + "\n";
+        let text = format!("a\n{}{}", row("1"), row("2"));
+        let refused = of_file("f.csv", &text, &Question::of_figures(&[])).unwrap_err().to_string();
+        assert!(refused.contains("more than 2 000 columns"), "{refused}");
     }
 }

@@ -20,11 +20,9 @@ use serde_json::Value;
 
 use crate::error::JudgeError;
 
-use super::table::{CELLS_MOST, Place, Row, Separator, Table, failed};
+use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
 use super::unique::Unique;
 
-/// Columns of one file at most: more are no columns, but rows that lie on their side.
-const COLUMNS_MOST: usize = 2_000;
 /// A document by itself, which is held as a whole, is not larger than this.
 const DOCUMENT_BYTES_MOST: usize = 16 << 20;
 /// A commit is known by so many letters.

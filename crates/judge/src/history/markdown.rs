@@ -12,7 +12,7 @@
 
 use crate::error::JudgeError;
 
-use super::table::{CELLS_MOST, Place, Row, Separator, Table, failed};
+use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
 
 /// Tables that one document can have.
 const TABLES_MOST: usize = 1_000;
@@ -139,11 +139,12 @@ fn cells_of(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
+        let has_room = cells.len() <= COLUMNS_MOST;
         let cell = cells.last_mut().expect("there is one from the beginning");
         match letter {
             '\\' if letters.peek() == Some(&'|') => cell.extend(letters.next()),
             '|' if letters.peek().is_none() => {}
-            '|' => cells.push(String::new()),
+            '|' if has_room => cells.push(String::new()),
             letter => cell.push(letter),
         }
     }

@@ -16,6 +16,8 @@ const BLANKS: [&str; 8] = ["", "nan", "na", "n/a", "null", "none", "-", "inf"];
 /// So many values of a column are named in a message.
 const VALUES_NAMED_MOST: usize = 12;
 
+/// Columns of one table at most: more are no columns, but rows that lie on their side.
+pub(super) const COLUMNS_MOST: usize = 2_000;
 /// Cells of one table at most.
 pub(super) const CELLS_MOST: usize = 8_000_000;
 
