@@ -50,6 +50,21 @@ const MADE_UP: [i64; 18] = [
 /// There is none, it may not be read, or it is something else, which the error names with the kind
 /// [`io::ErrorKind::InvalidInput`].
 pub fn open(path: &Path) -> io::Result<File> {
+    let same = format!("/proc/self/fd/{}", look(path)?.as_raw_fd());
+    File::options().read(true).custom_flags(O_NONBLOCK | O_NOCTTY).open(same)
+}
+
+/// Looks at what is to be opened by others, SQLite for one, without opening it: to close a file
+/// takes away the locks that a process has on it.
+///
+/// # Errors
+/// There is none, or it is something else than a regular file on a disk, as with [`open`].
+pub fn check(path: &Path) -> io::Result<()> {
+    look(path).map(drop)
+}
+
+/// The file as it can be named and not read.
+fn look(path: &Path) -> io::Result<File> {
     let found = File::options().read(true).custom_flags(O_PATH).open(path)?;
     let kind = found.metadata()?.file_type();
     let refused = match () {
@@ -60,11 +75,10 @@ pub fn open(path: &Path) -> io::Result<File> {
         () if is_made_up(&found)? => Some("the kernel makes it up; copy it into a file"),
         () => None,
     };
-    if let Some(what) = refused {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    match refused {
+        Some(what) => Err(io::Error::new(io::ErrorKind::InvalidInput, what)),
+        None => Ok(found),
     }
-    let same = format!("/proc/self/fd/{}", found.as_raw_fd());
-    File::options().read(true).custom_flags(O_NONBLOCK | O_NOCTTY).open(same)
 }
 
 fn is_made_up(file: &File) -> io::Result<bool> {
@@ -126,6 +140,7 @@ mod tests {
             (&at("link"), "the kernel"),
         ] {
             assert!(refused(path).contains(kind), "{}", path.display());
+            assert!(check(path).unwrap_err().to_string().contains(kind), "{}", path.display());
         }
     }
 

@@ -174,7 +174,7 @@ pub const NEUTRAL: [(&str, &str); 11] = [
 /// Options that are called as dbdyno's own begin.
 const WHOLE: [&str; 3] = ["innodb", "innodb_doublewrite", "mysqlx"];
 /// Options by which dbdyno reaches its servers, watches them and takes them away again.
-const OURS: [&str; 59] = [
+const OURS: [&str; 60] = [
     "admin_address",
     "admin_port",
     "aria_log_dir_path",
@@ -212,6 +212,7 @@ const OURS: [&str; 59] = [
     "log_directory",
     "log_error",
     "log_filename",
+    "log_raw",
     "logging_collector",
     "mysqlx_bind_address",
     "mysqlx_port",

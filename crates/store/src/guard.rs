@@ -50,6 +50,11 @@ pub(crate) fn check_kind(path: &Path) -> Result<()> {
         // A file that is not there is made.
         _ => {}
     }
+    if let Err(error) = dbdyno_files::check(path)
+        && error.kind() == std::io::ErrorKind::InvalidInput
+    {
+        return fail("the kernel makes it up; name a file on a disk");
+    }
     let journal = beside(path, "-journal");
     match fs::metadata(&journal) {
         Ok(about) if !about.is_file() => fail("its journal is no file"),

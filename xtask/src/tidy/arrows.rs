@@ -31,7 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("serve", &["model", "wire", "engine", "sql"]),
     ("sandbox", &["files", "model", "wire"]),
     ("probe", &["files", "model"]),
-    ("store", &["model"]),
+    ("store", &["files", "model"]),
     ("judge", &["model", "stats", "audit", "workload"]),
     ("forecast", &["model", "stats", "workload", "judge"]),
     ("explain", &["model", "stats", "audit"]),
