@@ -50,7 +50,8 @@ const MADE_UP: [i64; 18] = [
 /// There is none, it may not be read, or it is something else, which the error names with the kind
 /// [`io::ErrorKind::InvalidInput`].
 pub fn open(path: &Path) -> io::Result<File> {
-    let same = format!("/proc/self/fd/{}", look(path)?.as_raw_fd());
+    let found = look(path)?;
+    let same = format!("/proc/self/fd/{}", found.as_raw_fd());
     File::options().read(true).custom_flags(O_NONBLOCK | O_NOCTTY).open(same)
 }
 

@@ -52,6 +52,15 @@ fn ground(member: &Server) -> PathBuf {
     member.data_dir().ancestors().nth(2).unwrap().to_owned()
 }
 
+/// Members listen for each other on every address, which is not ours to choose.
+fn lets_in_this_machine_only(release: &Release, ensemble: &Ensemble) {
+    for (_, member) in ensemble.members() {
+        let mut client = connect(release.product, &member.endpoint());
+        let allowed = single(&mut *client, "SELECT @@group_replication_ip_allowlist");
+        assert_eq!(allowed, "127.0.0.1/8");
+    }
+}
+
 /// The whole life of servers that belong together.
 fn life(tool: &str, product: Product, version: &str, shape: &str, delay: Option<&str>) {
     let Some(home) = home(tool) else { return };
@@ -70,6 +79,9 @@ fn life(tool: &str, product: Product, version: &str, shape: &str, delay: Option<
             assert!(way.quantile_ns(0.0) >= least / 1_001 * 1_000, "{}", way.quantile_ns(0.0));
         }
         println!("added p50 {} p99 {} ns", added.out.quantile_ns(0.5), added.out.quantile_ns(0.99));
+    }
+    if matches!(ensemble.topology().shape, Shape::Group(_)) {
+        lets_in_this_machine_only(&release, &ensemble);
     }
     let grounds: Vec<PathBuf> = ensemble.members().map(|(_, member)| ground(member)).collect();
     match ensemble.topology().shape {
