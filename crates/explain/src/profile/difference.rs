@@ -156,7 +156,7 @@ fn measured(base: &[Weighed], test: &[Weighed]) -> String {
 /// All profiles of a side, added up.
 fn sum(profiles: &[Weighed]) -> Profile {
     let mut sum = Profile {
-        unit: 1.0,
+        unit: f64::MIN_POSITIVE,
         own: BTreeMap::new(),
         by_caller: BTreeMap::new(),
         total: 0.0,
@@ -204,7 +204,7 @@ fn dispersion(sides: &PerArm<&[Weighed]>, pairs: &[Pair]) -> f64 {
             let seen: Vec<f64> =
                 side.iter().map(|one| samples(&one.profile, &pair.names[arm])).collect();
             let sum: f64 = seen.iter().sum();
-            let unit = side.iter().map(|one| one.profile.unit).fold(1.0, f64::max);
+            let unit = side.iter().map(|one| one.profile.unit).fold(f64::MIN_POSITIVE, f64::max);
             if sum / unit / (seen.len() as f64) < SAMPLES_LEAST {
                 continue;
             }
@@ -507,5 +507,21 @@ mod tests {
         let found = difference(&base, &side(2, 3_000, 1.0, 1.0));
         assert_eq!(found.scale, ProfileScale::Samples);
         assert!(found.total.estimate.abs() < 1e-9);
+    }
+
+    /// A hundred samples of a processor are a second; weights below one are weights.
+    #[test]
+    fn seconds_of_a_processor_are_a_hundred_samples_each() {
+        let text = |a: f64, b: f64| {
+            format!(
+                "Type: cpu\nShowing nodes accounting for 23.27s, 100% of 23.27s total\n      flat  \
+                 flat%   sum%        cum   cum%\n   {a}s 50.00% 50.00%   {a}s 50.00%  f\n   {b}s \
+                 50.00% 100.0%  {b}s 50.00%  g\n"
+            )
+        };
+        let side = |a, b| [Weighed { profile: read(&text(a, b)).unwrap(), operations: None }];
+        let found = difference(&side(11.63, 11.64), &side(8.0, 15.27));
+        assert_eq!(found.samples.base.round(), 2_327.0);
+        assert!(found.functions.iter().all(|one| one.q_value < 0.001), "{:?}", found.functions);
     }
 }

@@ -220,7 +220,13 @@ impl Sums {
             Weighing::Smallest => self.least.filter(|least| *least >= PERIOD_LEAST).unwrap_or(1.0),
             Weighing::Unit(unit) => unit,
         };
-        let Form { taken_for, measure, is_excerpt, .. } = form;
+        // Where weights have no name, whether they are times is a guess.
+        let is_untold = form.measure == Measure::UNTOLD;
+        let is_guess = is_untold && form.weighing == Weighing::Smallest && unit > 1.0;
+        let Form { mut taken_for, measure, is_excerpt, .. } = form;
+        if is_guess {
+            taken_for += &format!(", the smallest weight, {unit}, taken for that of one sample");
+        }
         let by_caller = by_caller.collect();
         Profile { unit, own, by_caller, total: self.total, is_excerpt, measure, taken_for }
     }
