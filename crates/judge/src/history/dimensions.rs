@@ -18,7 +18,7 @@ use super::order::Order;
 use super::table::{Table, failed};
 
 /// Columns of this name part rows wherever they have several values.
-const PARTING: [&str; 31] = [
+const PARTING: [&str; 33] = [
     "branch",
     "host",
     "hostname",
@@ -27,6 +27,8 @@ const PARTING: [&str; 31] = [
     "arch",
     "benchmark",
     "bench",
+    "benchmark_name",
+    "test_name",
     "metric",
     "load",
     "workload",
@@ -51,6 +53,8 @@ const PARTING: [&str; 31] = [
     "tables",
     "table_size",
 ];
+/// Of these, those that name what was measured: rows of two names are never one series.
+const MEASURED: [&str; 4] = ["benchmark", "bench", "benchmark_name", "test_name"];
 /// Columns of this name tell what a run was asked for, and no figure.
 const ASKED: [&str; 25] = [
     "threads",
@@ -155,7 +159,8 @@ pub(super) fn of(
     let is_text = |column: &&usize| !figures.contains(column);
     let recurs = |column: usize| {
         let count = table.values(column).len();
-        (2..=VALUES_MOST).contains(&count) && 2 * count <= table.rows.len()
+        let is_measured = table.is_called(column, &MEASURED);
+        (2..=VALUES_MOST).contains(&count) && (is_measured || 2 * count <= table.rows.len())
     };
     let may_part: Vec<usize> =
         free.iter().filter(is_text).copied().filter(|&column| recurs(column)).collect();

@@ -1199,4 +1199,14 @@ mod tests {
         let refused = of_file("f.csv", &text, &Question::of_figures(&[])).unwrap_err().to_string();
         assert!(refused.contains("more than 2 000 columns"), "{refused}");
     }
+
+    /// A run of several benchmarks is none of one that was measured several times.
+    #[test]
+    fn benchmarks_of_one_run_are_several_series() {
+        let text = "timestamp,commit,benchmark_name,mean_ms\n2025-11-18T10:30:00Z,a,one,5\n\
+                    2025-11-18T10:30:01Z,a,two,50\n2025-11-18T10:30:02Z,a,three,500\n";
+        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+        let points: Vec<usize> = history.series.iter().map(|one| one.points.len()).collect();
+        assert_eq!(points, [1, 1, 1]);
+    }
 }
