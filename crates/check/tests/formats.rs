@@ -339,3 +339,18 @@ fn json_and_text_of_dbcop() {
     let wrong = read_history(b"[x:=1]\n[x:=?]\n").unwrap_err().to_string();
     assert_eq!(wrong, "line 2, column 1: \"x:=?\" writes no version");
 }
+
+/// Operations whose file names no process have no session in common, from which it would follow
+/// that one saw the other.
+#[test]
+fn who_has_no_process_has_no_session() {
+    let text = "{:type :ok, :f :txn, :value [[:w :x 1]]}\n\
+                {:type :ok, :f :txn, :value [[:r :x nil]]}\n";
+    let verdict = |text: &str| {
+        let history = read_history(text.as_bytes()).unwrap();
+        Checker::new(&history).verdict(Level::Causal)
+    };
+    assert!(matches!(verdict(text), Verdict::Holds(_)));
+    let of_one = text.replace(":f", ":process 3, :f");
+    assert!(verdict(&of_one).anomaly().is_some());
+}

@@ -180,8 +180,15 @@ fn draw(history: &History, all: &[(Level, Verdict)], directory: &Path) -> Result
 /// Writes the history in the format that the file's name ends with.
 pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let bytes = write_history(history, Format::of_ending(ending))
+    let format = Format::of_ending(ending);
+    let bytes = write_history(history, format)
         .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
+    let has_times = (0..history.len()).any(|txn| history.txn(txn).times.commit_return_ns > 0);
+    if has_times && matches!(format, Format::Text | Format::Plume | Format::Dbcop) {
+        let text = "this form has no words for times: read back, the history tells nothing of \
+                    levels of real time; .edn, .jsonl, and any other ending, keep them";
+        output::say(&output::talk("note", text));
+    }
     files::write(path, bytes)
 }
 

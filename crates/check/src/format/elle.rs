@@ -19,7 +19,7 @@
 use std::collections::HashMap;
 
 use super::edn::{Edn, Reader};
-use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis, process_of};
+use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis};
 use super::list::list;
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
@@ -61,6 +61,7 @@ struct Open<'a> {
 
 /// Who did something, and where that stands.
 struct By<'a> {
+    /// Empty where the file does not say it.
     process: &'a str,
     index: Option<u64>,
     lines: (usize, usize),
@@ -80,7 +81,8 @@ impl<'a> Told<'a> {
             return Ok(());
         }
         let event = event_of(map, ":value")?;
-        let process = process_of(map).to_owned();
+        // Without a process nobody knows who did it, and no two have a session in common.
+        let process = map.get("process").and_then(Edn::word).unwrap_or_default().to_owned();
         let time = map.get("time").or_else(|| map.get("index")).and_then(Edn::number);
         let time = time.unwrap_or(count);
         let value = map.get("value").cloned().unwrap_or(Edn::Nil);
@@ -90,7 +92,8 @@ impl<'a> Told<'a> {
             let name = process.clone();
             let open = Open { process, value, time, count, place, index, function };
             let before = self.open.insert(name.clone(), open);
-            return before.map_or(Ok(()), |before| Err(begun_twice(&name, before.place.0)));
+            let name = if name.is_empty() { "without a name" } else { &name };
+            return before.map_or(Ok(()), |before| Err(begun_twice(name, before.place.0)));
         };
         let open = self.open.remove(&process);
         let function = function.or(open.as_ref().and_then(|open| open.function));
@@ -112,7 +115,11 @@ impl<'a> Told<'a> {
         (begun, ended): (u64, u64),
     ) -> Result<(), String> {
         let next = self.sessions.len() as u32;
-        let session = *self.sessions.entry(by.process.to_owned()).or_insert(next);
+        let name = match by.process {
+            "" => format!("\0{next}"),
+            process => process.to_owned(),
+        };
+        let session = *self.sessions.entry(name).or_insert(next);
         let listed = operations_of(value).ok_or_else(|| other_workload(function))?;
         let mut ops = Vec::with_capacity(listed.len());
         for op in listed {
@@ -122,8 +129,13 @@ impl<'a> Told<'a> {
         if !times.are_in_order() {
             return Err("it was answered before it began".to_owned());
         }
-        let index = by.index.map_or(String::new(), |index| format!(", index {index}"));
-        let called = format!("process {}{index}", by.process);
+        let index = by.index.map(|index| format!("index {index}"));
+        let called = match (by.process, index) {
+            ("", Some(index)) => index,
+            ("", None) => format!("operation in line {}", by.lines.0),
+            (process, Some(index)) => format!("process {process}, {index}"),
+            (process, None) => format!("process {process}"),
+        };
         let origin = Origin { called, unit: self.unit, places: by.lines };
         self.builder.push_from(txn(session, outcome, times), &ops, origin);
         Ok(())
