@@ -11,13 +11,16 @@ const ARRIVALS: u64 = 0x7363_6865_6475_6c65;
 /// The key of the streams of pauses.
 const THINKING: u64 = 0x7468_696e_6b69_6e67;
 
+/// Bytes of a recording: a million arrivals.
+const RECORDING_MOST: u64 = 16 << 20;
+
 /// Reads a file of recorded arrivals: nanoseconds since the first one.
 ///
 /// # Errors
 /// [`LabError::Arrivals`], which names the file and what is wrong in it.
 pub fn read_recording(path: &str) -> Result<Vec<u64>, LabError> {
     let failed = |why: String| LabError::Arrivals(format!("arrivals in {path}: {why}"));
-    let text = crate::input::text(path.as_ref()).map_err(|error| {
+    let text = crate::input::text_within(path.as_ref(), RECORDING_MOST).map_err(|error| {
         failed(format!("{error}; name a file with one time in seconds on each line"))
     })?;
     arrival::recorded(&text).map_err(failed)

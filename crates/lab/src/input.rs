@@ -23,8 +23,9 @@ const BY_NAME: [&str; 2] = ["/dev/stdin", "/dev/null"];
 /// How a file of gzip begins.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
-/// What a person or a script of a person writes is shorter: loads, experiments, cases.
-const WRITTEN_MOST: u64 = 16 << 20;
+/// What a person or a script of a person writes is shorter: loads, experiments, cases. A parser may
+/// take seventy times as much.
+const WRITTEN_MOST: u64 = 2 << 20;
 
 /// Opens a file of a kind that can be read to its end.
 ///
@@ -56,9 +57,17 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// The text of a file that a person writes.
 ///
 /// # Errors
-/// Those of [`read`] with a limit of 16 MiB, or bytes that are not UTF-8.
+/// Those of [`read`] with a limit of 2 MiB, or bytes that are not UTF-8.
 pub fn text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read(path, WRITTEN_MOST)?)
+    text_within(path, WRITTEN_MOST)
+}
+
+/// The text of a file of at most `most` bytes.
+///
+/// # Errors
+/// Those of [`read`], or bytes that are not UTF-8.
+pub(crate) fn text_within(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read(path, most)?)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
