@@ -324,8 +324,8 @@ mod tests {
             said_of(&format!("{rows}\n`{name}` — **Invariant:** c."), name)
         };
         assert_eq!(said("", "load"), ["`load` has no row in the table of crates"]);
-        let other = said("| `wire` | a | model, load |", "wire");
-        assert_eq!(other, ["`wire` may use [\"model\"], not [\"load\", \"model\"]"]);
+        let other = said("| `replica` | a | model, load |", "replica");
+        assert_eq!(other, ["`replica` may use [\"model\"], not [\"load\", \"model\"]"]);
         assert!(said("| `model` | a | – |", "model").is_empty());
         let all = said(
             "| `model` | a | – |\n| `stats` | b | model |\n| `lab` | c | all of the above |",

@@ -35,7 +35,7 @@ pub(crate) fn is_of(pid: u32, port: u16) -> io::Result<bool> {
 /// An address on which process `pid` listens and which is not one of this machine alone, as far as
 /// the kernel lets us look.
 pub(crate) fn beyond_loopback(pid: u32) -> Option<SocketAddr> {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table));
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(fs::read_to_string);
     let tables = tables.map(|table| table.unwrap_or_default());
     let open = |table: &String| listening(table).filter(|(address, _)| !is_own(address)).collect();
     let open: Vec<(SocketAddr, u64)> =
