@@ -115,7 +115,7 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     output::print(&match flags.format {
         DoctorFormat::Text => {
             let kinds = kinds.map_or(String::new(), |kinds| kinds_text(&history, &kinds));
-            output::lines(text(&history, (form, &seen), &verdicts) + &kinds)
+            output::lines(text(&history, form, &seen, &verdicts) + &kinds)
         }
         DoctorFormat::Json => {
             let mut told = value(&history, &seen, &verdicts);
@@ -192,11 +192,7 @@ pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
     files::write(path, bytes)
 }
 
-fn text(
-    history: &History,
-    (form, seen): (Form, &Contention),
-    verdicts: &[(Level, Verdict)],
-) -> String {
+fn text(history: &History, form: Form, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {
     let mut out = format!(
         "{}\ntaken for {form}\n{} transactions, {} committed, {} operations; {} ww, {} wr, {} rw dependencies\n",
         headline(verdicts),

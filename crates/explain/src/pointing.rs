@@ -231,9 +231,10 @@ impl Pointing {
 
     fn by_bytes(&mut self, cell: &CellComparison, slower: f64) {
         let kb = PerArm::from_fn(|arm| &cell.arms[arm])
-            .map(|of| [of.written_kb_per_op, of.read_kb_per_op].map(|value| value.unwrap_or(0.0)));
+            .map(|of| [of.written_kb_per_op, of.read_kb_per_op]);
         for (at, resource, what) in [(0, Syncs, "written"), (1, Pages, "read")] {
-            let (base, test) = (kb.base[at], kb.test[at]);
+            // What is not known of an arm is not 0.
+            let (Some(base), Some(test)) = (kb.base[at], kb.test[at]) else { continue };
             let (fast, slow) = if slower > 0.0 { (base, test) } else { (test, base) };
             if slow >= BYTES_LEAST && slow > BYTES_TIMES * fast && self.resources.insert(resource) {
                 self.why.push(format!("KB {what} for an operation: {base:.1} → {test:.1}"));
