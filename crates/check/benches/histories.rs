@@ -1,4 +1,4 @@
-//! What a verdict costs: histories of interleaved transactions, from bytes to a replayed proof.
+//! What a verdict costs: histories of interleaved transactions, from bytes to an accepted proof.
 //!
 //! ```text
 //!   cargo bench -p dbdyno-check --bench histories -- \
@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use dbdyno_check::{
     Checker, HEADER, History, INITIAL, Kind, Level, Online, OpRecord, Outcome, Times, Txn, UNKNOWN,
-    Verdict, WriteIds, encode_end, read_records, read_records_from, replay,
+    Verdict, WriteIds, encode_end, read_records, read_records_from, replay, retrace,
 };
 
 const OPS: usize = 10;
@@ -311,7 +311,12 @@ fn main() {
                     assert_eq!(replay(&history, level, proof), Ok(()), "{level}");
                     format!("holds, replayed in {:.3} s", start.seconds())
                 }
-                other => format!("{} ", other.anomaly().unwrap_or("cannot tell")),
+                Verdict::CannotTell(_) => "cannot tell".to_owned(),
+                broken => {
+                    assert_eq!(retrace(&history, level, broken), Ok(()), "{level}");
+                    let name = broken.anomaly().unwrap_or_default();
+                    format!("{name}, retraced in {:.3} s", start.seconds())
+                }
             };
             println!("  {level:<20} {decided:.3} s   {told}");
         }

@@ -21,6 +21,7 @@ use crate::check::{Checker, Verdict};
 use crate::history::{History, Kind, Outcome};
 use crate::level::Level;
 use crate::replay::replay;
+use crate::retrace::Retracer;
 use crate::versions::Versions;
 
 /// What must be true of a history for two levels to be comparable.
@@ -146,10 +147,12 @@ impl Checker<'_> {
     }
 
     /// Decides levels, in the order in which they are given: each one that holds has a proof that
-    /// [`replay`] accepts, and no two verdicts contradict each other.
+    /// [`replay`] accepts, each one that is broken one that [`crate::retrace()`] follows, and no
+    /// two verdicts contradict each other.
     #[must_use]
     pub fn verdicts(&self, levels: &[Level]) -> Vec<(Level, Verdict)> {
         let lattice = Lattice::of(self.history, &self.versions);
+        let retracer = Retracer::new(self.history);
         let mut told: Vec<(Level, Verdict)> = Vec::new();
         for level in Level::ALL.into_iter().rev().filter(|level| levels.contains(level)) {
             let known = told.iter().find_map(|(stronger, verdict)| match verdict {
@@ -158,21 +161,32 @@ impl Checker<'_> {
                 }
                 _ => None,
             });
-            told.push((level, known.unwrap_or_else(|| self.proved(level))));
+            told.push((level, known.unwrap_or_else(|| self.proved_by(level, &retracer))));
         }
         let told = self.agreeing(&lattice, told);
         let of = |level: &Level| told.iter().find(|(other, _)| other == level).cloned();
         levels.iter().filter_map(of).collect()
     }
 
-    /// The verdict; that a level holds is told only if its proof is accepted.
-    fn proved(&self, level: Level) -> Verdict {
-        match self.verdict(level) {
-            Verdict::Holds(proof) => match replay(self.history, level, &proof) {
-                Ok(()) => Verdict::Holds(proof),
-                Err(what) => Verdict::CannotTell(format!("the proof was not accepted: {what}")),
-            },
-            other => other,
+    /// Decides a level; that it holds, or is broken, is told only if the proof is accepted.
+    #[must_use]
+    pub fn proved(&self, level: Level) -> Verdict {
+        self.proved_by(level, &Retracer::new(self.history))
+    }
+
+    fn proved_by(&self, level: Level, retracer: &Retracer<'_>) -> Verdict {
+        let verdict = self.verdict(level);
+        let accepted = match &verdict {
+            Verdict::Holds(proof) => replay(self.history, level, proof),
+            Verdict::CannotTell(_) => Ok(()),
+            _ => retracer.follow(level, &verdict),
+        };
+        match accepted {
+            Ok(()) => verdict,
+            Err(what) => Verdict::CannotTell(format!(
+                "the proof was not accepted: {what}; that is a fault of this program: please \
+                 report it with the history"
+            )),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   History ──Checker──▶ Verdict   holds: an order that `replay` accepts
-//!                                  broken: a shortest cycle, or what no order explains
+//!                                  broken: a shortest cycle, or what no order explains, which
+//!                                  `retrace` follows
 //!                                  cannot tell, and why
 //! ```
 //!
@@ -38,6 +39,7 @@ mod recoverable;
 mod region;
 mod replaced;
 mod replay;
+mod retrace;
 mod schedule;
 mod server_log;
 mod sums;
@@ -69,6 +71,7 @@ pub use record::{
 };
 pub use region::{Cycle, Step};
 pub use replay::replay;
+pub use retrace::retrace;
 pub use server_log::{LogAgrees, LogDiffers, LoggedChange};
 pub use sums::{SumRecord, settle_sums};
 pub use svg::pictures;

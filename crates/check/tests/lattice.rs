@@ -1,7 +1,7 @@
 //! Verdicts on all levels of one history do not contradict each other, and those of levels with
 //! sessions and real time are what trying all executions says.
 
-use dbdyno_check::{Checker, History, Kind, Level, Verdict, read_history, replay};
+use dbdyno_check::{Checker, History, Kind, Level, Verdict, read_history, replay, retrace};
 use proptest::prelude::*;
 
 use crate::small::{KEYS, Small, drawn_at_random, history, in_order};
@@ -67,6 +67,9 @@ fn assert_agreeing(history: &History) -> Vec<(Level, Verdict)> {
     let checker = Checker::new(history);
     let alone: Vec<(Level, Verdict)> =
         Level::ALL.into_iter().map(|level| (level, checker.verdict(level))).collect();
+    for (level, broken) in alone.iter().filter(|(_, verdict)| verdict.anomaly().is_some()) {
+        assert_eq!(retrace(history, *level, broken), Ok(()), "{level}: {history:?}: {broken:?}");
+    }
     let all = checker.verdicts(&Level::ALL);
     let of = |told: &[(Level, Verdict)], level: Level| -> Option<bool> {
         match &told.iter().find(|(other, _)| *other == level).unwrap().1 {

@@ -1,7 +1,9 @@
 //! Small histories with a known answer: each level holds or is broken as its definition says, and
 //! what holds has a certificate that the replayer accepts.
 
-use dbdyno_check::{Checker, History, Level, Verdict, drawn, pictures, read_history, replay};
+use dbdyno_check::{
+    Checker, History, Level, Verdict, drawn, pictures, read_history, replay, retrace,
+};
 
 /// The name of the anomaly, or "" where the level holds and its proof is good, or "?".
 fn told(history: &History, level: Level) -> String {
@@ -11,7 +13,10 @@ fn told(history: &History, level: Level) -> String {
             String::new()
         }
         Verdict::CannotTell(_) => "?".to_owned(),
-        verdict => verdict.anomaly().unwrap().to_owned(),
+        verdict => {
+            assert_eq!(retrace(history, level, &verdict), Ok(()), "{level}: {verdict:?}");
+            verdict.anomaly().unwrap().to_owned()
+        }
     }
 }
 

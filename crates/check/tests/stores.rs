@@ -3,7 +3,7 @@
 
 use dbdyno_check::{
     Builder, Checker, History, INITIAL, Kind, Level, Op, Outcome, Times, Txn, UNKNOWN, Verdict,
-    replay,
+    replay, retrace,
 };
 
 use crate::small::Random;
@@ -132,7 +132,10 @@ fn told(history: &History, level: Level) -> String {
             "holds".to_owned()
         }
         Verdict::CannotTell(why) => format!("? {why}"),
-        broken => broken.anomaly().unwrap().to_owned(),
+        broken => {
+            assert_eq!(retrace(history, level, &broken), Ok(()), "{level}");
+            broken.anomaly().unwrap().to_owned()
+        }
     }
 }
 

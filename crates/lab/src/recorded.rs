@@ -8,7 +8,7 @@
 //! The history of a round is judged when the round is over and forgotten then; what is noted of it
 //! are readings ([`readings`]), so that a stored run tells it as well.
 
-use dbdyno_check::{Checker, Level, Verdict, read_records, replay};
+use dbdyno_check::{Checker, Level, Verdict, read_records};
 use dbdyno_load::{Connector, LoadError, Recorded};
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::{Dialect, Readings, readings};
@@ -71,11 +71,9 @@ pub(crate) fn note(recorded: &Recorded, promise: Level, noted: &mut Readings) {
     let checker = Checker::new(&history);
     let mut told = |name: String| noted.set(&name, Some(1.0));
     told(format!("{}{promise}", readings::PROMISE_PREFIX));
-    match checker.verdict(promise) {
-        Verdict::Holds(proof) if replay(&history, promise, &proof).is_ok() => {
-            told(readings::PROMISE_HOLDS.to_owned());
-        }
-        Verdict::Holds(_) | Verdict::CannotTell(_) => {}
+    match checker.proved(promise) {
+        Verdict::Holds(_) => told(readings::PROMISE_HOLDS.to_owned()),
+        Verdict::CannotTell(_) => {}
         broken => {
             let anomaly = broken.anomaly().unwrap_or_default();
             told(format!("{}{anomaly}", readings::ANOMALY_PREFIX));

@@ -1,0 +1,63 @@
+//! Whom a read must see, by the definitions of the levels that say so: Terry et al., PDIS 1994;
+//! Biswas, Enea, OOPSLA 2019.
+
+use std::collections::HashSet;
+
+use super::facts::Facts;
+use crate::history::INITIAL;
+use crate::level::Level;
+
+/// Whether the read at a place of a transaction must see another transaction.
+pub(super) fn must_see(
+    facts: &Facts<'_>,
+    level: Level,
+    read: (usize, usize),
+    other: usize,
+) -> bool {
+    let (txn, place) = read;
+    let session = &facts.history.session;
+    let is_earlier = |one: usize, two: usize| session[one] == session[two] && one < two;
+    match level {
+        Level::ReadYourWrites => is_earlier(other, txn),
+        Level::MonotonicReads => {
+            facts.earlier(txn).any(|own| sources(facts, own, usize::MAX).contains(&other))
+        }
+        Level::MonotonicWrites => {
+            sources(facts, txn, usize::MAX).iter().any(|source| is_earlier(other, *source))
+        }
+        Level::WritesFollowReads => sources(facts, txn, usize::MAX).iter().any(|&source| {
+            let own = facts.earlier(source).chain([source]);
+            own.into_iter().any(|own| sources(facts, own, usize::MAX).contains(&other))
+        }),
+        Level::MonotonicReadCommitted => sources(facts, txn, place).contains(&other),
+        Level::ReadAtomic => {
+            is_earlier(other, txn) || sources(facts, txn, usize::MAX).contains(&other)
+        }
+        _ => leads_to(facts, other, txn),
+    }
+}
+
+/// Whom a transaction read before a place.
+fn sources(facts: &Facts<'_>, txn: usize, place: usize) -> Vec<usize> {
+    let sights = facts.sights(txn);
+    let before = sights.iter().filter(|sight| sight.place < place && sight.value != INITIAL);
+    before.filter_map(|sight| facts.writer(sight.key, facts.resolved(sight))).collect()
+}
+
+/// Whether a path of reads and sessions leads from one transaction to another.
+fn leads_to(facts: &Facts<'_>, from: usize, to: usize) -> bool {
+    let mut reached = HashSet::from([to]);
+    let mut todo = vec![to];
+    while let Some(txn) = todo.pop() {
+        let before = sources(facts, txn, usize::MAX).into_iter().chain(facts.earlier(txn).next());
+        for other in before {
+            if other == from {
+                return true;
+            }
+            if reached.insert(other) {
+                todo.push(other);
+            }
+        }
+    }
+    false
+}
