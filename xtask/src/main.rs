@@ -22,6 +22,7 @@ use place::repository;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy                check the rules of docs/STYLE.md
+       cargo xtask counted             where those are broken that may be for now
        cargo xtask third-parties       check licences and sources of dependencies by deny.toml
        cargo xtask third-parties FILE  write their notices
        cargo xtask test                run every check and every test; list what failed
@@ -40,6 +41,7 @@ usage: cargo xtask tidy                check the rules of docs/STYLE.md
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["counted"] => report(tidy::counted(repository())),
         ["tidy"] => report(tidy::check(repository())),
         ["third-parties"] => third_parties(third_party::check()),
         ["third-parties", path] => {

@@ -6,7 +6,8 @@
 //!                     │     blanked, tests known)├─ owners   clock, print, process, SQL
 //!                     │                          ├─ circles  files that import each other
 //!                     │                          ├─ surface  what is public for nobody
-//!                     │                          └─ assumptions   what `stats` takes for granted
+//!                     │                          ├─ assumptions   what `stats` takes for granted
+//!                     │                          └─ counted  what may only become less
 //!                     ├─ Cargo.toml ─────────────── arrows   which crate may know which
 //!                     ├─ Cargo.toml, tests/ ─────── programs one for each crate
 //!                     └─ docs/ARCHITECTURE.md ───── arrows   the same arrows; invariants
@@ -21,11 +22,13 @@
 mod arrows;
 mod assumptions;
 mod circles;
+mod counted;
 mod exceptions;
 mod lexer;
 mod owners;
 mod programs;
 mod rule;
+mod signature;
 mod sizes;
 mod source;
 mod surface;
@@ -47,6 +50,14 @@ pub(crate) fn check(repository: &Path) -> Result<Vec<Violation>, String> {
     Ok(exceptions::apply(violations(&tree), exceptions::EXCEPTIONS))
 }
 
+/// Every place that breaks a rule whose violations are counted.
+///
+/// # Errors
+/// A sentence, if the repository cannot be read.
+pub(crate) fn counted(repository: &Path) -> Result<Vec<Violation>, String> {
+    Ok(counted::places(&Source::all(&Tree::read(repository)?)))
+}
+
 fn violations(tree: &Tree) -> Vec<Violation> {
     let mut found = Vec::new();
     for (path, text) in tree.files() {
@@ -61,6 +72,7 @@ fn violations(tree: &Tree) -> Vec<Violation> {
     }
     circles::check(&sources, &mut found);
     surface::check(&sources, &mut found);
+    counted::check(&sources, &mut found);
     programs::check(tree, &mut found);
     arrows::check(tree, &mut found);
     found.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));

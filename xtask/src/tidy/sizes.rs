@@ -60,7 +60,7 @@ fn functions(source: &Source) -> Vec<Function> {
 }
 
 /// Where functions begin in a line of code, as byte columns behind the keyword, with their names.
-fn heads(line: &str, language: Language) -> Vec<(usize, String)> {
+pub(super) fn heads(line: &str, language: Language) -> Vec<(usize, String)> {
     let is_word = |char: char| char.is_alphanumeric() || char == '_' || char == '$';
     let keyword = match language {
         Language::Rust => "fn",
@@ -84,7 +84,7 @@ fn heads(line: &str, language: Language) -> Vec<(usize, String)> {
 
 /// The line of the brace that closes the body of the function whose parameters begin at `column`
 /// of line `start`; `None` if it has no body.
-fn end_of_body(code: &[String], start: usize, column: usize) -> Option<usize> {
+pub(super) fn end_of_body(code: &[String], start: usize, column: usize) -> Option<usize> {
     let (mut braces, mut others) = (0i32, 0i32);
     let first = std::iter::once((start, &code[start][column..]));
     let rest = code.iter().enumerate().skip(start + 1).map(|(index, line)| (index, &line[..]));

@@ -1,0 +1,278 @@
+//! Rules that the repository does not keep yet: how often each is broken may only fall.
+//!
+//! ```text
+//!   Source ──► places that break a rule ──► how many? ──┬─ more than the table says: mend yours
+//!                                                       └─ fewer: write the new number down
+//! ```
+//!
+//! A rule whose number is 0 is one like any other. `cargo xtask counted` lists the places.
+
+use std::collections::BTreeMap;
+
+use super::lexer::Language;
+use super::rule::{Rule, Violation};
+use super::signature::{Signature, signatures};
+use super::source::Source;
+
+/// A rule, and how many places break it today.
+struct Allowance {
+    rule: Rule,
+    places: usize,
+}
+
+/// What is left to mend.
+const ALLOWANCES: [Allowance; 6] = [
+    Allowance { rule: Rule::SharedName, places: 209 },
+    Allowance { rule: Rule::Participle, places: 244 },
+    Allowance { rule: Rule::TupleParameter, places: 99 },
+    Allowance { rule: Rule::NamedClosure, places: 2028 },
+    Allowance { rule: Rule::NamedClosures, places: 121 },
+    Allowance { rule: Rule::MatchInDisguise, places: 198 },
+];
+
+/// Named closures in one function that a reader can keep apart.
+const CLOSURES_AT_MOST: usize = 2;
+
+/// Participles and interrogatives that name no thing. Of regular ones see [`is_participle`].
+const NO_NOUNS: [&str; 50] = [
+    "Begun",
+    "Bound",
+    "Broken",
+    "Brought",
+    "Built",
+    "Caught",
+    "Chosen",
+    "Cut",
+    "Done",
+    "Drawn",
+    "Driven",
+    "Found",
+    "Given",
+    "Gone",
+    "Heard",
+    "Held",
+    "How",
+    "Kept",
+    "Known",
+    "Left",
+    "Lent",
+    "Lost",
+    "Made",
+    "Meant",
+    "Met",
+    "Put",
+    "Read",
+    "Said",
+    "Seen",
+    "Sent",
+    "Shown",
+    "Spent",
+    "Split",
+    "Spoken",
+    "Stood",
+    "Taken",
+    "Thought",
+    "Thrown",
+    "Told",
+    "Understood",
+    "What",
+    "When",
+    "Where",
+    "Whether",
+    "Which",
+    "Who",
+    "Whom",
+    "Whose",
+    "Why",
+    "Written",
+];
+
+/// Words that end like a participle and are nouns.
+const NOUNS: [&str; 6] = ["Deed", "Feed", "Need", "Seed", "Shed", "Speed"];
+
+/// Compares how often each rule is broken with what the table allows.
+pub(super) fn check(sources: &[Source], found: &mut Vec<Violation>) {
+    let places = places(sources);
+    for allowance in &ALLOWANCES {
+        let count = places.iter().filter(|place| place.rule == allowance.rule).count();
+        let what = match count.cmp(&allowance.places) {
+            std::cmp::Ordering::Equal => continue,
+            std::cmp::Ordering::Greater => format!(
+                "{:?} at {count} places, {} are allowed: `cargo xtask counted` lists them",
+                allowance.rule, allowance.places
+            ),
+            std::cmp::Ordering::Less => format!(
+                "{:?} at {count} places, fewer than the {} that are allowed: write down {count}",
+                allowance.rule, allowance.places
+            ),
+        };
+        found.push(Violation::new(allowance.rule, "xtask/src/tidy/counted.rs", 1, what));
+    }
+}
+
+/// All places that break one of these rules.
+pub(super) fn places(sources: &[Source]) -> Vec<Violation> {
+    let is_looked_at = |source: &&Source| {
+        let path = source.path.as_str();
+        source.language == Language::Rust && path.contains("src/") && !path.starts_with("fuzz")
+    };
+    let sources: Vec<&Source> = sources.iter().filter(is_looked_at).collect();
+    let mut found = Vec::new();
+    type_names(&sources, &mut found);
+    for source in sources {
+        for signature in signatures(source) {
+            parameters(source, &signature, &mut found);
+            closures(source, &signature, &mut found);
+        }
+        matches(source, &mut found);
+    }
+    found
+}
+
+/// Types by their names: public ones that share theirs, and all that are called by a participle.
+fn type_names(sources: &[&Source], found: &mut Vec<Violation>) {
+    let mut public: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
+    for source in sources {
+        for (at, line) in source.code.iter().enumerate().filter(|(at, _)| !source.is_test[*at]) {
+            let Some((name, is_public)) = type_name(line) else { continue };
+            if is_public {
+                public.entry(name).or_default().push((&source.path, at + 1));
+            }
+            if is_participle(name) {
+                let what = format!("{name} is no noun");
+                found.push(Violation::new(Rule::Participle, &source.path, at + 1, what));
+            }
+        }
+    }
+    for (name, places) in public.iter().filter(|(_, places)| places.len() > 1) {
+        for (path, line) in places {
+            let what = format!("{name} is the name of {} public types", places.len());
+            found.push(Violation::new(Rule::SharedName, path, *line, what));
+        }
+    }
+}
+
+/// The type that a line declares, and whether it is public beyond its crate.
+fn type_name(line: &str) -> Option<(&str, bool)> {
+    let code = line.trim_start();
+    let open = code.strip_prefix("pub ");
+    let inner = code.strip_prefix("pub(").and_then(|rest| rest.split_once(") "));
+    let item = open.or(inner.map(|(_, rest)| rest)).unwrap_or(code);
+    let item = item.strip_prefix("unsafe ").unwrap_or(item);
+    let kinds = ["struct ", "enum ", "trait ", "union ", "type "];
+    let rest = kinds.iter().find_map(|kind| item.strip_prefix(kind))?;
+    let is_alias = item.starts_with("type ");
+    let is_word = |char: char| char.is_alphanumeric() || char == '_';
+    let name = rest.split(|char| !is_word(char)).next().filter(|name| !name.is_empty())?;
+    // What implements a trait names the trait's types.
+    (!is_alias || open.is_some() || inner.is_some()).then_some((name, open.is_some()))
+}
+
+fn is_participle(name: &str) -> bool {
+    let is_one_word = name.chars().filter(|char| char.is_uppercase()).count() == 1;
+    let is_regular = is_one_word && name.ends_with("ed") && !NOUNS.contains(&name);
+    is_regular || NO_NOUNS.contains(&name)
+}
+
+fn parameters(source: &Source, signature: &Signature, found: &mut Vec<Violation>) {
+    let tuples = signature
+        .parameters
+        .iter()
+        .filter(|parameter| parameter.trim_start_matches(['&', ' ']).starts_with('('));
+    for parameter in tuples {
+        let what = format!("fn {} takes {parameter}", signature.name);
+        found.push(Violation::new(Rule::TupleParameter, &source.path, signature.line, what));
+    }
+}
+
+fn closures(source: &Source, signature: &Signature, found: &mut Vec<Violation>) {
+    let Some(end) = signature.end else { return };
+    let body = signature.line - 1..end;
+    let named: Vec<usize> = body.filter(|at| names_a_closure(&source.code[*at])).collect();
+    for at in &named {
+        let what = "a closure has a name";
+        found.push(Violation::new(Rule::NamedClosure, &source.path, at + 1, what));
+    }
+    let count = named.len();
+    if count > CLOSURES_AT_MOST {
+        let what = format!("fn {} has {count} named closures", signature.name);
+        found.push(Violation::new(Rule::NamedClosures, &source.path, signature.line, what));
+    }
+}
+
+fn names_a_closure(line: &str) -> bool {
+    let Some(rest) = line.trim_start().strip_prefix("let ") else { return false };
+    let Some((_, value)) = rest.split_once(" = ") else { return false };
+    value.starts_with('|') || value.starts_with("move |")
+}
+
+/// Chains of conditions that are written as a `match`.
+fn matches(source: &Source, found: &mut Vec<Violation>) {
+    for (at, line) in source.code.iter().enumerate().filter(|(at, _)| !source.is_test[*at]) {
+        let code = line.trim();
+        if code.starts_with("true =>") || code.contains("match () {") {
+            let what = "a match on nothing, or on true and false";
+            found.push(Violation::new(Rule::MatchInDisguise, &source.path, at + 1, what));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(Rule, usize, String)> {
+        let source = Source::read("crates/a/src/b.rs", text).unwrap();
+        places(&[source]).into_iter().map(|one| (one.rule, one.line, one.what)).collect()
+    }
+
+    #[test]
+    fn public_types_of_one_name_are_found_in_whatever_crate() {
+        let read = |path, text| Source::read(path, text).unwrap();
+        let sources = [
+            read("crates/a/src/lib.rs", "pub struct Row;\npub(crate) struct Line;\n"),
+            read("crates/b/src/lib.rs", "pub enum Row {}\nstruct Line;\n#[cfg(test)]\nstruct A;\n"),
+            read("crates/b/tests/a.rs", "pub struct Row;\n"),
+        ];
+        let rows = places(&sources);
+        assert_eq!(rows.len(), 2);
+        assert!(rows.iter().all(|row| row.what == "Row is the name of 2 public types"));
+    }
+
+    #[test]
+    fn participles_are_no_names_of_types() {
+        let text = "struct Told;\npub(crate) enum Counted {}\nstruct Seed;\nstruct CountedRow;\n\
+            trait Why {}\n";
+        let names: Vec<usize> = found(text).iter().map(|(_, line, _)| *line).collect();
+        assert_eq!(names, [1, 2, 5]);
+        assert!(found("impl Iterator for A {\n    type Told = u8;\n}\n").is_empty());
+    }
+
+    #[test]
+    fn tuples_in_signatures_are_found_over_several_lines() {
+        let text =
+            "fn a(\n    (b, c): (u8, u8),\n    d: (u8, u8),\n) {}\nfn e(&(f, g): &(u8, u8)) {}\n";
+        let all = found(text);
+        assert_eq!(all.iter().map(|one| one.1).collect::<Vec<_>>(), [1, 5]);
+        assert_eq!(all[0].2, "fn a takes (b, c): (u8, u8)");
+    }
+
+    #[test]
+    fn a_function_with_three_named_closures_is_found() {
+        let closures = "    let a = |x| x;\n    let b = move |x| x;\n    let c = |x| x;\n";
+        let rules = |text: String| found(&text).into_iter().map(|one| one.0).collect::<Vec<_>>();
+        let named = [Rule::NamedClosure; 4];
+        let all = rules(format!("fn f() {{\n{closures}}}\n"));
+        assert_eq!(all, [&named[1..], &[Rule::NamedClosures]].concat());
+        let two = closures.split_inclusive('\n').take(2).collect::<String>();
+        assert_eq!(rules(format!("fn f() {{\n{two}}}\nfn g() {{\n{two}}}\n")), named);
+        assert!(found(&format!("#[cfg(test)]\nfn f() {{\n{closures}}}\n")).is_empty());
+    }
+
+    #[test]
+    fn a_match_that_hides_conditions_is_found() {
+        let text = "fn f() {\n    match () {\n        () if a => {}\n    }\n    match b {\n        \
+            true => c,\n        false => d,\n    }\n}\n";
+        assert_eq!(found(text).iter().map(|one| one.1).collect::<Vec<_>>(), [2, 6]);
+    }
+}
