@@ -95,8 +95,9 @@ impl Shape {
     /// What a transaction may ask after `done` reads and writes, of the first `keys` keys.
     pub fn asked_after(self, done: usize, keys: u8) -> impl Iterator<Item = Operation> {
         let keys = if done < usize::from(self.operations) { keys } else { 0 };
-        let of = |key| [Operation::Read(key), Operation::Write(key)];
-        (0..keys).flat_map(of).chain((done > 0).then_some(Operation::Commit))
+        (0..keys)
+            .flat_map(|key| [Operation::Read(key), Operation::Write(key)])
+            .chain((done > 0).then_some(Operation::Commit))
     }
 
     /// How many there are.

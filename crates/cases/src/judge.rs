@@ -32,13 +32,18 @@ pub fn judge(case: &Case, steps: &[Played], end: &StepAnswer) -> CaseOutcome {
         return CaseOutcome::Unknown(text);
     }
     let answer = |name: &str| {
-        let called = |one: &&Played| case.steps[one.place].name.as_deref() == Some(name);
-        let named = || steps.iter().find(called).map(|one| &one.told.answer);
+        let named = || {
+            steps
+                .iter()
+                .find(|one| case.steps[one.place].name.as_deref() == Some(name))
+                .map(|one| &one.told.answer)
+        };
         if name == END { Some(end) } else { named() }
     };
-    let committed = |one: &&Played| case.steps[one.place].action == Action::Commit;
-    let all_committed =
-        steps.iter().filter(committed).all(|one| matches!(one.told.answer, StepAnswer::Changed(_)));
+    let all_committed = steps
+        .iter()
+        .filter(|one| case.steps[one.place].action == Action::Commit)
+        .all(|one| matches!(one.told.answer, StepAnswer::Changed(_)));
     if all_committed && case.occurs.holds(answer) {
         return CaseOutcome::Occurs;
     }

@@ -209,8 +209,9 @@ impl Story {
     }
 
     fn named(&self, name: Line<'_>) -> Result<String> {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        if name.text.is_empty() || !name.text.chars().all(is_word) {
+        if name.text.is_empty()
+            || !name.text.chars().all(|c: char| c.is_ascii_alphanumeric() || c == '-')
+        {
             return Err(name.error("the name of an answer has letters, digits and hyphens"));
         }
         if name.text == END {
@@ -226,8 +227,9 @@ impl Story {
         let at_end = |message: String| CaseError { line: lines, column: 1, message };
         let head = |wanted: &str| {
             let found = self.head.iter().find(|(key, _)| *key == wanted);
-            let missing = || at_end(format!("there is no line `{wanted}: …`"));
-            found.map(|(_, value)| value.clone()).ok_or_else(missing)
+            found
+                .map(|(_, value)| value.clone())
+                .ok_or_else(|| at_end(format!("there is no line `{wanted}: …`")))
         };
         let (occurs, names) =
             self.occurs.as_ref().ok_or_else(|| at_end("there is no line `occurs: …`".into()))?;

@@ -75,8 +75,7 @@ fn orders(count: u8) -> Vec<Vec<u8>> {
     let mut all = vec![Vec::new()];
     for next in 0..count {
         let with = |order: &Vec<u8>| -> Vec<Vec<u8>> {
-            let insert = |at: usize| [&order[..at], &[next], &order[at..]].concat();
-            (0..=order.len()).map(insert).collect()
+            (0..=order.len()).map(|at| [&order[..at], &[next], &order[at..]].concat()).collect()
         };
         all = all.iter().flat_map(with).collect();
     }

@@ -129,8 +129,9 @@ thread_local! {
 
 impl Default for Meter {
     fn default() -> Meter {
-        let stripe = |_| Stripe(array::from_fn(|_| AtomicU64::new(0)));
-        Meter { stripes: (0..STRIPES).map(stripe).collect() }
+        Meter {
+            stripes: (0..STRIPES).map(|_| Stripe(array::from_fn(|_| AtomicU64::new(0)))).collect(),
+        }
     }
 }
 

@@ -348,8 +348,10 @@ impl Table {
         let mut from = Some(Key::default());
         while let Some(at) = from {
             from = self.rows.read_on(at.bytes(), None, |_, chain, _| {
-                let bytes = |version: &Version| version.row.as_ref().map_or(0, |row| row.len());
-                versions += chain.all().map(bytes).sum::<usize>();
+                versions += chain
+                    .all()
+                    .map(|version| version.row.as_ref().map_or(0, |row| row.len()))
+                    .sum::<usize>();
                 versions += (chain.all().count() - 1) * size_of::<Version>();
                 std::ops::ControlFlow::Continue(())
             });

@@ -27,8 +27,11 @@ pub fn is_over(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
 /// The pairs with base that go on; where base has ended nothing is judged on the way.
 fn left(run: &Run) -> Vec<Pairing> {
     let has_ended = |arm: ArmIndex| run.ended.iter().any(|ended| ended.arm == arm);
-    let goes_on = |pairing: &Pairing| !has_ended(pairing.base) && !has_ended(pairing.test);
-    run.plan.against_base().into_iter().filter(goes_on).collect()
+    run.plan
+        .against_base()
+        .into_iter()
+        .filter(|pairing| !has_ended(pairing.base) && !has_ended(pairing.test))
+        .collect()
 }
 
 fn is_over_between(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
@@ -82,8 +85,7 @@ pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
 fn finds(values: &Values, sequence: &Sequence, alpha: f64, power: f64) -> f64 {
     let sd = stats::paired(&values.logs, stats::SHOWN_CONFIDENCE).map(|of| of.sd_log);
     let starts = values.logs.len() as u32;
-    let found = |sd| sequence.detectable(sd, values.known_sd, starts, alpha, power);
-    sd.map_or(f64::INFINITY, found)
+    sd.map_or(f64::INFINITY, |sd| sequence.detectable(sd, values.known_sd, starts, alpha, power))
 }
 
 #[cfg(test)]

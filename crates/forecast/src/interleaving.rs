@@ -42,8 +42,8 @@ fn can_take_turns(arm: &ArmSpec) -> bool {
     match &arm.target {
         Target::Sqlite(_) | Target::Mock(_) => true,
         Target::Release(release) => {
-            let has_budget = |setting: &Setting| matches!(setting, Setting::Cpus(_));
-            arm.begin.cache == Cache::Warm && !release.settings.iter().any(has_budget)
+            arm.begin.cache == Cache::Warm
+                && !release.settings.iter().any(|setting| matches!(setting, Setting::Cpus(_)))
         }
         Target::Url(_) | Target::Rocksdb(_) | Target::Engine(_) => false,
     }

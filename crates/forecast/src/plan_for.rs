@@ -228,12 +228,13 @@ fn parts_usual(
         (Numbers::Given, _) => Parts { pairs, count: plan.pairs.div_ceil(pairs) },
         (Numbers::Usual, None) => Parts { pairs, count: usual * LENGTHS },
         (Numbers::Usual, Some(seconds)) => {
-            let fits = |pairs: u32| fitting(plan, forecasts, seconds, pairs);
             let told = match wish.end {
                 End::Decided => Sequence::STARTS_MAX,
                 End::Planned => u32::MAX,
             };
-            parts_in_time(has_starts(plan).then_some(pairs), told, fits)
+            parts_in_time(has_starts(plan).then_some(pairs), told, |pairs| {
+                fitting(plan, forecasts, seconds, pairs)
+            })
         }
     }
 }
@@ -273,8 +274,11 @@ fn parts_for(
         let in_time = best.as_ref().map_or(String::new(), |(found, _)| {
             format!("; in {} it finds {}", minutes(limit.as_secs_f64()), percent(*found))
         });
-        let part_s = |forecast: &CellForecast| forecast.price_of_part(plan, amount.pairs);
-        let needed_s = f64::from(amount.starts) * forecasts.iter().map(part_s).sum::<f64>();
+        let needed_s = f64::from(amount.starts)
+            * forecasts
+                .iter()
+                .map(|forecast| forecast.price_of_part(plan, amount.pairs))
+                .sum::<f64>();
         note = Some(format!(
             "cannot find {} in {} on this host: needs about {}{in_time}",
             percent(effect),
@@ -367,8 +371,9 @@ fn best_in(
 
 /// Pairs of a plan in a start that are worth a try: a block of each cell at least.
 fn tried(forecasts: &[CellForecast], own: impl Iterator<Item = u32>) -> BTreeSet<u32> {
-    let of_cell = |forecast: &CellForecast| stats::PAIRS_TRIED.map(|pairs| forecast.planned(pairs));
-    let usual = forecasts.iter().flat_map(of_cell);
+    let usual = forecasts
+        .iter()
+        .flat_map(|forecast| stats::PAIRS_TRIED.map(|pairs| forecast.planned(pairs)));
     let block = forecasts.iter().map(|forecast| forecast.planned(2)).max().unwrap_or(0);
     usual.chain(own).filter(|pairs| *pairs >= block).collect()
 }

@@ -69,8 +69,10 @@ impl Remaining {
         let has_ended =
             |arm: ArmIndex| run.is_some_and(|run| run.ended.iter().any(|ended| ended.arm == arm));
         let arms: Vec<ArmIndex> = plan.indices().filter(|arm| !has_ended(*arm)).collect();
-        let of_arms = |run| arms.iter().flat_map(move |arm| Run::rounds_of(run, *arm));
-        for round in run.into_iter().flat_map(of_arms) {
+        for round in run
+            .into_iter()
+            .flat_map(|run| arms.iter().flat_map(move |arm| Run::rounds_of(run, *arm)))
+        {
             let window = Pace::of_round(plan, round).window;
             let seen = left.cells.entry(round.key.cell.clone());
             let was_cut = round.readings.get(WINDOW_NS).is_some();

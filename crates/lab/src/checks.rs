@@ -54,8 +54,9 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
 /// Models live in a time of their own.
 fn check_mocks(plan: &Plan) -> Result<(), LabError> {
     let base = &plan.arms.base;
-    let is_other = |arm: &&ArmSpec| arm.is_mock() != base.is_mock();
-    let Some(test) = plan.specs().into_iter().map(|(_, arm)| arm).find(is_other) else {
+    let Some(test) =
+        plan.specs().into_iter().map(|(_, arm)| arm).find(|arm| arm.is_mock() != base.is_mock())
+    else {
         return Ok(());
     };
     Err(LabError::Loads(format!(

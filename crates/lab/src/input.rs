@@ -41,9 +41,12 @@ pub fn open(path: &Path) -> io::Result<File> {
 
 fn is_handed_over(path: &Path) -> bool {
     let Some(path) = path.to_str() else { return false };
-    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     BY_NAME.contains(&path)
-        || BY_NUMBER.iter().any(|known| path.strip_prefix(known).is_some_and(is_number))
+        || BY_NUMBER.iter().any(|known| {
+            path.strip_prefix(known).is_some_and(|rest| {
+                !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
+            })
+        })
 }
 
 /// What is in a file of at most `most` bytes.

@@ -105,8 +105,8 @@ fn sharded(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
 
 fn placed(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
     let all = dbdyno_sandbox::processors();
-    let wants = |&clients: &u32| Some((clients, wanted(plan, clients, &all)?));
-    let (count, placement) = plan.clients.iter().find_map(wants)?;
+    let (count, placement) =
+        plan.clients.iter().find_map(|&clients| Some((clients, wanted(plan, clients, &all)?)))?;
     let clients = if count == 1 { "1 client".to_owned() } else { format!("{count} clients") };
     let (code, text) = if !can_be_placed(stations) {
         let text = format!(

@@ -137,8 +137,9 @@ impl Recording {
 /// A file that cannot be read, or is damaged.
 pub fn imported(file: &Path, process: Option<&str>) -> Result<Option<Stacks>, String> {
     let shown = file.display();
-    let unreadable = |error| format!("{shown}: {error}; name the file of a profile");
-    if !perf::is_perf_data(file).map_err(unreadable)? {
+    if !perf::is_perf_data(file)
+        .map_err(|error| format!("{shown}: {error}; name the file of a profile"))?
+    {
         return Ok(None);
     }
     let all = perf::stacks(file, &[Window::whole(process.map(str::to_owned))], Kind::Samples)?;
@@ -199,8 +200,13 @@ fn by_start(rounds: &[Taken], stacks: Vec<Stacks>) -> Vec<Sampled> {
     for (round, stacks) in rounds.iter().zip(stacks) {
         let (arm, start) = (round.arm, round.start);
         let stacks_before = Stacks::default;
-        let empty = || Sampled { arm, start, operations: 0.0, wall_ns: 0, stacks: stacks_before() };
-        let of_start = found.entry((arm, start)).or_insert_with(empty);
+        let of_start = found.entry((arm, start)).or_insert_with(|| Sampled {
+            arm,
+            start,
+            operations: 0.0,
+            wall_ns: 0,
+            stacks: stacks_before(),
+        });
         of_start.operations += round.operations;
         let (from_ns, until_ns) = round.window.unix_ns;
         of_start.wall_ns += until_ns - from_ns;

@@ -76,8 +76,10 @@ pub(crate) fn search(
 
 /// The path of a search in words: `base, point-query at 16 clients: 8000 ✗ 3900 ✓ … found 5400/s`.
 pub(crate) fn told(search: &RoundKey, arm: ArmIndex, path: &[Step]) -> String {
-    let mark = |step: &Step| format!("{:.0} {}", step.rate, if step.held { "✓" } else { "✗" });
-    let steps: Vec<String> = path.iter().map(mark).collect();
+    let steps: Vec<String> = path
+        .iter()
+        .map(|step| format!("{:.0} {}", step.rate, if step.held { "✓" } else { "✗" }))
+        .collect();
     let held = path.iter().filter(|step| step.held).map(|step| step.rate);
     let found = match held.reduce(f64::max) {
         Some(rate) => format!("found {rate:.0}/s"),

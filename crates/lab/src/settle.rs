@@ -134,8 +134,8 @@ impl Settler {
         let station = &all.stations[arm];
         let is_ours = station.is_ours();
         let Onlooker { client, names } = Onlooker::open(&station.connector)?;
-        let named = |word: &String| names.of_word(word);
-        let tables: Result<Vec<TableName>, _> = all.tables[arm].iter().map(named).collect();
+        let tables: Result<Vec<TableName>, _> =
+            all.tables[arm].iter().map(|word| names.of_word(word)).collect();
         let tables = tables.map_err(|error| LoadError::Unfit(error.to_string()))?;
         let mut settler = Settler {
             arm,
@@ -524,8 +524,10 @@ fn unpurged(client: &mut dyn Client) -> Result<Vec<Gauge>, WireError> {
     let rows = client.query("SHOW STATUS")?.rows;
     let row = rows.iter().find(|row| row[0].as_deref() == Some("unpurged_transactions"));
     let value = row.and_then(|row| row[1].as_deref()?.parse().ok());
-    let gauge = |value| Gauge { name: "transactions to purge", value, most: 0 };
-    Ok(value.map(gauge).into_iter().collect())
+    Ok(value
+        .map(|value| Gauge { name: "transactions to purge", value, most: 0 })
+        .into_iter()
+        .collect())
 }
 
 /// A single number; `None` where we may not ask.

@@ -456,13 +456,16 @@ impl<'a, 'b> Stages<'a, 'b> {
             }
             None => self.pace(cell, &drivers)?,
         };
-        let left = |block: &Block| (next_pair..pace.pairs).contains(&block.pair);
         let mut drivers = self.cool(cell, drivers)?;
         let again = if sequential::has_starts(plan) { plan.start_again_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
         let cut = self.cut(cell, &drivers, pace.window);
         self.course.cell_is_ready();
-        for block in plan.blocks(cell).into_iter().filter(left) {
+        for block in plan
+            .blocks(cell)
+            .into_iter()
+            .filter(|block| (next_pair..pace.pairs).contains(&block.pair))
+        {
             let pair = block.pair;
             if pair > next_pair {
                 if ending::may_end_before(plan, pair, pace.pairs) && self.ending.ends(cell)? {

@@ -95,8 +95,7 @@ impl Books {
             _ => clients.clamp(1, BOOKS_MOST),
         };
         let slots = (window.as_nanos() / SLOT.as_nanos()) as usize;
-        let book = |_| Arc::new(Book::new(filing, times, slots));
-        Books { books: (0..count).map(book).collect() }
+        Books { books: (0..count).map(|_| Arc::new(Book::new(filing, times, slots))).collect() }
     }
 
     /// The book of a client; `None` where all events are of one kind.
@@ -111,8 +110,7 @@ impl Books {
         match filing {
             Filing::Whole => Vec::new(),
             Filing::Events(classes) => {
-                let class = |(kind, name): (usize, &String)| self.of_events(kind, name);
-                classes.iter().enumerate().map(class).collect()
+                classes.iter().enumerate().map(|(kind, name)| self.of_events(kind, name)).collect()
             }
             Filing::Statements { classes, per_event } => {
                 let kinds = self.kinds(events, series, per_event);

@@ -117,8 +117,10 @@ impl Catalogue {
         if names.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let literal = |name: &Identifier| Literal::new(name.name(), self.dialect()).to_string();
-        let list: Vec<String> = names.iter().map(literal).collect();
+        let list: Vec<String> = names
+            .iter()
+            .map(|name| Literal::new(name.name(), self.dialect()).to_string())
+            .collect();
         let list = list.join(", ");
         let rows = match &self.kind {
             Kind::Mysql(_) => self.client.query(&format!(

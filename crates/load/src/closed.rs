@@ -67,8 +67,11 @@ pub fn run_threads(
         sessions.iter_mut().for_each(|session| session.record_on(recording));
     }
     let books = Books::new(spec.load.filing(), Times::Service, spec.window, sessions.len());
-    let part = |(client, session)| (session, books.of(client));
-    let mut parts: Vec<_> = sessions.into_iter().enumerate().map(part).collect();
+    let mut parts: Vec<_> = sessions
+        .into_iter()
+        .enumerate()
+        .map(|(client, session)| (session, books.of(client)))
+        .collect();
     let measured =
         conduct(spec, &mut parts, &books, observe, |(session, book), window, failed| {
             drive(session, book.take(), spec, window, failed)

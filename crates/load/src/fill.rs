@@ -164,8 +164,10 @@ fn first_that_is_there(
         let own = identifiers(&catalogue, names)?;
         let found = catalogue.occupants(&own)?;
         catalogue.close();
-        let is_there = |name: &&Identifier| found.contains_key(name.name());
-        return Ok(own.iter().find(is_there).map(|name| name.name().to_owned()));
+        return Ok(own
+            .iter()
+            .find(|name| found.contains_key(name.name()))
+            .map(|name| name.name().to_owned()));
     }
     let mut client = connector.connect()?;
     for name in names {

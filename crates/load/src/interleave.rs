@@ -126,8 +126,9 @@ fn sum(
 ) -> Result<Arms<Measured>, (ArmIndex, LoadError)> {
     // What stopped one arm has interrupted the others.
     let is_cause = |arm: &ArmIndex| {
-        let is_cause = |error: &LoadError| !matches!(error, LoadError::Interrupted);
-        done[*arm].iter().any(|done| done.as_ref().is_err_and(is_cause))
+        done[*arm]
+            .iter()
+            .any(|done| done.as_ref().is_err_and(|error| !matches!(error, LoadError::Interrupted)))
     };
     let cause = specs.indices().into_iter().find(is_cause);
     let mut sum = |arm: ArmIndex| {

@@ -86,8 +86,7 @@ impl Recording {
     /// The same with about so many bytes of room for each client.
     #[must_use]
     pub fn with_room(clients: u32, room: usize) -> Recording {
-        let tape = |_| Arc::new(Tape::new(room / WORD));
-        let tapes = (0..=clients).map(tape).collect();
+        let tapes = (0..=clients).map(|_| Arc::new(Tape::new(room / WORD))).collect();
         let (origin, done) = (now(), Mutex::new(Vec::new()));
         Recording { clients, when_full: WhenFull::End, origin, tapes, done }
     }

@@ -50,8 +50,10 @@ impl RoundSpec<'_> {
     /// What a client rests before its first event: clients that think do not all begin at once, but
     /// as if they had been at it for long.
     pub(crate) fn first_rest(&self, client: u32) -> Duration {
-        let rest = |Thinking { think, seed }| think.first_ns(seed, client, self.clients);
-        Duration::from_nanos(self.think.map_or(0, rest))
+        Duration::from_nanos(
+            self.think
+                .map_or(0, |Thinking { think, seed }| think.first_ns(seed, client, self.clients)),
+        )
     }
 }
 

@@ -215,8 +215,8 @@ impl<'a> Shard<'a> {
                 }
             }
         }
-        let usage = |open: ThreadUsage| ThreadUsage::now().since(open);
-        self.tally.usage = self.usage_at_open.map(usage).unwrap_or_default();
+        self.tally.usage =
+            self.usage_at_open.map(|open| ThreadUsage::now().since(open)).unwrap_or_default();
         Ok(std::mem::replace(&mut self.tally, Tally::new(self.spec.window, None)))
     }
 

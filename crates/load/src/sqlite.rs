@@ -181,8 +181,11 @@ impl Client for SqliteClient {
         let mut kept = Vec::new();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(refused)? {
-            let value = |column| row.get_ref(column).map(shown).map_err(refused);
-            kept.push((0..columns.len()).map(value).collect::<Result<_, _>>()?);
+            kept.push(
+                (0..columns.len())
+                    .map(|column| row.get_ref(column).map(shown).map_err(refused))
+                    .collect::<Result<_, _>>()?,
+            );
         }
         drop(rows);
         drop(statement);

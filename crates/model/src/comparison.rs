@@ -378,9 +378,8 @@ impl Gate {
     /// Judges a cell. Nothing rests on a rate where a warning blocks the verdict, nor where rates
     /// are given and response times are what is measured.
     pub fn judge_cell(self, cell: &CellComparison) -> GateOutcome {
-        let blocks = |warning: &Warning| warning.severity == Severity::Blocks;
         let is_given = matches!(cell.measure, Measure::Response { .. });
-        if is_given || cell.warnings.iter().any(blocks) {
+        if is_given || cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks) {
             return GateOutcome::CannotTell;
         }
         self.judge(cell.rqps)

@@ -424,8 +424,9 @@ fn shards(text: &str) -> Result<u32, String> {
 }
 
 fn wait(text: &str) -> Result<Duration, String> {
-    let takes = |_| "a time from 1ms to a day, such as 50s or 200ms".to_owned();
-    time_ns(text).map(Duration::from_nanos).map_err(takes)
+    time_ns(text)
+        .map(Duration::from_nanos)
+        .map_err(|_| "a time from 1ms to a day, such as 50s or 200ms".to_owned())
 }
 
 fn wait_text(wait: Duration) -> String {

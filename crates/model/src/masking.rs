@@ -173,8 +173,9 @@ pub fn mask_message(message: &str) -> String {
         let sign = ["=", "%3D", "%3d", ":"].into_iter().find(|sign| behind.starts_with(*sign));
         let Some(sign) = sign.filter(|_| is_secret_name(word)) else { continue };
         let value = rest + sign.len();
-        let ends = |c: char| ends(c) || matches!(c, '&' | ';' | '#');
-        let length = message[value..].find(ends).unwrap_or(message.len() - value);
+        let length = message[value..]
+            .find(|c: char| ends(c) || matches!(c, '&' | ';' | '#'))
+            .unwrap_or(message.len() - value);
         spans.push(value..value + length);
         rest = value + length;
     }

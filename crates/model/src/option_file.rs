@@ -160,8 +160,8 @@ fn quoted(text: &str, quote: char) -> Option<&str> {
 
 /// Whether an option can be called so.
 pub fn is_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
-    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain)
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c: char| c.is_ascii_alphanumeric() || "_.".contains(c))
 }
 
 #[cfg(test)]

@@ -203,8 +203,7 @@ impl Plan {
 
     /// The cells of one load.
     pub fn cells_of(&self, label: &str) -> Vec<Cell> {
-        let cell = |&clients: &u32| Cell { load: label.to_owned(), clients };
-        self.clients.iter().map(cell).collect()
+        self.clients.iter().map(|&clients| Cell { load: label.to_owned(), clients }).collect()
     }
 
     /// The rounds of one cell of two arms in the order of measuring. A pure function of plan and

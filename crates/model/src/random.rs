@@ -43,8 +43,11 @@ impl Prefix {
     /// As [`stream`], for the key that begins so and goes on with `rest`.
     #[inline]
     pub fn stream(self, rest: &[u64]) -> Stream {
-        let step = |state: u64, &part: &u64| mix(state.wrapping_add(GOLDEN_GAMMA) ^ part);
-        Stream { state: rest.iter().fold(self.state, step) }
+        Stream {
+            state: rest
+                .iter()
+                .fold(self.state, |state, &part| mix(state.wrapping_add(GOLDEN_GAMMA) ^ part)),
+        }
     }
 }
 

@@ -109,8 +109,9 @@ impl RocksOptions {
             }
             "cache" => {
                 let size = whole_mb(value).filter(|mb| (1..=CACHE_MOST_MB).contains(mb));
-                let takes = || takes("a whole number with M, G or T, for example 64M");
-                self.cache_mb = Some(size.ok_or_else(takes)?);
+                self.cache_mb = Some(
+                    size.ok_or_else(|| takes("a whole number with M, G or T, for example 64M"))?,
+                );
             }
             "direct" => self.direct = Some(switch()?),
             "compression" => {
@@ -126,8 +127,10 @@ impl RocksOptions {
             }
             _ => {
                 let plain = |text: &str, besides: &str| {
-                    let is_plain = |c: char| c.is_ascii_alphanumeric() || besides.contains(c);
-                    !text.is_empty() && text.chars().all(is_plain)
+                    !text.is_empty()
+                        && text
+                            .chars()
+                            .all(|c: char| c.is_ascii_alphanumeric() || besides.contains(c))
                 };
                 if !plain(name, "_") || !plain(value, "_.:-") {
                     let words = WORDS.join(", ");

@@ -163,8 +163,9 @@ impl Run {
             round
         };
         for base in self.rounds_of(pairing.base) {
-            let is_earlier = |round: &&Round| round.started_unix_ms < base.started_unix_ms;
-            while let Some(round) = test.next_if(is_earlier) {
+            while let Some(round) =
+                test.next_if(|round| round.started_unix_ms < base.started_unix_ms)
+            {
                 rounds.push(of_side(round, Arm::Test));
             }
             rounds.push(of_side(base, Arm::Base));

@@ -154,8 +154,10 @@ impl FactSource {
 impl ServerFact {
     /// Where it stands in a release, if it is there.
     pub fn place(&self, product: Product, release: u32) -> Option<FactPlace> {
-        let is_place = |source: &&FactSource| source.is_for(product, release);
-        self.sources.iter().find(is_place).map(|source| source.place)
+        self.sources
+            .iter()
+            .find(|source| source.is_for(product, release))
+            .map(|source| source.place)
     }
 
     /// A value of it with its unit, to three digits: `101 rows an operation`.

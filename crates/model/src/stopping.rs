@@ -113,8 +113,10 @@ impl FromStr for Stopping {
                 Ok(Stopping::Decided { pairs: number(pairs)?, horizon: number(horizon)? })
             }
             ["extended", pairs, judged] => {
-                let starts = |text: &str| text.parse().map_err(|_| wrong());
-                let judged = judged.split(',').map(starts).collect::<Result<_, _>>()?;
+                let judged = judged
+                    .split(',')
+                    .map(|text| text.parse().map_err(|_| wrong()))
+                    .collect::<Result<_, _>>()?;
                 Ok(Stopping::Extended { pairs: number(pairs)?, judged })
             }
             ["detect", pairs, horizon, effect, power] => Ok(Stopping::Detect {

@@ -198,8 +198,11 @@ impl Tree {
                 }
             }
         }
-        let threads = |one: &Process| one.switches.as_ref().map_or(0, BTreeMap::len);
-        let known: usize = earlier.processes.values().map(threads).sum();
+        let known: usize = earlier
+            .processes
+            .values()
+            .map(|one| one.switches.as_ref().map_or(0, BTreeMap::len))
+            .sum();
         Some((switches, (known as u64).saturating_sub(met)))
     }
 }

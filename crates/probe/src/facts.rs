@@ -114,8 +114,11 @@ impl Facts<'_> {
         self.file("host.cpu.smt", &format!("{cpus}/smt/control"));
         self.file("host.cpu.boost", &format!("{cpus}/cpufreq/boost"));
         self.file("host.cpu.no_turbo", &format!("{cpus}/intel_pstate/no_turbo"));
-        let governor = |cpu: &String| self.read(&format!("{cpus}/{cpu}/cpufreq/scaling_governor"));
-        let mut governors: Vec<String> = self.names(cpus).iter().filter_map(governor).collect();
+        let mut governors: Vec<String> = self
+            .names(cpus)
+            .iter()
+            .filter_map(|cpu| self.read(&format!("{cpus}/{cpu}/cpufreq/scaling_governor")))
+            .collect();
         governors.sort();
         governors.dedup();
         self.set("host.cpu.governor", governors.join(", "));

@@ -138,9 +138,10 @@ fn allocator(maps: &str) -> Option<String> {
     let files = || maps.lines().filter_map(|line| line.rsplit('/').next());
     let replaced = files().find(|file| ALLOCATORS.iter().any(|name| file.starts_with(name)));
     let own = || {
-        let is_libc = |file: &&str| file.starts_with("libc.so") || file.starts_with("libc-2");
-        let is_musl = |file: &&str| file.starts_with("ld-musl");
-        files().find(is_libc).map(|_| "glibc").or_else(|| files().find(is_musl).map(|_| "musl"))
+        files()
+            .find(|file| file.starts_with("libc.so") || file.starts_with("libc-2"))
+            .map(|_| "glibc")
+            .or_else(|| files().find(|file| file.starts_with("ld-musl")).map(|_| "musl"))
     };
     replaced.or_else(own).map(str::to_owned)
 }

@@ -38,8 +38,8 @@ impl Tests {
     /// The fewest tests; `None` if there are more than `most` states.
     #[must_use]
     pub fn of(protocol: &Single, most: usize) -> Option<Tests> {
-        let on = |_, _: &_| ControlFlow::Continue(());
-        let graph = Graph::explore(protocol, most, Keep::Transitions, on);
+        let graph =
+            Graph::explore(protocol, most, Keep::Transitions, |_, _| ControlFlow::Continue(()));
         if !graph.is_complete {
             return None;
         }

@@ -53,8 +53,10 @@ pub(crate) fn allows(level: Level, all: &[Footprint]) -> bool {
 pub(crate) fn allows_versions(level: Level, all: &[Footprint], versions: &[Line; MOST]) -> bool {
     let agrees = |order: &[u8]| {
         versions.iter().all(|writers| {
-            let of = |who: usize| order.iter().position(|one| usize::from(*one) == who);
-            writers.iter().map(of).is_sorted()
+            writers
+                .iter()
+                .map(|who| order.iter().position(|one| usize::from(*one) == who))
+                .is_sorted()
         })
     };
     orders(all.len()).iter().any(|order| {

@@ -161,8 +161,9 @@ pub struct Outcome {
 impl Outcome {
     /// Adds what a transaction did that was rolled back, if that is to be seen in what others read.
     pub(crate) fn add_rolled_back(&mut self, who: usize, ops: Ops) {
-        let reads = |did: Did| matches!(did, Did::Read(_, of) if of.writer() == Some(who));
-        let is_seen = self.ops.iter().any(|other| other.iter().any(reads));
+        let is_seen = self.ops.iter().any(|other| {
+            other.iter().any(|did| matches!(did, Did::Read(_, of) if of.writer() == Some(who)))
+        });
         if is_seen {
             self.ops[who] = ops;
             self.rolled_back[who] = true;

@@ -271,9 +271,9 @@ impl Flow {
     fn bound(&self) -> u64 {
         let level = self.distances();
         let is_behind = |node: u32| level[node as usize] != FAR;
-        let crosses = |edge: &&(u32, u32)| !is_behind(edge.0) && is_behind(edge.1);
         debug_assert!(self.edges.iter().all(|edge| !is_behind(edge.0) || is_behind(edge.1)));
-        self.edges[..self.own].iter().filter(crosses).count() as u64
+        self.edges[..self.own].iter().filter(|edge| !is_behind(edge.0) && is_behind(edge.1)).count()
+            as u64
     }
 
     /// The flow as ways.

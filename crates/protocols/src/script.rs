@@ -79,8 +79,8 @@ impl Playing {
         let mut choices = Vec::new();
         loop {
             protocol.actions(&self.state, &mut choices);
-            let is_victim = |action: &Action| matches!(action, Action::Victim(_));
-            let has_circle = choices.first().is_some_and(is_victim);
+            let has_circle =
+                choices.first().is_some_and(|action| matches!(action, Action::Victim(_)));
             self.note(script, has_circle);
             if has_circle {
                 for victim in choices.iter().rev() {
@@ -92,8 +92,9 @@ impl Playing {
                 return;
             }
             choices.clear();
-            let can = |who: &usize| self.sent[*who].is_none() && !self.later[*who].is_empty();
-            if let Some(who) = (0..MOST).find(can) {
+            if let Some(who) =
+                (0..MOST).find(|who| self.sent[*who].is_none() && !self.later[*who].is_empty())
+            {
                 self.send(protocol, script, who);
             } else if let Some((who, _)) = script.steps.get(self.at) {
                 self.later[usize::from(*who)].push_back(self.at);

@@ -404,8 +404,14 @@ impl Transactional for Sharded {
                 ("did", Fact::texts(one.ops.iter().map(|did| did.to_string()))),
             ];
             let views = keys().filter(|key| one.view[usize::from(*key)] != NONE);
-            let view = |key: u8| (key_name(key), time(one.view[usize::from(key)] - 1));
-            fields.push(("reads_at", Fact::Map(views.map(view).collect())));
+            fields.push((
+                "reads_at",
+                Fact::Map(
+                    views
+                        .map(|key| (key_name(key), time(one.view[usize::from(key)] - 1)))
+                        .collect(),
+                ),
+            ));
             if one.commit != NONE {
                 fields.push(("commits_at", time(one.commit)));
             }

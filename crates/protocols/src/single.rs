@@ -109,8 +109,7 @@ impl State {
     /// Whether nobody waits and nobody was rolled back.
     #[must_use]
     pub(crate) fn is_smooth(&self) -> bool {
-        let is_gone = |one: &Running| one.phase == Phase::RolledBack;
-        self.waiting.is_empty() && !self.txns.iter().any(is_gone)
+        self.waiting.is_empty() && !self.txns.iter().any(|one| one.phase == Phase::RolledBack)
     }
 }
 
@@ -379,8 +378,7 @@ impl Single {
     /// What came of it, if nobody is in the midst of a transaction.
     #[must_use]
     pub fn outcome(&self, state: &State) -> Option<Outcome> {
-        let is_over = |one: &Running| !matches!(one.phase, Phase::Open | Phase::Waits(_));
-        if !state.txns.iter().all(is_over) {
+        if !state.txns.iter().all(|one| !matches!(one.phase, Phase::Open | Phase::Waits(_))) {
             return None;
         }
         let mut outcome = Outcome::default();
@@ -429,8 +427,11 @@ impl Single {
             (key_name(key), Fact::texts(held))
         };
         let versions = |key: u8| {
-            let wrote = |who: &usize| state.txns[*who].ops.last_write(key).is_some();
-            let newer = state.committed.iter().filter(wrote).map(name);
+            let newer = state
+                .committed
+                .iter()
+                .filter(|who| state.txns[*who].ops.last_write(key).is_some())
+                .map(name);
             let all = std::iter::once("initial".to_owned()).chain(newer);
             (key_name(key), Fact::texts(all))
         };

@@ -88,12 +88,14 @@ fn sbtest_spec() -> TableSpec {
 /// The numbers of the key, the other numbers, the texts.
 fn spec(table: Table) -> TableSpec {
     let numbers = table.key + table.numbers;
-    let number = |place| Column::required(&format!("number{place}"), Kind::BIGINT);
     let text = |(place, &most): (usize, &usize)| {
         Column::required(&format!("text{place}"), Kind::Text { most: most as u32 })
     };
     let texts = table.texts.iter().enumerate().map(text);
-    let columns = (0..numbers).map(number).chain(texts).collect();
+    let columns = (0..numbers)
+        .map(|place| Column::required(&format!("number{place}"), Kind::BIGINT))
+        .chain(texts)
+        .collect();
     let index = (table == CUSTOMER).then(|| IndexSpec::repeated("second", &[0, 1, numbers]));
     let indexes = index.into_iter().collect();
     let primary: Vec<usize> = (0..table.key).collect();

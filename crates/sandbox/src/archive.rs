@@ -314,8 +314,10 @@ pub(crate) fn find(dir: &Path, ending: &str) -> Option<PathBuf> {
         if found.is_some() {
             return found.cloned();
         }
-        let is_dir = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|data| data.is_dir());
-        level = paths.into_iter().filter(is_dir).collect();
+        level = paths
+            .into_iter()
+            .filter(|path| fs::symlink_metadata(path).is_ok_and(|data| data.is_dir()))
+            .collect();
     }
     None
 }

@@ -120,9 +120,8 @@ impl Background {
     /// # Errors
     /// [`SandboxError::Unsuitable`] with what a name is made of.
     pub fn check_name(name: &str) -> Result<(), SandboxError> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || ".-@".contains(c);
         let fits = !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.starts_with('.');
-        if fits && name.chars().all(plain) {
+        if fits && name.chars().all(|c: char| c.is_ascii_alphanumeric() || ".-@".contains(c)) {
             return Ok(());
         }
         Err(SandboxError::Unsuitable {

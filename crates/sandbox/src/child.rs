@@ -216,9 +216,8 @@ pub(crate) fn limit(command: &mut Command, seconds: u64, file_bytes: u64) {
 
 /// Makes what `command` starts outlive us: a server in the background.
 pub(crate) fn outlive(command: &mut Command) {
-    let prepare = || nix::sys::prctl::set_pdeathsig(None).map_err(io::Error::from);
     // SAFETY: between fork and exec only prctl is called, which is async-signal-safe.
-    unsafe { command.pre_exec(prepare) };
+    unsafe { command.pre_exec(|| nix::sys::prctl::set_pdeathsig(None).map_err(io::Error::from)) };
 }
 
 /// Gives what `command` starts a view of its own of one file: it finds `hosts` in the place of

@@ -101,8 +101,13 @@ fn my_cnf(path: &Path, product: Product, version: &str) -> Result<Vec<Line>, Str
         };
         return Err(format!("{within}line {}: {what}", entry.line));
     }
-    let line = |OptionLine { entry, file }| Line { name: entry.name, value: entry.value, file };
-    let (lines, there) = (read.lines.into_iter().map(line).collect(), read.groups);
+    let (lines, there) = (
+        read.lines
+            .into_iter()
+            .map(|OptionLine { entry, file }| Line { name: entry.name, value: entry.value, file })
+            .collect(),
+        read.groups,
+    );
     if there.iter().any(|group| is_wanted(group)) {
         return Ok(lines);
     }

@@ -104,12 +104,14 @@ fn registered(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
     let entries = registry::entries(home, line.version, packed, pinning, progress)?;
-    let fits = |entry: &&registry::Entry| catalog::matches(&entry.version, asked);
-    let entry = entries.iter().rev().find(fits).ok_or_else(|| SandboxError::UnknownVersion {
-        product: line.product,
-        asked: asked.to_owned(),
-        available: entries.iter().map(|entry| entry.version.clone()).collect(),
-    })?;
+    let entry =
+        entries.iter().rev().find(|entry| catalog::matches(&entry.version, asked)).ok_or_else(
+            || SandboxError::UnknownVersion {
+                product: line.product,
+                asked: asked.to_owned(),
+                available: entries.iter().map(|entry| entry.version.clone()).collect(),
+            },
+        )?;
     let what = format!("{} {}", line.product.name(), entry.version);
     let needed_mb = 2 * line.download_mb + line.disk_mb + BESIDE_MB;
     space::require(&format!("getting {what}"), home.dir(), needed_mb)?;

@@ -124,8 +124,10 @@ pub(crate) fn root_in(product: Product, unpacked: &Path) -> Option<PathBuf> {
             return Some(root.clone());
         }
         let below = level.iter().flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten());
-        let is_dir = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|data| data.is_dir());
-        level = below.map(|entry| entry.path()).filter(is_dir).collect();
+        level = below
+            .map(|entry| entry.path())
+            .filter(|path| fs::symlink_metadata(path).is_ok_and(|data| data.is_dir()))
+            .collect();
         level.sort();
     }
     None

@@ -90,8 +90,10 @@ pub(crate) fn search_path(tree: &Path, dirs: &[PathBuf]) -> std::ffi::OsString {
 /// Libraries that the machine's loader does not find.
 fn missing(program: &Path, tree: &Path, dirs: &[PathBuf]) -> Result<Vec<String>, SandboxError> {
     let loader = LOADERS.iter().map(Path::new).find(|path| path.is_file());
-    let absent = || SandboxError::MissingTool { tool: LOADERS[0].to_owned() };
-    let mut list = child::foreign(loader.ok_or_else(absent)?, tree);
+    let mut list = child::foreign(
+        loader.ok_or_else(|| SandboxError::MissingTool { tool: LOADERS[0].to_owned() })?,
+        tree,
+    );
     // Unlike its option `--list` this goes on after the first that is not found.
     list.env("LD_TRACE_LOADED_OBJECTS", "1").arg(program);
     if !dirs.is_empty() {

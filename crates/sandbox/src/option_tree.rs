@@ -64,8 +64,8 @@ fn take(
     loop {
         let at = entries.peek().map_or(usize::MAX, |(index, _)| *index);
         if let Some(include) = includes.next_if(|include| include.before <= at) {
-            let wrong = |text: String| tree.wrong(format!("line {}: {text}", include.line));
-            let named = either(path, &include.path).map_err(wrong)?;
+            let named = either(path, &include.path)
+                .map_err(|text| tree.wrong(format!("line {}: {text}", include.line)))?;
             let files = match include.kind {
                 IncludeKind::File => vec![named],
                 IncludeKind::Folder => tree.folder(&named, "cnf", include.line)?,

@@ -151,8 +151,8 @@ impl Options {
                 all.overrule(Told::new("", name, value.clone(), Why::Override));
             }
         }
-        let of_making = |told: &mut Told| making::is_of_initdb(product, &told.name);
-        let made: Vec<Told> = all.told.extract_if(.., of_making).collect();
+        let made: Vec<Told> =
+            all.told.extract_if(.., |told| making::is_of_initdb(product, &told.name)).collect();
         all.made_with.extend(made);
         Ok(all)
     }

@@ -189,8 +189,9 @@ pub(crate) fn unpack(
 
 /// Waits until the file system of `path` is on the disk.
 pub(crate) fn flush(path: &Path) -> Result<(), SandboxError> {
-    let sync = |file: fs::File| nix::unistd::syncfs(file).map_err(io::Error::from);
-    fs::File::open(path).and_then(sync).map_err(SandboxError::io("flush", path))
+    fs::File::open(path)
+        .and_then(|file| nix::unistd::syncfs(file).map_err(io::Error::from))
+        .map_err(SandboxError::io("flush", path))
 }
 
 #[cfg(test)]

@@ -62,8 +62,7 @@ fn owner_lives(dir: &Path) -> bool {
     if Identity::from_line(&text).is_some_and(|owner| owner.lives()) {
         return true;
     }
-    let held = |file: File| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
-    File::open(&path).is_ok_and(held)
+    File::open(&path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
 }
 
 /// Kills the servers that work in `dir` and removes what the system keeps for them outside of it.

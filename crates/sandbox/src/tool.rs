@@ -129,8 +129,8 @@ pub(crate) fn complaint(output: &Output, marks: &[&str]) -> String {
     } else {
         &output.stderr
     });
-    let marked = |line: &&str| marks.iter().any(|mark| line.starts_with(mark));
-    let mut lines: Vec<&str> = text.lines().filter(marked).collect();
+    let mut lines: Vec<&str> =
+        text.lines().filter(|line| marks.iter().any(|mark| line.starts_with(mark))).collect();
     lines.truncate(3);
     if lines.is_empty() {
         lines.extend(text.lines().rfind(|line| !line.trim().is_empty()));

@@ -137,8 +137,11 @@ impl Translation {
             };
             if let Some(at) = self.told.iter().position(ours) {
                 let known = self.told.remove(at);
-                let instead = || (known.assignment(), known.why.clone());
-                told.instead_of = Some(told.instead_of.take().unwrap_or_else(instead));
+                told.instead_of = Some(
+                    told.instead_of
+                        .take()
+                        .unwrap_or_else(|| (known.assignment(), known.why.clone())),
+                );
             }
         }
         self.tell(told);

@@ -63,8 +63,7 @@ pub fn upgrade_path(product: Product, from: &str, to: &str) -> Result<Undone, Sa
         });
     }
     let place = |version: &str| {
-        let is_of = |series: &&str| parts(version, series.split('.').count()) == **series;
-        MYSQL.iter().position(is_of)
+        MYSQL.iter().position(|series| parts(version, series.split('.').count()) == **series)
     };
     let (Some(old), Some(new)) = (place(from), place(to)) else {
         return refuse(format!("known are the steps {}", MYSQL.join(" → ")));

@@ -131,8 +131,9 @@ impl Shared {
 
     fn wait_for_all(&self) {
         let most = self.house.settings.limits.ending;
-        let is_there = |connections: &mut Connections| !connections.open.is_empty();
-        let waited = self.gone.wait_timeout_while(self.connections(), most, is_there);
+        let waited = self.gone.wait_timeout_while(self.connections(), most, |connections| {
+            !connections.open.is_empty()
+        });
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }

@@ -149,8 +149,8 @@ impl Variables {
 
     /// Names and values as lists show them, in order.
     pub(crate) fn shown(&self) -> Vec<(&'static str, String)> {
-        let is_shown = |(_, known): &(usize, &Known)| !known.name.ends_with("()");
-        let numbered = self.known.iter().enumerate().filter(is_shown);
+        let numbered =
+            self.known.iter().enumerate().filter(|(_, known)| !known.name.ends_with("()"));
         let mut all: Vec<_> =
             numbered.map(|(number, known)| (known.name, self.text_of(number).to_owned())).collect();
         all.sort_unstable();

@@ -296,8 +296,7 @@ pub(crate) fn of_arm<const P: usize>(
 
 /// The sum of two gradients, the second one taken `times`.
 pub(crate) fn plus(first: &Gradient, second: &Gradient, times: f64) -> Gradient {
-    let sum = |(a, b): (&PerArm<f64>, &PerArm<f64>)| PerArm::from_fn(|arm| a[arm] + times * b[arm]);
-    first.iter().zip(second).map(sum).collect()
+    first.iter().zip(second).map(|(a, b)| PerArm::from_fn(|arm| a[arm] + times * b[arm])).collect()
 }
 
 /// The residual of each point of an arm, as a contrast: what a point is off the curve, beyond what

@@ -140,8 +140,8 @@ fn line(theta: &[f64; 2], rows: f64) -> Option<(f64, [f64; 2])> {
 
 /// Linear least squares with relative weights.
 fn start(at: &[f64], logs: &[f64], free: [bool; 2]) -> Option<[f64; 2]> {
-    let row = |(&rows, &log): (&f64, &f64)| [(-log).exp(), rows * (-log).exp()];
-    let rows: Vec<[f64; 2]> = at.iter().zip(logs).map(row).collect();
+    let rows: Vec<[f64; 2]> =
+        at.iter().zip(logs).map(|(&rows, &log)| [(-log).exp(), rows * (-log).exp()]).collect();
     nearest_to_one(&rows, free)
 }
 

@@ -92,8 +92,10 @@ impl Sequence {
     /// Assumes nothing: it is a function of the horizon alone, to be fixed before the first look.
     pub fn new(horizon: u32) -> Sequence {
         let horizon = horizon.clamp(HORIZON_MIN, HORIZON_MAX);
-        let spent = |starts| spent(starts, horizon);
-        Sequence { reaches: OF_HORIZON[horizon as usize].get_or_init(|| Reaches::of(spent)) }
+        Sequence {
+            reaches: OF_HORIZON[horizon as usize]
+                .get_or_init(|| Reaches::of(|starts| spent(starts, horizon))),
+        }
     }
 
     /// Looks after every start for a run that was judged once, with `judged` starts, and went on

@@ -59,9 +59,13 @@ pub(crate) fn of_moments(values: &[f64], moments: &Moments) -> Slope {
         return Slope { per_step: 0.0, p_value: 1.0 };
     }
     let centre = (n - 1.0) / 2.0;
-    let along = |(index, value): (usize, &f64)| (index as f64 - centre) * (value - moments.mean);
     let spread_x = n * (n * n - 1.0) / 12.0;
-    let per_step = values.iter().enumerate().map(along).sum::<f64>() / spread_x;
+    let per_step = values
+        .iter()
+        .enumerate()
+        .map(|(index, value)| (index as f64 - centre) * (value - moments.mean))
+        .sum::<f64>()
+        / spread_x;
     let total = moments.sd * moments.sd * (n - 1.0);
     let residual = (total - per_step * per_step * spread_x).max(0.0);
     let fitted = Estimate {

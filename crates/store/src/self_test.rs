@@ -45,8 +45,9 @@ impl Store {
     /// # Errors
     /// A file that cannot be read.
     pub fn self_tests(&self, run: &RunId) -> Result<(u64, u64)> {
-        let counted = |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?));
-        let counts = self.connection().query_row(COUNT, [&run.0], counted);
+        let counts = self
+            .connection()
+            .query_row(COUNT, [&run.0], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?)));
         counts
             .map(|(cells, wrong)| (cells.into(), wrong.into()))
             .map_err(|error| self.explain(error))

@@ -299,8 +299,7 @@ fn check_name(name: Option<&str>) -> Result<()> {
 
 /// Looks for a URL with a password anywhere in the command, also behind `--flag=`.
 fn check_command(command: &str) -> Result<()> {
-    let quotes = |c: char| c.is_whitespace() || c == '\'' || c == '"';
-    for word in command.split(quotes) {
+    for word in command.split(|c: char| c.is_whitespace() || c == '\'' || c == '"') {
         let flagged = word.split_once('=').map(|(_, value)| value);
         for text in [Some(word), flagged].into_iter().flatten() {
             if let Ok(spec) = text.parse::<ArmSpec>()
@@ -331,8 +330,7 @@ fn check_plan(plan: &Plan) -> Result<()> {
         if stage.to_string().parse().as_ref() != Ok(stage) {
             return Err(StoreError::NotStorable(format!("the stage {stage}")));
         }
-        let again = |other: &Stage| other.measured().is_some() && other == stage;
-        if plan.stages[..index].iter().any(again) {
+        if plan.stages[..index].iter().any(|other| other.measured().is_some() && other == stage) {
             return Err(StoreError::NotStorable(format!("{stage}, measured a second time,")));
         }
     }

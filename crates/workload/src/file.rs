@@ -279,8 +279,7 @@ impl<'a, 'i> Entry<'a, 'i> {
     /// A list.
     pub fn list(&self) -> Result<Vec<Entry<'a, 'i>>, FileError> {
         let list = self.value.get_ref().as_array().ok_or_else(|| self.takes("a list"))?;
-        let entry = |value| Entry { source: self.source, key: self.key, value };
-        Ok(list.iter().map(entry).collect())
+        Ok(list.iter().map(|value| Entry { source: self.source, key: self.key, value }).collect())
     }
 }
 

@@ -242,8 +242,9 @@ impl Program {
             for (turn, kinds) in self.turns.iter_mut().zip(by_class) {
                 turn.kinds = kinds;
             }
-            let name = |class: u32| self.classes[class as usize].clone();
-            self.filing = Filing::of_events(known.into_iter().map(name).collect());
+            self.filing = Filing::of_events(
+                known.into_iter().map(|class| self.classes[class as usize].clone()).collect(),
+            );
             return;
         }
         let mut number = 0..;

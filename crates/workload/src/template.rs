@@ -308,7 +308,6 @@ pub const FORMS: [&str; 33] = [
 ];
 
 fn parse_word(word: &str, offset: usize, pieces: &mut Vec<Piece>) -> Result<(), TemplateError> {
-    let wrong = |message: String| TemplateError { offset, message };
     if word == "table" {
         pieces.push(Piece::Table(offset));
         return Ok(());
@@ -320,7 +319,8 @@ fn parse_word(word: &str, offset: usize, pieces: &mut Vec<Piece>) -> Result<(), 
     let (generators, count) = match list_of(word) {
         Some(list) => list,
         None => {
-            let generator = generator_of(word).map_err(wrong)?;
+            let generator =
+                generator_of(word).map_err(|message| TemplateError { offset, message })?;
             (Box::new(move |_| generator.clone()) as Maker, 1)
         }
     };

@@ -179,8 +179,10 @@ fn summary(ended: &[Ended]) -> String {
 }
 
 fn table(timed: &[Timed]) -> String {
-    let row = |timed: &Timed| format!("{:.3}\t{}\t{}\n", timed.seconds, timed.binary, timed.test);
-    timed.iter().map(row).collect()
+    timed
+        .iter()
+        .map(|timed| format!("{:.3}\t{}\t{}\n", timed.seconds, timed.binary, timed.test))
+        .collect()
 }
 
 fn read_times() -> Result<Vec<Timed>, String> {

@@ -277,8 +277,11 @@ fn circles<'s>(arrows: &BTreeMap<&'s str, BTreeSet<&'s str>>) -> Vec<Vec<&'s str
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for &file in arrows.keys() {
-        let back = |other: &&&str| reached.get(**other).is_some_and(|them| them.contains(file));
-        let circle: Vec<&str> = reached[file].iter().filter(back).copied().collect();
+        let circle: Vec<&str> = reached[file]
+            .iter()
+            .filter(|other| reached.get(**other).is_some_and(|them| them.contains(file)))
+            .copied()
+            .collect();
         if circle.len() > 1 && seen.insert(circle.clone()) {
             found.push(circle);
         }

@@ -55,7 +55,9 @@ impl Flights {
 
     /// The lowest bound of all.
     pub(crate) fn lowest(&self) -> Option<Lsn> {
-        let lowest = |stripe: &Stripe| stripe.0.lock().expect(UNBROKEN).iter().min().copied();
-        self.stripes.iter().filter_map(lowest).min()
+        self.stripes
+            .iter()
+            .filter_map(|stripe| stripe.0.lock().expect(UNBROKEN).iter().min().copied())
+            .min()
     }
 }

@@ -106,8 +106,10 @@ impl SimDisk {
                 0 => &state.durable_names,
                 kept => &state.renamed[kept - 1],
             };
-            let survive = |content: &Content| content.survivors(&mut random);
-            (state.files.iter().map(survive).collect(), names.clone())
+            (
+                state.files.iter().map(|content| content.survivors(&mut random)).collect(),
+                names.clone(),
+            )
         });
         after.with(|state: &mut State| {
             state.files = files;
@@ -149,8 +151,10 @@ impl State {
     }
 
     fn find(&self, name: &str) -> io::Result<usize> {
-        let missing = || io::Error::new(io::ErrorKind::NotFound, format!("there is no {name}"));
-        self.names.get(name).copied().ok_or_else(missing)
+        self.names
+            .get(name)
+            .copied()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("there is no {name}")))
     }
 
     /// Changes names; durable when the directory is synced.

@@ -79,8 +79,8 @@ pub fn open_in(
     }
     let design = Design { topology: Topology::Single, ..*design };
     let directory = directory.join(DIRECTORY);
-    let unopened = |error| EngineError::Disk("the replica's directory", error);
-    let disk = RealDisk::open(&directory).map_err(unopened)?;
+    let disk = RealDisk::open(&directory)
+        .map_err(|error| EngineError::Disk("the replica's directory", error))?;
     prepare(&source, Arc::new(disk))?;
     let engine = Engine::open_in(&directory, &design, clock)?;
     let replica = Replica::start(source.clone(), Arc::new(engine), Some(clock))?;

@@ -113,8 +113,10 @@ impl Positions {
                     found.copied = Lsn(place as u64);
                 }
                 let numbers = above.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-                let read = |word| str::from_utf8(word).ok()?.parse().ok().map(Sequence);
-                match numbers.map(read).collect::<Option<BTreeSet<_>>>() {
+                match numbers
+                    .map(|word| str::from_utf8(word).ok()?.parse().ok().map(Sequence))
+                    .collect::<Option<BTreeSet<_>>>()
+                {
                     Some(above) => {
                         found.of_workers.insert(worker, above);
                     }

@@ -139,8 +139,9 @@ impl Window {
 
     /// Something to execute; `None` when it is stopped.
     pub(super) fn take(&self) -> Option<Taken> {
-        let idle = |state: &mut State| state.execute.is_empty() && !self.is_stopped();
-        let mut state = sleep_while(&self.work, self.state(), idle);
+        let mut state = sleep_while(&self.work, self.state(), |state| {
+            state.execute.is_empty() && !self.is_stopped()
+        });
         if self.is_stopped() {
             return None;
         }
@@ -154,8 +155,9 @@ impl Window {
     pub(super) fn executed(&self, sequence: Sequence) -> bool {
         let mut state = self.state();
         self.step(&mut state, Event::Executed(sequence));
-        let not_yet = |state: &mut State| !state.commit.contains(&sequence) && !self.is_stopped();
-        let mut state = sleep_while(&self.turn, state, not_yet);
+        let mut state = sleep_while(&self.turn, state, |state| {
+            !state.commit.contains(&sequence) && !self.is_stopped()
+        });
         state.commit.retain(|&may| may != sequence);
         !self.is_stopped()
     }
@@ -191,8 +193,9 @@ impl Window {
 
     /// Returns when all before this place of the log is applied.
     pub(super) fn wait_for(&self, place: Lsn) -> Result<()> {
-        let behind = |state: &mut State| state.place < place && !self.is_stopped();
-        let mut state = sleep_while(&self.moved, self.state(), behind);
+        let mut state = sleep_while(&self.moved, self.state(), |state| {
+            state.place < place && !self.is_stopped()
+        });
         if state.place >= place {
             return Ok(());
         }

@@ -94,9 +94,10 @@ impl Hotel {
         let owner = if trx.holds_locks() { Owner::OfLocks } else { Owner::OfNothing };
         let pass = self.gate.enter(owner);
         let (index, place) = (IndexId(1), Place::Key(b"hot"));
-        let lock = || self.locks.lock(trx, index, place, Kind::Record, Mode::Exclusive);
         let free = self.locks.try_lock(trx, index, place, Kind::Record, Mode::Exclusive);
-        free.or_else(|_| pass.while_waiting(lock))
+        free.or_else(|_| {
+            pass.while_waiting(|| self.locks.lock(trx, index, place, Kind::Record, Mode::Exclusive))
+        })
     }
 
     /// One that has a lock does its next statement while another is inside and waits for that

@@ -30,8 +30,8 @@ impl<T: Default> Arena<T> {
         let chunk = (usize::BITS - (index / FIRST).leading_zeros()) as usize;
         let begin = if chunk == 0 { 0 } else { FIRST << (chunk - 1) };
         let length = begin.max(FIRST);
-        let make = || (0..length).map(|_| T::default()).collect();
-        &self.chunks[chunk].get_or_init(make)[index - begin]
+        &self.chunks[chunk].get_or_init(|| (0..length).map(|_| T::default()).collect())
+            [index - begin]
     }
 }
 

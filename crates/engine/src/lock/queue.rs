@@ -154,8 +154,8 @@ impl Queue {
         if self.waiting.is_empty() {
             return;
         }
-        let weight = |waiter: &Waiter| waiter.trx.weight.load(Ordering::Relaxed);
-        let order = policy.order(self.waiting.iter().map(weight));
+        let order = policy
+            .order(self.waiting.iter().map(|waiter| waiter.trx.weight.load(Ordering::Relaxed)));
         let mut stood = Stood::default();
         let woken = wake.len();
         for place in order {

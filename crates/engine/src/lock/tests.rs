@@ -342,8 +342,8 @@ fn a_gap_that_is_inherited_may_close_a_cycle() {
     locks.lock(&other, INDEX, key("n"), Kind::Gap, Mode::Shared).unwrap();
     record(&locks, &inserter, "x", Mode::Exclusive).unwrap();
     thread::scope(|scope| {
-        let insert = || locks.lock(&inserter, INDEX, key("n"), Kind::InsertIntention, Mode::Shared);
-        let inserts = scope.spawn(insert);
+        let inserts = scope
+            .spawn(|| locks.lock(&inserter, INDEX, key("n"), Kind::InsertIntention, Mode::Shared));
         until_it_waits(&inserter);
         owner.wrote(1);
         let waits = scope.spawn(|| record(&locks, &owner, "x", Mode::Exclusive));

@@ -133,8 +133,9 @@ impl LockTrx {
     /// Sleeps until the wait has ended, or as long as that; says where it stands.
     pub(super) fn sleep(&self, patience: std::time::Duration) -> State {
         self.asleep.store(true, Ordering::SeqCst);
-        let waiting = |wait: &mut Wait| matches!(wait.state, State::Waiting(_));
-        let wait = crate::sync::wait_while(&self.woken, self.wait(), patience, waiting);
+        let wait = crate::sync::wait_while(&self.woken, self.wait(), patience, |wait| {
+            matches!(wait.state, State::Waiting(_))
+        });
         wait.state
     }
 

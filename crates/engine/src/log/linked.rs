@@ -233,8 +233,8 @@ impl Core {
             if self.is_over() { Some(None) } else { news.then_some(Some(asked)) }
         };
         while let Some(asked) = self.written.wait_until(asked).1 {
-            let enough = || (self.ring.written() >= asked || self.is_over()).then_some(());
-            self.written.wait_until(enough);
+            self.written
+                .wait_until(|| (self.ring.written() >= asked || self.is_over()).then_some(()));
             // The file after the place: what is before it is in this file or durable.
             let written = self.ring.written();
             let file = self.segments.lock().expect(UNBROKEN).file();

@@ -154,8 +154,7 @@ impl<'s> Statement<'s> {
     /// Locks a table, unless that was done before.
     pub(super) fn intend(&mut self, table: &Table, mode: TableMode) -> Result<()> {
         let trx = &mut self.work.trx;
-        let covers = |(id, held): &(_, TableMode)| *id == table.id && covers(*held, mode);
-        if !trx.tables.iter().any(covers) {
+        if !trx.tables.iter().any(|(id, held)| *id == table.id && covers(*held, mode)) {
             trx.locked = true;
             let Statement { shared, work, pass, .. } = self;
             let (locks, trx) = (&shared.locks, &work.locks);
@@ -206,8 +205,7 @@ impl<'s> Statement<'s> {
     ) -> Result<Held> {
         let Statement { shared, work, pass, .. } = self;
         work.trx.locked = true;
-        let wait = || shared.locks.lock(&work.locks, index, place, kind, mode);
-        let held = pass.while_waiting(wait);
+        let held = pass.while_waiting(|| shared.locks.lock(&work.locks, index, place, kind, mode));
         self.note_deadlock(held)
     }
 

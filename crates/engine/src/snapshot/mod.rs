@@ -123,10 +123,9 @@ impl TrxSys {
     /// A transaction is about to write for the first time. Nobody but itself sees what it writes
     /// until it has ended.
     pub fn begin_write(&self) -> TrxId {
-        let oldest = |now| self.settled_by(now);
         let trx = dispatch!(&self.way,
             copied => copied.begin(&self.meter),
-            numbers => numbers.begin(oldest, &self.meter));
+            numbers => numbers.begin(|now| self.settled_by(now), &self.meter));
         self.registry.begin(trx);
         trx
     }
@@ -226,10 +225,9 @@ impl TrxSys {
     /// Gives no id below `next`, so that ids lie far apart.
     #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
     fn skip_to(&self, next: u64) {
-        let oldest = |now| self.settled_by(now);
         dispatch!(&self.way,
             copied => copied.skip_to(next),
-            numbers => numbers.skip_to(next, oldest, &self.meter));
+            numbers => numbers.skip_to(next, |now| self.settled_by(now), &self.meter));
     }
 }
 

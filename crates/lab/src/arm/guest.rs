@@ -82,13 +82,13 @@ impl Guest {
         };
         let connector = connector(dialect, endpoint.clone());
         let lock = take_lock(&connector, dialect)?;
-        let in_use = || LoadError::InUse(endpoint.database.clone());
         if let Lock::Taken(holder) = lock {
-            let is_holder = |guest: &&Guest| guest.is_connected_as(holder);
-            let at = others.iter().position(is_holder);
+            let at = others.iter().position(|guest| guest.is_connected_as(holder));
             // Behind a proxy its numbers of connections say nothing.
             let at = at.map_or_else(|| marked_by(&connector, others), |at| Ok(Some(at)))?;
-            return at.map(Found::Shared).ok_or_else(in_use);
+            return at
+                .map(Found::Shared)
+                .ok_or_else(|| LoadError::InUse(endpoint.database.clone()));
         }
         let endpoint = endpoint.clone();
         let mut guest = Box::new(Guest {

@@ -116,8 +116,10 @@ fn is_name(name: &str) -> bool {
     let rest = [INNODB, &format!("{SERVER} "), &format!("{ENGINE} ")]
         .iter()
         .find_map(|head| name.strip_prefix(&**head).map(str::to_owned));
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(is_part))
+    rest.is_some_and(|rest| {
+        !rest.is_empty()
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+    })
 }
 
 /// Gives test these prices of base; or says why that cannot be done.

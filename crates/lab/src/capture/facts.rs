@@ -81,8 +81,10 @@ impl Observer {
         let mut observer = Observer::open(connector, probe)?;
         // The first of all looks is dearer than those that follow.
         let [_, before, after] = [(); 3].map(|()| observer.look());
-        let own = |(name, now): (&&'static str, &f64)| Some((*name, now - before.get(*name)?));
-        observer.own = after.iter().filter_map(own).collect();
+        observer.own = after
+            .iter()
+            .filter_map(|(name, now)| Some((*name, now - before.get(*name)?)))
+            .collect();
         Some(observer)
     }
 
@@ -238,17 +240,15 @@ impl Question {
             }
             Answers::Lines(wanted) => {
                 let lines: BTreeMap<String, f64> = answer.rows.iter().filter_map(line).collect();
-                let find = |name: &str| lines.get(&name.to_lowercase()).copied();
-                facts.extend(
-                    wanted.iter().filter_map(|(name, place)| Some((*name, told(place, find)?))),
-                );
+                facts.extend(wanted.iter().filter_map(|(name, place)| {
+                    Some((*name, told(place, |name| lines.get(&name.to_lowercase()).copied())?))
+                }));
             }
             Answers::Text(wanted) => {
                 let text = answer.rows.first().and_then(|row| row.last()?.as_deref()).unwrap_or("");
-                let find = |words: &str| number_behind(text, words);
-                facts.extend(
-                    wanted.iter().filter_map(|(name, place)| Some((*name, told(place, find)?))),
-                );
+                facts.extend(wanted.iter().filter_map(|(name, place)| {
+                    Some((*name, told(place, |words| number_behind(text, words))?))
+                }));
             }
         }
     }

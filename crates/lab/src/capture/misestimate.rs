@@ -53,14 +53,14 @@ fn counted(read: f64) -> Option<f64> {
 
 fn handler_reads(client: &mut dyn Client) -> Option<f64> {
     let counters = client.query("SHOW SESSION STATUS LIKE 'Handler_read%'").ok()?;
-    let value = |row: &Vec<Option<String>>| row.get(1)?.as_deref()?.parse::<f64>().ok();
-    Some(counters.rows.iter().filter_map(value).sum())
+    Some(counters.rows.iter().filter_map(|row| row.get(1)?.as_deref()?.parse::<f64>().ok()).sum())
 }
 
 /// The q-error of all rows that a statement has read; `None` where its plan is not of one SELECT.
 pub(super) fn of_reads(client: &mut dyn Client, sql: &str, read: f64) -> Option<String> {
-    let explain = |how: &&str| client.query(&format!("{how} {sql}")).ok();
-    let explained = ["EXPLAIN FORMAT=TRADITIONAL", "EXPLAIN"].iter().find_map(explain)?;
+    let explained = ["EXPLAIN FORMAT=TRADITIONAL", "EXPLAIN"]
+        .iter()
+        .find_map(|how| client.query(&format!("{how} {sql}")).ok())?;
     Some(rounded(q(expected_reads(&explained)?, read, sql)))
 }
 
@@ -105,9 +105,13 @@ pub(super) fn of_nodes(
             worst_table(&analyzed, sql)
         }
         Dialect::Mysql => {
-            let analyze = |how: &&str| client.query(&format!("{how} {sql}")).ok();
             let analyzed = ["EXPLAIN ANALYZE FORMAT=TREE", "EXPLAIN ANALYZE"].iter();
-            worst_node(&analyzed.map(analyze).find_map(|rows| rows)?, sql)
+            worst_node(
+                &analyzed
+                    .map(|how| client.query(&format!("{how} {sql}")).ok())
+                    .find_map(|rows| rows)?,
+                sql,
+            )
         }
         Dialect::Postgres => {
             let how = "EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF)";

@@ -280,8 +280,7 @@ pub(super) fn plan(
         Dialect::Postgres => {
             let with_values = client.query(&format!("EXPLAIN {sql}")).ok()?;
             let executed = statement.prepared.as_ref().and_then(|of| executed(client, of));
-            let is_other = |rows: &Rows| shape_of(rows) != shape_of(&with_values);
-            let generic = executed.filter(is_other);
+            let generic = executed.filter(|rows| shape_of(rows) != shape_of(&with_values));
             let (is_generic, explained) = (generic.is_some(), generic.unwrap_or(with_values));
             let lines = explained.rows.iter().filter_map(|row| row.first()?.as_deref());
             let decisions = decisions::of_nodes(lines);

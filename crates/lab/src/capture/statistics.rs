@@ -109,8 +109,9 @@ fn carry_out(client: &mut dyn Client, statements: &[String]) -> Result<(), WireE
 /// What ANALYZE TABLE does not do it says in a row, and `pg_restore_…_stats` answers `f`.
 fn not_refused(told: &Rows) -> Result<(), WireError> {
     let says = |row: &Vec<Option<String>>, word: &str| row.iter().flatten().any(|own| own == word);
-    let is_error = |row: &&Vec<Option<String>>| says(row, "Error") || says(row, "f");
-    let Some(row) = told.rows.iter().find(is_error) else { return Ok(()) };
+    let Some(row) = told.rows.iter().find(|row| says(row, "Error") || says(row, "f")) else {
+        return Ok(());
+    };
     let said: Vec<&str> = row.iter().flatten().map(String::as_str).collect();
     let message = format!("statistics were not taken: {}", said.join(", "));
     Err(WireError::Server(ServerError {

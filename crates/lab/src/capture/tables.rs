@@ -64,11 +64,12 @@ pub(super) fn look_at_others(
     };
     let Ok(rows) = onlooker.client.query(&question) else { return };
     let found = rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
-    let is_plain = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let is_asked = |name: &String| statements.iter().any(|sql| has_word(sql, name));
-    let is_new = |name: &String| !facts.facts.contains_key(&format!("table.{name}.indexes"));
-    let others: Vec<String> =
-        found.filter(is_plain).filter(is_asked).filter(is_new).take(OTHERS_MOST).collect();
+    let others: Vec<String> = found
+        .filter(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+        .filter(|name| statements.iter().any(|sql| has_word(sql, name)))
+        .filter(|name| !facts.facts.contains_key(&format!("table.{name}.indexes")))
+        .take(OTHERS_MOST)
+        .collect();
     for name in others {
         let Ok(table) = onlooker.names.exactly(&name) else { continue };
         for (sql, answers) in kept(dialect, &table) {

@@ -84,8 +84,8 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
     let Run { counts: stored, ended, .. } = lab.store.load(run)?;
     let labels = plan.labels().into_iter().map(str::to_owned);
     let arms = || plan.indices().filter(|arm| !ended.iter().any(|ended| ended.arm == *arm));
-    let is_left = |label: &String| arms().any(|arm| !stored.has(label, arm));
-    let left: Vec<String> = labels.filter(is_left).collect();
+    let left: Vec<String> =
+        labels.filter(|label| arms().any(|arm| !stored.has(label, arm))).collect();
     if left.is_empty() {
         return Ok(());
     }
@@ -178,11 +178,11 @@ impl<'a> Counted<'a> {
             stop: lab.stop,
             clock: &lab.clock,
         };
-        let sandbox = |error| LabError::Sandbox(arm, error);
         let mut station = open_station(&setup, &Arms::default(), lab.watch)?;
         station.fill(&setup, lab.watch)?;
         let mut say = |text: &str| lab.watch.progress(Progress::Stage(arm, text));
-        let scratch = lab.home.scratch("counted", &mut say).map_err(sandbox)?;
+        let scratch =
+            lab.home.scratch("counted", &mut say).map_err(|error| LabError::Sandbox(arm, error))?;
         let stage = "starting again under callgrind, which counts instructions";
         lab.watch.progress(Progress::Stage(arm, stage));
         let (files, asked) = match left_by(&mut station) {

@@ -75,8 +75,10 @@ impl Case<'_> {
     fn was_given(&self, found: &Found) -> Set {
         let Some(given) = &self.given else { return Set::new() };
         let out = self.evidence.out_of(Direction::BaseAsTest);
-        let is_in = |one: &usize| !given.refused.contains(one) && !out.contains(one);
-        self.to_be_given(found).into_iter().filter(is_in).collect()
+        self.to_be_given(found)
+            .into_iter()
+            .filter(|one| !given.refused.contains(one) && !out.contains(one))
+            .collect()
     }
 
     /// What was not tried, and why not.

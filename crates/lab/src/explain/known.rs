@@ -265,7 +265,6 @@ impl<'a> Evidence<'a> {
     /// themselves.
     pub(super) fn trials(&self) -> Vec<Trial> {
         let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.id);
-        let name = |one: &usize| self.suspects[*one].name.clone();
         let worth = |value: &Value| Value { cost: value.cost - 1.0, ..*value }.worth();
         let arms = trials.flat_map(|heard| heard.arms.iter().map(move |arm| (heard, arm)));
         let arms = arms.filter(|(_, arm)| arm.told.is_some());
@@ -273,7 +272,12 @@ impl<'a> Evidence<'a> {
             run: heard.run.clone(),
             witness: heard.witness,
             direction: arm.tried.direction,
-            equal: arm.tried.told.difference(&arm.tried.not_taken).map(name).collect(),
+            equal: arm
+                .tried
+                .told
+                .difference(&arm.tried.not_taken)
+                .map(|one| self.suspects[*one].name.clone())
+                .collect(),
             worth: match arm.told.as_ref().map(|told| self.by_base(heard, told)) {
                 Some(Told::Is(value)) => Some(worth(&value)),
                 _ => None,
@@ -292,8 +296,7 @@ impl<'a> Evidence<'a> {
         let followers = self.followers(Direction::TestAsBase);
         let counted = self.runs.iter().filter(|heard| heard.witness == Witness::Instructions);
         for heard in counted {
-            let is_of_test = |arm: &&HeardArm| arm.tried.direction == Direction::TestAsBase;
-            let arms = heard.arms.iter().filter(is_of_test);
+            let arms = heard.arms.iter().filter(|arm| arm.tried.direction == Direction::TestAsBase);
             for arm in arms.filter(|arm| matches!(arm.told, Some(Told::Is(_)))) {
                 let mut known = BTreeMap::new();
                 let told = arm.told.clone().expect("it has told something");

@@ -84,8 +84,7 @@ fn explained(
     time: &TimeLimit<'_>,
 ) -> Result<Explanation, LabError> {
     let comparison = dbdyno_judge::compare(question.run)?;
-    let of_cell = |cell: &&CellComparison| cell.cell == *question.cell;
-    let measured = comparison.cells.iter().find(of_cell);
+    let measured = comparison.cells.iter().find(|cell| cell.cell == *question.cell);
     let pointing = measured.map(|cell| pointing(lab, question, cell)).transpose()?;
     let pointing = pointing.unwrap_or_default();
     let suspects: Suspects = suspects(&question.run.plan.arms, &comparison.audit, &pointing);
@@ -463,8 +462,11 @@ impl Case<'_> {
         loop {
             let known = self.evidence.known(view, &attempted);
             let out = self.evidence.out_of(view.direction);
-            let is_in = |one: &&usize| !given.refused.contains(one) && !out.contains(one);
-            let all: Set = pool.iter().filter(is_in).copied().collect();
+            let all: Set = pool
+                .iter()
+                .filter(|one| !given.refused.contains(one) && !out.contains(one))
+                .copied()
+                .collect();
             let causes = self.largest(&given.causes, &known);
             let parts = (&causes, &all);
             let error = self.evidence.base_error(view.witness);
@@ -488,8 +490,9 @@ impl Case<'_> {
     /// All that can be taken back, each by itself.
     fn all(&self, found: &Found) -> Set {
         let out = self.evidence.out_of(Direction::TestAsBase);
-        let is_in = |one: &usize| !found.refused.contains(one) && !out.contains(one);
-        (0..self.suspects.tried.len()).filter(is_in).collect()
+        (0..self.suspects.tried.len())
+            .filter(|one| !found.refused.contains(one) && !out.contains(one))
+            .collect()
     }
 
     /// What cannot be taken back and can be given to base.
@@ -563,8 +566,9 @@ impl Case<'_> {
             Err(_) => None,
         };
         let run = begun.map(|id| lab.store.load(&id)).transpose()?;
-        let is_new = |round: &Round| round.started_unix_ms >= self.began_ms;
-        self.has_kept |= run.as_ref().is_some_and(|run| run.rounds.iter().any(is_new));
+        self.has_kept |= run.as_ref().is_some_and(|run| {
+            run.rounds.iter().any(|round| round.started_unix_ms >= self.began_ms)
+        });
         let whole = run.filter(|run| run.status == RunStatus::Complete).map(|run| run.id);
         match whole {
             Some(_) => self.has_kept = true,

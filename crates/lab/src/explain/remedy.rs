@@ -57,8 +57,11 @@ impl Case<'_> {
             && let Some(run) = self.with_remedy(lab, account.witness, with_it)?
         {
             let elsewhere = elsewhere(&run, account.witness, self.question.cell)?;
-            let is_seen = |cell: &&Cell| elsewhere.cells.iter().any(|one| one.cell == **cell);
-            remedy.cells_left = cells.len() - cells.iter().filter(is_seen).count();
+            remedy.cells_left = cells.len()
+                - cells
+                    .iter()
+                    .filter(|cell| elsewhere.cells.iter().any(|one| one.cell == **cell))
+                    .count();
             remedy.elsewhere = Some(elsewhere);
         }
         Ok(Some(remedy))
@@ -71,8 +74,10 @@ impl Case<'_> {
             Witness::Rate => plan.cells(),
             Witness::Instructions => {
                 let clients = self.question.cell.clients;
-                let cell = |load: &str| Cell { load: load.to_owned(), clients };
-                plan.labels().into_iter().map(cell).collect()
+                plan.labels()
+                    .into_iter()
+                    .map(|load| Cell { load: load.to_owned(), clients })
+                    .collect()
             }
         }
     }

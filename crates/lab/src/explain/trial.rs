@@ -66,10 +66,16 @@ pub(super) fn carry_out(
         Direction::TestAsBase => &arms.test,
         Direction::BaseAsTest => &arms.base,
     };
-    let equal = |set: &Set| made_equal(arm, direction, set.iter().map(|one| &suspects[*one]));
     // Test as it is takes part anyhow, where it has not been counted.
     let taken_back = sets.iter().filter(|set| !set.is_empty());
-    let plan = plan_of(question, taken_back.map(equal).collect(), witness, loads);
+    let plan = plan_of(
+        question,
+        taken_back
+            .map(|set| made_equal(arm, direction, set.iter().map(|one| &suspects[*one])))
+            .collect(),
+        witness,
+        loads,
+    );
     measured(lab, question, &plan, witness)
 }
 

@@ -41,9 +41,10 @@ impl Case<'_> {
         lab: &mut Lab<'_>,
         ledger: &mut Ledger,
     ) -> Result<Waiting, LabError> {
-        let is_ours = |spec: &ArmSpec| matches!(spec.target, Target::Release(_));
         let is_asked = self.question.rates.is_some()
-            && [self.base(), self.test()].into_iter().all(is_ours)
+            && [self.base(), self.test()]
+                .into_iter()
+                .all(|spec| matches!(spec.target, Target::Release(_)))
             && self.limit.is_none()
             && self.open.is_none()
             && rest_matters(ledger);

@@ -276,8 +276,8 @@ impl<'a> StepTrack<'a> {
                 self.crew.commits(count, conditions, &mut look)
             }
             Work::Indexes => {
-                let script = |client| sql::indexes(self.station.dialect, client);
-                let scripts: Vec<_> = (0..clients).map(script).collect();
+                let scripts: Vec<_> =
+                    (0..clients).map(|client| sql::indexes(self.station.dialect, client)).collect();
                 self.crew.scripts(&scripts, conditions, &mut look)
             }
             Work::QueriesAtRate(rate) => {
@@ -285,8 +285,9 @@ impl<'a> StepTrack<'a> {
                 self.crew.timed(&timed, conditions, &mut look)
             }
         };
-        let failed = |error| LabError::Load(self.arm, key.cell.to_string(), self.explained(error));
-        let measured = measured.map_err(failed)?;
+        let measured = measured.map_err(|error| {
+            LabError::Load(self.arm, key.cell.to_string(), self.explained(error))
+        })?;
         neighbours.add(&looks, OtherArms::Wait);
         let mut taken = self.readings(&measured, clients);
         if let (Some(observer), Some(before)) = (&self.observer, &before) {

@@ -213,8 +213,9 @@ pub fn play_schedules(
             )),
             other => other,
         })?;
-        let server = |error| LabError::Server(ARM, spec.to_string(), error);
-        let served = bench.scripts(level, shape, schedules).map_err(server)?;
+        let served = bench
+            .scripts(level, shape, schedules)
+            .map_err(|error| LabError::Server(ARM, spec.to_string(), error))?;
         let version = station.environment.get("server.version").to_owned();
         Ok(ScriptsOf { version, served })
     })
@@ -300,8 +301,10 @@ fn bench<'a, 'b>(
     spec: &ArmSpec,
     levels: &[IsolationLevel],
 ) -> Result<Bench<'a, 'b>, LabError> {
-    let server = |error| LabError::Server(ARM, spec.to_string(), error);
-    let mut client = station.connector.connect().map_err(server)?;
+    let mut client = station
+        .connector
+        .connect()
+        .map_err(|error| LabError::Server(ARM, spec.to_string(), error))?;
     let words = Words::of(&mut *client, station.dialect);
     client.close();
     if !levels.iter().any(|level| words.has_level(*level)) {

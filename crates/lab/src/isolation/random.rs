@@ -206,8 +206,10 @@ impl Bench<'_, '_> {
                 Extent::Transactions(count) => (count, None),
             };
             let is_over = &is_over;
-            let drive = |session: Session| scope.spawn(move || session.drive(clock, most, is_over));
-            let threads: Vec<_> = sessions.into_iter().map(drive).collect();
+            let threads: Vec<_> = sessions
+                .into_iter()
+                .map(|session| scope.spawn(move || session.drive(clock, most, is_over)))
+                .collect();
             let is_late = || until.is_some_and(|until| clock.now() >= until);
             // One that ends before its time has failed, and the others need not go on.
             let has_failed = || until.is_some() && threads.iter().any(|one| one.is_finished());

@@ -81,8 +81,8 @@ impl Bench<'_, '_> {
         let mut all = Vec::new();
         for witness in witnesses {
             let stories = witness.stories.iter().flatten();
-            let read = |text: &String| Some((text.clone(), parse(text).ok()?));
-            let cases: Vec<(String, Case)> = stories.filter_map(read).collect();
+            let cases: Vec<(String, Case)> =
+                stories.filter_map(|text| Some((text.clone(), parse(text).ok()?))).collect();
             let mut chosen = cases.first();
             for one in &cases {
                 let told = self.cases(level, std::slice::from_ref(&one.1))?;

@@ -164,8 +164,12 @@ impl Plot {
     /// By version that somebody on the cycle writes, its number.
     fn numbers(&self) -> BTreeMap<u32, usize> {
         let mut numbers = BTreeMap::new();
-        let is_version = |part: &&Part| matches!(part.deed, Deed::Write | Deed::Insert);
-        for part in self.lanes.iter().flatten().filter(is_version) {
+        for part in self
+            .lanes
+            .iter()
+            .flatten()
+            .filter(|part| matches!(part.deed, Deed::Write | Deed::Insert))
+        {
             let next = numbers.len() + 1;
             numbers.insert(part.version, NUMBERS_OF_A_ROW * self.row(part.key) / 10 + next);
         }
@@ -175,8 +179,12 @@ impl Plot {
     /// What each edge wants to have been read.
     fn expect(&mut self) -> Result<(), String> {
         let numbers = self.numbers();
-        let is_deletion = |part: &&Part| part.deed == Deed::Delete;
-        let deletions = self.lanes.iter().flatten().filter(is_deletion).map(|part| part.version);
+        let deletions = self
+            .lanes
+            .iter()
+            .flatten()
+            .filter(|part| part.deed == Deed::Delete)
+            .map(|part| part.version);
         let deletions: Vec<u32> = deletions.collect();
         let mut outside: BTreeMap<u32, u32> = BTreeMap::new();
         let mut value = |key: u32, version: u32, is_there: bool, row: usize| {
@@ -214,8 +222,11 @@ impl Plot {
                 wanted.push((lane, number, rows));
                 continue;
             }
-            let replaces = |edge: &&Edge| !edge.is_anti && edge.to == (lane, number);
-            let Some(edge) = self.edges.iter().find(replaces) else { continue };
+            let Some(edge) =
+                self.edges.iter().find(|edge| !edge.is_anti && edge.to == (lane, number))
+            else {
+                continue;
+            };
             let before = &self.lanes[edge.from.0][edge.from.1];
             if part.deed != Deed::Write {
                 return Err("nothing shows what an insert or a delete replaced".to_owned());
@@ -262,8 +273,11 @@ impl Plot {
         }
         for lane in 0..self.lanes.len() {
             let here = (lane, next[lane]);
-            let waits = |(before, behind): &Rule| *behind == here && next[before.0] <= before.1;
-            if here.1 > self.lanes[lane].len() || rules.iter().any(waits) {
+            if here.1 > self.lanes[lane].len()
+                || rules
+                    .iter()
+                    .any(|(before, behind)| *behind == here && next[before.0] <= before.1)
+            {
                 continue;
             }
             next[lane] += 1;
@@ -365,9 +379,12 @@ pub fn anomaly_file_name(anomaly: &str) -> String {
 pub fn refined(history: &History, name: String, steps: &[Step; 2]) -> String {
     let is_read = |d: Dependency| matches!(d, Dependency::Read | Dependency::CurrentRead);
     let again = steps.iter().find(|step| is_read(step.dependency));
-    let is_own = |step: &Step| ends(history, step).is_some_and(|(_, to)| to.is_behind_own_write);
     match name.as_str() {
-        "non-repeatable read" if again.is_some_and(is_own) => {
+        "non-repeatable read"
+            if again.is_some_and(|step| {
+                ends(history, step).is_some_and(|(_, to)| to.is_behind_own_write)
+            }) =>
+        {
             "non-repeatable read through an own update".to_owned()
         }
         _ => name,
@@ -412,12 +429,14 @@ fn ends(history: &History, step: &Step) -> Option<(Part, Part)> {
             matches!(op.kind, Kind::Scan | Kind::CurrentScan)
                 && (op.key..op.key.saturating_add(op.value)).contains(&step.key)
         };
-        let is_absence = |op: &Op| op.key == step.key && op.value == ABSENT;
         let at = match step.dependency {
             Dependency::PredicateAnti | Dependency::CurrentPredicateAnti => {
                 ops.iter().position(holds)
             }
-            _ => ops.iter().position(is_it).or_else(|| ops.iter().position(is_absence)),
+            _ => ops
+                .iter()
+                .position(is_it)
+                .or_else(|| ops.iter().position(|op| op.key == step.key && op.value == ABSENT)),
         };
         let mut part = part(history, txn, at?)?;
         part.key = step.key;
@@ -440,8 +459,8 @@ fn part(history: &History, txn: usize, place: usize) -> Option<Part> {
     let op = ops[place];
     let row = |key: u32| history.key_name(key).rsplit('.').next().map(str::to_owned);
     let own_row = row(op.key);
-    let is_same_row = |other: &Op| is_write(other.kind) && row(other.key) == own_row;
-    let is_behind_own_write = ops[..place].iter().any(is_same_row);
+    let is_behind_own_write =
+        ops[..place].iter().any(|other| is_write(other.kind) && row(other.key) == own_row);
     let locks = matches!(op.kind, Kind::CurrentRead | Kind::CurrentScan) && !is_behind_own_write;
     let deed = match op.kind {
         Kind::Read | Kind::CurrentRead => Deed::Read { locks },

@@ -152,8 +152,11 @@ impl Stage {
         }
         self.give_up();
         for later in self.actors.iter_mut().map(|actor| std::mem::take(&mut actor.later)) {
-            let left = |place| Told { place, answer: StepAnswer::LeftOut, waited: None };
-            told.extend(later.into_iter().map(left));
+            told.extend(later.into_iter().map(|place| Told {
+                place,
+                answer: StepAnswer::LeftOut,
+                waited: None,
+            }));
         }
         Ok(told)
     }
@@ -164,9 +167,9 @@ impl Stage {
         whom: Whom,
         told: &mut Vec<Told>,
     ) -> Result<(), WireError> {
-        let can = |actor: &Actor| actor.is_idle() && !actor.later.is_empty();
         while !self.is_spoiled
-            && let Some(at) = self.actors.iter().position(can)
+            && let Some(at) =
+                self.actors.iter().position(|actor| actor.is_idle() && !actor.later.is_empty())
         {
             let Some(place) = self.actors[at].later.pop_front() else { return Ok(()) };
             self.send(at, (place, &script[place]), told);

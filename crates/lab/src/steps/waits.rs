@@ -112,8 +112,11 @@ impl Witness {
                 if read.is_none_or(|read| clock.now().saturating_sub(read) >= CACHE_IDLE) {
                     let all = client.query(TRANSACTIONS)?;
                     *read = Some(clock.now());
-                    let id = |row: &Vec<Option<String>>| row.first()?.as_ref()?.parse::<u64>().ok();
-                    waiting.extend(all.rows.iter().filter_map(id));
+                    waiting.extend(
+                        all.rows
+                            .iter()
+                            .filter_map(|row| row.first()?.as_ref()?.parse::<u64>().ok()),
+                    );
                 }
                 Ok(ids.iter().map(|id| waiting.contains(id).then_some(None)).collect())
             }
@@ -200,8 +203,10 @@ fn blocked_by(rows: &Rows) -> Vec<(u64, Blocker)> {
         let [Some(waits), Some(whom), rest @ ..] = row.as_slice() else { continue };
         let Ok(waits) = waits.parse() else { continue };
         let by_request = rest.first().is_some_and(|told| told.as_deref() == Some("1"));
-        let blocker = |id: &str| Some((waits, Blocker { id: id.parse().ok()?, by_request }));
-        pairs.extend(whom.split(',').filter_map(blocker));
+        pairs.extend(
+            whom.split(',')
+                .filter_map(|id| Some((waits, Blocker { id: id.parse().ok()?, by_request }))),
+        );
     }
     pairs
 }

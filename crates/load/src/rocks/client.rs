@@ -131,8 +131,10 @@ impl Open {
         let flat = self.settings.replace("block_based_table_factory={", "").replace('}', "");
         let pairs = flat.split(';').filter_map(|option| option.split_once('='));
         let own = [("log", log), ("library", self.library.path().to_str().unwrap_or(""))];
-        let row = |(name, value): (&str, &str)| vec![Some(name.to_owned()), Some(value.to_owned())];
-        let rows = pairs.chain(own).map(row).collect();
+        let rows = pairs
+            .chain(own)
+            .map(|(name, value)| vec![Some(name.to_owned()), Some(value.to_owned())])
+            .collect();
         Rows { columns: ["name", "value"].map(String::from).into(), rows }
     }
 }
@@ -301,8 +303,9 @@ impl Client for RocksClient {
                 Some((key(table, number), &value[1..]))
             });
             let pairs: Option<Vec<_>> = pairs.collect();
-            let wrong = || refused(format!("rows of {} are a number and a text", target.table));
-            let pairs = pairs.ok_or_else(wrong)?;
+            let pairs = pairs.ok_or_else(|| {
+                refused(format!("rows of {} are a number and a text", target.table))
+            })?;
             taken += pairs.len() as u64;
             let all = pairs.iter().map(|(key, value)| (&key[..], *value));
             self.open.database.put_all(all).map_err(failed)?;

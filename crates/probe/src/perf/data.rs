@@ -290,14 +290,15 @@ impl<'w> Reader<'w> {
     }
 
     fn is_of_process(&self, window: &Window, pid: i32) -> bool {
-        let is_of_process = |pid: i32| window.processes.contains(&(pid as u32));
         let mut line = std::iter::successors(Some(pid), |pid| self.parents.get(pid).copied());
         let is_wanted = match window.processes.is_empty() {
             true => pid > 0,
-            false => line.by_ref().take(GENERATIONS_MOST).any(is_of_process),
+            false => line
+                .by_ref()
+                .take(GENERATIONS_MOST)
+                .any(|pid| window.processes.contains(&(pid as u32))),
         };
-        let is_named = |name: &String| self.names.get(&pid) == Some(name);
-        is_wanted && window.name.as_ref().is_none_or(is_named)
+        is_wanted && window.name.as_ref().is_none_or(|name| self.names.get(&pid) == Some(name))
     }
 
     /// The places of a stack, innermost first. A caller is where it called, one byte before where

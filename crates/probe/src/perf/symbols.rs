@@ -132,8 +132,7 @@ fn kernel_functions(begins: Option<u64>) -> Vec<(u64, String)> {
         Some((address, words.next()?.to_owned()))
     };
     let mut all: Vec<(u64, String)> = text.lines().filter_map(function).collect();
-    let is_it = |begins: u64| all.iter().any(|(at, name)| *at == begins && name == "_text");
-    if !begins.is_some_and(is_it) {
+    if !begins.is_some_and(|begins| all.iter().any(|(at, name)| *at == begins && name == "_text")) {
         return Vec::new();
     }
     all.sort_by_cached_key(|(address, name)| (*address, plainness(name)));

@@ -156,13 +156,13 @@ pub fn stop_together(home: &Home, members: &[Background]) -> Result<(), SandboxE
     if running.is_empty() {
         return members[0].stop(home);
     }
-    let is_source = |member: &&Background| member.role() == Some(Role::Source);
     if running[0].role() == Some(Role::Node) {
         // One after the other, the first last: see `galera`.
         return one_by_one(running.into_iter().rev(), |member| member.stop(home));
     }
     // Those of a group go at once, since each takes seconds to say goodbye; a source goes last.
-    let (sources, others): (Vec<_>, Vec<_>) = running.into_iter().partition(is_source);
+    let (sources, others): (Vec<_>, Vec<_>) =
+        running.into_iter().partition(|member| member.role() == Some(Role::Source));
     let down = at_once(others, |member| member.stop(home));
     down.and(at_once(sources, |member| member.stop(home))).map(|_| ())
 }

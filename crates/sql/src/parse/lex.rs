@@ -74,8 +74,9 @@ impl<'s> Lexer<'s> {
         self.began = self.at;
         let Some(&first) = rest.as_bytes().first() else { return Ok(Token::End) };
         if first.is_ascii_alphabetic() || matches!(first, b'_' | b'@') {
-            let is_inside = |byte: u8| byte.is_ascii_alphanumeric() || b"_$@".contains(&byte);
-            return Ok(Token::Word(self.run(rest, is_inside)));
+            return Ok(Token::Word(
+                self.run(rest, |byte| byte.is_ascii_alphanumeric() || b"_$@".contains(&byte)),
+            ));
         }
         if first.is_ascii_digit() {
             return Ok(Token::Number(self.run(rest, |byte| byte.is_ascii_digit() || byte == b'.')));

@@ -43,8 +43,8 @@ pub(crate) struct Access {
 impl Access {
     /// Whether a secondary index has all columns that are asked for.
     pub(crate) fn is_covered(&self) -> bool {
-        let covers = |&column: &usize| self.table.covers(self.index, column);
-        self.index != PRIMARY && self.columns.iter().all(covers)
+        self.index != PRIMARY
+            && self.columns.iter().all(|&column| self.table.covers(self.index, column))
     }
 }
 

@@ -206,10 +206,11 @@ impl<'p> Planner<'p> {
                 parse::Source::Table(name, forced) => {
                     let table = catalog.table(name)?;
                     let forced = forced.as_ref().map(|forced| {
-                        let is = |index: &super::Index| index.name.eq_ignore_ascii_case(forced);
-                        let found = table.indexes.iter().position(is);
-                        let none = || SqlError::Name(format!("{name} has no index {forced}"));
-                        found.ok_or_else(none)
+                        let found = table
+                            .indexes
+                            .iter()
+                            .position(|index| index.name.eq_ignore_ascii_case(forced));
+                        found.ok_or_else(|| SqlError::Name(format!("{name} has no index {forced}")))
                     });
                     Kind::Table(table.clone(), forced.transpose()?)
                 }
@@ -385,8 +386,11 @@ impl<'p> Planner<'p> {
                 Written::Int(place) => {
                     let place = usize::try_from(*place).ok().filter(|place| *place > 0);
                     let place = place.filter(|place| *place <= visible);
-                    let none = || SqlError::Name("ORDER BY a column that is not told".to_owned());
-                    Some(place.ok_or_else(none)? - 1)
+                    Some(
+                        place.ok_or_else(|| {
+                            SqlError::Name("ORDER BY a column that is not told".to_owned())
+                        })? - 1,
+                    )
                 }
                 _ => None,
             };

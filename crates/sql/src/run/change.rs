@@ -64,8 +64,10 @@ pub(crate) fn bulk(
     let mut rows = 0;
     let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     for line in lines {
-        let field = |field| if field == b"\\N" { Operand::Null } else { Operand::text(field) };
-        let fields: Vec<_> = line.split(|&byte| byte == b'\t').map(field).collect();
+        let fields: Vec<_> = line
+            .split(|&byte| byte == b'\t')
+            .map(|field| if field == b"\\N" { Operand::Null } else { Operand::text(field) })
+            .collect();
         put(statement, table, from, &fields)?;
         rows += 1;
     }

@@ -52,8 +52,11 @@ impl<'q> Groups<'q> {
     }
 
     fn sums(&self) -> Vec<Sum> {
-        let sum = |_: &Call| Sum { count: 0, value: Operand::Null, seen: BTreeSet::new() };
-        self.grouping.aggregates.iter().map(sum).collect()
+        self.grouping
+            .aggregates
+            .iter()
+            .map(|_| Sum { count: 0, value: Operand::Null, seen: BTreeSet::new() })
+            .collect()
     }
 
     /// Takes a row.

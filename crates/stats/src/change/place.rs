@@ -89,8 +89,11 @@ struct Bounds {
 impl Bounds {
     fn of(values: &[f64], first: usize) -> Bounds {
         let levels = [median(&values[..first]), median(&values[first..])];
-        let around = |(at, value): (usize, &f64)| (value - levels[usize::from(at >= first)]).abs();
-        let distances: Vec<f64> = values.iter().enumerate().map(around).collect();
+        let distances: Vec<f64> = values
+            .iter()
+            .enumerate()
+            .map(|(at, value)| (value - levels[usize::from(at >= first)]).abs())
+            .collect();
         let room = DEVIATIONS_MOST * 1.4826 * median(&distances);
         Bounds { low: levels[0].min(levels[1]) - room, high: levels[0].max(levels[1]) + room }
     }

@@ -46,8 +46,11 @@ pub(crate) fn normal_scores(values: &[f64]) -> Vec<f64> {
     let mut scores = vec![0.0; n];
     let mut from = 0;
     while from < n {
-        let equal = |&&place: &&usize| values[place] == values[order[from]];
-        let to = from + order[from..].iter().take_while(equal).count();
+        let to = from
+            + order[from..]
+                .iter()
+                .take_while(|&&place| values[place] == values[order[from]])
+                .count();
         let mean = of_rank[from..to].iter().sum::<f64>() / (to - from) as f64;
         order[from..to].iter().for_each(|&place| scores[place] = mean);
         from = to;

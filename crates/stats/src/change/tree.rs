@@ -78,9 +78,9 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
             null::chance(look, &scan, &scores, &best, null, (alpha, seed));
         if p_value <= alpha {
             let least_found = scan.size(&Best { statistic: least_found, ..best });
-            let cut = |end| Cut { first: from + end, p_value, null, least_found };
             let ends = [best.from, best.to].into_iter().filter(|&end| end < n);
-            node.cuts = ends.map(cut).collect();
+            node.cuts =
+                ends.map(|end| Cut { first: from + end, p_value, null, least_found }).collect();
             break;
         }
     }

@@ -166,9 +166,10 @@ impl Custom {
 fn name(top: &Section<'_, '_>) -> Result<String, FileError> {
     let entry = top.required("name", "name = \"my-load\"")?;
     let name = entry.text()?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    let is_first = |c: char| c.is_ascii_alphabetic();
-    if name.len() > 63 || !name.starts_with(is_first) || !name.chars().all(is_plain) {
+    if name.len() > 63
+        || !name.starts_with(|c: char| c.is_ascii_alphabetic())
+        || !name.chars().all(|c: char| c.is_ascii_alphanumeric() || "-_".contains(c))
+    {
         let message = "a name has letters, digits, '-' and '_', begins with a letter and is at \
                        most 63 long";
         return Err(entry.error(message));

@@ -384,11 +384,10 @@ impl Dataset for Own {
             };
             let is_reshaped =
                 |place: &usize| all.iter().any(|all| all.is_reshaped(&columns[*place].0));
-            let spelled = |(name, _): &(String, Generator)| own.spelled(dialect, name);
             TableScript {
                 name: name.clone(),
                 create: create.of(dialect).to_owned(),
-                columns: columns.iter().map(spelled).collect(),
+                columns: columns.iter().map(|(name, _)| own.spelled(dialect, name)).collect(),
                 numbers: columns.iter().enumerate().filter_map(base).collect(),
                 reshaped: (0..columns.len()).filter(is_reshaped).collect(),
                 finish: after.filter(|sql| !sql.is_empty()).chain([statistics]).collect(),

@@ -73,8 +73,12 @@ pub fn indexes(dialect: Dialect, client: u32) -> Vec<String> {
     let table = table(client);
     match dialect {
         Dialect::Mysql | Dialect::Engine => {
-            let add = |(name, columns)| format!("ADD INDEX {table}_{name} ({columns})");
-            vec![format!("ALTER TABLE {table} {}", INDEXES.map(add).join(", "))]
+            vec![format!(
+                "ALTER TABLE {table} {}",
+                INDEXES
+                    .map(|(name, columns)| format!("ADD INDEX {table}_{name} ({columns})"))
+                    .join(", ")
+            )]
         }
         Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => {
             let make =

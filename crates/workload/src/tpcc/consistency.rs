@@ -4,8 +4,7 @@
 
 /// Questions whose answer must be 0, and what they mean.
 pub(super) fn conditions() -> Vec<(String, String)> {
-    let owned = |(sql, meaning): (&str, &str)| (sql.to_owned(), meaning.to_owned());
-    CONDITIONS.into_iter().map(owned).collect()
+    CONDITIONS.into_iter().map(|(sql, meaning)| (sql.to_owned(), meaning.to_owned())).collect()
 }
 
 const CONDITIONS: [(&str, &str); 4] = [

@@ -94,8 +94,10 @@ pub(in crate::lock) fn order(weights: &[u64]) -> Vec<usize> {
 fn weigh(waiting: &[Seen], suspensions: u64) -> Vec<u64> {
     let many = waiting.len() as u64;
     let raised = many.min(MOST / many.max(1));
-    let own = |seen: &Seen| if seen.since + 2 * many < suspensions { raised } else { 1 };
-    let mut weights: Vec<u64> = waiting.iter().map(own).collect();
+    let mut weights: Vec<u64> = waiting
+        .iter()
+        .map(|seen| if seen.since + 2 * many < suspensions { raised } else { 1 })
+        .collect();
     let places: HashMap<u64, usize> =
         waiting.iter().enumerate().map(|(place, seen)| (seen.trx, place)).collect();
     let blocker: Vec<Option<usize>> =

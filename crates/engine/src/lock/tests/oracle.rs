@@ -349,8 +349,8 @@ impl Pair {
             }
             for at in locker.held().iter() {
                 let (spot, queue) = shards[at.shard as usize].named(at.slot);
-                let named = |place: &Place<'_>| Spot::row(INDEX, *place) == spot;
-                let place = PLACES.iter().position(named).unwrap();
+                let place =
+                    PLACES.iter().position(|place| Spot::row(INDEX, *place) == spot).unwrap();
                 let mut grants = queue.granted().iter().filter(|grant| grant.trx.is(locker));
                 let words = grants.next().unwrap().claim.words();
                 assert!(grants.next().is_none(), "one grant for each transaction and place");

@@ -64,8 +64,12 @@ impl Truth {
     /// Of each open view, of each id that ever began: whether it is seen.
     fn answers(&self) -> [Vec<(TrxId, bool)>; VIEWS] {
         let ids = || self.active.iter().chain(&self.ended).chain(&[0]);
-        let of = |view: &Seen| ids().map(|id| (TrxId(*id), view.sees(*id))).collect();
-        std::array::from_fn(|view| self.views[view].as_ref().map(of).unwrap_or_default())
+        std::array::from_fn(|view| {
+            self.views[view]
+                .as_ref()
+                .map(|view| ids().map(|id| (TrxId(*id), view.sees(*id))).collect())
+                .unwrap_or_default()
+        })
     }
 
     /// The lowest id that somebody does not see.
@@ -92,9 +96,8 @@ struct Arm {
 /// Does all steps in all variants and compares them with the truth after each.
 fn follow(steps: &[Step], gaps: bool) {
     let mut truth = Truth { next: 1, ..Truth::default() };
-    let parted = |design| [1, 3].map(|trx_shards| Design { trx_shards, ..design });
     let mut arms: Vec<Arm> = designs()
-        .flat_map(parted)
+        .flat_map(|design| [1, 3].map(|trx_shards| Design { trx_shards, ..design }))
         .map(|design| {
             let sys = small(&design);
             let views = (0..VIEWS).map(|_| sys.view()).collect();

@@ -39,8 +39,11 @@ impl Ledger {
     }
 
     fn newest(&self) -> usize {
-        let unknown = |cell: &Cell| cell.load(Ordering::SeqCst) == 0;
-        self.0.iter().skip(1).position(unknown).map_or(self.0.len(), |place| place + 1)
+        self.0
+            .iter()
+            .skip(1)
+            .position(|cell| cell.load(Ordering::SeqCst) == 0)
+            .map_or(self.0.len(), |place| place + 1)
     }
 }
 

@@ -28,8 +28,9 @@ fn decoded(columns: &[Column], row: &[u8]) -> Result<Vec<Option<String>>, WireEr
     let mut rows = RowBuffer::new();
     rows.begin(columns.len());
     push_row(row, columns, &mut rows)?;
-    let text = |index| rows.text(0, index).map(|text| String::from_utf8(text.to_vec()).unwrap());
-    Ok((0..columns.len()).map(text).collect())
+    Ok((0..columns.len())
+        .map(|index| rows.text(0, index).map(|text| String::from_utf8(text.to_vec()).unwrap()))
+        .collect())
 }
 
 fn shown(column: Column, value: &[u8]) -> String {
@@ -55,8 +56,7 @@ proptest! {
         let kinds = [(TINY, 1), (SHORT, 2), (YEAR, 2), (LONG, 4), (INT24, 4), (LONGLONG, 8)];
         for (kind, width) in kinds {
             let bytes = &bits.to_le_bytes()[..width];
-            let add = |sum: i128, byte: &u8| sum << 8 | i128::from(*byte);
-            let unsigned = bytes.iter().rev().fold(0, add);
+            let unsigned = bytes.iter().rev().fold(0, |sum, byte| sum << 8 | i128::from(*byte));
             let half = 1_i128 << (8 * width - 1);
             let signed = if unsigned >= half { unsigned - 2 * half } else { unsigned };
             let text = shown(column(kind, UNSIGNED | padding), bytes);
