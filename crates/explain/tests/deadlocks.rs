@@ -171,7 +171,10 @@ fn postgres_tells_of_a_deadlock_in_many_forms() {
         assert_eq!(clusters.len(), 1, "{text}");
         let [a, b] = statements(&clusters[0])[..] else { panic!("{clusters:?}") };
         assert_eq!([a, b], ["UPDATE a SET x=?", "UPDATE b SET x=?"], "{text}");
-        assert!(clusters[0].parties.iter().all(|one| one.waits_for == ["ShareLock"]), "{text}");
+        assert!(
+            clusters[0].parties.iter().all(|one| one.waits_for == ["ShareLock on transaction ?"]),
+            "{text}"
+        );
     }
 }
 
@@ -838,4 +841,75 @@ proptest! {
             prop_assert!(!holes.contains(is_secret), "{holes}\n  of {sql}");
         }
     }
+}
+
+/// What `grep -C` writes before lines is taken off, and files are read each by itself.
+#[test]
+fn the_names_and_numbers_of_grep_are_no_part_of_a_log() {
+    let account = |process: u32, sql: [&str; 2]| {
+        let other = process + 4;
+        format!(
+            "LOG:  before\nERROR:  deadlock detected\nDETAIL:  Process {process} waits for ShareLock \
+             on transaction 7; blocked by process {other}.\n\tProcess {other} waits for ShareLock \
+             on transaction 8; blocked by process {process}.\n\tProcess {process}: {}\n\tProcess \
+             {other}: {}\nHINT:  See server log for query details.",
+            sql[0], sql[1]
+        )
+    };
+    let found = |text: &str, name: &str, is_numbered: bool| -> String {
+        text.lines()
+            .enumerate()
+            .map(|(at, line)| {
+                let mark = if line.to_lowercase().contains("deadlock") { ':' } else { '-' };
+                let number = if is_numbered { format!("{}{mark}", at + 98) } else { String::new() };
+                let name = if name.is_empty() { String::new() } else { format!("{name}{mark}") };
+                format!("{name}{number}{line}\n")
+            })
+            .collect()
+    };
+    let (one, two) = (account(12, ["UPDATE a", "DELETE b"]), account(32, ["INSERT c", "UPDATE d"]));
+    let plain = deadlock_clusters(&format!("{one}\n{two}\n"));
+    assert_eq!(plain.len(), 2, "{plain:#?}");
+    for (names, is_numbered) in [
+        (["pg-Mon.log", "pg-Tue.log"], false),
+        (["pg-Mon.log", "/var/log/pg-Mon.log.1"], true),
+        (["", ""], true),
+    ] {
+        let text = format!(
+            "{}--\n{}",
+            found(&one, names[0], is_numbered),
+            found(&two, names[1], is_numbered)
+        );
+        assert_eq!(deadlock_clusters(&text), plain, "{text}");
+    }
+    let status = TEXTS[5].1;
+    assert_eq!(
+        deadlock_clusters(&found(status, "error.log", false)),
+        deadlock_clusters(status),
+        "InnoDB's"
+    );
+}
+
+/// What is locked is told in whatever language, and relations are told apart.
+#[test]
+fn locks_of_other_languages_are_told_as_in_english() {
+    let waits = |text: &str| -> Vec<String> {
+        let clusters = deadlock_clusters(text);
+        assert_eq!(clusters.len(), 1, "{text}");
+        clusters[0].parties.iter().flat_map(|party| party.waits_for.clone()).collect()
+    };
+    let german = "FEHLER:  Verklemmung entdeckt\nDETAIL:  Prozess 12 wartet auf \
+        AccessExclusiveLock-Sperre auf Relation 16384 der Datenbank 5; blockiert von Prozess 13.\n\
+        \tProzess 13 wartet auf ShareLock-Sperre auf Transaktion 900; blockiert von Prozess 12.\n";
+    let told =
+        ["AccessExclusiveLock on relation 16384 of database 5", "ShareLock on transaction ?"];
+    assert_eq!(waits(german), told);
+    let chinese = "错误:  检测到死锁\n详细信息:  进程12等待在关系 16384 属于数据库 5上的\
+        AccessExclusiveLock; 由进程13阻塞.\n\t进程13等待在事务 900上的ShareLock; 由进程12阻塞.\n";
+    assert_eq!(waits(chinese), told);
+    let japanese = "ERROR:  デッドロックを検出しました\nDETAIL:  プロセス 12 は ExclusiveLock を \
+        データベース 5 のリレーション 16384 のタプル (0,2) で待機していましたが、プロセス 13 で\
+        ブロックされました\n\tプロセス 13 は ShareLock を 仮想トランザクション 3/45 で待機して\
+        いましたが、プロセス 12 でブロックされました\n";
+    assert_eq!(waits(japanese)[1], "ShareLock on virtual transaction ?");
 }

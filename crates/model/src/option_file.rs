@@ -73,6 +73,8 @@ pub fn read(text: &str, wanted: impl Fn(&str) -> bool) -> Result<OptionFile, Str
             let Some((name, _)) = rest.split_once(']') else {
                 return Err(format!("line {number}: the bracket is not closed; write [GROUP]"));
             };
+            // Servers take blanks off the end, and leave those before a name.
+            let name = name.trim_end();
             group = Some(name);
             if !file.groups.iter().any(|known| known == name) {
                 file.groups.push(name.to_owned());

@@ -686,15 +686,14 @@ fn take_record(options: &mut Vec<(String, String)>) -> Result<Record, TargetErro
 
 fn take_begin(options: &mut Vec<(String, String)>) -> Result<Begin, TargetError> {
     let begin = Begin::take(options).map_err(malformed)?;
-    if let Some(version) = &begin.upgrade_from {
-        if version.is_empty()
-            || !version.chars().all(|c: char| c.is_ascii_alphanumeric() || ".-~@".contains(c))
+    if let Some(version) = &begin.upgrade_from
+        && (version.is_empty()
+            || !version.chars().all(|c: char| c.is_ascii_alphanumeric() || ".-~@".contains(c)))
         {
             return Err(malformed(
                 "upgrade-from= wants a version, for example upgrade-from=5.7".to_owned(),
             ));
         }
-    }
     Ok(begin)
 }
 

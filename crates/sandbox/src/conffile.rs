@@ -58,7 +58,7 @@ struct Line {
     file: PathBuf,
 }
 
-/// The groups that a server reads, beside those that end with its series.
+/// The groups that a server reads, beside those of its programs that end with its series.
 fn groups(product: Product) -> &'static [&'static str] {
     match product {
         Product::MariaDb => &["mysqld", "server", "mariadb", "mariadbd", "client-server", "galera"],
@@ -66,13 +66,18 @@ fn groups(product: Product) -> &'static [&'static str] {
     }
 }
 
-/// Whether a server of this version reads a group.
+/// Whether a server of this version reads a group: one of its own, or one of its programs with the
+/// two numbers of its series: `mysqld-8.0`, and not `mysqld-8.0.33` or `server-8.0`.
 fn is_read(group: &str, product: Product, version: &str) -> bool {
-    let series = group.rsplit_once('-').filter(|(_, series)| {
-        let begins = version.strip_prefix(series);
-        begins.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    });
-    groups(product).contains(&series.map_or(group, |(group, _)| group))
+    let programs: &[&str] = match product {
+        Product::MariaDb => &["mysqld", "mariadb", "mariadbd"],
+        _ => &["mysqld"],
+    };
+    let numbers: Vec<&str> = version.splitn(3, '.').take(2).collect();
+    groups(product).contains(&group)
+        || group.split_once('-').is_some_and(|(program, series)| {
+            programs.contains(&program) && series == numbers.join(".")
+        })
 }
 
 fn my_cnf(path: &Path, product: Product, version: &str) -> Result<Vec<Line>, String> {
@@ -260,6 +265,10 @@ mod tests {
         let maria =
             my_cnf("[mariadb-10.11]\nx=1\n[mariadb-10.1]\ny=1\n", Product::MariaDb, "10.11.5");
         assert_eq!(maria.unwrap(), pairs(&[("x", "1")]));
+        // With blanks behind a name; and with no version but the series, of a program.
+        let odd = "[mysqld ]\na=1\n[mysqld-8.0.33]\nb=2\n[mysqld-8]\nc=3\n[server-8.0]\nd=4\n\
+                   [ mysqld]\ne=5\n";
+        assert_eq!(my_cnf(odd, Product::MySql, "8.0.33").unwrap(), pairs(&[("a", "1")]));
         // The groups of MariaDB's own manual, which MySQL does not read.
         let groups = "[client-server]\na_b=1\n[galera]\nc_d=2\n[client]\ne_f=3\n[mysqld]\ng_h=4\n\
                       [client-mariadb]\ni_j=5\n[mariadbd-10.11]\nk_l=6\n";

@@ -2,7 +2,7 @@
 
 use dbdyno_model::{
     ArmIndex, ArmSpec, EndedArm, Environment, LatencyHistogram, Plan, Round, RoundKey, RunId,
-    RunStatus, Stage, Target, Warning,
+    RunStatus, Target, Warning,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256};

@@ -4,6 +4,7 @@
 //!   > …          a quotation            db-1  | …            a composition of containers
 //!   [pod/a/b] …  a cluster's client     2026-01-01T… F …     a container's file, with its time
 //!   Jan  1 … host app[7]: …, <134>1 … - …   syslog, journal
+//!   pg.log:…, pg.log-17-…                     grep, with the lines around what it found
 //! ```
 //!
 //! Names of containers, hosts and processes are kept as a number: lines of several of them may be
@@ -52,14 +53,14 @@ struct Behind<'t> {
 
 /// Whether the lines of a text have names of containers: `flags | 4` is a line of a statement, too.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Containers {
+enum Containers {
     Named,
     Unnamed,
 }
 
 impl Containers {
     /// What the lines of a text have: of a composition, one in so many at least has a name.
-    pub(super) fn of(text: &str) -> Containers {
+    fn of(text: &str) -> Containers {
         if !text.contains('|') {
             return Containers::Unnamed;
         }
@@ -77,16 +78,116 @@ impl Containers {
     }
 }
 
-/// A line without what others have put before it, and where it comes from.
-pub(super) fn without_prefixes(
-    line: &str,
-    mut source: Source,
+/// What the lines of a text have before them that one line alone does not tell.
+#[derive(Debug)]
+pub(super) struct Carrier {
     containers: Containers,
-) -> (&str, Source) {
+    grep: Option<GrepOutput>,
+}
+
+impl Carrier {
+    pub(super) fn of(text: &str) -> Carrier {
+        Carrier { containers: Containers::of(text), grep: GrepOutput::of(text) }
+    }
+}
+
+/// What `grep -C` writes before lines: a file's name, a line's number, or both, with a colon behind
+/// each where it found something, and with a dash in lines around that.
+#[derive(Debug)]
+struct GrepOutput {
+    /// Names of files; empty where lines have numbers alone.
+    files: Vec<String>,
+    is_numbered: bool,
+}
+
+/// Files that one output of grep is of at most.
+const FILES_MOST: usize = 100;
+/// What grep is asked for, in any letter case.
+const SOUGHT: &str = "deadlock";
+
+impl GrepOutput {
+    fn of(text: &str) -> Option<GrepOutput> {
+        let mut grep = GrepOutput { files: Vec::new(), is_numbered: false };
+        let mut before = "";
+        for line in text.split('\n').map(head).filter(|line| line.len() > 1) {
+            let around = std::mem::replace(&mut before, line);
+            let Some((name, rest)) = line.split_once(':') else { continue };
+            if !rest.to_ascii_lowercase().contains(SOUGHT) || grep.files.len() >= FILES_MOST {
+                continue;
+            }
+            let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+            if is_number {
+                grep.is_numbered |= around.starts_with(|c: char| c.is_ascii_digit())
+                    && numbered(around, '-').is_some();
+                continue;
+            }
+            let is_file = !name.is_empty() && !name.contains([' ', '\t', '"', '\'', '[', ']']);
+            let is_around = around.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+            if is_file && !grep.files.iter().any(|known| known == name) && {
+                is_around || text.contains(&format!("\n{name}-"))
+            } {
+                grep.is_numbered |= numbered(rest, ':').is_some();
+                grep.files.push(name.to_owned());
+            }
+        }
+        grep.is_numbered |= grep.files.is_empty() && follow_each_other(text);
+        (grep.is_numbered || !grep.files.is_empty()).then_some(grep)
+    }
+
+    /// The prefix of a line.
+    fn prefix<'t>(&self, line: &'t str) -> Option<Behind<'t>> {
+        if self.files.is_empty() {
+            return [':', '-'].iter().find_map(|mark| numbered(line, *mark)).map(nameless);
+        }
+        let is_of = |file: &&String| {
+            line.strip_prefix(file.as_str()).is_some_and(|rest| rest.starts_with([':', '-']))
+        };
+        let file = self.files.iter().filter(is_of).max_by_key(|file| file.len())?;
+        let (name, rest) = line.split_at(file.len());
+        let mark = rest.chars().next()?;
+        let rest = &rest[1..];
+        let rest = Some(rest).filter(|_| self.is_numbered).and_then(|rest| numbered(rest, mark));
+        Some(Behind { rest: rest.unwrap_or(&line[name.len() + 1..]), name: Some(name) })
+    }
+}
+
+/// What is behind a number and a mark.
+fn numbered(line: &str, mark: char) -> Option<&str> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    line[digits..].strip_prefix(mark).filter(|_| digits > 0)
+}
+
+/// Whether the lines of a text have numbers that grow by one, one of them with a colon behind it.
+fn follow_each_other(text: &str) -> bool {
+    let (mut last, mut following, mut all, mut found) = (None, 0_usize, 0_usize, 0_usize);
+    for line in text.split('\n').map(head).filter(|line| line.len() > 1 && *line != "--") {
+        all += 1;
+        found += usize::from(numbered(line, ':').is_some());
+        let rest = numbered(line, ':').or_else(|| numbered(line, '-'));
+        let number: Option<u64> =
+            rest.and_then(|rest| line[..line.len() - rest.len() - 1].parse().ok());
+        let is_next = number.zip(last).is_some_and(|(number, last): (u64, u64)| number == last + 1);
+        following += usize::from(is_next);
+        last = number;
+    }
+    found > 0 && following > 1 && 2 * following >= all
+}
+
+/// A line without what others have put before it, and where it comes from.
+pub(super) fn without_prefixes<'t>(
+    line: &'t str,
+    mut source: Source,
+    carrier: &Carrier,
+) -> (&'t str, Source) {
     let mut rest = line.trim_end_matches('\r');
+    let grep = carrier.grep.as_ref().and_then(|grep| grep.prefix(head(rest)));
+    if let Some(behind) = grep {
+        rest = &rest[head(rest).len() - behind.rest.len()..];
+        source = behind.name.map_or(source, |name| source.within(name));
+    }
     for _ in 0..PREFIXES_MOST {
         let head = head(rest);
-        let Some(behind) = prefix(head, containers) else { break };
+        let Some(behind) = prefix(head, carrier.containers) else { break };
         rest = &rest[head.len() - behind.rest.len()..];
         source = behind.name.map_or(source, |name| source.within(name));
     }

@@ -14,7 +14,7 @@
 //! Lines are borrowed from the text where nothing within them has to change, and no list of them is
 //! made: a text may have a hundred million.
 
-use super::carried::{Containers, Source, head, uncoloured, without_prefixes};
+use super::carried::{Carrier, Source, head, uncoloured, without_prefixes};
 use super::csv;
 use super::json::Object;
 use super::order::{Course, Moment, Order, Unit, is_date, moment};
@@ -57,7 +57,7 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
     let walk = Walk::begin(text);
     let mut opener = Opener {
         source: Source::default(),
-        containers: Containers::of(text),
+        carrier: Carrier::of(text),
         moment: None,
         course: Course::default(),
         take,
@@ -286,7 +286,7 @@ fn line_moment(line: &str) -> Option<Moment> {
 struct Opener<'a> {
     /// Where the last line came from: one that does not say goes on with it.
     source: Source,
-    containers: Containers,
+    carrier: Carrier,
     /// When what is open was written.
     moment: Option<Moment>,
     course: Course,
@@ -345,7 +345,7 @@ impl Opener<'_> {
 
     /// A line from such a source, shipped in so many others.
     fn line(&mut self, number: usize, line: &str, source: Source, depth: usize) {
-        let (text, source) = without_prefixes(line, source, self.containers);
+        let (text, source) = without_prefixes(line, source, &self.carrier);
         let trimmed = text.trim();
         if depth < SHIPPED_MOST && trimmed.starts_with('{') && trimmed.ends_with('}') {
             let object = Object::read(trimmed).filter(|(_, length)| *length == trimmed.len());

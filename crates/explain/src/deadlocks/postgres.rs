@@ -303,7 +303,34 @@ fn wait(text: &str) -> Option<(u64, String)> {
     let mode = mode.into_iter().find(|word| word.len() > 4 && word.ends_with("Lock"))?;
     number_at_end(rest)?;
     let english = rest.strip_prefix(" waits for ").and_then(|rest| rest.split(';').next());
-    Some((process, english.map_or_else(|| shortened(mode, NAME_BYTES_MOST).into_owned(), general)))
+    Some((process, english.map_or_else(|| translated(mode, rest), general)))
+}
+
+/// A lock in English, of a sentence in another language: what is locked is told by how many numbers
+/// stand in the sentence before that of the process in the way, for their order is kept.
+fn translated(mode: &str, sentence: &str) -> String {
+    let mode = shortened(mode, NAME_BYTES_MOST);
+    let is_tuple = sentence.split('(').skip(1).any(|part| {
+        let inside = part.split(')').next().unwrap_or_default();
+        inside.split_once(',').is_some_and(|(one, other)| {
+            [one, other].iter().all(|part| part.trim().parse::<u64>().is_ok())
+        })
+    });
+    let digits = |c: char| !c.is_ascii_digit();
+    let mut numbers: Vec<&str> = sentence.split(digits).filter(|run| !run.is_empty()).collect();
+    numbers.pop();
+    match numbers.as_slice() {
+        [_] => format!("{mode} on transaction ?"),
+        [relation, database] if !sentence.contains(&format!("{relation}/{database}")) => {
+            format!("{mode} on relation {relation} of database {database}")
+        }
+        [_, _, relation, database] if is_tuple => {
+            format!("{mode} on tuple ? of relation {relation} of database {database}")
+        }
+        [] => mode.into_owned(),
+        [_, _] => format!("{mode} on virtual transaction ?"),
+        numbers => format!("{mode} on {}", shortened(&numbers.join(" "), NAME_BYTES_MOST)),
+    }
 }
 
 /// The end of the first number of a text, or of the text.

@@ -155,6 +155,9 @@ impl Reader {
         strings: &mut Strings<'_>,
     ) -> Option<usize> {
         let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        if let Some(length) = doubled(rest).or_else(|| typeset(rest, first)) {
+            return Some(length);
+        }
         match (first, self) {
             ('\'', Reader::Postgres) => {
                 let mut letters = before.chars().rev();
@@ -271,6 +274,30 @@ fn end_of(rest: &str, mark: char, backslash: Backslash) -> Option<usize> {
     None
 }
 
+/// Bytes of `''a''`, a literal of a statement that stood in a literal itself: an empty literal has
+/// no word behind it. A mark of its own is four there.
+fn doubled(rest: &str) -> Option<usize> {
+    let behind = rest.strip_prefix("''")?;
+    behind.chars().next().filter(|c| c.is_alphanumeric())?;
+    let mut at = 2;
+    while let Some(mark) = rest[at..].find('\'').map(|length| at + length) {
+        let marks = rest[mark..].bytes().take_while(|byte| *byte == b'\'').count();
+        at = mark + marks;
+        if !marks.is_multiple_of(4) {
+            return Some(at);
+        }
+    }
+    Some(rest.len())
+}
+
+/// Bytes of a literal between the quotation marks that a program for texts has made of plain ones.
+fn typeset(rest: &str, first: char) -> Option<usize> {
+    let marks = [['‘', '’'], ['“', '”']].into_iter().find(|marks| marks.contains(&first))?;
+    let inside = &rest[first.len_utf8()..];
+    let end = inside.char_indices().find(|(_, c)| marks.contains(c));
+    Some(end.map_or(rest.len(), |(at, c)| first.len_utf8() + at + c.len_utf8()))
+}
+
 /// Bytes of `$tag$ … $tag$`.
 fn dollar_quoted(rest: &str) -> Option<usize> {
     let tag = rest[1..].find('$').map(|length| &rest[..length + 2])?;
@@ -366,6 +393,10 @@ mod tests {
                 "SET a = ?, b = a - ?, c = a -? WHERE d IN (?) AND e > ? AND ? < e",
             ),
             ("'never ends", "?", "?"),
+            ("(56, ''OBriens'', ''x'', '', 3)", "(?)", "(?)"),
+            ("a = '' AND b = ''c", "a = ? AND b = ?", "a = ? AND b = ?"),
+            ("a=’b’ AND c = “d e”", "a=? AND c = ?", "a=? AND c = ?"),
+            ("a = ‘never ends", "a = ?", "a = ?"),
             ("/* never ends", "", ""),
             ("", "", ""),
         ] {

@@ -26,7 +26,7 @@ pub(crate) use resolve::{
     Catalog, columns_of, plan_constant, plan_delete, plan_insert, plan_select, plan_update,
     plan_value,
 };
-pub(crate) use shape::{COLUMNS_MOST, Index, PRIMARY, Table};
+pub(crate) use shape::{COLUMNS_MOST, PRIMARY, Table};
 
 use std::sync::Arc;
 
