@@ -168,19 +168,26 @@ fn interactions(
         for other in causes.range(one + 1..) {
             let set = |members: &[usize]| members.iter().copied().collect::<Set>();
             // g(both) − g(one) − g(other), of g(S) = v(∅) − v(S).
-            let beyond = sum(&[
-                (-1.0, of(&set(&[*one, *other]))),
-                (1.0, of(&set(&[*one]))),
-                (1.0, of(&set(&[*other]))),
-                (-1.0, of(&Set::new())),
-            ]);
+            let (both, none) = (of(&set(&[*one, *other])), of(&Set::new()));
+            let alone = [of(&set(&[*one])), of(&set(&[*other]))];
+            let beyond = sum(&[(-1.0, both), (1.0, alone[0]), (1.0, alone[1]), (-1.0, none)]);
             if beyond.cost.abs() >= least && beyond.cost.abs() >= WIDE * beyond.error {
                 let names = [one, other].map(|one| suspects[*one].name.clone());
-                found.push(Interaction { names, worth: beyond.worth() });
+                found.push(Interaction {
+                    names,
+                    each: alone.map(|left| taken_back(none, left)),
+                    together: taken_back(none, both),
+                    worth: beyond.worth(),
+                });
             }
         }
     }
     found
+}
+
+/// What causes are worth that were taken back: all that there is, less what is left.
+fn taken_back(all: Value, left: Value) -> Worth {
+    sum(&[(1.0, all), (-1.0, left)]).worth()
 }
 
 fn sum(terms: &[(f64, Value)]) -> Value {
@@ -283,6 +290,8 @@ mod tests {
         }
         let [one] = account.interactions.as_slice() else { panic!("one interaction") };
         assert!((one.worth.cost.estimate - 0.3).abs() < 1e-12, "together they are worth 0.3");
+        assert!((one.together.cost.estimate - 0.3).abs() < 1e-12);
+        assert!(one.each.iter().all(|each| each.cost.estimate.abs() < 1e-12));
         assert!(account.others.cost.estimate.abs() < 1e-12);
     }
 

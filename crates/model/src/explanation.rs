@@ -175,7 +175,11 @@ pub struct FoundCause {
 pub struct Interaction {
     /// Their names.
     pub names: [String; 2],
-    /// What both together are worth beyond the sum of each alone.
+    /// What each of them is worth if it alone is taken back, and both of them together.
+    pub each: [Worth; 2],
+    /// See `each`.
+    pub together: Worth,
+    /// What both together are worth beyond the sum of each.
     pub worth: Worth,
 }
 

@@ -689,11 +689,11 @@ fn take_begin(options: &mut Vec<(String, String)>) -> Result<Begin, TargetError>
     if let Some(version) = &begin.upgrade_from
         && (version.is_empty()
             || !version.chars().all(|c: char| c.is_ascii_alphanumeric() || ".-~@".contains(c)))
-        {
-            return Err(malformed(
-                "upgrade-from= wants a version, for example upgrade-from=5.7".to_owned(),
-            ));
-        }
+    {
+        return Err(malformed(
+            "upgrade-from= wants a version, for example upgrade-from=5.7".to_owned(),
+        ));
+    }
     Ok(begin)
 }
 

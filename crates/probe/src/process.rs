@@ -45,6 +45,11 @@ const GROUP_FILES: [(&str, &str); 6] = [
 ];
 
 impl ServerProbe {
+    /// The program that the root process runs; `None` if nobody may know.
+    pub fn binary(&self) -> Option<PathBuf> {
+        fs::read_link(format!("/proc/{}/exe", self.root())).ok()
+    }
+
     /// Facts about the root process by name: `process.binary`, `process.compiler`,
     /// `process.allocator`, `process.limit.open_files`, `process.filesystem.type`, …
     pub fn facts(&self) -> Vec<(String, String)> {
@@ -55,8 +60,7 @@ impl ServerProbe {
                 facts.push((format!("process.{name}"), value));
             }
         };
-        let program = fs::read_link(root.join("exe")).ok();
-        set("binary", program.map(|path| path.display().to_string()));
+        set("binary", self.binary().map(|path| path.display().to_string()));
         set("compiler", compilers(&root.join("exe")));
         let maps = fs::read(root.join("maps")).ok();
         set("allocator", maps.and_then(|maps| allocator(&String::from_utf8_lossy(&maps))));

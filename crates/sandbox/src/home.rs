@@ -98,6 +98,13 @@ impl Home {
         self.dir.join("servers")
     }
 
+    /// The folder of the release of this home that a file lies in, if it is one of them.
+    pub fn release_with(&self, file: &Path) -> Option<PathBuf> {
+        let servers = self.servers();
+        let release = file.strip_prefix(&servers).ok()?.components().next()?;
+        Some(servers.join(release))
+    }
+
     pub(crate) fn templates(&self) -> PathBuf {
         self.dir.join("templates")
     }

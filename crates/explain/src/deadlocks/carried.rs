@@ -139,10 +139,10 @@ impl GrepOutput {
         if self.files.is_empty() {
             return [':', '-'].iter().find_map(|mark| numbered(line, *mark)).map(nameless);
         }
-        let is_of = |file: &&String| {
+        let files = self.files.iter().filter(|file| {
             line.strip_prefix(file.as_str()).is_some_and(|rest| rest.starts_with([':', '-']))
-        };
-        let file = self.files.iter().filter(is_of).max_by_key(|file| file.len())?;
+        });
+        let file = files.max_by_key(|file| file.len())?;
         let (name, rest) = line.split_at(file.len());
         let mark = rest.chars().next()?;
         let rest = &rest[1..];

@@ -316,8 +316,8 @@ fn translated(mode: &str, sentence: &str) -> String {
             [one, other].iter().all(|part| part.trim().parse::<u64>().is_ok())
         })
     });
-    let digits = |c: char| !c.is_ascii_digit();
-    let mut numbers: Vec<&str> = sentence.split(digits).filter(|run| !run.is_empty()).collect();
+    let runs = sentence.split(|c: char| !c.is_ascii_digit());
+    let mut numbers: Vec<&str> = runs.filter(|run| !run.is_empty()).collect();
     numbers.pop();
     match numbers.as_slice() {
         [_] => format!("{mode} on transaction ?"),

@@ -160,7 +160,10 @@ fn visit(
     let mut warnings: Vec<Warning> = encrypted(arm, &environment).into_iter().collect();
     let probe = match ServerProbe::locate(&url.transport) {
         Ok(probe) => {
-            capture::process(&probe, &[], &mut environment);
+            // A background server of this home runs the program that an arm of ours would.
+            let tree = setup.home.release_with(&probe.binary().unwrap_or_default());
+            let instance = tree.map(|tree| (tree.display().to_string(), "<release>"));
+            capture::process(&probe, instance.as_slice(), &mut environment);
             Some(probe)
         }
         Err(reason) => {

@@ -93,6 +93,8 @@ struct CauseJson<'a> {
 #[derive(Serialize)]
 struct InteractionJson<'a> {
     names: &'a [String; 2],
+    each: [WorthJson; 2],
+    together: WorthJson,
     #[serde(flatten)]
     worth: WorthJson,
 }
@@ -377,7 +379,12 @@ fn account(of: &Account) -> AccountJson<'_> {
         interactions: of
             .interactions
             .iter()
-            .map(|one| InteractionJson { names: &one.names, worth: worth(&one.worth) })
+            .map(|one| InteractionJson {
+                names: &one.names,
+                each: [worth(&one.each[0]), worth(&one.each[1])],
+                together: worth(&one.together),
+                worth: worth(&one.worth),
+            })
             .collect(),
     }
 }

@@ -233,7 +233,7 @@ pub(super) fn of_ledger(ledger: &Ledger) -> String {
         false => "",
     };
     format!(
-        "processor time alone makes rQPS {} ± {}, and it is {}: {ends}; the rest is {} % of \
+        "processor time alone makes rQPS {} ± {}, and in the rounds of this table it is {}: {ends}; the rest is {} % of \
          base's time{background}; code of the server is parted by instructions, as if all took the \
          same time",
         fixed(estimate, 3),
@@ -317,9 +317,11 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
 fn together(account: &Account, one: &dbdyno_model::Interaction) -> String {
     let [first, second] = &one.names;
     format!(
-        "{first} and {second} do not add up: taken back together they are worth {} beyond the sum \
-         of each alone",
-        share(account, &one.worth)
+        "{first} and {second} do not add up: taken back alone they are worth {} and {}, and \
+         together {}",
+        share(account, &one.each[0]),
+        share(account, &one.each[1]),
+        share(account, &one.together),
     )
 }
 
