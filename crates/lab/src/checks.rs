@@ -1,6 +1,6 @@
 //! Whether the loads of a plan can be asked of its arms.
 
-use dbdyno_model::{ArmSpec, Cell, Counting, Driving, ImageUse, Plan, Record, Stage, Target};
+use dbdyno_model::{Cell, Counting, Driving, ImageUse, Plan, Record, Stage, Target};
 use dbdyno_workload::insert_benchmark::Step;
 use dbdyno_workload::planned::{catalog_of, datasets_of, resolve_in, step_of};
 use dbdyno_workload::versioned::Shape;

@@ -147,8 +147,9 @@ pub fn mask_line(line: &str) -> String {
 pub fn mask_message(message: &str) -> String {
     let mut spans = Vec::new();
     let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | ',');
-    for (at, _) in message.match_indices("://") {
-        let from = at + 3;
+    // SQLite takes one of the slashes away where it opens a URL as a file.
+    for (at, _) in message.match_indices(":/") {
+        let from = at + 2 + usize::from(message[at + 2..].starts_with('/'));
         let piece = message[from..].split(ends).next().unwrap_or_default();
         let account = last_of(piece, &AT).map(|at| &piece[..at]);
         if let Some((account, colon)) = account.and_then(|all| Some((all, first_of(all, &COLON)?)))
@@ -392,6 +393,7 @@ mod tests {
     fn a_message_shows_no_password_wherever_it_stands() {
         for text in [
             "could not read mysql://u:hunter2@127.0.0.1:1/d: no such file",
+            "unable to open database file: /home/ann/mysql:/u:hunter2@h/db",
             "no \"postgres://u:hunter2@h/d\" (try mysql://USER@HOST)",
             "BASE jdbc:mysql://address=(host=h)(user=u)(password=hunter2)/d: unknown",
             "jdbc:mysql://[(host=h,password=hunter2),(host=i)]/d",

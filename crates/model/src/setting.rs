@@ -406,7 +406,16 @@ pub fn is_accumulated(product: Product, name: &str) -> bool {
 pub fn is_secret(name: &str, value: &str) -> bool {
     let plain = plain_name(name).to_ascii_lowercase();
     let is_switch = plain == "disconnect_on_expired_password";
-    let endings = ["password", "passphrase", "sst_auth", "conninfo", "passphrase_command"];
+    let endings = [
+        "password",
+        "passphrase",
+        "passwd",
+        "_pwd",
+        "_token",
+        "sst_auth",
+        "conninfo",
+        "passphrase_command",
+    ];
     let is_key = plain.ends_with("filekey") && !value.starts_with("FILE:");
     is_key || (!is_switch && endings.iter().any(|ending| plain.ends_with(ending))) || tells(value)
 }

@@ -475,6 +475,29 @@ mod tests {
         assert!(said.contains("second name"), "{said}");
     }
 
+    /// What led to another part of an archive leads out once its server's folder stands alone.
+    #[test]
+    fn links_of_a_part_that_lead_to_other_parts_are_refused_or_left_out() {
+        let bench = Bench::new();
+        let members = [
+            ("a/b/mysql/bin/mysqld", FILE, "", &b"x"[..]),
+            ("a/b/mysql/bin/self", LINK, "mysqld", b""),
+            ("a/b/mysql/share/x.sql", LINK, "../../../../etc/shadow", b""),
+        ];
+        for outward in [Outward::Refused, Outward::LeftOut] {
+            let into = bench.at(&format!("{outward:?}"));
+            unpack(&bench.tar("x.tar", &members), &[], Outward::Refused, &into).unwrap();
+            let part = into.join("a/b/mysql");
+            match crate::tree::confine(&part, Path::new("x.tar"), outward) {
+                Err(error) => assert!(error.to_string().contains("share/x.sql"), "{error}"),
+                Ok(left_out) => assert_eq!(left_out.len(), 1, "{left_out:?}"),
+            }
+            let is_refused = outward == Outward::Refused;
+            assert_eq!(part.join("share/x.sql").symlink_metadata().is_ok(), is_refused);
+            assert!(part.join("bin/self").is_file(), "what leads to its own part stays");
+        }
+    }
+
     #[test]
     fn links_within_the_tree_are_made_and_of_packages_the_others_are_left_out() {
         let bench = Bench::new();

@@ -33,6 +33,7 @@ use crate::options::Options;
 use crate::password;
 use crate::process::{Identity, kill_servers_in, servers_in};
 use crate::release::{self, Release};
+use crate::removal;
 use crate::server::{
     Launched, Ports, Recorded, STOP_WITHIN_S, Seat, Server, ending_signal, remove_shared_memory,
     socket_in,
@@ -303,7 +304,11 @@ impl Background {
             );
         }
         end_processes(home, &self.dir);
-        fs::remove_dir_all(&self.dir).map_err(SandboxError::io("remove", &self.dir))
+        // The record last: what cannot be removed keeps its name.
+        for part in ["s", "log"] {
+            removal::remove(&self.dir.join(part))?;
+        }
+        removal::remove(&self.dir)
     }
 
     /// Runs the family's interactive client on it, on our terminal, until that ends: the one that
@@ -366,6 +371,8 @@ impl Background {
         } else {
             let socket = socket_in(&work, self.product, self.port);
             client.arg("--no-defaults").arg(format!("--socket={}", socket.display()));
+            // Whoever listens on the socket does not get a file of ours.
+            client.arg("--local-infile=0");
             client.args(["-u", USER, DATABASE]).env("MYSQL_PWD", password.expose());
         }
         Ok(())
@@ -465,7 +472,13 @@ pub fn remove(
     fs::remove_dir_all(&doomed).map_err(SandboxError::io("remove", &doomed))
 }
 
+/// Kills the process that is recorded, whatever program it runs by now, and all servers that work
+/// in a directory, and waits until they are gone.
 pub(crate) fn end_processes(home: &Home, dir: &Path) {
+    let recorded = fs::read_to_string(dir.join("server")).unwrap_or_default();
+    if let Some(recorded) = Identity::from_line(&recorded) {
+        recorded.end();
+    }
     kill_servers_in(&home.servers(), dir);
     remove_shared_memory(&dir.join("s/data"));
 }

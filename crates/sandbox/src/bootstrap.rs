@@ -1,12 +1,12 @@
 //! What a data directory is initialised with, as text.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use dbdyno_model::Product;
 
 use crate::catalog::at_least;
 use crate::error::SandboxError;
+use crate::release::Release;
 
 /// The account that the endpoints name.
 pub(crate) const USER: &str = "dbdyno";
@@ -20,6 +20,9 @@ pub(crate) const COLLATION: &str = "latin1_swedish_ci";
 const SCRIPTS: [&str; 4] =
     ["system_tables", "performance_tables", "system_tables_data", "sys_schema"];
 
+/// Bytes of the largest of them many times over.
+const SCRIPT_BYTES: u64 = 64 << 20;
+
 /// Whether this server makes its system tables itself (`--initialize-insecure`), which MySQL has
 /// done since 5.7.6.
 pub(crate) fn initialises_itself(product: Product, version: &str) -> bool {
@@ -32,14 +35,9 @@ pub(crate) fn initialises_itself(product: Product, version: &str) -> bool {
 /// The scripts make accounts without a password; all are deleted. What is root on the unix socket,
 /// which nobody else reaches, is root over TCP, too, where the server resolves names: 127.0.0.1 is
 /// `localhost` then.
-pub(crate) fn bootstrap_sql(
-    product: Product,
-    version: &str,
-    share: &Path,
-    password: &str,
-) -> Result<String, SandboxError> {
-    let mut sql = scripts(&SCRIPTS, share)?;
-    let modern = product == Product::MariaDb && at_least(version, "10.4");
+pub(crate) fn bootstrap_sql(release: &Release, password: &str) -> Result<String, SandboxError> {
+    let mut sql = scripts(&SCRIPTS, release)?;
+    let modern = release.product == Product::MariaDb && at_least(&release.version, "10.4");
     sql.push_str(&if modern { accounts_in_json(password) } else { accounts_in_table(password) });
     sql.push_str(&format!(
         "CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE {COLLATION};\n"
@@ -50,11 +48,13 @@ pub(crate) fn bootstrap_sql(
 /// The SQL that makes those system tables which an older release did not have: the first part of
 /// what `mysql_upgrade` does. The second, columns that were added to older ones, is in that program
 /// and in no file.
-pub(crate) fn upgrade_sql(share: &Path) -> Result<String, SandboxError> {
-    scripts(&SCRIPTS[..2], share)
+pub(crate) fn upgrade_sql(release: &Release) -> Result<String, SandboxError> {
+    scripts(&SCRIPTS[..2], release)
 }
 
-fn scripts(wanted: &[&str], share: &Path) -> Result<String, SandboxError> {
+fn scripts(wanted: &[&str], release: &Release) -> Result<String, SandboxError> {
+    let share = release.layout.share.as_ref().map(|share| release.dir.join(share));
+    let share = share.unwrap_or_else(|| release.dir.clone());
     let mut sql = "USE mysql;\nSET @auth_root_socket=NULL;\n".to_owned();
     for script in wanted.iter().copied() {
         let names = ["mariadb", "mysql"].map(|name| share.join(format!("{name}_{script}.sql")));
@@ -63,7 +63,7 @@ fn scripts(wanted: &[&str], share: &Path) -> Result<String, SandboxError> {
             None if script == SCRIPTS[0] => &names[1],
             None => continue,
         };
-        let bytes = fs::read(path).map_err(SandboxError::io("read", path))?;
+        let bytes = release.read(path, SCRIPT_BYTES)?;
         sql.push_str(&String::from_utf8_lossy(&bytes));
         sql.push('\n');
     }

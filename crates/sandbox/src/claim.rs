@@ -11,7 +11,7 @@
 //! Making a claim and sweeping dead ones away, see `sweep`, exclude each other by a lock on `run/`
 //! as a whole, so that no claim is seen half made.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::error::SandboxError;
 use crate::home::{Home, create_private, make_passage};
 use crate::process::Identity;
+use crate::removal;
 
 /// Longer names would not fit into a socket's address together with the home.
 const MAX_NAME_BYTES: usize = 12;
@@ -43,7 +44,7 @@ impl Claim {
         let _exclusive = home.lock_run(progress)?;
         if dir.exists() {
             // The pid has been used before, and its claim was never swept.
-            fs::remove_dir_all(&dir).map_err(SandboxError::io("remove", &dir))?;
+            removal::remove(&dir)?;
         }
         make_passage(&dir)?;
         let path = dir.join("owner");
@@ -62,7 +63,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.dir);
+        let _ = removal::remove(&self.dir);
     }
 }
 
@@ -102,6 +103,8 @@ fn tame(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn home() -> (tempfile::TempDir, Home) {

@@ -232,9 +232,8 @@ impl fmt::Display for SandboxError {
                 f.write_str(", or name a running server by its URL")
             }
             SandboxError::NotAMember { what, why, log } => write_member(f, what, why, log),
-            SandboxError::StopFailed { what, log } => write_log(f, what, log).and_then(|()| {
-                f.write_str("its directory is removed; distrust what was measured last")
-            }),
+            SandboxError::StopFailed { what, log } => write_log(f, what, log)
+                .and_then(|()| f.write_str("distrust what was measured or written last")),
             SandboxError::MissingTool { tool } => write!(
                 f,
                 "this system has no {tool}, so dbdyno cannot get and start servers itself; install \

@@ -28,7 +28,7 @@ use crate::space::{self, size_mb};
 use crate::stamp::Stamp;
 use crate::sums::{self, Pinning};
 use crate::tool::sha256;
-use crate::tree::Outward;
+use crate::tree::{self, Outward};
 
 /// Unpacked size over downloaded size, generously: 3.6 to 5 was seen for Debian's packages, 2.5
 /// for the makers' archives.
@@ -305,9 +305,10 @@ fn unpack(
         left_out.extend(archive::unpack(&archive, &[], outward, &within)?);
         place = within;
     }
-    archive::note(&left_out).iter().for_each(|note| progress(note));
     let root = root_in(product, &place).ok_or_else(|| damaged(no_server(product)))?;
     adopt_libraries(&place, &root)?;
+    left_out.extend(tree::confine(&root, file, outward)?);
+    archive::note(&left_out).iter().for_each(|note| progress(note));
     Ok(root)
 }
 

@@ -74,6 +74,7 @@ mod recorder;
 mod registry;
 mod release;
 mod relocate;
+mod removal;
 mod secret;
 mod server;
 mod sources;

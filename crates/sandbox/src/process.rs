@@ -5,12 +5,14 @@
 //! ```
 //!
 //! Servers of a sandbox are found in a second way that needs no record: the executable lies in our
-//! `servers` directory and the working directory in that sandbox. It finds PostgreSQL's backends
+//! `servers` directory, or the account is that of the servers, and the working directory in that
+//! sandbox. It finds PostgreSQL's backends
 //! too, which leave their parent's process group and may outlive it for as long as a statement
 //! lasts.
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use nix::errno::Errno;
@@ -18,6 +20,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::child::{UNPRIVILEGED, is_root};
 use crate::clock::Deadline;
 
 /// A process, told from any other that ever has the same pid.
@@ -61,6 +64,17 @@ impl Identity {
         words.next().is_none().then_some(Identity { pid, start_ticks, boot })
     }
 
+    /// Kills it if it still is the same process, and waits until it is gone.
+    pub(crate) fn end(&self) {
+        let deadline = Deadline::after_seconds(GONE_WITHIN_S);
+        while self.lives() {
+            self.kill();
+            if !deadline.pause_to_the_end() {
+                return;
+            }
+        }
+    }
+
     /// Kills it if it still is the same process.
     pub(crate) fn kill(&self) {
         if self.lives() {
@@ -84,16 +98,28 @@ fn living_since(stat: &str) -> Option<u64> {
 /// valgrind's executable, which is among the tools beside `servers`.
 pub(crate) fn servers_in(servers: &Path, sandbox: &Path) -> Vec<Identity> {
     let tools = servers.with_file_name("tools");
+    processes_in(sandbox, |pid| leads(pid, "exe", servers) || leads(pid, "exe", &tools))
+}
+
+/// The processes that work inside a folder and are wanted.
+fn processes_in(folder: &Path, is_wanted: impl Fn(i32) -> bool) -> Vec<Identity> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| {
-        let link = |name| fs::read_link(format!("/proc/{pid}/{name}"));
-        let within = |name, dir| link(name).is_ok_and(|path| path.starts_with(dir));
-        let is_server = within("exe", servers) || within("exe", &tools);
-        is_server && within("cwd", sandbox)
-    })
-    .filter_map(Identity::of)
-    .collect()
+    pids.filter(|pid| leads(*pid, "cwd", folder) && is_wanted(*pid))
+        .filter_map(Identity::of)
+        .collect()
+}
+
+/// Whether a link of a process leads into a folder.
+fn leads(pid: i32, name: &str, folder: &Path) -> bool {
+    fs::read_link(format!("/proc/{pid}/{name}")).is_ok_and(|path| path.starts_with(folder))
+}
+
+/// Whether a process runs as the account that servers have where root starts them: nothing else of
+/// that account works in a sandbox.
+fn is_of_servers(pid: i32) -> bool {
+    let owner = fs::metadata(format!("/proc/{pid}")).map(|found| found.uid());
+    is_root() && owner.is_ok_and(|owner| owner == UNPRIVILEGED)
 }
 
 /// Numbers of the processors that this process may use, in order.
@@ -132,13 +158,14 @@ pub(crate) fn keep_on(servers: &[Identity], processors: &CpuSet) -> io::Result<(
 /// Seconds that a killed process may take to be gone: its memory must be given back, its I/O end.
 pub(crate) const GONE_WITHIN_S: u64 = 20;
 
-/// Kills the servers from `servers` that work inside `sandbox` until there are none; returns the
-/// pids.
+/// Kills the servers from `servers` that work inside `sandbox`, and what else runs there with their
+/// account, until there are none; returns the pids. The sandbox is a folder of ours.
 pub(crate) fn kill_servers_in(servers: &Path, sandbox: &Path) -> Vec<i32> {
     let deadline = Deadline::after_seconds(GONE_WITHIN_S);
     let mut killed = Vec::new();
     loop {
-        let found = servers_in(servers, sandbox);
+        let mut found = servers_in(servers, sandbox);
+        found.extend(processes_in(sandbox, is_of_servers));
         if found.is_empty() {
             return killed;
         }

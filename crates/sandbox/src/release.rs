@@ -57,6 +57,22 @@ const WEIGHTY: [&str; 4] = ["libc6", "libstdc++6", "zlib1g", "liburing2"];
 const PATCHELF_SUITE: &str = "bookworm";
 
 impl Release {
+    /// What is in a file of its tree, of at most so many bytes. Whoever made the release may have
+    /// put a link there; of the machine's own server they are ours, and lead to its data.
+    ///
+    /// # Errors
+    /// [`SandboxError::Io`] if it cannot be read or is too large; [`SandboxError::Unsuitable`] if
+    /// it lies somewhere else.
+    pub(crate) fn read(&self, file: &Path, most: u64) -> Result<Vec<u8>, SandboxError> {
+        let itself = file.canonicalize().map_err(SandboxError::io("find", file))?;
+        let tree = self.dir.canonicalize().map_err(SandboxError::io("find", &self.dir))?;
+        if self.source != SourceKind::System && !itself.starts_with(tree) {
+            let reason = "it is a link that leads out of the server's folder".to_owned();
+            return Err(SandboxError::Unsuitable { what: file.display().to_string(), reason });
+        }
+        dbdyno_files::read(&itself, most).map_err(SandboxError::io("read", file))
+    }
+
     /// The server's executable.
     pub fn server(&self) -> PathBuf {
         self.dir.join(&self.layout.server)

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::cgroup;
 use crate::home::Home;
 use crate::process::{Identity, kill_servers_in};
+use crate::removal;
 use crate::server::remove_shared_memory;
 
 impl Home {
@@ -86,7 +87,7 @@ fn clean(home: &Home, dir: &Path) -> Option<String> {
         }
     }
     cgroup::sweep(dir);
-    fs::remove_dir_all(dir).ok()?;
+    removal::remove(dir).ok()?;
     let name = dir.file_name()?.to_string_lossy();
     let mut text = format!("removed {name}, whose dbdyno is gone");
     if !killed.is_empty() {

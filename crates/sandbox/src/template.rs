@@ -124,8 +124,7 @@ fn fill_by_bootstrap(
 ) -> Result<(), SandboxError> {
     let tables = work.join("data/mysql");
     private_dir(&tables).map_err(SandboxError::io("create", &tables))?;
-    let share = share_of(release);
-    let sql = bootstrap::bootstrap_sql(release.product, &release.version, &share, password)?;
+    let sql = bootstrap::bootstrap_sql(release, password)?;
     let options = making.of_mysqld();
     let options = SMALL_REDO.into_iter().chain(options.iter().map(String::as_str));
     execute(release, fresh, work, &sql, &options.collect::<Vec<_>>())?;
@@ -139,14 +138,9 @@ pub(crate) fn add_system_tables(
     dir: &Path,
     settings: &[String],
 ) -> Result<(), SandboxError> {
-    let sql = bootstrap::upgrade_sql(&share_of(release))?;
+    let sql = bootstrap::upgrade_sql(release)?;
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
     execute(release, dir, &dir.join("s"), &sql, &settings)
-}
-
-fn share_of(release: &Release) -> PathBuf {
-    let share = release.layout.share.as_ref().map(|share| release.dir.join(share));
-    share.unwrap_or_else(|| release.dir.clone())
 }
 
 /// Lets the server read SQL without anybody to log in.

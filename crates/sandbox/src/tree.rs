@@ -238,7 +238,7 @@ impl NewTree {
             }
         }
         for (path, target) in &links {
-            if self.leads_inside(path) {
+            if leads_inside(&self.root, path) {
                 continue;
             }
             let (name, to) = (path.as_os_str().as_bytes(), shown(target.as_os_str().as_bytes()));
@@ -254,38 +254,6 @@ impl NewTree {
             left_out.push(format!("{} → {to}", shown(name)));
         }
         Ok(left_out)
-    }
-
-    /// Follows a path as the kernel does, one step after the other, within the tree.
-    fn leads_inside(&self, path: &Path) -> bool {
-        let mut ahead: Vec<OsString> =
-            path.iter().rev().map(OsStr::to_owned).collect::<Vec<OsString>>();
-        let mut at: Vec<OsString> = Vec::new();
-        let mut hops = 0;
-        while let Some(part) = ahead.pop() {
-            if part == "." {
-                continue;
-            }
-            if part == ".." {
-                if at.pop().is_none() {
-                    return false;
-                }
-                continue;
-            }
-            at.push(part);
-            let here: PathBuf = at.iter().collect();
-            let Ok(target) = readlinkat(&self.root, &here) else { continue };
-            let target = PathBuf::from(target);
-            hops += 1;
-            if hops > HOPS || target.is_absolute() {
-                return false;
-            }
-            at.pop();
-            for component in target.components().rev() {
-                ahead.push(component.as_os_str().to_owned());
-            }
-        }
-        true
     }
 
     /// Counts a member, and takes its name apart.
@@ -385,6 +353,87 @@ impl NewTree {
     fn unsuitable(&self, reason: String) -> SandboxError {
         SandboxError::Unsuitable { what: self.source.display().to_string(), reason }
     }
+}
+
+/// Looks once more at the links of a part of a tree that becomes a tree of its own: what led to
+/// another part leads out now. Returns what was left out.
+///
+/// # Errors
+/// [`SandboxError::Unsuitable`] for the first of them, if none may lead out.
+pub(crate) fn confine(
+    part: &Path,
+    source: &Path,
+    outward: Outward,
+) -> Result<Vec<String>, SandboxError> {
+    let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let root = openat(AT_FDCWD, part, flags, Mode::empty());
+    let root = root.map_err(|errno| SandboxError::io("open", part)(errno.into()))?;
+    let mut left_out = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let place = part.join(&folder);
+        for entry in fs::read_dir(&place).map_err(SandboxError::io("read", &place))? {
+            let entry = entry.map_err(SandboxError::io("read", &place))?;
+            let kind = entry.file_type().map_err(SandboxError::io("read", &place))?;
+            let path = folder.join(entry.file_name());
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_symlink() && !leads_inside(&root, &path) {
+                let target = fs::read_link(entry.path()).unwrap_or_default();
+                let [name, to] = [&path, &target].map(|path| shown(path.as_os_str().as_bytes()));
+                if outward == Outward::Refused {
+                    return Err(SandboxError::Unsuitable {
+                        what: source.display().to_string(),
+                        reason: leads_out(&name, &to),
+                    });
+                }
+                let gone = fs::remove_file(entry.path());
+                gone.map_err(SandboxError::io("remove", &entry.path()))?;
+                left_out.push(format!("{name} → {to}"));
+            }
+        }
+    }
+    Ok(left_out)
+}
+
+/// What is said of a link that leads out.
+fn leads_out(name: &str, to: &str) -> String {
+    format!(
+        "{name} is a link that leads out of the server's folder, to {to}; put there what it leads \
+         to, or leave it out"
+    )
+}
+
+/// Follows a path as the kernel does, one step after the other, within the tree.
+fn leads_inside(root: &OwnedFd, path: &Path) -> bool {
+    let mut ahead: Vec<OsString> =
+        path.iter().rev().map(OsStr::to_owned).collect::<Vec<OsString>>();
+    let mut at: Vec<OsString> = Vec::new();
+    let mut hops = 0;
+    while let Some(part) = ahead.pop() {
+        if part == "." {
+            continue;
+        }
+        if part == ".." {
+            if at.pop().is_none() {
+                return false;
+            }
+            continue;
+        }
+        at.push(part);
+        let here: PathBuf = at.iter().collect();
+        let Ok(target) = readlinkat(root, &here) else { continue };
+        let target = PathBuf::from(target);
+        hops += 1;
+        if hops > HOPS || target.is_absolute() {
+            return false;
+        }
+        at.pop();
+        for component in target.components().rev() {
+            ahead.push(component.as_os_str().to_owned());
+        }
+    }
+    true
 }
 
 impl Why {

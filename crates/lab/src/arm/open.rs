@@ -414,8 +414,11 @@ fn ask(
     instance: &[(String, &str)],
 ) -> Result<Environment, LabError> {
     let asked = connect_to_ask(connector).and_then(|mut client| {
-        let environment = capture::settings(&mut *client, dialect, instance)?;
+        let mut environment = capture::settings(&mut *client, dialect, instance)?;
         client.close();
+        if let Connector::Mysql(endpoint) | Connector::Postgres(endpoint) = connector {
+            capture::leave_out(&endpoint.password, &mut environment);
+        }
         Ok(environment)
     });
     asked.map_err(|error| LabError::Server(arm, label.to_owned(), error))

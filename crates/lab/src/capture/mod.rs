@@ -50,7 +50,7 @@ pub(crate) use flips::look as look_for_flips;
 pub(crate) use locks::{blockers_of, deadlocks_of};
 pub(crate) use measured_plans::note as note_measured_plans;
 pub(crate) use server_work::{Meter, engine_status};
-pub(crate) use settings::{general, settings};
+pub(crate) use settings::{general, leave_out, settings};
 
 /// Facts that begin so are about a cell that was measured.
 pub(crate) const STEP: &str = "step[";

@@ -1,6 +1,6 @@
 //! Version, settings and build of an arm, asked from the arm itself.
 
-use dbdyno_model::{Dialect, Environment, setting};
+use dbdyno_model::{Dialect, Environment, Secret, setting};
 use dbdyno_wire::{Client, Encryption, WireError};
 
 /// Stands for a value that is not kept.
@@ -57,11 +57,29 @@ pub(crate) fn settings(
     Ok(environment)
 }
 
-/// What is kept of a variable: not what has a password in it, as the source of a standby has.
+/// Letters of a password that no other value has in it by chance.
+const TELLING_LETTERS: usize = 6;
+
+/// Leaves out what a server says that has our own password in it: it knows it, and may say it as
+/// the value of anything.
+pub(crate) fn leave_out(password: &Secret, environment: &mut Environment) {
+    let password = password.expose();
+    for value in environment.facts.values_mut() {
+        let is_within = password.len() >= TELLING_LETTERS && value.contains(password);
+        if is_within || (!password.is_empty() && value == password) {
+            NOT_KEPT.clone_into(value);
+        }
+    }
+}
+
+/// What is kept of a variable: not what has a password in it, as the source of a standby has, and
+/// no command, in which one may stand in any form.
 fn kept(name: &str, value: Option<&str>, instance: &[(String, &str)]) -> String {
     match value {
         None => "NULL".to_owned(),
-        Some(value) if setting::is_secret(name, value) && !value.is_empty() => NOT_KEPT.to_owned(),
+        Some("") => String::new(),
+        Some(value) if setting::is_secret(name, value) => NOT_KEPT.to_owned(),
+        Some(_) if name.ends_with("_command") => NOT_KEPT.to_owned(),
         Some(value) => general(value, instance),
     }
 }
@@ -251,6 +269,24 @@ mod tests {
         assert_eq!(compiler_of(version), Some("gcc (Debian 12.2.0-14) 12.2.0"));
         assert_eq!(compiler_of("CockroachDB v23"), None);
         assert_eq!(without_paths("-O2 -ffile-prefix-map=/b=. -g"), "-O2 -g");
+    }
+
+    #[test]
+    fn what_a_server_repeats_of_our_password_is_left_out_whatever_it_is_called() {
+        let mut environment = Environment::default();
+        for (name, value) in [
+            ("variable.comm", "hunter2"),
+            ("server.version", "8.0-hunter2"),
+            ("variable.port", "3306"),
+        ] {
+            environment.set(name, value);
+        }
+        leave_out(&Secret::new("hunter2".to_owned()), &mut environment);
+        leave_out(&Secret::new(String::new()), &mut environment);
+        let left: Vec<&str> = environment.facts.values().map(String::as_str).collect();
+        assert_eq!(left, [NOT_KEPT, NOT_KEPT, "3306"]);
+        assert_eq!(kept("restore_command", Some("KEY=x aws s3 cp"), &[]), NOT_KEPT);
+        assert_eq!(kept("restore_command", Some(""), &[]), "");
     }
 
     #[test]

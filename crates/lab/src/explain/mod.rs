@@ -36,8 +36,8 @@ use dbdyno_explain::{
     suspects, told_apart, with_given,
 };
 use dbdyno_model::{
-    Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Prior, Round, RunId,
-    RunStatus, Severity, Target, Witness, Worth,
+    Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Prior, RunId, RunStatus,
+    Severity, Target, Witness, Worth,
 };
 
 use dbdyno_sandbox::SandboxError;

@@ -9,7 +9,7 @@
 //! takes some tens of seconds, and slows what is recorded.
 
 use dbdyno_explain::profile::{Waited, by_class, part_rest, waits};
-use dbdyno_model::{ArmSpec, Interval, Ledger, Target, WaitProfile, Waits};
+use dbdyno_model::{Interval, Ledger, Target, WaitProfile, Waits};
 
 use super::{Case, trial};
 use crate::error::LabError;

@@ -9,8 +9,11 @@ use crate::json::plain_json;
 /// are, has no control characters.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
+    let mut before = ' ';
     for c in foreign::lines(text).chars() {
         match c {
+            // No word of a runner's, if somebody prints the page into a log.
+            '#' if before == '#' => escaped.push_str("&#35;"),
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
@@ -18,6 +21,7 @@ pub(crate) fn escape(text: &str) -> String {
             '\'' => escaped.push_str("&#39;"),
             c => escaped.push(c),
         }
+        before = c;
     }
     escaped
 }
@@ -27,7 +31,7 @@ pub(crate) fn escape(text: &str) -> String {
 pub(crate) fn data_block(data: &impl Serialize) -> String {
     let json = serde_json::to_string(data)
         .expect("the data of a page has only string keys and values that JSON can express");
-    plain_json(json).replace('<', "\\u003c")
+    plain_json(json).replace('<', "\\u003c").replace("##", "#\\u0023")
 }
 
 #[cfg(test)]
@@ -38,5 +42,7 @@ mod tests {
     fn nothing_leaves_its_place() {
         assert_eq!(escape("<a b='\"'>&amp;"), "&lt;a b=&#39;&quot;&#39;&gt;&amp;amp;");
         assert_eq!(data_block(&"</script><!--"), "\"\\u003c/script>\\u003c!--\"");
+        assert_eq!(escape("# ##vso[x]"), "# #&#35;vso[x]");
+        assert_eq!(data_block(&"##vso[x]"), "\"#\\u0023vso[x]\"");
     }
 }
