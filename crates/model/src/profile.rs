@@ -12,6 +12,9 @@
 use crate::arm::{Arm, PerArm};
 use crate::verdict::Interval;
 
+/// By what name all functions stand together that an excerpt of a profile does not tell.
+pub const LEFT_OUT: &str = "[left out of an excerpt]";
+
 /// How a function of one side was found on the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Match {
@@ -61,6 +64,18 @@ pub struct FunctionDifference {
     pub moved_within: Option<String>,
 }
 
+/// A function that an excerpt of a profile does not tell, so that nothing is known of a difference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UntoldFunction {
+    /// Its name.
+    pub name: String,
+    /// Its share of the samples of each side, in the profiles that tell it or are whole; absent
+    /// where none is.
+    pub share: PerArm<Option<f64>>,
+    /// The sides that have an excerpt without it.
+    pub lacking: PerArm<bool>,
+}
+
 /// A function under its callers, in a tree of the stacks of both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlameNode {
@@ -93,6 +108,9 @@ pub struct ProfileDifference {
     pub dispersion: f64,
     /// Share of base's samples that was matched in each way.
     pub matched: Vec<(Match, f64)>,
+    /// Functions that not all excerpts tell, those first that have most; they are in what is left
+    /// out, and of none of them is a difference known.
+    pub untold: Vec<UntoldFunction>,
 }
 
 /// What sessions of an arm waited for in one start of its server.

@@ -15,10 +15,11 @@ use dbdyno_model::{
 };
 use dbdyno_stats as stats;
 
+use super::excerpt::Untold;
 use super::flame::{Text, tree};
 use super::form::{Measure, MeasureUnit, ProfileError};
 use super::names::{Pair, pairs};
-use super::samples::{Profile, reduce};
+use super::samples::Profile;
 use crate::search::WIDE;
 
 /// A profile and the operations that were carried out while it was taken, if they are known.
@@ -78,8 +79,11 @@ fn scale_of(base: &[Weighed], test: &[Weighed]) -> ProfileScale {
 /// Where a side has no profile.
 pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
     assert!(!base.is_empty() && !test.is_empty(), "profiles on both sides");
+    let untold = untold(base, test);
     let (mut base, mut test) = (base.to_vec(), test.to_vec());
-    reduce(base.iter_mut().chain(&mut test).map(|one| &mut one.profile));
+    for (arm, side) in [(Arm::Base, &mut base), (Arm::Test, &mut test)] {
+        side.iter_mut().for_each(|one| untold.leave_out(arm, &mut one.profile));
+    }
     let (base, test) = (&base[..], &test[..]);
     let sides = PerArm { base, test };
     let scale = scale_of(base, test);
@@ -102,7 +106,9 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
     let error = total_errors.base.hypot((1.0 + change) * total_errors.test);
     let mass = |rung: Match| {
         let of_rung = pairs.iter().filter(|pair| pair.matched == rung);
-        of_rung.map(|pair| samples(&sums.base, &pair.names.base)).sum::<f64>() / sums.base.total
+        let own = of_rung.map(|pair| samples(&sums.base, &pair.names.base));
+        // A sum of nothing is -0.
+        own.fold(0.0, |sum, own| sum + own) / sums.base.total
     };
     ProfileDifference {
         functions,
@@ -113,7 +119,14 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
         scale,
         dispersion,
         matched: Match::ALL.map(|rung| (rung, mass(rung))).to_vec(),
+        untold: untold.functions,
     }
+}
+
+/// What excerpts among the profiles do not tell.
+fn untold(base: &[Weighed], test: &[Weighed]) -> Untold {
+    let sides = PerArm { base, test };
+    Untold::of(&sides.map(|side| side.iter().map(|one| &one.profile).collect()))
 }
 
 /// The stacks of both sides as one tree of frames; `texts` are those that the profiles were read
@@ -127,7 +140,7 @@ pub fn flame(
     texts: &PerArm<Vec<&str>>,
 ) -> Result<FlameNode, ProfileError> {
     let sides = PerArm { base, test };
-    let pairs = pairs(&sum(base), &sum(test));
+    let pairs = untold(base, test).together(pairs(&sum(base), &sum(test)));
     let is_by_operation = scale_of(base, test) == ProfileScale::Operations;
     let of_side = |arm: Arm| {
         let both = texts[arm].iter().zip(sides[arm]);
@@ -155,26 +168,7 @@ fn measured(base: &[Weighed], test: &[Weighed]) -> String {
 
 /// All profiles of a side, added up.
 fn sum(profiles: &[Weighed]) -> Profile {
-    let mut sum = Profile {
-        unit: f64::MIN_POSITIVE,
-        own: BTreeMap::new(),
-        by_caller: BTreeMap::new(),
-        total: 0.0,
-        is_excerpt: false,
-        measure: Measure::UNTOLD,
-        taken_for: String::new(),
-    };
-    for Weighed { profile, .. } in profiles {
-        sum.unit = sum.unit.max(profile.unit);
-        sum.total += profile.total;
-        for (name, own) in &profile.own {
-            *sum.own.entry(name.clone()).or_default() += own;
-        }
-        for (place, samples) in &profile.by_caller {
-            *sum.by_caller.entry(place.clone()).or_default() += samples;
-        }
-    }
-    sum
+    Profile::sum(profiles.iter().map(|one| &one.profile))
 }
 
 /// What each profile is divided by.
@@ -345,6 +339,7 @@ fn around(estimate: f64, error: f64) -> Interval {
 mod tests {
     use super::super::read::read;
     use super::*;
+    use dbdyno_model::UntoldFunction;
     use dbdyno_model::random::stream;
 
     /// A profile of so many samples of 200 functions under ten callers, the first with so many
@@ -384,6 +379,55 @@ mod tests {
         let names: Vec<&str> = found.functions.iter().map(|one| one.name.as_str()).collect();
         assert!(!names.contains(&"btr_search"), "{names:?}");
         assert!(found.functions.iter().all(|one| one.q_value > 0.5), "{:?}", found.functions);
+    }
+
+    /// The largest function of a list is named though the other list lacks it: with its share of
+    /// the side that tells it, and without a difference. A profile that is whole tells all.
+    #[test]
+    fn what_one_excerpt_lacks_is_named_without_a_difference() {
+        let of = |lines: &[(f64, &str)]| {
+            let line = |(share, name): &(f64, &str)| format!("  {share}%  m  m  [.] {name}\n");
+            let text: String = lines.iter().map(line).collect();
+            let profile = read(&format!("# Samples: 12K of event 'cycles'\n{text}")).unwrap();
+            Weighed { profile, operations: Some(1e6) }
+        };
+        let base = of(&[(40.0, "scan(THD*)"), (20.0, "lock"), (2.0, "old")]);
+        let test = of(&[(21.0, "lock.part.0"), (10.0, "new")]);
+        let found = difference(std::slice::from_ref(&base), std::slice::from_ref(&test));
+        let told = |one: &UntoldFunction| {
+            let percent = |share: f64| (1_000.0 * share).round() / 10.0;
+            let share = one.share.map(|share| share.map(percent));
+            (one.name.clone(), share.base, share.test, one.lacking.base, one.lacking.test)
+        };
+        let untold: Vec<_> = found.untold.iter().map(told).collect();
+        assert_eq!(
+            untold,
+            [
+                ("scan(THD*)".to_owned(), Some(40.0), None, false, true),
+                ("new".to_owned(), None, Some(10.0), true, false),
+                ("old".to_owned(), Some(2.0), None, false, true),
+            ]
+        );
+        let names: Vec<&str> = found.functions.iter().map(|one| one.name.as_str()).collect();
+        assert!(names.contains(&"lock") && names.len() == 2, "{names:?}");
+        let whole = of(&[(60.0, "scan(THD*)"), (40.0, "lock")]);
+        let found = difference(&[base.clone(), whole.clone()], std::slice::from_ref(&whole));
+        assert_eq!(found.untold.iter().map(told).collect::<Vec<_>>(), [], "old is 0 there");
+        let other = of(&[(20.0, "lock")]);
+        let found = difference(&[base.clone(), other], &[whole]);
+        let scan = ("scan(THD*)".to_owned(), Some(40.0), Some(60.0), true, false);
+        assert_eq!(told(&found.untold[0]), scan);
+        let text = |lines: &str| format!("# Samples: 12K of event 'cycles'\n{lines}");
+        let (cut, tail) = (
+            text("  40%  m  m  [.] scan\n  20%  m  m  [.] lock\n"),
+            text("  20%  m  m  [.] lock\n"),
+        );
+        let texts = PerArm { base: vec![&*cut], test: vec![&*tail] };
+        let side = |text: &str| [Weighed { profile: read(text).unwrap(), operations: Some(1.0) }];
+        let tree = flame(&side(&cut), &side(&tail), &texts).unwrap();
+        let mut frames: Vec<&str> = tree.callees.iter().map(|one| one.name.as_str()).collect();
+        frames.sort_unstable();
+        assert_eq!(frames, ["[left out of an excerpt]", "lock"], "the graph claims none either");
     }
 
     /// Cycles and instructions, or threads that wait and samples of a processor, are not compared;

@@ -11,6 +11,7 @@
 mod backtraces;
 mod bpftrace;
 mod difference;
+mod excerpt;
 mod filled;
 mod flame;
 mod form;

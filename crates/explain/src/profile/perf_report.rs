@@ -16,9 +16,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use dbdyno_model::LEFT_OUT;
+
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
-use super::samples::LEFT_OUT;
 use super::stack::cut;
 
 /// The share of all samples from which on a report is taken for whole: lines are rounded.

@@ -10,9 +10,10 @@
 //! The total stands in the head; where that is missing, it follows from the weight and the share of
 //! the largest function. What functions have that are not shown is put together.
 
+use dbdyno_model::LEFT_OUT;
+
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
-use super::samples::LEFT_OUT;
 
 /// The share from which on a table is taken for whole: shares are rounded, and pprof drops nodes.
 const WHOLE: f64 = 0.97;

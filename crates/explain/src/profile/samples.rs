@@ -8,6 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dbdyno_model::LEFT_OUT;
+
 use super::form::Measure;
 
 /// What was sampled, by function: weights.
@@ -31,13 +33,34 @@ pub struct Profile {
     pub taken_for: String,
 }
 
-/// What functions are called together that an excerpt does not tell.
-pub(super) const LEFT_OUT: &str = "[left out of an excerpt]";
-
 impl Profile {
-    /// Puts all functions but these together: nobody knows what an excerpt lacks of them.
-    fn keep(&mut self, known: &BTreeSet<Arc<str>>) {
-        let is_known = |name: &Arc<str>| known.contains(name) || **name == *LEFT_OUT;
+    /// All of these, added up; of none, nothing.
+    pub(super) fn sum<'p>(all: impl Iterator<Item = &'p Profile>) -> Profile {
+        let mut sum = Profile {
+            unit: f64::MIN_POSITIVE,
+            own: BTreeMap::new(),
+            by_caller: BTreeMap::new(),
+            total: 0.0,
+            is_excerpt: false,
+            measure: Measure::UNTOLD,
+            taken_for: String::new(),
+        };
+        for profile in all {
+            sum.unit = sum.unit.max(profile.unit);
+            sum.total += profile.total;
+            for (name, own) in &profile.own {
+                *sum.own.entry(name.clone()).or_default() += own;
+            }
+            for (place, samples) in &profile.by_caller {
+                *sum.by_caller.entry(place.clone()).or_default() += samples;
+            }
+        }
+        sum
+    }
+
+    /// Puts these functions with what is left out: nobody knows what an excerpt lacks of them.
+    pub(super) fn leave_out(&mut self, unknown: &BTreeSet<Arc<str>>) {
+        let is_known = |name: &Arc<str>| !unknown.contains(name);
         let mut rest = 0.0;
         self.own.retain(|name, own| {
             rest += if is_known(name) { 0.0 } else { *own };
@@ -48,15 +71,5 @@ impl Profile {
         }
         self.by_caller
             .retain(|(caller, name), _| is_known(name) && (caller.is_empty() || is_known(caller)));
-    }
-}
-
-/// Reduces profiles to the functions that each excerpt among them tells.
-pub(super) fn reduce<'a>(profiles: impl Iterator<Item = &'a mut Profile>) {
-    let mut profiles: Vec<&mut Profile> = profiles.collect();
-    let told = |one: &&mut Profile| one.own.keys().cloned().collect::<BTreeSet<Arc<str>>>();
-    let known = profiles.iter().filter(|one| one.is_excerpt).map(told);
-    if let Some(known) = known.reduce(|a, b| a.intersection(&b).cloned().collect()) {
-        profiles.iter_mut().for_each(|one| one.keep(&known));
     }
 }

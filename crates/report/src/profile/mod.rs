@@ -7,7 +7,10 @@
 mod page;
 mod waits;
 
-use dbdyno_model::{FunctionDifference, Match, ProfileDifference, ProfileScale};
+use dbdyno_model::{
+    Arm, FunctionDifference, LEFT_OUT, Match, PerArm, ProfileDifference, ProfileScale,
+    UntoldFunction,
+};
 use serde::Serialize;
 
 use crate::csv;
@@ -22,6 +25,8 @@ const SCHEMA: u32 = 1;
 const Q_MOST: f64 = 0.05;
 /// Functions that changed and are listed by themselves: those that changed most.
 const CHANGED_MOST: usize = 25;
+/// Functions that an excerpt lacks and are listed by themselves.
+const UNTOLD_MOST: usize = 10;
 /// Longer names are cut in text.
 const NAME_MOST: usize = 48;
 
@@ -95,11 +100,12 @@ fn headline(of: &ProfileDifference) -> String {
             printable(&of.measure)
         ),
     };
-    let changed = of.functions.iter().filter(|one| is_changed(one)).count();
-    match changed {
-        0 => format!("{total}; no function of {} changed by more than chance", of.functions.len()),
-        1 => format!("{total}; 1 function of {} changed", of.functions.len()),
-        more => format!("{total}; {more} functions of {} changed", of.functions.len()),
+    let told = || of.functions.iter().filter(|one| one.name != LEFT_OUT);
+    match (told().filter(|one| is_changed(one)).count(), told().count()) {
+        (_, 0) => format!("{total}; no function stands in all excerpts: none can be compared"),
+        (0, all) => format!("{total}; no function of {all} changed by more than chance"),
+        (1, all) => format!("{total}; 1 function of {all} changed"),
+        (more, all) => format!("{total}; {more} functions of {all} changed"),
     }
 }
 
@@ -148,8 +154,34 @@ fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
     if !hidden.is_empty() {
         rows.push(line(format!("{} others together", hidden.len()), &hidden));
     }
+    let most = if extent == ProfileExtent::All { of.untold.len() } else { UNTOLD_MOST };
+    rows.extend(of.untold.iter().take(most).map(untold_row));
     rows.push(line("sum".to_owned(), &of.functions.iter().collect::<Vec<_>>()));
     rows
+}
+
+/// A function that an excerpt lacks: what is known of it, and no difference.
+fn untold_row(one: &UntoldFunction) -> [String; 7] {
+    let share =
+        |share: Option<f64>| share.map_or_else(|| "?".to_owned(), |it| fixed(100.0 * it, 2));
+    [
+        printable(&one.name),
+        share(one.share.base),
+        share(one.share.test),
+        String::new(),
+        String::new(),
+        String::new(),
+        format!("not in {}", lacking(one)),
+    ]
+}
+
+/// Which excerpt does not tell a function.
+fn lacking(one: &UntoldFunction) -> &'static str {
+    match one.lacking {
+        PerArm { base: true, test: true } => "all excerpts",
+        PerArm { base: true, test: false } => "the excerpt of base",
+        PerArm { .. } => "the excerpt of test",
+    }
 }
 
 fn q_value(q: f64) -> String {
@@ -193,6 +225,18 @@ fn notes(of: &ProfileDifference) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if let Some(largest) = of.untold.first() {
+        let listed = if of.untold.len() > UNTOLD_MOST { "; --all shows all of them" } else { "" };
+        notes.push(format!(
+            "{} in every excerpt, the largest of them {}: what is known of them counts with what is left \
+             out, and what they differ by is not known; give profiles that are whole{listed}",
+            match of.untold.len() {
+                1 => "1 function does not stand".to_owned(),
+                more => format!("{more} functions do not stand"),
+            },
+            clipped(&printable(&largest.name)),
+        ));
+    }
     notes
 }
 
@@ -225,6 +269,12 @@ pub fn profile_csv(of: &ProfileDifference) -> String {
             one.moved_within.clone().unwrap_or_default(),
         ]));
     }
+    for one in &of.untold {
+        let share = |share: Option<f64>| share.map_or_else(String::new, |it| it.to_string());
+        let known = [share(one.share.base), share(one.share.test)];
+        let row = [one.name.clone(), "untold".to_owned()].into_iter().chain(known);
+        text.push_str(&csv::line(row.chain(std::iter::repeat_n(String::new(), 7)).collect()));
+    }
     text
 }
 
@@ -243,6 +293,28 @@ struct Document<'a> {
     dispersion: f64,
     matched: Vec<MatchedJson>,
     functions: Vec<FunctionJson<'a>>,
+    untold: Vec<UntoldJson<'a>>,
+}
+
+/// A function that an excerpt lacks.
+#[derive(Serialize)]
+struct UntoldJson<'a> {
+    function: &'a str,
+    base_share: Option<f64>,
+    test_share: Option<f64>,
+    lacking: Vec<&'static str>,
+}
+
+impl UntoldJson<'_> {
+    fn of(one: &UntoldFunction) -> UntoldJson<'_> {
+        let lacking = Arm::BOTH.into_iter().filter(|arm| one.lacking[*arm]).map(Arm::name);
+        UntoldJson {
+            function: &one.name,
+            base_share: one.share.base,
+            test_share: one.share.test,
+            lacking: lacking.collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -304,6 +376,7 @@ pub fn profile_json(of: &ProfileDifference) -> String {
         dispersion: of.dispersion,
         matched: matched.collect(),
         functions: functions.collect(),
+        untold: of.untold.iter().map(UntoldJson::of).collect(),
     };
     crate::json::json_text(&document)
 }

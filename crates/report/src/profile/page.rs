@@ -151,6 +151,7 @@ mod tests {
             scale: ProfileScale::Operations,
             dispersion: 1.0,
             matched: vec![(Match::Exact, 1.0)],
+            untold: Vec::new(),
         };
         let cost = PerArm { base: 1.0, test: 1.5 };
         let flame = FlameNode { name: hostile, cost, width: 1.5, callees: Vec::new() };
