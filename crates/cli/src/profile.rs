@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dbdyno_explain::profile::{
-    Waited, Weighed, by_class, contradiction, difference, flame, read, waits,
+    EVENT_LINE, Waited, Weighed, by_class, contradiction, difference, flame, read, waits,
 };
 use dbdyno_lab::profile::Kind;
-use dbdyno_lab::{Lab, Sampled, input};
+use dbdyno_lab::{Lab, Sampled, Stacks, input};
 use dbdyno_model::{
     Arm, ArmSpec, MaskedTarget, PerArm, Plan, ProfileDifference, Target, WaitProfile,
 };
@@ -195,6 +195,14 @@ struct Side {
     operations: Option<f64>,
 }
 
+/// Collapsed stacks below a line that tells what they count, where that is known.
+fn of_event(stacks: &Stacks) -> String {
+    match &stacks.event {
+        Some(event) => format!("{EVENT_LINE}{event}\n{}", stacks.collapsed),
+        None => stacks.collapsed.clone(),
+    }
+}
+
 /// Takes profiles of two servers.
 fn taken(
     place: &Place,
@@ -246,7 +254,7 @@ fn sides_of(all: &[Sampled]) -> PerArm<Vec<Side>> {
         let own = all.iter().filter(|one| one.arm == arm);
         let side = |one: &Sampled| Side {
             name: format!("{arm}-{}", one.start + 1),
-            stacks: one.stacks.collapsed.clone(),
+            stacks: of_event(&one.stacks),
             operations: Some(one.operations),
         };
         own.map(side).collect()
@@ -339,7 +347,7 @@ fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<V
                 });
                 return Err(Failure::Usage(format!("{shown}: it has no sample{of}")));
             }
-            Some(stacks) => stacks.collapsed,
+            Some(stacks) => of_event(&stacks),
             // Names of functions may have any bytes.
             None => {
                 let bytes = input::read(file, PROFILE_MOST).map_err(wrong)?;

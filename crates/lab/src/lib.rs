@@ -67,6 +67,7 @@ pub use arm::wants_password;
 pub use arrivals::read_recording;
 pub use checks::check;
 pub use dbdyno_load::Clock;
+pub use dbdyno_probe::perf::Stacks;
 pub use dbdyno_wire::cut_all;
 pub use error::LabError;
 pub use experiment::{Order, TrialOf, extend, measure, resume, survey};

@@ -46,7 +46,10 @@ fn a_function_that_one_arm_alone_spends_time_in_is_told_and_profiles_are_kept() 
     // With all that it calls it takes a quarter; a busy host leaves it some of that.
     let within = |name: &str| {
         let text = std::fs::read_to_string(kept.join(name)).unwrap();
-        let lines = text.lines().map(|line| line.rsplit_once(' ').unwrap());
+        let mut lines = text.lines();
+        let told = lines.next().unwrap();
+        assert!(told.starts_with("# event: ") && told.contains("clock"), "{told}");
+        let lines = lines.map(|line| line.rsplit_once(' ').unwrap());
         let samples = lines.map(|(stack, count)| (stack, count.parse::<f64>().unwrap()));
         let (mut spinning, mut all) = (0.0, 0.0);
         for (stack, count) in samples {

@@ -10,12 +10,13 @@
 //!   @[do_sys_open]: 7
 //! ```
 //!
-//! A map does not tell what it counts, and two of them cannot be added up.
+//! A map does not tell what it counts, and two of them cannot be added up. What a script says before
+//! may tell it, as that of `offcputime.bt` does, and so may the name of a map.
 
 use std::borrow::Cow;
 
 use super::filled::filled;
-use super::form::{Form, Measure, ProfileError, Weighing};
+use super::form::{Form, Measure, MeasureUnit, OFF_CPU, ProfileError, Weighing};
 use super::perf_script;
 use super::stack::Stack;
 
@@ -36,7 +37,7 @@ pub(super) fn each_stack(
     take: &mut dyn FnMut(&[&str], f64),
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
-    let (mut map, mut stacks, mut begun) = (None, 0_u64, None);
+    let (mut map, mut stacks, mut begun, mut is_off_cpu) = (None, 0_u64, None, false);
     for (number, line) in filled(text) {
         let wrong = |what: &str| ProfileError::new(number, what);
         if ["[...]", "...", "[…]"].contains(&line.trim()) {
@@ -47,7 +48,10 @@ pub(super) fn each_stack(
         }
         let (mut rest, mut is_first) = (line, false);
         if begun.is_none() {
-            let Some((name, behind)) = name_of_map(line) else { continue };
+            let Some((name, behind)) = name_of_map(line) else {
+                is_off_cpu |= line.starts_with("Tracing") && tells_off_cpu(line);
+                continue;
+            };
             match map {
                 Some(known) if known != name => {
                     return Err(wrong(&format!(
@@ -82,12 +86,23 @@ pub(super) fn each_stack(
         return Err(ProfileError::new(number, what));
     }
     let map = map.unwrap_or_default();
+    is_off_cpu |= tells_off_cpu(map);
+    let of = if is_off_cpu { format!(" of {OFF_CPU}") } else { String::new() };
     Ok(Form {
-        taken_for: format!("bpftrace map @{map}, {stacks} stacks"),
-        measure: Measure::UNTOLD,
-        weighing: Weighing::Smallest,
+        taken_for: format!("bpftrace map @{map}{of}, {stacks} stacks"),
+        measure: match is_off_cpu {
+            true => Measure::of(MeasureUnit::Event, Some(OFF_CPU)),
+            false => Measure::UNTOLD,
+        },
+        weighing: if is_off_cpu { Weighing::Periods } else { Weighing::Smallest },
         is_excerpt: false,
     })
+}
+
+/// `Tracing nanosecond time in off-CPU stacks.`, `offcpu`, `off_cpu_ns`
+fn tells_off_cpu(text: &str) -> bool {
+    let letters = |c: char| c.is_ascii_alphabetic().then_some(c.to_ascii_lowercase());
+    text.chars().filter_map(letters).collect::<String>().contains("offcpu")
 }
 
 /// `finish_task_switch+106`, `0x7f3a`, or with `perf`: `7f3a main+0x1a (/usr/bin/x)`.

@@ -157,12 +157,11 @@ pub fn flame(
 fn measured(base: &[Weighed], test: &[Weighed]) -> String {
     let mut all = base.iter().chain(test).map(|one| &one.profile.measure);
     let said = all.find(|one| one.event.is_some() || one.unit == MeasureUnit::Thread);
-    match said.map(|said| (said.unit, said.event.as_deref())) {
-        Some((MeasureUnit::Thread, _)) => "time of threads, working or waiting".to_owned(),
-        None | Some((_, None | Some("cpu" | "cpu-clock" | "task-clock" | "time"))) => {
-            "processor time".to_owned()
+    match said {
+        Some(said) if said.unit == MeasureUnit::Thread => {
+            "time of threads, working or waiting".to_owned()
         }
-        Some((_, Some(event))) => event.to_owned(),
+        said => said.unwrap_or(&Measure::UNTOLD).name(),
     }
 }
 
@@ -447,6 +446,12 @@ mod tests {
             assert!(contradiction(&of(base), &of(test)).unwrap().contains("cycles, and another"));
         }
         assert!(contradiction(&of(&counted), &of(threads)).unwrap().contains("threads"));
+        let (off, clock) = ("# event: offcpu-time\nf 9\n", "# event: cpu-clock\nf 9\n");
+        for (base, test) in [(off, clock), (off, untold), (untold, off), (off, &*cycles)] {
+            let why = contradiction(&of(base), &of(test)).unwrap();
+            assert!(why.contains("off-CPU time"), "{why}");
+        }
+        assert_eq!(contradiction(&of(clock), &of("# event: task-clock\nf 9\n")), None);
         for (base, test, scale) in [
             (&*counted, &*counted, ProfileScale::Operations),
             (&counted, &cycles, ProfileScale::Samples),
@@ -460,7 +465,7 @@ mod tests {
         }
         let measure = |text: &str| difference(&of(text), &of(text)).measure;
         let measures = [&*counted, threads, untold].map(measure);
-        assert_eq!(measures, ["cycles", "time of threads, working or waiting", "processor time"]);
+        assert_eq!(measures, ["cycles", "time of threads, working or waiting", "samples"]);
     }
 
     #[test]

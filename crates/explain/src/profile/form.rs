@@ -60,13 +60,37 @@ pub enum MeasureUnit {
     Share,
 }
 
+/// How a line begins above collapsed stacks that tells what they count: `# event: cycles`.
+pub const EVENT_LINE: &str = "# event: ";
+/// The time that threads had no processor.
+pub(super) const OFF_CPU: &str = "off-CPU time";
+/// The same of stacks that say where threads were, and not what is counted.
+pub(super) const WAITS: &str = "waits off the CPU";
+/// The time of a processor, by whatever clock it was sampled.
+pub(super) const PROCESSOR: &str = "processor time";
+/// What was given by an allocator.
+pub(super) const ALLOCATIONS: &str = "allocations";
+
+/// What an event counts, in words, where it is one of those that go by several names.
+fn counted(event: &str) -> &str {
+    match event {
+        "cpu" | "cpu-clock" | "task-clock" => PROCESSOR,
+        "offcpu-time" => OFF_CPU,
+        other => other,
+    }
+}
+
 impl Measure {
     /// Of a text that does not tell what it counts.
     pub(super) const UNTOLD: Measure = Measure { unit: MeasureUnit::Untold, event: None };
 
     pub(super) fn of(unit: MeasureUnit, event: Option<&str>) -> Measure {
-        let event = event.map(str::to_owned).filter(|event| !event.is_empty());
-        Measure { unit, event }
+        let event = event.filter(|event| !event.is_empty()).map(counted);
+        Measure { unit, event: event.map(str::to_owned) }
+    }
+
+    fn is_off_cpu(&self) -> bool {
+        self.event.as_deref().is_some_and(|event| event == OFF_CPU || event == WAITS)
     }
 
     /// For people: `cycles`, `threads, waiting or not`.
@@ -84,6 +108,9 @@ impl Measure {
     pub(super) fn contradicts(&self, other: &Measure) -> bool {
         let is_of_threads = |one: &Measure| one.unit == MeasureUnit::Thread;
         let is_untold = |one: &Measure| one.unit == MeasureUnit::Untold;
+        if self.is_off_cpu() || other.is_off_cpu() {
+            return self.is_off_cpu() != other.is_off_cpu();
+        }
         match (&self.event, &other.event) {
             (Some(one), Some(other)) => one != other,
             _ => {

@@ -1,14 +1,16 @@
 //! Profiles of a server, from anybody's tool, and their difference.
 //!
 //! ```text
-//!   stacks, collapsed │ perf script │ perf report │ gdb │ pt-pmp │ bpftrace │ pprof │ speedscope
+//!   collapsed │ perf script, report, top │ gdb │ pt-pmp │ bcc │ bpftrace │ async-profiler │ pprof │ speedscope
 //!                        ──read──▶ own samples, and samples by caller
 //!     several a side ──names──▶ matched: exact, plain, renamed by callers and callees, alone
 //!                    ──difference──▶ for an operation, with intervals and q-values
 //!                    ──flame──▶ who called whom, and what that cost on each side
 //! ```
 
+mod async_profiler;
 mod backtraces;
+mod bcc;
 mod bpftrace;
 mod difference;
 mod excerpt;
@@ -30,7 +32,7 @@ mod waits;
 pub(crate) use names::matched_names;
 
 pub use difference::{Weighed, contradiction, difference, flame};
-pub use form::{Measure, MeasureUnit, ProfileError};
+pub use form::{EVENT_LINE, Measure, MeasureUnit, ProfileError};
 pub use function_name::one_function;
 pub use read::read;
 pub use samples::Profile;

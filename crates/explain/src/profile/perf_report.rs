@@ -12,6 +12,14 @@
 //! line are passed over. Where the shares of all lines are less than the whole, it is an excerpt,
 //! and the rest is put together. What `perf diff` prints looks alike, and has differences where a
 //! report has shares: it is refused, as are two events, whose samples cannot be added up.
+//!
+//! What `perf top` prints looks alike, and is of the last seconds before a screen was drawn, where
+//! older samples fade: it has shares, and no number of samples. Two screens are not added up.
+//!
+//! ```text
+//!   PerfTop:  104692 irqs/sec  kernel:99.5%  exact: 0.0% [4000Hz cycles],  (all, 56 CPUs)
+//!   Samples: 45K of event 'cycles', 4000 Hz, Event count (approx.): 6457 lost: 0/0 drop: 0/0
+//! ```
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -39,17 +47,31 @@ struct Head<'t> {
     samples: Option<f64>,
     events: Option<f64>,
     event: Option<&'t str>,
+    /// Screens of `perf top`.
+    screens: usize,
 }
 
 impl<'t> Head<'t> {
     fn line(&mut self, number: usize, line: &'t str) -> Result<(), ProfileError> {
-        let line = line.trim_start();
-        if let Some(rest) = line.strip_prefix("# Event count (approx.):") {
-            self.events = self.events.or_else(|| count(rest.trim()));
+        let line = line.trim_start().trim_start_matches("# ");
+        if let Some((_, rest)) = line.split_once("Event count (approx.):") {
+            let number = rest.trim_start().split(' ').next().unwrap_or_default();
+            self.events = self.events.or_else(|| count(number));
         }
-        let Some(rest) = line.strip_prefix("# Samples:") else { return Ok(()) };
-        self.samples = self.samples.or_else(|| count(rest.split_whitespace().next()?));
-        let event = rest.split_once("of event").map(|(_, event)| plain_event(event));
+        let event = match (line.strip_prefix("PerfTop:"), line.strip_prefix("Samples:")) {
+            (Some(rest), _) => {
+                self.screen(number)?;
+                event_of_top(rest)
+            }
+            (None, Some(rest)) => {
+                if rest.contains(" Hz,") || rest.contains(" lost: ") {
+                    self.screen(number)?;
+                }
+                self.samples = self.samples.or_else(|| count(rest.split_whitespace().next()?));
+                rest.split_once("of event").map(|(_, event)| plain_event(quoted(event)))
+            }
+            (None, None) => return Ok(()),
+        };
         match (self.event, event.filter(|event| !event.is_empty())) {
             (Some(first), Some(event)) if first != event => Err(two_events(number, first, event)),
             (known, event) => {
@@ -59,9 +81,18 @@ impl<'t> Head<'t> {
         }
     }
 
+    /// A screen of `perf top` begins.
+    fn screen(&mut self, number: usize) -> Result<(), ProfileError> {
+        self.screens += 1;
+        let what = "another screen of `perf top` begins here, and what fades from one to the next \
+                    cannot be added up; leave one in the file, or better give what `perf record` \
+                    and `perf report --stdio` make of the same time";
+        if self.screens > 1 { Err(ProfileError::new(number, what)) } else { Ok(()) }
+    }
+
     /// What all functions together weigh, the weight of a sample, and what that counts.
     fn whole(&self) -> (f64, f64, MeasureUnit) {
-        match (self.samples, self.events) {
+        match (self.samples.filter(|_| self.screens == 0), self.events) {
             (Some(samples), Some(events)) => (events, events / samples, MeasureUnit::Event),
             (Some(samples), None) => (samples, 1.0, MeasureUnit::Sample),
             // Each hundredth of a per cent is one: more is not told.
@@ -86,7 +117,8 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
             return Err(ProfileError::new(number, what));
         }
         head.line(number, line)?;
-        shares.extend(function(line));
+        shares
+            .extend(function(line).or_else(|| function_of_top(line).filter(|_| head.screens > 0)));
     }
     if shares.is_empty() {
         return Ok(None);
@@ -103,8 +135,9 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     }
     let of = head.event.map_or_else(String::new, |event| format!(" of {event}"));
     let told = 100.0 * told.min(1.0);
+    let tool = if head.screens > 0 { "`perf top`" } else { "`perf report`" };
     let form = Form {
-        taken_for: format!("`perf report`{of}, {count} functions, {told:.1} % of it"),
+        taken_for: format!("{tool}{of}, {count} functions, {told:.1} % of it"),
         measure: Measure::of(unit, head.event),
         weighing: Weighing::Unit(sample),
         is_excerpt,
@@ -123,6 +156,29 @@ fn is_of_diff(line: &str) -> bool {
     is_header
         || (is_share(first) && is_signed(second))
         || (is_signed(first) && line.contains("[.]"))
+}
+
+/// ` 'cycles:u', 4000 Hz, …`: what stands in quotes, or all where nothing does.
+fn quoted(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix('\'').and_then(|rest| rest.split_once('\'')).map_or(text, |(event, _)| event)
+}
+
+/// `… exact: 0.0% [4000Hz cycles],  (all, 56 CPUs)`: the event.
+fn event_of_top(text: &str) -> Option<&str> {
+    let (_, inside) = text.split_once('[')?;
+    let (inside, _) = inside.split_once(']')?;
+    inside.split_once(' ').map(|(_, event)| plain_event(event))
+}
+
+/// `339.00 18.1% acpi_pm_read  [kernel.kallsyms]`, as `perf top` before Linux 3.0 has it.
+fn function_of_top(line: &str) -> Option<(Cow<'_, str>, f64)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [samples, share, name @ .., object] = &words[..] else { return None };
+    samples.parse::<f64>().ok()?;
+    let share = share.strip_suffix('%')?.parse::<f64>().ok().filter(|share| *share > 0.0)?;
+    let kernel = if object.starts_with("[kernel") { "_[k]" } else { "" };
+    (!name.is_empty()).then(|| (format!("{}{kernel}", cut(&name.join(" "))).into(), share / 100.0))
 }
 
 /// `12K`, `3M`, `870`.

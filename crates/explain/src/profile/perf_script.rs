@@ -7,8 +7,7 @@
 //!      sleep 7  5.25:   691 cycles:u:  7fa9550eeaa3 main+0xf3 (/usr/bin/x)    without stacks
 //! ```
 //!
-//! A sample stands for as many events as its period says. What `profile` of bcc prints looks alike:
-//! below a stack stands how often it was counted.
+//! A sample stands for as many events as its period says.
 
 use std::borrow::Cow;
 
@@ -25,12 +24,6 @@ fn is_frame(line: &str) -> bool {
     line.starts_with([' ', '\t']) && is_address(line)
 }
 
-/// `--` between the kernel and the user, and `-  mysqld (77)` below a stack.
-fn is_mark_of_bcc(line: &str) -> bool {
-    let line = line.trim();
-    line == "--" || (line.starts_with("- ") && line.ends_with(')'))
-}
-
 /// Whether a text begins with an address.
 fn is_address(text: &str) -> bool {
     text.split_whitespace().next().is_some_and(|address| {
@@ -45,7 +38,7 @@ pub(super) fn each_stack(
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
     let (mut weight, mut first, mut samples) = (1.0, None, 0_u64);
-    let (mut has_periods, mut is_flat, mut is_bcc) = (true, false, false);
+    let (mut has_periods, mut is_flat) = (true, false);
     let mut give = |stack: &mut Stack<'_>, weight: f64| {
         samples += u64::from(!stack.is_empty());
         stack.give(weight, take);
@@ -54,14 +47,7 @@ pub(super) fn each_stack(
         let Some(Sampled { period, event, place }) = header(line) else {
             match line.starts_with([' ', '\t']) {
                 false => give(&mut stack, weight),
-                true if is_mark_of_bcc(line) => {}
-                true => match line.trim().parse::<u64>() {
-                    Ok(count) if first.is_none() => {
-                        is_bcc = true;
-                        give(&mut stack, count as f64);
-                    }
-                    _ => push(&mut stack, number, line)?,
-                },
+                true => push(&mut stack, number, line)?,
             }
             continue;
         };
@@ -83,14 +69,6 @@ pub(super) fn each_stack(
         Some(_) => MeasureUnit::Sample,
         None => MeasureUnit::Untold,
     };
-    if is_bcc {
-        return Ok(Form {
-            taken_for: format!("bcc's `profile`, {samples} stacks"),
-            measure: Measure::UNTOLD,
-            weighing: Weighing::Smallest,
-            is_excerpt: false,
-        });
-    }
     let stacks = if is_flat { " without stacks" } else { "" };
     let of = first.map_or_else(String::new, |event| format!(" of {event}"));
     Ok(Form {

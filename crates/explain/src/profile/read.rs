@@ -1,14 +1,19 @@
 //! Profiles as text, in any of the forms that tools print; which one it is shows in the lines.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::filled::filled;
-use super::form::{Form, Measure, ProfileError, Weighing};
+use super::form::{
+    ALLOCATIONS, EVENT_LINE, Form, Measure, MeasureUnit, ProfileError, WAITS, Weighing,
+    plain_event, two_events,
+};
 use super::samples::Profile;
 use super::speedscope::is_of_speedscope;
 use super::stack::{endless_line, with_cut_names};
-use super::{backtraces, bpftrace, others, perf_report, perf_script, pprof, speedscope};
+use super::{
+    async_profiler, backtraces, bcc, bpftrace, others, perf_report, perf_script, pprof, speedscope,
+};
 
 /// Reads stacks.
 ///
@@ -31,8 +36,8 @@ pub fn read(text: &str) -> Result<Profile, ProfileError> {
         return Ok(profile);
     }
     let what = "there is no stack in it; give stacks as `main;work;read 12`, a line each, what \
-                `perf script`, `perf report --stdio`, `pprof -top`, bpftrace or pt-pmp prints, or \
-                gdb's `thread apply all bt`";
+                `perf script`, `perf report --stdio`, `pprof -top`, bpftrace, bcc, \
+                async-profiler or pt-pmp prints, or gdb's `thread apply all bt`";
     Err(ProfileError::new(0, what))
 }
 
@@ -42,16 +47,22 @@ enum Tool {
     PerfScript,
     Gdb,
     PtPmp,
+    Bcc,
     Bpftrace,
+    AsyncProfiler,
     Pprof,
 }
 
 /// The tool, by the first line that only one of them prints.
 fn tool(text: &str) -> Option<Tool> {
+    if bcc::is_of_bcc(text) {
+        return Some(Tool::Bcc);
+    }
     for (_, line) in filled(text) {
         match () {
             () if line.is_empty() => {}
             () if bpftrace::is_of_bpftrace(line) => return Some(Tool::Bpftrace),
+            () if async_profiler::is_of_async_profiler(line) => return Some(Tool::AsyncProfiler),
             () if backtraces::is_of_gdb(line) => return Some(Tool::Gdb),
             () if pprof::is_of_pprof(line) => return Some(Tool::Pprof),
             () if backtraces::is_of_pmp(line) => return Some(Tool::PtPmp),
@@ -91,6 +102,8 @@ pub(super) fn each_stack(
         Some(Tool::PerfScript) => return perf_script::each_stack(text, take),
         Some(Tool::Gdb) => return backtraces::each_stack(text, take),
         Some(Tool::PtPmp) => return backtraces::each_sum(text, take),
+        Some(Tool::Bcc) => return bcc::each_stack(text, take),
+        Some(Tool::AsyncProfiler) => return async_profiler::each_stack(text, take),
         Some(Tool::Bpftrace) => return bpftrace::each_stack(text, take),
         Some(Tool::Pprof) => return pprof::each_stack(text, take),
         None => {}
@@ -106,9 +119,15 @@ pub(super) fn each_stack(
 
 fn collapsed(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<Form, ProfileError> {
     let mut frames: Vec<&str> = Vec::new();
-    let mut stacks = 0_u64;
+    let (mut stacks, mut event) = (0_u64, None);
     for (number, line) in filled(text) {
         let line = line.trim();
+        if let Some(told) = line.strip_prefix(EVENT_LINE).map(plain_event) {
+            match event {
+                Some(first) if first != told => return Err(two_events(number, first, told)),
+                _ => event = Some(told),
+            }
+        }
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -130,12 +149,47 @@ fn collapsed(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<Form, Pro
         stacks += 1;
         take(&frames, count);
     }
-    Ok(Form {
-        taken_for: format!("collapsed stacks, {stacks} of them"),
-        measure: Measure::UNTOLD,
-        weighing: Weighing::Smallest,
-        is_excerpt: false,
-    })
+    let of = event.map_or_else(String::new, |event| format!(" of {event}"));
+    let (measure, weighing) = match event {
+        Some(event @ "offcpu-time") => {
+            (Measure::of(MeasureUnit::Event, Some(event)), Weighing::Periods)
+        }
+        Some(event) => (Measure::of(MeasureUnit::Sample, Some(event)), Weighing::Unit(1.0)),
+        None => (Measure::UNTOLD, Weighing::Smallest),
+    };
+    let taken_for = format!("collapsed stacks{of}, {stacks} of them");
+    Ok(Form { taken_for, measure, weighing, is_excerpt: false })
+}
+
+/// In which functions of the kernel a thread is that goes off the processor, how they begin.
+const GOING: [&str; 5] =
+    ["finish_task_switch", "schedule", "__schedule", "context_switch", "__switch_to"];
+/// The share of stacks that end there from which on no sample of a processor is among them.
+const ALL_GOING: f64 = 0.999;
+
+/// What functions tell of stacks whose text does not: all threads go off the processor, or types
+/// of arrays stand where functions do, as in profiles of Java's allocations.
+fn told_by_functions(own: &BTreeMap<Arc<str>, f64>, total: f64) -> Option<&'static str> {
+    let name = |name: &Arc<str>| name.strip_suffix("_[k]").unwrap_or(name).to_owned();
+    let is_going = |of: &Arc<str>| {
+        let name = name(of);
+        let whole = name.split_once(".").map_or(&*name, |(name, _)| name);
+        GOING.contains(&whole)
+    };
+    let going: f64 = own.iter().filter(|(of, _)| is_going(of)).map(|(_, own)| own).sum();
+    if going >= ALL_GOING * total {
+        return Some(WAITS);
+    }
+    let is_array = |of: &Arc<str>| {
+        let name = name(of);
+        let name = name.strip_suffix("_[i]").unwrap_or(&name);
+        let element = name.strip_suffix("[]");
+        element.is_some_and(|of| {
+            !of.is_empty()
+                && of.bytes().all(|b| b.is_ascii_alphanumeric() || b"_$./[]".contains(&b))
+        })
+    };
+    own.keys().any(is_array).then_some(ALLOCATIONS)
 }
 
 /// Where no stack has a smaller weight than this, weights are times: periods in nanoseconds or
@@ -212,6 +266,14 @@ impl Sums {
         let name = |number: u32| names[number as usize].clone();
         let own = (0..).zip(&self.own).filter(|(_, own)| **own > 0.0);
         let own = own.map(|(number, own)| (name(number), *own)).collect();
+        let mut form = form;
+        if form.measure == Measure::UNTOLD
+            && let Some(event) = told_by_functions(&own, self.total)
+        {
+            form.measure = Measure::of(MeasureUnit::Event, Some(event));
+            form.weighing = Weighing::Periods;
+            form.taken_for += &format!(", {event} as their functions tell");
+        }
         let by_caller = self.by_caller.into_iter().map(|((caller, number), samples)| {
             ((caller.map_or_else(|| "".into(), name), name(number)), samples)
         });
@@ -417,7 +479,102 @@ mod tests {
                     57\n\n";
         let (own, taken_for, _) = told(text);
         assert_eq!(own, owns(&[("default_idle", 57.0), ("read_iter_zero", 5.0)]));
-        assert_eq!(taken_for, "bcc's `profile`, 2 stacks");
+        assert_eq!(taken_for, "bcc's `profile` of processor time, 2 stacks");
+    }
+
+    /// What a profile counts is named by what its text tells, and is `samples` where nothing does.
+    #[test]
+    fn what_is_counted_is_what_the_text_tells() {
+        let off = "    finish_task_switch\n    schedule\n    --\n    read\n    -                bash \
+                   (24347)\n        1450908\n\n    schedule\n    waitpid\n    -           bash (24)\n   \
+                   \x20   4952\n";
+        let offcputime = format!(
+            "# offcputime-bpfcc -p 24347\nTracing off-CPU time (us) of PID 24347 by user + kernel \
+             stack... Hit Ctrl-C to end.\n^C\n{off}"
+        );
+        let users = "Tracing off-CPU time (us) of user threads by user stack for 5 secs.\n\n\twrite\n\
+                     \t-                python (9107)\n\t    8\n\n";
+        let map = "@[\n    pthread_cond_wait+12\n, mysqld]: 36126\n";
+        let traced = format!(
+            "Attaching 3 probes...\nTracing nanosecond time in off-CPU stacks. Ctrl-C to end.\n{map}"
+        );
+        let java = |head: &str, unit: &str| {
+            format!(
+                "{head}--- Execution profile ---\nTotal samples:         496\n\n--- 352227700 {unit} \
+                 (53.09%), 248 samples\n  [ 0] java.lang.Object\n  [ 1] a.b.Main.run\n\n--- 300000000 \
+                 {unit} (45.22%), 248 samples\n  [ 0] c.D\n\n          ns  percent  samples  top\n  \
+                 ----------  -------  -------  ---\n   352227700   53.09%      248  java.lang.Object\n"
+            )
+        };
+        for (text, counts) in [
+            (offcputime.as_str(), "off-CPU time"),
+            (users, "off-CPU time"),
+            (off, "waits off the CPU"),
+            ("mysqld;do_command;-;futex_wait;schedule;finish_task_switch.isra.0 4952\n", WAITS),
+            ("a;b;__schedule_[k] 7\nb;schedule_[k] 99\n", WAITS),
+            ("a;b;__schedule_[k] 7\nb;work 99\n", "samples"),
+            ("main;work;read 12\n", "samples"),
+            ("main;operator new[] 12\n", "samples"),
+            ("a/b.main;java/util/Arrays.copyOf;byte[]_[i] 1572864\n", "allocations"),
+            ("a.b.main;java.lang.Object[] 15\n", "allocations"),
+            (&traced, "off-CPU time"),
+            (&map.replace("@[", "@offcpu_us["), "off-CPU time"),
+            (map, "samples"),
+            (&java("Started [lock] profiling\n", "ns"), "time of waiting for locks"),
+            (&java("Started [wall] profiling\n", "ns"), "wall-clock time of threads"),
+            (&java("Started [cpu] profiling\n", "ns"), "processor time"),
+            (&java("", "bytes"), "allocations"),
+            (&java("", "ns"), "time"),
+            ("# event: cpu-clock\nmain;work 3\n", "processor time"),
+            ("# event: offcpu-time\nthread 7;main;read 3\n", "off-CPU time"),
+        ] {
+            assert_eq!(told(text).2.name(), counts, "{text}");
+        }
+        let (own, taken_for, _) = told(&java("", "ns"));
+        assert_eq!(own.iter().find(|(name, _)| name == "c.D").unwrap().1, 3e8);
+        assert_eq!(taken_for, "async-profiler's text of time, 2 stacks, 98.3 % of it");
+        let profile = read(&java("", "ns")).unwrap();
+        assert_eq!((profile.total / profile.unit).round(), 496.0);
+        let half = java("", "ns").replace("--- 300000000 ns (45.22%), 248 samples", "");
+        assert!(read(&half).unwrap().is_excerpt);
+        let mixed = java("", "ns") + &java("", "bytes");
+        assert!(read(&mixed).unwrap_err().what.contains("in ns above, and in bytes here"));
+        let both = offcputime.clone()
+            + "Sampling at 49 Hertz of all threads by user stack.\n    f\n    5\n";
+        assert!(read(&both).unwrap_err().what.contains("off-CPU time above, and processor time"));
+        let cut = read(&(offcputime + "[...]\n")).unwrap_err();
+        assert!(cut.what.contains("left out here"), "{cut}");
+    }
+
+    /// Screens of `perf top` are of the last seconds, have no number of samples, and fade.
+    #[test]
+    fn screens_of_perf_top_are_no_reports() {
+        let lines =
+            "       9.06%  [kernel]       [k] mlx5e_skb\n   5.68%  mysqld   [.] row_search_mvcc\n";
+        let first = "   PerfTop:  104692 irqs/sec  kernel:99.5%  exact:  0.0% [4000Hz cycles],  (all, 56 \
+                     CPUs)\n---------------------\n\n";
+        let newer = "Samples: 45K of event 'cycles:P', 4000 Hz, Event count (approx.): 6457234182 lost: \
+                     0/0 drop: 0/0\nOverhead  Shared Object            Symbol\n";
+        for head in [first, newer] {
+            let (own, taken_for, measure) = told(&format!("{head}{lines}"));
+            assert_eq!(own[1], ("mlx5e_skb_[k]".to_owned(), 906.0));
+            assert_eq!(taken_for, "`perf top` of cycles, 2 functions, 14.7 % of it");
+            assert_eq!(measure, Measure::of(MeasureUnit::Share, Some("cycles")));
+        }
+        let old = "   PerfTop:      62 irqs/sec  kernel:80.6% [1000Hz cycles],  (all, 1 CPUs)\n\n             \
+                   samples  pcnt function                 DSO\n             _______ _____ ________ ___\n\n \
+                   \x20            339.00 18.1% dvb_dmx_swfilter_packet           [dvb_core]\n              \
+                   315.00 16.9% acpi_pm_read      [kernel.kallsyms]\n";
+        let (own, taken_for, _) = told(old);
+        assert!(own.contains(&("acpi_pm_read_[k]".to_owned(), 1_690.0)), "{own:?}");
+        assert_eq!(taken_for, "`perf top` of cycles, 2 functions, 35.0 % of it");
+        let twice = read(&format!("{first}{lines}{first}{lines}")).unwrap_err();
+        assert!(twice.what.contains("another screen of `perf top`"), "{twice}");
+        let report = "Samples: 3K of event 'cycles:ppp', Event count (approx.): 8000000\n  Overhead  \
+                      Command  Shared Object  Symbol\n  100.00%  mysqld   mysqld  [.] f\n";
+        let (own, taken_for, _) = told(report);
+        assert_eq!(own, owns(&[("f", 8e6)]), "what the screen of `perf report` shows");
+        assert_eq!(taken_for, "`perf report` of cycles, 1 functions, 100.0 % of it");
     }
 
     /// Shares of a report are of events: where their count is told, functions have so many.

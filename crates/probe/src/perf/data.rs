@@ -51,6 +51,8 @@ pub struct Stacks {
     pub collapsed: String,
     /// All of them.
     pub samples: f64,
+    /// What was sampled, where the file tells it: `cpu-clock`, `cycles`; of waits `offcpu-time`.
+    pub event: Option<String>,
     /// Records that were lost because they came faster than they were written, in the whole file.
     pub lost: u64,
     /// Those in functions whose names are not known, by file: stripped, not there any more, or
@@ -63,6 +65,7 @@ impl Stacks {
     pub fn add(&mut self, other: &Stacks) {
         self.collapsed.push_str(&other.collapsed);
         self.samples += other.samples;
+        self.event = self.event.take().or_else(|| other.event.clone());
         self.lost = self.lost.max(other.lost);
         for (file, samples) in &other.unnamed {
             *self.unnamed.entry(file.clone()).or_default() += samples;
@@ -101,7 +104,7 @@ pub enum Kind {
 /// Reads the stacks of these windows.
 ///
 /// # Errors
-/// A file that is not one of `perf record`, or is damaged.
+/// A file that is not one of `perf record`, is damaged, or has samples of two events.
 pub fn stacks(file: &Path, windows: &[Window], kind: Kind) -> Result<Vec<Stacks>, String> {
     let wrong = |error: linux_perf_data::Error| format!("{}: {error}", file.display());
     let unreadable = |error: std::io::Error| format!("{}: {error}", file.display());
@@ -111,18 +114,52 @@ pub fn stacks(file: &Path, windows: &[Window], kind: Kind) -> Result<Vec<Stacks>
     }
     let PerfFileReader { mut perf_file, mut record_iter } =
         PerfFileReader::parse_file(BufReader::new(opened)).map_err(wrong)?;
+    let events = perf_file.event_attributes().iter().map(|of| of.name().map(plain_event));
+    let events: Vec<Option<String>> = events.collect();
+    let mut event: Option<&str> = None;
     let mut reader = Reader::new(windows, kind);
     while let Some(record) = record_iter.next_record(&mut perf_file).map_err(wrong)? {
-        let PerfFileRecord::EventRecord { record, .. } = record else { continue };
+        let PerfFileRecord::EventRecord { record, attr_index } = record else { continue };
         let misc = record.misc;
         let of = record.common_data().ok();
         let at = of.and_then(|of| Some((of.tid?, of.timestamp?))).unwrap_or_default();
         let record = record.parse().map_err(|error| format!("{}: {error}", file.display()))?;
+        if kind == Kind::Samples && matches!(record, EventRecord::Sample(_)) {
+            let own = events.get(attr_index).and_then(|name| name.as_deref());
+            if let (Some(first), Some(own)) = (event, own.filter(|own| Some(*own) != event)) {
+                return Err(two_events(file, first, own));
+            }
+            event = event.or(own);
+        }
         reader.take(record, misc, at);
     }
     let ids = perf_file.build_ids().map_err(wrong)?;
     let ids = ids.into_values().map(|of| (text(&of.path), of.build_id)).collect();
-    Ok(reader.named(ids))
+    let event = if kind == Kind::Waits { Some("offcpu-time") } else { event };
+    let mut all = reader.named(ids);
+    all.iter_mut().for_each(|one| one.event = event.map(str::to_owned));
+    Ok(all)
+}
+
+/// An event without the unit of the processor that counts it and what it is restricted to: `cycles`
+/// of `cpu_core/cycles/u` and of `cycles:u`.
+fn plain_event(name: &str) -> String {
+    let name = match name.split_once('/') {
+        Some((unit, rest)) if unit.starts_with("cpu") => rest.split('/').next().unwrap_or(rest),
+        _ => name,
+    };
+    let is_modifier =
+        |end: &str| !end.is_empty() && end.bytes().all(|b| b"ukhGHpPSDIW".contains(&b));
+    let plain = name.rsplit_once(':').filter(|(_, end)| is_modifier(end));
+    plain.map_or(name, |(event, _)| event).to_owned()
+}
+
+fn two_events(file: &Path, first: &str, other: &str) -> String {
+    format!(
+        "{}: samples of two events, {first} and {other}, cannot be added up; give what `perf script` \
+         prints of one of them, or record one (`perf record -e {first}`)",
+        file.display()
+    )
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -378,6 +415,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use proptest::sample::Index;
+
+    #[test]
+    fn events_go_by_what_they_count() {
+        for (name, plain) in [
+            ("cycles:P", "cycles"),
+            ("cpu_core/cycles/u", "cycles"),
+            ("cpu-clock:pppH", "cpu-clock"),
+            ("sched:sched_switch", "sched:sched_switch"),
+            ("offcpu-time", "offcpu-time"),
+        ] {
+            assert_eq!(plain_event(name), plain, "{name}");
+        }
+    }
 
     /// A file of `perf record` (tools/perf/Documentation/perf.data-file-format.txt of Linux), with
     /// addresses, processes, times, periods and callchains in its samples.

@@ -1,0 +1,114 @@
+//! What async-profiler prints with `-o text` or `-o traces`: stacks, each below a line with what it
+//! weighs.
+//!
+//! ```text
+//!   Started [lock] profiling                                what is sampled, if that was kept
+//!   --- Execution profile ---
+//!   Total samples       : 496
+//!
+//!   --- 352227700 ns (53.09%), 248 samples                  weight, share, samples
+//!     [ 0] java.util.Properties                             the innermost first
+//!     [ 1] java.util.Hashtable.get
+//! ```
+//!
+//! The unit tells bytes from time; what kind of time it is, the line above alone. It prints so many
+//! of the stacks, 200 if nothing else was asked for: the shares tell what is left out.
+
+use dbdyno_model::LEFT_OUT;
+
+use super::filled::filled;
+use super::form::{ALLOCATIONS, Form, Measure, MeasureUnit, PROCESSOR, ProfileError, Weighing};
+use super::stack::Stack;
+
+/// The shares from which on a text is taken for whole: they are rounded.
+const WHOLE: f64 = 0.97;
+
+/// Whether a line is the head of its text, or of a stack.
+pub(super) fn is_of_async_profiler(line: &str) -> bool {
+    line.trim() == "--- Execution profile ---" || weight(line).is_some()
+}
+
+/// What stands above a stack.
+#[derive(Clone, Copy)]
+struct Weight<'t> {
+    value: f64,
+    unit: &'t str,
+    share: f64,
+    samples: f64,
+}
+
+/// `--- 352227700 ns (53.09%), 248 samples`
+fn weight(line: &str) -> Option<Weight<'_>> {
+    let words: Vec<&str> = line.strip_prefix("--- ")?.split_whitespace().collect();
+    let [value, unit, share, samples, "sample" | "samples"] = words[..] else { return None };
+    let share = share.strip_prefix('(')?.strip_suffix("%),")?.parse::<f64>().ok()? / 100.0;
+    let (value, samples) = (value.parse::<f64>().ok()?, samples.parse::<f64>().ok()?);
+    (value >= 0.0 && samples > 0.0).then_some(Weight { value, unit, share, samples })
+}
+
+/// `  [ 1] java.util.Hashtable.get`: the name.
+fn frame(line: &str) -> Option<&str> {
+    let (number, name) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
+    number.trim().parse::<u32>().ok().map(|_| name.trim()).filter(|name| !name.is_empty())
+}
+
+/// `Started [lock] profiling`: what is sampled.
+fn started(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("Started [")?.strip_suffix("] profiling")
+}
+
+/// Gives each stack, the outermost function first.
+pub(super) fn each_stack(
+    text: &str,
+    take: &mut dyn FnMut(&[&str], f64),
+) -> Result<Form, ProfileError> {
+    let mut stack = Stack::default();
+    let (mut kind, mut first, mut above) = (None, None::<&str>, None::<Weight<'_>>);
+    let (mut total, mut share, mut samples, mut stacks) = (0.0, 0.0, 0.0, 0_u64);
+    for (number, line) in filled(text).chain([(0, "")]) {
+        kind = kind.or_else(|| started(line));
+        if let Some(name) = frame(line).filter(|_| above.is_some()) {
+            stack.push(number, name.into())?;
+            continue;
+        }
+        if let Some(of) = above.take_if(|_| !stack.is_empty()) {
+            stacks += 1;
+            stack.give(of.value, take);
+            (total, share, samples) = (total + of.value, share + of.share, samples + of.samples);
+        }
+        let Some(next) = weight(line) else { continue };
+        match first {
+            Some(first) if first != next.unit => {
+                let what = format!(
+                    "weights in {first} above, and in {} here, cannot be added up; leave those of \
+                     one unit in the file",
+                    next.unit
+                );
+                return Err(ProfileError::new(number, what));
+            }
+            _ => first = Some(next.unit),
+        }
+        above = Some(next);
+    }
+    let event = match (kind, first) {
+        (Some("cpu" | "itimer" | "ctimer"), _) => PROCESSOR,
+        (Some("wall"), _) => "wall-clock time of threads",
+        (Some("lock"), _) => "time of waiting for locks",
+        (Some("alloc"), _) | (None, Some("bytes")) => ALLOCATIONS,
+        (Some(other), _) => other,
+        (None, Some("ns")) => "time",
+        (None, _) => "samples",
+    };
+    let is_excerpt = share > 0.0 && share < WHOLE;
+    let unit = total / f64::max(samples, 1.0);
+    if is_excerpt {
+        take(&[LEFT_OUT], total * (1.0 / share - 1.0));
+    }
+    let told = 100.0 * f64::min(share, 1.0);
+    Ok(Form {
+        taken_for: format!("async-profiler's text of {event}, {stacks} stacks, {told:.1} % of it"),
+        measure: Measure::of(MeasureUnit::Event, Some(event)),
+        weighing: Weighing::Unit(if unit > 0.0 { unit } else { 1.0 }),
+        is_excerpt,
+    })
+}

@@ -1,0 +1,148 @@
+//! What the tools of bcc print that sum up stacks: `profile`, `offcputime`, `offwaketime`,
+//! `wakeuptime`.
+//!
+//! ```text
+//!   Tracing off-CPU time (us) of all threads by user + kernel stack... Hit Ctrl-C to end.
+//!       finish_task_switch                              the innermost first, with their addresses
+//!       schedule                                        if these were asked for
+//!       --                                              the kernel above, the user below
+//!       do_command
+//!       -                mysqld (77)
+//!           4952                                        samples, or microseconds
+//! ```
+//!
+//! The heading says what is counted; where it is missing, the functions may (see `read`).
+
+use std::borrow::Cow;
+
+use super::filled::filled;
+use super::form::{Form, Measure, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, Weighing};
+use super::perf_script;
+use super::stack::Stack;
+
+/// Lines above the first stack: prompts and what the tool says.
+const HEAD_LINES: usize = 200;
+
+/// A line above the stacks.
+struct Heading {
+    begin: &'static str,
+    whose: &'static str,
+    unit: MeasureUnit,
+    counts: &'static str,
+}
+
+const HEADINGS: [Heading; 3] = [
+    Heading {
+        begin: "Tracing off-CPU time (us)",
+        whose: "`offcputime`",
+        unit: MeasureUnit::Event,
+        counts: OFF_CPU,
+    },
+    Heading {
+        begin: "Tracing blocked time (us)",
+        whose: "`offwaketime` or `wakeuptime`",
+        unit: MeasureUnit::Event,
+        counts: OFF_CPU,
+    },
+    Heading {
+        begin: "Sampling at ",
+        whose: "`profile`",
+        unit: MeasureUnit::Sample,
+        counts: PROCESSOR,
+    },
+];
+
+/// Whether a text is of bcc: one of its headings stands above stacks, or below a stack its process
+/// and a count.
+pub(super) fn is_of_bcc(text: &str) -> bool {
+    let mut was_process = false;
+    filled(text).take(HEAD_LINES).any(|(_, line)| {
+        let is_count = was_process && line.trim().parse::<u64>().is_ok();
+        was_process = is_process(line);
+        is_count || heading(line).is_some()
+    })
+}
+
+fn heading(line: &str) -> Option<&'static Heading> {
+    let line = line.trim_start_matches("# ");
+    HEADINGS.iter().find(|of| line.starts_with(of.begin) && line.contains("stack"))
+}
+
+/// `-                mysqld (77)`
+fn is_process(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with("- ") && line.ends_with(')')
+}
+
+/// Gives each stack, the outermost function first.
+pub(super) fn each_stack(
+    text: &str,
+    take: &mut dyn FnMut(&[&str], f64),
+) -> Result<Form, ProfileError> {
+    let mut stack = Stack::default();
+    let (mut stacks, mut found) = (0_u64, None::<&Heading>);
+    for (number, line) in filled(text) {
+        if let Some(other) = heading(line) {
+            match found {
+                Some(first) if first.counts != other.counts => {
+                    let what = format!(
+                        "{} above, and {} from here on, cannot be added up; leave one of them in \
+                         the file",
+                        first.counts, other.counts
+                    );
+                    return Err(ProfileError::new(number, what));
+                }
+                _ => found = Some(other),
+            }
+            continue;
+        }
+        if ["[...]", "...", "[…]"].contains(&line.trim()) {
+            let what = "stacks were left out here, so that nothing can be said of the whole; give \
+                        all that the tool has printed";
+            return Err(ProfileError::new(number, what));
+        }
+        // What is no stack stands at the margin: prompts, `^C`.
+        if !line.starts_with([' ', '\t']) || is_mark(line) {
+            continue;
+        }
+        match line.trim().parse::<u64>() {
+            Ok(count) => {
+                stacks += u64::from(!stack.is_empty());
+                stack.give(count as f64, take);
+            }
+            Err(_) => stack.push(number, frame(line))?,
+        }
+    }
+    let (whose, measure) = match found {
+        Some(of) => (of.whose, Measure::of(of.unit, Some(of.counts))),
+        None => ("stacks", Measure::UNTOLD),
+    };
+    let of = measure.event.as_ref().map_or_else(String::new, |event| format!(" of {event}"));
+    Ok(Form {
+        taken_for: format!("bcc's {whose}{of}, {stacks} stacks"),
+        weighing: match measure.event.as_deref() {
+            Some(OFF_CPU) => Weighing::Periods,
+            Some(_) => Weighing::Unit(1.0),
+            None => Weighing::Smallest,
+        },
+        measure,
+        is_excerpt: false,
+    })
+}
+
+/// `--` between the kernel and the user, or the process below a stack.
+fn is_mark(line: &str) -> bool {
+    line.trim() == "--" || is_process(line)
+}
+
+/// `ffffffff810a9581 finish_task_switch`, `finish_task_switch`, `b'finish_task_switch'`.
+fn frame(line: &str) -> Cow<'_, str> {
+    let line = line.trim();
+    let is_address = |word: &str| word.len() >= 8 && word.bytes().all(|b| b.is_ascii_hexdigit());
+    let named = line.split_once(' ').filter(|(word, _)| is_address(word));
+    if let Some(name) = named.and_then(|_| perf_script::frame(line)) {
+        return name;
+    }
+    let bytes = line.strip_prefix("b'").and_then(|rest| rest.strip_suffix('\''));
+    bytes.unwrap_or(line).into()
+}
