@@ -132,6 +132,9 @@ impl Reader {
         if let Some(length) = self.comment(rest) {
             return (Token::Space, length);
         }
+        if let Some(length) = self.name_in_quotes(rest, first, before) {
+            return (Token::Text(&rest[..length]), length);
+        }
         if let Some(length) = self.literal(rest, first, before, strings) {
             return (Token::Literal, length);
         }
@@ -144,6 +147,14 @@ impl Reader {
             c => c.len_utf8(),
         };
         (Token::Text(&rest[..length]), length)
+    }
+
+    /// Bytes of a column's name in the quotes of a literal. One whose end is in doubt is none: what
+    /// is behind it may be a secret.
+    fn name_in_quotes(self, rest: &str, first: char, before: &str) -> Option<usize> {
+        let is_quoted = self == Reader::Mysql && matches!(first, '\'' | '"');
+        let end = end_of(rest, first, Backslash::Protects).filter(|_| is_quoted)?;
+        (is_for_a_name(before) && !rest[..end].contains('\\')).then_some(end)
     }
 
     /// Bytes of the literal with which a text begins.
@@ -208,6 +219,19 @@ impl Reader {
         }
         Some(rest.len())
     }
+}
+
+/// Whether a string behind this text is the name of a column in MySQL: behind AS, a name in quotes or
+/// with its table, or a bracket. Behind a word alone it may be a literal, as in `DATE '2026-01-01'`.
+fn is_for_a_name(before: &str) -> bool {
+    let text = before.trim_end();
+    let last = text.rsplit(|c: char| !is_of_a_word(c)).next().unwrap_or_default();
+    let is_qualified = !last.is_empty() && text[..text.len() - last.len()].ends_with('.');
+    last.eq_ignore_ascii_case("as") || is_qualified || text.ends_with([')', '`'])
+}
+
+fn is_of_a_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
 }
 
 /// The strings of a statement.
@@ -312,6 +336,20 @@ fn space(text: &mut String) {
     }
 }
 
+/// Words behind which a list of literals may stand without brackets.
+const BEFORE_LISTS: [&str; 8] =
+    ["select", "distinct", "all", "by", "limit", "returning", "values", "return"];
+
+/// Whether what is read until here is a list of literals alone, of which the last is the hole at its
+/// end: `(?`, `(a, ?`, `LIMIT ?`, and not `a + ?`.
+fn is_list(text: &str) -> bool {
+    let Some(before) = text.strip_suffix('?').map(str::trim_end) else { return false };
+    let last = before.rsplit(|c: char| !is_of_a_word(c)).next().unwrap_or_default();
+    before.is_empty()
+        || before.ends_with(['(', ','])
+        || BEFORE_LISTS.iter().any(|word| word.eq_ignore_ascii_case(last))
+}
+
 /// Adds a hole, unless it goes on a list of them. A sign belongs to it where nothing stands before
 /// that it could be taken from.
 fn hole(text: &mut String) {
@@ -325,7 +363,7 @@ fn hole(text: &mut String) {
         }
     }
     let before = text.trim_end();
-    if before.strip_suffix(',').is_some_and(|list| list.trim_end().ends_with('?')) {
+    if before.strip_suffix(',').is_some_and(|list| is_list(list.trim_end())) {
         let length = before.len() - 1;
         text.truncate(length);
         text.truncate(text.trim_end().len());
@@ -391,6 +429,39 @@ mod tests {
                 "SET a = -5, b = a - 5, c = a -5 WHERE d IN (-1, +2) AND e > -1 AND -3 < e",
                 "SET a = ?, b = a - ?, c = a -? WHERE d IN (?) AND e > ? AND ? < e",
                 "SET a = ?, b = a - ?, c = a -? WHERE d IN (?) AND e > ? AND ? < e",
+            ),
+            // A column's name in quotes is a name, and what comes behind it another column.
+            ("SELECT x AS 'alias', 1", "SELECT x AS 'alias', ?", "SELECT x AS ?, ?"),
+            ("SELECT x AS 'alias'", "SELECT x AS 'alias'", "SELECT x AS ?"),
+            ("SELECT x as \"it''s\", 1, 2", "SELECT x as \"it''s\", ?", "SELECT x as \"it''s\", ?"),
+            ("SELECT x AS 'a\\', 'secret'", "SELECT x AS ?", "SELECT x AS ?, ?"),
+            ("SELECT x AS 'cut", "SELECT x AS ?", "SELECT x AS ?"),
+            (
+                "SELECT COUNT(*) 'n', t.a 'b', `c` 'd', 7",
+                "SELECT COUNT(*) 'n', t.a 'b', `c` 'd', ?",
+                "SELECT COUNT(*) ?, t.a ?, `c` ?, ?",
+            ),
+            (
+                "SELECT x 'a', 1 FROM t WHERE d = DATE '2026-01-01'",
+                "SELECT x ?, ? FROM t WHERE d = DATE ?",
+                "SELECT x ?, ? FROM t WHERE d = DATE ?",
+            ),
+            (
+                "SELECT CAST('7' AS CHAR), 1",
+                "SELECT CAST(? AS CHAR), ?",
+                "SELECT CAST(? AS CHAR), ?",
+            ),
+            // Elements that are more than a literal are no list of literals.
+            ("SELECT a + 1, 2, 3", "SELECT a + ?, ?", "SELECT a + ?, ?"),
+            (
+                "SELECT 1, 2 FROM t LIMIT 5, 10",
+                "SELECT ? FROM t LIMIT ?",
+                "SELECT ? FROM t LIMIT ?",
+            ),
+            (
+                "INSERT INTO t VALUES (1, a, 2, 3)",
+                "INSERT INTO t VALUES (?, a, ?)",
+                "INSERT INTO t VALUES (?, a, ?)",
             ),
             ("'never ends", "?", "?"),
             ("(56, ''OBriens'', ''x'', '', 3)", "(?)", "(?)"),
