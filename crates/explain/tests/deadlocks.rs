@@ -134,9 +134,17 @@ fn postgres_tells_of_a_deadlock_in_many_forms() {
     });
     let blanks = plain.replace('\t', "        ");
     let verbose = plain.replace("ERROR:  ", "2026-01-01 00:00:00 UTC [7] u@d ERROR:  40P01: ");
-    for text in [csv, json.to_string(), blanks, verbose] {
+    // As `jq .` and journalctl print it: with a line for each name, in the first place or not.
+    let pretty = serde_json::to_string_pretty(&json).unwrap();
+    let other = "{\n  \"error_severity\": \"LOG\",\n  \"message\": \"checkpoint starting\"\n}";
+    let after = format!("$ jq . postgresql.json\n{other}\n{pretty}\n");
+    let lines = plain.lines().map(|line| serde_json::json!({"MESSAGE": line, "_PID": "7"}));
+    let journal: Vec<String> =
+        lines.map(|line| serde_json::to_string_pretty(&line).unwrap()).collect();
+    for text in [csv, json.to_string(), pretty, after, blanks, verbose] {
         assert_eq!(deadlock_clusters(&text), of_server, "{text}");
     }
+    assert_eq!(deadlock_clusters(&journal.join("\n")), deadlock_clusters(&plain));
     // Prefixes of lines as managed servers and commas have them.
     for prefix in
         ["2026-01-01 00:00:00 UTC:10.0.0.1(5432):u@d:[7]:", "2026-01-01 00:00:00 UTC,u,d,7,"]

@@ -99,6 +99,14 @@ impl Object {
         }
     }
 
+    /// Whether it is a line of a log, or a server's record of one.
+    pub(super) fn is_of_a_log(&self) -> bool {
+        self.shipped().is_some()
+            || self.has("error_severity")
+            || self.has("err_code")
+            || self.is_other_field()
+    }
+
     /// Where it comes from.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
         SOURCES.iter().filter_map(|name| self.0.get(name)).map(|(_, text)| text.as_str())

@@ -6,6 +6,7 @@
 //!
 //!   {"log": …}   a container's file, or what a store of logs gives out, in an array or one a line
 //!   "@timestamp",message   the same as a table
+//!   {⏎ "log": …⏎}   the same with a line for each name, as `jq` and `journalctl -o json-pretty` have it
 //!   {"hits": [{…}]}   the same as an answer of a store, or Loki's streams, see [`stores`]
 //!   "a\nb"       what a client prints in one line
 //!   csvlog and jsonlog of PostgreSQL, and MySQL's JSON, are written as their plain text would be
@@ -19,6 +20,7 @@ use super::csv;
 use super::json::Object;
 use super::order::{Course, Moment, Order, Unit, is_date, moment};
 use super::stores;
+use crate::beginning::beginning;
 
 /// A line as the server has written it.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +50,8 @@ const CSV_CONTEXT: usize = 18;
 const CSV_QUERY: usize = 19;
 /// SQLSTATE of a deadlock.
 const DEADLOCK: &str = "40P01";
+/// Bytes of an object that has a line for each of its names.
+const OBJECT_BYTES_MOST: usize = 16 << 20;
 /// Objects that are shipped in each other.
 const SHIPPED_MOST: usize = 4;
 
@@ -118,7 +122,7 @@ fn turned(walk: Walk<'_>, unit: Unit, opener: &mut Opener<'_>) -> usize {
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {
     Lines,
-    /// Objects of an array.
+    /// Objects of an array, or one behind the other.
     Array,
     /// Rows below a head, with the columns of the text and of the time.
     Table {
@@ -166,6 +170,10 @@ impl<'t> Walk<'t> {
             let (passed, rest) = text.split_at(text.len() - first.len() + at);
             return Walk { rest, number: count_lines(passed), layout: Layout::Array, ..walk };
         }
+        if spans_lines(first) {
+            let number = count_lines(&text[..text.len() - first.len()]);
+            return Walk { rest: first, number, layout: Layout::Array, ..walk };
+        }
         let head = first.split('\n').next().unwrap_or_default();
         let is_short = head.len() < 4_000 && head.contains(',');
         let Some(head) = Some(head).filter(|_| is_short).and_then(csv::record) else {
@@ -199,6 +207,10 @@ impl<'t> Walk<'t> {
             let (passed, rest) = self.rest.split_at(self.rest.len() - object.len() + at);
             self.number += count_lines(passed);
             (self.rest, self.layout) = (rest, Layout::Array);
+            return self.next();
+        }
+        if self.layout == Layout::Lines && spans_lines(self.rest) {
+            self.layout = Layout::Array;
             return self.next();
         }
         let blank = self.rest.bytes().position(|b| b != b'\n' && b != b'\r');
@@ -250,6 +262,17 @@ impl<'t> Walk<'t> {
         self.rest = ended.unwrap_or(rest);
         entry
     }
+}
+
+/// Whether a text begins with an object of a log that goes on over several lines.
+fn spans_lines(text: &str) -> bool {
+    let line = text.split('\n').next().unwrap_or_default().trim_end();
+    // Lines of most logs begin otherwise, or end with their object.
+    if !line.starts_with('{') || line.ends_with('}') {
+        return false;
+    }
+    let object = Object::read(beginning(text, OBJECT_BYTES_MOST));
+    object.is_some_and(|(object, length)| length > line.len() && object.is_of_a_log())
 }
 
 fn count_lines(text: &str) -> usize {
@@ -488,6 +511,21 @@ mod tests {
         ] {
             assert_eq!(given(&text, Order::OldestFirst).len(), text.lines().count());
         }
+    }
+
+    /// What `jq` and `journalctl -o json-pretty` print; other objects stay lines.
+    #[test]
+    fn objects_may_go_on_over_lines() {
+        let text = "some words\n{\n  \"line\": \"b\",\n  \"n\": {\n \"x\": 1 }\n}\n{\"line\": \
+                    \"a1\\na2\"}\n{\n\t\"MESSAGE\" : \"c\"\n}\nlast\n";
+        let expected = [(1, "some words"), (2, "b"), (7, "a1"), (7, "a2"), (8, "c"), (11, "last")];
+        for text in [text, &text.replace('\n', "\r\n")] {
+            let told = given(text, Order::OldestFirst);
+            let told: Vec<_> = told.iter().map(|(at, line)| (*at, line.trim_end())).collect();
+            assert_eq!(told, expected);
+        }
+        let other = "{\n \"a\": 1\n}\n{\n \"never\": \n";
+        assert_eq!(given(other, Order::OldestFirst).len(), 5);
     }
 
     #[test]
