@@ -178,7 +178,8 @@ impl Pointing {
             return pointing;
         }
         pointing.by_work(work, slower);
-        pointing.by_bytes(cell, slower);
+        let of_arms = PerArm::from_fn(|arm| &cell.arms[arm]);
+        pointing.by_bytes(&of_arms.map(|of| [of.written_kb_per_op, of.read_kb_per_op]), slower);
         waits.into_iter().for_each(|waits| pointing.by_waits(waits));
         if pointing.resources.is_empty() && is_of_processors == Some(Some(false)) {
             pointing.resources.extend([Syncs, Pages, Locks]);
@@ -229,9 +230,8 @@ impl Pointing {
         }
     }
 
-    fn by_bytes(&mut self, cell: &CellComparison, slower: f64) {
-        let kb = PerArm::from_fn(|arm| &cell.arms[arm])
-            .map(|of| [of.written_kb_per_op, of.read_kb_per_op]);
+    /// By KB for an operation, those that were written and those that were read.
+    fn by_bytes(&mut self, kb: &PerArm<[Option<f64>; 2]>, slower: f64) {
         for (at, resource, what) in [(0, Syncs, "written"), (1, Pages, "read")] {
             // What is not known of an arm is not 0.
             let (Some(base), Some(test)) = (kb.base[at], kb.test[at]) else { continue };
@@ -286,6 +286,32 @@ impl Pointing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is not known of an arm is not 0: bytes of the other one point to nothing.
+    #[test]
+    fn bytes_that_are_not_known_point_to_nothing() {
+        let pointed = |base: [Option<f64>; 2], test: [Option<f64>; 2], slower: f64| {
+            let mut pointing = Pointing::default();
+            pointing.by_bytes(&PerArm { base, test }, slower);
+            (pointing.resources.into_iter().collect::<Vec<_>>(), pointing.why)
+        };
+        let (none, some) = ([None, None], [Some(5.0), Some(9.0)]);
+        for (base, test, slower) in
+            [(none, some, 1.0), (some, none, 1.0), (none, some, -0.5), (some, none, -0.5)]
+        {
+            assert_eq!(pointed(base, test, slower), (Vec::new(), Vec::new()), "{base:?} {test:?}");
+        }
+        let zero = [Some(0.0), Some(0.0)];
+        for (base, test, slower) in [(zero, some, 1.0), (some, zero, -0.5)] {
+            let (resources, why) = pointed(base, test, slower);
+            assert!(resources.contains(&Syncs) && resources.contains(&Pages), "{resources:?}");
+            assert!(why[0].starts_with("KB written for an operation: "), "{why:?}");
+        }
+        let (resources, why) = pointed([None, Some(1.0)], [Some(5.0), Some(9.0)], 1.0);
+        assert_eq!(resources, [Pages]);
+        assert_eq!(why, ["KB read for an operation: 1.0 → 9.0"], "the known one still points");
+        assert_eq!(pointed(zero, some, -0.5).0, [], "the faster arm did more");
+    }
 
     /// Options as servers of several families call them, and what they may cost.
     #[test]
