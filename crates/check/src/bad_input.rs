@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use dbdyno_json::Wrong;
+
 use crate::history::{Outcome, Times, Txn};
 
 /// A message has at most so many letters of its beginning, and of its end, where the advice stands.
@@ -33,6 +35,11 @@ impl fmt::Display for BadInput {
 /// A sentence about a place of a text.
 pub(crate) fn bad(line: usize, column: usize, what: impl Into<String>) -> BadInput {
     BadInput { place: format!("line {line}, column {column}"), what: what.into() }
+}
+
+/// What is wrong with JSON, at its place in a text that begins in this line.
+pub(crate) fn bad_json(first_line: usize, wrong: Wrong) -> BadInput {
+    bad(first_line + wrong.line - 1, wrong.column, wrong.what)
 }
 
 /// A transaction without a token.

@@ -136,6 +136,33 @@ fn what_is_wrong_with_edn_is_told_with_its_place() {
     assert!(told("{:type :ok, :value [[:r").starts_with("line 1, column 24: the file ends"));
 }
 
+/// Of two values under one name nobody knows which was meant, in whatever form a history is.
+#[test]
+fn a_name_that_stands_twice_is_refused_with_its_place() {
+    let told = |text: &str| read_history(text.as_bytes()).unwrap_err().to_string();
+    for (text, place) in [
+        ("{\"session\": 0, \"ops\": []}\n{\"session\": 0, \"session\": 1, \"ops\": []}", (2, 24)),
+        ("{\"session\": 0, \"ops\": [[\"w\", \"x\", 1]], \"ops\": []}", (1, 44)),
+        (
+            "[{\"type\": \"ok\", \"f\": \"txn\", \"value\": [],\n \"value\": [[\"w\", 1, 2]]}]",
+            (2, 8),
+        ),
+        ("[[{\"events\": [], \"committed\": true,\n  \"committed\": false}]]", (2, 13)),
+        ("{\"value\": [[\"r\", 4, 17, false]], \"value\": []}", (1, 40)),
+        ("{:type :ok, :value []}\n{:type :ok, :value [[:w x 1]], :value []}", (2, 32)),
+    ] {
+        let (line, column) = place;
+        let wrong = told(text);
+        assert!(
+            wrong.contains(&format!("line {line}, column {column}: the name ")),
+            "{wrong}\n{text}"
+        );
+        assert!(wrong.contains("stands twice in one object"), "{wrong}");
+    }
+    let broken = told("{\"session\": 0, \"ops\": []}\n{\"session\": 0, }");
+    assert_eq!(broken, "line 2, column 16: this is no JSON: trailing comma", "one place");
+}
+
 #[test]
 fn the_text_of_plume_has_writes_of_transactions_that_were_rolled_back() {
     let history = read("w(1,5,0,-1)\nr(1,5,1,7)\nw(1,6,1,7)\nr(1,0,0,8)");

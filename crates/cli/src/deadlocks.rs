@@ -66,6 +66,9 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
 /// Why nothing can be said of a text.
 fn refusal(file: &Path, reading: &DeadlockReading) -> Option<String> {
     let file = file.display();
+    if let Some(twice) = &reading.twice {
+        return Some(format!("{file}:{twice}"));
+    }
     if !reading.tellings.is_empty() {
         return None;
     }

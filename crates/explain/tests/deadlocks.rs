@@ -186,6 +186,26 @@ fn postgres_tells_of_a_deadlock_in_many_forms() {
     }
 }
 
+/// Of two texts under one name nobody knows which was logged: it is said where they stand.
+#[test]
+fn a_text_that_is_told_twice_is_none() {
+    let text = "{\"log\": \"a\", \"log\": \"b\"}";
+    let pretty = "{\n \"log\": \"a\",\n \"log\": \"b\"\n}";
+    for (text, place) in [
+        (format!("plain\n{text}\n"), (2, 18)),
+        (format!("db-1  | {text}\n"), (1, 26)),
+        (format!("[{{\"log\": \"x\"}},\n {text}]\n"), (2, 19)),
+        (pretty.to_owned(), (3, 6)),
+        (format!("plain\n{pretty}\n"), (4, 6)),
+        (format!("{{\"log\": {}}}\n", serde_json::Value::from(text)), (1, 18)),
+    ] {
+        let twice = read_deadlocks(&text).twice.unwrap_or_else(|| panic!("{text}"));
+        assert_eq!((twice.line, twice.column), place, "{text}: {twice}");
+        assert!(twice.what.contains("the name \"log\" stands twice"), "{twice}");
+    }
+    assert_eq!(read_deadlocks("{\"log\": \"a\", \"x\": 1, \"x\": 2}\n").twice, None);
+}
+
 /// As people post it: an exception of a driver, in one line, coloured, or broken by a page.
 #[test]
 fn what_people_post_is_read() {

@@ -11,8 +11,18 @@ use serde_json::{Map, Number, Value};
 /// A name that is told in a message has so many letters.
 const LETTERS_TOLD: usize = 60;
 
+/// What is said of a name that stands twice in an object.
+pub fn stands_twice(name: &str) -> String {
+    let told: String = name.chars().take(LETTERS_TOLD).collect();
+    format!(
+        "the name {told:?} stands twice in one object, and only one of its values can be meant; \
+         rename one"
+    )
+}
+
 /// A value of JSON; to read one with a name that stands twice is an error.
-pub(super) struct Unique(pub(super) Value);
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unique(pub Value);
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Unique, D::Error> {
@@ -69,11 +79,7 @@ impl<'de> Visitor<'de> for Values {
         let mut all = Map::new();
         while let Some(name) = entries.next_key::<String>()? {
             if all.contains_key(&name) {
-                let told: String = name.chars().take(LETTERS_TOLD).collect();
-                return Err(Error::custom(format_args!(
-                    "the name {told:?} stands twice in one object, and only one of its values can \
-                     be meant; rename one"
-                )));
+                return Err(Error::custom(stands_twice(&name)));
             }
             let Unique(value) = entries.next_value()?;
             all.insert(name, value);

@@ -15,11 +15,12 @@ use super::tree::Tree;
 /// A crate and the crates of ours that it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
     ("files", &[]),
+    ("json", &[]),
     ("model", &[]),
     ("stats", &["model"]),
     ("audit", &["model"]),
     ("cases", &["model"]),
-    ("check", &[]),
+    ("check", &["json"]),
     ("protocols", &["cases", "check"]),
     ("workload", &["model"]),
     ("wire", &["files", "model"]),
@@ -32,9 +33,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sandbox", &["files", "model", "wire"]),
     ("probe", &["files", "model"]),
     ("store", &["files", "model"]),
-    ("judge", &["model", "stats", "audit", "workload"]),
+    ("judge", &["json", "model", "stats", "audit", "workload"]),
     ("forecast", &["model", "stats", "workload", "judge"]),
-    ("explain", &["model", "stats", "audit"]),
+    ("explain", &["json", "model", "stats", "audit"]),
     (
         "lab",
         &[

@@ -14,7 +14,7 @@
 use serde_json::Value;
 
 use super::sessions::{Told, Transaction, built};
-use crate::bad_input::{BadInput, bad};
+use crate::bad_input::{BadInput, bad, bad_json};
 use crate::history::{History, Origin, Outcome, Times};
 
 /// Whether a text begins with a transaction of this form.
@@ -98,8 +98,7 @@ fn operation(word: &str) -> Result<Told, String> {
 
 /// Reads dbcop's JSON.
 pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| bad(error.line(), error.column(), format!("no JSON: {error}")))?;
+    let value = dbdyno_json::value(text).map_err(|wrong| bad_json(1, wrong))?;
     let data = if value.is_array() { &value } else { &value["data"] };
     let wrong = |place: String, what: String| BadInput { place, what };
     let Some(listed) = data.as_array() else {

@@ -7,13 +7,19 @@
 //!
 //! A tag is left out and its value kept. Source: <https://github.com/edn-format/edn>.
 
+use std::collections::HashSet;
+
+use dbdyno_json::stands_twice;
+
 use crate::bad_input::{BadInput, bad};
 
 /// Data within data at most: deeper ones are refused before they use up the stack.
 const DEPTH_AT_MOST: usize = 64;
+/// Keys of a map of which each is held against each other one: an operation has some six.
+const FEW: usize = 16;
 
 /// A value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Edn<'a> {
     Nil,
     /// `:name`, without the colon.
@@ -207,13 +213,27 @@ impl<'a> Reader<'a> {
     }
 
     fn map(&mut self, depth: usize) -> Result<Edn<'a>, BadInput> {
-        let mut items = self.many(b'}', depth)?.into_iter();
-        let mut pairs = Vec::with_capacity(items.len() / 2);
-        while let Some(key) = items.next() {
-            match items.next() {
-                Some(value) => pairs.push((key, value)),
-                None => return self.bad("a map ends after a key without a value"),
+        self.at += 1;
+        let (mut pairs, mut begins) = (Vec::new(), Vec::new());
+        loop {
+            self.skip()?;
+            if self.peek() == Some(b'}') {
+                self.at += 1;
+                break;
             }
+            begins.push(self.at);
+            let key = self.value(depth + 1)?;
+            self.skip()?;
+            if self.peek() == Some(b'}') {
+                self.at += 1;
+                return self.bad("a map ends after a key without a value");
+            }
+            pairs.push((key, self.value(depth + 1)?));
+        }
+        if let Some(twice) = twice(&pairs) {
+            let key = pairs[twice].0.text();
+            self.at = begins[twice];
+            return self.bad(stands_twice(&key));
         }
         Ok(Edn::Map(pairs))
     }
@@ -242,6 +262,16 @@ impl<'a> Reader<'a> {
         self.at += end;
         &rest[..end]
     }
+}
+
+/// The first pair whose key an earlier one has: EDN has each key of a map once.
+fn twice(pairs: &[(Edn<'_>, Edn<'_>)]) -> Option<usize> {
+    if pairs.len() <= FEW {
+        let is_known = |at: &usize| pairs[..*at].iter().any(|(key, _)| *key == pairs[*at].0);
+        return (0..pairs.len()).find(is_known);
+    }
+    let mut seen = HashSet::with_capacity(pairs.len());
+    (0..pairs.len()).find(|at| !seen.insert(&pairs[*at].0))
 }
 
 fn is_bracket(c: char) -> bool {

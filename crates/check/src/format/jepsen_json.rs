@@ -9,7 +9,7 @@
 use serde_json::Value;
 
 use super::elle;
-use crate::bad_input::{BadInput, bad};
+use crate::bad_input::{BadInput, bad_json};
 use crate::history::History;
 
 /// Whether a text begins with an operation of such a history.
@@ -31,9 +31,8 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
 /// The same history as EDN, an operation a line.
 pub(super) fn edn_of(text: &str) -> Result<String, BadInput> {
     let mut edn = String::with_capacity(text.len());
-    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-        let value = value
-            .map_err(|error| bad(error.line(), error.column(), format!("no JSON: {error}")))?;
+    for value in dbdyno_json::values(text) {
+        let value = value.map_err(|wrong| bad_json(1, wrong))?;
         match &value {
             Value::Array(maps) => maps.iter().for_each(|map| write_map(&mut edn, map)),
             map => write_map(&mut edn, map),

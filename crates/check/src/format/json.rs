@@ -14,7 +14,7 @@
 use serde_json::Value;
 
 use super::list::list;
-use crate::bad_input::{BadInput, bad, txn};
+use crate::bad_input::{BadInput, bad, bad_json, txn};
 use crate::builder::Builder;
 use crate::history::{History, INITIAL, Kind, Op, Origin, Outcome, Times, UNKNOWN, WriteId};
 
@@ -25,8 +25,7 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
             continue;
         }
         let number = at + 1;
-        let value: Value = serde_json::from_str(line)
-            .map_err(|error| bad(number, error.column(), format!("no JSON: {error}")))?;
+        let value = dbdyno_json::value(line).map_err(|wrong| bad_json(number, wrong))?;
         transaction(&mut builder, &value, number).map_err(|what| bad(number, 1, what))?;
     }
     Ok(builder.finish())

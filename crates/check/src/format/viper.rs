@@ -48,8 +48,8 @@ pub(super) fn read(logs: &[(&str, &str)]) -> Result<History, BadInput> {
                 let BadInput { place, what } = bad(number, column, what);
                 BadInput { place: format!("{name}, {place}"), what }
             };
-            let value: Value = serde_json::from_str(line)
-                .map_err(|error| wrong(error.column(), format!("no JSON: {error}")))?;
+            let value =
+                dbdyno_json::value(line).map_err(|error| wrong(error.column, error.what))?;
             let places = (number, number);
             let origin = Origin { called: (*name).to_owned(), unit: "line", places };
             let told = all.transaction(&value, origin).map_err(|what| wrong(1, what))?;

@@ -1,12 +1,14 @@
 //! Objects of JSON, of which only the texts are kept that have a name that is known here.
 //!
 //! A line of a log may be an object of any size; what nobody asks for is read past without being
-//! kept, so that memory is that of the texts.
+//! kept, so that memory is that of the texts. A name that is known stands once in an object: of two
+//! texts under one name nobody knows which was logged.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use dbdyno_json::{Wrong, stands_twice};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Names under which the text of a log is shipped, the most telling first.
 const SHIPPED: [&str; 11] = [
@@ -63,15 +65,25 @@ pub(super) struct Object(BTreeMap<&'static str, (usize, String)>);
 impl Object {
     /// The object with which a text begins, and its bytes.
     pub(super) fn read(text: &str) -> Option<(Object, usize)> {
+        Object::parsed(text)?.ok()
+    }
+
+    /// What is told twice in the object with which a text begins, and where in the text.
+    pub(super) fn told_twice(text: &str) -> Option<Wrong> {
+        Object::parsed(text)?.err().filter(|error| error.is_data()).map(|error| Wrong::of(&error))
+    }
+
+    fn parsed(text: &str) -> Option<Result<(Object, usize), serde_json::Error>> {
         if !text.starts_with('{') {
             return None;
         }
         let mut object = Object::default();
         let mut reader = serde_json::Deserializer::from_str(text);
         let visitor = Node { name: None, depth: 0, into: &mut object };
-        (&mut reader).deserialize_any(visitor).ok()?;
-        let length = reader.into_iter::<IgnoredAny>().byte_offset();
-        Some((object, length))
+        Some((&mut reader).deserialize_any(visitor).map(|()| {
+            let length = reader.into_iter::<IgnoredAny>().byte_offset();
+            (object, length)
+        }))
     }
 
     /// A text by its name; empty where there is none.
@@ -200,12 +212,18 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
+        let mut told: Vec<&str> = Vec::new();
         while let Some(name) = values.next_key::<String>()? {
             if self.depth >= DEPTH_MOST {
                 values.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let node = Node { name: known(&name), depth: self.depth + 1, into: self.into };
+            let known = known(&name);
+            if known.is_some_and(|known| told.contains(&known)) {
+                return Err(A::Error::custom(stands_twice(&name)));
+            }
+            told.extend(known);
+            let node = Node { name: known, depth: self.depth + 1, into: self.into };
             values.next_value_seed(node)?;
         }
         Ok(())
@@ -223,6 +241,12 @@ mod tests {
         assert_eq!((object.shipped(), &text[length..]), (Some("a\nb"), " , {"));
         assert_eq!(object.sources().collect::<Vec<_>>(), ["db-0"]);
         assert!(Object::read("{\"a\": }").is_none());
+        assert_eq!(Object::told_twice("{\"a\": }"), None);
+        let twice =
+            Object::told_twice("{\"log\": \"a\",\n \"x\": {\"ts\": 1, \"ts\": 1}}").unwrap();
+        assert!(twice.to_string().starts_with("2:20: the name \"ts\" stands twice"), "{twice}");
+        let apart = "{\"log\": \"a\", \"x\": {\"log\": \"b\"}, \"nobody\": 1, \"nobody\": 2}";
+        assert_eq!(Object::read(apart).unwrap().0.shipped(), Some("a"));
         assert!(Object::read(&"{\"a\":".repeat(100_000)).is_none(), "nested too deep");
         let (object, _) = Object::read(r#"{"_source":{"message":"m","@timestamp":7}}"#).unwrap();
         assert_eq!((object.shipped(), object.time()), (Some("m"), "7"));

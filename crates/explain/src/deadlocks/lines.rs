@@ -15,6 +15,8 @@
 //! Lines are borrowed from the text where nothing within them has to change, and no list of them is
 //! made: a text may have a hundred million.
 
+use dbdyno_json::Wrong;
+
 use super::carried::{Carrier, Source, head, uncoloured, without_prefixes};
 use super::csv;
 use super::json::Object;
@@ -34,11 +36,13 @@ pub(super) struct Line<'t> {
 }
 
 /// What was passed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Passed {
     /// Lines of the text.
     pub(super) lines: usize,
     pub(super) course: Course,
+    /// The first object in which a name stands twice, where it stands in the text.
+    pub(super) twice: Option<Wrong>,
 }
 
 /// Columns of PostgreSQL's csvlog.
@@ -64,6 +68,7 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
         carrier: Carrier::of(text),
         moment: None,
         course: Course::default(),
+        twice: None,
         take,
     };
     let lines = match order {
@@ -75,6 +80,11 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
             let mut walk = walk;
             while let Some(entry) = walk.next() {
                 opener.open(&entry);
+            }
+            if let Some(object) = walk.twice {
+                let passed = &text[..text.len() - object.len()];
+                let before = passed.rsplit('\n').next().map_or(0, str::len);
+                opener.look_twice(1 + count_lines(passed), before, object);
             }
             debug_assert!(walk.looked_at <= csv::LOOKS_MOST * (text.len() + 1), "not linear");
             walk.number
@@ -88,7 +98,7 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
         }
         Order::Turned(unit) => turned(walk, unit, &mut opener),
     };
-    Passed { lines, course: opener.course }
+    Passed { lines, course: opener.course, twice: opener.twice }
 }
 
 /// Gives entries from the last one on, with those behind them that have no time, or that have the
@@ -140,6 +150,8 @@ struct Walk<'t> {
     layout: Layout,
     /// Bytes that were looked at for records, more than once as a rule.
     looked_at: usize,
+    /// The text from an object on of which a name stands twice in it.
+    twice: Option<&'t str>,
 }
 
 /// A line, or what else stands together.
@@ -162,9 +174,9 @@ impl<'t> Walk<'t> {
         let array = text.trim_start().strip_prefix('[').map(str::trim_start);
         if let Some(rest) = array.filter(|rest| rest.starts_with('{')) {
             let number = count_lines(&text[..text.len() - rest.len()]);
-            return Walk { rest, number, layout: Layout::Array, looked_at: 0 };
+            return Walk { rest, number, layout: Layout::Array, looked_at: 0, twice: None };
         }
-        let walk = Walk { rest: text, number: 0, layout: Layout::Lines, looked_at: 0 };
+        let walk = Walk { rest: text, number: 0, layout: Layout::Lines, looked_at: 0, twice: None };
         let first = text.trim_start();
         if let Some(at) = Some(first).filter(|it| it.starts_with('{')).and_then(stores::array) {
             let (passed, rest) = text.split_at(text.len() - first.len() + at);
@@ -196,6 +208,7 @@ impl<'t> Walk<'t> {
             if let Some((_, length)) = Object::read(begin) {
                 return Some(self.take(length, Form::Object));
             }
+            self.twice = self.twice.or_else(|| Object::told_twice(begin).map(|_| begin));
             // The end of the array, or no array at all.
             self.layout = Layout::Lines;
         }
@@ -212,6 +225,9 @@ impl<'t> Walk<'t> {
         if self.layout == Layout::Lines && spans_lines(self.rest) {
             self.layout = Layout::Array;
             return self.next();
+        }
+        if self.twice.is_none() && over_lines(self.rest).and_then(Object::told_twice).is_some() {
+            self.twice = Some(self.rest);
         }
         let blank = self.rest.bytes().position(|b| b != b'\n' && b != b'\r');
         let blank = blank.unwrap_or(self.rest.len());
@@ -264,15 +280,19 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// Whether a text begins with an object of a log that goes on over several lines.
-fn spans_lines(text: &str) -> bool {
+/// The text of an object that goes on over several lines and with which a text begins, as far as
+/// it may go.
+fn over_lines(text: &str) -> Option<&str> {
     let line = text.split('\n').next().unwrap_or_default().trim_end();
     // Lines of most logs begin otherwise, or end with their object.
-    if !line.starts_with('{') || line.ends_with('}') {
-        return false;
-    }
-    let object = Object::read(beginning(text, OBJECT_BYTES_MOST));
-    object.is_some_and(|(object, length)| length > line.len() && object.is_of_a_log())
+    let may_be = line.starts_with('{') && !line.ends_with('}');
+    may_be.then(|| beginning(text, OBJECT_BYTES_MOST))
+}
+
+/// Whether a text begins with an object of a log that goes on over several lines.
+fn spans_lines(text: &str) -> bool {
+    let object = over_lines(text).and_then(Object::read);
+    object.is_some_and(|(object, length)| text[..length].contains('\n') && object.is_of_a_log())
 }
 
 fn count_lines(text: &str) -> usize {
@@ -313,6 +333,7 @@ struct Opener<'a> {
     /// When what is open was written.
     moment: Option<Moment>,
     course: Course,
+    twice: Option<Wrong>,
     take: &'a mut dyn FnMut(Line<'_>),
 }
 
@@ -375,6 +396,7 @@ impl Opener<'_> {
             if let Some((object, _)) = object {
                 return self.object(number, text, &object, source, depth);
             }
+            self.look_twice(number, line.find(trimmed).unwrap_or(0), trimmed);
         }
         self.source = source.or(self.source);
         if begins_csv(text) && text.contains(DEADLOCK) {
@@ -385,6 +407,15 @@ impl Opener<'_> {
             };
         }
         self.plain(number, text);
+    }
+
+    /// Notes what is told twice in an object that begins so many bytes behind the begin of a line.
+    fn look_twice(&mut self, number: usize, before: usize, object: &str) {
+        let Some(wrong) = Object::told_twice(object).filter(|_| self.twice.is_none()) else {
+            return;
+        };
+        let column = wrong.column + if wrong.line == 1 { before } else { 0 };
+        self.twice = Some(Wrong { line: number + wrong.line - 1, column, ..wrong });
     }
 
     /// A line, or the lines that a client or a tool has written as one.

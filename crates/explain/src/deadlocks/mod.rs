@@ -26,6 +26,7 @@ mod stores;
 
 use std::collections::BTreeMap;
 
+use dbdyno_json::Wrong;
 use dbdyno_model::{DeadlockCluster, DeadlockParty};
 
 pub use findings::DeadlockTelling;
@@ -73,6 +74,8 @@ pub struct DeadlockReading {
     pub client_errors: Vec<usize>,
     /// How it stands in the text.
     pub direction: LogDirection,
+    /// Where a name stands twice in an object of JSON, so that nobody knows what was logged.
+    pub twice: Option<Wrong>,
     /// Containers, hosts and processes whose lines are mixed in it, where their names are told.
     pub sources: usize,
 }
@@ -119,7 +122,7 @@ pub fn read_deadlocks(text: &str) -> DeadlockReading {
     let (reading, course) = read_in(text, Order::OldestFirst);
     let is_understood = reading.unread.is_empty() || !reading.tellings.is_empty();
     let may_be_turned = course.may_be_turned() && text.len() <= TRIED_MOST;
-    if !course.is_turned() && (is_understood || !may_be_turned) {
+    if reading.twice.is_some() || !course.is_turned() && (is_understood || !may_be_turned) {
         return reading;
     }
     let turned = Unit::ALL.map(|unit| read_in(text, Order::Turned(unit)).0);
@@ -164,6 +167,7 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
             Order::OldestFirst => LogDirection::OldestFirst,
             Order::Turned(_) => LogDirection::NewestFirst,
         },
+        twice: passed.twice,
         sources,
     };
     (reading, passed.course)

@@ -295,6 +295,10 @@ mod tests {
             (sampled("none", "[[0]]", "[-1]"), "a number from 0"),
             (sampled("furlongs", "[[0]]", "[1]"), "no unit"),
             (sampled("none", "[[0]", "[1]"), "this is no JSON of speedscope"),
+            (
+                sampled("none", "[[0]]", "[1], \"weights\": [2]"),
+                "this is no JSON of speedscope: duplicate field `weights`",
+            ),
             (sampled("none", "[[0]]", "[1]") + "," + &sampled("bytes", "[]", "[]"), "added up"),
             (traced(open), "never closed"),
             (format!("{},{closed}", traced(open)), "this is no JSON"),

@@ -16,12 +16,12 @@
 
 use std::collections::BTreeMap;
 
+use dbdyno_json::{Unique, Wrong};
 use serde_json::Value;
 
 use crate::error::JudgeError;
 
 use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
-use super::unique::Unique;
 
 /// A document by itself, which is held as a whole, is not larger than this.
 const DOCUMENT_BYTES_MOST: usize = 16 << 20;
@@ -76,14 +76,8 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
             None => break,
             Some(Err(error)) => {
                 // Lines are counted by the reader from where its text begins.
-                let at = first_line + error.line().saturating_sub(1);
-                let text = error.to_string();
-                let what = text.split(" at line ").next().unwrap_or_default();
-                let what = match error.is_data() {
-                    true => what.to_owned(),
-                    false => format!("this is no JSON: {what}"),
-                };
-                return Err(failed(name, at, error.column().max(1), &what));
+                let wrong = Wrong::of(&error);
+                return Err(failed(name, first_line + wrong.line - 1, wrong.column, &wrong.what));
             }
             Some(Ok(Unique(document))) => {
                 rows.take(document, line).map_err(|what| failed(name, line, 1, &what))?;

@@ -24,7 +24,6 @@ mod markdown;
 mod order;
 mod table;
 mod times;
-mod unique;
 mod versions;
 mod when;
 
