@@ -168,9 +168,17 @@ impl<'a> Checker<'a> {
     /// be the last one, if it is not empty.
     fn ordered(&self, level: Level, lasts: &[WriteId]) -> Verdict {
         let shape = level.shape();
-        let answered = self.history.times.iter().map(|times| times.commit_return_ns);
-        if shape.keeps == Keeps::RealTime && !self.history.is_empty() && answered.max() == Some(0) {
-            return Verdict::CannotTell("the history has no times".to_owned());
+        let is_timed = self.history.is_empty() || self.history.has_clock();
+        if shape.keeps == Keeps::RealTime && !is_timed {
+            let has_some = self.history.times.iter().any(|times| times.commit_return_ns > 0);
+            let what = match has_some {
+                true => {
+                    "all times of the history are one and the same, so that no clock was read and \
+                     nothing is known of real time"
+                }
+                false => "the history has no times",
+            };
+            return Verdict::CannotTell(what.to_owned());
         }
         if self.versions.unplaced > 0 {
             let mut versions = self.versions.clone();

@@ -28,6 +28,7 @@ mod export;
 mod form;
 mod jepsen;
 mod jepsen_json;
+mod jepsen_log;
 mod json;
 mod list;
 mod operations;
@@ -86,6 +87,10 @@ fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
         let read =
             operations::are_there(&edn).then(|| operations::read(&edn, "operation")).transpose();
         return read.map_err(jepsen_json::of_operation);
+    }
+    if is_log_of_jepsen(body) {
+        let edn = jepsen_log::edn_of(text);
+        return operations::are_there(&edn).then(|| operations::read(&edn, "line")).transpose();
     }
     let is_edn = body.starts_with(['{', '[', '(', '#']);
     (is_edn && operations::are_there(text)).then(|| operations::read(text, "line")).transpose()
@@ -162,9 +167,18 @@ fn read_any(bytes: &[u8]) -> Result<(History, Form), BadInput> {
         Some(_) => elle::read(text, "line").map(of(Form::Edn)),
         None if is_array_of_objects(body) => jepsen_json::read(body).map(of(Form::JepsenJson)),
         None if body.starts_with(['[', '(', '#']) => elle::read(text, "line").map(of(Form::Edn)),
+        None if is_log_of_jepsen(body) => {
+            elle::read(&jepsen_log::edn_of(text), "line").map(of(Form::JepsenLog))
+        }
         None if awdit::is_it(body) => awdit::read(text).map(of(Form::Awdit)),
         None => text::read(text).map(of(Form::Text)),
     }
+}
+
+/// Whether a text is of Jepsen and no EDN. Text of other forms begins with an operation.
+fn is_log_of_jepsen(body: &str) -> bool {
+    let is_other = body.starts_with(['{', '[', '(', '#', 'r', 'w']) || dbcop_text::is_text(body);
+    !is_other && jepsen_log::is_it(body)
 }
 
 /// `[{"type": …`

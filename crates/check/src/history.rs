@@ -274,6 +274,15 @@ impl History {
         self.push_txn(txn);
     }
 
+    /// Whether its times are those of a clock. Where all are one and the same, as 0, none was read;
+    /// what was never answered has an end without one.
+    pub(crate) fn has_clock(&self) -> bool {
+        let all = self.times.iter().flat_map(|one| [one.begin_invoke_ns, one.commit_return_ns]);
+        let mut told = all.filter(|time| *time != u64::MAX);
+        let first = told.next();
+        told.any(|time| Some(time) != first)
+    }
+
     /// Puts transactions into the order of completion; their operations stay where they are.
     pub(crate) fn sort_by_completion(&mut self) {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();

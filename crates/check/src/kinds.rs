@@ -45,6 +45,25 @@ pub struct AnomalyKind {
     pub witness: Verdict,
 }
 
+impl AnomalyKind {
+    /// Why there is no number, in words; nothing where there is one.
+    #[must_use]
+    pub fn why_not_counted(&self) -> Option<&'static str> {
+        match (&self.count, &self.witness) {
+            (Some(_), _) => None,
+            (None, Verdict::Cycle(_, cycle)) if cycle.steps.len() <= 2 => Some(
+                "the order of the versions of its keys is not known; it is where values are \
+                 appended to lists and read, or where a write tells the version that it replaced, \
+                 as w(x,2<1,0,0) or [\"w\", \"x\", 2, 1]",
+            ),
+            (None, Verdict::Cycle(..)) => {
+                Some("of cycles of more than two transactions there are more than can be counted")
+            }
+            _ => Some("it is what broke a level, of which one witness is searched for"),
+        }
+    }
+}
+
 /// Whether anti-dependencies stand beside each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Anti {

@@ -2,7 +2,8 @@
 //! back.
 
 use dbdyno_check::{
-    Checker, Format, History, INITIAL, Level, Outcome, Verdict, read_history, replay, write_history,
+    Checker, Format, History, INITIAL, Input, Level, Outcome, Verdict, read_history, read_input,
+    replay, write_history,
 };
 
 fn read(text: &str) -> History {
@@ -134,6 +135,76 @@ fn what_is_wrong_with_edn_is_told_with_its_place() {
         "line 1, column 25: :odd is no type; there are invoke, ok, fail and info"
     );
     assert!(told("{:type :ok, :value [[:r").starts_with("line 1, column 24: the file ends"));
+}
+
+/// What Jepsen writes for people tells the same as its EDN, under whatever name.
+#[test]
+fn histories_that_jepsen_writes_for_people_are_read() {
+    let ops = [
+        ("0", ":invoke", "[[:append 9 1] [:r 8 nil]]", ""),
+        ("0", ":ok", "[[:append 9 1] [:r 8 []]]", ""),
+        ("1", ":invoke", "[[:r 9 nil]]", ""),
+        ("1", ":ok", "[[:r 9 [1]]]", "\t{\"start_ts\" 41}"),
+        ("1", ":invoke", "[[:append 8 1]]", ""),
+        ("1", ":info", "[[:append 8 1]]", "\t:timeout"),
+    ];
+    let lines = |head: &str, between: &str| -> String {
+        let line = |(process, event, value, error): &(&str, &str, &str, &str)| {
+            format!("{head}{process}{between}{event}{between}:txn{between}{value}{error}\n")
+        };
+        ops.iter().map(line).collect()
+    };
+    let edn: String = ops
+        .iter()
+        .map(|(process, event, value, _)| {
+            format!("{{:type {event} :f :txn :value {value} :process {process}}}\n")
+        })
+        .collect();
+    let written = |history: &History| write_history(history, Format::Edn).unwrap();
+    let expected = written(&read_history(edn.as_bytes()).unwrap());
+    for text in [
+        lines("", "\t"),
+        lines("", "   "),
+        lines("INFO [2021-04-13 23:32:29,761] jepsen worker 0 - jepsen.util ", "\t"),
+        lines("2020-09-11 15:37:05,049{GMT}\tINFO\t[jepsen worker 6-h] jepsen.util: ", "\t"),
+        format!("2020-09-11 15:37:04,000\tINFO\t[main] jepsen.cli: up\n{}", lines("", "\t")),
+    ] {
+        let text = format!("{text}:nemesis\t:info\t:start\tnil\n");
+        let Input::Transactions(history, form) = read_input(text.as_bytes()).unwrap() else {
+            panic!("{text}");
+        };
+        assert_eq!(form.to_string(), "history.txt of Jepsen, or its log");
+        assert_eq!(written(&history), expected, "{text}");
+    }
+    let register =
+        "0\t:invoke\t:write\t1\n0\t:ok\t:write\t1\n1\t:invoke\t:read\tnil\n1\t:ok\t:read\t1\n";
+    assert!(matches!(read_input(register.as_bytes()).unwrap(), Input::Objects(_)));
+    let wrong = lines("", "\t").replace("[[:r 9 [1]]]", "[[:q 9 [1]]]");
+    let wrong = read_history(wrong.as_bytes()).unwrap_err().to_string();
+    assert!(wrong.starts_with("line 4, column 1: :q is no operation"), "{wrong}");
+}
+
+/// A time that never moves is none: nothing is known of real time.
+#[test]
+fn one_time_everywhere_is_no_clock() {
+    let history = |time: &str| {
+        let line = |event: &str, op: &str, process: u32| {
+            format!("{{:type :{event} :f :txn :value [{op}] :process {process} :time {time}}}\n")
+        };
+        let mut text = line("invoke", "[:w x 1]", 0) + &line("ok", "[:w x 1]", 0);
+        text += &(line("invoke", "[:r x nil]", 1) + &line("ok", "[:r x nil]", 1));
+        text += &line("invoke", "[:w y 1]", 2);
+        read_history(text.as_bytes()).unwrap()
+    };
+    for time in ["0", "7"] {
+        let history = history(time);
+        let checker = Checker::new(&history);
+        match checker.verdict(Level::StrictSerializable) {
+            Verdict::CannotTell(told) => assert!(told.contains("one and the same"), "{told}"),
+            other => panic!("{other:?}"),
+        }
+        assert!(matches!(checker.verdict(Level::Serializable), Verdict::Holds(_)));
+    }
 }
 
 /// Of two values under one name nobody knows which was meant, in whatever form a history is.

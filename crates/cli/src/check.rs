@@ -114,7 +114,8 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     let kinds = flags.anomalies.then(|| checker.anomaly_kinds(&verdicts));
     output::print(&match flags.format {
         DoctorFormat::Text => {
-            let kinds = kinds.map_or(String::new(), |kinds| kinds_text(&history, &kinds));
+            let kinds =
+                kinds.map_or(String::new(), |kinds| kinds_text(&history, &verdicts, &kinds));
             output::lines(text(&history, form, &seen, &verdicts) + &kinds)
         }
         DoctorFormat::Json => {
@@ -123,6 +124,7 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
             if let Some(kinds) = kinds {
                 let all = kinds.iter().map(|kind| kind_value(&history, kind));
                 told["anomalies"] = all.collect();
+                told["anomalies_untold_at"] = undecided(&verdicts).into();
             }
             dbdyno_report::json_text(&told)
         }
@@ -217,15 +219,37 @@ fn text(history: &History, form: Form, seen: &Contention, verdicts: &[(Level, Ve
     out
 }
 
+/// Levels that cannot be told: there may be anomalies that would break them.
+fn undecided(verdicts: &[(Level, Verdict)]) -> Vec<&'static str> {
+    let open = verdicts.iter().filter(|(_, verdict)| matches!(verdict, Verdict::CannotTell(_)));
+    open.map(|(level, _)| level.name()).collect()
+}
+
 /// The kinds of anomalies, each with its witness.
-fn kinds_text(history: &History, kinds: &[AnomalyKind]) -> String {
+fn kinds_text(history: &History, verdicts: &[(Level, Verdict)], kinds: &[AnomalyKind]) -> String {
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
-    let told = if names.is_empty() { "none was found".to_owned() } else { names.join(", ") };
+    let told = match (names.is_empty(), undecided(verdicts)) {
+        (true, open) if open.is_empty() => "none was found".to_owned(),
+        (true, open) => format!(
+            "none of those that the file tells (wrong reads, lost updates, write skew, cycles of \
+             known dependencies); whether there are others, which would break {}, cannot be told",
+            open.join(" or ")
+        ),
+        (false, open) if open.is_empty() => names.join(", "),
+        (false, open) => format!(
+            "{}; whether there are others, which would break {}, cannot be told",
+            names.join(", "),
+            open.join(" or ")
+        ),
+    };
     let mut out = format!("\nkinds of anomalies: {told}\n");
     for kind in kinds {
         let _ = match kind.count {
             Some((count, of)) => writeln!(out, "\n{}, {of}: {count}", kind.name),
-            None => writeln!(out, "\n{}: not counted", kind.name),
+            None => {
+                let why = kind.why_not_counted().unwrap_or_default();
+                writeln!(out, "\n{}: not counted, for {why}", kind.name)
+            }
         };
         for line in drawn(history, &kind.witness).lines() {
             let _ = writeln!(out, "{}", format!("  {line}").trim_end());
@@ -302,6 +326,7 @@ pub(crate) fn value(
 fn kind_value(history: &History, kind: &AnomalyKind) -> serde_json::Value {
     let (count, counted) = kind.count.unzip();
     let mut told = serde_json::json!({ "anomaly": kind.name, "count": count, "counted": counted });
+    told["why_not_counted"] = kind.why_not_counted().into();
     add_witness(&mut told, history, &kind.witness);
     told
 }

@@ -95,6 +95,13 @@ impl<'a> Reader<'a> {
         Reader { text, at: 0, line: (0, 1), end: None }
     }
 
+    /// Bytes up to the end of the first value of the text.
+    pub(super) fn first(&mut self) -> Result<usize, BadInput> {
+        self.skip()?;
+        self.value(0)?;
+        Ok(self.at)
+    }
+
     /// The next value and the line and column at which it begins, of values that follow each other
     /// and of those in one list or vector; `None` at the end.
     pub(super) fn next_item(&mut self) -> Result<Option<(Edn<'a>, usize, usize)>, BadInput> {

@@ -15,6 +15,8 @@ pub enum Form {
     JepsenJson,
     /// Operations of Jepsen.
     Edn,
+    /// Operations of Jepsen as it writes them for people.
+    JepsenLog,
     /// dbcop's binary form.
     Dbcop,
     /// dbcop's JSON.
@@ -37,6 +39,7 @@ impl fmt::Display for Form {
             Form::Json => "JSON, a transaction a line",
             Form::JepsenJson => "JSON of Jepsen or elle-cli",
             Form::Edn => "EDN of Jepsen or Elle",
+            Form::JepsenLog => "history.txt of Jepsen, or its log",
             Form::Dbcop => "the binary form of dbcop",
             Form::DbcopJson => "JSON of dbcop",
             Form::DbcopText => "text of dbcop",

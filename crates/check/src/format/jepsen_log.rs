@@ -1,0 +1,106 @@
+//! What Jepsen writes for people: `history.txt`, and the lines of its log that tell operations.
+//!
+//! ```text
+//!   0 ⇥ :invoke ⇥ :txn ⇥ [[:append 9 1] [:r 8 nil]]                          history.txt
+//!   1 ⇥ :info ⇥ :txn ⇥ [[:r 9 nil]] ⇥ :timeout                               an error behind it
+//!   INFO [2021-04-13 23:32:29,761] jepsen worker 0 - jepsen.util 0 ⇥ :ok ⇥ …     jepsen.log
+//!   2020-09-11 15:37:05,049 ⇥ INFO ⇥ [jepsen worker 6] jepsen.util: 6 ⇥ :ok ⇥ …
+//!      ─▶ {:process 0 :type :invoke :f :txn :value [[:append 9 1] [:r 8 nil]]}
+//! ```
+//!
+//! They are read as EDN with a map in the same line, so that lines keep their numbers. The lines of
+//! a log have its clock, which tells when a line was written and not when somebody asked: the order
+//! of the lines is what is taken.
+
+use super::edn::Reader;
+
+/// Lines at the beginning among which an operation has to be: a log begins with what is set up.
+const LINES_MOST: usize = 20_000;
+/// Whose lines tell operations.
+const LOGGERS: [&str; 2] = ["jepsen.util: ", "jepsen.util "];
+
+/// An operation as a line has it.
+struct Told<'t> {
+    process: &'t str,
+    event: &'t str,
+    function: &'t str,
+    /// The value, and what may stand behind it.
+    rest: &'t str,
+}
+
+/// Whether a text has such lines.
+pub(super) fn is_it(text: &str) -> bool {
+    text.lines().take(LINES_MOST).any(|line| told(line).is_some())
+}
+
+fn told(line: &str) -> Option<Told<'_>> {
+    let logged = LOGGERS.iter().find_map(|name| line.split_once(name)).map(|(_, rest)| rest);
+    let mut rest = logged.unwrap_or(line).trim();
+    let mut words = [""; 3];
+    for word in &mut words {
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        (*word, rest) = rest.split_at(end);
+        rest = rest.trim_start();
+    }
+    let [process, event, function] = words;
+    let is_event = [":invoke", ":ok", ":fail", ":info"].contains(&event);
+    let is_number = !process.is_empty() && process.bytes().all(|b| b.is_ascii_digit());
+    let is_process = is_number || process.trim_start_matches(':').starts_with("nemesis");
+    let is_function = function.len() > 1 && function.starts_with(':');
+    (is_event && is_process && is_function).then_some(Told { process, event, function, rest })
+}
+
+/// The same history as EDN.
+pub(super) fn edn_of(text: &str) -> String {
+    let mut edn = String::with_capacity(text.len());
+    for line in text.lines() {
+        if let Some(Told { process, event, function, rest }) = told(line) {
+            edn.push_str(&format!("{{:process {process} :type {event} :f {function} :value "));
+            edn.push_str(match rest {
+                "" => "nil",
+                rest => value(rest),
+            });
+            edn.push('}');
+        }
+        edn.push('\n');
+    }
+    edn
+}
+
+/// The value with which a text begins; one that is none is told by whoever reads the EDN.
+fn value(text: &str) -> &str {
+    let mut reader = Reader::new(text);
+    match reader.first() {
+        Ok(length) => &text[..length],
+        Err(_) => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_of_lines_keep_their_line() {
+        let text = "INFO [2021-04-13 23:32:29,761] jepsen worker 0 - jepsen.util 0\t:invoke\t:txn\t\
+                    [[:r 1 nil]]\n2020-09-11 15:37:05,049{GMT}\tINFO\t[jepsen node n1] jepsen.db: up\n\
+                    2020-09-11 15:37:05,049{GMT}\tINFO\t[jepsen worker 6-172.28.1.2] jepsen.util: \
+                    6\t:ok\t:txn\t[[:r 3 [1 3]] [:append 1 6]]\t{\"start_ts\" 41, :x [1]}\n\
+                    :nemesis  :info  :start  nil\n7    :fail  :read  nil  :timeout\n7 :ok :read\n";
+        assert!(is_it(text));
+        assert_eq!(
+            edn_of(text).lines().collect::<Vec<_>>(),
+            [
+                "{:process 0 :type :invoke :f :txn :value [[:r 1 nil]]}",
+                "",
+                "{:process 6 :type :ok :f :txn :value [[:r 3 [1 3]] [:append 1 6]]}",
+                "{:process :nemesis :type :info :f :start :value nil}",
+                "{:process 7 :type :fail :f :read :value nil}",
+                "{:process 7 :type :ok :f :read :value nil}",
+            ]
+        );
+        for none in ["", "r(x,1,0,0)\n", "0 1 2 3\n", "INFO jepsen.util up\n"] {
+            assert!(!is_it(none), "{none}");
+        }
+    }
+}
