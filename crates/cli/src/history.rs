@@ -23,9 +23,10 @@ const FILE_MOST: u64 = 64 << 20;
 /// The flags of `dbdyno history`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct History {
-    /// CSV with a header, JSON (lines, an array, data.js of github-action-benchmark), or a Markdown
-    /// table; times, builds or versions give the order, each test, host or number of clients is a
-    /// series, other columns of numbers are figures; - for stdin. Without it, the stored runs
+    /// CSV with a header, JSON (lines, an array, data.js of github-action-benchmark), a Markdown
+    /// table, Influx's line protocol, or the intervals of pgbench; times, builds or versions give
+    /// the order, each test, host or number of clients is a series, other columns of numbers are
+    /// figures; - for stdin. Without it, the stored runs
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Only these loads, separated by commas

@@ -40,6 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lab",
         &[
             "files",
+            "json",
             "model",
             "stats",
             "audit",

@@ -21,7 +21,7 @@ type Commands = BTreeMap<String, BTreeSet<String>>;
 
 /// Files by how their paths begin, the most particular first, and the commands that show their
 /// messages: each of these has each option, unless the message names another one.
-const SHOWN_BY: [(&str, &[&str]); 36] = [
+const SHOWN_BY: [(&str, &[&str]); 37] = [
     ("cli/src/arms.rs", &["show", "report"]),
     ("cli/src/check.rs", &["check"]),
     ("cli/src/compare.rs", &["compare"]),
@@ -60,6 +60,7 @@ const SHOWN_BY: [(&str, &[&str]); 36] = [
     ("report/src/arms", &["compare", "show"]),
     ("report/src/explanation", &["compare", "explain"]),
     ("report/src/history", &["history"]),
+    ("report/src/profile", &["profile"]),
     ("report/src/", &["compare", "show", "demo", "resume"]),
 ];
 
@@ -71,10 +72,11 @@ const SHOWN_APART: [(&str, &str); 3] = [
 ];
 
 /// Options of other programs, by the files of which messages name them.
-const OF_OTHERS: [(&str, &[&str]); 5] = [
+const OF_OTHERS: [(&str, &[&str]); 6] = [
     ("cli/src/login/mod.rs", &["host", "login-path", "password"]),
     ("explain/src/profile/read.rs", &["stdio"]),
     ("explain/src/profile/perf_report.rs", &["stdio"]),
+    ("judge/src/history/pgbench.rs", &["aggregate-interval", "progress"]),
     ("sandbox/src/cgroup.rs", &["scope"]),
     ("sandbox/src/recorder.rs", &["switch-events"]),
 ];

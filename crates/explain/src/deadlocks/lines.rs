@@ -6,7 +6,7 @@
 //!
 //!   {"log": …}   a container's file, or what a store of logs gives out, in an array or one a line
 //!   "@timestamp",message   the same as a table
-//!   {⏎ "log": …⏎}   the same with a line for each name, as `jq` and `journalctl -o json-pretty` have it
+//!   {⏎ "log": …⏎}   the same with a line for each name, as `jq` and `journalctl` print it
 //!   {"hits": [{…}]}   the same as an answer of a store, or Loki's streams, see [`stores`]
 //!   "a\nb"       what a client prints in one line
 //!   csvlog and jsonlog of PostgreSQL, and MySQL's JSON, are written as their plain text would be

@@ -221,8 +221,9 @@ impl Reader {
     }
 }
 
-/// Whether a string behind this text is the name of a column in MySQL: behind AS, a name in quotes or
-/// with its table, or a bracket. Behind a word alone it may be a literal, as in `DATE '2026-01-01'`.
+/// Whether a string behind this text is the name of a column in MySQL: behind AS, a name in quotes
+/// or with its table, or a bracket. Behind a word alone it may be a literal, as in
+/// `DATE '2026-01-01'`.
 fn is_for_a_name(before: &str) -> bool {
     let text = before.trim_end();
     let last = text.rsplit(|c: char| !is_of_a_word(c)).next().unwrap_or_default();
@@ -340,8 +341,8 @@ fn space(text: &mut String) {
 const BEFORE_LISTS: [&str; 8] =
     ["select", "distinct", "all", "by", "limit", "returning", "values", "return"];
 
-/// Whether what is read until here is a list of literals alone, of which the last is the hole at its
-/// end: `(?`, `(a, ?`, `LIMIT ?`, and not `a + ?`.
+/// Whether what is read until here is a list of literals alone, of which the last is the hole at
+/// its end: `(?`, `(a, ?`, `LIMIT ?`, and not `a + ?`.
 fn is_list(text: &str) -> bool {
     let Some(before) = text.strip_suffix('?').map(str::trim_end) else { return false };
     let last = before.rsplit(|c: char| !is_of_a_word(c)).next().unwrap_or_default();

@@ -10,8 +10,8 @@
 //!   @[do_sys_open]: 7
 //! ```
 //!
-//! A map does not tell what it counts, and two of them cannot be added up. What a script says before
-//! may tell it, as that of `offcputime.bt` does, and so may the name of a map.
+//! A map does not tell what it counts, and two of them cannot be added up. What a script says
+//! before may tell it, as that of `offcputime.bt` does, and so may the name of a map.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Profiles of a server, from anybody's tool, and their difference.
 //!
 //! ```text
-//!   collapsed │ perf script, report, top │ gdb │ pt-pmp │ bcc │ bpftrace │ async-profiler │ pprof │ speedscope
+//!   collapsed │ perf script, report, top │ gdb │ pt-pmp │ bcc │ bpftrace │ async-profiler │ pprof
 //!                        ──read──▶ own samples, and samples by caller
 //!     several a side ──names──▶ matched: exact, plain, renamed by callers and callees, alone
 //!                    ──difference──▶ for an operation, with intervals and q-values

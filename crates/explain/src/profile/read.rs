@@ -485,14 +485,16 @@ mod tests {
     /// What a profile counts is named by what its text tells, and is `samples` where nothing does.
     #[test]
     fn what_is_counted_is_what_the_text_tells() {
-        let off = "    finish_task_switch\n    schedule\n    --\n    read\n    -                bash \
+        let off = "    finish_task_switch\n    schedule\n    --\n    read\n    -                \
+                   bash \
                    (24347)\n        1450908\n\n    schedule\n    waitpid\n    -           bash (24)\n   \
                    \x20   4952\n";
         let offcputime = format!(
             "# offcputime-bpfcc -p 24347\nTracing off-CPU time (us) of PID 24347 by user + kernel \
              stack... Hit Ctrl-C to end.\n^C\n{off}"
         );
-        let users = "Tracing off-CPU time (us) of user threads by user stack for 5 secs.\n\n\twrite\n\
+        let users = "Tracing off-CPU time (us) of user threads by user stack for 5 \
+                     secs.\n\n\twrite\n\
                      \t-                python (9107)\n\t    8\n\n";
         let map = "@[\n    pthread_cond_wait+12\n, mysqld]: 36126\n";
         let traced = format!(
@@ -551,9 +553,11 @@ mod tests {
     fn screens_of_perf_top_are_no_reports() {
         let lines =
             "       9.06%  [kernel]       [k] mlx5e_skb\n   5.68%  mysqld   [.] row_search_mvcc\n";
-        let first = "   PerfTop:  104692 irqs/sec  kernel:99.5%  exact:  0.0% [4000Hz cycles],  (all, 56 \
+        let first = "   PerfTop:  104692 irqs/sec  kernel:99.5%  exact:  0.0% [4000Hz cycles],  \
+                     (all, 56 \
                      CPUs)\n---------------------\n\n";
-        let newer = "Samples: 45K of event 'cycles:P', 4000 Hz, Event count (approx.): 6457234182 lost: \
+        let newer = "Samples: 45K of event 'cycles:P', 4000 Hz, Event count (approx.): \
+                     6457234182 lost: \
                      0/0 drop: 0/0\nOverhead  Shared Object            Symbol\n";
         for head in [first, newer] {
             let (own, taken_for, measure) = told(&format!("{head}{lines}"));
@@ -561,7 +565,8 @@ mod tests {
             assert_eq!(taken_for, "`perf top` of cycles, 2 functions, 14.7 % of it");
             assert_eq!(measure, Measure::of(MeasureUnit::Share, Some("cycles")));
         }
-        let old = "   PerfTop:      62 irqs/sec  kernel:80.6% [1000Hz cycles],  (all, 1 CPUs)\n\n             \
+        let old = "   PerfTop:      62 irqs/sec  kernel:80.6% [1000Hz cycles],  (all, 1 \
+                   CPUs)\n\n             \
                    samples  pcnt function                 DSO\n             _______ _____ ________ ___\n\n \
                    \x20            339.00 18.1% dvb_dmx_swfilter_packet           [dvb_core]\n              \
                    315.00 16.9% acpi_pm_read      [kernel.kallsyms]\n";
@@ -570,7 +575,8 @@ mod tests {
         assert_eq!(taken_for, "`perf top` of cycles, 2 functions, 35.0 % of it");
         let twice = read(&format!("{first}{lines}{first}{lines}")).unwrap_err();
         assert!(twice.what.contains("another screen of `perf top`"), "{twice}");
-        let report = "Samples: 3K of event 'cycles:ppp', Event count (approx.): 8000000\n  Overhead  \
+        let report = "Samples: 3K of event 'cycles:ppp', Event count (approx.): 8000000\n  \
+                      Overhead  \
                       Command  Shared Object  Symbol\n  100.00%  mysqld   mysqld  [.] f\n";
         let (own, taken_for, _) = told(report);
         assert_eq!(own, owns(&[("f", 8e6)]), "what the screen of `perf report` shows");

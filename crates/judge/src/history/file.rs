@@ -1,7 +1,7 @@
 //! Series from a file, whoever wrote it.
 //!
 //! ```text
-//!   text ─▶ CSV · JSON · Markdown ─▶ table
+//!   text ─▶ CSV · JSON · Markdown · pgbench · Influx ─▶ table
 //!   time,commit,test,threads,kernel,qps     time, or else builds or versions: the order
 //!   2024-01-31,a1b2,insert,8,6.1.0,21840    test, threads: each combination is a series
 //!                             │    └─ a column of numbers is a figure; blanks are left out
@@ -15,9 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{Better, History, HistoryPoint, Severity, Warning, foreign, random};
 
+use super::one_run::{self, output_of_one_run};
 use super::order::{Arranged, Order};
 use super::table::{Table, failed, is_blank};
-use super::{Question, Raw, cells, csv, dimensions, json, judge, markdown, order, when};
+use super::{
+    Question, Raw, cells, csv, dimensions, influx, json, judge, markdown, order, pgbench, when,
+};
 use crate::error::JudgeError;
 
 /// Columns of this name, whatever the case, tell what was measured.
@@ -74,6 +77,10 @@ pub fn of_file(name: &str, text: &str, question: &Question) -> Result<History, J
         told(json::read(name, text)?, question)?
     } else if markdown::is_there(text) {
         of_tables(name, markdown::read(name, text)?, question)?
+    } else if let Some(written) = pgbench::written(text) {
+        told(pgbench::read(name, text, written)?, question)?
+    } else if influx::is_it(text) {
+        told(influx::read(name, text)?, question)?
     } else if let Some((line, tool)) = output_of_one_run(text) {
         let what = format!(
             "this is what {tool} prints of one run, and a history has a row for each of many; write \
@@ -81,45 +88,13 @@ pub fn of_file(name: &str, text: &str, question: &Question) -> Result<History, J
         );
         return Err(failed(name, line, 1, &what));
     } else {
-        told(csv::read(name, text)?, question)?
+        let table = csv::read(name, text)?;
+        if let Some(why) = one_run::refusal(&table.header, question.file.order.as_ref()) {
+            return Err(failed(name, table.header_line, 1, &why));
+        }
+        told(table, question)?
     };
     judge(name, raws, question, warnings)
-}
-
-/// The line and the tool of a text that tells of one run.
-fn output_of_one_run(text: &str) -> Option<(usize, &'static str)> {
-    const BEGINS: [(&str, &str); 12] = [
-        ("sysbench ", "sysbench"),
-        ("pgbench (", "pgbench"),
-        ("transaction type: ", "pgbench"),
-        ("Running the test with following options", "sysbench"),
-        ("[ ", "sysbench"),
-        ("[OVERALL], ", "YCSB"),
-        ("Vuser ", "HammerDB"),
-        ("goos: ", "`go test -bench`"),
-        ("Benchmark", "`go test -bench`"),
-        ("name  ", "benchstat"),
-        ("test ", "`cargo bench`"),
-        ("Benchmark 1: ", "hyperfine"),
-    ];
-    /// What else such a line has, where it may stand in a table as well.
-    const HAS: [(&str, &str); 6] = [
-        ("[ ", " thds: "),
-        ("Vuser ", "RESULT"),
-        ("Benchmark", " ns/op"),
-        ("name  ", " delta"),
-        ("test ", " ns/iter "),
-        ("[OVERALL], ", "(ms), "),
-    ];
-    text.lines().take(20).enumerate().find_map(|(at, line)| {
-        let (begin, tool) = BEGINS.iter().find(|(begin, _)| line.starts_with(begin))?;
-        let is_it = match HAS.iter().find(|(of, _)| of == begin) {
-            Some((_, also)) => line.contains(also),
-            // A column may be called so.
-            None => !line.contains([',', ';', '\t']),
-        };
-        is_it.then_some((at + 1, *tool))
-    })
 }
 
 /// Series that are not judged yet, and what the reader must know of the whole.
@@ -226,7 +201,10 @@ impl Roles {
         let of_form = table.figures.clone().unwrap_or_default();
         let fixed: Vec<usize> =
             of_form.into_iter().chain(table.better).chain(order.clock).collect();
-        let parting = dimensions::of(table, &order, (&fixed, &found), question.file.by.as_deref())?;
+        let parting = match (&question.file.by, &table.parting) {
+            (None, Some(parting)) => parting.clone(),
+            (by, _) => dimensions::of(table, &order, (&fixed, &found), by.as_deref())?,
+        };
         let mut values = match question.figures.is_empty() {
             true => found.iter().copied().filter(|column| !parting.contains(column)).collect(),
             false => question
@@ -593,6 +571,128 @@ mod tests {
 
     fn refused(text: &str) -> String {
         of_file("f.csv", text, &Question::of_figures(&[])).unwrap_err().to_string()
+    }
+
+    /// Series by name, with their values.
+    fn series_of(text: &str) -> Vec<(String, Vec<f64>)> {
+        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+        let values = |points: &[HistoryPoint]| points.iter().map(|point| point.value).collect();
+        history.series.iter().map(|one| (one.name.clone(), values(&one.points))).collect()
+    }
+
+    /// JMH and hyperfine say nothing of when; with a column that does, or an order, they are
+    /// tables.
+    #[test]
+    fn tables_of_one_run_are_refused_by_the_name_of_their_tool() {
+        let jmh = "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\",\"Score\",\"Score Error \
+                   (99.9%)\",\"Unit\",\"Param: size\"\n\"a.b\",\"thrpt\",1,25,5127.3,123.2,\"ops/s\",10\n\
+                   \"a.c\",\"thrpt\",1,25,4127.1,12.9,\"ops/s\",10\n";
+        let hyperfine = "command,mean,stddev,median,user,system,min,max,parameter_n\n\
+                         sleep 0.1,0.1021,0.0004,0.1021,0.0009,0.0012,0.1012,0.1034,1\n\
+                         sleep 0.2,0.2021,0.0004,0.2021,0.0009,0.0012,0.2012,0.2034,2\n";
+        for (text, tool, by) in [(jmh, "JMH", "Benchmark"), (hyperfine, "hyperfine", "command")] {
+            let bad = refused(text);
+            assert!(
+                bad.contains(&format!("f.csv:1:1: this is what {tool} writes of one run")),
+                "{bad}"
+            );
+            assert!(bad.contains(&format!("--order oldest-first --by {by}")), "{bad}");
+            let order = Some(OrderAsked::OldestFirst);
+            let file = FileAsked { order, by: Some(vec![by.into()]), ..FileAsked::default() };
+            let asked = Question { file, ..Question::of_figures(&[]) };
+            assert!(of_file("f.csv", text, &asked).is_ok(), "the order is told");
+            let dated: String = (1..)
+                .zip(text.lines())
+                .map(|(at, line)| match at {
+                    1 => format!("date,{line}\n"),
+                    _ => format!("2026-01-0{at},{line}\n"),
+                })
+                .collect();
+            assert!(of_file("f.csv", &dated, &Question::of_figures(&[])).is_ok(), "{dated}");
+        }
+    }
+
+    /// Intervals of a run have a time, or come one behind the other.
+    #[test]
+    fn intervals_of_pgbench_are_read() {
+        let log = "1345828501 5000 1500000 483552416 61 2573\n1345828503 4000 2000000 565806736 \
+                   60 1479\n\
+                   1345828505 0 0 0 0 0\n";
+        let expected = [
+            ("transactions".to_owned(), vec![5_000.0, 4_000.0, 0.0]),
+            ("latency_ms".to_owned(), vec![0.3, 0.5]),
+        ];
+        assert_eq!(series_of(log), expected);
+        let longer = log.replace('\n', " 0 0 0 0 skipped 0 0\n");
+        assert_eq!(series_of(&longer), expected);
+        let progress = "pgbench (14.2)\nstarting vacuum...end.\nprogress: 1.0 s, 5601.3 tps, \
+                        lat 1.425 ms \
+                        stddev 0.342\nprogress: 2.0 s, 5712.1 tps, lat 1.4 ms stddev 0.3, 0 failed\n\
+                        transaction type: <builtin: TPC-B (sort of)>\ntps = 5700.12\n";
+        let expected = [
+            ("tps".to_owned(), vec![5_601.3, 5_712.1]),
+            ("latency_ms".to_owned(), vec![1.425, 1.4]),
+        ];
+        assert_eq!(series_of(progress), expected);
+        let stamped = progress.replace("progress: ", "progress: 156526011");
+        assert_eq!(series_of(&stamped), expected);
+        let of_run = |text: &str| {
+            let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+            history.warnings.iter().any(|one| one.text.contains("intervals of one run"))
+        };
+        assert!(of_run(log) && of_run(progress));
+        let single = "0 199 2241 0 1175850568 995598\n0 200 2465 0 1175850568 998079\n";
+        let bad = refused(single);
+        assert!(
+            bad.contains("single transactions (-l)") && bad.contains("--aggregate-interval"),
+            "{bad}"
+        );
+        for (text, line) in [(format!("{log}{log}"), 4), (format!("{progress}{progress}"), 9)] {
+            let bad = refused(&text);
+            assert!(
+                bad.contains(&format!("f.csv:{line}:1: this interval does not come behind")),
+                "{bad}"
+            );
+        }
+    }
+
+    /// Tags part series, fields are figures, and the length of times tells their unit.
+    #[test]
+    fn points_of_influx_are_read() {
+        let text = "# a remark\nbench,host=db\\ 1,load=point \
+                    qps=12000.5,rows=12i,version=\"8.0, a\" \
+                    1465839830100400200\nbench,host=db2,load=point qps=9000,rows=11i 1465839830100400300\n\
+                    bench,host=db\\ 1,load=point qps=12100.5,rows=13i 1465925830100400200\n\
+                    bench,host=db2,load=point qps=9100 1465925830100400300\n";
+        let expected = [
+            ("qps of db 1".to_owned(), vec![12_000.5, 12_100.5]),
+            ("qps of db2".to_owned(), vec![9_000.0, 9_100.0]),
+            ("rows of db 1".to_owned(), vec![12.0, 13.0]),
+            ("rows of db2".to_owned(), vec![11.0]),
+        ];
+        assert_eq!(series_of(text), expected);
+        let in_s = text.replace("100400200", "").replace("100400300", "");
+        assert_eq!(series_of(&in_s), expected);
+        let two = "cpu idle=5 1465839830\nbench qps=7 1465839830\n";
+        let names: Vec<String> = series_of(two).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["cpu.idle", "bench.qps"], "two measurements");
+        for (text, why) in [
+            (
+                "bench qps=1\nbench qps=2\n",
+                "f.csv:1:1: this point of Influx's line protocol has no time",
+            ),
+            ("bench qps=1 1465839830\nbench qps=2 1465839830100\n", "f.csv:2:1: times of Influx's"),
+            (
+                "b qps=1 1465839830\nb qps=1 1465839831\nb qps=1 1465839832\nb qps=1 1465839833\n\
+              b qps=1 1465839834\nnothing\n",
+                "f.csv:6:1: this is no point",
+            ),
+            ("b qps=1,qps=2 1465839830\n", "\"qps\" is told twice"),
+            ("b,qps=a qps=2 1465839830\n", "is a tag and a field"),
+        ] {
+            let bad = refused(text);
+            assert!(bad.contains(why), "{bad}\n{text}");
+        }
     }
 
     /// The verdict turns round with the order of the rows, which are newest first here.

@@ -76,6 +76,8 @@ pub(super) struct Table<'a> {
     pub(super) rows: Vec<Row>,
     /// The columns that a form knows to be figures; found by their contents where it knows none.
     pub(super) figures: Option<Vec<usize>>,
+    /// The columns of which a form knows that each combination of values is a series.
+    pub(super) parting: Option<Vec<usize>>,
     /// The column in which a form says whether `higher` or `lower` is better.
     pub(super) better: Option<usize>,
     /// What of the file is not in the table, in sentences.
@@ -98,6 +100,7 @@ impl<'a> Table<'a> {
             header,
             rows,
             figures: None,
+            parting: None,
             better: None,
             passed_over: Vec::new(),
         }

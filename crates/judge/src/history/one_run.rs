@@ -1,0 +1,97 @@
+//! What tools write of one run, which is no history by itself.
+//!
+//! A history has a row for each of many runs, and says when each was. What has neither is refused
+//! by the name of its tool, with what is needed; a table to which a column of times was added, or
+//! whose order is told, is a table as any other.
+
+use super::asked::OrderAsked;
+
+/// How lines begin that tools print, and whose they are.
+const BEGINS: [(&str, &str); 12] = [
+    ("sysbench ", "sysbench"),
+    ("pgbench (", "pgbench"),
+    ("transaction type: ", "pgbench"),
+    ("Running the test with following options", "sysbench"),
+    ("[ ", "sysbench"),
+    ("[OVERALL], ", "YCSB"),
+    ("Vuser ", "HammerDB"),
+    ("goos: ", "`go test -bench`"),
+    ("Benchmark", "`go test -bench`"),
+    ("name  ", "benchstat"),
+    ("test ", "`cargo bench`"),
+    ("Benchmark 1: ", "hyperfine"),
+];
+/// What else such a line has, where it may stand in a table as well.
+const HAS: [(&str, &str); 6] = [
+    ("[ ", " thds: "),
+    ("Vuser ", "RESULT"),
+    ("Benchmark", " ns/op"),
+    ("name  ", " delta"),
+    ("test ", " ns/iter "),
+    ("[OVERALL], ", "(ms), "),
+];
+
+/// Tables that tools write of one run: the tool, columns that it has, others that it may have, how
+/// columns of parameters begin, and which of them tells what was measured.
+struct OfTool {
+    tool: &'static str,
+    has: &'static [&'static str],
+    may_have: &'static [&'static str],
+    parameters: &'static str,
+    names: &'static str,
+}
+
+const TABLES: [OfTool; 2] = [
+    OfTool {
+        tool: "JMH",
+        has: &["benchmark", "mode", "score", "unit"],
+        may_have: &["threads", "samples", "score error (99.9%)", "score error (99,9%)"],
+        parameters: "param: ",
+        names: "Benchmark",
+    },
+    OfTool {
+        tool: "hyperfine",
+        has: &["command", "mean", "stddev", "min", "max"],
+        may_have: &["median", "user", "system"],
+        parameters: "parameter_",
+        names: "command",
+    },
+];
+
+/// The line and the tool of a text that tells of one run.
+pub(super) fn output_of_one_run(text: &str) -> Option<(usize, &'static str)> {
+    text.lines().take(20).enumerate().find_map(|(at, line)| {
+        let (begin, tool) = BEGINS.iter().find(|(begin, _)| line.starts_with(begin))?;
+        let is_it = match HAS.iter().find(|(of, _)| of == begin) {
+            Some((_, also)) => line.contains(also),
+            // A column may be called so.
+            None => !line.contains([',', ';', '\t']),
+        };
+        is_it.then_some((at + 1, *tool))
+    })
+}
+
+/// Why a table is refused that a tool has written of one run, by the columns that it has and no
+/// others.
+pub(super) fn refusal(header: &[String], asked: Option<&OrderAsked>) -> Option<String> {
+    if asked.is_some() {
+        return None;
+    }
+    let heads: Vec<String> = header.iter().map(|head| head.to_ascii_lowercase()).collect();
+    let is_of = |of: &&OfTool| {
+        let is_known = |head: &String| {
+            let known = of.has.contains(&head.as_str()) || of.may_have.contains(&head.as_str());
+            known || head.starts_with(of.parameters)
+        };
+        of.has.iter().all(|name| heads.iter().any(|head| head == name))
+            && heads.iter().all(is_known)
+    };
+    let of = TABLES.iter().find(is_of)?;
+    Some(format!(
+        "this is what {tool} writes of one run, which says nothing of when; put the tables of all \
+         runs below each other with a column called date, or say --order oldest-first --by {names} \
+         if they stand below each other already; to compare two runs is no history",
+        tool = of.tool,
+        names = of.names
+    ))
+}

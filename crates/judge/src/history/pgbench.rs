@@ -1,0 +1,172 @@
+//! What pgbench writes of the intervals of a run.
+//!
+//! ```text
+//!   --aggregate-interval  1345828501 5601 1542744 483552416 61 2573 …
+//!                         start, transactions, Σ latency, Σ latency², least, largest: µs
+//!   --progress            progress: 5.0 s, 7100.2 tps, lat 1.12 ms stddev 0.34, 0 failed
+//!   -l alone              0 199 2241 0 1175850568 995598      a transaction a line: refused
+//! ```
+//!
+//! Intervals of one run follow each other more closely than runs do, which a note says. Source:
+//! PostgreSQL's manual of pgbench.
+
+use crate::error::JudgeError;
+
+use super::table::{Place, Row, Separator, Table, failed};
+
+/// Seconds since 1970 of 2001 and of 2096, between which starts lie.
+const EPOCH: std::ops::Range<u64> = 1_000_000_000..4_000_000_000;
+/// Cells of a line of a transaction, and of an interval.
+const OF_TRANSACTION: std::ops::RangeInclusive<usize> = 6..=8;
+const OF_INTERVAL: std::ops::RangeInclusive<usize> = 6..=15;
+/// Lines by which a log is known.
+const LOOKED_AT: usize = 20;
+
+/// What of pgbench's a text is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Written {
+    Transactions,
+    Intervals,
+    Progress,
+}
+
+/// What of pgbench's a text is, if it is any.
+pub(super) fn written(text: &str) -> Option<Written> {
+    let of_log = |is: &dyn Fn(&[u64]) -> bool| {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(LOOKED_AT);
+        let is_it = |line: &str| numbers(line).is_some_and(|numbers| is(&numbers));
+        lines.clone().next().is_some() && lines.all(is_it)
+    };
+    if of_log(&is_interval) {
+        return Some(Written::Intervals);
+    }
+    if of_log(&is_transaction) {
+        return Some(Written::Transactions);
+    }
+    text.lines().any(|line| progress(line).is_some()).then_some(Written::Progress)
+}
+
+fn numbers(line: &str) -> Option<Vec<u64>> {
+    let number = |word: &str| match word {
+        "skipped" | "failed" | "serialization" | "deadlock" => Some(0),
+        word => word.parse().ok(),
+    };
+    line.split_whitespace().map(number).collect()
+}
+
+/// The mean of an interval lies between its least and its largest latency.
+fn is_interval(of: &[u64]) -> bool {
+    let [start, count, sum, _, least, largest, ..] = of else { return false };
+    let mean = sum.checked_div(*count);
+    OF_INTERVAL.contains(&of.len())
+        && EPOCH.contains(start)
+        && mean.is_none_or(|mean| (*least..=*largest).contains(&mean))
+}
+
+/// Client, number, latency, script, second, microsecond.
+fn is_transaction(of: &[u64]) -> bool {
+    OF_TRANSACTION.contains(&of.len()) && EPOCH.contains(&of[4]) && of[5] < 1_000_000
+}
+
+/// `progress: 5.0 s, 7100.2 tps, lat 1.12 ms …`: time, rate and latency as they stand.
+fn progress(line: &str) -> Option<[&str; 3]> {
+    let mut parts = line.trim().strip_prefix("progress: ")?.split(", ");
+    let time = parts.next()?.strip_suffix(" s")?;
+    let rate = parts.next()?.strip_suffix(" tps")?;
+    let latency = parts.next()?.strip_prefix("lat ")?.split(' ').next()?;
+    let all = [time, rate, latency];
+    all.iter().all(|number| number.parse::<f64>().is_ok()).then_some(all)
+}
+
+/// Reads intervals.
+///
+/// # Errors
+/// A log of single transactions, a line that is of another form, and the intervals of two runs.
+pub(super) fn read<'a>(
+    name: &'a str,
+    text: &str,
+    written: Written,
+) -> Result<Table<'a>, JudgeError> {
+    match written {
+        Written::Transactions => Err(failed(
+            name,
+            1,
+            1,
+            "this is pgbench's log of single transactions (-l), and those of one run are no history; \
+             give the log that it writes with --aggregate-interval, or write a row such as date,tps \
+             for each run",
+        )),
+        Written::Intervals => intervals(name, text),
+        Written::Progress => of_progress(name, text),
+    }
+}
+
+fn intervals<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
+    let mut rows = Vec::new();
+    let mut last = 0;
+    for (line, written) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let of = numbers(written).filter(|of| is_interval(of)).ok_or_else(|| {
+            let what = "this is no interval as pgbench writes it with --aggregate-interval: start \
+                        transactions sum sum_of_squares least largest";
+            failed(name, line, 1, what)
+        })?;
+        if of[0] <= last {
+            return Err(failed(name, line, 1, &another_run("-j")));
+        }
+        last = of[0];
+        let mean = |sum: u64| match of[1] {
+            0 => String::new(),
+            count => (sum as f64 / count as f64 / 1e3).to_string(),
+        };
+        let cells = [of[0].to_string(), of[1].to_string(), mean(of[2])];
+        rows.push(Row { place: Place::of_line(line), cells: cells.to_vec() });
+    }
+    let form = "pgbench's log with --aggregate-interval";
+    Ok(table(name, form, ["time", "transactions", "latency_ms"], rows))
+}
+
+fn of_progress<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
+    let mut rows = Vec::new();
+    let mut last = 0.0;
+    let mut is_since_1970 = true;
+    let told = (1..).zip(text.lines()).filter_map(|(line, text)| Some((line, progress(text)?)));
+    for (line, [time, rate, latency]) in told {
+        let seconds: f64 = time.parse().unwrap_or_default();
+        if seconds <= last {
+            return Err(failed(name, line, 1, &another_run("--progress")));
+        }
+        last = seconds;
+        is_since_1970 &= EPOCH.contains(&(seconds as u64));
+        let cells = [(rows.len() + 1).to_string(), rate.to_owned(), latency.to_owned()];
+        rows.push((line, seconds, cells.to_vec()));
+    }
+    let first = if is_since_1970 { "time" } else { "sequence" };
+    let rows = rows.into_iter().map(|(line, seconds, mut cells)| {
+        if is_since_1970 {
+            cells[0] = (1e3 * seconds).round().to_string();
+        }
+        Row { place: Place::of_line(line), cells }
+    });
+    let form = "what pgbench prints with --progress";
+    Ok(table(name, form, [first, "tps", "latency_ms"], rows.collect()))
+}
+
+fn another_run(of: &str) -> String {
+    format!(
+        "this interval does not come behind the one before: another run begins here, or another \
+         thread's log ({of}); give one of them, or write a row such as date,tps for each run"
+    )
+}
+
+fn table<'a>(name: &'a str, form: &str, header: [&str; 3], rows: Vec<Row>) -> Table<'a> {
+    let header = header.map(str::to_owned).to_vec();
+    let mut table = Table::new(name, form, Separator::Tab, (1, header), rows);
+    table.figures = Some(vec![1, 2]);
+    table.parting = Some(Vec::new());
+    table.passed_over.push(
+        "These are intervals of one run, which are more alike than runs are: what changes from one \
+         to the next is a change within the run."
+            .to_owned(),
+    );
+    table
+}
