@@ -203,6 +203,10 @@ fn a_text_that_is_told_twice_is_none() {
         assert_eq!((twice.line, twice.column), place, "{text}: {twice}");
         assert!(twice.what.contains("the name \"log\" stands twice"), "{twice}");
     }
+    let loki = "{\"data\":{\"result\":[\n{\"stream\":{\"pod\":\"a\",\"pod\":\"b\"},\
+                \"values\":[[\"30\",\"c\"]]}]}}\n";
+    let twice = read_deadlocks(loki).twice.unwrap();
+    assert_eq!((twice.line, twice.column), (2, 26), "labels of a stream: {twice}");
     assert_eq!(read_deadlocks("{\"log\": \"a\", \"x\": 1, \"x\": 2}\n").twice, None);
 }
 

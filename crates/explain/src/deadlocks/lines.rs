@@ -73,6 +73,9 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
     };
     let lines = match order {
         _ if !streamed.is_empty() => {
+            if let Some(object) = stores::labels_twice(text) {
+                opener.look_twice_in(text, object);
+            }
             streamed.iter().for_each(|line| opener.streamed(line));
             text.lines().count()
         }
@@ -82,9 +85,7 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
                 opener.open(&entry);
             }
             if let Some(object) = walk.twice {
-                let passed = &text[..text.len() - object.len()];
-                let before = passed.rsplit('\n').next().map_or(0, str::len);
-                opener.look_twice(1 + count_lines(passed), before, object);
+                opener.look_twice_in(text, object);
             }
             debug_assert!(walk.looked_at <= csv::LOOKS_MOST * (text.len() + 1), "not linear");
             walk.number
@@ -407,6 +408,13 @@ impl Opener<'_> {
             };
         }
         self.plain(number, text);
+    }
+
+    /// Notes what is told twice in an object that a text has from this rest of it on.
+    fn look_twice_in(&mut self, text: &str, rest: &str) {
+        let passed = &text[..text.len() - rest.len()];
+        let before = passed.rsplit('\n').next().map_or(0, str::len);
+        self.look_twice(1 + count_lines(passed), before, rest);
     }
 
     /// Notes what is told twice in an object that begins so many bytes behind the begin of a line.

@@ -114,6 +114,13 @@ fn pairs(text: &str, behind_name: usize) -> Option<usize> {
     rest.starts_with('[').then_some(text.len() - rest.len())
 }
 
+/// The text from the first labels of streams on in which a name stands twice.
+pub(super) fn labels_twice(text: &str) -> Option<&str> {
+    let streams = text.match_indices("\"stream\"").map(|(at, _)| &text[at..]);
+    let mut labels = streams.filter_map(|text| text.find('{').map(|at| &text[at..]));
+    labels.find(|labels| Object::told_twice(labels).is_some())
+}
+
 /// Where a stream comes from, by the last labels of a text.
 fn source(text: &str) -> Source {
     let labels = text.rfind("\"stream\"").and_then(|at| Some(at + text[at..].find('{')?));
