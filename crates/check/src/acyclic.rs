@@ -223,8 +223,10 @@ impl<'a> Cycles<'a> {
     }
 
     fn literal(&self, pair: Pair) -> Option<Lit> {
-        let turned = || self.literals.get(&(pair.1, pair.0)).map(|literal| !*literal);
-        self.literals.get(&pair).copied().or_else(turned)
+        self.literals
+            .get(&pair)
+            .copied()
+            .or_else(|| self.literals.get(&(pair.1, pair.0)).map(|literal| !*literal))
     }
 
     fn take_up(&mut self, acts: &mut TheoryArg<'_>) {

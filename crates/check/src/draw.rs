@@ -97,8 +97,7 @@ fn lanes(history: &History, steps: &[Step]) -> String {
 
 /// What the file calls transactions, a line each, where it says anything.
 fn origins(history: &History, txns: &[usize]) -> String {
-    let told = |txn: &usize| Some(format!("T{txn} is {}\n", history.origin(*txn)?));
-    txns.iter().filter_map(told).collect()
+    txns.iter().filter_map(|txn| Some(format!("T{txn} is {}\n", history.origin(*txn)?))).collect()
 }
 
 /// What a lane is called.

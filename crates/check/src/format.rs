@@ -78,8 +78,9 @@ fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let body = data(text);
-    let is_object = |inner: &str| inner.trim_start().starts_with('"');
-    if body.strip_prefix('{').is_some_and(is_object) || is_array_of_objects(body) {
+    if body.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with('"'))
+        || is_array_of_objects(body)
+    {
         if !jepsen_json::begins(body) {
             return Ok(None);
         }

@@ -294,8 +294,8 @@ impl History {
         self.times = order.iter().map(|&txn| self.times[txn as usize]).collect();
         self.token = order.iter().map(|&txn| self.token[txn as usize]).collect();
         if self.origins.len() == order.len() {
-            let own = |txn: &u32| std::mem::take(&mut self.origins[*txn as usize]);
-            self.origins = order.iter().map(own).collect();
+            self.origins =
+                order.iter().map(|txn| std::mem::take(&mut self.origins[*txn as usize])).collect();
         }
     }
 

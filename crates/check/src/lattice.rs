@@ -164,8 +164,10 @@ impl Checker<'_> {
             told.push((level, known.unwrap_or_else(|| self.proved_by(level, &retracer))));
         }
         let told = self.agreeing(&lattice, told);
-        let of = |level: &Level| told.iter().find(|(other, _)| other == level).cloned();
-        levels.iter().filter_map(of).collect()
+        levels
+            .iter()
+            .filter_map(|level| told.iter().find(|(other, _)| other == level).cloned())
+            .collect()
     }
 
     /// Decides a level; that it holds, or is broken, is told only if the proof is accepted.

@@ -48,8 +48,10 @@ impl Checker<'_> {
             kept.iter().chain((shape.keeps != Keeps::Sessions).then_some(&question.before));
         for before in befores {
             let graph = Polygraph::of(self.history, &self.versions, (shape, before), chains);
-            let of_sessions = || Sessions::of(&graph, self.history, &self.versions);
-            let sessions = before.has_sessions().then(of_sessions).flatten();
+            let sessions = before
+                .has_sessions()
+                .then(|| Sessions::of(&graph, self.history, &self.versions))
+                .flatten();
             let found = best(&graph, sessions.as_ref()).filter(|found| found.is_carried_out);
             let verdict = found.and_then(|found| self.ordered_by(question, chains, &found.order));
             if verdict.is_some() {
@@ -97,8 +99,11 @@ impl Checker<'_> {
         chains: &Chains,
         order: &[u32],
     ) -> Option<Verdict> {
-        let is_event = |node: &u32| (*node as usize) < 2 * self.history.len();
-        let line: Vec<u32> = order.iter().copied().filter(is_event).collect();
+        let line: Vec<u32> = order
+            .iter()
+            .copied()
+            .filter(|node| (*node as usize) < 2 * self.history.len())
+            .collect();
         let mut versions = self.versions.clone();
         chains.line_up(&mut versions, &line);
         let reach = Reach::of(self.history, &versions);
@@ -170,8 +175,7 @@ fn core(graph: &Polygraph, clauses: &[Vec<Pair>]) -> Option<Vec<Vec<Pair>>> {
     }
     let is_none = |solver: &mut BasicSolver, all: &[Lit]| solver.solve_limited(all) == lbool::FALSE;
     let left = |solver: &BasicSolver, all: &[Lit]| -> Vec<Lit> {
-        let is_in = |switch: &&Lit| solver.unsat_core_contains_var(switch.var());
-        all.iter().filter(is_in).copied().collect()
+        all.iter().filter(|switch| solver.unsat_core_contains_var(switch.var())).copied().collect()
     };
     if !is_none(&mut solver, &switches) {
         return None;

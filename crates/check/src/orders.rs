@@ -239,8 +239,11 @@ impl Chains {
             let is_it = step.version == self.tail(pair.0) && step.key == versions.key(head);
             is_it && step.dependency.is_link() && step.to as u32 == versions.writer(head)
         };
-        let is_used = |pair: &&(u32, u32)| cycle.steps.iter().any(|step| rests(step, pair));
-        let used: Vec<(u32, u32)> = chosen.iter().filter(is_used).copied().collect();
+        let used: Vec<(u32, u32)> = chosen
+            .iter()
+            .filter(|pair| cycle.steps.iter().any(|step| rests(step, pair)))
+            .copied()
+            .collect();
         let marked = marked(cycle, |step| used.iter().any(|pair| rests(step, pair)));
         (marked, used)
     }

@@ -49,8 +49,11 @@ impl Checker<'_> {
                 });
             }
             for (name, steps) in cycles(&between, later, &refine) {
-                let fresh = || PairAnomaly { name: name.clone(), pairs: 0, examples: Vec::new() };
-                let kind = kinds.entry(name.clone()).or_insert_with(fresh);
+                let kind = kinds.entry(name.clone()).or_insert_with(|| PairAnomaly {
+                    name: name.clone(),
+                    pairs: 0,
+                    examples: Vec::new(),
+                });
                 kind.pairs += 1;
                 if kind.examples.len() < EXAMPLES {
                     kind.examples.push(steps);

@@ -270,8 +270,10 @@ impl Reach {
 fn reduced(graph: &Polygraph, forced: &Forced) -> Vec<Edge> {
     let mut all = Vec::new();
     for group in &graph.groups {
-        let behind = |chain: u32| forced.row(chain).iter().filter(|round| **round > 0).count();
-        let ranks: Vec<usize> = group.clone().map(behind).collect();
+        let ranks: Vec<usize> = group
+            .clone()
+            .map(|chain| forced.row(chain).iter().filter(|round| **round > 0).count())
+            .collect();
         for one in group.clone() {
             // Who comes before most others comes first, where what is forced is an order.
             let own = forced.row(one).iter().enumerate().filter(|(_, round)| **round > 0);

@@ -183,8 +183,11 @@ impl<'a> Now<'a> {
 
     /// A chain that begins at a node, where another one of its key is not written yet.
     fn held_by_writers(&self, node: u32) -> Option<u32> {
-        let is_held = |chain: &&u32| self.keys[self.key[**chain as usize] as usize].writing != 0;
-        self.begins.of_node(node).iter().find(is_held).copied()
+        self.begins
+            .of_node(node)
+            .iter()
+            .find(|chain| self.keys[self.key[**chain as usize] as usize].writing != 0)
+            .copied()
     }
 
     /// A chain that begins at a node, where not all have read the one before.

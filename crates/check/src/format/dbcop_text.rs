@@ -81,9 +81,8 @@ fn operation(word: &str) -> Result<Told, String> {
     let parts = word.split_once(":=").map(|parts| (true, parts));
     let parts = parts.or_else(|| word.split_once("==").map(|parts| (false, parts)));
     let Some((is_write, (key, value))) = parts.filter(|(_, (key, value))| {
-        let is_name = |c: char| c.is_alphanumeric() || c == '_';
         !key.is_empty()
-            && key.chars().all(is_name)
+            && key.chars().all(|c: char| c.is_alphanumeric() || c == '_')
             && (*value == "?" || value.parse::<u64>().is_ok())
     }) else {
         return Err(format!("{word:?} is no event; there are x:=1, x==1 and x==?"));

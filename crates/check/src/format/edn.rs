@@ -264,8 +264,9 @@ impl<'a> Reader<'a> {
     /// Characters up to a space, a bracket or the like; empty if none is there.
     fn token(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
-        let is_end = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"') || is_bracket(c);
-        let end = rest.find(is_end).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"') || is_bracket(c))
+            .unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
     }
@@ -274,8 +275,8 @@ impl<'a> Reader<'a> {
 /// The first pair whose key an earlier one has: EDN has each key of a map once.
 fn twice(pairs: &[(Edn<'_>, Edn<'_>)]) -> Option<usize> {
     if pairs.len() <= FEW {
-        let is_known = |at: &usize| pairs[..*at].iter().any(|(key, _)| *key == pairs[*at].0);
-        return (0..pairs.len()).find(is_known);
+        return (0..pairs.len())
+            .find(|at| pairs[..*at].iter().any(|(key, _)| *key == pairs[*at].0));
     }
     let mut seen = HashSet::with_capacity(pairs.len());
     (0..pairs.len()).find(|at| !seen.insert(&pairs[*at].0))

@@ -135,8 +135,7 @@ fn value_of(value: &Edn<'_>) -> Value {
         Edn::Keyword(word) | Edn::Text(word) => Value::Word((*word).to_owned()),
         Edn::Items(items) => Value::Items(items.iter().map(value_of).collect()),
         Edn::Map(pairs) => {
-            let pair = |(key, value): &(Edn<'_>, Edn<'_>)| (value_of(key), value_of(value));
-            Value::Map(pairs.iter().map(pair).collect())
+            Value::Map(pairs.iter().map(|(key, value)| (value_of(key), value_of(value))).collect())
         }
     }
 }

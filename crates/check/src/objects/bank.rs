@@ -133,7 +133,8 @@ fn total(operations: &[Operation], stated: Option<i64>) -> Result<Option<Total>,
 fn broken(anomaly: &str, count: usize, of: usize, wrong: &[&Operation]) -> Finding {
     let sum_of = |read: &Operation| balances(read).map(|all| sum(&all)).unwrap_or_default();
     let mut evidence = vec![format!("{count} of {of} reads")];
-    let told = |read: &&Operation| format!("{} adds up to {}", read.shown(), sum_of(read));
-    evidence.extend(wrong.iter().take(TOLD).map(told));
+    evidence.extend(
+        wrong.iter().take(TOLD).map(|read| format!("{} adds up to {}", read.shown(), sum_of(read))),
+    );
     Finding::Broken { anomaly: anomaly.to_owned(), evidence }
 }

@@ -33,10 +33,10 @@ impl Value {
         match self {
             Value::Nil => "nil".to_owned(),
             Value::Number(number) => number.to_string(),
-            Value::Word(word) => {
-                let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-                word.chars().map(plain).collect()
-            }
+            Value::Word(word) => word
+                .chars()
+                .map(|c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+                .collect(),
             Value::Items(items) => format!("[{}]", many(items.iter().map(Value::shown).collect())),
             Value::Map(pairs) => {
                 let pair =
@@ -93,8 +93,11 @@ impl Operation {
             (one, other) if one == other => format!("{unit} {one}"),
             (one, other) => format!("{unit}s {one} and {other}"),
         };
-        let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        let process: String = self.process.chars().map(plain).collect();
+        let process: String = self
+            .process
+            .chars()
+            .map(|c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+            .collect();
         format!("process {process}: {what} ({place})")
     }
 }

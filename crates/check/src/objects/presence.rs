@@ -154,17 +154,19 @@ fn told(
     reads: usize,
     wrong: Wrong,
 ) -> (Finding, Vec<String>) {
-    let is_recovered = |one: &Element<'_>| one.add.outcome == Outcome::Unknown && one.is_stable();
-    let is_unread = |one: &Element<'_>| one.add.outcome == Outcome::Ok && one.present.is_none();
     let mut notes = Vec::new();
     let mut note = |count: usize, what: &str| {
         if count > 0 {
             notes.push(format!("{count} {what}"));
         }
     };
-    note(count(elements, is_recovered), "elements of unknown outcome were read: they were added");
     note(
-        count(elements, is_unread) - unread_and_lost(elements),
+        count(elements, |one| one.add.outcome == Outcome::Unknown && one.is_stable()),
+        "elements of unknown outcome were read: they were added",
+    );
+    note(
+        count(elements, |one| one.add.outcome == Outcome::Ok && one.present.is_none())
+            - unread_and_lost(elements),
         "elements were added and never read",
     );
     note(

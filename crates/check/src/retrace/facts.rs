@@ -365,8 +365,13 @@ impl<'a> Facts<'a> {
                     let all = key..key.saturating_add(value);
                     let missed = all.filter(|key| !found.contains(key) && !own.contains(key));
                     let (value, is_predicate) = (ABSENT, true);
-                    let sight = |key| Sight { place, key, value, is_current, is_predicate };
-                    sights.extend(missed.map(sight));
+                    sights.extend(missed.map(|key| Sight {
+                        place,
+                        key,
+                        value,
+                        is_current,
+                        is_predicate,
+                    }));
                 }
                 _ => {}
             }
@@ -454,8 +459,9 @@ impl<'a> Facts<'a> {
     /// Whether a transaction read the version of a step in its way, and then wrote the key.
     pub(super) fn is_read_and_written(&self, txn: usize, step: &Step) -> bool {
         let is_current = step.dependency == Dependency::CurrentAnti;
-        let is_in_way = |sight: &Sight| sight.is_current == is_current && !sight.is_predicate;
-        self.has_read(txn, step.key, step.version, is_in_way) && self.has_written(txn, step.key)
+        self.has_read(txn, step.key, step.version, |sight| {
+            sight.is_current == is_current && !sight.is_predicate
+        }) && self.has_written(txn, step.key)
     }
 
     /// Whether `to` wrote a later version of the key than the one that `from` wrote.
