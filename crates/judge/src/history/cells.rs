@@ -4,6 +4,7 @@
 //!   1.234,5   can only have the comma for its decimals: so has every cell of the column
 //!   1.234     a thousand, or little more than one: the other cells decide, else nobody
 //!   20 ms     a number and a unit; one column has one unit, or units that are parts of it
+//!   3 ops/ms  what is counted by a time is a rate, and time by what is counted a cost
 //! ```
 
 /// What stands between a number and its decimals.
@@ -16,8 +17,9 @@ pub enum DecimalMark {
 }
 
 /// Units that are parts of one another, with their size in that of the first of their family, and
-/// units of which nobody can say how many make another: those stand in a family alone.
-const UNITS: [(&str, &str, f64); 43] = [
+/// units of which nobody can say how many make another: those stand in a family alone. What is
+/// counted by the time, and time by what is counted, follows from these.
+const UNITS: [(&str, &str, f64); 31] = [
     ("", "count", 1.0),
     ("k", "count", 1e3),
     ("K", "count", 1e3),
@@ -33,6 +35,7 @@ const UNITS: [(&str, &str, f64); 43] = [
     ("s", "time", 1e9),
     ("sec", "time", 1e9),
     ("secs", "time", 1e9),
+    ("second", "time", 1e9),
     ("seconds", "time", 1e9),
     ("min", "time", 6e10),
     ("h", "time", 3.6e12),
@@ -41,47 +44,19 @@ const UNITS: [(&str, &str, f64); 43] = [
     ("MiB", "bytes", 1_048_576.0),
     ("GiB", "bytes", 1_073_741_824.0),
     ("TiB", "bytes", 1_099_511_627_776.0),
-    ("ns/op", "time/op", 1.0),
-    ("µs/op", "time/op", 1e3),
-    ("us/op", "time/op", 1e3),
-    ("ms/op", "time/op", 1e6),
-    ("s/op", "time/op", 1e9),
-    ("ns/iter", "time/iter", 1.0),
-    ("B/s", "bytes/s", 1.0),
-    ("KiB/s", "bytes/s", 1024.0),
-    ("MiB/s", "bytes/s", 1_048_576.0),
-    ("GiB/s", "bytes/s", 1_073_741_824.0),
     // Of 1000 or of 1024, whoever wrote it.
     ("kB", "kB", 1.0),
     ("KB", "KB", 1.0),
     ("MB", "MB", 1.0),
     ("GB", "GB", 1.0),
     ("TB", "TB", 1.0),
-    ("KB/s", "KB/s", 1.0),
-    ("MB/s", "MB/s", 1.0),
-    ("GB/s", "GB/s", 1.0),
     ("T", "T", 1.0),
     ("%", "%", 1.0),
 ];
-/// Units that are called by what is counted: parts of none.
-const COUNTED: [&str; 16] = [
-    "qps",
-    "tps",
-    "rps",
-    "iops",
-    "ops",
-    "/s",
-    "ops/s",
-    "ops/sec",
-    "req/s",
-    "queries/s",
-    "tx/s",
-    "rows/s",
-    "iter/s",
-    "iter/sec",
-    "B/op",
-    "allocs/op",
-];
+/// Units that are called by what is counted in a second: parts of none.
+const RATES: [&str; 6] = ["qps", "tps", "rps", "iops", "ops", "fps"];
+/// Of each operation: parts of none.
+const COUNTED: [&str; 2] = ["B/op", "allocs/op"];
 /// A longer unit is a sentence.
 const UNIT_LETTERS_MOST: usize = 24;
 
@@ -188,19 +163,64 @@ pub(super) fn has_a_unit(cell: &str) -> bool {
     quantity(cell, DecimalMark::Point).is_some_and(|(_, unit)| !is_known(unit))
 }
 
-/// Whether a unit is one of time, so that less of it is better.
-pub(super) fn is_of_time(unit: &str) -> bool {
-    family(unit).0.starts_with("time")
+/// What a unit measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// A time, by itself.
+    Time,
+    /// A time, or something else that is used, for each of what is done.
+    Cost,
+    /// Something for each piece of time.
+    Rate,
 }
 
-fn is_known(unit: &str) -> bool {
-    UNITS.iter().any(|(name, ..)| *name == unit) || COUNTED.contains(&unit)
+fn is_time(unit: &str) -> bool {
+    size_of(unit).is_some_and(|(family, _)| family == "time")
+}
+
+/// What a unit measures; `None` where it does not say.
+pub(super) fn measured(unit: &str) -> Option<Measure> {
+    if is_time(unit) {
+        return Some(Measure::Time);
+    }
+    if COUNTED.contains(&unit) {
+        return Some(Measure::Cost);
+    }
+    if RATES.contains(&unit.to_ascii_lowercase().as_str()) {
+        return Some(Measure::Rate);
+    }
+    let (what, of) = unit.rsplit_once('/')?;
+    match (is_time(what), is_time(of)) {
+        (true, false) => Some(Measure::Cost),
+        (false, true) => Some(Measure::Rate),
+        _ => None,
+    }
+}
+
+pub(super) fn is_known(unit: &str) -> bool {
+    size_of(unit).is_some() || measured(unit).is_some()
+}
+
+/// The family of a unit in the table, and its size there.
+fn size_of(unit: &str) -> Option<(&'static str, f64)> {
+    let found = UNITS.iter().find(|(name, ..)| *name == unit);
+    found.map(|(_, family, size)| (*family, *size))
 }
 
 /// The family of a unit and its size there. An unknown one is a family of its own.
-fn family(unit: &str) -> (&str, f64) {
-    let found = UNITS.iter().find(|(name, ..)| *name == unit);
-    found.map_or((unit, 1.0), |(_, family, size)| (*family, *size))
+pub(super) fn family(unit: &str) -> (String, f64) {
+    if let Some((family, size)) = size_of(unit) {
+        return (family.to_owned(), size);
+    }
+    let alone = (unit.to_owned(), 1.0);
+    let Some((what, of)) = unit.rsplit_once('/') else { return alone };
+    match (size_of(what).unwrap_or((what, 1.0)), size_of(of).unwrap_or((of, 1.0))) {
+        (("time", _), ("time", _)) => alone,
+        (("time", size), (of, 1.0)) => (format!("time/{of}"), size),
+        // By the second, so that usual factors are whole numbers.
+        ((what, size), ("time", of)) => (format!("{what}/time"), size * (1e9 / of)),
+        _ => alone,
+    }
 }
 
 /// What cells say about the decimal mark.
@@ -284,7 +304,7 @@ pub(super) fn values(cells: &[Option<&str>], mark: DecimalMark) -> Result<Values
     let Some((_, first)) = read.iter().flatten().next().copied() else {
         return Ok(Values { of_rows: vec![None; cells.len()], unit: String::new() });
     };
-    let (kind, _) = family(first);
+    let (kind, first_size) = family(first);
     let is_other = |(_, value): &(usize, &Option<(f64, &str)>)| {
         value.is_some_and(|(_, unit)| family(unit).0 != kind)
     };
@@ -298,11 +318,9 @@ pub(super) fn values(cells: &[Option<&str>], mark: DecimalMark) -> Result<Values
     }
     let is_one = read.iter().flatten().all(|(_, unit)| *unit == first);
     // Thousands and millions are no units, and numbers without them stand beside them.
-    let (unit, size) = match kind {
-        "count" => ("", 1.0),
-        _ => (first, family(first).1),
-    };
-    let value = |(value, unit): (f64, &str)| match is_one && kind != "count" {
+    let is_count = kind == "count";
+    let (unit, size) = if is_count { ("", 1.0) } else { (first, first_size) };
+    let value = |(value, unit): (f64, &str)| match is_one && !is_count {
         true => value,
         false => value * family(unit).1 / size,
     };
@@ -364,7 +382,17 @@ mod tests {
         assert_eq!(told(&["950", "1.2k", "3M"]), (vec![950.0, 1200.0, 3e6], String::new()));
         assert_eq!(told(&["512 MB", "513 MB"]), (vec![512.0, 513.0], "MB".to_owned()));
         assert_eq!(told(&["2 stories"]), (vec![2.0], "stories".to_owned()));
-        for cells in [["20 ms", "20"], ["512 KB", "1 MB"], ["20 ms", "20 qps"], ["1k", "2 ms"]] {
+        assert_eq!(told(&["2000 ops/s", "3 ops/ms"]), (vec![2000.0, 3000.0], "ops/s".to_owned()));
+        assert_eq!(told(&["1 MiB/s", "512 KiB/s"]), (vec![1.0, 0.5], "MiB/s".to_owned()));
+        assert_eq!(told(&["20 us/op", "1 ms/op"]), (vec![20.0, 1000.0], "us/op".to_owned()));
+        for cells in [
+            ["20 ms", "20"],
+            ["512 KB", "1 MB"],
+            ["20 ms", "20 qps"],
+            ["1k", "2 ms"],
+            ["20 ms/op", "20 ops/ms"],
+            ["1 KB/s", "1 MB/s"],
+        ] {
             assert_eq!(of(&cells).unwrap_err().0, 1, "{cells:?}");
         }
     }

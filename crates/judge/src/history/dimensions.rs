@@ -18,7 +18,7 @@ use super::order::Order;
 use super::table::{Table, failed};
 
 /// Columns of this name part rows wherever they have several values.
-const PARTING: [&str; 33] = [
+const PARTING: [&str; 35] = [
     "branch",
     "host",
     "hostname",
@@ -30,6 +30,8 @@ const PARTING: [&str; 33] = [
     "benchmark_name",
     "test_name",
     "metric",
+    "metric_name",
+    "series",
     "load",
     "workload",
     "query",
@@ -54,9 +56,10 @@ const PARTING: [&str; 33] = [
     "table_size",
 ];
 /// Of these, those that name what was measured: rows of two names are never one series.
-const MEASURED: [&str; 4] = ["benchmark", "bench", "benchmark_name", "test_name"];
+const MEASURED: [&str; 7] =
+    ["benchmark", "bench", "benchmark_name", "test_name", "metric", "metric_name", "series"];
 /// Columns of this name tell what a run was asked for, and no figure.
-const ASKED: [&str; 25] = [
+const ASKED: [&str; 27] = [
     "threads",
     "thread",
     "nthreads",
@@ -69,6 +72,8 @@ const ASKED: [&str; 25] = [
     "concurrency",
     "vus",
     "users",
+    "user count",
+    "user_count",
     "terminals",
     "warehouses",
     "scale",
@@ -181,6 +186,16 @@ pub(super) fn of(
     }
     parting.sort_unstable();
     Ok(parting)
+}
+
+/// Whether rows that are alike in all that parts differ in this column.
+pub(super) fn differ_within(table: &Table<'_>, parting: &[usize], column: usize) -> bool {
+    let mut firsts: BTreeMap<Values<'_>, &str> = BTreeMap::new();
+    (0..table.rows.len()).any(|row| {
+        let cell = table.cell(row, column);
+        let group = values_of(table, parting, row);
+        !cell.is_empty() && *firsts.entry(group).or_insert(cell) != cell
+    })
 }
 
 /// What a row has in some columns.

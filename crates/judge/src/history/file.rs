@@ -13,13 +13,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::{Better, History, HistoryPoint, Severity, Warning, foreign, random};
+use dbdyno_model::{History, HistoryPoint, Severity, Warning, foreign, random};
 
 use super::one_run::{self, output_of_one_run};
 use super::order::{Arranged, Order};
 use super::table::{Table, failed, is_blank};
 use super::{
-    Question, Raw, cells, csv, dimensions, influx, json, judge, markdown, order, pgbench, when,
+    Question, Raw, cells, csv, dimensions, direction, influx, json, judge, markdown, order,
+    pgbench, units, when,
 };
 use crate::error::JudgeError;
 
@@ -38,28 +39,6 @@ const VERSIONS: [&str; 10] = [
 ];
 /// Columns of this name tell what a row is called.
 const LABELS: [&str; 7] = ["label", "run", "run_id", "name", "build", "id", "test"];
-/// Parts of names of which less is better.
-const LOWER: [&str; 42] = [
-    "latency", "time", "duration", "elapsed", "p50", "p90", "p95", "p99", "99th", "95th", "cpu",
-    "bytes", "_ns", "_us", "_ms", "(ns)", "(us)", "(ms)", "(s)", "ns/", "us/", "ms/", "sec/",
-    "b/op", "allocs", "seconds", "error", "retries", "abort", "deadlock", "miss", "memory", "rss",
-    "wait", "lag", "delay", "lat_", "_lat", "latenz", "p999", "runtime", "response",
-];
-/// Parts of names of which more is better.
-const HIGHER: [&str; 12] = [
-    "qps",
-    "tps",
-    "ops",
-    "rps",
-    "rate",
-    "throughput",
-    "per_s",
-    "/s",
-    "score",
-    "speed",
-    "hits",
-    "ips",
-];
 /// Labels, versions and facts of all figures together, at most.
 const KEPT_MOST: usize = 40_000_000;
 /// Letters of one of them.
@@ -82,9 +61,16 @@ pub fn of_file(name: &str, text: &str, question: &Question) -> Result<History, J
     } else if influx::is_it(text) {
         told(influx::read(name, text)?, question)?
     } else if let Some((line, tool)) = output_of_one_run(text) {
+        let advice = match tool {
+            "Google Benchmark in CSV" => {
+                "let it write JSON with --benchmark_format=json, which has the date, and put the \
+                 files of all runs one behind the other"
+            }
+            _ => "write a line such as date,tps for each run",
+        };
         let what = format!(
-            "this is what {tool} prints of one run, and a history has a row for each of many; write \
-             a line such as date,tps for each run"
+            "this is what {tool} prints of one run, and a history has a row for each of many; \
+             {advice}"
         );
         return Err(failed(name, line, 1, &what));
     } else {
@@ -173,45 +159,59 @@ struct Roles {
     label: Option<usize>,
     /// Columns of which each combination of values is a series.
     parting: Vec<usize>,
+    /// Of these, columns of units that are no parts of one another.
+    apart: Vec<usize>,
     values: Vec<usize>,
     facts: Vec<usize>,
 }
 
+/// The columns of figures that a table has.
+fn figures_of(table: &Table<'_>, order: &Order) -> Vec<usize> {
+    let is_named = |column: usize| {
+        let head = table.header[column].to_ascii_lowercase();
+        table.is_called(column, &VERSIONS)
+            || table.is_called(column, &LABELS)
+            || (["date", "timestamp"].iter().any(|word| head.contains(word))
+                && table.cells(column).all(|cell| when::parse(cell).is_some()))
+    };
+    let is_figure = |&column: &usize| {
+        table.is_numeric(column)
+            && Some(column) != order.by
+            && !is_named(column)
+            && !dimensions::is_no_figure(table, column)
+    };
+    match &table.figures {
+        Some(figures) => figures.clone(),
+        None => (0..table.header.len()).filter(is_figure).collect(),
+    }
+}
+
 impl Roles {
-    fn of(table: &Table<'_>, question: &Question) -> Result<Roles, JudgeError> {
+    fn of(table: &mut Table<'_>, question: &Question) -> Result<Roles, JudgeError> {
         let order = order::of(table, question.file.order.as_ref())?;
-        let is_named = |column: usize| {
-            let is_moment = || table.cells(column).all(|cell| when::parse(cell).is_some());
-            let head = table.header[column].to_ascii_lowercase();
-            table.is_called(column, &VERSIONS)
-                || table.is_called(column, &LABELS)
-                || (["date", "timestamp"].iter().any(|word| head.contains(word)) && is_moment())
-        };
-        let is_figure = |&column: &usize| {
-            table.is_numeric(column)
-                && Some(column) != order.by
-                && !is_named(column)
-                && !dimensions::is_no_figure(table, column)
-        };
-        let columns = || 0..table.header.len();
-        let found = match &table.figures {
-            Some(figures) => figures.clone(),
-            None => columns().filter(is_figure).collect(),
-        };
+        let found = figures_of(table, &order);
+        let asked: Vec<usize> =
+            question.figures.iter().map(|name| table.named(name)).collect::<Result<_, _>>()?;
+        let mut measured = [found.clone(), asked.clone()].concat();
+        measured.sort_unstable();
+        measured.dedup();
+        let mut apart = units::take(table, &measured);
+        let table = &*table;
         let of_form = table.figures.clone().unwrap_or_default();
         let fixed: Vec<usize> =
             of_form.into_iter().chain(table.better).chain(order.clock).collect();
-        let parting = match (&question.file.by, &table.parting) {
+        let mut parting = match (&question.file.by, &table.parting) {
             (None, Some(parting)) => parting.clone(),
             (by, _) => dimensions::of(table, &order, (&fixed, &found), by.as_deref())?,
         };
-        let mut values = match question.figures.is_empty() {
+        apart.retain(|&column| {
+            question.file.by.is_none() && dimensions::differ_within(table, &parting, column)
+        });
+        parting.extend(&apart);
+        parting.sort_unstable();
+        let mut values: Vec<usize> = match asked.is_empty() {
             true => found.iter().copied().filter(|column| !parting.contains(column)).collect(),
-            false => question
-                .figures
-                .iter()
-                .map(|name| table.named(name))
-                .collect::<Result<Vec<usize>, JudgeError>>()?,
+            false => asked,
         };
         let mut known = BTreeSet::new();
         values.retain(|&column| known.insert(column));
@@ -231,8 +231,8 @@ impl Roles {
         let is_fact = |column: &usize| {
             is_free(column) && !found.contains(column) && !roles.contains(&Some(*column))
         };
-        let facts = columns().filter(is_fact).collect();
-        Ok(Roles { order, version, label, parting, values, facts })
+        let facts = (0..table.header.len()).filter(is_fact).collect();
+        Ok(Roles { order, version, label, parting, apart, values, facts })
     }
 
     /// What the file was taken for, and how much of it was understood.
@@ -255,6 +255,16 @@ impl Roles {
         let note = |code, text| Warning::new(Severity::Note, code, text);
         let mut notes = vec![note("taken-for", text)];
         notes.extend(self.order.note.iter().map(|text| note("dates", text.clone())));
+        notes.extend(table.of_order.iter().map(|text| note("sorted", text.clone())));
+        for &column in &self.apart {
+            let units = table.values(column).into_iter().filter(|unit| !is_blank(unit));
+            let text = format!(
+                "Units that cannot be converted stand in one column, and the values of each are a \
+                 series of their own: {}.",
+                named(units)
+            );
+            notes.push(Warning::new(Severity::Caution, "units", text));
+        }
         notes.extend(table.passed_over.iter().map(|text| note("passed-over", text.clone())));
         let is_unread = |column: &&usize| {
             let present = || table.cells(**column).filter(|cell| !is_blank(cell));
@@ -295,7 +305,7 @@ fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
     if let (Some(_), Some(value)) = (table.column("_time"), table.column("_value")) {
         table.figures.get_or_insert(vec![value]);
     }
-    let roles = Roles::of(&table, question)?;
+    let roles = Roles::of(&mut table, question)?;
     let mut warnings = roles.notes(&table);
     let mut parted = dimensions::parted(&table, &roles.parting, roles.values.len())?;
     let mut how = BTreeSet::new();
@@ -387,7 +397,7 @@ fn series(
     let values = cells::values(&present, mark)
         .map_err(|(at, what)| table.refuse(rows[at], column, &what))?;
     let metric = &table.header[column];
-    let (better, direction) = direction(table, (column, &values.unit), rows, question);
+    let (better, direction) = direction::of(table, (column, &values.unit), rows, question.better);
     let mut raw = Raw {
         name: if part.is_empty() { metric.clone() } else { format!("{metric} of {part}") },
         about: String::new(),
@@ -423,49 +433,11 @@ fn series(
     Ok(Some(raw))
 }
 
-/// Which direction is good, and from where that is known.
-fn direction(
-    table: &Table<'_>,
-    (column, of): (usize, &str),
-    rows: &[usize],
-    question: &Question,
-) -> (Better, Option<Warning>) {
-    if let Some(better) = question.better {
-        return (better, None);
-    }
-    let note = |text: String| Some(Warning::new(Severity::Note, "direction", text));
-    if let Some(column) = table.better {
-        let says = |row: &usize| table.cell(*row, column) == "higher";
-        let better = if rows.iter().all(says) { Better::Higher } else { Better::Lower };
-        let text = format!("That {} is better is told by the tool of the file.", better.name());
-        return (better, note(text));
-    }
-    let told = table.header[column].to_lowercase().replace(['µ', 'μ'], "u").replace('[', "(");
-    let told = told.replace(']', ")");
-    let unit = if of.is_empty() { String::new() } else { format!("({of})").to_lowercase() };
-    let has = |parts: &[&str], text: &str| parts.iter().any(|part| text.contains(part));
-    let (is_lower, is_higher) = match has(&LOWER, &told) || has(&HIGHER, &told) {
-        true => (has(&LOWER, &told), true),
-        false => (cells::is_of_time(of) || has(&LOWER, &unit), has(&HIGHER, &unit)),
-    };
-    let better = if is_lower { Better::Lower } else { Better::Higher };
-    if is_lower || is_higher {
-        let text = format!(
-            "That {} is better is taken from the name of the column; --better says otherwise.",
-            better.name()
-        );
-        return (better, note(text));
-    }
-    let text = "The name of the column does not say whether more or less is better; more is \
-                assumed, and --better says it.";
-    (better, Some(Warning::new(Severity::Caution, "direction", text)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::history::asked::{DecimalMark, FileAsked, OrderAsked};
-    use dbdyno_model::random;
+    use dbdyno_model::{Better, random};
 
     /// Bytes that matter to the parser, in any order: nothing makes it panic, and what it refuses
     /// has a place.
@@ -838,6 +810,14 @@ mod tests {
             ("[OVERALL], RunTime(ms), 10110\n[READ], Operations, 504\n", "YCSB"),
             ("Vuser 1:TEST RESULT : System achieved 12 NOPM from 28 PostgreSQL TPM\n", "HammerDB"),
             ("test a ... bench:       1,234 ns/iter (+/- 56)\n", "`cargo bench`"),
+            ("Running 30s test @ http://127.0.0.1/\n  Latency   7.95ms\n", "what wrk prints"),
+            ("YCSB Client 0.17.0\n2024-01-20 12:00:00:1 0 sec: 0 operations;\n", "YCSB"),
+            ("2024-01-20 12:00:00:1 10 sec: 10 operations; 99.5 current ops/sec;\n", "YCSB"),
+            (
+                "2024-01-20T12:00:00+00:00\nRunning ./bench\nRun on (8 X 3600 MHz CPU s)\n\
+                 name,iterations,real_time,cpu_time,time_unit\n\"BM\",1,2,3,ns\n",
+                "--benchmark_format=json",
+            ),
             ("{\"mean\":{\"point_estimate\":1.5,\"standard_error\":0.1}}", "criterion"),
             ("{\"a\":{\"latency\":{\"value\":1.5}},\"b\":{\"latency\":{\"value\":3}}}", "Bencher"),
             (
@@ -888,6 +868,210 @@ mod tests {
             (first, &*history.series[0].points[0].version),
             (vec![1.0, 2.0], "abcdef012345")
         );
+    }
+
+    /// What is counted by the time is more of it, whatever the tool has beside it; a tenth less of
+    /// it passed for better.
+    #[test]
+    fn a_unit_says_what_is_better_before_the_tool_does() {
+        let of = |tool: &str, unit: &str| {
+            let text = format!(
+                "{{\"entries\": {{\"S\": [{{\"commit\": {{\"id\": \"a\"}}, \"date\": 1767225600000, \
+                 \"tool\": \"{tool}\", \"benches\": [{{\"name\": \"q\", \"value\": 3, \"unit\": \
+                 \"{unit}\"}}]}}]}}}}"
+            );
+            let history = of_file("data.js", &text, &Question::of_figures(&[])).unwrap();
+            let series = &history.series[0];
+            let note = series.warnings.iter().find(|one| one.code == "direction").unwrap();
+            (series.better, note.text.contains("says the opposite"))
+        };
+        for (tool, unit, expected) in [
+            ("jmh", "ops/s", (Better::Higher, true)),
+            ("jmh", "ops/ms", (Better::Higher, true)),
+            ("jmh", "ms/op", (Better::Lower, false)),
+            ("go", "MB/s", (Better::Higher, true)),
+            ("go", "ns/op", (Better::Lower, false)),
+            ("go", "B/op", (Better::Lower, false)),
+            ("customSmallerIsBetter", "req/s", (Better::Higher, true)),
+            ("customBiggerIsBetter", "ms", (Better::Lower, true)),
+            ("customBiggerIsBetter", "points", (Better::Higher, false)),
+            ("customSmallerIsBetter", "KB", (Better::Lower, false)),
+            ("pytest", "iter/sec", (Better::Higher, false)),
+        ] {
+            assert_eq!(of(tool, unit), expected, "{tool} {unit}");
+        }
+    }
+
+    /// A thousand times less, in a unit a thousand times as large, is no change.
+    #[test]
+    fn a_column_of_units_is_of_the_figures_beside_it() {
+        let told = |text: &str| -> Vec<(String, Better, Vec<f64>)> {
+            let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+            let values =
+                |one: &dbdyno_model::HistorySeries| one.points.iter().map(|at| at.value).collect();
+            let series = history.series.iter();
+            series.map(|one| (one.name.clone(), one.better, values(one))).collect()
+        };
+        let one =
+            |name: &str, better, values: &[f64]| vec![(name.to_owned(), better, values.to_vec())];
+        for (header, name) in [
+            ("date,time,unit", "time"),
+            ("date,score,scoreUnit", "score"),
+            ("date,real_time,time_unit", "real_time"),
+            ("Date,Score,Unit", "Score"),
+        ] {
+            let text = format!("{header}\n2026-01-01,998,us\n2026-01-02,1.5,ms\n");
+            assert_eq!(told(&text), one(name, Better::Lower, &[998.0, 1500.0]), "{header}");
+        }
+        // JMH, by the unit or by the mode of the score.
+        let jmh = "date,Benchmark,Mode,Samples,Score,Unit\n2026-01-01,b,avgt,25,8,ms/op\n\
+                   2026-01-02,b,avgt,25,9000,us/op\n";
+        let expected = (("Score".to_owned(), Better::Lower, vec![8.0, 9.0]), vec![25.0, 25.0]);
+        let series = told(jmh);
+        assert_eq!((series[1].clone(), series[0].2.clone()), expected);
+        for (mode, better) in [("avgt", Better::Lower), ("thrpt", Better::Higher)] {
+            let text = format!("date,Mode,Score\n2026-01-01,{mode},8\n");
+            assert_eq!(told(&text), one("Score", better, &[8.0]));
+        }
+        let json = "{\"date\":\"2026-01-01\",\"primaryMetric\":{\"score\":8,\
+                    \"scoreUnit\":\"ms/op\"}}\n\
+                    {\"date\":\"2026-01-02\",\"primaryMetric\":{\"score\":9,\"scoreUnit\":\"us/op\"}}";
+        assert_eq!(told(json), one("primaryMetric.score", Better::Lower, &[8.0, 0.009]));
+        // A name that has its unit, and words that are none.
+        let text = "date,latency_ms,unit\n2026-01-01,8,us\n2026-01-02,9,ms\n";
+        assert_eq!(told(text), one("latency_ms", Better::Lower, &[8.0, 9.0]));
+        let text = "date,qps,unit\n2026-01-01,8,left\n2026-01-02,9,right\n";
+        assert_eq!(told(text), one("qps", Better::Higher, &[8.0, 9.0]));
+    }
+
+    /// Of two units that no factor connects, each is a series.
+    #[test]
+    fn values_in_units_that_cannot_be_converted_are_two_series() {
+        let run = |day: u64, value: u32, unit: &str| {
+            format!(
+                "{{\"commit\":{{\"id\":\"a\"}},\"date\":{},\"tool\":\"jmh\",\"benches\":[{{\"name\":\
+                 \"q\",\"value\":{value},\"unit\":\"{unit}\"}}]}}",
+                1_767_225_600_000 + 86_400_000 * day
+            )
+        };
+        let js = format!(
+            "{{\"entries\":{{\"S\":[{},{},{}]}}}}",
+            run(0, 8, "ms/op"),
+            run(1, 9000, "us/op"),
+            run(2, 7, "ops/ms")
+        );
+        let csv =
+            "date,value,unit\n2026-01-01,8,ms/op\n2026-01-02,9000,us/op\n2026-01-03,7,ops/ms\n";
+        for text in [&js, csv] {
+            let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+            let told: Vec<(&str, Better, Vec<f64>)> = history
+                .series
+                .iter()
+                .map(|one| (&*one.name, one.better, one.points.iter().map(|at| at.value).collect()))
+                .collect();
+            let expected = [
+                ("value of ms/op", Better::Lower, vec![8.0, 9.0]),
+                ("value of ops/ms", Better::Higher, vec![7.0]),
+            ];
+            assert_eq!(told, expected);
+            assert!(history.warnings.iter().any(|one| one.code == "units"), "{history:?}");
+        }
+    }
+
+    /// Commits that were measured backwards.
+    #[test]
+    fn a_series_of_commits_is_in_their_order() {
+        let run = |made: &str, measured: &str, median: f64| {
+            format!(
+                "{{\"datetime\":\"{measured}\",\"commit_info\":{{\"id\":\"a\"{made}}},\"benchmarks\":[{{\
+                 \"fullname\":\"t\",\"stats\":{{\"median\":{median}}}}}]}}\n"
+            )
+        };
+        let of = |runs: [(&str, &str, f64); 3]| {
+            let text: String = runs
+                .iter()
+                .map(|(made, measured, median)| {
+                    let made = match made.is_empty() {
+                        true => String::new(),
+                        false => format!(",\"time\":\"{made}T00:00:00+02:00\""),
+                    };
+                    run(&made, &format!("{measured}T00:00:00"), *median)
+                })
+                .collect();
+            let history = of_file("f", &text, &Question::of_figures(&[])).unwrap();
+            let values = history.series[0].points.iter().map(|point| point.value).collect();
+            (values, history.warnings.iter().any(|one| one.text.contains("commit_info.time")))
+        };
+        let backwards = [
+            ("2026-01-01", "2026-06-03", 1.0),
+            ("2026-01-02", "2026-06-02", 2.0),
+            ("2026-01-03", "2026-06-01", 3.0),
+        ];
+        assert_eq!(of(backwards), (vec![1.0, 2.0, 3.0], true));
+        let forwards = backwards.map(|(made, _, median)| (made, made, median));
+        assert_eq!(of(forwards), (vec![1.0, 2.0, 3.0], false));
+        let unknown = backwards.map(|(_, measured, median)| ("", measured, median));
+        assert_eq!(of(unknown), (vec![3.0, 2.0, 1.0], false));
+    }
+
+    /// What has no figure whose name tells, but a metric, or a benchmark of asv.
+    #[test]
+    fn a_metric_beside_a_value_says_what_is_better() {
+        let better = |text: &str| -> Vec<(String, Better, bool)> {
+            let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+            let is_assumed = |one: &dbdyno_model::HistorySeries| {
+                let of = |note: &&Warning| note.code == "direction";
+                one.warnings.iter().find(of).unwrap().severity == Severity::Caution
+            };
+            let series = history.series.iter();
+            series.map(|one| (one.name.clone(), one.better, is_assumed(one))).collect()
+        };
+        let k6 = "metric_name,timestamp,metric_value\nhttp_reqs,1700000000,1\n\
+                  http_req_duration,1700000000,8\nhttp_reqs,1700000001,1\n\
+                  http_req_duration,1700000001,8\n";
+        let of = |name: &str, better, is_assumed| (name.to_owned(), better, is_assumed);
+        let expected = [
+            of("metric_value of http_req_duration", Better::Lower, false),
+            of("metric_value of http_reqs", Better::Higher, false),
+        ];
+        assert_eq!(better(k6), expected);
+        let asv = "{\"commit_hash\":\"a\",\"date\":1767225600000,\"results\":{\"m.time_x\":[[1]],\
+                   \"m.peakmem_y\":[[9]],\"m.track_z\":[[9]]}}";
+        let expected = [
+            of("value of m.peakmem_y", Better::Lower, false),
+            of("value of m.time_x", Better::Lower, false),
+            of("value of m.track_z", Better::Higher, true),
+        ];
+        assert_eq!(better(asv), expected);
+    }
+
+    #[test]
+    fn an_answer_of_prometheus_is_a_series_for_each_set_of_labels() {
+        let text = "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[\
+                    {\"metric\":{\"__name__\":\"tps\",\"instance\":\"a:1\"},\
+                    \"values\":[[1700000000.5,\"2\"],[1700000015.5,\"NaN\"],[1700000030.5,\"3\"]]},\
+                    {\"metric\":{\"__name__\":\"tps\",\"instance\":\"b:1\"},\
+                    \"values\":[[1700000000.5,\"7\"]]}]}}";
+        let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+        let told: Vec<(&str, Vec<f64>)> = history
+            .series
+            .iter()
+            .map(|one| (&*one.name, one.points.iter().map(|at| at.value).collect()))
+            .collect();
+        let expected = [
+            ("value of tps{instance=\"a:1\"}", vec![2.0, 3.0]),
+            ("value of tps{instance=\"b:1\"}", vec![7.0]),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(history.series[0].points[0].unix_ms, Some(1_700_000_000_500));
+        let told = history.series[0].warnings.iter().find(|one| one.code == "direction");
+        assert_eq!(told.unwrap().severity, Severity::Caution, "a counter may be called so");
+        for (text, what) in [
+            ("{\"data\":{\"resultType\":\"vector\",\"result\":[]}}", "query_range"),
+            ("{\"data\":{\"resultType\":\"matrix\",\"result\":[]}}", "without any sample"),
+        ] {
+            assert!(refused(text).contains(what), "{}", refused(text));
+        }
     }
 
     /// Each of several tests has a series; what a run was asked for is none, nor is it a figure.

@@ -9,6 +9,7 @@
 //!   {"datetime": …, "benchmarks": […]}        pytest-benchmark, the same
 //!   {"benchmarks": [{"runs": […]}]}           pyperf, the same
 //!   {"commit_hash": …, "results": {…}}        asv, the same
+//!   {"data": {"resultType": "matrix", …}}     Prometheus: each sample of each set of labels
 //! ```
 //!
 //! Several documents may stand one behind the other, on lines or not. What is no value, such as a
@@ -22,11 +23,14 @@ use serde_json::Value;
 use crate::error::JudgeError;
 
 use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
+use super::when::{self, Moment};
 
 /// A document by itself, which is held as a whole, is not larger than this.
 const DOCUMENT_BYTES_MOST: usize = 16 << 20;
 /// A commit is known by so many letters.
 const COMMIT_LETTERS: usize = 12;
+/// The column with the time of the commit that was measured.
+const COMMIT_TIME: &str = "commit_time";
 /// How github-action-benchmark begins its file.
 const BENCHMARK_DATA: &str = "window.BENCHMARK_DATA";
 /// What Google Benchmark measures; the rest says how.
@@ -127,6 +131,9 @@ impl Rows {
             Value::Object(mut object) => {
                 if object.get("entries").is_some_and(Value::is_object) {
                     return self.take_entries(&object, line);
+                }
+                if object.get("data").is_some_and(|data| data.get("resultType").is_some()) {
+                    return self.take_prometheus(&object, line);
                 }
                 if let Some(why) = of_one_run(&object) {
                     return Err(why);
@@ -232,7 +239,8 @@ impl Rows {
                         ("commit", commit.clone()),
                         ("suite", suite.clone()),
                         ("bench", text("name").unwrap_or_default()),
-                        ("value", format!("{value} {unit}").trim().to_owned()),
+                        ("value", value),
+                        ("unit", unit.to_owned()),
                         ("better", better.to_owned()),
                     ];
                     let place = Place { line, entry: Some(number) };
@@ -266,6 +274,8 @@ impl Rows {
             .iter()
             .find_map(|at| Value::Object(object.clone()).pointer(at).and_then(text_of));
         let commit = object.get("commit_info").and_then(|info| info.get("id")).and_then(text_of);
+        let committed =
+            object.get("commit_info").and_then(|info| info.get("time")).and_then(text_of);
         let figures: &[&str] = if is_google { &GOOGLE_FIGURES } else { &["median", "mean"] };
         let form = if is_google { "Google Benchmark" } else { "pytest-benchmark" };
         for (index, bench) in benchmarks.iter().enumerate() {
@@ -276,6 +286,7 @@ impl Rows {
             ];
             cells.extend(host.clone().map(|host| ("host".to_owned(), host)));
             cells.extend(commit.clone().map(|commit| ("commit".to_owned(), commit)));
+            cells.extend(committed.clone().map(|time| (COMMIT_TIME.to_owned(), time)));
             let time_unit = bench.get("time_unit").and_then(text_of).unwrap_or_default();
             for &figure in figures {
                 let of = if is_google { Some(bench) } else { bench.get("stats") };
@@ -343,7 +354,8 @@ impl Rows {
         Ok(())
     }
 
-    /// asv: a file has the results of a commit, one or more for each benchmark.
+    /// asv: a file has the results of a commit, one or more for each benchmark. The first word of a
+    /// benchmark's name says what it measures, and in which unit.
     fn take_asv(
         &mut self,
         object: &serde_json::Map<String, Value>,
@@ -368,13 +380,21 @@ impl Rows {
             let count = values.len();
             for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_number()) {
                 number += 1;
+                let measures = name.rsplit('.').next().unwrap_or_default();
+                let (measures, unit) = match measures.split('_').next() {
+                    Some("time" | "timeraw") => ("time", "s"),
+                    Some("mem" | "peakmem") => ("memory", "B"),
+                    _ => ("", ""),
+                };
+                let value = text_of(value).unwrap_or_default();
                 let bench = if count > 1 { format!("{name}({})", at + 1) } else { name.clone() };
                 let cells = [
                     ("date", told("date")),
                     ("commit", commit.clone()),
                     ("host", machine.clone()),
                     ("bench", bench),
-                    ("value", text_of(value).unwrap_or_default()),
+                    ("measures", measures.to_owned()),
+                    ("value", format!("{value} {unit}").trim().to_owned()),
                 ];
                 let cells = cells.map(|(name, cell)| (name.to_owned(), cell));
                 let place = Place { line, entry: Some(number) };
@@ -383,6 +403,59 @@ impl Rows {
         }
         self.figures = vec!["value"];
         Ok(())
+    }
+
+    /// Prometheus: what `query_range` answers, a series for each set of labels. A counter grows
+    /// whatever happens, so that no name says which direction is good.
+    fn take_prometheus(
+        &mut self,
+        object: &serde_json::Map<String, Value>,
+        line: usize,
+    ) -> Result<(), String> {
+        let data = object.get("data").cloned().unwrap_or_default();
+        let kind = data.get("resultType").and_then(Value::as_str).unwrap_or_default();
+        if kind != "matrix" {
+            return Err(format!(
+                "this is an answer of Prometheus with a {kind:?}, which has one moment; ask for a \
+                 stretch of time, by /api/v1/query_range"
+            ));
+        }
+        let mut number = 0;
+        for series in data.get("result").and_then(Value::as_array).into_iter().flatten() {
+            let labels = series.get("metric").and_then(Value::as_object);
+            let (mut name, mut told) = (String::new(), Vec::new());
+            for (label, value) in labels.into_iter().flatten() {
+                let value = text_of(value).unwrap_or_default();
+                match label.as_str() {
+                    "__name__" => name = value,
+                    label => told.push(format!("{label}={value:?}")),
+                }
+            }
+            let labels =
+                if told.is_empty() { name } else { format!("{name}{{{}}}", told.join(",")) };
+            for sample in series.get("values").and_then(Value::as_array).into_iter().flatten() {
+                number += 1;
+                let seconds = sample.get(0).and_then(Value::as_f64).unwrap_or_default();
+                let value = sample.get(1).and_then(text_of).unwrap_or_default();
+                let cells = [
+                    ("date", format!("{:.0}", 1e3 * seconds)),
+                    ("series", labels.clone()),
+                    ("value", value),
+                ];
+                let cells = cells.map(|(name, cell)| (name.to_owned(), cell));
+                let place = Place { line, entry: Some(number) };
+                self.add(place, cells.into_iter(), "query_range of Prometheus")?;
+            }
+        }
+        self.figures = vec!["value"];
+        match number {
+            0 => {
+                Err("this is an answer of Prometheus without any sample; ask for another stretch \
+                      of time or another query"
+                    .to_owned())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn take_row(&mut self, row: Value, place: Place, form: &'static str) -> Result<(), String> {
@@ -468,6 +541,9 @@ impl Rows {
             self.figures.iter().filter_map(|figure| table.column(figure)).collect();
         table.better = table.column("better").filter(|_| self.figures.contains(&"value"));
         table.figures = (!figures.is_empty()).then_some(figures);
+        if self.forms == ["pytest-benchmark"] {
+            order_by_commits(&mut table);
+        }
         if let Some((list, _)) = self.lists.iter().next() {
             table.passed_over.push(format!(
                 "Lists are no values and were left out: {list:?}{}.",
@@ -479,6 +555,43 @@ impl Rows {
         }
         Ok(table)
     }
+}
+
+/// Where commits were measured in another order than they were made in, puts the time of the commit
+/// in the place of that of the measurement: a series of commits is about what they changed.
+fn order_by_commits(table: &mut Table<'_>) {
+    let (Some(date), Some(commit)) = (table.column("date"), table.column(COMMIT_TIME)) else {
+        return;
+    };
+    if let (Some(measured), Some(made)) = (moments(table, date), moments(table, commit)) {
+        let mut both: Vec<_> = measured.into_iter().zip(made).collect();
+        both.sort_unstable();
+        if both.windows(2).any(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1) {
+            for row in &mut table.rows {
+                row.cells.swap(date, commit);
+            }
+            table.of_order = Some(
+                "Commits were measured in another order than they were made in; the order is that \
+                 of commit_info.time, and not of datetime."
+                    .to_owned(),
+            );
+        }
+    }
+    // One order is enough; the other one would be taken for a fact.
+    table.header.remove(commit);
+    table.rows.iter_mut().for_each(|row| drop(row.cells.remove(commit)));
+    for column in table.figures.iter_mut().flatten() {
+        *column -= usize::from(*column > commit);
+    }
+}
+
+/// The times of a column in milliseconds since 1970, if all of them are known.
+fn moments(table: &Table<'_>, column: usize) -> Option<Vec<i64>> {
+    let cells = table.cells(column).map(|cell| match when::parse(cell) {
+        Some(Moment::At(unix_ms)) => Some(unix_ms),
+        _ => None,
+    });
+    cells.collect()
 }
 
 /// Why a document tells of one run or of rows that lie on their side, and of no history.

@@ -7,7 +7,7 @@
 use super::asked::OrderAsked;
 
 /// How lines begin that tools print, and whose they are.
-const BEGINS: [(&str, &str); 12] = [
+const BEGINS: [(&str, &str); 16] = [
     ("sysbench ", "sysbench"),
     ("pgbench (", "pgbench"),
     ("transaction type: ", "pgbench"),
@@ -20,15 +20,22 @@ const BEGINS: [(&str, &str); 12] = [
     ("name  ", "benchstat"),
     ("test ", "`cargo bench`"),
     ("Benchmark 1: ", "hyperfine"),
+    ("Running ", "wrk"),
+    ("YCSB Client ", "YCSB"),
+    ("20", "YCSB"),
+    ("name,iterations,real_time,cpu_time,", "Google Benchmark in CSV"),
 ];
 /// What else such a line has, where it may stand in a table as well.
-const HAS: [(&str, &str); 6] = [
+const HAS: [(&str, &str); 9] = [
     ("[ ", " thds: "),
     ("Vuser ", "RESULT"),
     ("Benchmark", " ns/op"),
     ("name  ", " delta"),
     ("test ", " ns/iter "),
     ("[OVERALL], ", "(ms), "),
+    ("Running ", " test @ "),
+    ("20", " current ops/sec"),
+    ("name,iterations,real_time,cpu_time,", "time_unit"),
 ];
 
 /// Tables that tools write of one run: the tool, columns that it has, others that it may have, how

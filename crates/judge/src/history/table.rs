@@ -80,6 +80,8 @@ pub(super) struct Table<'a> {
     pub(super) parting: Option<Vec<usize>>,
     /// The column in which a form says whether `higher` or `lower` is better.
     pub(super) better: Option<usize>,
+    /// Why the rows have another order than the file tells at first sight, in a sentence.
+    pub(super) of_order: Option<String>,
     /// What of the file is not in the table, in sentences.
     pub(super) passed_over: Vec<String>,
 }
@@ -102,6 +104,7 @@ impl<'a> Table<'a> {
             figures: None,
             parting: None,
             better: None,
+            of_order: None,
             passed_over: Vec::new(),
         }
     }

@@ -1,0 +1,670 @@
+//! What the name of a figure says about which direction of it is good.
+//!
+//! ```text
+//!   http_req_failed      words: a fault outweighs what it befalls          lower
+//!   tps stddev           spread outweighs what spreads                     lower
+//!   cpu per tx           before "per" stands what is measured              lower
+//!   failures/s · rows/s  by the time: faults are bad, all else is good     lower, higher
+//!   time saved           a word that turns it round: nobody knows          not known
+//!   latency of max tps   two words of one weight                           not known
+//! ```
+//!
+//! A name is parted into words at signs and where small letters end. Each word that is known has a
+//! direction and a weight; the heaviest ones decide, and where they are at odds, nothing does: a
+//! direction that is not known is told, and one that is wrong turns the verdict round.
+
+use dbdyno_model::Better;
+
+/// Words that say how much others scatter.
+const SPREAD: [&str; 14] = [
+    "stddev",
+    "stdev",
+    "std",
+    "stderr",
+    "sd",
+    "rsd",
+    "deviation",
+    "jitter",
+    "variance",
+    "variation",
+    "cv",
+    "mad",
+    "iqr",
+    "noise",
+];
+/// What goes wrong, in its forms.
+const FAULTS: [&str; 64] = [
+    "error",
+    "errors",
+    "err",
+    "errs",
+    "fail",
+    "fails",
+    "failed",
+    "failure",
+    "failures",
+    "failing",
+    "retry",
+    "retries",
+    "retried",
+    "abort",
+    "aborts",
+    "aborted",
+    "deadlock",
+    "deadlocks",
+    "miss",
+    "misses",
+    "missed",
+    "timeout",
+    "timeouts",
+    "conflict",
+    "conflicts",
+    "rollback",
+    "rollbacks",
+    "drop",
+    "drops",
+    "dropped",
+    "lost",
+    "loss",
+    "losses",
+    "reject",
+    "rejects",
+    "rejected",
+    "rejections",
+    "refused",
+    "throttled",
+    "stall",
+    "stalls",
+    "stalled",
+    "fault",
+    "faults",
+    "crash",
+    "crashes",
+    "switches",
+    "spill",
+    "spills",
+    "jank",
+    "exception",
+    "exceptions",
+    "violation",
+    "violations",
+    "anomalies",
+    "denied",
+    "fehler",
+    "erreurs",
+    "errores",
+    "erros",
+    "errori",
+    "ошибки",
+    "エラー",
+    "错误",
+];
+/// What a client or an operator pays.
+const LOWER: [&str; 53] = [
+    "latency",
+    "latencies",
+    "lat",
+    "time",
+    "times",
+    "duration",
+    "durations",
+    "elapsed",
+    "runtime",
+    "wait",
+    "waits",
+    "waiting",
+    "waited",
+    "blocked",
+    "lag",
+    "delay",
+    "delays",
+    "delayed",
+    "pause",
+    "pauses",
+    "rtt",
+    "ttfb",
+    "rt",
+    "rto",
+    "cost",
+    "costs",
+    "penalty",
+    "overhead",
+    "slowdown",
+    "regression",
+    "amplification",
+    "waf",
+    "allocs",
+    "allocations",
+    "backlog",
+    "wall",
+    "seconds",
+    "sec",
+    "secs",
+    "ms",
+    "us",
+    "ns",
+    "msec",
+    "usec",
+    "millis",
+    "micros",
+    "latenz",
+    "temps",
+    "tiempo",
+    "время",
+    "レイテンシ",
+    "延迟",
+    "耗时",
+];
+/// Shares and places of a distribution, of times unless another word says of what.
+const PERCENTILES: [&str; 5] = ["percentile", "percentiles", "pctl", "response", "quantile"];
+/// What is used.
+const USED: [&str; 14] = [
+    "cpu", "memory", "mem", "ram", "rss", "heap", "bytes", "disk", "swap", "queue", "queued",
+    "joules", "watts", "energy",
+];
+/// What is achieved.
+const HIGHER: [&str; 40] = [
+    "qps",
+    "tps",
+    "rps",
+    "ops",
+    "iops",
+    "ips",
+    "fps",
+    "qph",
+    "tpm",
+    "tpmc",
+    "nopm",
+    "throughput",
+    "bandwidth",
+    "goodput",
+    "score",
+    "scores",
+    "speed",
+    "speedup",
+    "improvement",
+    "gain",
+    "availability",
+    "accuracy",
+    "efficiency",
+    "compliance",
+    "uptime",
+    "mtbf",
+    "mtbo",
+    "ipc",
+    "durchsatz",
+    "transaktionen",
+    "débit",
+    "rendimiento",
+    "throughputs",
+    "vazão",
+    "mops",
+    "kops",
+    "пропускная",
+    "スループット",
+    "吞吐",
+    "吞吐量",
+];
+/// What is counted, and of which more is done.
+const COUNTED: [&str; 31] = [
+    "transactions",
+    "txns",
+    "txn",
+    "tx",
+    "xacts",
+    "requests",
+    "reqs",
+    "queries",
+    "commits",
+    "rows",
+    "records",
+    "reads",
+    "writes",
+    "inserts",
+    "updates",
+    "operations",
+    "iterations",
+    "hits",
+    "hit",
+    "events",
+    "messages",
+    "responses",
+    "success",
+    "successes",
+    "successful",
+    "succeeded",
+    "accepted",
+    "rate",
+    "transacciones",
+    "transações",
+    "транзакций",
+];
+/// Words that turn round what stands beside them, or make it another thing.
+const TURNING: [&str; 26] = [
+    "between",
+    "saved",
+    "saving",
+    "savings",
+    "left",
+    "remaining",
+    "budget",
+    "met",
+    "headroom",
+    "avoided",
+    "prevented",
+    "reduction",
+    "reduced",
+    "without",
+    "no",
+    "non",
+    "not",
+    "until",
+    "till",
+    "since",
+    "free",
+    "idle",
+    "available",
+    "unused",
+    "spare",
+    "within",
+];
+/// Of these, those that of what is used mean that it is not.
+const UNUSED: [&str; 6] = ["free", "idle", "available", "unused", "spare", "headroom"];
+/// Names of times after which a rate is called.
+const TIMES: [&str; 26] = [
+    "s",
+    "sec",
+    "secs",
+    "second",
+    "seconds",
+    "ms",
+    "us",
+    "ns",
+    "min",
+    "minute",
+    "minutes",
+    "h",
+    "hour",
+    "hours",
+    "day",
+    "millisecond",
+    "milliseconds",
+    "msec",
+    "sekunde",
+    "seconde",
+    "segundo",
+    "secondo",
+    "секунду",
+    "秒",
+    "m",
+    "d",
+];
+/// What stands between what is measured and of what.
+const PER: [&str; 6] = ["per", "pro", "par", "por", "je", "в"];
+/// Ends of words that are written together with others.
+const ENDS: [(&str, Weight, Better); 16] = [
+    ("latency", Weight::Main, Better::Lower),
+    ("duration", Weight::Main, Better::Lower),
+    ("runtime", Weight::Main, Better::Lower),
+    ("elapsed", Weight::Main, Better::Lower),
+    ("delay", Weight::Main, Better::Lower),
+    ("zeit", Weight::Main, Better::Lower),
+    ("dauer", Weight::Main, Better::Lower),
+    ("latenz", Weight::Main, Better::Lower),
+    ("latencia", Weight::Main, Better::Lower),
+    ("latence", Weight::Main, Better::Lower),
+    ("durée", Weight::Main, Better::Lower),
+    ("задержка", Weight::Main, Better::Lower),
+    ("durchsatz", Weight::Main, Better::Higher),
+    ("throughput", Weight::Main, Better::Higher),
+    ("errors", Weight::Fault, Better::Lower),
+    ("failures", Weight::Fault, Better::Lower),
+];
+
+/// How much a word counts beside others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    /// What is counted or used: nearly every name has such a word.
+    Counted,
+    /// A percentile, of times unless a word says of what.
+    Percentile,
+    /// What is measured.
+    Main,
+    /// What goes wrong, whatever it befalls.
+    Fault,
+    /// How much all that scatters.
+    Spread,
+}
+
+/// What a name says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Meaning {
+    /// Which direction is good, where that is known.
+    pub(super) better: Option<Better>,
+    /// Whether a time is kept or spared, so that its unit does not say it.
+    pub(super) is_turned: bool,
+    /// Whether it is of what goes wrong, so that a rate of it is no better for being larger.
+    pub(super) is_of_faults: bool,
+}
+
+/// What a name says about the direction that is good.
+pub(super) fn said(name: &str) -> Meaning {
+    let name = name.replace(['µ', 'μ'], "u");
+    if is_share_of_times(&name)
+        || is_part_of_a_request(&name)
+        || ["b/op", "b/iter"].contains(&&*name.trim().to_lowercase())
+    {
+        return Meaning { better: Some(Better::Lower), ..Meaning::default() };
+    }
+    let words = words(&name);
+    let (measured, is_rate) = before_per(&words);
+    let is_of_faults = weighed(measured).iter().any(|(weight, _)| *weight >= Weight::Fault);
+    if let Some(turned) = turned_round(measured) {
+        return Meaning { better: turned, is_turned: true, is_of_faults };
+    }
+    let kept = ["uptime", "mtbf", "mtbo"];
+    let is_turned = measured.iter().any(|word| kept.contains(&word.as_str()));
+    let heaviest = heaviest(&weighed(measured));
+    let better = match (is_rate, heaviest) {
+        (true, Some((weight, better))) if weight >= Weight::Main => better,
+        (true, _) => Some(Better::Higher),
+        (false, heaviest) => heaviest.and_then(|(_, better)| better),
+    };
+    Meaning { better, is_turned, is_of_faults }
+}
+
+/// `95%` alone is a percentile of response times, as in the files of Locust.
+fn is_share_of_times(name: &str) -> bool {
+    let number = name.trim().strip_suffix('%');
+    number.is_some_and(|number| number.trim().parse::<f64>().is_ok())
+}
+
+/// Times of k6: `http_req_waiting`, `http_req_connecting` and others.
+fn is_part_of_a_request(name: &str) -> bool {
+    let part = name.trim().strip_prefix("http_req_");
+    part.is_some_and(|part| !part.starts_with("failed"))
+}
+
+/// The words of a name, in small letters; `/` is a word.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_open = false;
+    let mut was_small = false;
+    for letter in name.chars() {
+        if letter == '/' {
+            words.push("/".to_owned());
+        }
+        if !letter.is_alphanumeric() {
+            (is_open, was_small) = (false, false);
+            continue;
+        }
+        if !is_open || (was_small && letter.is_uppercase()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(letter.to_lowercase());
+        }
+        (is_open, was_small) = (true, letter.is_lowercase());
+    }
+    // `(s)` is a unit, and any other `s` may be one of anything.
+    if ["(s)", "[s]"].iter().any(|unit| name.to_lowercase().contains(unit)) {
+        words.push("sec".to_owned());
+    }
+    words
+}
+
+/// The words of what is measured, and whether that is by the time.
+fn before_per(words: &[String]) -> (&[String], bool) {
+    let per = words.iter().position(|word| word == "/" || PER.contains(&word.as_str()));
+    let Some(at) = per else { return (words, false) };
+    let of = words.get(at + 1).map(String::as_str).unwrap_or_default();
+    if TIMES.contains(&of) {
+        return (&words[..at], true);
+    }
+    match (at, words[at] == "/" || words[at] == "per") {
+        (1.., true) => (&words[..at], false),
+        _ => (words, false),
+    }
+}
+
+/// The direction of each word that has one.
+fn weighed(words: &[String]) -> Vec<(Weight, Better)> {
+    words.iter().filter_map(|word| weight_of(word)).collect()
+}
+
+fn weight_of(word: &str) -> Option<(Weight, Better)> {
+    let is_percentile = PERCENTILES.contains(&word)
+        || is_ordinal(word.strip_prefix('p'))
+        || is_ordinal(word.strip_suffix("th"));
+    let lists: [(&[&str], Weight, Better); 6] = [
+        (&SPREAD, Weight::Spread, Better::Lower),
+        (&FAULTS, Weight::Fault, Better::Lower),
+        (&LOWER, Weight::Main, Better::Lower),
+        (&HIGHER, Weight::Main, Better::Higher),
+        (&USED, Weight::Counted, Better::Lower),
+        (&COUNTED, Weight::Counted, Better::Higher),
+    ];
+    let known = lists.iter().find(|(list, ..)| list.contains(&word));
+    if let Some((_, weight, better)) = known {
+        return Some((*weight, *better));
+    }
+    if is_percentile {
+        return Some((Weight::Percentile, Better::Lower));
+    }
+    let is_multiple =
+        word.strip_prefix(['k', 'm', 'g']).is_some_and(|rest| HIGHER[..8].contains(&rest));
+    if is_multiple {
+        return Some((Weight::Main, Better::Higher));
+    }
+    let end = ENDS.iter().find(|(end, ..)| word.ends_with(end));
+    end.map(|(_, weight, better)| (*weight, *better))
+}
+
+/// Whether nothing but digits is left of a word.
+fn is_ordinal(rest: Option<&str>) -> bool {
+    rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The heaviest weight that there is, and the direction of all words that have it.
+fn heaviest(all: &[(Weight, Better)]) -> Option<(Weight, Option<Better>)> {
+    let weight = all.iter().map(|(weight, _)| *weight).max()?;
+    let mut own = all.iter().filter(|(own, _)| *own == weight).map(|(_, better)| *better);
+    let first = own.next()?;
+    // A rate of something has the direction of that, such as a hit rate of a miss ratio.
+    Some((weight, own.all(|better| better == first).then_some(first)))
+}
+
+fn is_one_of(word: &str, list: &[&str]) -> bool {
+    list.contains(&word)
+}
+
+/// What is meant where a word turns others round: something where the rest is sure, `Some(None)`
+/// where nobody knows, and `None` where no word does.
+fn turned_round(words: &[String]) -> Option<Option<Better>> {
+    if !words.iter().any(|word| is_one_of(word, &TURNING)) {
+        return None;
+    }
+    let is_unused = words.iter().any(|word| is_one_of(word, &UNUSED));
+    let others: Vec<String> =
+        words.iter().filter(|word| !is_one_of(word, &TURNING)).cloned().collect();
+    let used = weighed(&others);
+    if is_unused && used.iter().all(|known| *known == (Weight::Counted, Better::Lower)) {
+        return Some(Some(Better::Higher));
+    }
+    // `wait-free ops`, `non-waiting tps`: what is free of it, and what it is free of.
+    let mut left = words.to_vec();
+    for at in (0..left.len()).rev() {
+        let is_free = left[at] == "free" && at > 0;
+        let is_non = ["non", "no", "without"].contains(&left[at].as_str()) && at + 1 < left.len();
+        if is_free {
+            left.drain(at - 1..=at);
+            break;
+        }
+        if is_non {
+            left.drain(at..=at + 1);
+            break;
+        }
+    }
+    if left.len() == words.len() || left.iter().any(|word| is_one_of(word, &TURNING)) {
+        return Some(None);
+    }
+    let better = heaviest(&weighed(&left)).and_then(|(_, better)| better);
+    Some(better.filter(|better| *better == Better::Higher))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_is_better_or_nothing() {
+        let of = |name: &str| said(name).better;
+        for name in [
+            "latency_ms",
+            "p99",
+            "p99.9",
+            "95th percentile",
+            "95%",
+            "99.99%",
+            "AverageLatency(us)",
+            "RunTime(ms)",
+            "responseTimeP95",
+            "Failures/s",
+            "errors per second",
+            "requests_failed",
+            "http_req_failed",
+            "http_req_duration",
+            "http_req_waiting",
+            "dropped_iterations",
+            "RTT",
+            "TTFB",
+            "ms per op",
+            "ns/op",
+            "B/op",
+            "allocs/op",
+            "time/transaction",
+            "tps stddev",
+            "qps_jitter",
+            "stddev",
+            "cost",
+            "page faults",
+            "write amplification",
+            "cpu per tx",
+            "joules/op",
+            "lock wait",
+            "replication lag",
+            "miss ratio",
+            "cache-misses",
+            "errors_per_1k_tps",
+            "tps error",
+            "request latency",
+            "read us",
+            "elapsed [s]",
+            "scan (s)",
+            "cpu",
+            "memory",
+            "bytes written",
+            "context switches/s",
+            "GC pauses",
+            "Antwortzeit",
+            "Laufzeit",
+            "Fehler",
+            "Wartezeit",
+            "Temps de réponse",
+            "Durée",
+            "Latencia",
+            "Tiempo de respuesta",
+            "Errores",
+            "Задержка, мс",
+            "レイテンシ",
+            "read_p99",
+            "sec/op",
+            "Total Average Response Time",
+            "Total Failure Count",
+            "timeouts",
+            "Latency (ms/op)",
+        ] {
+            assert_eq!(of(name), Some(Better::Lower), "{name}");
+        }
+        for name in [
+            "qps",
+            "tps",
+            "TpmC",
+            "tpmC",
+            "QphH",
+            "NOPM",
+            "kqps",
+            "Mops/s",
+            "krps",
+            "rows/s",
+            "Requests/sec",
+            "Transfer/sec",
+            "Req/Sec",
+            "ops per ms",
+            "ops/ns",
+            "bytes_per_second",
+            "items_per_second",
+            "transactions per second",
+            "queries_per_sec",
+            "throughput",
+            "Throughput (ops/sec)",
+            "hit rate",
+            "cache hit ratio",
+            "success rate",
+            "score",
+            "speedup",
+            "tps_p99",
+            "min_tps",
+            "tps per core",
+            "tps/watt",
+            "tx per cpu",
+            "memory bandwidth",
+            "CPU idle",
+            "%idle",
+            "free memory",
+            "available memory",
+            "disk free",
+            "uptime",
+            "MTBF",
+            "wait_free_ops",
+            "non-waiting tps",
+            "error-free requests",
+            "http_reqs",
+            "iterations",
+            "SLA compliance",
+            "Durchsatz",
+            "Transaktionen pro Sekunde",
+            "Débit",
+            "Rendimiento",
+            "Transactions par seconde",
+            "Пропускная способность",
+            "スループット",
+            "insert rate",
+        ] {
+            assert_eq!(of(name), Some(Better::Higher), "{name}");
+        }
+        for name in [
+            "Time between failures",
+            "latency_sla_met_pct",
+            "time_saved",
+            "latency budget left",
+            "stall-free time",
+            "throughput_latency",
+            "latency_throughput_ratio",
+            "max_latency_tps",
+            "time remaining",
+            "value",
+            "result",
+            "mean",
+            "utilization",
+            "connections",
+            "https",
+            "loops",
+            "stops",
+            "",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
+        assert!(said("uptime").is_turned && said("Failures").is_of_faults);
+    }
+}
