@@ -128,6 +128,9 @@ pub struct Changes {
     pub modes: Option<Modes>,
     /// Correlation of neighbouring values around their levels, corrected for its bias.
     pub autocorrelation: f64,
+    /// Values far from their neighbours on both sides, which no test looked at: their indices, in
+    /// order.
+    pub strays: Vec<usize>,
 }
 
 /// One value of a series.

@@ -49,6 +49,8 @@ pub use file::of_file;
 const E_DIVISIVE_DRAWS: u32 = 199;
 /// So many of the latest values are taken away, one by one, to see what they changed.
 const LOOK_BACK: usize = 8;
+/// So many values that were left out are named in a note.
+const STRAYS_NAMED_MOST: usize = 6;
 /// So many changes in one direction and none in the other have a chance of 1 in 32 where both are
 /// as likely.
 const ONE_SIDED_LEAST: usize = 6;
@@ -233,6 +235,20 @@ fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {
             stats::CHANGE_VALUES_LEAST
         );
         notes.push(Warning::new(Severity::Caution, "too-short", text));
+    }
+    if !changes.strays.is_empty() {
+        let named = changes.strays.iter().take(STRAYS_NAMED_MOST);
+        let named: Vec<String> = named.map(|stray| (stray + 1).to_string()).collect();
+        let more = match changes.strays.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let text = format!(
+            "Far from all around them, and left out of the tests: {}{more}. Fewer than four values \
+             together are no level.",
+            named.join(", ")
+        );
+        notes.push(Warning::new(Severity::Note, "strays", text));
     }
     for Slide { from, to, size: slid } in &changes.slides {
         let text = format!(

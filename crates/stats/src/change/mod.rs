@@ -1,7 +1,8 @@
 //! Change points: where the level of a series of runs changed, by how much, how sure.
 //!
 //! ```text
-//!   values ─▶ scores ─▶ step or bump that stands out most ─▶ null ─▶ p ≤ α ? cut : done
+//!   values ─▶ strays put aside
+//!          ─▶ scores ─▶ step or bump that stands out most ─▶ null ─▶ p ≤ α ? cut : done
 //!               ▲ tree: each part again, at half the α ◀───────────────────────┘
 //!   cuts ─▶ settle ─▶ a line explains it better? slide : shift with size and place, given that
 //!                                                        it was found
@@ -37,6 +38,7 @@ mod scores;
 mod selection;
 mod shape;
 mod size;
+mod stray;
 mod tree;
 
 use dbdyno_model::{ChangeScale, Changes, Interval, Shift, ShiftWeight};
@@ -110,19 +112,39 @@ pub fn change_points(values: &[f64], options: &ChangeOptions) -> Result<Changes,
     if values.len() < CHANGE_VALUES_LEAST {
         return Ok(Changes::default());
     }
-    let mut root = tree::grow(&scaled, 0, scaled.len(), options.alpha, options.seed);
+    let kept = stray::kept(&scaled);
+    let mut changes = changes_among(&those(values, &kept), &those(&scaled, &kept), options);
+    for shift in &mut changes.shifts {
+        for place in [&mut shift.first, &mut shift.earliest, &mut shift.latest] {
+            *place = kept[*place];
+        }
+    }
+    for slide in &mut changes.slides {
+        (slide.from, slide.to) = (kept[slide.from], kept[slide.to - 1] + 1);
+    }
+    changes.strays = (0..values.len()).filter(|at| kept.binary_search(at).is_err()).collect();
+    Ok(changes)
+}
+
+fn those(values: &[f64], kept: &[usize]) -> Vec<f64> {
+    kept.iter().map(|&at| values[at]).collect()
+}
+
+/// The changes in values of which none is a stray; places are those among them.
+fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> Changes {
+    let mut root = tree::grow(scaled, 0, scaled.len(), options.alpha, options.seed);
     let mut slides = Vec::new();
-    shape::slides(&scaled, &mut root, options.scale, &mut slides);
+    shape::slides(scaled, &mut root, options.scale, &mut slides);
     let mut cuts = root.all_cuts();
-    tree::settle(&scaled, &mut cuts, 0, scaled.len());
-    let shifts = shifts(values, &scaled, &cuts, options);
+    tree::settle(scaled, &mut cuts, 0, scaled.len());
+    let shifts = shifts(values, scaled, &cuts, options);
     let firsts: Vec<usize> = cuts.iter().map(|cut| cut.first).collect();
-    let left = shape::around_levels(&scaled, &firsts);
+    let left = shape::around_levels(scaled, &firsts);
     let modes = if slides.is_empty() { shape::modes(&left, options.scale) } else { None };
     let scores = scores::normal_scores(&left);
     let best = Scan::of(scores.len()).step(&scores);
     let autocorrelation = null::correlation(Look::Step, &scores, &best).phi;
-    Ok(Changes { shifts, slides, modes, autocorrelation })
+    Changes { shifts, slides, modes, autocorrelation, strays: Vec::new() }
 }
 
 fn check(values: &[f64]) -> Result<(), StatsError> {
