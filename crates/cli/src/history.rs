@@ -7,7 +7,9 @@ use dbdyno_judge::history::{
     self, DecimalMark, FileAsked, Gathering, LEFT_OUT, OrderAsked, Question,
 };
 use dbdyno_lab::input;
-use dbdyno_model::{Better, History as Told, HistorySeries, ShiftWeight, Warning};
+use dbdyno_model::{
+    Better, History as Told, HistorySeries, Severity, Shift, ShiftWeight, Slide, Warning,
+};
 use dbdyno_report::HistoryExtent;
 use dbdyno_store::StoreError;
 
@@ -73,8 +75,8 @@ pub(crate) struct History {
     pub last: Option<u32>,
     /// Condition for scripts: exit 1 if a change to the worse alarms that begins within the latest
     /// N values of a series, or first alarmed with one of them; 3 if a series is too short to
-    /// tell, slides to the worse there, its latest run has no verdict or a run cannot be read,
-    /// else 0
+    /// tell, slides to the worse there, changes there while nothing says which direction is good,
+    /// its latest run has no verdict or a run cannot be read, else 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub gate: Option<u32>,
     /// In text: print every series, also those without a change
@@ -165,37 +167,82 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
     if let Some(path) = &flags.output {
         output::write_page(path, dbdyno_report::history_html(&told))?;
     }
-    Ok(flags.gate.map_or(Exit::Holds, |latest| judge(&told, latest as usize)))
+    let Some(latest) = flags.gate else { return Ok(Exit::Holds) };
+    let exit = judge(&told, latest as usize);
+    if exit == Exit::CannotTell
+        && let Some(why) = unknown_directions(&told, latest as usize)
+    {
+        output::say_lines(&why);
+    }
+    Ok(exit)
 }
 
 /// One change to the worse fails; one series that cannot show any leaves a doubt, and so does one
 /// that slides to the worse or whose latest run has no verdict, and a run that cannot be read.
+/// Where the direction is assumed, any change is a doubt: it may be to the worse.
 ///
 /// It takes some values of a new level to prove it, so that a change is never within the very
 /// latest ones; what first alarmed with one of them is as new.
 fn judge(told: &Told, latest: usize) -> Exit {
-    let from = |series: &HistorySeries| series.points.len().saturating_sub(latest);
     let fails = told.series.iter().any(|series| {
-        let mut shifts = series.changes.shifts.iter().zip(&series.first_alarmed);
-        shifts.any(|(shift, found)| {
-            let is_new =
-                shift.first >= from(series) || found.is_some_and(|with| with > from(series));
-            is_new && shift.weight == ShiftWeight::Alarm && series.is_worse(shift.size.estimate)
-        })
+        !is_assumed(series)
+            && alarms(series, latest).any(|shift| series.is_worse(shift.size.estimate))
     });
     let slides = told.series.iter().any(|series| {
-        let mut slides = series.changes.slides.iter();
-        slides.any(|slide| slide.to > from(series) && series.is_worse(slide.size))
+        !is_assumed(series) && slides(series, latest).any(|slide| series.is_worse(slide.size))
     });
     let warns = |warnings: &[Warning], code| warnings.iter().any(|warning| warning.code == code);
     let lacks = |warnings: &[Warning]| warns(warnings, "too-short") || warns(warnings, LEFT_OUT);
     let lack = told.series.iter().any(|series| lacks(&series.warnings)) || lacks(&told.warnings);
-    let is_open = slides || lack;
+    let is_open = slides || lack || unknown_directions(told, latest).is_some();
     match (fails, is_open) {
         (true, _) => Exit::Fails,
         (false, true) => Exit::CannotTell,
         (false, false) => Exit::Holds,
     }
+}
+
+/// Whether nothing says which direction of the figure is good.
+fn is_assumed(series: &HistorySeries) -> bool {
+    let mut warnings = series.warnings.iter();
+    warnings.any(|warning| warning.code == "direction" && warning.severity == Severity::Caution)
+}
+
+/// The alarms that a gate on so many of the latest values looks at.
+fn alarms(series: &HistorySeries, latest: usize) -> impl Iterator<Item = &Shift> {
+    let from = series.points.len().saturating_sub(latest);
+    let shifts = series.changes.shifts.iter().zip(&series.first_alarmed);
+    let is_new = move |(shift, found): &(&Shift, &Option<usize>)| {
+        (shift.first >= from || found.is_some_and(|with| with > from))
+            && shift.weight == ShiftWeight::Alarm
+    };
+    shifts.filter(is_new).map(|(shift, _)| shift)
+}
+
+/// The slides that reach into so many of the latest values.
+fn slides(series: &HistorySeries, latest: usize) -> impl Iterator<Item = &Slide> {
+    let from = series.points.len().saturating_sub(latest);
+    series.changes.slides.iter().filter(move |slide| slide.to > from)
+}
+
+/// That a figure changed of which nobody knows whether that is to the worse, and what says it.
+fn unknown_directions(told: &Told, latest: usize) -> Option<String> {
+    let is_open = |series: &&HistorySeries| {
+        is_assumed(series)
+            && (alarms(series, latest).next().is_some() || slides(series, latest).next().is_some())
+    };
+    let mut open = told.series.iter().filter(is_open);
+    let first = open.next()?;
+    let more = match open.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "gate   cannot tell: {:?}{more} changed, and nothing says whether more of it is better; say \
+         --better higher or --better lower, with --metric {:?} where other figures have the other \
+         direction",
+        first.name, first.metric
+    ))
 }
 
 /// The name and the text of a file, or of stdin.
@@ -253,9 +300,7 @@ fn parse_superiority(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{
-        ChangeScale, Changes, HistoryPoint, Interval, NullKind, Severity, Shift, Slide,
-    };
+    use dbdyno_model::{ChangeScale, Changes, HistoryPoint, Interval, NullKind};
 
     #[test]
     fn what_a_spreadsheet_writes_is_text() {
@@ -346,6 +391,37 @@ mod tests {
         assert_eq!(sliding(40, -0.1), Exit::CannotTell);
         assert_eq!(sliding(40, 0.1), Exit::Holds);
         assert_eq!(sliding(30, -0.1), Exit::Holds, "it has ended");
+    }
+
+    /// A change in either direction may be to the worse; without one there is nothing to know.
+    #[test]
+    fn a_gate_passes_no_change_whose_direction_is_assumed() {
+        let assumed = |series: HistorySeries| {
+            let text = Warning::new(Severity::Caution, "direction", "text");
+            let told = Told {
+                source: String::new(),
+                budget: 0.02,
+                superiority: 0.9,
+                alpha: 0.01,
+                series: vec![HistorySeries { warnings: vec![text], ..series }],
+                warnings: Vec::new(),
+            };
+            (judge(&told, 10), unknown_directions(&told, 10))
+        };
+        let turned = HistorySeries { better: Better::Lower, ..series(true) };
+        for changed in [series(true), turned] {
+            let (exit, why) = assumed(HistorySeries { metric: "x".to_owned(), ..changed });
+            assert_eq!(exit, Exit::CannotTell);
+            let why = why.unwrap();
+            assert!(why.contains("--better") && why.contains("--metric \"x\""), "{why}");
+        }
+        assert_eq!(assumed(series(false)), (Exit::Holds, None));
+        let sliding = |size: f64| {
+            let mut series = series(false);
+            series.changes.slides = vec![Slide { from: 10, to: 40, size }];
+            assumed(series).0
+        };
+        assert_eq!((sliding(0.1), sliding(-0.1)), (Exit::CannotTell, Exit::CannotTell));
     }
 
     /// A gap in the middle is a run fewer; a gap at the end is the run that was asked about.
