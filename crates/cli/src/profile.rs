@@ -5,11 +5,12 @@
 //!   --base … --test …   profiles of anybody's tool are read
 //! ```
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dbdyno_explain::profile::{
-    EVENT_LINE, Waited, Weighed, by_class, contradiction, difference, flame, read, waits,
+    EVENT_LINE, Waited, Weighed, by_class, contradiction, difference, flame, read_process, waits,
 };
 use dbdyno_lab::profile::Kind;
 use dbdyno_lab::{Lab, Sampled, Stacks, input};
@@ -70,7 +71,7 @@ pub(crate) struct ProfileFlags {
     #[arg(long, num_args = 1.., value_name = "FILE[@OPERATIONS]", value_parser = parse_file,
           requires = "base")]
     pub test: Vec<(PathBuf, Option<f64>)>,
-    /// Of files of `perf record`: only processes of this name, as `mysqld`
+    /// Only programs of this name, as `mysqld`, of files that tell programs
     #[arg(long, value_name = "NAME", requires = "base")]
     pub process: Option<String>,
     /// Also write a page to this file, with a graph of the stacks of both sides
@@ -193,6 +194,15 @@ struct Side {
     name: String,
     stacks: String,
     operations: Option<f64>,
+    told: Naming,
+}
+
+/// Where it stands which programs stacks are of.
+enum Naming {
+    /// In the text, if anywhere; of a program that is asked for, the others are left out.
+    Within { process: Option<String> },
+    /// Beside it: samples by program, and those of idle processors.
+    Beside { programs: BTreeMap<String, f64>, idle: f64 },
 }
 
 /// Collapsed stacks below a line that tells what they count, where that is known.
@@ -256,6 +266,7 @@ fn sides_of(all: &[Sampled]) -> PerArm<Vec<Side>> {
             name: format!("{arm}-{}", one.start + 1),
             stacks: of_event(&one.stacks),
             operations: Some(one.operations),
+            told: Naming::Within { process: None },
         };
         own.map(side).collect()
     })
@@ -347,22 +358,32 @@ fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<V
                 });
                 return Err(Failure::Usage(format!("{shown}: it has no sample{of}")));
             }
-            Some(stacks) => of_event(&stacks),
+            Some(stacks) => {
+                let text = of_event(&stacks);
+                let told = Naming::Beside { programs: stacks.programs, idle: stacks.idle };
+                return Ok(Side { name: shown, stacks: text, operations: *operations, told });
+            }
             // Names of functions may have any bytes.
             None => {
                 let bytes = input::read(file, PROFILE_MOST).map_err(wrong)?;
                 input::decoded(bytes, UNPACKED_MOST).map_err(wrong)?
             }
         };
-        Ok(Side { name: shown, stacks, operations: *operations })
+        let told = Naming::Within { process: process.map(str::to_owned) };
+        Ok(Side { name: shown, stacks, operations: *operations, told })
     };
     parallel(files, side)
 }
 
 fn weighed(sides: &[Side]) -> Result<Vec<Weighed>, Failure> {
     parallel(sides, |side| {
-        let profile =
-            read(&side.stacks).map_err(|error| Failure::Usage(format!("{}:{error}", side.name)))?;
+        let profile = match &side.told {
+            Naming::Within { process } => read_process(&side.stacks, process.as_deref()),
+            Naming::Beside { programs, idle } => {
+                read_process(&side.stacks, None).map(|it| it.with_programs(programs, *idle))
+            }
+        };
+        let profile = profile.map_err(|error| Failure::Usage(format!("{}:{error}", side.name)))?;
         Ok(Weighed { profile, operations: side.operations })
     })
 }

@@ -58,9 +58,8 @@ fn profile(counts: &Counts, load: &str, arm: Arm) -> Profile {
         own,
         by_caller,
         total,
-        is_excerpt: false,
         measure: Measure { unit: MeasureUnit::Event, event: None },
-        taken_for: String::new(),
+        ..Profile::nothing()
     }
 }
 

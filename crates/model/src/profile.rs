@@ -111,6 +111,11 @@ pub struct ProfileDifference {
     /// Functions that not all excerpts tell, those first that have most; they are in what is left
     /// out, and of none of them is a difference known.
     pub untold: Vec<UntoldFunction>,
+    /// The programs of each side that are counted together, and their shares, the largest first;
+    /// none where one is counted, or the profiles do not tell them.
+    pub programs: PerArm<Vec<(String, f64)>>,
+    /// The share of idle in all that was sampled of each side: it is left out.
+    pub idle_share: PerArm<f64>,
 }
 
 /// What sessions of an arm waited for in one start of its server.

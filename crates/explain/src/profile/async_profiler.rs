@@ -18,6 +18,7 @@ use dbdyno_model::LEFT_OUT;
 
 use super::filled::filled;
 use super::form::{ALLOCATIONS, Form, Measure, MeasureUnit, PROCESSOR, ProfileError, Weighing};
+use super::programs::Sighting;
 use super::stack::Stack;
 
 /// The shares from which on a text is taken for whole: they are rounded.
@@ -60,7 +61,7 @@ fn started(line: &str) -> Option<&str> {
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
     let (mut kind, mut first, mut above) = (None, None::<&str>, None::<Weight<'_>>);
@@ -73,7 +74,7 @@ pub(super) fn each_stack(
         }
         if let Some(of) = above.take_if(|_| !stack.is_empty()) {
             stacks += 1;
-            stack.give(of.value, take);
+            stack.give("", of.value, take);
             (total, share, samples) = (total + of.value, share + of.share, samples + of.samples);
         }
         let Some(next) = weight(line) else { continue };
@@ -102,7 +103,7 @@ pub(super) fn each_stack(
     let is_excerpt = share > 0.0 && share < WHOLE;
     let unit = total / f64::max(samples, 1.0);
     if is_excerpt {
-        take(&[LEFT_OUT], total * (1.0 / share - 1.0));
+        take(&Sighting::new(&[LEFT_OUT], total * (1.0 / share - 1.0)));
     }
     let told = 100.0 * f64::min(share, 1.0);
     Ok(Form {

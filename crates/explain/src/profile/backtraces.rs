@@ -17,6 +17,7 @@ use std::collections::HashSet;
 
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
+use super::programs::Sighting;
 use super::stack::{Stack, cut};
 
 /// Threads of a process, at most: Linux numbers 4 million, and servers have some thousand.
@@ -52,13 +53,13 @@ fn number_of_frame(line: &str) -> Option<(u32, &str)> {
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
     let (mut seen, mut samples, mut stacks) = (HashSet::new(), 1_u64, 0_u64);
     let mut give = |stack: &mut Stack<'_>| {
         stacks += u64::from(!stack.is_empty());
-        stack.give(1.0, take);
+        stack.give("", 1.0, take);
     };
     for (number, line) in filled(text) {
         if is_thread(line) {
@@ -172,7 +173,7 @@ fn summed(line: &str) -> Option<(u64, &str)> {
 /// Gives each stack of pt-pmp, the outermost function first.
 pub(super) fn each_sum(
     text: &str,
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let (mut threads, mut stacks) = (0, 0_u64);
     for (number, line) in filled(text) {
@@ -189,7 +190,7 @@ pub(super) fn each_sum(
         threads += count;
         stacks += 1;
         let names: Vec<Cow<'_, str>> = stack.split(',').rev().filter_map(name).collect();
-        take(&names.iter().map(Cow::as_ref).collect::<Vec<_>>(), count as f64);
+        take(&Sighting::new(&names.iter().map(Cow::as_ref).collect::<Vec<_>>(), count as f64));
     }
     Ok(of_threads(format!("pt-pmp, {stacks} stacks of {threads} threads")))
 }

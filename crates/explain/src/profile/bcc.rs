@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, Weighing};
 use super::perf_script;
+use super::programs::Sighting;
 use super::stack::Stack;
 
 /// Lines above the first stack: prompts and what the tool says.
@@ -58,7 +59,7 @@ pub(super) fn is_of_bcc(text: &str) -> bool {
     let mut was_process = false;
     filled(text).take(HEAD_LINES).any(|(_, line)| {
         let is_count = was_process && line.trim().parse::<u64>().is_ok();
-        was_process = is_process(line);
+        was_process = named_process(line).is_some();
         is_count || heading(line).is_some()
     })
 }
@@ -68,19 +69,19 @@ fn heading(line: &str) -> Option<&'static Heading> {
     HEADINGS.iter().find(|of| line.starts_with(of.begin) && line.contains("stack"))
 }
 
-/// `-                mysqld (77)`
-fn is_process(line: &str) -> bool {
-    let line = line.trim();
-    line.starts_with("- ") && line.ends_with(')')
+/// `-                mysqld (77)`: the name.
+fn named_process(line: &str) -> Option<&str> {
+    let (name, _number) = line.trim().strip_prefix("- ")?.strip_suffix(')')?.rsplit_once('(')?;
+    Some(name.trim())
 }
 
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
-    let (mut stacks, mut found) = (0_u64, None::<&Heading>);
+    let (mut stacks, mut found, mut process) = (0_u64, None::<&Heading>, "");
     for (number, line) in filled(text) {
         if let Some(other) = heading(line) {
             match found {
@@ -102,13 +103,17 @@ pub(super) fn each_stack(
             return Err(ProfileError::new(number, what));
         }
         // What is no stack stands at the margin: prompts, `^C`.
-        if !line.starts_with([' ', '\t']) || is_mark(line) {
+        if !line.starts_with([' ', '\t']) || line.trim() == "--" {
+            continue;
+        }
+        if let Some(name) = named_process(line) {
+            process = name;
             continue;
         }
         match line.trim().parse::<u64>() {
             Ok(count) => {
                 stacks += u64::from(!stack.is_empty());
-                stack.give(count as f64, take);
+                stack.give(std::mem::take(&mut process), count as f64, take);
             }
             Err(_) => stack.push(number, frame(line))?,
         }
@@ -128,11 +133,6 @@ pub(super) fn each_stack(
         measure,
         is_excerpt: false,
     })
-}
-
-/// `--` between the kernel and the user, or the process below a stack.
-fn is_mark(line: &str) -> bool {
-    line.trim() == "--" || is_process(line)
 }
 
 /// `ffffffff810a9581 finish_task_switch`, `finish_task_switch`, `b'finish_task_switch'`.

@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, OFF_CPU, ProfileError, Weighing};
 use super::perf_script;
+use super::programs::Sighting;
 use super::stack::Stack;
 
 /// Whether a line begins a map: `@name[`.
@@ -34,10 +35,11 @@ fn name_of_map(line: &str) -> Option<(&str, &str)> {
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
     let (mut map, mut stacks, mut begun, mut is_off_cpu) = (None, 0_u64, None, false);
+    let mut program = "";
     for (number, line) in filled(text) {
         let wrong = |what: &str| ProfileError::new(number, what);
         if ["[...]", "...", "[…]"].contains(&line.trim()) {
@@ -70,7 +72,10 @@ pub(super) fn each_stack(
         };
         // Names of processes stand before the stack, or behind it and a comma.
         let is_key = inner.trim_start().starts_with(',') || (is_first && count.is_none());
-        if let Some(frame) = Some(inner).filter(|_| !is_key).and_then(frame) {
+        if is_key {
+            program =
+                Some(program).filter(|it| !it.is_empty()).or(word_of_key(inner)).unwrap_or("");
+        } else if let Some(frame) = frame(inner) {
             stack.push(number, frame)?;
         }
         let Some(count) = count else { continue };
@@ -79,7 +84,7 @@ pub(super) fn each_stack(
         })?;
         begun = None;
         stacks += u64::from(!stack.is_empty());
-        stack.give(count as f64, take);
+        stack.give(std::mem::take(&mut program), count as f64, take);
     }
     if let Some(number) = begun {
         let what = "this stack has no end: `]: 12`; give all that bpftrace has printed";
@@ -97,6 +102,12 @@ pub(super) fn each_stack(
         weighing: if is_off_cpu { Weighing::Periods } else { Weighing::Smallest },
         is_excerpt: false,
     })
+}
+
+/// `, mysqld, 77`: the name of a process in a key.
+fn word_of_key(key: &str) -> Option<&str> {
+    let is_name = |word: &&str| !word.is_empty() && !word.bytes().all(|b| b.is_ascii_digit());
+    key.split(',').map(str::trim).find(is_name)
 }
 
 /// `Tracing nanosecond time in off-CPU stacks.`, `offcpu`, `off_cpu_ns`

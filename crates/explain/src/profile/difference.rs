@@ -120,7 +120,36 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
         dispersion,
         matched: Match::ALL.map(|rung| (rung, mass(rung))).to_vec(),
         untold: untold.functions,
+        programs: PerArm::from_fn(|arm| programs(sides[arm])),
+        idle_share: PerArm::from_fn(|arm| idle_share(sides[arm])),
     }
+}
+
+/// The programs of a side that are counted together, and their shares, the largest first; none
+/// where one is, or profiles do not tell them.
+fn programs(side: &[Weighed]) -> Vec<(String, f64)> {
+    let all: f64 = side.iter().map(|one| one.profile.total).sum();
+    let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
+    for one in side.iter().filter(|one| one.profile.process.is_none()) {
+        for (name, share) in &one.profile.programs {
+            *shares.entry(name).or_default() += share * one.profile.total / all;
+        }
+    }
+    let mut shares: Vec<(String, f64)> =
+        shares.into_iter().map(|(name, share)| (name.to_owned(), share)).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if shares.len() > 1 { shares } else { Vec::new() }
+}
+
+/// The share of idle in all that the profiles of a side have.
+fn idle_share(side: &[Weighed]) -> f64 {
+    let (mut idle, mut all) = (0.0, 0.0);
+    for one in side {
+        let Profile { total, idle_share, .. } = &one.profile;
+        let whole = total / (1.0 - idle_share);
+        (idle, all) = (idle + idle_share * whole, all + whole);
+    }
+    idle / all
 }
 
 /// What excerpts among the profiles do not tell.
@@ -146,7 +175,7 @@ pub fn flame(
         let both = texts[arm].iter().zip(sides[arm]);
         both.map(|(stacks, one)| {
             let operations = one.operations.filter(|_| is_by_operation);
-            Text { stacks, operations }
+            Text { stacks, process: one.profile.process.as_deref(), operations }
         })
         .collect()
     };
@@ -507,9 +536,7 @@ mod tests {
                 own: scaled(own),
                 by_caller: by_caller.collect(),
                 total: total * 1_001_001.0,
-                is_excerpt: false,
-                measure: Measure::UNTOLD,
-                taken_for: String::new(),
+                ..Profile::nothing()
             };
             Weighed { profile, operations: one.operations }
         };

@@ -13,7 +13,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use dbdyno_model::{Arm, FlameNode, PerArm};
+use dbdyno_model::{Arm, FlameNode, LEFT_OUT, PerArm};
 
 use super::form::ProfileError;
 use super::function_name::plain;
@@ -36,6 +36,8 @@ const ALL: &str = "all";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'t> {
     pub(super) stacks: &'t str,
+    /// The program that is counted alone.
+    pub(super) process: Option<&'t str>,
     pub(super) operations: Option<f64>,
 }
 
@@ -54,7 +56,7 @@ pub(super) fn tree(
     let mut samples = PerArm { base: 0.0, test: 0.0 };
     for arm in Arm::BOTH {
         for text in &sides[arm] {
-            each_stack(text.stacks, &mut |stack, count| {
+            each_stack(text.stacks, text.process, &mut |stack, count| {
                 samples[arm] += count;
                 frames.add(arm, names.of(arm, stack), &common, count);
             })?;
@@ -89,7 +91,7 @@ fn common(
         // By key: the samples within it, and the stack in which it was met last.
         let (mut within, mut all, mut stacks) = (Vec::<(f64, u64)>::new(), 0.0, 0);
         for text in &sides[arm] {
-            each_stack(text.stacks, &mut |stack, count| {
+            each_stack(text.stacks, text.process, &mut |stack, count| {
                 all += count;
                 stacks += 1;
                 for Named { key, .. } in names.of(arm, stack) {
@@ -178,9 +180,10 @@ impl<'p> Names<'p> {
             }
         };
         let named = Named { key: number, name: self.shown.len() as u32 };
-        let name: Arc<str> = name.into();
-        self.shown.push(name.clone());
-        self.known[arm].insert(name, named);
+        // What counts with what is left out is not shown as one of its functions.
+        let shown = if first == LEFT_OUT { first } else { name };
+        self.shown.push(shown.into());
+        self.known[arm].insert(name.into(), named);
         named
     }
 }
@@ -267,7 +270,7 @@ mod tests {
     use dbdyno_model::Match;
 
     fn of(base: &str, test: &str, operations: [Option<f64>; 2], pairs: &[Pair]) -> FlameNode {
-        let text = |stacks, operations| vec![Text { stacks, operations }];
+        let text = |stacks, operations| vec![Text { stacks, process: None, operations }];
         let sides = PerArm { base: text(base, operations[0]), test: text(test, operations[1]) };
         tree(&sides, pairs).unwrap()
     }

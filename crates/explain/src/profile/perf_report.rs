@@ -22,12 +22,13 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use dbdyno_model::LEFT_OUT;
 
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
+use super::programs::Threads;
 use super::stack::cut;
 
 /// The share of all samples from which on a report is taken for whole: lines are rounded.
@@ -36,9 +37,19 @@ const WHOLE: f64 = 0.97;
 /// What a report tells.
 #[derive(Debug, PartialEq)]
 pub(super) struct Report<'t> {
-    /// The weight of each function.
-    pub(super) functions: BTreeMap<Cow<'t, str>, f64>,
+    pub(super) rows: Vec<Row<'t>>,
     pub(super) form: Form,
+}
+
+/// A line of a function.
+#[derive(Debug, PartialEq)]
+pub(super) struct Row<'t> {
+    /// The program that it is of; empty where the report does not tell.
+    pub(super) program: &'t str,
+    /// Its name, or its file where it has none.
+    pub(super) name: Cow<'t, str>,
+    /// Its own share, and in the end what it weighs.
+    pub(super) weight: f64,
 }
 
 /// What the head of a report tells.
@@ -106,9 +117,8 @@ impl<'t> Head<'t> {
 /// # Errors
 /// A line, and why it is no report that can be read.
 pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
-    let mut functions: BTreeMap<Cow<'_, str>, f64> = BTreeMap::new();
-    let mut shares: Vec<(Cow<'_, str>, f64)> = Vec::new();
-    let mut head = Head::default();
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let (mut head, mut columns, mut threads) = (Head::default(), None, Threads::default());
     for (number, line) in filled(text) {
         if is_of_diff(line) {
             let what = "`perf diff` has printed this: differences of two profiles, and no profile; \
@@ -117,21 +127,33 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
             return Err(ProfileError::new(number, what));
         }
         head.line(number, line)?;
-        shares
-            .extend(function(line).or_else(|| function_of_top(line).filter(|_| head.screens > 0)));
+        columns = Columns::of(line).or(columns);
+        let row = match function(line, columns) {
+            Some((row, file)) => {
+                if !row.program.is_empty() {
+                    threads.note(row.program, file);
+                }
+                Some(row)
+            }
+            None => function_of_top(line).filter(|_| head.screens > 0),
+        };
+        rows.extend(row);
     }
-    if shares.is_empty() {
+    if rows.is_empty() {
         return Ok(None);
     }
+    let programs = threads.programs();
     let (whole, sample, unit) = head.whole();
-    let told: f64 = shares.iter().map(|(_, share)| share).sum();
-    for (name, share) in shares {
-        *functions.entry(name).or_default() += share * whole;
+    let told: f64 = rows.iter().map(|row| row.weight).sum();
+    let count = rows.iter().map(|row| &row.name).collect::<BTreeSet<_>>().len();
+    for row in &mut rows {
+        row.weight *= whole;
+        row.program = programs.get(row.program).copied().unwrap_or(row.program);
     }
     let is_excerpt = told < WHOLE;
-    let count = functions.len();
     if is_excerpt {
-        functions.insert(LEFT_OUT.into(), (1.0 - told) * whole);
+        let weight = (1.0 - told) * whole;
+        rows.push(Row { program: "", name: LEFT_OUT.into(), weight });
     }
     let of = head.event.map_or_else(String::new, |event| format!(" of {event}"));
     let told = 100.0 * told.min(1.0);
@@ -142,7 +164,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
         weighing: Weighing::Unit(sample),
         is_excerpt,
     };
-    Ok(Some(Report { functions, form }))
+    Ok(Some(Report { rows, form }))
 }
 
 /// The header of `perf diff`, or a line with a share and a difference: `19.76%  +3.20%  mysqld …`.
@@ -172,13 +194,14 @@ fn event_of_top(text: &str) -> Option<&str> {
 }
 
 /// `339.00 18.1% acpi_pm_read  [kernel.kallsyms]`, as `perf top` before Linux 3.0 has it.
-fn function_of_top(line: &str) -> Option<(Cow<'_, str>, f64)> {
+fn function_of_top(line: &str) -> Option<Row<'_>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [samples, share, name @ .., object] = &words[..] else { return None };
     samples.parse::<f64>().ok()?;
     let share = share.strip_suffix('%')?.parse::<f64>().ok().filter(|share| *share > 0.0)?;
     let kernel = if object.starts_with("[kernel") { "_[k]" } else { "" };
-    (!name.is_empty()).then(|| (format!("{}{kernel}", cut(&name.join(" "))).into(), share / 100.0))
+    let joined = format!("{}{kernel}", cut(&name.join(" ")));
+    (!name.is_empty()).then(|| Row { program: "", name: joined.into(), weight: share / 100.0 })
 }
 
 /// `12K`, `3M`, `870`.
@@ -192,25 +215,71 @@ fn count(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().map(|number| number * times).filter(|count| *count > 0.0)
 }
 
-/// A line of a function: its name, or its file where it has none, and its own share.
-fn function(line: &str) -> Option<(Cow<'_, str>, f64)> {
+/// Where the columns of a report are, as its head names them: those of shares are not counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Columns {
+    command: Option<usize>,
+}
+
+impl Columns {
+    /// `# Children      Self  Command  Shared Object      Symbol`
+    fn of(line: &str) -> Option<Columns> {
+        let line = line.trim().trim_start_matches('#').trim_start();
+        if !line.starts_with("Overhead") && !line.starts_with("Children") {
+            return None;
+        }
+        let is_share = |name: &&str| {
+            !["Overhead", "Children", "Self"].contains(name) && !name.starts_with("Overhead ")
+        };
+        let command = columns(line)
+            .filter(is_share)
+            .position(|name| name == "Command" || name.ends_with(":Command"));
+        Some(Columns { command })
+    }
+}
+
+/// What stands between two blanks or more.
+fn columns(line: &str) -> impl Iterator<Item = &str> {
+    line.split("  ").map(str::trim).filter(|column| !column.is_empty())
+}
+
+/// A line of a function, with its own share, and the file that it is of.
+fn function(line: &str, head: Option<Columns>) -> Option<(Row<'_>, &str)> {
     let percent = |word: &str| word.strip_suffix('%')?.parse::<f64>().ok();
     // Stacks are passed here too, and are longer.
     percent(line.split_whitespace().next()?)?;
-    let (before, symbol, is_kernel) = match line.split_once(" [.] ") {
-        Some((before, symbol)) => (before, symbol.trim(), false),
-        None => line.split_once(" [k] ").map(|(before, symbol)| (before, symbol.trim(), true))?,
+    let marks = [(" [.] ", false), (" [k] ", true), (" [g] ", true), (" [u] ", false)];
+    let (before, symbol, is_kernel) = marks.iter().find_map(|(mark, is_kernel)| {
+        line.split_once(mark).map(|(before, symbol)| (before, symbol.trim(), *is_kernel))
+    })?;
+    let shares = before.split_whitespace().map_while(percent).count();
+    // Of two, the second is its own; behind three stand those of kernel and user.
+    let at = if shares == 2 { 1 } else { 0 };
+    let share = before.split_whitespace().nth(at).and_then(percent)?;
+    let others: Vec<&str> = columns(before).filter(|column| percent(column).is_none()).collect();
+    let file = others.last().copied().unwrap_or_default();
+    let command = match head {
+        Some(Columns { command }) => command.and_then(|at| others.get(at)),
+        None => others.first().filter(|_| others.len() > 1),
     };
-    let words: Vec<&str> = before.split_whitespace().collect();
-    let shares: Vec<f64> = words.iter().map_while(|word| percent(word)).collect();
-    // Of two, the second is its own.
-    let share = *shares.last().filter(|_| shares.len() <= 2)?;
     let name = match symbol.starts_with("0x") {
-        true => format!("[{}]", cut(words.last()?)).into(),
+        true => format!("[{}]", cut(file)).into(),
         false if is_kernel => format!("{}_[k]", cut(symbol)).into(),
         false => symbol.into(),
     };
-    (share > 0.0).then_some((name, share / 100.0))
+    let row = Row {
+        program: command.map_or("", |command| without_number(command)),
+        name,
+        weight: share / 100.0,
+    };
+    (share > 0.0).then_some((row, file))
+}
+
+/// `postgres` of `1234:postgres`.
+fn without_number(command: &str) -> &str {
+    let is_number = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let named = command.split_once(':').filter(|(number, _)| is_number(number.trim()));
+    named.map_or(command, |(_, name)| name.trim())
 }
 
 #[cfg(test)]
@@ -235,15 +304,15 @@ mod tests {
 
     #[test]
     fn functions_have_their_own_share_of_the_samples() {
-        let functions = read(REPORT).unwrap().unwrap().functions;
-        let rounded = functions.iter().map(|(name, own)| (&**name, own.round()));
+        let rows = read(REPORT).unwrap().unwrap().rows;
+        let rounded = rows.iter().map(|row| (row.program, &*row.name, row.weight.round()));
         assert_eq!(
             rounded.collect::<Vec<_>>(),
             [
-                (LEFT_OUT, 2_655.0),
-                ("[mysqld]", 60.0),
-                ("exc_page_fault_[k]", 30.0),
-                ("row_search_mvcc(unsigned char*, int)", 255.0),
+                ("mysqld", "exc_page_fault_[k]", 30.0),
+                ("mysqld", "row_search_mvcc(unsigned char*, int)", 255.0),
+                ("mysqld", "[mysqld]", 60.0),
+                ("", LEFT_OUT, 2_655.0),
             ]
         );
     }
@@ -251,8 +320,8 @@ mod tests {
     #[test]
     fn reports_without_callers_are_read_and_other_texts_are_none() {
         let flat = "     7.32%  mysqld  [kernel.kallsyms]  [k] clear_page_erms\n";
-        let functions = read(flat).unwrap().unwrap().functions;
-        assert_eq!(functions["clear_page_erms_[k]"].round(), 732.0);
+        let rows = read(flat).unwrap().unwrap().rows;
+        assert_eq!((&*rows[0].name, rows[0].weight.round()), ("clear_page_erms_[k]", 732.0));
         assert_eq!(read("main;work;read 12\n"), Ok(None));
         assert_eq!(
             [count("12K"), count("2M"), count("870"), count("K")],

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
+use super::programs::{Sighting, Threads};
 use super::stack::{Stack, cut};
 
 /// Whether a line is a frame below a header, or the header of a sample.
@@ -34,24 +35,26 @@ fn is_address(text: &str) -> bool {
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
-    let mut stack = Stack::default();
+    let programs = threads(text).programs();
+    let (mut stack, mut program) = (Stack::default(), "");
     let (mut weight, mut first, mut samples) = (1.0, None, 0_u64);
     let (mut has_periods, mut is_flat) = (true, false);
-    let mut give = |stack: &mut Stack<'_>, weight: f64| {
+    let mut give = |stack: &mut Stack<'_>, program: &str, weight: f64| {
         samples += u64::from(!stack.is_empty());
-        stack.give(weight, take);
+        stack.give(program, weight, take);
     };
     for (number, line) in filled(text).chain([(0, "")]) {
-        let Some(Sampled { period, event, place }) = header(line) else {
+        let Some(Sampled { thread, period, event, place }) = header(line) else {
             match line.starts_with([' ', '\t']) {
-                false => give(&mut stack, weight),
+                false => give(&mut stack, program, weight),
                 true => push(&mut stack, number, line)?,
             }
             continue;
         };
-        give(&mut stack, weight);
+        give(&mut stack, program, weight);
+        program = programs.get(thread).copied().unwrap_or(thread);
         has_periods &= period.is_some();
         weight = period.unwrap_or(1.0);
         match first {
@@ -61,7 +64,7 @@ pub(super) fn each_stack(
         if is_address(place) {
             is_flat = true;
             push(&mut stack, number, place)?;
-            give(&mut stack, weight);
+            give(&mut stack, program, weight);
         }
     }
     let unit = match first {
@@ -83,8 +86,35 @@ fn push<'t>(stack: &mut Stack<'t>, number: usize, line: &'t str) -> Result<(), P
     frame(line).map_or(Ok(()), |frame| stack.push(number, frame))
 }
 
+/// Which files the functions of threads are of.
+fn threads(text: &str) -> Threads<'_> {
+    let (mut threads, mut thread) = (Threads::default(), "");
+    for (_, line) in filled(text) {
+        let place = match header(line) {
+            Some(sampled) => {
+                thread = sampled.thread;
+                sampled.place
+            }
+            None => line,
+        };
+        if let Some(file) = file(place).filter(|_| !thread.is_empty()) {
+            threads.note(thread, file);
+        }
+    }
+    threads
+}
+
+/// `… (/usr/sbin/mysqld)`: the file of a frame.
+fn file(frame: &str) -> Option<&str> {
+    let frame = frame.trim_end().strip_suffix(')')?;
+    let frame = frame.strip_suffix(" (deleted)").unwrap_or(frame);
+    frame.rsplit_once(" (").map(|(_, file)| file)
+}
+
 /// What the header of a sample tells.
 struct Sampled<'a> {
+    /// The name of the thread; empty where it is not told.
+    thread: &'a str,
     period: Option<f64>,
     event: &'a str,
     /// What stands behind the event.
@@ -99,17 +129,36 @@ fn header(line: &str) -> Option<Sampled<'_>> {
         parts.is_some_and(|(seconds, rest)| is_digits(seconds) && is_digits(rest))
     };
     let mut rest = line;
-    loop {
+    let thread = loop {
         let (word, behind) = next_word(rest)?;
-        rest = behind;
         if is_time(word) {
-            break;
+            let before = line.len() - rest.trim_start().len();
+            rest = behind;
+            break thread(&line[..before]);
         }
-    }
+        rest = behind;
+    };
     let (word, behind) = next_word(rest)?;
     let period = word.parse::<f64>().ok().filter(|period| *period > 0.0);
     let (event, place) = if period.is_some() { next_word(behind)? } else { (word, behind) };
-    Some(Sampled { period, event: plain_event(event), place })
+    Some(Sampled { thread, period, event: plain_event(event), place })
+}
+
+/// `IO thread 29906/29910 [003] `: the name, without the numbers of its process and processor.
+fn thread(before: &str) -> &str {
+    let mut name = before.trim();
+    let is_number = |word: &str| {
+        let word = word.trim_matches(['[', ']']);
+        !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit() || b == b'/')
+    };
+    // A thread may be called by a number.
+    for _ in 0..2 {
+        match name.rsplit_once(char::is_whitespace) {
+            Some((rest, word)) if is_number(word) => name = rest.trim_end(),
+            _ => break,
+        }
+    }
+    name
 }
 
 fn next_word(text: &str) -> Option<(&str, &str)> {

@@ -14,6 +14,7 @@ use dbdyno_model::LEFT_OUT;
 
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
+use super::programs::Sighting;
 
 /// The share from which on a table is taken for whole: shares are rounded, and pprof drops nodes.
 const WHOLE: f64 = 0.97;
@@ -38,15 +39,15 @@ enum Unit {
 /// Gives each function.
 pub(super) fn each_stack(
     text: &str,
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let table = Table::read(text)?;
     let told: f64 = table.rows.iter().map(|(_, value)| value).sum();
     let total = table.total.or(table.total_by_share()).unwrap_or(told);
-    table.rows.iter().for_each(|(name, value)| take(&[name], *value));
+    table.rows.iter().for_each(|(name, value)| take(&Sighting::new(&[name], *value)));
     let is_excerpt = told < WHOLE * total;
     if is_excerpt {
-        take(&[LEFT_OUT], total - told);
+        take(&Sighting::new(&[LEFT_OUT], total - told));
     }
     let shown = 100.0 * told / total.max(f64::MIN_POSITIVE);
     let smallest = table.rows.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);

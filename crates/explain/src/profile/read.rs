@@ -8,6 +8,7 @@ use super::form::{
     ALLOCATIONS, EVENT_LINE, Form, Measure, MeasureUnit, ProfileError, WAITS, Weighing,
     plain_event, two_events,
 };
+use super::programs::{Programs, Sighting};
 use super::samples::Profile;
 use super::speedscope::is_of_speedscope;
 use super::stack::{endless_line, with_cut_names};
@@ -20,8 +21,16 @@ use super::{
 /// # Errors
 /// The first line that is no stack, and a file without any.
 pub fn read(text: &str) -> Result<Profile, ProfileError> {
+    read_process(text, None)
+}
+
+/// Reads stacks: those of a program, or of all.
+///
+/// # Errors
+/// The first line that is no stack, a file without any, and one without the program.
+pub fn read_process(text: &str, process: Option<&str>) -> Result<Profile, ProfileError> {
     let mut sums = Sums::default();
-    let form = each_stack(text, &mut |stack, count| sums.add(stack, count))?;
+    let (form, programs) = each_stack(text, process, &mut |stack, count| sums.add(stack, count))?;
     if sums.is_endless() {
         return Err(ProfileError::new(
             0,
@@ -31,9 +40,12 @@ pub fn read(text: &str) -> Result<Profile, ProfileError> {
             ),
         ));
     }
-    let profile = sums.profile(form);
+    let profile = sums.profile(form, &programs, process);
     if profile.total > 0.0 {
         return Ok(profile);
+    }
+    if let Some(error) = programs.nothing_left(process) {
+        return Err(error);
     }
     let what = "there is no stack in it; give stacks as `main;work;read 12`, a line each, what \
                 `perf script`, `perf report --stdio`, `pprof -top`, bpftrace, bcc, \
@@ -80,7 +92,8 @@ fn is_collapsed(line: &str) -> bool {
     parts.is_some_and(|(stack, count)| stack.contains(';') && count.parse::<f64>().is_ok())
 }
 
-/// Gives each stack, outermost function first, with its weight; names are cut to a sensible length.
+/// Gives each stack of a program, or of all, outermost function first, with its weight; names are
+/// cut to a sensible length. What is idle is left out.
 ///
 /// # Errors
 /// The first line that is no stack, and texts that look alike and are none: samples of several
@@ -88,10 +101,25 @@ fn is_collapsed(line: &str) -> bool {
 /// without end.
 pub(super) fn each_stack(
     text: &str,
+    process: Option<&str>,
     take: &mut dyn FnMut(&[&str], f64),
+) -> Result<(Form, Programs), ProfileError> {
+    let mut programs = Programs::default();
+    let mut counted = |seen: &Sighting<'_>| {
+        if programs.take(seen, process) {
+            take(seen.stack, seen.weight);
+        }
+    };
+    let form = each_seen(text, process, &mut |seen| with_cut_names(seen, &mut counted))?;
+    Ok((form, programs))
+}
+
+/// Gives all that was seen.
+fn each_seen(
+    text: &str,
+    process: Option<&str>,
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
-    let take: &mut dyn FnMut(&[&str], f64) =
-        &mut |stack: &[&str], weight: f64| with_cut_names(stack, weight, take);
     if is_of_speedscope(text) {
         return speedscope::each_stack(text, take);
     }
@@ -110,14 +138,20 @@ pub(super) fn each_stack(
     }
     match perf_report::read(text)? {
         Some(report) => {
-            report.functions.iter().for_each(|(name, weight)| take(&[name], *weight));
+            for row in &report.rows {
+                take(&Sighting { program: row.program, stack: &[&row.name], weight: row.weight });
+            }
             Ok(report.form)
         }
-        None => collapsed(text, take),
+        None => collapsed(text, process, take),
     }
 }
 
-fn collapsed(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<Form, ProfileError> {
+fn collapsed(
+    text: &str,
+    process: Option<&str>,
+    take: &mut dyn FnMut(&Sighting<'_>),
+) -> Result<Form, ProfileError> {
     let mut frames: Vec<&str> = Vec::new();
     let (mut stacks, mut event) = (0_u64, None);
     for (number, line) in filled(text) {
@@ -147,7 +181,9 @@ fn collapsed(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<Form, Pro
         frames.clear();
         frames.extend(stack.split(';').map(str::trim));
         stacks += 1;
-        take(&frames, count);
+        // stackcollapse-perf.pl begins a stack with its process, and says so nowhere.
+        let program = frames.first().filter(|_| process.is_some());
+        take(&Sighting { program: program.copied().unwrap_or(""), stack: &frames, weight: count });
     }
     let of = event.map_or_else(String::new, |event| format!(" of {event}"));
     let (measure, weighing) = match event {
@@ -258,7 +294,7 @@ impl Sums {
         number
     }
 
-    fn profile(self, form: Form) -> Profile {
+    fn profile(self, form: Form, programs: &Programs, process: Option<&str>) -> Profile {
         let mut names: Vec<Arc<str>> = vec!["".into(); self.own.len()];
         for (name, number) in self.numbers {
             names[number as usize] = name;
@@ -289,8 +325,19 @@ impl Sums {
         if is_guess {
             taken_for += &format!(", the smallest weight, {unit}, taken for that of one sample");
         }
-        let by_caller = by_caller.collect();
-        Profile { unit, own, by_caller, total: self.total, is_excerpt, measure, taken_for }
+        taken_for += &programs.told(process);
+        Profile {
+            unit,
+            own,
+            by_caller: by_caller.collect(),
+            total: self.total,
+            is_excerpt,
+            measure,
+            taken_for,
+            programs: programs.shares(),
+            idle_share: programs.idle_share(),
+            process: process.map(str::to_owned),
+        }
     }
 }
 
@@ -414,7 +461,7 @@ mod tests {
         let arm: Arc<str> = "Timer::arm(unsigned long, std::function<void ()>)".into();
         assert_eq!(profile.by_caller[&(arm.clone(), "schedule".into())], 1493.0);
         assert_eq!(profile.own[&arm], 7.0);
-        assert_eq!(profile.taken_for, "bpftrace map @cpu, 2 stacks");
+        assert_eq!(profile.taken_for, "bpftrace map @cpu, 2 stacks; of mysqld");
         assert_eq!(told("@[vfs_read]: 5\n@[vfs_write]: 7\n").0[0], ("vfs_read".to_owned(), 5.0));
         for (text, why) in [
             ("@a[\n    f+1\n]: 3\n@b[\n    f+1\n]: 3\n", "two maps, @a and @b"),
@@ -462,7 +509,7 @@ mod tests {
                     \u{20}  sleep 27  2843.556189:  9160 cycles:u:  7fa9550eeaa3 init+0xf3 (/lib/x)\n";
         let (own, taken_for, measure) = told(flat);
         assert_eq!(own, owns(&[("[unknown]", 691.0), ("init", 9_160.0)]));
-        assert_eq!(taken_for, "`perf script`, 2 samples of cycles without stacks");
+        assert_eq!(taken_for, "`perf script`, 2 samples of cycles without stacks; of sleep");
         assert_eq!(measure.name(), "cycles");
         let tracepoints =
             "perf 13 [002] 233.835807: sched:sched_switch: perf:13 [120] R ==> m:27\n";
@@ -478,8 +525,11 @@ mod tests {
                     ffffffff8103663e default_idle\n    --\n    -                swapper/2 (0)\n        \
                     57\n\n";
         let (own, taken_for, _) = told(text);
-        assert_eq!(own, owns(&[("default_idle", 57.0), ("read_iter_zero", 5.0)]));
-        assert_eq!(taken_for, "bcc's `profile` of processor time, 2 stacks");
+        assert_eq!(own, owns(&[("read_iter_zero", 5.0)]));
+        assert_eq!(
+            taken_for,
+            "bcc's `profile` of processor time, 2 stacks; of dd; 91.9 % of all samples are idle and left out"
+        );
     }
 
     /// What a profile counts is named by what its text tells, and is `samples` where nothing does.
@@ -580,7 +630,7 @@ mod tests {
                       Command  Shared Object  Symbol\n  100.00%  mysqld   mysqld  [.] f\n";
         let (own, taken_for, _) = told(report);
         assert_eq!(own, owns(&[("f", 8e6)]), "what the screen of `perf report` shows");
-        assert_eq!(taken_for, "`perf report` of cycles, 1 functions, 100.0 % of it");
+        assert_eq!(taken_for, "`perf report` of cycles, 1 functions, 100.0 % of it; of mysqld");
     }
 
     /// Shares of a report are of events: where their count is told, functions have so many.
@@ -592,7 +642,7 @@ mod tests {
         let both = read(&report(&format!("{samples}# Event count (approx.): 8000000\n"))).unwrap();
         assert_eq!((both.own["a"], both.total / both.unit), (6e6, 4_000.0));
         assert_eq!(both.measure, Measure::of(MeasureUnit::Event, Some("cycles")));
-        assert_eq!(both.taken_for, "`perf report` of cycles, 2 functions, 100.0 % of it");
+        assert_eq!(both.taken_for, "`perf report` of cycles, 2 functions, 100.0 % of it; of m");
         let only = read(&report(samples)).unwrap();
         assert_eq!((only.own["a"], only.measure.unit), (3_000.0, MeasureUnit::Sample));
         assert_eq!(read(&report("")).unwrap().measure.unit, MeasureUnit::Share);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use dbdyno_model::LEFT_OUT;
 
 use super::form::Measure;
+use super::programs::Programs;
 
 /// What was sampled, by function: weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,12 +32,27 @@ pub struct Profile {
     pub measure: Measure,
     /// What the text was taken for, in words.
     pub taken_for: String,
+    /// All programs in the text, and their shares of what is not idle, the largest first; none
+    /// where it does not tell them.
+    pub programs: Vec<(String, f64)>,
+    /// The share of idle in all that the text has; it is not counted.
+    pub idle_share: f64,
+    /// The program that is counted alone.
+    pub process: Option<String>,
 }
 
 impl Profile {
-    /// All of these, added up; of none, nothing.
-    pub(super) fn sum<'p>(all: impl Iterator<Item = &'p Profile>) -> Profile {
-        let mut sum = Profile {
+    /// The same, of a text beside which programs and idle are told, in samples.
+    pub fn with_programs(mut self, programs: &BTreeMap<String, f64>, idle: f64) -> Profile {
+        let programs = Programs::known(programs, idle);
+        self.taken_for += &programs.told(None);
+        (self.programs, self.idle_share) = (programs.shares(), programs.idle_share());
+        self
+    }
+
+    /// A profile without samples.
+    pub(crate) fn nothing() -> Profile {
+        Profile {
             unit: f64::MIN_POSITIVE,
             own: BTreeMap::new(),
             by_caller: BTreeMap::new(),
@@ -44,7 +60,15 @@ impl Profile {
             is_excerpt: false,
             measure: Measure::UNTOLD,
             taken_for: String::new(),
-        };
+            programs: Vec::new(),
+            idle_share: 0.0,
+            process: None,
+        }
+    }
+
+    /// All of these, added up; of none, nothing.
+    pub(super) fn sum<'p>(all: impl Iterator<Item = &'p Profile>) -> Profile {
+        let mut sum = Profile::nothing();
         for profile in all {
             sum.unit = sum.unit.max(profile.unit);
             sum.total += profile.total;

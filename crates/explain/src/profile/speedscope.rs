@@ -17,6 +17,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
+use super::programs::Sighting;
 
 /// Whether a text is of speedscope.
 pub(super) fn is_of_speedscope(text: &str) -> bool {
@@ -124,7 +125,7 @@ impl<'de> Visitor<'de> for One<'_> {
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let file: File = serde_json::from_str(text).map_err(|error| {
         let what = error.to_string();
@@ -196,7 +197,7 @@ fn sampled(
     samples: &Samples,
     weights: &[f64],
     names: &[&str],
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
     times: f64,
 ) -> Result<(), String> {
     if samples.ends.len() != weights.len() {
@@ -214,7 +215,7 @@ fn sampled(
         }
         begin = end;
         if !stack.is_empty() {
-            take(&stack, weight * times);
+            take(&Sighting::new(&stack, weight * times));
         }
     }
     Ok(())
@@ -223,7 +224,7 @@ fn sampled(
 fn evented(
     events: &[Event],
     names: &[&str],
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
     times: f64,
 ) -> Result<(), String> {
     let mut stack: Vec<&str> = Vec::new();
@@ -234,7 +235,7 @@ fn evented(
             return Err(format!("an event is at {}, and the one before it at {last}", event.at));
         }
         if !stack.is_empty() && event.at > last {
-            take(&stack, (event.at - last) * times);
+            take(&Sighting::new(&stack, (event.at - last) * times));
         }
         last = event.at;
         match event.kind {

@@ -15,6 +15,7 @@ use dbdyno_model::random::key_of;
 
 use super::filled::filled;
 use super::form::ProfileError;
+use super::programs::Sighting;
 use crate::beginning::beginning;
 
 /// Bytes of a line, at most: stacks of some thousand functions with long names.
@@ -49,10 +50,11 @@ impl<'t> Stack<'t> {
         self.frames.is_empty()
     }
 
-    /// Gives the stack, the outermost function first, and is empty afterwards.
-    pub(super) fn give(&mut self, weight: f64, take: &mut dyn FnMut(&[&str], f64)) {
+    /// Gives the stack of a program, the outermost function first, and is empty afterwards.
+    pub(super) fn give(&mut self, program: &str, weight: f64, take: &mut dyn FnMut(&Sighting<'_>)) {
         if !self.frames.is_empty() {
-            take(&self.frames.iter().rev().map(Cow::as_ref).collect::<Vec<_>>(), weight);
+            let stack: Vec<&str> = self.frames.iter().rev().map(Cow::as_ref).collect();
+            take(&Sighting { program, stack: &stack, weight });
             self.frames.clear();
         }
     }
@@ -70,12 +72,13 @@ pub(super) fn endless_line(text: &str) -> Option<ProfileError> {
 }
 
 /// Gives a stack with names of a sensible length.
-pub(super) fn with_cut_names(stack: &[&str], weight: f64, take: &mut dyn FnMut(&[&str], f64)) {
-    if stack.iter().all(|name| name.len() <= NAME_MOST) {
-        return take(stack, weight);
+pub(super) fn with_cut_names(seen: &Sighting<'_>, take: &mut dyn FnMut(&Sighting<'_>)) {
+    if seen.stack.iter().all(|name| name.len() <= NAME_MOST) && seen.program.len() <= NAME_MOST {
+        return take(seen);
     }
-    let names: Vec<Cow<'_, str>> = stack.iter().map(|name| cut(name)).collect();
-    take(&names.iter().map(Cow::as_ref).collect::<Vec<_>>(), weight);
+    let names: Vec<Cow<'_, str>> = seen.stack.iter().map(|name| cut(name)).collect();
+    let stack: Vec<&str> = names.iter().map(Cow::as_ref).collect();
+    take(&Sighting { program: &cut(seen.program), stack: &stack, weight: seen.weight });
 }
 
 /// The beginning of a name, how much of it is not shown, and a number of the whole: two names with
@@ -101,9 +104,9 @@ mod tests {
         assert!(cut(&one).starts_with("ää") && cut(&one).contains("…1907_more_bytes_"));
         assert_ne!(cut(&one), cut(&other));
         let mut given = Vec::new();
-        with_cut_names(&["main", &one], 2.0, &mut |stack, weight| {
-            given = stack.iter().map(|name| name.len()).collect();
-            assert_eq!(weight, 2.0);
+        with_cut_names(&Sighting::new(&["main", &one], 2.0), &mut |seen| {
+            given = seen.stack.iter().map(|name| name.len()).collect();
+            assert_eq!(seen.weight, 2.0);
         });
         assert_eq!(given[0], 4);
         assert!((NAME_MOST..NAME_MOST + 50).contains(&given[1]), "{given:?}");

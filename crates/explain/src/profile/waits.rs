@@ -235,7 +235,7 @@ struct Seen {
 impl Seen {
     fn of(dialect: Dialect, clients: u32, waited: &Waited<'_>) -> Result<Seen, ProfileError> {
         let mut threads: BTreeMap<String, Thread> = BTreeMap::new();
-        each_stack(waited.stacks, &mut |stack, us| {
+        each_stack(waited.stacks, None, &mut |stack, us| {
             let [thread, functions @ ..] = stack else { return };
             threads.entry((*thread).to_owned()).or_default().add(dialect, functions, us);
         })?;

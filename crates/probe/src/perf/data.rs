@@ -58,6 +58,10 @@ pub struct Stacks {
     /// Those in functions whose names are not known, by file: stripped, not there any more, or
     /// another build of it.
     pub unnamed: BTreeMap<String, f64>,
+    /// Samples of each program, by its name; those without one are left out.
+    pub programs: BTreeMap<String, f64>,
+    /// Samples of processors that had nothing to do; they are not among the others.
+    pub idle: f64,
 }
 
 impl Stacks {
@@ -70,6 +74,10 @@ impl Stacks {
         for (file, samples) in &other.unnamed {
             *self.unnamed.entry(file.clone()).or_default() += samples;
         }
+        for (program, samples) in &other.programs {
+            *self.programs.entry(program.clone()).or_default() += samples;
+        }
+        self.idle += other.idle;
     }
 }
 
@@ -179,6 +187,10 @@ struct Reader<'w> {
     /// For each window how often each stack was met, innermost place first, and of which thread
     /// where threads are told apart.
     found: Vec<HashMap<(i32, Vec<Place>), f64>>,
+    /// For each window the periods of each program.
+    programs: Vec<BTreeMap<String, f64>>,
+    /// The periods of the idle process.
+    idle: f64,
     /// Threads that sleep.
     asleep: HashMap<i32, Asleep>,
     /// Threads that have ended: they let their processors go for good.
@@ -211,6 +223,8 @@ impl<'w> Reader<'w> {
             kernel_begins: None,
             kind,
             found: vec![HashMap::new(); windows.len()],
+            programs: vec![BTreeMap::new(); windows.len()],
+            idle: 0.0,
             asleep: HashMap::new(),
             gone: HashSet::new(),
             lost: 0,
@@ -284,6 +298,9 @@ impl<'w> Reader<'w> {
         let period = sample.period.unwrap_or(1) as f64;
         self.periods.0 += period;
         self.periods.1 += 1.0;
+        if pid == 0 {
+            self.idle += period;
+        }
         let wanted: Vec<usize> = (0..self.windows.len())
             .filter(|at| self.is_of(&self.windows[*at], pid, time))
             .collect();
@@ -291,7 +308,11 @@ impl<'w> Reader<'w> {
             return;
         }
         let stack = self.stack(sample, pid, CpuMode::from_misc(misc));
+        let program = self.names.get(&pid);
         for at in wanted {
+            if let Some(program) = program {
+                *self.programs[at].entry(program.clone()).or_default() += period;
+            }
             *self.found[at].entry((0, stack.clone())).or_default() += period;
         }
     }
@@ -384,9 +405,15 @@ impl<'w> Reader<'w> {
         };
         let mut symbols = Symbols::new(&self.objects, self.kernel_begins, build_ids);
         let mut named = Vec::with_capacity(self.found.len());
-        for window in self.found {
+        for (window, programs) in self.found.into_iter().zip(self.programs) {
             let mut lines: BTreeMap<String, f64> = BTreeMap::new();
-            let mut stacks = Stacks { lost: self.lost, ..Stacks::default() };
+            let in_samples = programs.into_iter().map(|(name, periods)| (name, periods / mean));
+            let mut stacks = Stacks {
+                lost: self.lost,
+                programs: in_samples.collect(),
+                idle: self.idle / mean,
+                ..Stacks::default()
+            };
             for ((tid, places), periods) in window {
                 let samples = periods / mean;
                 let mut line = symbols.line(&places);
@@ -566,6 +593,12 @@ mod tests {
         let found = recorded().stacks(&[whole(Some("postgres")), whole(Some("cc1")), whole(None)]);
         let samples: Vec<f64> = found.iter().map(|stacks| (stacks.samples * 1.2).round()).collect();
         assert_eq!(samples, [4.0, 1.0, 5.0]);
+        let programs = |at: usize| found[at].programs.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(
+            (programs(0), programs(2)),
+            (vec!["postgres".to_owned()], vec!["cc1".to_owned(), "postgres".to_owned()])
+        );
+        assert_eq!(found[2].idle * 1.2, 1.0);
     }
 
     /// A thread sleeps from 100 to 250 µs and has no processor from 300 to 320; another one ends.

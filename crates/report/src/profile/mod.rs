@@ -27,6 +27,10 @@ const Q_MOST: f64 = 0.05;
 const CHANGED_MOST: usize = 25;
 /// Functions that an excerpt lacks and are listed by themselves.
 const UNTOLD_MOST: usize = 10;
+/// A program that is told beside another one has at least this share.
+const NOTABLE_LEAST: f64 = 0.01;
+/// Programs that are listed by themselves: the largest.
+const PROGRAMS_MOST: usize = 6;
 /// Longer names are cut in text.
 const NAME_MOST: usize = 48;
 
@@ -225,6 +229,13 @@ fn notes(of: &ProfileDifference) -> Vec<String> {
                 .to_owned(),
         );
     }
+    notes.extend(Arm::BOTH.into_iter().filter_map(|arm| several_programs(of, arm)));
+    for arm in Arm::BOTH.into_iter().filter(|arm| of.idle_share[*arm] > 0.0) {
+        notes.push(format!(
+            "of all that was sampled of {arm}, {}{GLUE}% is idle, and left out: no program worked",
+            fixed(100.0 * of.idle_share[arm], 1)
+        ));
+    }
     if let Some(largest) = of.untold.first() {
         let listed = if of.untold.len() > UNTOLD_MOST { "; --all shows all of them" } else { "" };
         notes.push(format!(
@@ -238,6 +249,24 @@ fn notes(of: &ProfileDifference) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// That programs of a side are counted together, where that matters.
+fn several_programs(of: &ProfileDifference, arm: Arm) -> Option<String> {
+    let programs = &of.programs[arm];
+    let notable = programs.iter().filter(|(_, share)| *share >= NOTABLE_LEAST).count();
+    if notable < 2 {
+        return None;
+    }
+    let listed = programs.iter().take(notable.min(PROGRAMS_MOST));
+    let listed: Vec<String> = listed
+        .map(|(name, share)| format!("{} {}{GLUE}%", printable(name), fixed(100.0 * share, 1)))
+        .collect();
+    Some(format!(
+        "several programs of {arm} are counted together: {}; --process {} compares one of them",
+        listed.join(", "),
+        printable(&programs[0].0)
+    ))
 }
 
 fn clipped(name: &str) -> String {
@@ -294,6 +323,21 @@ struct Document<'a> {
     matched: Vec<MatchedJson>,
     functions: Vec<FunctionJson<'a>>,
     untold: Vec<UntoldJson<'a>>,
+    base_programs: Vec<ProgramJson<'a>>,
+    test_programs: Vec<ProgramJson<'a>>,
+    base_idle_share: f64,
+    test_idle_share: f64,
+}
+
+/// A program that is counted together with others.
+#[derive(Serialize)]
+struct ProgramJson<'a> {
+    program: &'a str,
+    share: f64,
+}
+
+fn programs_json(programs: &[(String, f64)]) -> Vec<ProgramJson<'_>> {
+    programs.iter().map(|it| ProgramJson { program: &it.0, share: it.1 }).collect()
 }
 
 /// A function that an excerpt lacks.
@@ -377,6 +421,10 @@ pub fn profile_json(of: &ProfileDifference) -> String {
         matched: matched.collect(),
         functions: functions.collect(),
         untold: of.untold.iter().map(UntoldJson::of).collect(),
+        base_programs: programs_json(&of.programs.base),
+        test_programs: programs_json(&of.programs.test),
+        base_idle_share: of.idle_share.base,
+        test_idle_share: of.idle_share.test,
     };
     crate::json::json_text(&document)
 }
