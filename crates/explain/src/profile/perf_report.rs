@@ -13,6 +13,9 @@
 //! and the rest is put together. What `perf diff` prints looks alike, and has differences where a
 //! report has shares: it is refused, as are two events, whose samples cannot be added up.
 //!
+//! What is copied from the screen of `perf report` has more: a sign before rows that can be opened,
+//! and a bar for scrolling behind them.
+//!
 //! What `perf top` prints looks alike, and is of the last seconds before a screen was drawn, where
 //! older samples fade: it has shares, and no number of samples. Two screens are not added up.
 //!
@@ -120,6 +123,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let (mut head, mut columns, mut threads) = (Head::default(), None, Threads::default());
     for (number, line) in filled(text) {
+        let line = off_screen(line);
         if is_of_diff(line) {
             let what = "`perf diff` has printed this: differences of two profiles, and no profile; \
                         give the two files of perf.data, or what `perf report --stdio` prints of \
@@ -165,6 +169,27 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
         is_excerpt,
     };
     Ok(Some(Report { rows, form }))
+}
+
+/// What stands behind a row on the screen of perf: the bar for scrolling, and its handle.
+const BAR: [char; 10] = ['◆', '▒', '█', '░', '▓', '■', '│', '↑', '↓', '▮'];
+
+/// A line of the screen as the same line of a file: without the sign of a row that can be opened,
+/// `+   26.38%  mysqld …`, and without the bar behind it.
+fn off_screen(line: &str) -> &str {
+    let bare = line.trim_end().trim_end_matches(BAR);
+    let line = if bare.ends_with(char::is_whitespace) { bare.trim_end() } else { line };
+    let opened = line.trim_start().strip_prefix(['+', '-']);
+    let is_row = |rest: &&str| {
+        rest.starts_with([' ', '\t'])
+            && rest.split_whitespace().next().is_some_and(|word| percent(word).is_some())
+    };
+    opened.filter(is_row).unwrap_or(line)
+}
+
+/// `26.38%`
+fn percent(word: &str) -> Option<f64> {
+    word.strip_suffix('%')?.parse::<f64>().ok()
 }
 
 /// The header of `perf diff`, or a line with a share and a difference: `19.76%  +3.20%  mysqld …`.
@@ -245,12 +270,11 @@ fn columns(line: &str) -> impl Iterator<Item = &str> {
 
 /// A line of a function, with its own share, and the file that it is of.
 fn function(line: &str, head: Option<Columns>) -> Option<(Row<'_>, &str)> {
-    let percent = |word: &str| word.strip_suffix('%')?.parse::<f64>().ok();
     // Stacks are passed here too, and are longer.
     percent(line.split_whitespace().next()?)?;
     let marks = [(" [.] ", false), (" [k] ", true), (" [g] ", true), (" [u] ", false)];
     let (before, symbol, is_kernel) = marks.iter().find_map(|(mark, is_kernel)| {
-        line.split_once(mark).map(|(before, symbol)| (before, symbol.trim(), *is_kernel))
+        line.split_once(mark).map(|(before, behind)| (before, first_column(behind), *is_kernel))
     })?;
     let shares = before.split_whitespace().map_while(percent).count();
     // Of two, the second is its own; behind three stand those of kernel and user.
@@ -275,6 +299,11 @@ fn function(line: &str, head: Option<Columns>) -> Option<(Row<'_>, &str)> {
     (share > 0.0).then_some((row, file))
 }
 
+/// The symbol, without the columns behind it: a line of the source.
+fn first_column(text: &str) -> &str {
+    columns(text).next().unwrap_or_default()
+}
+
 /// `postgres` of `1234:postgres`.
 fn without_number(command: &str) -> &str {
     let is_number = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
@@ -285,6 +314,34 @@ fn without_number(command: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn told(text: &str) -> Vec<(String, f64)> {
+        let rows = read(text).unwrap().unwrap().rows.into_iter();
+        rows.map(|row| (row.name.into_owned(), row.weight.round())).collect()
+    }
+
+    /// Rows that can be opened have a sign, and all of them the bar for scrolling behind them.
+    #[test]
+    fn rows_of_the_screen_are_those_of_a_file() {
+        let file = "  Children      Self  Command  Shared Object      Symbol\n   86.38%     0.00%  m  \
+                    lib.so    [.] start_thread\n   57.85%    50.00%  m  m  [.] row_search\n    \
+                    34.52%    34.52%  m  m  [.] rec_get(int, char)\n";
+        let screen = "  Children      Self  Command  Shared Object      Symbol\n+   86.38%     0.00%  \
+                      m  lib.so    [.] start_thread     ◆\n+   57.85%    50.00%  m  m  [.] row_search     \
+                      ▒\n-   34.52%    34.52%  m  m  [.] rec_get(int, char) █\n     34.52% start_thread   \
+                      ▒\n        row_search                  ▒\n";
+        let expected =
+            [("row_search", 5_000.0), ("rec_get(int, char)", 3_452.0), (LEFT_OUT, 1_548.0)];
+        let expected: Vec<(String, f64)> =
+            expected.iter().map(|(name, weight)| ((*name).to_owned(), *weight)).collect();
+        assert_eq!(told(file), expected);
+        assert_eq!(told(screen), expected);
+        let lines = "+   60.00%    60.00%  [.] sphere_trace         geometry.h:161\n+   40.00%    \
+                     40.00%  [.] vec4_dot (inlined)      geometry.h:1\n";
+        let names: Vec<String> = told(lines).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["sphere_trace", "vec4_dot (inlined)"]);
+        assert_eq!(off_screen("100.00%  m  m  [.] operator|│"), "100.00%  m  m  [.] operator|│");
+    }
 
     const REPORT: &str = "\
 # Samples: 3K of event 'cpu-clock'
