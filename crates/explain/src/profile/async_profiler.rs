@@ -11,6 +11,14 @@
 //!     [ 1] java.util.Hashtable.get
 //! ```
 //!
+//! With `-o flat` it prints functions with what they have themselves:
+//!
+//! ```text
+//!             ns  percent  samples  top
+//!     ----------  -------  -------  ---
+//!     1375787484   17.54%      130  java.util.HashMap.putVal
+//! ```
+//!
 //! The unit tells bytes from time; what kind of time it is, the line above alone. It prints so many
 //! of the stacks, 200 if nothing else was asked for: the shares tell what is left out.
 
@@ -21,6 +29,9 @@ use super::form::{ALLOCATIONS, Form, Measure, MeasureUnit, PROCESSOR, ProfileErr
 use super::programs::Sighting;
 use super::stack::Stack;
 
+/// Why a table is refused with stacks below it.
+const TWICE: &str = "a table of functions, and stacks below it, are of one profile twice; leave \
+                     one of them in the file";
 /// The shares from which on a text is taken for whole: they are rounded.
 const WHOLE: f64 = 0.97;
 
@@ -47,6 +58,22 @@ fn weight(line: &str) -> Option<Weight<'_>> {
     (value >= 0.0 && samples > 0.0).then_some(Weight { value, unit, share, samples })
 }
 
+/// `          ns  percent  samples  top`: the unit.
+fn head_of_flat(line: &str) -> Option<&str> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if let [unit, "percent", "samples", "top"] = words[..] { Some(unit) } else { None }
+}
+
+/// `  1375787484   17.54%      130  java.util.HashMap.putVal`: what it weighs, and the function.
+fn flat<'t>(line: &'t str, unit: &'t str) -> Option<(Weight<'t>, &'t str)> {
+    let (value, rest) = line.trim().split_once(' ')?;
+    let (share, rest) = rest.trim_start().split_once("% ")?;
+    let (samples, name) = rest.trim_start().split_once(' ')?;
+    let share = share.parse::<f64>().ok()? / 100.0;
+    let (value, samples) = (value.parse::<f64>().ok()?, samples.parse::<f64>().ok()?);
+    (value >= 0.0).then(|| (Weight { value, unit, share, samples }, name.trim()))
+}
+
 /// `  [ 1] java.util.Hashtable.get`: the name.
 fn frame(line: &str) -> Option<&str> {
     let (number, name) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
@@ -66,6 +93,7 @@ pub(super) fn each_stack(
     let mut stack = Stack::default();
     let (mut kind, mut first, mut above) = (None, None::<&str>, None::<Weight<'_>>);
     let (mut total, mut share, mut samples, mut stacks) = (0.0, 0.0, 0.0, 0_u64);
+    let (mut table, mut functions) = (None, 0_u64);
     for (number, line) in filled(text).chain([(0, "")]) {
         kind = kind.or_else(|| started(line));
         if let Some(name) = frame(line).filter(|_| above.is_some()) {
@@ -75,6 +103,14 @@ pub(super) fn each_stack(
         if let Some(of) = above.take_if(|_| !stack.is_empty()) {
             stacks += 1;
             stack.give("", of.value, take);
+            (total, share, samples) = (total + of.value, share + of.share, samples + of.samples);
+        }
+        table = head_of_flat(line).or(table);
+        // Behind stacks the table says the same once more.
+        if let Some((of, name)) = table.filter(|_| stacks == 0).and_then(|unit| flat(line, unit)) {
+            first = first.or(Some(of.unit));
+            functions += 1;
+            take(&Sighting::new(&[name], of.value));
             (total, share, samples) = (total + of.value, share + of.share, samples + of.samples);
         }
         let Some(next) = weight(line) else { continue };
@@ -91,6 +127,9 @@ pub(super) fn each_stack(
         }
         above = Some(next);
     }
+    if functions > 0 && stacks > 0 {
+        return Err(ProfileError::new(0, TWICE));
+    }
     let event = match (kind, first) {
         (Some("cpu" | "itimer" | "ctimer"), _) => PROCESSOR,
         (Some("wall"), _) => "wall-clock time of threads",
@@ -106,8 +145,12 @@ pub(super) fn each_stack(
         take(&Sighting::new(&[LEFT_OUT], total * (1.0 / share - 1.0)));
     }
     let told = 100.0 * f64::min(share, 1.0);
+    let count = match functions {
+        0 => format!("{stacks} stacks"),
+        _ => format!("{functions} functions"),
+    };
     Ok(Form {
-        taken_for: format!("async-profiler's text of {event}, {stacks} stacks, {told:.1} % of it"),
+        taken_for: format!("async-profiler's text of {event}, {count}, {told:.1} % of it"),
         measure: Measure::of(MeasureUnit::Event, Some(event)),
         weighing: Weighing::Unit(if unit > 0.0 { unit } else { 1.0 }),
         is_excerpt,

@@ -123,6 +123,10 @@ fn function(frame: &str) -> Option<Cow<'_, str>> {
         None => (text, None),
     };
     let (name, rest) = text.split_at(end_of_name(text));
+    // Sanitizers have a file behind a name without arguments; gdb has none there.
+    if rest.is_empty() && name.contains(" /") {
+        return None;
+    }
     let name = versionless(name.trim());
     if name != "??" && name != "n/a" {
         return (!name.is_empty()).then_some(Cow::Borrowed(name));

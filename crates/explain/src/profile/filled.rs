@@ -6,6 +6,11 @@ pub(super) fn filled(text: &str) -> Filled<'_> {
     Filled { rest: text, number: 0 }
 }
 
+/// Whether a word is a number without a sign: digits, and nothing else.
+pub(super) fn is_digits(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// See [`filled`].
 #[derive(Clone)]
 pub(super) struct Filled<'t> {

@@ -70,6 +70,74 @@ const DOCUMENTS: [(&str, &str, &str); 8] = [
 const SPEEDSCOPE: &str = "the same as speedscope's JSON, or as collapsed stacks";
 const PERF: &str = "what `perf script` prints of the same load, or collapsed stacks";
 
+/// What stands in a line of the beginning, all of it, whose it is, and what to give instead.
+const LINES: [(&[&str], &str, &str); 45] = [
+    (&["Source code & Disassembly of"], "what `perf annotate` prints", REPORT),
+    (&["Percent", "|", "Disassembly"], "what `perf annotate` prints", REPORT),
+    (&["Shared Data Cache Line Table"], "what `perf c2c` prints", REPORT),
+    (&["Trace Event Information"], "what `perf c2c` prints", REPORT),
+    (&["contended", "total wait", "avg wait"], "what `perf lock` prints", REPORT),
+    (&["Name", "acquired", "contended"], "what `perf lock` prints", REPORT),
+    (&["Performance counter stats for"], "what `perf stat` prints", REPORT),
+    (&["Task", "Runtime ms", "Switches"], "what `perf sched` prints", REPORT),
+    (&["wait time", "sch delay", "run time"], "what `perf sched` prints", REPORT),
+    (&["Summary of events:"], "what `perf trace` prints", REPORT),
+    (&[" ms): ", "(", "/"], "what `perf trace` prints", REPORT),
+    (&[": count", "distribution"], "a histogram, as tools of bcc print it", BCC),
+    (
+        &["Tracing ", " functions for \""],
+        "counts or times of calls, as tools of bcc print them",
+        BCC,
+    ),
+    (&["Tracing ", "slower than"], "a list of slow operations, as tools of bcc print it", BCC),
+    (&["outstanding allocations"], "what `memleak` of bcc prints", BCC),
+    (&["TIME", "COMM", "LAT(ms)"], "a list of operations, as tools of bcc print it", BCC),
+    (&["[", ")", "|@"], "a histogram of bpftrace", BCC),
+    (&["ERROR: ", "Sanitizer"], "a report of a sanitizer", SCRIPT),
+    (&["==", "Memcheck, a memory"], "a report of valgrind", SCRIPT),
+    (&["function calls", " seconds"], "a table of cProfile", PY_SPY),
+    (&["ncalls", "tottime", "cumtime"], "a table of cProfile", PY_SPY),
+    (&["nsamples", "sample%"], "a table of a profiler of Python", PY_SPY),
+    (&["Timer unit:", " s"], "what line_profiler prints", PY_SPY),
+    (&["%Own", "OwnTime"], "a screen of `py-spy top`", PY_SPY),
+    (&["Collecting samples from '"], "a screen of `py-spy top`", PY_SPY),
+    (&["Traceback (most recent call last)"], "an error of Python", PY_SPY),
+    (&["Exception in thread", "Exception"], "an error of Java", JAVA),
+    (&["creator: ", "callgrind"], "a file of callgrind", SCRIPT),
+    (&["events: ", "Ir"], "a file of callgrind or cachegrind", SCRIPT),
+    (&["desc: I1 cache:"], "a file of callgrind or cachegrind", SCRIPT),
+    (&["Profile data file '", "callgrind"], "what callgrind_annotate prints", SCRIPT),
+    (&["desc: --"], "a file of massif", SCRIPT),
+    (&["Massif arguments:"], "what ms_print makes of massif", SCRIPT),
+    (&["CALLS TO ALLOCATION FUNCTIONS"], "what heaptrack prints", SCRIPT),
+    (&["Function", "CPU Time"], "a table of VTune", SCRIPT),
+    (&["Function Stack", ","], "a table of VTune", SCRIPT),
+    (&["CPU: ", ", speed "], "what opreport prints", SCRIPT),
+    (&["Measure Mode:"], "a table of ruby-prof", "what `rbspy report --format collapsed` prints"),
+    (&["Running Time", "Self", "Symbol Name"], "a copy of Instruments", INSTRUMENTS),
+    (&["ROUTINE ======"], "what `pprof -list` prints", TOP),
+    (&["calls%", "context"], "what `pprof -peek` prints", TOP),
+    (&[ENTRY], "what `pprof -traces` prints", TOP),
+    (&[NEIGHBOURS], "what `pprof -peek` or `-tree` prints", TOP),
+    (&["usecs/call", "syscall"], "what `strace -c` prints", SCRIPT),
+    (&["Time and Allocation Profiling Report"], "a profile of Haskell", SPEEDSCOPE),
+];
+/// What stands between entries of pprof; those of tables of SQL are shorter.
+const ENTRY: &str = "-----------+-------------------------------------------------------";
+const NEIGHBOURS: &str = "----------------------------------------------------------+-------------";
+const REPORT: &str = "what `perf script` or `perf report --stdio` prints";
+const SCRIPT: &str = "what `perf script` prints of the same load";
+const BCC: &str = "what bcc's `profile` or `offcputime` prints";
+const PY_SPY: &str = "what `py-spy record --format raw` writes";
+const TOP: &str = "what `pprof -top` prints";
+const INSTRUMENTS: &str = "what stackcollapse-instruments.pl makes of a deep copy";
+
+/// Whose output a line is part of that stands in no profile that is read.
+fn told_by_line(line: &str) -> Option<(&'static str, &'static str)> {
+    let found = LINES.iter().find(|(parts, ..)| parts.iter().all(|part| line.contains(part)));
+    found.map(|(_, whose, instead)| (*whose, *instead))
+}
+
 /// Why a text is refused that another tool has written, by its name.
 pub(super) fn refusal(text: &str) -> Option<ProfileError> {
     let refused = |line: usize, whose: &str, instead: &str| {
@@ -94,6 +162,9 @@ pub(super) fn refusal(text: &str) -> Option<ProfileError> {
         }
         if let Some((_, whose, instead)) = TOOLS.iter().find(|(begin, ..)| line.starts_with(begin))
         {
+            return Some(refused(number, whose, instead));
+        }
+        if let Some((whose, instead)) = told_by_line(line) {
             return Some(refused(number, whose, instead));
         }
         if of_dtrace(line) {
@@ -157,6 +228,31 @@ mod tests {
                 error.what.contains(whose) && error.what.contains("; give "),
                 "{error}\n{text}"
             );
+        }
+        for (line, whose) in [
+            (
+                " Percent |\tSource code & Disassembly of mysqld for cycles (1234 samples)",
+                "annotate",
+            ),
+            ("=====\n   Shared Data Cache Line Table   \n=====", "perf c2c"),
+            (
+                " contended   total wait     max wait     avg wait         type   caller",
+                "perf lock",
+            ),
+            (" Performance counter stats for process id '7':", "perf stat"),
+            ("     usecs               : count     distribution\n  1024 -> 2047  : 1 |*  |", "bcc"),
+            ("   2326448 function calls (2299873 primitive calls) in 2.345 seconds", "cProfile"),
+            (
+                "==1==ERROR: AddressSanitizer: heap-use\n    #0 0x4f5a2d in main /x/a.cc:5:10",
+                "sanit",
+            ),
+            ("  %Own   %Total  OwnTime  TotalTime  Function (filename)", "py-spy top"),
+            ("version: 1\ncreator: callgrind-3.15.0\npid: 7\n", "callgrind"),
+            ("Function Stack,CPU Time:Self,Module\nTotal,0.0,[Unknown]\n", "VTune"),
+            ("Tracing 1 functions for \"c:malloc\"... Hit Ctrl-C to end.", "tools of bcc"),
+        ] {
+            let error = read(line).unwrap_err();
+            assert!(error.what.contains(whose) && error.what.contains("; give "), "{error}");
         }
         for read_as_stacks in
             ["[unknown];main 5\n", "{closure};f 5\n", "a`b;c+0x1 5\n", "@a[\n f+1\n]: 3\n"]

@@ -7,11 +7,12 @@
 //!      sleep 7  5.25:   691 cycles:u:  7fa9550eeaa3 main+0xf3 (/usr/bin/x)    without stacks
 //! ```
 //!
-//! A sample stands for as many events as its period says.
+//! A sample stands for as many events as its period says. Text of other tools has lines that look
+//! like some of these: nearly all lines must be headers and frames, or nothing is read.
 
 use std::borrow::Cow;
 
-use super::filled::filled;
+use super::filled::{filled, is_digits};
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
 use super::programs::{Sighting, Threads};
 use super::stack::{Stack, cut};
@@ -21,8 +22,65 @@ pub(super) fn is_of_script(line: &str) -> bool {
     is_frame(line) || header(line).is_some()
 }
 
+/// `  7f3a main+0x1a (/usr/bin/x)`: an address, and what may be the name of a function.
 fn is_frame(line: &str) -> bool {
-    line.starts_with([' ', '\t']) && is_address(line)
+    let Some((address, name)) = line.trim().split_once(' ') else { return false };
+    let name = name.trim_start();
+    let is_short = address.bytes().all(|byte| byte.is_ascii_hexdigit()) && name.ends_with(')');
+    line.starts_with([' ', '\t'])
+        && (is_address(line) || is_short)
+        && name.starts_with(|c: char| c.is_alphabetic() || "_[<(~*\".$?@".contains(c))
+}
+
+/// What else `perf script` prints below a header: the branches before a sample, and lines of the
+/// source of a frame.
+fn is_beside_frames(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let (first, others) = (words.next().unwrap_or_default(), words.next().is_some());
+    let is_branch = first.starts_with("0x") && first.matches('/').count() > 1;
+    let is_source = first.rsplit_once(':').is_some_and(|(_, number)| is_digits(number));
+    line.starts_with([' ', '\t']) && (is_branch || (is_source && !others))
+}
+
+/// The share of lines that must be understood.
+const UNDERSTOOD_LEAST: f64 = 0.9;
+
+/// How many lines were understood.
+#[derive(Default)]
+struct LineCount {
+    lines: u64,
+    others: u64,
+    first_other: usize,
+}
+
+impl LineCount {
+    fn note(&mut self, number: usize, line: &str) {
+        if line.trim().is_empty() || line.starts_with('#') {
+            return;
+        }
+        self.lines += 1;
+        let is_header = header(line).is_some() || short_header(line).is_some();
+        if !is_header && !is_frame(line) && !is_beside_frames(line) {
+            self.others += 1;
+            if self.others == 1 {
+                self.first_other = number;
+            }
+        }
+    }
+
+    /// The first line that was not, where they are too many.
+    fn refusal(&self) -> Option<ProfileError> {
+        let share = 1.0 - self.others as f64 / self.lines.max(1) as f64;
+        (share < UNDERSTOOD_LEAST).then(|| {
+            let what = format!(
+                "{:.0} % of the lines are headers and frames as `perf script` prints them, and this \
+                 one is not: `mysqld 7 [001] 5.25: 250000 cycles:`, and below `  7f3a main+0x1a \
+                 (/usr/sbin/mysqld)`; give all that it has printed, and nothing else",
+                100.0 * share
+            );
+            ProfileError::new(self.first_other, what)
+        })
+    }
 }
 
 /// Whether a text begins with an address.
@@ -45,10 +103,18 @@ pub(super) fn each_stack(
         samples += u64::from(!stack.is_empty());
         stack.give(program, weight, take);
     };
+    let mut understood = LineCount::default();
     for (number, line) in filled(text).chain([(0, "")]) {
+        understood.note(number, line);
         let Some(Sampled { thread, period, event, place }) = header(line) else {
             match line.starts_with([' ', '\t']) {
-                false => give(&mut stack, program, weight),
+                false => {
+                    give(&mut stack, program, weight);
+                    // Blank lines stand within samples, too.
+                    let thread =
+                        short_header(line).unwrap_or(if line.is_empty() { program } else { "" });
+                    program = programs.get(thread).copied().unwrap_or(thread);
+                }
                 true => push(&mut stack, number, line)?,
             }
             continue;
@@ -67,6 +133,9 @@ pub(super) fn each_stack(
             give(&mut stack, program, weight);
         }
     }
+    if let Some(error) = understood.refusal() {
+        return Err(error);
+    }
     let unit = match first {
         Some(_) if has_periods => MeasureUnit::Event,
         Some(_) => MeasureUnit::Sample,
@@ -83,6 +152,9 @@ pub(super) fn each_stack(
 }
 
 fn push<'t>(stack: &mut Stack<'t>, number: usize, line: &'t str) -> Result<(), ProfileError> {
+    if is_beside_frames(line) {
+        return Ok(());
+    }
     frame(line).map_or(Ok(()), |frame| stack.push(number, frame))
 }
 
@@ -95,7 +167,12 @@ fn threads(text: &str) -> Threads<'_> {
                 thread = sampled.thread;
                 sampled.place
             }
-            None => line,
+            None => {
+                if !line.is_empty() && !line.starts_with([' ', '\t']) {
+                    thread = short_header(line).unwrap_or_default();
+                }
+                line
+            }
         };
         if let Some(file) = file(place).filter(|_| !thread.is_empty()) {
             threads.note(thread, file);
@@ -123,7 +200,6 @@ struct Sampled<'a> {
 
 /// `mysqld 7 [001] 5.25: 250000 cycles:u:`; the event is told without what it is restricted to.
 fn header(line: &str) -> Option<Sampled<'_>> {
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let is_time = |word: &str| {
         let parts = word.strip_suffix(':').and_then(|time| time.split_once('.'));
         parts.is_some_and(|(seconds, rest)| is_digits(seconds) && is_digits(rest))
@@ -144,17 +220,24 @@ fn header(line: &str) -> Option<Sampled<'_>> {
     Some(Sampled { thread, period, event: plain_event(event), place })
 }
 
+/// `[003]`, `29906`, `29906/29910`
+fn is_numbers(word: &str) -> bool {
+    word.trim_matches(['[', ']']).split('/').all(is_digits)
+}
+
+/// `mysqld 29906`, as `-F comm,pid,ip,sym` prints it: the name of the thread.
+fn short_header(line: &str) -> Option<&str> {
+    let name = thread(line);
+    (!line.starts_with([' ', '\t']) && name.len() < line.trim().len()).then_some(name)
+}
+
 /// `IO thread 29906/29910 [003] `: the name, without the numbers of its process and processor.
 fn thread(before: &str) -> &str {
     let mut name = before.trim();
-    let is_number = |word: &str| {
-        let word = word.trim_matches(['[', ']']);
-        !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit() || b == b'/')
-    };
     // A thread may be called by a number.
     for _ in 0..2 {
         match name.rsplit_once(char::is_whitespace) {
-            Some((rest, word)) if is_number(word) => name = rest.trim_end(),
+            Some((rest, word)) if is_numbers(word) => name = rest.trim_end(),
             _ => break,
         }
     }
@@ -171,9 +254,13 @@ fn next_word(text: &str) -> Option<(&str, &str)> {
 /// name.
 pub(super) fn frame(line: &str) -> Option<Cow<'_, str>> {
     let (_address, rest) = line.trim().split_once(' ')?;
-    let (symbol, file) = match rest.rsplit_once(" (") {
-        Some((symbol, file)) => (symbol.trim(), file.trim_end_matches(')')),
-        None => (rest.trim(), ""),
+    // A name may have parentheses with blanks before them, as `std::function<void ()>` has.
+    let parts = rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
+    let (symbol, file) = match parts {
+        Some((symbol, file)) if !file.trim_end_matches(')').contains([')', '>']) => {
+            (symbol.trim(), file.trim_end_matches(')'))
+        }
+        _ => (rest.trim(), ""),
     };
     let name = match symbol.rsplit_once("+0x") {
         Some((name, offset)) if offset.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,

@@ -105,12 +105,13 @@ pub(super) fn each_stack(
     take: &mut dyn FnMut(&[&str], f64),
 ) -> Result<(Form, Programs), ProfileError> {
     let mut programs = Programs::default();
-    let mut counted = |seen: &Sighting<'_>| {
-        if programs.take(seen, process) {
-            take(seen.stack, seen.weight);
-        }
-    };
-    let form = each_seen(text, process, &mut |seen| with_cut_names(seen, &mut counted))?;
+    let form = each_seen(text, process, &mut |seen| {
+        with_cut_names(seen, &mut |seen| {
+            if programs.take(seen, process) {
+                take(seen.stack, seen.weight);
+            }
+        });
+    })?;
     Ok((form, programs))
 }
 
@@ -465,7 +466,7 @@ mod tests {
         assert_eq!(told("@[vfs_read]: 5\n@[vfs_write]: 7\n").0[0], ("vfs_read".to_owned(), 5.0));
         for (text, why) in [
             ("@a[\n    f+1\n]: 3\n@b[\n    f+1\n]: 3\n", "two maps, @a and @b"),
-            ("@[\n    f+1\n    mysqld]:\n[2K, 4K)  134 |@@|\n", "histograms are none"),
+            ("@[\n    f+1\n    mysqld]:\n[2K, 4K)  134 |@@|\n", "a histogram of bpftrace"),
             ("@[\n    f+1\n]: 3\n[...]\n", "left out"),
             ("@[\n    f+1\n", "has no end"),
             ("@freq[154]: 1100000\n", "there is no stack"),
@@ -660,6 +661,43 @@ mod tests {
         let events = "# Samples: 1K of event 'cycles'\n 100.00%  a  b  [.] f\n\
                       # Samples: 9K of event 'instructions'\n 100.00%  a  b  [.] f\n";
         assert!(read(events).unwrap_err().what.contains("two events"));
+    }
+
+    /// Lines of other tools look like some of `perf script`: nearly all must be understood.
+    #[test]
+    fn what_is_understood_in_part_is_no_profile() {
+        for (text, line) in [
+            ("Title\n     nsecs  : count\n      1024 -> 2047       : 27  |*  |\n", 1),
+            (
+                "   2326448 calls in 2.3 s\n   Ordered by: internal time\n   200000  0.845  db.py\n",
+                2,
+            ),
+            ("m 7 [001] 5.25: 250000 cycles:\n\t 7f3a main (/x)\n\nsome\nother\ntext\n", 4),
+        ] {
+            assert_eq!(read(text).unwrap_err().line, line, "{text}");
+        }
+        assert!(read("    #0 0x4f5a2d in main /x/a.cc:5:10\n").is_err(), "of a sanitizer");
+        let beside = "m 7 [001] 5.25: 250000 cycles:\n\t 7f3a main (/x)\n  a.cc:12\n\t  0 \
+                      [unknown] ([unknown])\n 0x5d0/0x5e0/P/-/-/0  0x5d0/0x5e0/P/-/-/0\n\n";
+        assert_eq!(read(beside).unwrap().own["main"], 250_000.0);
+        let short = "IO thread 7\n\t 7f3a main (/x)\n\nIO thread 7/9 [001]\n\t 7f3a main (/x)\n";
+        let short = read(short).unwrap();
+        assert_eq!((short.total, &*short.programs[0].0), (2.0, "x"));
+    }
+
+    #[test]
+    fn functions_of_async_profiler_are_read_without_stacks() {
+        let flat = "--- Execution profile ---\nTotal samples       : 741\n\n          ns  percent  \
+                    samples  top\n  ----------  -------  -------  ---\n  1375787484   60.00%      130  \
+                    oopDesc* copy<false>(oopDesc*)\n   891787484   40.00%       84  java.util.HashMap.put\n";
+        let profile = read(flat).unwrap();
+        assert_eq!(profile.own["oopDesc* copy<false>(oopDesc*)"], 1_375_787_484.0);
+        assert_eq!((profile.total, profile.is_excerpt), (2_267_574_968.0, false));
+        assert_eq!(profile.taken_for, "async-profiler's text of time, 2 functions, 100.0 % of it");
+        let stacks = "--- 50 ns (100.00%), 5 samples\n  [ 0] f\n\n";
+        let both = format!("{stacks}{}", flat.split_once("741\n").unwrap().1);
+        assert_eq!(read(&both).unwrap().total, 50.0, "the table says the same once more");
+        assert!(read(&format!("{flat}{stacks}")).unwrap_err().what.contains("twice"));
     }
 
     #[test]
