@@ -13,13 +13,10 @@
 //!
 //! The heading says what is counted; where it is missing, the functions may (see `read`).
 
-use std::borrow::Cow;
-
 use super::filled::filled;
 use super::form::{Form, Measure, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, Weighing};
-use super::perf_script;
 use super::programs::Sighting;
-use super::stack::Stack;
+use super::stack::{Stack, is_left_out};
 
 /// Lines above the first stack: prompts and what the tool says.
 const HEAD_LINES: usize = 200;
@@ -71,7 +68,15 @@ fn heading(line: &str) -> Option<&'static Heading> {
 
 /// `-                mysqld (77)`: the name.
 fn named_process(line: &str) -> Option<&str> {
-    let (name, _number) = line.trim().strip_prefix("- ")?.strip_suffix(')')?.rsplit_once('(')?;
+    let line = line.trim();
+    // `offwaketime` and `wakeuptime`: who waited, and who ended it.
+    if let Some(name) = line.strip_prefix("target:") {
+        let name = name.trim();
+        let number =
+            name.rsplit_once(' ').filter(|(_, end)| end.bytes().all(|b| b.is_ascii_digit()));
+        return Some(number.map_or(name, |(name, _)| name.trim()));
+    }
+    let (name, _number) = line.strip_prefix("- ")?.strip_suffix(')')?.rsplit_once('(')?;
     Some(name.trim())
 }
 
@@ -97,13 +102,17 @@ pub(super) fn each_stack(
             }
             continue;
         }
-        if ["[...]", "...", "[…]"].contains(&line.trim()) {
+        if is_left_out(line) {
             let what = "stacks were left out here, so that nothing can be said of the whole; give \
                         all that the tool has printed";
             return Err(ProfileError::new(number, what));
         }
         // What is no stack stands at the margin: prompts, `^C`.
-        if !line.starts_with([' ', '\t']) || line.trim() == "--" {
+        let line_in = line.trim_start();
+        if line_in.len() == line.len()
+            || line_in.trim_end() == "--"
+            || line_in.starts_with("waker:")
+        {
             continue;
         }
         if let Some(name) = named_process(line) {
@@ -115,7 +124,7 @@ pub(super) fn each_stack(
                 stacks += u64::from(!stack.is_empty());
                 stack.give(std::mem::take(&mut process), count as f64, take);
             }
-            Err(_) => stack.push(number, frame(line))?,
+            Err(_) => stack.push(number, frame(line).into())?,
         }
     }
     let (whose, measure) = match found {
@@ -136,13 +145,12 @@ pub(super) fn each_stack(
 }
 
 /// `ffffffff810a9581 finish_task_switch`, `finish_task_switch`, `b'finish_task_switch'`.
-fn frame(line: &str) -> Cow<'_, str> {
+fn frame(line: &str) -> &str {
     let line = line.trim();
     let is_address = |word: &str| word.len() >= 8 && word.bytes().all(|b| b.is_ascii_hexdigit());
     let named = line.split_once(' ').filter(|(word, _)| is_address(word));
-    if let Some(name) = named.and_then(|_| perf_script::frame(line)) {
-        return name;
-    }
-    let bytes = line.strip_prefix("b'").and_then(|rest| rest.strip_suffix('\''));
-    bytes.unwrap_or(line).into()
+    let name = named.map_or(line, |(_, name)| name.trim());
+    // What Python prints of bytes.
+    let bytes = name.strip_prefix("b'").and_then(|rest| rest.strip_suffix('\''));
+    bytes.unwrap_or(name)
 }

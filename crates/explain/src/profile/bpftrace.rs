@@ -15,11 +15,11 @@
 
 use std::borrow::Cow;
 
-use super::filled::filled;
+use super::filled::{filled, is_digits};
 use super::form::{Form, Measure, MeasureUnit, OFF_CPU, ProfileError, Weighing};
 use super::perf_script;
 use super::programs::Sighting;
-use super::stack::Stack;
+use super::stack::{Stack, is_left_out};
 
 /// Whether a line begins a map: `@name[`.
 pub(super) fn is_of_bpftrace(line: &str) -> bool {
@@ -42,7 +42,7 @@ pub(super) fn each_stack(
     let mut program = "";
     for (number, line) in filled(text) {
         let wrong = |what: &str| ProfileError::new(number, what);
-        if ["[...]", "...", "[…]"].contains(&line.trim()) {
+        if is_left_out(line) {
             return Err(wrong(
                 "stacks were left out here, so that nothing can be said of the whole; give all that \
                  bpftrace has printed",
@@ -106,8 +106,7 @@ pub(super) fn each_stack(
 
 /// `, mysqld, 77`: the name of a process in a key.
 fn word_of_key(key: &str) -> Option<&str> {
-    let is_name = |word: &&str| !word.is_empty() && !word.bytes().all(|b| b.is_ascii_digit());
-    key.split(',').map(str::trim).find(is_name)
+    key.split(',').map(str::trim).find(|word| !word.is_empty() && !is_digits(word))
 }
 
 /// `Tracing nanosecond time in off-CPU stacks.`, `offcpu`, `off_cpu_ns`

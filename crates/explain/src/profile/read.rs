@@ -700,6 +700,27 @@ mod tests {
         assert!(read(&format!("{flat}{stacks}")).unwrap_err().what.contains("twice"));
     }
 
+    /// A frame of bcc is a whole line: blanks are part of a name.
+    #[test]
+    fn names_of_bcc_have_blanks_and_lines_beside_them_are_none() {
+        let text = "Sampling at 49 Hertz of all threads by user + kernel stack.\n    00007f3a0000 \
+                    LinuxAIOHandler::poll(fil_node_t**, void**, IORequest*)\n    \
+                    Timer::arm(std::function<void ()>)\n    -                mysqld (7)\n        5\n";
+        let (own, ..) = told(text);
+        assert_eq!(own[0].0, "LinuxAIOHandler::poll(fil_node_t**, void**, IORequest*)");
+        let wakeup = "Tracing blocked time (us) by kernel stack... Hit Ctrl-C to end.\n    \
+                      target:  vmstat\n    ffffffff810df082 hrtimer_wakeup\n    waker:   swapper/1\n        \
+                      4000415\n";
+        let profile = read(wakeup).unwrap();
+        assert_eq!(profile.own.keys().map(|name| &**name).collect::<Vec<_>>(), ["hrtimer_wakeup"]);
+        assert_eq!(profile.programs, [("vmstat".to_owned(), 1.0)]);
+        let cut = wakeup.replace("    target:", "[...truncated...]\n    target:");
+        assert!(read(&cut).unwrap_err().what.contains("left out"));
+        let script = "m 7 [001] 5.25: 9 cycles:\n\t 7f3a f(std::function<void ()>)+0x1a (/x)\n\n\
+                      m 7 [001] 5.26: 9 cycles:\n\t 7f3a f(std::function<void ()>)\n\n";
+        assert_eq!(told(script).0, owns(&[("f(std::function<void ()>)", 18.0)]));
+    }
+
     #[test]
     fn what_is_no_stack_is_named_by_its_line() {
         for (text, line) in [("a;b 1\na;b\n", 2), ("a;b x\n", 1), ("a -1\n", 1), ("", 0)] {

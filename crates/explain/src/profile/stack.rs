@@ -60,6 +60,13 @@ impl<'t> Stack<'t> {
     }
 }
 
+/// Whether somebody has left lines out here: `[...]`, `[...truncated...]`.
+pub(super) fn is_left_out(line: &str) -> bool {
+    let line = line.trim();
+    ["...", "…", "[…]", "<snip>", "[snip]"].contains(&line)
+        || (line.starts_with("[...") && line.ends_with(']'))
+}
+
 /// The first line that is longer than any that a tool prints.
 pub(super) fn endless_line(text: &str) -> Option<ProfileError> {
     let (number, line) = filled(text).find(|(_, line)| line.len() > LINE_MOST)?;
