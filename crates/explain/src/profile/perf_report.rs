@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 
 use dbdyno_model::LEFT_OUT;
 
-use super::filled::filled;
+use super::filled::{filled, is_digits};
 use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
 use super::programs::Threads;
 use super::stack::cut;
@@ -122,6 +122,7 @@ impl<'t> Head<'t> {
 pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let (mut head, mut columns, mut threads) = (Head::default(), None, Threads::default());
+    let mut tables = Tables::default();
     for (number, line) in filled(text) {
         let line = off_screen(line);
         if is_of_diff(line) {
@@ -133,13 +134,17 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
         head.line(number, line)?;
         columns = Columns::of(line).or(columns);
         let row = match function(line, columns) {
-            Some((row, file)) => {
+            Some(FunctionLine { row, file, whole }) => {
                 if !row.program.is_empty() {
                     threads.note(row.program, file);
                 }
+                tables.row(number, whole)?;
                 Some(row)
             }
-            None => function_of_top(line).filter(|_| head.screens > 0),
+            None => {
+                tables.other(number, line)?;
+                function_of_top(line).filter(|_| head.screens > 0)
+            }
         };
         rows.extend(row);
     }
@@ -147,6 +152,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
         return Ok(None);
     }
     let programs = threads.programs();
+    tables.whole(rows.iter().map(|row| row.weight).sum())?;
     let (whole, sample, unit) = head.whole();
     let told: f64 = rows.iter().map(|row| row.weight).sum();
     let count = rows.iter().map(|row| &row.name).collect::<BTreeSet<_>>().len();
@@ -180,16 +186,19 @@ fn off_screen(line: &str) -> &str {
     let bare = line.trim_end().trim_end_matches(BAR);
     let line = if bare.ends_with(char::is_whitespace) { bare.trim_end() } else { line };
     let opened = line.trim_start().strip_prefix(['+', '-']);
-    let is_row = |rest: &&str| {
-        rest.starts_with([' ', '\t'])
-            && rest.split_whitespace().next().is_some_and(|word| percent(word).is_some())
-    };
-    opened.filter(is_row).unwrap_or(line)
+    opened.filter(|rest| begins_with_share(rest)).unwrap_or(line)
 }
 
-/// `26.38%`
+/// Whether the first word behind a blank is a share.
+fn begins_with_share(text: &str) -> bool {
+    text.starts_with([' ', '\t'])
+        && text.split_whitespace().next().is_some_and(|word| percent(word).is_some())
+}
+
+/// `26.38%`, in some languages `26,38%`.
 fn percent(word: &str) -> Option<f64> {
-    word.strip_suffix('%')?.parse::<f64>().ok()
+    let number = word.strip_suffix('%')?;
+    number.parse::<f64>().ok().or_else(|| number.replace(',', ".").parse::<f64>().ok())
 }
 
 /// The header of `perf diff`, or a line with a share and a difference: `19.76%  +3.20%  mysqld …`.
@@ -240,50 +249,134 @@ fn count(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().map(|number| number * times).filter(|count| *count > 0.0)
 }
 
+/// Where the rows of a report are: two tables in one file cannot be added up.
+#[derive(Default)]
+struct Tables {
+    first: Option<usize>,
+    /// The share of the row before, and whether something else stands between.
+    last: f64,
+    is_parted: bool,
+}
+
+impl Tables {
+    /// Rows fall: behind another line, one that rises is of another table.
+    fn row(&mut self, number: usize, share: f64) -> Result<(), ProfileError> {
+        let first = *self.first.get_or_insert(number);
+        if self.is_parted && share > self.last && number > first {
+            return Err(Tables::second(first, number));
+        }
+        (self.last, self.is_parted) = (share, false);
+        Ok(())
+    }
+
+    /// A line that is no row of a function.
+    fn other(&mut self, number: usize, line: &str) -> Result<(), ProfileError> {
+        // Above the functions of a program or a file, `--hierarchy` prints its own share.
+        self.is_parted |= line.split_whitespace().next().is_none_or(|word| percent(word).is_none());
+        let line = line.trim_start().trim_start_matches("# ");
+        let is_head = line.starts_with("Overhead") || line.starts_with("Samples:");
+        match self.first {
+            Some(first) if is_head => Err(Tables::second(first, number)),
+            _ => Ok(()),
+        }
+    }
+
+    fn second(first: usize, number: usize) -> ProfileError {
+        let what = format!(
+            "a second table of a report begins here, and the first one in line {first}: two profiles \
+             cannot be added up; leave one in the file"
+        );
+        ProfileError::new(number, what)
+    }
+
+    /// Shares of one profile are no more than all of it.
+    fn whole(&self, told: f64) -> Result<(), ProfileError> {
+        if told <= ALL_MOST {
+            return Ok(());
+        }
+        let what = format!(
+            "shares of functions add up to {:.0} % from here on: these are several tables, or lines \
+             that stand twice; leave one table in the file, as `perf report --stdio` has printed it",
+            100.0 * told
+        );
+        Err(ProfileError::new(self.first.unwrap_or(0), what))
+    }
+}
+
+/// Shares of a whole are no more than this: they are rounded.
+const ALL_MOST: f64 = 1.05;
+
 /// Where the columns of a report are, as its head names them: those of shares are not counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Columns {
     command: Option<usize>,
+    /// Whether shares of kernel and user stand behind those of both.
+    is_split: bool,
 }
+
+/// How the names of columns begin that have shares.
+const SHARES: [&str; 6] = ["Overhead", "Children", "Self", "sys", "usr", "guest"];
 
 impl Columns {
     /// `# Children      Self  Command  Shared Object      Symbol`
     fn of(line: &str) -> Option<Columns> {
         let line = line.trim().trim_start_matches('#').trim_start();
-        if !line.starts_with("Overhead") && !line.starts_with("Children") {
-            return None;
-        }
-        let is_share = |name: &&str| {
-            !["Overhead", "Children", "Self"].contains(name) && !name.starts_with("Overhead ")
-        };
-        let command = columns(line)
-            .filter(is_share)
+        let behind = line.strip_prefix("Overhead").or(line.strip_prefix("Children"))?;
+        let separator = separator(behind.get(..1)?)?;
+        let command = columns(line, separator)
+            .filter(|name| !SHARES.contains(&name.split(' ').next().unwrap_or_default()))
             .position(|name| name == "Command" || name.ends_with(":Command"));
-        Some(Columns { command })
+        Some(Columns { command, is_split: line.contains(" sys") })
     }
 }
 
-/// What stands between two blanks or more.
-fn columns(line: &str) -> impl Iterator<Item = &str> {
-    line.split("  ").map(str::trim).filter(|column| !column.is_empty())
+/// What stands between columns: two blanks or more, or what `-t` has put there.
+fn separator(before_column: &str) -> Option<&str> {
+    let (at, last) = before_column.char_indices().next_back()?;
+    match last {
+        ' ' => Some("  "),
+        '\t' | ',' | ';' | '|' | ':' => Some(&before_column[at..]),
+        _ => None,
+    }
 }
 
-/// A line of a function, with its own share, and the file that it is of.
-fn function(line: &str, head: Option<Columns>) -> Option<(Row<'_>, &str)> {
+fn columns<'t>(line: &'t str, separator: &'t str) -> impl Iterator<Item = &'t str> {
+    line.split(separator).map(str::trim).filter(|column| !column.is_empty())
+}
+
+/// A line of a function.
+struct FunctionLine<'t> {
+    row: Row<'t>,
+    /// The file that it is of.
+    file: &'t str,
+    /// The share by which lines are sorted: with all that it calls, where that is told.
+    whole: f64,
+}
+
+/// A line of a function, with its own share.
+fn function(line: &str, head: Option<Columns>) -> Option<FunctionLine<'_>> {
     // Stacks are passed here too, and are longer.
-    percent(line.split_whitespace().next()?)?;
-    let marks = [(" [.] ", false), (" [k] ", true), (" [g] ", true), (" [u] ", false)];
+    percent(line.get(..=line.find('%')?)?.trim_start())?;
+    let marks = [("[.] ", false), ("[k] ", true), ("[g] ", true), ("[u] ", false)];
     let (before, symbol, is_kernel) = marks.iter().find_map(|(mark, is_kernel)| {
-        line.split_once(mark).map(|(before, behind)| (before, first_column(behind), *is_kernel))
+        line.split_once(mark).map(|(before, behind)| (before, behind, *is_kernel))
     })?;
-    let shares = before.split_whitespace().map_while(percent).count();
-    // Of two, the second is its own; behind three stand those of kernel and user.
-    let at = if shares == 2 { 1 } else { 0 };
-    let share = before.split_whitespace().nth(at).and_then(percent)?;
-    let others: Vec<&str> = columns(before).filter(|column| percent(column).is_none()).collect();
+    let separator = separator(before)?;
+    let symbol = columns(symbol, separator).next()?;
+    let words = before.split(if separator == "  " { " " } else { separator }).map(str::trim);
+    let shares: Vec<f64> = words.filter(|word| !word.is_empty()).map_while(percent).collect();
+    // Of two, the second is its own; behind one for both may stand those of kernel and user.
+    let share = match shares[..] {
+        [share] | [_, share] => share,
+        [share, ..] if head.is_some_and(|head| head.is_split) => share,
+        _ => return None,
+    };
+    let others: Vec<&str> = columns(before, separator)
+        .filter(|column| !column.split_whitespace().all(|word| percent(word).is_some()))
+        .collect();
     let file = others.last().copied().unwrap_or_default();
     let command = match head {
-        Some(Columns { command }) => command.and_then(|at| others.get(at)),
+        Some(Columns { command, .. }) => command.and_then(|at| others.get(at)),
         None => others.first().filter(|_| others.len() > 1),
     };
     let name = match symbol.starts_with("0x") {
@@ -296,18 +389,12 @@ fn function(line: &str, head: Option<Columns>) -> Option<(Row<'_>, &str)> {
         name,
         weight: share / 100.0,
     };
-    (share > 0.0).then_some((row, file))
-}
-
-/// The symbol, without the columns behind it: a line of the source.
-fn first_column(text: &str) -> &str {
-    columns(text).next().unwrap_or_default()
+    (share > 0.0).then_some(FunctionLine { row, file, whole: shares[0] })
 }
 
 /// `postgres` of `1234:postgres`.
 fn without_number(command: &str) -> &str {
-    let is_number = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    let named = command.split_once(':').filter(|(number, _)| is_number(number.trim()));
+    let named = command.split_once(':').filter(|(number, _)| is_digits(number.trim()));
     named.map_or(command, |(_, name)| name.trim())
 }
 
@@ -320,14 +407,49 @@ mod tests {
         rows.map(|row| (row.name.into_owned(), row.weight.round())).collect()
     }
 
+    /// `-t` puts a sign between columns, and some languages have commas in numbers.
+    #[test]
+    fn columns_may_be_parted_by_signs_and_numbers_have_commas() {
+        let expected = [("f(int)".to_owned(), 6_000.0), ("memcpy_[k]".to_owned(), 4_000.0)];
+        for text in [
+            "# Overhead,Command,Shared Object,Symbol\n60.00%,m,m,[.] f(int)\n40.00%,m,k,[k] memcpy\n",
+            "# Overhead;Command;Shared Object;Symbol\n60.00%;m;m;[.] f(int)\n40.00%;m;k;[k] memcpy\n",
+            "  40,00%  m  k  [k] memcpy\n  60,00%  m  m  [.] f(int)\n",
+            "# Overhead sys  usr  Command\n 60.00% 0.00% 60.00%  m  m  [.] f(int)\n 40.00% \
+             40.00% 0.00%  m  k  [k] memcpy\n",
+        ] {
+            let mut found = told(text);
+            found.sort_by(|a, b| a.0.cmp(&b.0));
+            assert_eq!(found, expected, "{text}");
+            assert_eq!(read(text).unwrap().unwrap().rows[0].program, "m");
+        }
+    }
+
+    #[test]
+    fn two_tables_are_refused_with_the_lines_where_they_begin() {
+        let rows = "  4.06%  m  [.] a\n  0.58%  m  [.] b\n";
+        let (title, head) = ("From MyRocks\n", "# Overhead  Shared Object  Symbol\n");
+        for (text, line) in [
+            (format!("{rows}{title}\n  12.06%  m  [.] c\n"), 5),
+            (format!("{rows}\n{rows}"), 4),
+            (format!("{head}{rows}{head}  0.1%  m  [.] c\n"), 4),
+        ] {
+            let error = read(&text).unwrap_err();
+            assert_eq!(error.line, line, "{error}");
+            assert!(error.what.contains("a second table"), "{error}");
+        }
+        let twice = "  90.00%  m  [.] a\n  80.00%  m  [.] b\n";
+        assert!(read(twice).unwrap_err().what.contains("add up to 170 %"));
+    }
+
     /// Rows that can be opened have a sign, and all of them the bar for scrolling behind them.
     #[test]
     fn rows_of_the_screen_are_those_of_a_file() {
-        let file = "  Children      Self  Command  Shared Object      Symbol\n   86.38%     0.00%  m  \
-                    lib.so    [.] start_thread\n   57.85%    50.00%  m  m  [.] row_search\n    \
+        let file = "  Children      Self  Command  Shared Object      Symbol\n   86.38%     0.00%  \
+                    m  lib.so    [.] start_thread\n   57.85%    50.00%  m  m  [.] row_search\n    \
                     34.52%    34.52%  m  m  [.] rec_get(int, char)\n";
-        let screen = "  Children      Self  Command  Shared Object      Symbol\n+   86.38%     0.00%  \
-                      m  lib.so    [.] start_thread     ◆\n+   57.85%    50.00%  m  m  [.] row_search     \
+        let screen = "  Children      Self  Command  Shared Object      Symbol\n+   86.38%  \
+                      0.00%  m  lib.so    [.] start_thread     ◆\n+   57.85%    50.00%  m  m  [.] row_search   \
                       ▒\n-   34.52%    34.52%  m  m  [.] rec_get(int, char) █\n     34.52% start_thread   \
                       ▒\n        row_search                  ▒\n";
         let expected =
@@ -336,7 +458,7 @@ mod tests {
             expected.iter().map(|(name, weight)| ((*name).to_owned(), *weight)).collect();
         assert_eq!(told(file), expected);
         assert_eq!(told(screen), expected);
-        let lines = "+   60.00%    60.00%  [.] sphere_trace         geometry.h:161\n+   40.00%    \
+        let lines = "+   60.00%    60.00%  [.] sphere_trace         geometry.h:161\n+   40.00%  \
                      40.00%  [.] vec4_dot (inlined)      geometry.h:1\n";
         let names: Vec<String> = told(lines).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["sphere_trace", "vec4_dot (inlined)"]);

@@ -26,6 +26,14 @@ const SAMPLE_BYTES: f64 = 524_288.0;
 /// Whether a line is the head of the table.
 pub(super) fn is_of_pprof(line: &str) -> bool {
     line.split_whitespace().eq(["flat", "flat%", "sum%", "cum", "cum%"])
+        || old_total(line).is_some()
+}
+
+/// `Total: 2525 samples`: the head of the pprof in Perl, and of Go before 1.5.
+fn old_total(line: &str) -> Option<f64> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let ["Total:", total, "samples"] = words[..] else { return None };
+    total.parse::<f64>().ok().filter(|total| *total > 0.0)
 }
 
 /// What a weight counts.
@@ -92,6 +100,9 @@ impl<'t> Table<'t> {
                     let what = "a second table begins here, of the same profile or another one; \
                                 leave one in the file";
                     return Err(ProfileError::new(number, what));
+                }
+                if let Some(total) = old_total(line) {
+                    (table.total, table.kind) = (Some(total), Some("samples"));
                 }
             } else if let Some((_, rest)) = line.split_once("nodes accounting for ") {
                 let all = rest.split_once(" of ").map(|(_, all)| all.trim());

@@ -721,6 +721,17 @@ mod tests {
         assert_eq!(told(script).0, owns(&[("f(std::function<void ()>)", 18.0)]));
     }
 
+    /// As the pprof in Perl prints them, and that of Go before 1.5.
+    #[test]
+    fn old_tables_of_pprof_have_samples() {
+        let table = "(pprof) top2\nTotal: 2525 samples\n     298  11.8%  11.8%      345  13.7% \
+                     runtime.mapaccess1\n     268  10.6%  22.4%     2124  84.1% main.FindLoops\n";
+        let profile = read(table).unwrap();
+        assert_eq!((profile.own["main.FindLoops"], profile.total), (268.0, 2_525.0));
+        assert_eq!(profile.taken_for, "`pprof -top` of samples, 2 functions, 22.4 % of it");
+        assert!(read(&format!("{table}{table}")).unwrap_err().what.contains("a second table"));
+    }
+
     #[test]
     fn what_is_no_stack_is_named_by_its_line() {
         for (text, line) in [("a;b 1\na;b\n", 2), ("a;b x\n", 1), ("a -1\n", 1), ("", 0)] {
