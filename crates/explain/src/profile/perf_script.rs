@@ -32,6 +32,23 @@ fn is_frame(line: &str) -> bool {
         && name.starts_with(|c: char| c.is_alphabetic() || "_[<(~*\".$?@".contains(c))
 }
 
+/// Whether the name of a frame has a blank outside of what is in parentheses or templates.
+fn has_blank(line: &str) -> bool {
+    let Some((_address, name)) = line.trim().split_once(' ') else { return false };
+    let name = name.rsplit_once(" (").map_or(name, |(name, _file)| name).trim();
+    let mut depth = 0_i32;
+    let mut is_blank = false;
+    for c in name.chars() {
+        match c {
+            '(' | '<' => depth += 1,
+            ')' | '>' => depth -= 1,
+            ' ' => is_blank |= depth <= 0,
+            _ => {}
+        }
+    }
+    is_blank && !name.contains("operator")
+}
+
 /// What else `perf script` prints below a header: the branches before a sample, and lines of the
 /// source of a frame.
 fn is_beside_frames(line: &str) -> bool {
@@ -49,8 +66,12 @@ const UNDERSTOOD_LEAST: f64 = 0.9;
 #[derive(Default)]
 struct LineCount {
     lines: u64,
+    headers: u64,
     others: u64,
     first_other: usize,
+    /// Frames that may be sentences, for their names have blanks.
+    vague: u64,
+    first_vague: usize,
 }
 
 impl LineCount {
@@ -60,6 +81,13 @@ impl LineCount {
         }
         self.lines += 1;
         let is_header = header(line).is_some() || short_header(line).is_some();
+        self.headers += u64::from(is_header);
+        if !is_header && is_frame(line) && has_blank(line) {
+            self.vague += 1;
+            if self.vague == 1 {
+                self.first_vague = number;
+            }
+        }
         if !is_header && !is_frame(line) && !is_beside_frames(line) {
             self.others += 1;
             if self.others == 1 {
@@ -70,7 +98,10 @@ impl LineCount {
 
     /// The first line that was not, where they are too many.
     fn refusal(&self) -> Option<ProfileError> {
-        let share = 1.0 - self.others as f64 / self.lines.max(1) as f64;
+        // Without headers nothing else tells frames from words behind a number.
+        let vague = if self.headers == 0 { self.vague } else { 0 };
+        let share = 1.0 - (self.others + vague) as f64 / self.lines.max(1) as f64;
+        let first = if self.others > 0 { self.first_other } else { self.first_vague };
         (share < UNDERSTOOD_LEAST).then(|| {
             let what = format!(
                 "{:.0} % of the lines are headers and frames as `perf script` prints them, and this \
@@ -78,7 +109,7 @@ impl LineCount {
                  (/usr/sbin/mysqld)`; give all that it has printed, and nothing else",
                 100.0 * share
             );
-            ProfileError::new(self.first_other, what)
+            ProfileError::new(first, what)
         })
     }
 }

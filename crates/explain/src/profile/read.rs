@@ -676,6 +676,10 @@ mod tests {
         ] {
             assert_eq!(read(text).unwrap_err().line, line, "{text}");
         }
+        let words = "    deadbeef mend what was broken\n    cafebabe name another one\n";
+        assert_eq!(read(words).unwrap_err().line, 1, "commits");
+        let names = "    b2c3d0 Rows::next(int, char)\n    b2c000 std::map<int, char>::at\n";
+        assert_eq!(read(names).unwrap().own["Rows::next(int, char)"], 1.0);
         assert!(read("    #0 0x4f5a2d in main /x/a.cc:5:10\n").is_err(), "of a sanitizer");
         let beside = "m 7 [001] 5.25: 250000 cycles:\n\t 7f3a main (/x)\n  a.cc:12\n\t  0 \
                       [unknown] ([unknown])\n 0x5d0/0x5e0/P/-/-/0  0x5d0/0x5e0/P/-/-/0\n\n";
