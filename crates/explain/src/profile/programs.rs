@@ -1,7 +1,7 @@
 //! Which program a stack is of, and which stacks are idle.
 //!
 //! ```text
-//!   swapper      native_safe_halt                     idle: no processor time, left out
+//!   swapper      native_safe_halt                     idle: of no program, left out
 //!   mysqld       row_search_mvcc      (mysqld)        of mysqld
 //!   connection   row_search_mvcc      (mysqld)        a thread of mysqld: its functions tell
 //!   sysbench     lj_vm_call           (libluajit.so)  of sysbench: libraries tell nothing
@@ -30,7 +30,8 @@ impl<'s> Sighting<'s> {
         Sighting { program: "", stack, weight }
     }
 
-    /// Whether no processor worked: the idle task, or a function that only waits for an interrupt.
+    /// Whether no program worked: the idle task, with the interrupts that it serves, or a function
+    /// that only waits for one.
     pub(super) fn is_idle(&self) -> bool {
         let innermost = self.stack.last().copied().unwrap_or_default();
         is_idle_task(self.program)
@@ -150,15 +151,14 @@ fn is_named(name: &str, program: &str) -> bool {
 #[derive(Default)]
 pub(super) struct Programs {
     /// The weight of each; of those that the text does not tell, by the empty name.
-    weights: HashMap<String, f64>,
+    weights: BTreeMap<String, f64>,
     idle: f64,
 }
 
 impl Programs {
     /// What is known beside a text.
     pub(super) fn known(weights: &BTreeMap<String, f64>, idle: f64) -> Programs {
-        let weights = weights.iter().map(|(name, weight)| (name.clone(), *weight)).collect();
-        Programs { weights, idle }
+        Programs { weights: weights.clone(), idle }
     }
 
     /// Notes a stack; whether it counts, for it is not idle and of the process that is asked for.
@@ -211,7 +211,8 @@ impl Programs {
                 listed(&shares)
             ),
             _ if self.idle > 0.0 => {
-                "all that was sampled is idle, and nothing worked; sample while a load runs"
+                "all that was sampled is idle, or interrupts in the idle task: no program worked; \
+                 sample while a load runs"
                     .to_owned()
             }
             _ => return None,
