@@ -132,9 +132,10 @@ fn calibrated(part: &[String]) -> Result<String, String> {
     let arguments = [&[folder], part].concat();
     let output = bench("dbdyno-stats", "calibrate", &arguments).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => String::from_utf8(output.stdout).map_err(|error| error.to_string()),
-        false => Err("the program that counts has failed".to_owned()),
+    if output.status.success() {
+        String::from_utf8(output.stdout).map_err(|error| error.to_string())
+    } else {
+        Err("the program that counts has failed".to_owned())
     }
 }
 

@@ -51,10 +51,7 @@ pub fn judge(case: &Case, steps: &[Played], end: &StepAnswer) -> CaseOutcome {
         return CaseOutcome::ByError(error);
     }
     let waited = |one: &Played| one.told.waited.is_some() && !case.steps[one.place].waits_anyway;
-    match steps.iter().any(waited) {
-        true => CaseOutcome::ByWaiting,
-        false => CaseOutcome::BySnapshot,
-    }
+    if steps.iter().any(waited) { CaseOutcome::ByWaiting } else { CaseOutcome::BySnapshot }
 }
 
 /// What a server says that has nothing to do with other transactions.

@@ -258,10 +258,7 @@ impl Story {
 }
 
 fn not_empty(line: Line<'_>) -> Result<Line<'_>> {
-    match line.text.is_empty() {
-        true => Err(line.error("nothing stands behind the colon")),
-        false => Ok(line),
-    }
+    if line.text.is_empty() { Err(line.error("nothing stands behind the colon")) } else { Ok(line) }
 }
 
 fn row(word: Line<'_>) -> Result<(i64, i64)> {
@@ -294,9 +291,10 @@ fn promise(value: Line<'_>) -> Result<(Family, Vec<IsolationLevel>)> {
             false => levels.push(known),
         }
     }
-    match levels.is_empty() {
-        true => Err(value.error("a promise names a level")),
-        false => Ok((family, levels)),
+    if levels.is_empty() {
+        Err(value.error("a promise names a level"))
+    } else {
+        Ok((family, levels))
     }
 }
 

@@ -171,12 +171,11 @@ impl<'a> Checker<'a> {
         let is_timed = self.history.is_empty() || self.history.has_clock();
         if shape.keeps == Keeps::RealTime && !is_timed {
             let has_some = self.history.times.iter().any(|times| times.commit_return_ns > 0);
-            let what = match has_some {
-                true => {
-                    "all times of the history are one and the same, so that no clock was read and \
+            let what = if has_some {
+                "all times of the history are one and the same, so that no clock was read and \
                      nothing is known of real time"
-                }
-                false => "the history has no times",
+            } else {
+                "the history has no times"
             };
             return Verdict::CannotTell(what.to_owned());
         }

@@ -538,9 +538,10 @@ impl Online {
             if self.gone.has(prev) {
                 // Somebody else is known to have replaced it.
                 let is_undone = self.undone.has(prev);
-                self.flaw(match is_undone {
-                    true => FlawKind::AbortedRead,
-                    false => FlawKind::IncompatibleOrder,
+                self.flaw(if is_undone {
+                    FlawKind::AbortedRead
+                } else {
+                    FlawKind::IncompatibleOrder
                 });
                 return self.placed(value);
             }

@@ -117,9 +117,10 @@ fn line(witness: &Witness, arrow: &Arrow, bottom: usize) -> String {
         _ => (bottom - ROW / 3, bottom - ROW / 3),
     };
     let side = BOX.0 / 2 + 2;
-    let (x1, x2) = match from < to {
-        true => (middle(from) + side, middle(to) - side),
-        false => (middle(from) - side, middle(to) + side),
+    let (x1, x2) = if from < to {
+        (middle(from) + side, middle(to) - side)
+    } else {
+        (middle(from) - side, middle(to) + side)
     };
     // A quarter of the way: in the middle the labels of two that cross would meet.
     let (x, y) = ((3 * x1 + x2) / 4, (5 * y1 + y2) / 6);

@@ -36,7 +36,6 @@ pub(crate) fn of_arms(comparison: &ArmsComparison, gate: Option<Gate>) -> Exit {
 /// What a gate says, with the cells that are the reason.
 fn told(gate: Gate, cells: &[CellComparison]) -> String {
     let outcome = gate.judge_all(cells);
-    let is_reason = |cell: &&CellComparison| gate.judge_cell(cell) == outcome;
     let shown = |cell: &CellComparison| {
         let Interval { low, high, .. } = cell.rqps;
         let open = matches!(gate.judge(cell.rqps), GateOutcome::CannotTell);
@@ -46,7 +45,8 @@ fn told(gate: Gate, cells: &[CellComparison]) -> String {
         };
         format!("{} at {low:.3} to {high:.3}{why}", cell.cell)
     };
-    let reasons: Vec<String> = cells.iter().filter(is_reason).map(shown).collect();
+    let reasons: Vec<String> =
+        cells.iter().filter(|cell| gate.judge_cell(cell) == outcome).map(shown).collect();
     match outcome {
         GateOutcome::Holds => format!("gate   {gate} holds"),
         GateOutcome::Fails => format!("gate   {gate} fails: {}", reasons.join("; ")),

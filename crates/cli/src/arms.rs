@@ -25,8 +25,8 @@ pub(crate) fn arm_named(run: &Run, text: &str) -> Result<ArmIndex, Failure> {
     if let Some(arm) = ArmIndex::from_name(text).filter(|arm| specs.get(*arm).is_some()) {
         return Ok(arm);
     }
-    let is_named = |(_, spec): &(ArmIndex, &&dbdyno_model::ArmSpec)| spec.to_string() == text;
-    let named: Vec<ArmIndex> = specs.iter().filter(is_named).map(|(arm, _)| arm).collect();
+    let named: Vec<ArmIndex> =
+        specs.iter().filter(|(_, spec)| spec.to_string() == text).map(|(arm, _)| arm).collect();
     match named.as_slice() {
         [only] => Ok(*only),
         _ => {
@@ -65,8 +65,12 @@ pub(crate) fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result
 /// What arms are judged against where nobody says: base, or where nothing was measured of it, the
 /// first arm of which something was.
 pub(crate) fn usual(run: &Run) -> Reference {
-    let is_measured = |arm: &ArmIndex| run.rounds_of(*arm).next().is_some();
-    Reference::Arm(run.plan.indices().find(is_measured).unwrap_or(ArmIndex::BASE))
+    Reference::Arm(
+        run.plan
+            .indices()
+            .find(|arm| run.rounds_of(*arm).next().is_some())
+            .unwrap_or(ArmIndex::BASE),
+    )
 }
 
 /// What a run of several arms has found.
@@ -128,8 +132,7 @@ fn sections(run: &Run, told: &Told) -> Vec<dbdyno_report::Section> {
     if told.all {
         return vec![dbdyno_report::Section::Cost, dbdyno_report::Section::Notes];
     }
-    let of_two = |section: &Section| !matches!(section, Section::Cost | Section::Notes);
-    if told.section.iter().any(of_two) {
+    if told.section.iter().any(|section| !matches!(section, Section::Cost | Section::Notes)) {
         output::say(&format!(
             "note   doubt, facts and engine are sections about one arm: dbdyno show {} --arm ARM \
              --section doubt",

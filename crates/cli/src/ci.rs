@@ -12,8 +12,13 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Two arms, and what the gate says of their cells.
 pub(crate) fn checked(view: View, comparison: &Comparison, gate: Option<Gate>) -> Checked {
-    let judged = |gate: Gate| comparison.cells.iter().map(move |cell| gate.judge_cell(cell));
-    Checked { view, outcomes: gate.into_iter().flat_map(judged).collect() }
+    Checked {
+        view,
+        outcomes: gate
+            .into_iter()
+            .flat_map(|gate| comparison.cells.iter().map(move |cell| gate.judge_cell(cell)))
+            .collect(),
+    }
 }
 
 /// Annotations for stdout; the summary is appended where the workflow wants it, or stands behind

@@ -47,8 +47,7 @@ pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
 
 fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, Failure> {
     explanation::check(flags)?;
-    let command = |plan: &Plan| plan::command(plan, flags);
-    let (mut store, run) = measured(place, flags, arms, command)?;
+    let (mut store, run) = measured(place, flags, arms, |plan| plan::command(plan, flags))?;
     let exit = present(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)?;
     if flags.explain && exit != Exit::Interrupted {
         explanation::afterwards(place, &mut store, &run, flags)?;

@@ -154,9 +154,10 @@ fn servers(
 ) -> Result<(PerArm<Environment>, Audit, PerArm<String>), Failure> {
     login::fill(&mut arms.base)?;
     login::fill(&mut arms.test)?;
-    let Chosen { stages, files, .. } = match flags.load.is_empty() {
-        true => Chosen { stages: Vec::new(), files: Vec::new(), step_seconds: None },
-        false => loads::choose(&flags.load, &flags.load_file, None)?,
+    let Chosen { stages, files, .. } = if flags.load.is_empty() {
+        Chosen { stages: Vec::new(), files: Vec::new(), step_seconds: None }
+    } else {
+        loads::choose(&flags.load, &flags.load_file, None)?
     };
     let plan = Plan {
         further: Vec::new(),

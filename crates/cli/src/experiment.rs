@@ -27,7 +27,7 @@ use std::path::Path;
 
 use clap::Parser as _;
 use dbdyno_model::experiment::{Expectation, Figure, Sign};
-use dbdyno_model::{ArmIndex, Cell, Comparison, FoundCause, Pairing, Run, RunStatus};
+use dbdyno_model::{ArmIndex, Cell, Comparison, Pairing, Run, RunStatus};
 use dbdyno_store::Store;
 use dbdyno_workload::FileError;
 use dbdyno_workload::file::{Section, Source};
@@ -93,12 +93,11 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     }
     let is_held = !experiment.expectations.is_empty();
     for pairing in run.plan.against_base().into_iter().filter(|_| is_held) {
-        let of_pair = match run.plan.further.is_empty() {
-            true => run.clone(),
-            false => {
-                output::say(&format!("arm    {}: {}", pairing.test, run.plan.spec(pairing.test)));
-                run.of_pair(pairing)
-            }
+        let of_pair = if run.plan.further.is_empty() {
+            run.clone()
+        } else {
+            output::say(&format!("arm    {}: {}", pairing.test, run.plan.spec(pairing.test)));
+            run.of_pair(pairing)
         };
         let comparison = arms_of::judged_pair(&store, &run, pairing)?;
         exits.push(hold_against(&of_pair, &comparison, &experiment.expectations)?);
@@ -175,8 +174,10 @@ fn explained(
         // Of the slower arm's cost.
         let whole = account.map_or(1.0, |account| (1.0 + account.total.cost.estimate).max(1.0));
         let least = CAUSE_LEAST * whole;
-        let weighs = |cause: &&FoundCause| cause.worth.cost.estimate.abs() >= least;
-        let found = account.iter().flat_map(|account| &account.causes).filter(weighs);
+        let found = account
+            .iter()
+            .flat_map(|account| &account.causes)
+            .filter(|cause| cause.worth.cost.estimate.abs() >= least);
         let found: Vec<String> = found.map(|cause| cause.suspect.name.clone()).collect();
         let alike = |here: &[String], there: &[String]| here.iter().all(|one| there.contains(one));
         let is_as_expected = alike(&found, expected) && alike(expected, &found);

@@ -186,10 +186,7 @@ fn one(
         run,
         cell,
         beside,
-        by: match extent.counts_only {
-            true => Some(Witness::Instructions),
-            false => extent.by.map(witness),
-        },
+        by: if extent.counts_only { Some(Witness::Instructions) } else { extent.by.map(witness) },
         rates: (!extent.counts_only).then_some(&rates),
         limit_ms,
         tool_version: env!("CARGO_PKG_VERSION"),

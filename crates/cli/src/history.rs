@@ -249,9 +249,10 @@ fn unknown_directions(told: &Told, latest: usize) -> Option<String> {
 fn read(path: &std::path::Path) -> Result<(String, String), Failure> {
     let is_stdin = path.as_os_str() == "-";
     let name = if is_stdin { "stdin".to_owned() } else { path.display().to_string() };
-    let taken = match is_stdin {
-        true => input::read_from(std::io::stdin().lock(), FILE_MOST),
-        false => input::read(path, FILE_MOST),
+    let taken = if is_stdin {
+        input::read_from(std::io::stdin().lock(), FILE_MOST)
+    } else {
+        input::read(path, FILE_MOST)
     };
     let bytes = taken.map_err(|error| {
         Failure::Usage(format!(

@@ -137,17 +137,16 @@ fn list(files: &[PathBuf], all: bool) -> Result<Exit, Failure> {
     suites.push((insert_benchmark::NAME, insert_benchmark::ABOUT));
     let loads = built_in();
     let chosen = [("suites", suites), ("custom", custom)];
-    let text = match all {
-        true => {
-            let parts: Vec<Part<'_>> = loads.into_iter().chain(chosen).collect();
-            format!("{}\nrest     dbdyno loads show NAME: what one load does\n", sentences(&parts))
-        }
-        false => format!(
+    let text = if all {
+        let parts: Vec<Part<'_>> = loads.into_iter().chain(chosen).collect();
+        format!("{}\nrest     dbdyno loads show NAME: what one load does\n", sentences(&parts))
+    } else {
+        format!(
             "{}{}\nrest     dbdyno loads show NAME: what one load does\n         \
              dbdyno loads --all: a line for each load\n",
             columns(&loads, screen::width()),
             sentences(&chosen),
-        ),
+        )
     };
     output::print(&output::lines(text))?;
     Ok(Exit::Holds)

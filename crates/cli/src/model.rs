@@ -98,10 +98,8 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
     };
     let protocol = named(name, flags.fault.as_deref())?;
     let level = flags.level.unwrap_or(protocol.level());
-    let tests = match flags.paths || !flags.run.is_empty() {
-        true => Some(tests_of(flags, protocol)?),
-        false => None,
-    };
+    let tests =
+        if flags.paths || !flags.run.is_empty() { Some(tests_of(flags, protocol)?) } else { None };
     let judged = protocol.judge(flags.shape(), level, flags.max_states as usize);
     write_trace(flags, protocol, level, &judged)?;
     let amounts = (flags.max_states as usize, flags.sample);
@@ -227,9 +225,10 @@ fn list() -> String {
     for one in Named::all() {
         let _ = writeln!(out, "{:width$}  {}", one.name(), one.about());
         let faults: Vec<&str> = one.faults().map(|fault| fault.0).collect();
-        let planted = match faults.is_empty() {
-            true => String::new(),
-            false => format!("; faults: {}", faults.join(", ")),
+        let planted = if faults.is_empty() {
+            String::new()
+        } else {
+            format!("; faults: {}", faults.join(", "))
         };
         let _ = writeln!(out, "{:width$}  promises {}{planted}", "", one.level());
     }
@@ -265,12 +264,13 @@ fn text(flags: &ModelFlags, protocol: Named, level: Level, judged: &Judged) -> S
     );
     let source = level.source();
     let Some(broken) = &judged.broken else {
-        let told = match judged.is_cut_short {
-            true => format!(
+        let told = if judged.is_cut_short {
+            format!(
                 "not broken in {} states, and there are more: raise --max-states, or ask for less",
                 judged.states
-            ),
-            false => "holds in every outcome".to_owned(),
+            )
+        } else {
+            "holds in every outcome".to_owned()
         };
         let _ = writeln!(out, "\n{level}, {source}: {told}");
         return out;

@@ -150,9 +150,8 @@ fn line(text: &str, admitted: Admitted) -> String {
 
 /// The text, of which a terminal and the runner of a workflow only show what they get.
 fn plain(text: &str, admitted: Admitted) -> Cow<'_, str> {
-    let is_quiet = |c: char| c == '\n' || c == '\t' || !steers(c);
     let has_commands = text.contains("::") || text.contains("##");
-    if !has_commands && text.chars().all(is_quiet) {
+    if !has_commands && text.chars().all(|c: char| c == '\n' || c == '\t' || !steers(c)) {
         return Cow::Borrowed(text);
     }
     let shown: String = text.split_inclusive('\n').map(|line| plain_line(line, admitted)).collect();

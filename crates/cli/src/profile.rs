@@ -336,9 +336,10 @@ fn keep(directory: &Path, sides: &PerArm<Vec<Side>>, waits: bool) -> Result<(), 
             command.push_str(&format!(" {}@{operations:.0}", path.display()));
         }
     }
-    output::say(&match waits {
-        true => format!("kept in {}: stacks of waits, in microseconds", directory.display()),
-        false => format!("kept; to compare them again: {command}"),
+    output::say(&if waits {
+        format!("kept in {}: stacks of waits, in microseconds", directory.display())
+    } else {
+        format!("kept; to compare them again: {command}")
     });
     Ok(())
 }

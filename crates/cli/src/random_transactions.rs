@@ -17,8 +17,8 @@ use dbdyno_lab::{
     Extent, IsolationLab, Kind, Promised, RandomLoad, Recorded, Replayed, RowLog, Threads, Witness,
     random_transactions,
 };
+use dbdyno_model::Target;
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_model::{ArmSpec, Target};
 use dbdyno_workload::versioned::Shape;
 use serde_json::{Value, json};
 
@@ -45,8 +45,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         return Err(Failure::Usage(text.to_owned()));
     }
     let load = load_of(flags)?;
-    let is_embedded = |spec: &ArmSpec| matches!(spec.target, Target::Engine(_));
-    if flags.one_thread && !specs.iter().all(is_embedded) {
+    if flags.one_thread && !specs.iter().all(|spec| matches!(spec.target, Target::Engine(_))) {
         let text = "--one-thread drives engine: alone; the clients of a server have a thread each";
         return Err(Failure::Usage(text.to_owned()));
     }

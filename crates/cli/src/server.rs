@@ -120,8 +120,8 @@ pub(crate) struct OptionsOf {
 }
 
 fn parse_size_mb(text: &str) -> Result<u64, String> {
-    let usage = || "give a whole number with M, G or T, for example 32G".to_owned();
-    setting::size_mb(text).ok_or_else(usage)
+    setting::size_mb(text)
+        .ok_or_else(|| "give a whole number with M, G or T, for example 32G".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -527,9 +527,10 @@ fn awake(home: &Home, known: Background) -> Result<Background, Failure> {
 fn background(home: &Home, name: &str) -> Result<Background, Failure> {
     Background::named(home, name).ok_or_else(|| {
         let all: Vec<String> = Background::all(home).into_iter().map(|known| known.name).collect();
-        let hint = match all.is_empty() {
-            true => "none runs; start one with `dbdyno server start mysql:8.0`".to_owned(),
-            false => format!("there are {}", all.join(", ")),
+        let hint = if all.is_empty() {
+            "none runs; start one with `dbdyno server start mysql:8.0`".to_owned()
+        } else {
+            format!("there are {}", all.join(", "))
         };
         let name = MaskedTarget::of(name);
         Failure::Usage(format!("NAME {name:?}: there is no background server of this name; {hint}"))
@@ -544,11 +545,12 @@ fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Holds);
     }
     if let Some(image) = Image::named(home, name) {
-        return match image.remove(home, &mut output::say)? {
-            true => Ok(Exit::Holds),
-            false => Err(Failure::Usage(format!(
+        return if image.remove(home, &mut output::say)? {
+            Ok(Exit::Holds)
+        } else {
+            Err(Failure::Usage(format!(
                 "NAME {name:?}: a server is being started from this image; try again in a moment"
-            ))),
+            )))
         };
     }
     let tree = name.replacen(':', "-", 1);

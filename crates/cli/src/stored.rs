@@ -24,8 +24,11 @@ pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
         output::say("no runs are stored yet; `dbdyno demo` makes one in a minute");
         return Ok(Exit::Holds);
     }
-    let is_shown = |run: &&RunSummary| flags.trials || run.explains.is_none();
-    let shown: Vec<&RunSummary> = summaries.iter().filter(is_shown).take(flags.limit).collect();
+    let shown: Vec<&RunSummary> = summaries
+        .iter()
+        .filter(|run| flags.trials || run.explains.is_none())
+        .take(flags.limit)
+        .collect();
     output::print(&listed(&shown, screen::columns()))?;
     Ok(Exit::Holds)
 }
@@ -93,16 +96,20 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
             if is_page_wanted {
                 compare::write_report(&path(&run), &run, &comparison)?;
             }
-            let write = |still: &Still| still_of_two(still, &run, *comparison, order);
-            flags.still.as_ref().map_or(Ok(()), write)?;
+            flags
+                .still
+                .as_ref()
+                .map_or(Ok(()), |still| still_of_two(still, &run, *comparison, order))?;
         }
         Chosen::All(run, reference) => {
             let comparison = arms::judged(&run, reference)?;
             if is_page_wanted {
                 arms::write_report(&path(&run), &run, &comparison, order)?;
             }
-            let write = |still: &Still| arms::still(still, &run, &comparison, order);
-            flags.still.as_ref().map_or(Ok(()), write)?;
+            flags
+                .still
+                .as_ref()
+                .map_or(Ok(()), |still| arms::still(still, &run, &comparison, order))?;
         }
     }
     Ok(Exit::Holds)

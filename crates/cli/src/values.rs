@@ -77,12 +77,13 @@ pub(crate) fn named_cache(text: &str) -> Result<Cache, String> {
 
 pub(crate) fn parse_rule(text: &str) -> Result<String, String> {
     let keys = || dbdyno_audit::rules::RULES.iter().chain([&dbdyno_audit::rules::OTHER]);
-    match keys().any(|rule| rule.key == text) {
-        true => Ok(text.to_owned()),
-        false => Err(format!(
+    if keys().any(|rule| rule.key == text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
             "unknown rule{}; `dbdyno diff --rules` shows them",
             did_you_mean(text, keys().map(|rule| rule.key))
-        )),
+        ))
     }
 }
 

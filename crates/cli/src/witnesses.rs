@@ -79,8 +79,10 @@ pub(crate) fn of(
 
 /// Witnesses that have no script, and why.
 pub(crate) fn unplayed(witnesses: &[Witness]) -> Vec<(String, String)> {
-    let why = |one: &Witness| Some((one.anomaly.clone(), one.stories.clone().err()?));
-    witnesses.iter().filter_map(why).collect()
+    witnesses
+        .iter()
+        .filter_map(|one| Some((one.anomaly.clone(), one.stories.clone().err()?)))
+        .collect()
 }
 
 /// What was seen and what came of it, indented as the rest of a level is.

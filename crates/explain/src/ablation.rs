@@ -63,8 +63,8 @@ pub fn planner_settings(dialect: Dialect, base: &Environment, test: &Environment
 
 /// Whether a setting is called as servers call theirs: the name stands in a statement as it is.
 fn is_name(name: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.".contains(&byte);
-    !name.is_empty() && name.bytes().all(is_part)
+    !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
 }
 
 fn is_plain(switch: &crate::planner::Switch) -> bool {
@@ -78,8 +78,9 @@ fn told(dialect: Dialect, name: &str, value: &str) -> Option<String> {
         Some((number, unit)) if dialect == Dialect::Postgres && UNITS.contains(&unit) => number,
         _ => value,
     };
-    let is_safe = |byte: u8| matches!(byte, b' '..=b'~') && !b"<'\\".contains(&byte);
-    let is_told = !value.is_empty() && value != "NULL" && value.bytes().all(is_safe);
+    let is_told = !value.is_empty()
+        && value != "NULL"
+        && value.bytes().all(|byte| matches!(byte, b' '..=b'~') && !b"<'\\".contains(&byte));
     let is_bare = dialect == Dialect::Mysql && value.parse::<f64>().is_ok();
     is_told.then(|| if is_bare { format!("{name}={value}") } else { format!("{name}='{value}'") })
 }

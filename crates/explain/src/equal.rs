@@ -152,18 +152,19 @@ pub fn taken(
         let name = fact.strip_prefix("variable.")?;
         lines.iter().find(|(known, _)| known.strip_prefix("loose_").unwrap_or(known) == name)
     };
-    let is_meant = |fact: &&String| told(fact).is_some() || !fact.starts_with("variable.");
-    suspect.facts.iter().filter(is_meant).all(|fact| {
-        let wanted = match (like.facts.get(fact), told(fact)) {
-            (None, Some((_, value))) => value,
-            (wanted, _) => wanted.map_or("", String::as_str),
-        };
-        let found = arm.get(fact);
-        let number = |text: &str| text.parse::<f64>().ok();
-        let is_number = number(wanted).is_some() && number(wanted) == number(found);
-        let is_switch = fact.ends_with(SWITCHES);
-        wanted.eq_ignore_ascii_case(found) || is_number || (is_switch && has_all(lines, found))
-    })
+    suspect.facts.iter().filter(|fact| told(fact).is_some() || !fact.starts_with("variable.")).all(
+        |fact| {
+            let wanted = match (like.facts.get(fact), told(fact)) {
+                (None, Some((_, value))) => value,
+                (wanted, _) => wanted.map_or("", String::as_str),
+            };
+            let found = arm.get(fact);
+            let number = |text: &str| text.parse::<f64>().ok();
+            let is_number = number(wanted).is_some() && number(wanted) == number(found);
+            let is_switch = fact.ends_with(SWITCHES);
+            wanted.eq_ignore_ascii_case(found) || is_number || (is_switch && has_all(lines, found))
+        },
+    )
 }
 
 fn has_all(lines: &[(String, String)], value: &str) -> bool {

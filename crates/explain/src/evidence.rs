@@ -78,8 +78,8 @@ struct Side<'a> {
 fn tried_arm(run: &Run, arm: ArmIndex, suspects: &[Suspect], side: Side<'_>) -> Option<TriedArm> {
     let Side { spec: of, direction, like } = side;
     let spec = run.plan.spec(arm);
-    let is_one = |one: &usize| is_told(spec, direction, &suspects[*one]);
-    let told: Set = (0..suspects.len()).filter(is_one).collect();
+    let told: Set =
+        (0..suspects.len()).filter(|one| is_told(spec, direction, &suspects[*one])).collect();
     if made_equal(of, direction, told.iter().map(|one| &suspects[*one])) != *spec {
         return None;
     }
@@ -89,9 +89,11 @@ fn tried_arm(run: &Run, arm: ArmIndex, suspects: &[Suspect], side: Side<'_>) -> 
     let (mut not_taken, mut follow) = (Set::new(), Set::new());
     if !has_ended && !of_arm.facts.is_empty() {
         not_taken = told.iter().copied().filter(is_missing).collect();
-        let has_facts = |one: &usize| !suspects[*one].facts.is_empty();
         let others = (0..suspects.len()).filter(|one| !told.contains(one));
-        follow = others.filter(has_facts).filter(|one| !is_missing(one)).collect();
+        follow = others
+            .filter(|one| !suspects[*one].facts.is_empty())
+            .filter(|one| !is_missing(one))
+            .collect();
     }
     Some(TriedArm { arm, direction, told, not_taken, follow })
 }

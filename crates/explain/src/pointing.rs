@@ -132,10 +132,11 @@ fn resources(suspect: &Suspect) -> &'static [Resource] {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
     let by_name = BY_NAME.iter().find(|(known, _)| goes_on(known));
-    let by_word = || BY_WORD.iter().find(|(known, _)| suspect.name == *known);
     let key = suspect.facts.first().map_or("", |fact| dbdyno_audit::rule_key_of(fact));
-    let by_rule = || BY_RULE.iter().find(|(known, _)| *known == key);
-    by_name.or_else(by_word).or_else(by_rule).map_or(&[], |(_, resources)| *resources)
+    by_name
+        .or_else(|| BY_WORD.iter().find(|(known, _)| suspect.name == *known))
+        .or_else(|| BY_RULE.iter().find(|(known, _)| *known == key))
+        .map_or(&[], |(_, resources)| *resources)
 }
 
 /// Processors take the difference where they take so much of it, and the rest does where they take

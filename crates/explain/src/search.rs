@@ -119,9 +119,10 @@ pub fn look(
     let mut first = begin(Interplay::Ignored);
     let is_explained = first.by_those_pointed_to(&all);
     if is_explained || !first.wanted.is_empty() {
-        return match first.wanted.is_empty() {
-            true => Look::Done(Found { causes: first.causes, refused }),
-            false => Look::Wanted(first.wanted),
+        return if first.wanted.is_empty() {
+            Look::Done(Found { causes: first.causes, refused })
+        } else {
+            Look::Wanted(first.wanted)
         };
     }
     let mut alone = begin(Interplay::Ignored);
@@ -132,9 +133,10 @@ pub fn look(
         alone.within(&all, &Set::new());
         alone.causes.extend(causes);
     }
-    match alone.wanted.is_empty() {
-        true => Look::Done(Found { causes: alone.causes, refused }),
-        false => Look::Wanted(alone.wanted),
+    if alone.wanted.is_empty() {
+        Look::Done(Found { causes: alone.causes, refused })
+    } else {
+        Look::Wanted(alone.wanted)
     }
 }
 
@@ -247,8 +249,8 @@ impl Search<'_> {
     fn by_those_pointed_to(&mut self, all: &[usize]) -> bool {
         let left = self.left(all);
         let heaviest = left.iter().map(|one| self.suspects[*one].weight).fold(0.0, f64::max);
-        let is_first = |one: &usize| self.suspects[*one].weight == heaviest;
-        let likely: Vec<usize> = left.iter().copied().filter(is_first).collect();
+        let likely: Vec<usize> =
+            left.iter().copied().filter(|one| self.suspects[*one].weight == heaviest).collect();
         let is_for_few = likely.len() < self.limits.parts && likely.len() < left.len();
         if !is_for_few || !usual::is_pointed_to(heaviest) {
             return false;

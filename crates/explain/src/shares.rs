@@ -48,10 +48,13 @@ pub fn subsets(of: &Set) -> Vec<Set> {
 
 /// The first of these causes that can be told apart: all their sets are known.
 pub fn told_apart(causes: impl Iterator<Item = usize>, known: &BTreeMap<Set, Told>) -> Set {
-    let is_known = |set: &Set| matches!(known.get(set), Some(Told::Is(_)));
     causes.fold(Set::new(), |apart, one| {
         let more: Set = apart.iter().copied().chain([one]).collect();
-        if subsets(&more).iter().all(is_known) { more } else { apart }
+        if subsets(&more).iter().all(|set| matches!(known.get(set), Some(Told::Is(_)))) {
+            more
+        } else {
+            apart
+        }
     })
 }
 

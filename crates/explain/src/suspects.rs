@@ -366,9 +366,10 @@ fn untried(one: &Inequality, why: &str) -> Untried {
 fn of_inequality(dialect: Dialect, one: &Inequality) -> Vec<Suspect> {
     let (base, test) = (one.base.clone().unwrap_or_default(), one.test.clone().unwrap_or_default());
     let Some(name) = one.name.strip_prefix(VARIABLE) else {
-        return match one.name == PROCESS_ALLOCATOR {
-            true => allocator(one, base, test),
-            false => row_format(one, base, test),
+        return if one.name == PROCESS_ALLOCATOR {
+            allocator(one, base, test)
+        } else {
+            row_format(one, base, test)
         };
     };
     let rule = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == one.rule);
@@ -401,10 +402,8 @@ fn of_inequality(dialect: Dialect, one: &Inequality) -> Vec<Suspect> {
         (None, _, Some(off)) => suspect(name, (absent(), test), vec![line(off)], Vec::new()),
         (_, None, Some(off)) => suspect(name, (base, absent()), Vec::new(), vec![line(off)]),
         _ => {
-            let lines = |value: &str| match can_be_told(value) {
-                true => vec![line(value)],
-                false => Vec::new(),
-            };
+            let lines =
+                |value: &str| if can_be_told(value) { vec![line(value)] } else { Vec::new() };
             let (told, given) = (lines(&base), lines(&test));
             suspect(name, (base, test), told, given)
         }

@@ -40,10 +40,8 @@ impl Wrong {
     pub fn of(error: &serde_json::Error) -> Wrong {
         let text = error.to_string();
         let what = text.split(" at line ").next().unwrap_or_default();
-        let what = match error.is_data() {
-            true => what.to_owned(),
-            false => format!("this is no JSON: {what}"),
-        };
+        let what =
+            if error.is_data() { what.to_owned() } else { format!("this is no JSON: {what}") };
         Wrong { line: error.line().max(1), column: error.column().max(1), what }
     }
 }

@@ -11,8 +11,7 @@
 //! Discovery Rate in Multiple Testing under Dependency", Annals of Statistics 29, 2001).
 
 use dbdyno_model::{
-    ArmIndex, ArmSpec, ArmsComparison, Cell, Comparison, PairComparison, Pairing, Plan, Reference,
-    Run,
+    ArmIndex, ArmsComparison, Cell, Comparison, PairComparison, Pairing, Plan, Reference, Run,
 };
 
 use crate::cautions::saturation;
@@ -62,8 +61,7 @@ fn nothing_of(run: &Run, reference: Reference) -> ArmsComparison {
 /// Cells in which clients take turns with the servers on one processor. An embedded arm has no
 /// clients, and servers by URL are where they are.
 fn one_processor(run: &Run) -> Vec<Cell> {
-    let is_placed = |spec: &&ArmSpec| spec.can_be_restarted() && !spec.is_embedded();
-    if !run.plan.specs().values().all(is_placed) {
+    if !run.plan.specs().values().all(|spec| spec.can_be_restarted() && !spec.is_embedded()) {
         return Vec::new();
     }
     let is_one = |cell: &Cell| {

@@ -100,8 +100,11 @@ fn pairs(run: &Run, label: &str) -> Vec<PerArm<f64>> {
         })?;
         Some(sample.instructions as f64 / sample.operations as f64)
     };
-    let pair = |repeat| Some(PerArm { base: of(repeat, Arm::Base)?, test: of(repeat, Arm::Test)? });
-    (0..).map_while(pair).collect()
+    (0..)
+        .map_while(|repeat| {
+            Some(PerArm { base: of(repeat, Arm::Base)?, test: of(repeat, Arm::Test)? })
+        })
+        .collect()
 }
 
 /// What forbids a verdict: repetitions, logarithms of test ÷ base, that disagree.
@@ -266,8 +269,10 @@ fn expected_rqps(run: &Run, cell: &Cell, compared: &CellComparison, times: f64) 
     let base = &compared.arms.base;
     let all_us = base.server_cpu_us_per_op? + base.client_cpu_us_per_op?;
     let rounds = || {
-        let of_cell = |round: &&dbdyno_model::Round| round.key.cell == *cell;
-        run.rounds.iter().filter(of_cell).filter(|round| round.key.arm == Arm::Base)
+        run.rounds
+            .iter()
+            .filter(|round| round.key.cell == *cell)
+            .filter(|round| round.key.arm == Arm::Base)
     };
     let statements: f64 = rounds().map(dbdyno_model::Round::done_statements).sum();
     let user_ns: u64 = rounds()

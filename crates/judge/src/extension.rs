@@ -10,7 +10,7 @@
 //! has spent its chance to err, and the looks from then on may spend a fifth of it once more: 1.2 %
 //! instead of 1 % in all, which is counted in the crate `stats` and said in the run.
 
-use dbdyno_model::{Cell, IntervalChoice, IntervalKind, Plan, Run, Stage, Stopping};
+use dbdyno_model::{IntervalChoice, IntervalKind, Plan, Run, Stage, Stopping};
 use dbdyno_workload::planned;
 
 use crate::error::JudgeError;
@@ -38,9 +38,8 @@ pub fn rule(run: &Run) -> Stopping {
 /// # Errors
 /// [`JudgeError::Unlike`]: why.
 pub fn refuse(plan: &Plan) -> Result<(), JudgeError> {
-    let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
     let steps = || plan.cells().iter().any(|cell| planned::step_of(cell).is_some());
-    if !plan.stages.iter().all(measures) || steps() {
+    if !plan.stages.iter().all(|stage| matches!(stage, Stage::Measure(_))) || steps() {
         let text = "a suite cannot be made longer, for its order leads from one state of the \
                     servers to the next; begin a new run with more --rounds";
         return Err(JudgeError::Unlike(text.to_owned()));
@@ -64,8 +63,14 @@ fn judged_once(run: &Run) -> Stopping {
     let pairs = (plan.pairs / parts.max(1) / 2 * 2).max(2);
     let looked_at =
         Plan { stopping: Stopping::Extended { pairs, judged: Vec::new() }, ..plan.clone() };
-    let starts = |cell: &Cell| sequential::starts_so_far(&looked_at, run, cell);
-    Stopping::Extended { pairs, judged: plan.cells().iter().map(starts).collect() }
+    Stopping::Extended {
+        pairs,
+        judged: plan
+            .cells()
+            .iter()
+            .map(|cell| sequential::starts_so_far(&looked_at, run, cell))
+            .collect(),
+    }
 }
 
 /// What starts are the replicates of can be looked at, and nothing else.

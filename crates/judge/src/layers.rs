@@ -204,9 +204,10 @@ pub(crate) fn layer_of(dialect: Dialect, name: &str, object: &str) -> Layer {
     let plain = name.strip_prefix("(anonymous namespace)::").unwrap_or(name);
     let has = |forms: &str| forms.split(' ').any(|form| plain.starts_with(form));
     let by_name = table.iter().find(|(_, forms)| has(forms)).map(|(layer, _)| *layer);
-    let by_file = || LIBRARIES.iter().find(|(file, _)| object.starts_with(file)).map(|(_, of)| *of);
     let unknown = if plain.is_empty() { Layer::Nameless } else { Layer::Unknown };
-    by_name.or_else(by_file).unwrap_or(unknown)
+    by_name
+        .or_else(|| LIBRARIES.iter().find(|(file, _)| object.starts_with(file)).map(|(_, of)| *of))
+        .unwrap_or(unknown)
 }
 
 #[cfg(test)]

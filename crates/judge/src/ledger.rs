@@ -179,8 +179,9 @@ fn by_layer(run: &Run, cell: &Cell, code: &LedgerLine) -> Vec<LedgerLine> {
         return Vec::new();
     }
     let of = |layer: Layer, arm: Arm| shares[arm].get(&layer).copied().unwrap_or(0.0);
-    let is_told = |layer: &Layer| Arm::BOTH.iter().any(|arm| of(*layer, *arm) >= LAYER_LEAST);
-    let (told, small): (Vec<Layer>, Vec<Layer>) = Layer::ALL.into_iter().partition(is_told);
+    let (told, small): (Vec<Layer>, Vec<Layer>) = Layer::ALL
+        .into_iter()
+        .partition(|layer| Arm::BOTH.iter().any(|arm| of(*layer, *arm) >= LAYER_LEAST));
     let half = |interval: Interval| (interval.high - interval.low) / 2.0;
     let line = |name: &str, layers: &[Layer]| {
         let sum = |arm: Arm| layers.iter().map(|layer| of(*layer, arm)).sum::<f64>();

@@ -77,8 +77,8 @@ fn of_metric(
     if logs.values().any(|log| !log.is_finite()) {
         return Ok(None);
     }
-    let log = |pair: &PerArm<&Round>| logs[&pair.base.key.pair];
-    let (ratio, verdict, p_value) = judged(run, cell, pairs, log, between_starts_sd(metric))?;
+    let (ratio, verdict, p_value) =
+        judged(run, cell, pairs, |pair| logs[&pair.base.key.pair], between_starts_sd(metric))?;
     let verdict = of_need(verdict);
     Ok(Some(MetricComparison { metric, ratio, verdict, p_value, q_value: None }))
 }

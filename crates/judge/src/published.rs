@@ -111,10 +111,7 @@ impl Measured {
         let is_rate = published.what == Figure::Rate;
         Ok(Measured {
             figure: of(&published.what, &|ratio| ratio)?,
-            by_server_cpu: match is_rate {
-                true => of(&Figure::ServerCpu, &reciprocal)?,
-                false => Vec::new(),
-            },
+            by_server_cpu: if is_rate { of(&Figure::ServerCpu, &reciprocal)? } else { Vec::new() },
         })
     }
 

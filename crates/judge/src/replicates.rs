@@ -28,8 +28,8 @@ pub(crate) fn replicates(
         .iter()
         .map(|(_, pairs)| PerArm::from_fn(|arm| nested(pairs, |pair| log(pair[arm]))))
         .collect();
-    let starts = |nest: &PerArm<Nest>| nest.base.iter().map(Vec::len).sum();
-    let fewest: usize = nests.iter().map(starts).min().unwrap_or(0);
+    let fewest: usize =
+        nests.iter().map(|nest| nest.base.iter().map(Vec::len).sum()).min().unwrap_or(0);
     let restarted = fewest >= MANY_STARTS;
     let logs = |nest: &[Vec<Vec<f64>>]| -> Vec<f64> {
         let highest = if restarted { variance::highest(nest) } else { None };

@@ -104,10 +104,8 @@ impl Judged {
         let joint = stats::judge_jointly(&[&measures[0], &measures[1]], terms)?;
         let decides = |index: usize| joint.measures[index].1 == joint.verdict;
         let told = joint.verdict != Verdict::Undecided;
-        let telling = match told && decides(0) && !decides(1) {
-            true => Percentile::P50,
-            false => Percentile::P99,
-        };
+        let telling =
+            if told && decides(0) && !decides(1) { Percentile::P50 } else { Percentile::P99 };
         let shown = usize::from(telling == Percentile::P99);
         Ok(Judged {
             rqps,

@@ -251,8 +251,12 @@ pub fn spent(run: &Run) -> std::time::Duration {
 
 /// How many starts the base arm has had in a cell, and how many rounds.
 fn starts_of(run: &Run, cell: &Cell) -> (u32, u32) {
-    let is_of = |round: &&Round| round.key.cell == *cell && round.key.arm == Arm::Base;
-    let mut starts: Vec<u32> = run.rounds.iter().filter(is_of).map(|round| round.start).collect();
+    let mut starts: Vec<u32> = run
+        .rounds
+        .iter()
+        .filter(|round| round.key.cell == *cell && round.key.arm == Arm::Base)
+        .map(|round| round.start)
+        .collect();
     let rounds = starts.len() as u32;
     starts.dedup();
     (starts.len() as u32, rounds)

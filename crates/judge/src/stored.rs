@@ -94,9 +94,8 @@ fn of_cell(
         return Ok(None);
     }
     let units = CellUnits::of(&runs.test.plan, cell);
-    let log = |pair: &PerArm<&Round>| match is_controlled {
-        true => log_ratio(&units, pair),
-        false => units.rate(pair.test).ln(),
+    let log = |pair: &PerArm<&Round>| {
+        if is_controlled { log_ratio(&units, pair) } else { units.rate(pair.test).ln() }
     };
     let nests = sifted.as_ref().map(|sifted| nested(&sifted.pairs, log));
     let replicates = nests.as_ref().map(|nest| highest(nest));

@@ -9,9 +9,12 @@ use dbdyno_model::{ArmSpec, PerArm, Plan, Severity, Target, Warning};
 pub(crate) fn warnings(plan: &Plan) -> Vec<Warning> {
     let of_pair = |pairing| {
         let warning = warning(&plan.of_pair(pairing).arms)?;
-        let named = |text: String| match plan.further.is_empty() {
-            true => text,
-            false => format!("{} against {}: {text}", pairing.test, pairing.base),
+        let named = |text: String| {
+            if plan.further.is_empty() {
+                text
+            } else {
+                format!("{} against {}: {text}", pairing.test, pairing.base)
+            }
         };
         Some(Warning { text: named(warning.text), ..warning })
     };

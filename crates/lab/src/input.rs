@@ -33,10 +33,7 @@ const WRITTEN_MOST: u64 = 2 << 20;
 /// There is none, it may not be read, or it is something else: a folder, a device, a named pipe,
 /// what the kernel makes up.
 pub fn open(path: &Path) -> io::Result<File> {
-    match is_handed_over(path) {
-        true => File::open(path),
-        false => dbdyno_files::open(path),
-    }
+    if is_handed_over(path) { File::open(path) } else { dbdyno_files::open(path) }
 }
 
 fn is_handed_over(path: &Path) -> bool {
@@ -80,9 +77,10 @@ pub(crate) fn text_within(path: &Path, most: u64) -> io::Result<String> {
 /// # Errors
 /// What is packed is damaged, or larger than `most` bytes.
 pub fn decoded(bytes: Vec<u8>, most: u64) -> io::Result<String> {
-    let bytes = match bytes.starts_with(&GZIP) {
-        true => read_from(MultiGzDecoder::new(bytes.as_slice()), most)?,
-        false => bytes,
+    let bytes = if bytes.starts_with(&GZIP) {
+        read_from(MultiGzDecoder::new(bytes.as_slice()), most)?
+    } else {
+        bytes
     };
     let utf16 = |unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> =

@@ -421,9 +421,8 @@ impl<'a, 'b> Stages<'a, 'b> {
                 client_tps: known[arm].warm_tps / f64::from(cell.clients),
                 sps: self.last_sps.get(&arm).copied(),
             });
-            return self.drivers(cell, |arm| match is_short {
-                true => Warmth::again(limit, before[arm]),
-                false => Warmth::new(limit),
+            return self.drivers(cell, |arm| {
+                if is_short { Warmth::again(limit, before[arm]) } else { Warmth::new(limit) }
             });
         }
         let mut drivers = self.drivers(cell, |_| Warmth::new(Duration::ZERO))?;

@@ -45,10 +45,8 @@ fn cleaned(text: &str, kept: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
     }
-    let shown = |c: char| match steers(c) {
-        true => kept(c).unwrap_or(char::REPLACEMENT_CHARACTER),
-        false => c,
-    };
+    let shown =
+        |c: char| if steers(c) { kept(c).unwrap_or(char::REPLACEMENT_CHARACTER) } else { c };
     Cow::Owned(text.chars().map(shown).collect())
 }
 

@@ -224,10 +224,7 @@ fn spans_of_url(text: &str, from: usize) -> (Vec<Range<usize>>, Boundary) {
     let options = Options::read(text, query);
     let mut spans = options.secrets;
     // An `@` of an option that we know belongs to its value; any other may end a password.
-    let end = match options.are_known {
-        true => query,
-        false => options.first_secret.unwrap_or(text.len()),
-    };
+    let end = if options.are_known { query } else { options.first_secret.unwrap_or(text.len()) };
     let head = &text[from..end.max(from)];
     let authority = head.find(['/', '?']).unwrap_or(head.len());
     let last_at = head.rfind('@');

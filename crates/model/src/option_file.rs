@@ -109,9 +109,10 @@ fn include(rest: &str, line: usize, before: usize) -> Result<Include, String> {
         _ => return Err(format!("line {line}: write !include FILE or !includedir FOLDER")),
     };
     let path = path.trim().to_owned();
-    match path.is_empty() || path.contains(char::is_control) {
-        true => Err(format!("line {line}: it includes a file without a name; write it behind")),
-        false => Ok(Include { line, before, path, kind }),
+    if path.is_empty() || path.contains(char::is_control) {
+        Err(format!("line {line}: it includes a file without a name; write it behind"))
+    } else {
+        Ok(Include { line, before, path, kind })
     }
 }
 

@@ -165,9 +165,10 @@ impl ServerFact {
         let value = value?;
         let digits = (2 - value.abs().max(1e-6).log10().floor() as i32).clamp(0, 6) as usize;
         let number = format!("{value:.digits$}");
-        let number = match number.contains('.') {
-            true => number.trim_end_matches('0').trim_end_matches('.'),
-            false => &number,
+        let number = if number.contains('.') {
+            number.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            &number
         };
         Some(match self.kind {
             FactKind::Counter => format!("{number} {} an operation", self.unit),

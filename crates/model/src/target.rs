@@ -204,9 +204,10 @@ fn parse_masked(masked: &MaskedTarget) -> Result<ArmSpec, TargetError> {
     let record = take_record(&mut options)?;
     let is_embedded = EMBEDDED.iter().any(|kind| body.starts_with(kind));
     let is_mock = body.split(':').next() == Some(MOCK);
-    let begin = match body.contains("://") || is_embedded || is_mock {
-        true => Begin::default(),
-        false => take_begin(&mut options)?,
+    let begin = if body.contains("://") || is_embedded || is_mock {
+        Begin::default()
+    } else {
+        take_begin(&mut options)?
     };
     let target = if let Some((scheme, rest)) = body.split_once("://") {
         Target::Url(parse_url(scheme, rest, options, masked)?)
@@ -604,13 +605,14 @@ pub const OF_LIBPQ: [&str; 25] = [
 
 /// A host, and not a list of them.
 fn one_host(text: &str) -> Result<String, TargetError> {
-    match text.contains(',') {
-        true => Err(malformed(
+    if text.contains(',') {
+        Err(malformed(
             "several hosts are named; name the one that is meant: which server answers must be \
              known"
                 .to_owned(),
-        )),
-        false => Ok(text.to_owned()),
+        ))
+    } else {
+        Ok(text.to_owned())
     }
 }
 

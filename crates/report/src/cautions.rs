@@ -67,9 +67,10 @@ impl Doubt<'_> {
                 others => format!("{text} (and {others} like it)"),
             };
         };
-        let place = match text.contains(&first.load) {
-            true => String::new(),
-            false => format!("{}: ", words::place(first)),
+        let place = if text.contains(&first.load) {
+            String::new()
+        } else {
+            format!("{}: ", words::place(first))
         };
         let more = match self.cells.len() - 1 {
             0 => String::new(),

@@ -140,8 +140,9 @@ fn header() -> Vec<String> {
 
 /// The columns of what is judged beside the rate.
 pub(crate) fn metric_columns() -> impl Iterator<Item = String> {
-    let of = |(name, _)| METRIC_COLUMNS.map(|column| format!("{name}_{column}"));
-    METRICS.into_iter().flat_map(of)
+    METRICS
+        .into_iter()
+        .flat_map(|(name, _)| METRIC_COLUMNS.map(|column| format!("{name}_{column}")))
 }
 
 fn row(view: &View, cell: &CellView) -> Vec<String> {

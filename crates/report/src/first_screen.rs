@@ -25,7 +25,7 @@ use crate::notes::Notes;
 use crate::number::GLUE;
 use crate::rows;
 use crate::text::{TextStyle, arms_text_of, headline_text, paint_answer, sheet_text};
-use crate::view::{CellView, Summary, View, WarningView};
+use crate::view::{CellView, Summary, View};
 use crate::words;
 
 /// Lines of a first screen of up to eight cells.
@@ -131,8 +131,10 @@ fn paragraph_of(text: &str, word: &str, width: usize) -> String {
 
 /// Where the rest is.
 fn rest(summary: &Summary) -> String {
-    let is_note = |(_, warning): &(usize, &WarningView)| warning.severity == Severity::Note.name();
-    let notes = Notes::new(summary).iter().filter(is_note).count();
+    let notes = Notes::new(summary)
+        .iter()
+        .filter(|(_, warning)| warning.severity == Severity::Note.name())
+        .count();
     let notes = match notes {
         0 => String::new(),
         some => format!(", {}", words::plural(some as u64, "note")),
@@ -216,8 +218,10 @@ impl<'a> Table<'a> {
             loads.retain(|load| seen.insert(*load));
             for load in loads {
                 let at = |clients: &u32| {
-                    let of = |cell: &&&CellView| cell.load == load && cell.clients == *clients;
-                    cells.iter().find(of).map_or_else(String::new, |cell| in_column(cell, bounds))
+                    cells
+                        .iter()
+                        .find(|cell| cell.load == load && cell.clients == *clients)
+                        .map_or_else(String::new, |cell| in_column(cell, bounds))
                 };
                 let texts = std::iter::once(format!("  {load}")).chain(clients.iter().map(at));
                 lines.push(Line::Columns(texts.collect()));

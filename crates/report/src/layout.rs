@@ -103,8 +103,10 @@ impl Grid {
         if self.ragged < count || count <= NUMBERS_LEAST + 1 {
             return None;
         }
-        let fits = |count: &usize| total(&widths[..*count]) <= width;
-        let first = (NUMBERS_LEAST + 1..=count).rev().find(fits).unwrap_or(NUMBERS_LEAST + 1);
+        let first = (NUMBERS_LEAST + 1..=count)
+            .rev()
+            .find(|count| total(&widths[..*count]) <= width)
+            .unwrap_or(NUMBERS_LEAST + 1);
         (first < count).then(|| (self.part(1..first), self.part(first..count)))
     }
 
@@ -137,8 +139,9 @@ impl Grid {
         let of_text = |at: usize, floor: usize| if is_text(at) { floor } else { usize::MAX };
         let shrunk = |widths: &mut Vec<usize>, floor: &dyn Fn(usize) -> usize| {
             while total(widths) > width {
-                let can_shrink = |at: &usize| widths[*at] > floor(*at);
-                let widest = (0..widths.len()).filter(can_shrink).max_by_key(|&at| widths[at]);
+                let widest = (0..widths.len())
+                    .filter(|at| widths[*at] > floor(*at))
+                    .max_by_key(|&at| widths[at]);
                 let Some(widest) = widest else { break };
                 widths[widest] -= 1;
             }
@@ -231,9 +234,8 @@ fn cut(word: &str, room: usize) -> String {
 /// The text with its lines wrapped that are too long, at spaces. They go on below the last column
 /// that leaves room for it: a column stands behind two spaces or more.
 pub fn fitted(text: &str, width: usize) -> String {
-    let of_line = |line: &str| match line.width() <= width {
-        true => format!("{line}\n"),
-        false => wrapped_line(line, width),
+    let of_line = |line: &str| {
+        if line.width() <= width { format!("{line}\n") } else { wrapped_line(line, width) }
     };
     text.lines().map(of_line).collect()
 }
@@ -244,11 +246,12 @@ fn wrapped_line(line: &str, width: usize) -> String {
         let room = width.saturating_sub(line[..at].width());
         room >= width / 3 && longest_word(&line[at..]) <= room
     };
-    let is_column = |at: &usize| line[..*at].ends_with("  ") && !line[*at..].starts_with(' ');
     // A column that has room begins within as many letters, of four bytes at most.
     let near = indent + 1..=width.saturating_mul(4);
     let starts = line.char_indices().map(|(at, _)| at).rev().filter(|at| near.contains(at));
-    let column = starts.filter(is_column).find(|&at| has_room(at));
+    let column = starts
+        .filter(|at| line[..*at].ends_with("  ") && !line[*at..].starts_with(' '))
+        .find(|&at| has_room(at));
     let hanging = " ".repeat(column.map_or(indent + 2, |at| line[..at].width()));
     let (mut wrapped, mut shown) = (String::new(), line[..indent].to_owned());
     for (number, word) in words(&line[indent..]).into_iter().enumerate() {

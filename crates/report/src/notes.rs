@@ -56,8 +56,7 @@ pub(crate) fn marks(numbers: &[usize]) -> String {
 
 pub(crate) fn superscript(number: usize) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    let digit = |byte: u8| DIGITS[usize::from(byte - b'0')];
-    number.to_string().bytes().map(digit).collect()
+    number.to_string().bytes().map(|byte| DIGITS[usize::from(byte - b'0')]).collect()
 }
 
 #[cfg(test)]

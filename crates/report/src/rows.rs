@@ -190,10 +190,12 @@ pub(crate) fn classes(cell: &CellView) -> Vec<PlainRow> {
         let of = |arm: &ArmView| -> Option<ClassView> {
             arm.classes.get(at).filter(|class| class.class == *name).cloned()
         };
-        let count = |arm: &ArmView| Some(of(arm)?.per_second? * seconds);
-        rows.push(row(cell, format!("{name}/{noun}"), count, |value, _| {
-            value.map_or(number::UNKNOWN.to_owned(), number::three_digits)
-        }));
+        rows.push(row(
+            cell,
+            format!("{name}/{noun}"),
+            |arm| Some(of(arm)?.per_second? * seconds),
+            |value, _| value.map_or(number::UNKNOWN.to_owned(), number::three_digits),
+        ));
         let picks: [(&str, OfTimes); 3] =
             [("p50", |times| times.p50), ("p95", |times| times.p95), ("p99", |times| times.p99)];
         for (percentile, pick) in picks {

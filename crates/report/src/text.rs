@@ -173,8 +173,8 @@ pub(crate) fn doubt_table(view: &View, width: usize) -> String {
     let cells = &view.summary.cells;
     let rows: Vec<Vec<String>> =
         cells.iter().map(|cell| doubt::row(view, cell).columns()).collect();
-    let is_filled = |at: &usize| rows.iter().any(|row| !row[*at].is_empty());
-    let mut columns: Vec<usize> = (0..doubt::HEAD.len()).filter(is_filled).collect();
+    let mut columns: Vec<usize> =
+        (0..doubt::HEAD.len()).filter(|at| rows.iter().any(|row| !row[*at].is_empty())).collect();
     let grid = |columns: &[usize]| {
         let line = |place: String, row: &[String]| {
             let texts = columns.iter().map(|&at| row[at].clone());

@@ -94,9 +94,10 @@ const OP: &str = "op: one statement as queries/s counts it, BEGIN and COMMIT inc
 
 /// What an op is in this run, too.
 pub(crate) fn op(view: &View) -> String {
-    match view.summary.insert_benchmark.is_empty() {
-        true => OP.to_owned(),
-        false => format!("{OP} In the load steps of the Insert Benchmark an op is a row."),
+    if view.summary.insert_benchmark.is_empty() {
+        OP.to_owned()
+    } else {
+        format!("{OP} In the load steps of the Insert Benchmark an op is a row.")
     }
 }
 

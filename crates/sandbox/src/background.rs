@@ -343,9 +343,10 @@ impl Background {
             let said = answer(probe, Allowance::QUESTION).ok().flatten();
             said.is_some_and(|said| said.status.success()).then(|| Box::new(client))
         };
-        let found = match child::is_root() {
-            true => machines.chain(own).find_map(works),
-            false => own.into_iter().chain(machines).find_map(works),
+        let found = if child::is_root() {
+            machines.chain(own).find_map(works)
+        } else {
+            own.into_iter().chain(machines).find_map(works)
         };
         let Some(mut client) = found else {
             return Err(self.unsuitable(format!(

@@ -139,9 +139,12 @@ pub(crate) fn renewal_sql(
     if product == Product::Postgres {
         return vec![format!("ALTER ROLE {USER} PASSWORD '{password}'")];
     }
-    let alter = |host: &&str| match initialises_itself(product, version) {
-        true => format!("ALTER USER '{USER}'@'{host}' IDENTIFIED BY '{password}'"),
-        false => format!("SET PASSWORD FOR '{USER}'@'{host}' = PASSWORD('{password}')"),
+    let alter = |host: &&str| {
+        if initialises_itself(product, version) {
+            format!("ALTER USER '{USER}'@'{host}' IDENTIFIED BY '{password}'")
+        } else {
+            format!("SET PASSWORD FOR '{USER}'@'{host}' = PASSWORD('{password}')")
+        }
     };
     // Only words of ours are told: what the server says chooses among them.
     let known = HOSTS.iter().filter(|host| hosts.contains(host));

@@ -83,13 +83,13 @@ fn is_read(group: &str, product: Product, version: &str) -> bool {
 fn my_cnf(path: &Path, product: Product, version: &str) -> Result<Vec<Line>, String> {
     let is_wanted = |group: &str| is_read(group, product, version);
     let wish = OptionWish { group: &is_wanted, file: &|_, _| true };
-    let read =
-        option_tree(path, &wish).map_err(|wrong| match wrong.contains("without a group") {
-            true => format!(
-                "{wrong}; a file of PostgreSQL, which has no groups, is postgresql-conf=FILE"
-            ),
-            false => wrong,
-        })?;
+    let read = option_tree(path, &wish).map_err(|wrong| {
+        if wrong.contains("without a group") {
+            format!("{wrong}; a file of PostgreSQL, which has no groups, is postgresql-conf=FILE")
+        } else {
+            wrong
+        }
+    })?;
     let what = |one: &OptionLine| match &one.entry.value {
         value if value.contains(char::is_control) => Some("no option; write NAME=VALUE"),
         value if value.contains("{DBInstance") || value.contains("{AllocatedStorage") => Some(
@@ -100,10 +100,7 @@ fn my_cnf(path: &Path, product: Product, version: &str) -> Result<Vec<Line>, Str
     if let Some((OptionLine { entry, file }, what)) =
         read.lines.iter().find_map(|one| Some((one, what(one)?)))
     {
-        let within = match file == path {
-            true => String::new(),
-            false => format!("{}: ", file.display()),
-        };
+        let within = if file == path { String::new() } else { format!("{}: ", file.display()) };
         return Err(format!("{within}line {}: {what}", entry.line));
     }
     let (lines, there) = (

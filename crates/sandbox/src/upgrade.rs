@@ -57,9 +57,10 @@ pub fn upgrade_path(product: Product, from: &str, to: &str) -> Result<Undone, Sa
         return refuse("it is the newer one; servers do not go back".to_owned());
     }
     if product == Product::MariaDb {
-        return Ok(match parts(from, 2) == parts(to, 2) {
-            true => Undone::Nothing,
-            false => Undone::SystemTables,
+        return Ok(if parts(from, 2) == parts(to, 2) {
+            Undone::Nothing
+        } else {
+            Undone::SystemTables
         });
     }
     let place = |version: &str| {
@@ -77,9 +78,10 @@ pub fn upgrade_path(product: Product, from: &str, to: &str) -> Result<Undone, Sa
             MYSQL[new - 1],
         ));
     }
-    Ok(match new == old || at_least(to, "8.0.16") || to == "8.0" {
-        true => Undone::Nothing,
-        false => Undone::SystemTables,
+    Ok(if new == old || at_least(to, "8.0.16") || to == "8.0" {
+        Undone::Nothing
+    } else {
+        Undone::SystemTables
     })
 }
 

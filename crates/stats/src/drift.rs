@@ -153,8 +153,9 @@ fn autocorrelation(left: &[f64]) -> f64 {
     // Fewer tell nothing; and residuals of equal rates are rounding, not noise.
     const LEAST: usize = 5;
     const ROUNDING: f64 = 1e-24;
-    match left.len() < LEAST {
-        true => 0.0,
-        false => Correlation::of(left, (2.0, 4.0), KEPT_LEAST, ROUNDING).phi,
+    if left.len() < LEAST {
+        0.0
+    } else {
+        Correlation::of(left, (2.0, 4.0), KEPT_LEAST, ROUNDING).phi
     }
 }

@@ -105,9 +105,12 @@ impl Sequence {
     /// Assumes nothing.
     pub fn beyond(judged: u32) -> Sequence {
         let judged = judged.clamp(1, Sequence::STARTS_MAX);
-        let spent = |starts: u32| match starts <= judged {
-            true => 0.0,
-            false => SPENT_BEYOND * (1.0 - f64::from(judged) / f64::from(starts)),
+        let spent = |starts: u32| {
+            if starts <= judged {
+                0.0
+            } else {
+                SPENT_BEYOND * (1.0 - f64::from(judged) / f64::from(starts))
+            }
         };
         Sequence { reaches: BEYOND[judged as usize].get_or_init(|| Reaches::of(spent)) }
     }

@@ -113,10 +113,7 @@ fn head(load: &Load, text: &mut String) {
     {
         line(text, &format!("  draws    ids {}", mix.draw));
     }
-    let options = match load.options.is_empty() {
-        true => "none".to_owned(),
-        false => load.options.join(", "),
-    };
+    let options = if load.options.is_empty() { "none".to_owned() } else { load.options.join(", ") };
     line(text, &format!("  options  {options}"));
 }
 

@@ -292,19 +292,19 @@ impl Program {
         event.calls.clear();
         event.values.clear();
         event.text.clear();
-        let turn = match self.shares.is_empty() {
-            true => &self.turns[0],
-            false => &self.turns[drawn(&self.shares, &mut random)],
+        let turn = if self.shares.is_empty() {
+            &self.turns[0]
+        } else {
+            &self.turns[drawn(&self.shares, &mut random)]
         };
         if let Some(frame) = turn.frame {
             event.calls.push(frame.begin);
         }
-        let (steps, kind) = match turn.weights.is_empty() {
-            true => (&turn.steps[..], 0),
-            false => {
-                let step = drawn(&turn.weights, &mut random);
-                (std::slice::from_ref(&turn.steps[step]), step)
-            }
+        let (steps, kind) = if turn.weights.is_empty() {
+            (&turn.steps[..], 0)
+        } else {
+            let step = drawn(&turn.weights, &mut random);
+            (std::slice::from_ref(&turn.steps[step]), step)
         };
         event.kind = turn.kinds[kind];
         event.memory.begin(client, operation, turn.kept);

@@ -109,9 +109,10 @@ impl<'a> Input<'a> {
         let is_write = self.flag()?;
         let [key, value] = [self.word()?, self.word()?].map(|word| word.to_string());
         let has_succeeded = self.flag()?;
-        Ok(match is_write {
-            true => Some(Told::Write { key, value }),
-            false => has_succeeded.then_some(Told::Read { key, value: Some(value) }),
+        Ok(if is_write {
+            Some(Told::Write { key, value })
+        } else {
+            has_succeeded.then_some(Told::Read { key, value: Some(value) })
         })
     }
 }

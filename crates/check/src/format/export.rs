@@ -288,9 +288,10 @@ fn begins_and_ends(history: &History) -> Result<Vec<(u64, usize, bool)>, String>
     let mut lines: Vec<(u64, bool, usize, bool)> = Vec::new();
     for txn in 0..history.len() {
         let times = history.txn(txn).times;
-        let (begun, ended) = match has_times {
-            true => (times.begin_invoke_ns, times.commit_return_ns),
-            false => (2 * txn as u64, 2 * txn as u64 + 1),
+        let (begun, ended) = if has_times {
+            (times.begin_invoke_ns, times.commit_return_ns)
+        } else {
+            (2 * txn as u64, 2 * txn as u64 + 1)
         };
         lines.push((begun, begun < ended, txn, false));
         lines.push((ended, false, txn, true));

@@ -20,7 +20,7 @@ const LINES_MOST: usize = 20_000;
 const LOGGERS: [&str; 2] = ["jepsen.util: ", "jepsen.util "];
 
 /// An operation as a line has it.
-struct Told<'t> {
+struct LoggedOperation<'t> {
     process: &'t str,
     event: &'t str,
     function: &'t str,
@@ -30,10 +30,10 @@ struct Told<'t> {
 
 /// Whether a text has such lines.
 pub(super) fn is_it(text: &str) -> bool {
-    text.lines().take(LINES_MOST).any(|line| told(line).is_some())
+    text.lines().take(LINES_MOST).any(|line| logged_operation(line).is_some())
 }
 
-fn told(line: &str) -> Option<Told<'_>> {
+fn logged_operation(line: &str) -> Option<LoggedOperation<'_>> {
     let logged = LOGGERS.iter().find_map(|name| line.split_once(name)).map(|(_, rest)| rest);
     let mut rest = logged.unwrap_or(line).trim();
     let mut words = [""; 3];
@@ -47,14 +47,19 @@ fn told(line: &str) -> Option<Told<'_>> {
     let is_number = !process.is_empty() && process.bytes().all(|b| b.is_ascii_digit());
     let is_process = is_number || process.trim_start_matches(':').starts_with("nemesis");
     let is_function = function.len() > 1 && function.starts_with(':');
-    (is_event && is_process && is_function).then_some(Told { process, event, function, rest })
+    (is_event && is_process && is_function).then_some(LoggedOperation {
+        process,
+        event,
+        function,
+        rest,
+    })
 }
 
 /// The same history as EDN.
 pub(super) fn edn_of(text: &str) -> String {
     let mut edn = String::with_capacity(text.len());
     for line in text.lines() {
-        if let Some(Told { process, event, function, rest }) = told(line) {
+        if let Some(LoggedOperation { process, event, function, rest }) = logged_operation(line) {
             edn.push_str(&format!("{{:process {process} :type {event} :f {function} :value "));
             edn.push_str(match rest {
                 "" => "nil",

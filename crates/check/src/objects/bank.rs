@@ -105,9 +105,10 @@ pub(super) fn judged(
              forbidden"
         ));
     }
-    let finding = match wrong.is_empty() {
-        true => Finding::Holds(format!("each of {} reads adds up to {amount}", reads.len())),
-        false => broken("wrong total", wrong.len(), reads.len(), &wrong),
+    let finding = if wrong.is_empty() {
+        Finding::Holds(format!("each of {} reads adds up to {amount}", reads.len()))
+    } else {
+        broken("wrong total", wrong.len(), reads.len(), &wrong)
     };
     Ok((finding, notes))
 }

@@ -206,9 +206,10 @@ fn proved(calls: &[Call], order: &[usize], initial: u32) -> Finding {
         };
         (held, is_in[at]) = (next, true);
     }
-    match calls.iter().zip(&is_in).any(|(call, is_in)| call.ended != NEVER && !is_in) {
-        true => Finding::CannotTell("an order was found that is not of all operations".to_owned()),
-        false => Finding::Holds(format!("an order of {} operations was replayed", order.len())),
+    if calls.iter().zip(&is_in).any(|(call, is_in)| call.ended != NEVER && !is_in) {
+        Finding::CannotTell("an order was found that is not of all operations".to_owned())
+    } else {
+        Finding::Holds(format!("an order of {} operations was replayed", order.len()))
     }
 }
 

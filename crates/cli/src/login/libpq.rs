@@ -133,13 +133,17 @@ fn parts(words: Vec<Word>, url: &ServerUrl) -> Result<ServerParts, String> {
 fn of_service(service: &str, around: &Surroundings<'_>) -> Result<Vec<Word>, String> {
     let variable = |name: &str| (around.variable)(name).map(PathBuf::from);
     let own = variable("PGSERVICEFILE");
-    let at_home = || variable("HOME").map(|home| home.join(".pg_service.conf"));
     let of_system = match variable("PGSYSCONFDIR") {
         Some(folder) => vec![folder],
         None => SYSTEM_FOLDERS.map(PathBuf::from).to_vec(),
     };
     let of_system = of_system.into_iter().map(|folder| folder.join("pg_service.conf"));
-    let files: Vec<PathBuf> = own.clone().or_else(at_home).into_iter().chain(of_system).collect();
+    let files: Vec<PathBuf> = own
+        .clone()
+        .or_else(|| variable("HOME").map(|home| home.join(".pg_service.conf")))
+        .into_iter()
+        .chain(of_system)
+        .collect();
     for file in &files {
         let shown = file.display();
         let text = (around.read)(file).map_err(|wrong| format!("{shown}: {wrong}"))?;

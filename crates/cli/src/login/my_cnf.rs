@@ -60,9 +60,12 @@ pub(super) fn of_clients(
     for (at, OptionLine { entry, file }) in option_tree(path, &wish)?.lines.into_iter().enumerate()
     {
         let line = entry.line;
-        take(&mut groups, at, entry).map_err(|text| match file == path {
-            true => format!("line {line}: {text}"),
-            false => format!("{}: line {line}: {text}", file.display()),
+        take(&mut groups, at, entry).map_err(|text| {
+            if file == path {
+                format!("line {line}: {text}")
+            } else {
+                format!("{}: line {line}: {text}", file.display())
+            }
         })?;
     }
     let mut groups: Vec<(bool, Group)> =

@@ -97,9 +97,10 @@ impl Queue {
         let wants_more = held.is_some_and(|held| held.claim.goes_first());
         trx.begin_wait(at, round);
         let waiter = Waiter { trx: Arc::clone(trx), claim, round, wants_more };
-        let index = match wants_more {
-            true => self.waiting.iter().take_while(|before| before.wants_more).count(),
-            false => self.waiting.len(),
+        let index = if wants_more {
+            self.waiting.iter().take_while(|before| before.wants_more).count()
+        } else {
+            self.waiting.len()
         };
         self.waiting.insert(index, waiter);
         self.point_at_blocker(index);

@@ -250,9 +250,10 @@ impl Statement<'_> {
                 return (Edit::Put(Version::new(id, Some(row.into()))), Put::Done(false));
             };
             if chain.row.is_some() {
-                return match lock(Place::Key(key), Kind::Record, Mode::Shared) {
-                    true => (Edit::Keep, Put::There),
-                    false => wait(Kind::Record, Mode::Shared),
+                return if lock(Place::Key(key), Kind::Record, Mode::Shared) {
+                    (Edit::Keep, Put::There)
+                } else {
+                    wait(Kind::Record, Mode::Shared)
                 };
             }
             if !lock(Place::Key(key), Kind::Record, Mode::Exclusive) {

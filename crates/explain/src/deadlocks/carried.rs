@@ -239,9 +239,9 @@ fn quoted(line: &str) -> Option<Behind<'_>> {
 /// `db-1  | …`
 fn composed(line: &str) -> Option<Behind<'_>> {
     let (name, rest) = line.split_once('|')?;
-    let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name = name.strip_suffix(' ')?.trim_end();
-    let is_name = !name.is_empty() && name.chars().all(is_of_a_name);
+    let is_name = !name.is_empty()
+        && name.chars().all(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
     is_name.then_some(Behind { rest, name: Some(name) })
 }

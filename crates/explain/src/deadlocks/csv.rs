@@ -62,10 +62,7 @@ pub(super) fn record_or_looked_at(text: &str) -> Result<Record<'_>, usize> {
 /// A field without marks, and its bytes. A mark within it is none of a record.
 fn plain(text: &str) -> Result<(Cow<'_, str>, usize), usize> {
     let end = text.find([',', '\n', '\r', '"']).unwrap_or(text.len());
-    match text[end..].starts_with('"') {
-        true => Err(end),
-        false => Ok((Cow::Borrowed(&text[..end]), end)),
-    }
+    if text[end..].starts_with('"') { Err(end) } else { Ok((Cow::Borrowed(&text[..end]), end)) }
 }
 
 /// A field between marks, and its bytes with them. A doubled mark within is one.

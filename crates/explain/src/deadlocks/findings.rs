@@ -119,8 +119,13 @@ fn one_key(group: Vec<DeadlockTelling>) -> Known {
     // Statements first, for a client is told none.
     let size = |one: &DeadlockTelling| {
         let statements = one.parties.iter().filter(|party| !party.statement.is_empty()).count();
-        let locks = |party: &DeadlockParty| party.waits_for.len() + party.holds.len();
-        (statements, one.parties.iter().map(locks).sum::<usize>())
+        (
+            statements,
+            one.parties
+                .iter()
+                .map(|party| party.waits_for.len() + party.holds.len())
+                .sum::<usize>(),
+        )
     };
     let fullest = group.into_iter().reduce(|a, b| if size(&b) > size(&a) { b } else { a });
     let parties = fullest.map_or_else(Vec::new, |one| one.parties);

@@ -244,9 +244,12 @@ impl Reader {
             // A transaction waits for one lock, which may be told of twice.
             let mut wanted = waiting[from].iter().rev().take(2);
             from != to
-                && wanted.any(|wanted| match is_told {
-                    true => held[to].iter().any(|held| wanted.meets(held)),
-                    false => self.parties[to].names.contains(&table_of(&wanted.place)),
+                && wanted.any(|wanted| {
+                    if is_told {
+                        held[to].iter().any(|held| wanted.meets(held))
+                    } else {
+                        self.parties[to].names.contains(&table_of(&wanted.place))
+                    }
                 })
         };
         let (mut reached, mut open) = (vec![false; count], vec![0]);
@@ -303,8 +306,7 @@ impl Reader {
     fn identity(&self) -> Identity {
         let parts = |party: &Party| format!("{} {}", party.transaction, party.thread);
         let parts: Vec<String> = self.parties.iter().map(parts).collect();
-        let has_handle = |party: &Party| party.thread.contains("handle");
-        let is_unique = self.parties.iter().all(has_handle);
+        let is_unique = self.parties.iter().all(|party| party.thread.contains("handle"));
         Identity {
             key: key_of(parts.iter().map(String::as_str)),
             uniqueness: if is_unique { Uniqueness::Unique } else { Uniqueness::MayRecur },

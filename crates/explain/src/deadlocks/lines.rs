@@ -436,8 +436,9 @@ impl Opener<'_> {
             text.replace("\\t", "\t").replace("\\n", "\n").lines().for_each(push);
         } else if text.contains("deadlock detected") && speaks_of(&["DETAIL:", "Detail:"]) {
             let labels = ["DETAIL:", "Detail:", "HINT:", "Hint:", "CONTEXT:", "STATEMENT:"];
-            let begun = |text: String, label: &&str| text.replace(*label, &format!("\n{label}"));
-            let text = labels.iter().fold(text.to_owned(), begun);
+            let text = labels
+                .iter()
+                .fold(text.to_owned(), |text, label| text.replace(*label, &format!("\n{label}")));
             text.replace(". Process ", ".\nProcess ").lines().for_each(push);
         } else {
             push(text);
@@ -480,9 +481,8 @@ impl Opener<'_> {
 
     /// A record of a csvlog.
     fn csv(&mut self, number: usize, record: &csv::Record<'_>) {
-        let field = |at: usize| record.fields.get(at).map_or("", |field| field);
         let told = [CSV_SEVERITY, CSV_STATE, CSV_MESSAGE, CSV_DETAIL, CSV_CONTEXT, CSV_QUERY];
-        self.record(number, told.map(field));
+        self.record(number, told.map(|at| record.fields.get(at).map_or("", |field| field)));
     }
 
     /// A record of PostgreSQL as its plain log would have it.

@@ -126,10 +126,9 @@ pub fn read_deadlocks(text: &str) -> DeadlockReading {
         return reading;
     }
     let turned = Unit::ALL.map(|unit| read_in(text, Order::Turned(unit)).0);
-    let merit = |one: &DeadlockReading| (one.unread.len(), usize::MAX - one.tellings.len());
     let best = turned
         .into_iter()
-        .min_by_key(merit)
+        .min_by_key(|one| (one.unread.len(), usize::MAX - one.tellings.len()))
         .filter(|best| course.is_turned() || (best.unread.is_empty() && !best.tellings.is_empty()));
     best.unwrap_or(reading)
 }

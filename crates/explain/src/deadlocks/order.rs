@@ -123,8 +123,8 @@ pub(super) fn moment(text: &str) -> Option<Moment> {
 
 /// Whether a text begins with a date, or a date and a time in any form.
 pub(super) fn begins_with_date(text: &str) -> bool {
-    let is_written = |moment: Moment| !matches!(moment.form, Form::Epoch(_));
-    text.get(..10).is_some_and(is_date) || moment(text).is_some_and(is_written)
+    text.get(..10).is_some_and(is_date)
+        || moment(text).is_some_and(|moment| !matches!(moment.form, Form::Epoch(_)))
 }
 
 /// `0:00:00.123` behind a date of year, month and day.
@@ -151,11 +151,10 @@ fn number(text: &str) -> Option<(u64, &str)> {
 /// `2026-01-01`
 pub(super) fn is_date(word: &str) -> bool {
     let bytes = word.as_bytes();
-    let is_digit = |at: usize| bytes[at].is_ascii_digit();
     bytes.len() == 10
         && bytes[4] == b'-'
         && bytes[7] == b'-'
-        && [0, 1, 2, 3, 5, 6, 8, 9].into_iter().all(is_digit)
+        && [0, 1, 2, 3, 5, 6, 8, 9].into_iter().all(|at| bytes[at].is_ascii_digit())
 }
 
 #[cfg(test)]

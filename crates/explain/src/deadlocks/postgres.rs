@@ -279,12 +279,9 @@ fn unlabelled(text: &str) -> (Option<&str>, &str) {
     let label = before.trim_end();
     let begin = label.trim_end_matches(char::is_alphabetic).len();
     let label = &label[begin..];
-    let is_shouted = |c: char| c.is_alphabetic() && !c.is_lowercase();
-    let is_label = label.chars().all(is_shouted) || ["Detail", "Hint", "Where"].contains(&label);
-    match !label.is_empty() && is_label {
-        true => (Some(label), rest.trim_start()),
-        false => (None, text),
-    }
+    let is_label = label.chars().all(|c: char| c.is_alphabetic() && !c.is_lowercase())
+        || ["Detail", "Hint", "Where"].contains(&label);
+    if !label.is_empty() && is_label { (Some(label), rest.trim_start()) } else { (None, text) }
 }
 
 /// Where the English sentence of a wait begins, whatever stands before it: `Process 7 waits for `.

@@ -327,8 +327,7 @@ fn typeset(rest: &str, first: char) -> Option<usize> {
 fn dollar_quoted(rest: &str) -> Option<usize> {
     let tag = rest[1..].find('$').map(|length| &rest[..length + 2])?;
     let is_tag = tag[1..tag.len() - 1].chars().all(|c| c.is_alphanumeric() || c == '_');
-    let end = || rest[tag.len()..].find(tag).map_or(rest.len(), |at| at + 2 * tag.len());
-    is_tag.then(end)
+    is_tag.then(|| rest[tag.len()..].find(tag).map_or(rest.len(), |at| at + 2 * tag.len()))
 }
 
 fn space(text: &mut String) {

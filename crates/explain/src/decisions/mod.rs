@@ -60,12 +60,11 @@ pub struct Decision {
 
 /// Decisions as the text of a fact; empty where there are none.
 pub fn written(decisions: &[Decision]) -> String {
-    match decisions.is_empty() {
-        true => String::new(),
-        false => {
-            let kept = &decisions[..decisions.len().min(DECISIONS_MOST)];
-            serde_json::to_string(kept).expect("decisions have only names and numbers")
-        }
+    if decisions.is_empty() {
+        String::new()
+    } else {
+        let kept = &decisions[..decisions.len().min(DECISIONS_MOST)];
+        serde_json::to_string(kept).expect("decisions have only names and numbers")
     }
 }
 

@@ -92,9 +92,10 @@ fn told(one: &Decision) -> String {
     let filtered = one.filtered.map(|percent| format!("filtered to {} %", rounded(percent)));
     let numbers = one.bounds.clone().into_iter().chain(rows).chain(filtered).chain(cost);
     let numbers: Vec<String> = numbers.collect();
-    match numbers.is_empty() {
-        true => format!("{verdict}{why}"),
-        false => format!("{verdict}{why} ({})", numbers.join(", ")),
+    if numbers.is_empty() {
+        format!("{verdict}{why}")
+    } else {
+        format!("{verdict}{why} ({})", numbers.join(", "))
     }
 }
 
@@ -112,9 +113,10 @@ fn aligned<'a>(base: &'a [Decision], test: &'a [Decision]) -> Vec<Pair<'a>> {
     let mut longest = vec![vec![0_usize; columns + 1]; rows + 1];
     for at in (0..rows).rev() {
         for beside in (0..columns).rev() {
-            longest[at][beside] = match is_same(&base[at], &test[beside]) {
-                true => longest[at + 1][beside + 1] + 1,
-                false => longest[at + 1][beside].max(longest[at][beside + 1]),
+            longest[at][beside] = if is_same(&base[at], &test[beside]) {
+                longest[at + 1][beside + 1] + 1
+            } else {
+                longest[at + 1][beside].max(longest[at][beside + 1])
             };
         }
     }

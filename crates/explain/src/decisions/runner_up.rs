@@ -55,8 +55,10 @@ fn accesses(decisions: &[Decision], plan: &Decision) -> Vec<(String, f64)> {
             0 => format!("{table}: "),
             _ => format!("{table} after {}: ", tables[..at].join(", ")),
         };
-        let here = |one: &&Decision| one.step == ACCESS && one.of.starts_with(&place);
-        found.extend(dearer(decisions.iter().filter(here), None));
+        found.extend(dearer(
+            decisions.iter().filter(|one| one.step == ACCESS && one.of.starts_with(&place)),
+            None,
+        ));
     }
     found
 }
@@ -66,9 +68,11 @@ fn ranges(decisions: &[Decision], plan: &Decision) -> Vec<(String, f64)> {
     let mut found = Vec::new();
     for table in plan.of.split(", ") {
         let of_table = format!("{table}.");
-        let here = |one: &&Decision| one.step == RANGE && one.of.starts_with(&of_table);
         let scan = decisions.iter().find(|one| one.step == SCAN && one.of == table);
-        found.extend(dearer(decisions.iter().filter(here), scan.and_then(|scan| scan.cost)));
+        found.extend(dearer(
+            decisions.iter().filter(|one| one.step == RANGE && one.of.starts_with(&of_table)),
+            scan.and_then(|scan| scan.cost),
+        ));
     }
     found
 }

@@ -85,8 +85,9 @@ impl Node {
 
     fn texts(&self, name: &str) -> Option<Vec<&str>> {
         let Node::List(list) = self.get(name)? else { return None };
-        let text = |node: &'_ Node| matches!(node, Node::Text(_));
-        list.iter().all(text).then(|| list.iter().filter_map(Node::as_text).collect())
+        list.iter()
+            .all(|node| matches!(node, Node::Text(_)))
+            .then(|| list.iter().filter_map(Node::as_text).collect())
     }
 
     fn as_text(&self) -> Option<&str> {

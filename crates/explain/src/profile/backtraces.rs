@@ -107,12 +107,11 @@ fn of_threads(taken_for: String) -> Form {
 /// The function of a frame: `0x… in NAME (ARGUMENTS) at FILE:LINE`; nothing for what is none.
 fn function(frame: &str) -> Option<Cow<'_, str>> {
     let has_address = frame.starts_with("0x");
-    let text = match has_address {
-        true => {
-            let (_, rest) = frame.split_once(' ')?;
-            rest.trim_start().strip_prefix("in ").unwrap_or(rest)
-        }
-        false => frame,
+    let text = if has_address {
+        let (_, rest) = frame.split_once(' ')?;
+        rest.trim_start().strip_prefix("in ").unwrap_or(rest)
+    } else {
+        frame
     };
     if text.starts_with('<') {
         return None;
@@ -170,8 +169,12 @@ fn summed(line: &str) -> Option<(u64, &str)> {
     let (count, stack) = line.trim().split_once(' ')?;
     let stack = stack.trim();
     let is_stack = !stack.is_empty() && !stack.contains(';') && !stack.contains('%');
-    let begins = |c: char| c.is_alphabetic() || matches!(c, '_' | '?' | '~' | '[' | '(');
-    Some((count.parse().ok()?, stack)).filter(|_| is_stack && stack.starts_with(begins))
+    Some((count.parse().ok()?, stack)).filter(|_| {
+        is_stack
+            && stack.starts_with(|c: char| {
+                c.is_alphabetic() || matches!(c, '_' | '?' | '~' | '[' | '(')
+            })
+    })
 }
 
 /// Gives each stack of pt-pmp, the outermost function first.

@@ -65,10 +65,12 @@ fn are_weights_alike(all: &[&Weighed]) -> bool {
 /// By what profiles are made comparable.
 fn scale_of(base: &[Weighed], test: &[Weighed]) -> ProfileScale {
     let all: Vec<&Weighed> = base.iter().chain(test).collect();
-    let is_known = |one: &&Weighed| one.operations.is_some_and(|operations| operations > 0.0);
-    match all.iter().all(is_known) && are_weights_alike(&all) {
-        true => ProfileScale::Operations,
-        false => ProfileScale::Samples,
+    if all.iter().all(|one| one.operations.is_some_and(|operations| operations > 0.0))
+        && are_weights_alike(&all)
+    {
+        ProfileScale::Operations
+    } else {
+        ProfileScale::Samples
     }
 }
 

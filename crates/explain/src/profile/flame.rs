@@ -70,11 +70,10 @@ pub(super) fn tree(
         return Err(ProfileError::new(0, what));
     }
     let is_known = sides.base.iter().chain(&sides.test).all(|text| text.operations.is_some());
-    let times = match is_known {
-        true => {
-            PerArm::from_fn(|arm| sides[arm].iter().filter_map(|text| text.operations).sum::<f64>())
-        }
-        false => samples,
+    let times = if is_known {
+        PerArm::from_fn(|arm| sides[arm].iter().filter_map(|text| text.operations).sum::<f64>())
+    } else {
+        samples
     };
     let whole = samples.base / times.base;
     let scale = PerArm::from_fn(|arm| 1.0 / (times[arm] * whole));

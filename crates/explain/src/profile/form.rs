@@ -134,8 +134,10 @@ pub(super) enum Weighing {
 /// An event without what it is restricted to: `cycles` of `cycles:u`.
 pub(super) fn plain_event(event: &str) -> &str {
     let event = event.trim().trim_matches('\'').trim_end_matches(':');
-    let modifiers = |(_, end): &(&str, &str)| end.bytes().all(|b| b.is_ascii_alphabetic());
-    event.rsplit_once(':').filter(modifiers).map_or(event, |(event, _)| event)
+    event
+        .rsplit_once(':')
+        .filter(|(_, end)| end.bytes().all(|b| b.is_ascii_alphabetic()))
+        .map_or(event, |(event, _)| event)
 }
 
 /// Why two events in one file are refused.

@@ -84,8 +84,10 @@ fn piece_of(name: &str) -> Option<&str> {
 fn versioned(name: &str) -> Option<&str> {
     let (before, version) = name.split_once('@')?;
     let version = version.trim_start_matches('@');
-    let is_version = |byte: u8| byte.is_ascii_alphanumeric() || b"_.".contains(&byte);
-    (version != "plt" && !version.is_empty() && version.bytes().all(is_version)).then_some(before)
+    (version != "plt"
+        && !version.is_empty()
+        && version.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte)))
+    .then_some(before)
 }
 
 /// `core::fmt::write::h0123456789abcdef`: what Rust's older mangling ends with.

@@ -14,8 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, ClassWait, Dialect, Interval, Ledger, LedgerLine, Part, PerArm, WaitLine, WaitProfile,
-    Waits,
+    ClassWait, Dialect, Interval, Ledger, LedgerLine, Part, PerArm, WaitLine, WaitProfile, Waits,
 };
 use dbdyno_stats as stats;
 
@@ -176,9 +175,8 @@ pub fn part_rest(ledger: &mut Ledger, waits: &Waits) {
         let difference_us = Interval { estimate, low: estimate - half, high: estimate + half };
         LedgerLine { name: name.to_owned(), is_part: Part::OfLine, us, difference_us }
     };
-    let is_waited = |line: &&WaitLine| line.name != WORKING && line.name != CLIENT;
     let mut parts: Vec<LedgerLine> = Vec::new();
-    for line in waits.lines.iter().filter(is_waited) {
+    for line in waits.lines.iter().filter(|line| line.name != WORKING && line.name != CLIENT) {
         let us = PerArm::from_fn(|arm| line.us[arm] * scale[arm]);
         parts.push(part(&line.name, us, line.difference_us.map_or(f64::NAN, half) * most));
     }
@@ -201,8 +199,8 @@ fn line(
         classes.iter().filter(|one| is_of_line(one)).map(|one| one.us).sum::<f64>()
     };
     let values = PerArm::from_fn(|arm| seen[arm].iter().map(picked).collect::<Vec<f64>>());
-    let mean = |arm: Arm| values[arm].iter().sum::<f64>() / values[arm].len().max(1) as f64;
-    let us = PerArm::from_fn(mean);
+    let us =
+        PerArm::from_fn(|arm| values[arm].iter().sum::<f64>() / values[arm].len().max(1) as f64);
     // Judged near 0, where a difference is as well an exponent as a number.
     let scale = us.base.max(us.test).max(f64::MIN_POSITIVE);
     let scaled = PerArm::from_fn(|arm| values[arm].iter().map(|us| us / scale).collect::<Vec<_>>());
@@ -271,8 +269,8 @@ impl Thread {
     fn add(&mut self, dialect: Dialect, functions: &[&str], us: f64) {
         let serves = SESSIONS.iter().filter(|(of, _)| *of == dialect);
         let serves = serves.flat_map(|(_, names)| names.split(' ')).collect::<Vec<_>>();
-        let begins = |function: &&str| serves.iter().any(|name| function.starts_with(name));
-        self.is_session |= functions.iter().any(begins);
+        self.is_session |=
+            functions.iter().any(|function| serves.iter().any(|name| function.starts_with(name)));
         let (class, names) = class_of(dialect, functions);
         *self.us.entry(class).or_default() += us;
         // The innermost function of the server says more than the call of the kernel.

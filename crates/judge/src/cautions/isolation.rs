@@ -21,12 +21,13 @@ fn of_readings(cell: &Cell, arm: Arm, rounds: &[&Readings]) -> Option<Warning> {
     let broken: Vec<&str> =
         rounds.iter().filter_map(|round| behind(round, ANOMALY_PREFIX)).collect();
     let (count, recorded, missing) = (rounds.len(), sum(RECORDED), sum(UNRECORDED));
-    let what = match missing > 0.0 {
-        true => format!(
+    let what = if missing > 0.0 {
+        format!(
             "{recorded:.0} transactions of {count} rounds, before the memory for records was full \
              ({missing:.0} came after that)"
-        ),
-        false => format!("all {recorded:.0} transactions of {count} rounds"),
+        )
+    } else {
+        format!("all {recorded:.0} transactions of {count} rounds")
     };
     if let Some(first) = broken.first() {
         let text = format!(
@@ -37,12 +38,13 @@ fn of_readings(cell: &Cell, arm: Arm, rounds: &[&Readings]) -> Option<Warning> {
         return Some(Warning::new(Severity::Blocks, "isolation-broken", text));
     }
     let held = rounds.iter().filter(|round| round.get(PROMISE_HOLDS).is_some()).count();
-    let text = match held == count {
-        true => format!("{cell}: {arm} recorded {what}: {promise} is proved of each"),
-        false => format!(
+    let text = if held == count {
+        format!("{cell}: {arm} recorded {what}: {promise} is proved of each")
+    } else {
+        format!(
             "{cell}: {arm} recorded {what}: {promise} is proved of {held} of {count} and undecided \
              for the others"
-        ),
+        )
     };
     Some(Warning::new(Severity::Note, "isolation", text))
 }

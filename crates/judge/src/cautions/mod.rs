@@ -33,9 +33,14 @@ pub(crate) fn against(
         let isolation = isolation::of_arm(cell, arm, &arms[arm]);
         client.into_iter().chain(laws).chain(still).chain(memory).chain(latches).chain(isolation)
     };
-    let background = |arm: Arm| background::short(&run.plan, cell, arm, &arms[arm]);
     let against = Arm::BOTH.into_iter().flat_map(of_arm);
     let against = against.chain(stationarity::of_cell(run, cell, units, arms));
     let against = against.chain(whole_events::of_cell(run, cell, arms));
-    against.chain(Arm::BOTH.into_iter().filter_map(background)).collect()
+    against
+        .chain(
+            Arm::BOTH
+                .into_iter()
+                .filter_map(|arm| background::short(&run.plan, cell, arm, &arms[arm])),
+        )
+        .collect()
 }

@@ -31,8 +31,7 @@ pub(crate) fn of_cell(
 ) -> Option<Warning> {
     let load = planned::resolve(&run.plan, &cell.load).ok();
     let trend = load.map_or(Trend::Steady, |load: Load| load.trend);
-    let moves = |arm: &Arm| moves(units, &arms[*arm]);
-    let moving: Vec<Arm> = Arm::BOTH.into_iter().filter(moves).collect();
+    let moving: Vec<Arm> = Arm::BOTH.into_iter().filter(|arm| moves(units, &arms[*arm])).collect();
     let (severity, why) = match trend {
         Trend::Shrinks => (Severity::Caution, "the tables shrink under this load".to_owned()),
         Trend::Grows => (Severity::Caution, "the tables grow under this load".to_owned()),

@@ -320,9 +320,8 @@ pub(super) fn values(cells: &[Option<&str>], mark: DecimalMark) -> Result<Values
     // Thousands and millions are no units, and numbers without them stand beside them.
     let is_count = kind == "count";
     let (unit, size) = if is_count { ("", 1.0) } else { (first, first_size) };
-    let value = |(value, unit): (f64, &str)| match is_one && !is_count {
-        true => value,
-        false => value * family(unit).1 / size,
+    let value = |(value, unit): (f64, &str)| {
+        if is_one && !is_count { value } else { value * family(unit).1 / size }
     };
     let of_rows = read.into_iter().map(|one| one.map(value)).collect();
     Ok(Values { of_rows, unit: unit.to_owned() })

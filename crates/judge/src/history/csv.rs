@@ -126,22 +126,27 @@ fn check(table: &Table<'_>) -> Result<(), JudgeError> {
     }
     let is_number = |head: &String| cells::is_bare_number(head);
     let first = table.rows.first().map(|row| row.cells.as_slice()).unwrap_or_default();
-    let is_again = |(head, cell): (&String, &String)| head == cell.trim() && !is_blank(head);
     let is_row = table.header.iter().any(|head| times::is_time(head))
-        || (table.header.iter().any(is_number) && table.header.iter().zip(first).any(is_again));
+        || (table.header.iter().any(is_number)
+            && table
+                .header
+                .iter()
+                .zip(first)
+                .any(|(head, cell)| head == cell.trim() && !is_blank(head)));
     if is_row || table.header.iter().all(is_number) {
         let what = "the first line has values where names of columns are expected; write a \
                     header such as time,qps above it";
         return Err(failed(table.name, table.header_line, 1, what));
     }
-    match table.rows.is_empty() {
-        true => Err(failed(
+    if table.rows.is_empty() {
+        Err(failed(
             table.name,
             table.header_line,
             1,
             "there is a header and no row below it; add some",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

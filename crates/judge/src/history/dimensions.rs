@@ -161,14 +161,17 @@ pub(super) fn of(
         !fixed.contains(column) && !table.is_called(*column, &REMARKS) && Some(*column) != order.by
     };
     let free: Vec<usize> = (0..table.header.len()).filter(is_free).collect();
-    let is_text = |column: &&usize| !figures.contains(column);
     let recurs = |column: usize| {
         let count = table.values(column).len();
         let is_measured = table.is_called(column, &MEASURED);
         (2..=VALUES_MOST).contains(&count) && (is_measured || 2 * count <= table.rows.len())
     };
-    let may_part: Vec<usize> =
-        free.iter().filter(is_text).copied().filter(|&column| recurs(column)).collect();
+    let may_part: Vec<usize> = free
+        .iter()
+        .filter(|column| !figures.contains(column))
+        .copied()
+        .filter(|&column| recurs(column))
+        .collect();
     let (mut parting, open): (Vec<usize>, Vec<usize>) =
         may_part.into_iter().partition(|&column| table.is_called(column, &PARTING));
     // What parts more comes first: of two names of one thing the second one parts nothing more.
@@ -237,8 +240,7 @@ fn goes_to_and_fro(table: &Table<'_>, order: &Order, parting: &[usize], column: 
 
 /// Whether each time has the same whole numbers, each once: no measurement does that.
 fn is_grid(table: &Table<'_>, order: &Order, parting: &[usize], column: usize) -> bool {
-    let is_whole = |cell: &str| cell.parse::<u64>().is_ok();
-    if !table.cells(column).all(is_whole) {
+    if !table.cells(column).all(|cell| cell.parse::<u64>().is_ok()) {
         return false;
     }
     let mut groups: BTreeMap<Values<'_>, BTreeMap<i64, Vec<&str>>> = BTreeMap::new();
@@ -267,8 +269,10 @@ pub(super) fn parted(
 ) -> Result<Vec<(String, Vec<usize>)>, JudgeError> {
     let mut groups: BTreeMap<Vec<Part<'_>>, Vec<usize>> = BTreeMap::new();
     for row in 0..table.rows.len() {
-        let part = |value| Part(str::parse::<f64>(value).ok(), value);
-        let parts = values_of(table, parting, row).into_iter().map(part).collect();
+        let parts = values_of(table, parting, row)
+            .into_iter()
+            .map(|value| Part(str::parse::<f64>(value).ok(), value))
+            .collect();
         groups.entry(parts).or_default().push(row);
     }
     if groups.len() * figures > SERIES_MOST {

@@ -77,10 +77,7 @@ impl Figure {
 
     fn of(self, driving: &Driving, units: &CellUnits, pairs: &[PerArm<&Round>]) -> Option<f64> {
         let is_search = matches!(driving, Driving::Search(_));
-        let rate = |round: &Round| match is_search {
-            true => offered_rate(round),
-            false => units.rate(round),
-        };
+        let rate = |round: &Round| if is_search { offered_rate(round) } else { units.rate(round) };
         let test = || pairs.iter().map(|pair| pair.test);
         let p99 = |round: &Round| times(round).quantile_ns(0.99).max(1) as f64 / 1e3;
         let value = match self {
@@ -190,8 +187,8 @@ impl Withheld {
     }
 
     fn why(&self) -> String {
-        let code = |(code, times): (&String, &u32)| format!("{code} ({times})");
-        let codes: Vec<String> = self.codes.iter().map(code).collect();
+        let codes: Vec<String> =
+            self.codes.iter().map(|(code, times)| format!("{code} ({times})")).collect();
         format!("{}; see `dbdyno show {}`", codes.join(", "), self.run)
     }
 
@@ -280,9 +277,10 @@ impl<'q> Gathering<'q> {
     }
 
     fn add_cell(&mut self, run: &Run, cell: &Cell, compared: &CellComparison) {
-        let figures = match self.figures.is_empty() {
-            true => by_itself(&run.plan.driving).to_vec(),
-            false => self.figures.clone(),
+        let figures = if self.figures.is_empty() {
+            by_itself(&run.plan.driving).to_vec()
+        } else {
+            self.figures.clone()
         };
         let codes = withheld_by(compared);
         if !codes.is_empty() {
@@ -328,9 +326,10 @@ impl<'q> Gathering<'q> {
         let nowhere = nowhere.map(|(_, withheld)| withheld.at_the_end());
         let warnings: Vec<Warning> =
             self.without_value().into_iter().chain(nowhere).chain(self.not_read()).collect();
-        let mut raws: Vec<Raw> = match self.figures.is_empty() {
-            true => telling(self.groups),
-            false => self.groups.into_values().collect(),
+        let mut raws: Vec<Raw> = if self.figures.is_empty() {
+            telling(self.groups)
+        } else {
+            self.groups.into_values().collect()
         };
         raws.sort_by(|a, b| (&a.name, &a.about).cmp(&(&b.name, &b.about)));
         if raws.is_empty() {
@@ -402,12 +401,11 @@ fn nothing(source: &str, loads: &BTreeSet<String>, question: &Question) -> Strin
             "there are no runs in {source}; measure some with `dbdyno compare`, or name a file of figures"
         );
     }
-    match question.loads.is_empty() && question.clients.is_empty() {
-        true => format!("no run in {source} has values of that; try --metric rate"),
-        false => {
-            let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
-            format!("no run in {source} measured that; the loads there are {}", loads.join(", "))
-        }
+    if question.loads.is_empty() && question.clients.is_empty() {
+        format!("no run in {source} has values of that; try --metric rate")
+    } else {
+        let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
+        format!("no run in {source} measured that; the loads there are {}", loads.join(", "))
     }
 }
 
@@ -513,10 +511,8 @@ fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
             if OF_PLANS.iter().any(|kind| name.starts_with(kind)) {
                 continue;
             }
-            let name = match name.starts_with("host.") {
-                true => name.clone(),
-                false => format!("{arm}.{name}"),
-            };
+            let name =
+                if name.starts_with("host.") { name.clone() } else { format!("{arm}.{name}") };
             facts.insert(name, value.clone());
         }
     }

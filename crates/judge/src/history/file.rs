@@ -56,8 +56,8 @@ pub fn of_file(name: &str, text: &str, question: &Question) -> Result<History, J
         told(json::read(name, text)?, question)?
     } else if markdown::is_there(text) {
         of_tables(name, markdown::read(name, text)?, question)?
-    } else if let Some(written) = pgbench::written(text) {
-        told(pgbench::read(name, text, written)?, question)?
+    } else if let Some(output) = pgbench::output_kind(text) {
+        told(pgbench::read(name, text, output)?, question)?
     } else if influx::is_it(text) {
         told(influx::read(name, text)?, question)?
     } else if let Some((line, tool)) = output_of_one_run(text) {
@@ -209,9 +209,10 @@ impl Roles {
         });
         parting.extend(&apart);
         parting.sort_unstable();
-        let mut values: Vec<usize> = match asked.is_empty() {
-            true => found.iter().copied().filter(|column| !parting.contains(column)).collect(),
-            false => asked,
+        let mut values: Vec<usize> = if asked.is_empty() {
+            found.iter().copied().filter(|column| !parting.contains(column)).collect()
+        } else {
+            asked
         };
         let mut known = BTreeSet::new();
         values.retain(|&column| known.insert(column));
@@ -268,8 +269,8 @@ impl Roles {
         notes.extend(table.passed_over.iter().map(|text| note("passed-over", text.clone())));
         let is_unread = |column: &&usize| {
             let present = || table.cells(**column).filter(|cell| !is_blank(cell));
-            let is_unread = |cell: &&str| cells::has_a_unit(cell) || when::is_clock(cell);
-            let quantities = present().filter(is_unread).count();
+            let quantities =
+                present().filter(|cell| cells::has_a_unit(cell) || when::is_clock(cell)).count();
             2 * quantities > present().count()
         };
         let unread: Vec<usize> = self.facts.iter().filter(is_unread).copied().collect();
@@ -392,8 +393,10 @@ fn series(
     mark: cells::DecimalMark,
     question: &Question,
 ) -> Result<Option<Raw>, JudgeError> {
-    let cell = |&row: &usize| Some(table.cell(row, column)).filter(|cell| !is_blank(cell));
-    let present: Vec<Option<&str>> = rows.iter().map(cell).collect();
+    let present: Vec<Option<&str>> = rows
+        .iter()
+        .map(|&row| Some(table.cell(row, column)).filter(|cell| !is_blank(cell)))
+        .collect();
     let values = cells::values(&present, mark)
         .map_err(|(at, what)| table.refuse(rows[at], column, &what))?;
     let metric = &table.header[column];
@@ -414,8 +417,13 @@ fn series(
         let unix_ms = roles.order.is_time.then(|| roles.order.keys[row]);
         let version = text(roles.version).unwrap_or_default();
         raw.points.push(HistoryPoint { unix_ms, label, version, value });
-        let fact = |&fact: &usize| (table.header[fact].clone(), shortened(table.cell(row, fact)));
-        raw.facts.push(roles.facts.iter().map(fact).collect::<BTreeMap<_, _>>());
+        raw.facts.push(
+            roles
+                .facts
+                .iter()
+                .map(|&fact| (table.header[fact].clone(), shortened(table.cell(row, fact))))
+                .collect::<BTreeMap<_, _>>(),
+        );
     }
     if raw.points.is_empty() {
         return Ok(None);

@@ -66,11 +66,10 @@ fn point(line: &str) -> Option<Point<'_>> {
     };
     let series = parts(series, ',');
     let (&measurement, tags) = series.split_first()?;
-    let is_time = |time: &str| time.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
     let fields: Vec<(&str, &str)> = pairs(&parts(fields, ','))?;
     let is_it = !measurement.is_empty()
         && fields.iter().all(|(_, value)| is_value(value))
-        && time.is_none_or(is_time);
+        && time.is_none_or(|time| time.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()));
     is_it.then_some(Point { measurement, tags: pairs(tags)?, fields, time })
 }
 
@@ -154,9 +153,10 @@ fn table<'a>(name: &'a str, points: &[(usize, Point<'_>)]) -> Result<Table<'a>, 
         let tags = point.tags.iter().map(|pair| (true, pair));
         let fields = point.fields.iter().map(|pair| (false, pair));
         for (is_tag, (key, value)) in tags.chain(fields) {
-            let key = match is_tag || is_one {
-                true => plain(key),
-                false => format!("{}.{}", plain(point.measurement), plain(key)),
+            let key = if is_tag || is_one {
+                plain(key)
+            } else {
+                format!("{}.{}", plain(point.measurement), plain(key))
             };
             let column = *columns.entry((is_tag, key.clone())).or_insert_with(|| {
                 header.push(key.clone());

@@ -143,9 +143,10 @@ impl Rows {
                 {
                     return self.take_asv(&object, line);
                 }
-                let is_pyperf = |one: &Value| one.get("runs").is_some_and(Value::is_array);
                 if let Some(Value::Array(benchmarks)) = object.get("benchmarks")
-                    && benchmarks.first().is_some_and(is_pyperf)
+                    && benchmarks
+                        .first()
+                        .is_some_and(|one| one.get("runs").is_some_and(Value::is_array))
                 {
                     return self.take_pyperf(&object, benchmarks, line);
                 }
@@ -316,8 +317,7 @@ impl Rows {
         for (index, bench) in benchmarks.iter().enumerate() {
             let told = |name: &str| {
                 let own = bench.get("metadata").and_then(|about| about.get(name));
-                let all = || object.get("metadata")?.get(name);
-                own.or_else(all).and_then(text_of)
+                own.or_else(|| object.get("metadata")?.get(name)).and_then(text_of)
             };
             let runs = bench.get("runs").and_then(Value::as_array).into_iter().flatten();
             let date = runs.clone().find_map(|run| text_of(run.pointer("/metadata/date")?));
@@ -618,8 +618,8 @@ fn of_one_run(object: &serde_json::Map<String, Value>) -> Option<String> {
     }
     let is_column = |value: &Value| {
         let inner = value.as_object().into_iter().flat_map(|inner| inner.keys());
-        let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
-        inner.clone().count() > 0 && inner.clone().all(is_number)
+        inner.clone().count() > 0
+            && inner.clone().all(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let is_split = ["columns", "index", "data"].iter().all(|name| object.contains_key(*name));
     (is_split || all(&is_column)).then(|| {

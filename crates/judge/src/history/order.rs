@@ -150,9 +150,9 @@ fn by_column(table: &Table<'_>, column: usize) -> Result<Order, JudgeError> {
 }
 
 fn by_times(table: &Table<'_>, column: usize) -> Result<Order, JudgeError> {
-    let is_day = |cell: &str| !cell.contains(':') && times::is_time(cell);
     let clock = (0..table.header.len()).find(|&clock| is_clock(table, clock));
-    let clock = clock.filter(|_| table.cells(column).all(is_day));
+    let clock = clock
+        .filter(|_| table.cells(column).all(|cell| !cell.contains(':') && times::is_time(cell)));
     let mut told: Vec<String> = table.cells(column).map(str::to_owned).collect();
     if let Some(clock) = clock {
         let times = table.cells(clock);
@@ -193,9 +193,8 @@ fn time_by_contents(table: &Table<'_>) -> Result<Option<usize>, JudgeError> {
     let tells_times = |&column: &usize| {
         let head = table.header[column].to_ascii_lowercase();
         let may_be_digits = TIME_WORDS.iter().any(|word| head.contains(word));
-        let is_moment = |cell: &str| match may_be_digits {
-            true => when::parse(cell).is_some(),
-            false => times::is_time(cell),
+        let is_moment = |cell: &str| {
+            if may_be_digits { when::parse(cell).is_some() } else { times::is_time(cell) }
         };
         table.cells(column).all(is_moment)
     };
@@ -231,8 +230,10 @@ fn two_orders(table: &Table<'_>, first: usize, other: usize) -> JudgeError {
 /// By columns that count, if they agree.
 fn by_builds(table: &Table<'_>) -> Result<Option<Order>, JudgeError> {
     let ranks = |cells: &[&str]| versions::of_numbers(cells);
-    let counts = |column| table.is_called(column, &BUILDS);
-    let Some((column, keys)) = the_one(table, counts, ranks)? else { return Ok(None) };
+    let Some((column, keys)) = the_one(table, |column| table.is_called(column, &BUILDS), ranks)?
+    else {
+        return Ok(None);
+    };
     // Versions that fall while builds grow: one of the two stands the wrong way round.
     let by_version = the_one(table, |column| is_versions(table, column), versions::ranks)?;
     if let Some((other, versions)) = by_version {

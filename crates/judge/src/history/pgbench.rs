@@ -24,26 +24,26 @@ const LOOKED_AT: usize = 20;
 
 /// What of pgbench's a text is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Written {
+pub(super) enum PgbenchOutput {
     Transactions,
     Intervals,
     Progress,
 }
 
 /// What of pgbench's a text is, if it is any.
-pub(super) fn written(text: &str) -> Option<Written> {
+pub(super) fn output_kind(text: &str) -> Option<PgbenchOutput> {
     let of_log = |is: &dyn Fn(&[u64]) -> bool| {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(LOOKED_AT);
-        let is_it = |line: &str| numbers(line).is_some_and(|numbers| is(&numbers));
-        lines.clone().next().is_some() && lines.all(is_it)
+        lines.clone().next().is_some()
+            && lines.all(|line| numbers(line).is_some_and(|numbers| is(&numbers)))
     };
     if of_log(&is_interval) {
-        return Some(Written::Intervals);
+        return Some(PgbenchOutput::Intervals);
     }
     if of_log(&is_transaction) {
-        return Some(Written::Transactions);
+        return Some(PgbenchOutput::Transactions);
     }
-    text.lines().any(|line| progress(line).is_some()).then_some(Written::Progress)
+    text.lines().any(|line| progress(line).is_some()).then_some(PgbenchOutput::Progress)
 }
 
 fn numbers(line: &str) -> Option<Vec<u64>> {
@@ -85,10 +85,10 @@ fn progress(line: &str) -> Option<[&str; 3]> {
 pub(super) fn read<'a>(
     name: &'a str,
     text: &str,
-    written: Written,
+    output: PgbenchOutput,
 ) -> Result<Table<'a>, JudgeError> {
-    match written {
-        Written::Transactions => Err(failed(
+    match output {
+        PgbenchOutput::Transactions => Err(failed(
             name,
             1,
             1,
@@ -96,8 +96,8 @@ pub(super) fn read<'a>(
              give the log that it writes with --aggregate-interval, or write a row such as date,tps \
              for each run",
         )),
-        Written::Intervals => intervals(name, text),
-        Written::Progress => of_progress(name, text),
+        PgbenchOutput::Intervals => intervals(name, text),
+        PgbenchOutput::Progress => of_progress(name, text),
     }
 }
 

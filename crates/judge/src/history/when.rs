@@ -245,8 +245,10 @@ fn of_day(text: &str) -> Option<i64> {
 fn of_number(number: f64) -> Option<i64> {
     const UNITS: [(f64, f64, f64); 4] =
         [(1e8, 1e11, 1e3), (1e11, 1e14, 1.0), (1e14, 1e17, 1e-3), (1e17, 9.3e18, 1e-6)];
-    let of_unit = |&&(from, to, _): &&(f64, f64, f64)| (from..to).contains(&number);
-    UNITS.iter().find(of_unit).map(|&(_, _, ms)| (number * ms).round() as i64)
+    UNITS
+        .iter()
+        .find(|&&(from, to, _)| (from..to).contains(&number))
+        .map(|&(_, _, ms)| (number * ms).round() as i64)
 }
 
 /// The three numbers of a date, and what parts them. One of the outer two is a year, of four digits
@@ -255,12 +257,12 @@ fn parts(date: &str) -> Option<([&str; 3], char)> {
     let separator = date.chars().find(|c| ['-', '.', '/'].contains(c))?;
     let parts: Vec<&str> = date.split(separator).collect();
     let [first, second, third] = parts[..] else { return None };
-    let is_number = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
     let is_short = |text: &str| (1..=2).contains(&text.len());
     let is_sound = is_short(second)
         && ((first.len() == 4 && is_short(third))
             || (is_short(first) && [2, 4].contains(&third.len())));
-    (is_sound && parts.iter().all(is_number)).then_some(([first, second, third], separator))
+    (is_sound && parts.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit())))
+        .then_some(([first, second, third], separator))
 }
 
 /// Days since 1970-01-01, after Howard Hinnant's `days_from_civil`.

@@ -76,9 +76,10 @@ impl Guest {
         tell: &mut dyn FnMut(&str),
     ) -> Result<Found, LoadError> {
         let &Destination { endpoint, dialect, .. } = destination;
-        let database = match tables.is_empty() {
-            true => DatabaseMaker::Others,
-            false => make_database(endpoint, dialect)?,
+        let database = if tables.is_empty() {
+            DatabaseMaker::Others
+        } else {
+            make_database(endpoint, dialect)?
         };
         let connector = connector(dialect, endpoint.clone());
         let lock = take_lock(&connector, dialect)?;

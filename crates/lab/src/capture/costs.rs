@@ -40,10 +40,8 @@ pub(super) fn look(client: &mut dyn Client, dialect: Dialect, facts: &mut Enviro
     if dialect != Dialect::Mysql {
         return;
     }
-    let found = match client.server_version().contains("MariaDB") {
-        true => mariadb(client),
-        false => mysql(client),
-    };
+    let found =
+        if client.server_version().contains("MariaDB") { mariadb(client) } else { mysql(client) };
     for (name, value) in found.unwrap_or_default() {
         facts.set(format!("{COST}{name}"), value);
     }
@@ -133,9 +131,12 @@ pub(super) fn lend(test: &Connector, prices: &[&Price]) -> Result<Lent, String> 
         });
     }
     let is_mariadb = prices.iter().any(|price| price.name.starts_with(INNODB));
-    let lent = prices.iter().map(|price| match price.name.starts_with(INNODB) {
-        true => global(price, &price.base),
-        false => updated(price, &format!("cost_value = {}", price.base)),
+    let lent = prices.iter().map(|price| {
+        if price.name.starts_with(INNODB) {
+            global(price, &price.base)
+        } else {
+            updated(price, &format!("cost_value = {}", price.base))
+        }
     });
     let framed = |statements: Vec<String>| {
         let (first, last) = match is_mariadb {

@@ -176,9 +176,10 @@ fn worst_table(node: &Value, sql: &str) -> Option<f64> {
 /// How many times one is the other; less than a row is a row.
 fn q(expected: f64, met: f64, sql: &str) -> f64 {
     let (expected, met) = (expected.max(1.0), met.max(1.0));
-    match sql.to_uppercase().contains(" LIMIT ") {
-        true => (met / expected).max(1.0),
-        false => (expected / met).max(met / expected),
+    if sql.to_uppercase().contains(" LIMIT ") {
+        (met / expected).max(1.0)
+    } else {
+        (expected / met).max(met / expected)
     }
 }
 

@@ -100,9 +100,8 @@ pub(super) fn lend(
 
 fn carry_out(client: &mut dyn Client, statements: &[String]) -> Result<(), WireError> {
     let answers = |sql: &str| [UPDATE_HISTOGRAM, RESTORE].iter().any(|word| sql.starts_with(word));
-    statements.iter().try_for_each(|sql| match answers(sql) {
-        true => not_refused(&client.query(sql)?),
-        false => client.run(sql).map(drop),
+    statements.iter().try_for_each(|sql| {
+        if answers(sql) { not_refused(&client.query(sql)?) } else { client.run(sql).map(drop) }
     })
 }
 

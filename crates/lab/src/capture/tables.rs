@@ -133,9 +133,10 @@ fn content(dialect: Dialect, name: &TableName, table: &TableScript, step: u64) -
         })
     };
     let columns: Vec<String> = table.columns.iter().enumerate().filter_map(column).collect();
-    let row = match columns.is_empty() {
-        true => "''".to_owned(),
-        false => format!("concat_ws('|', {})", columns.join(", ")),
+    let row = if columns.is_empty() {
+        "''".to_owned()
+    } else {
+        format!("concat_ws('|', {})", columns.join(", "))
     };
     let question = |number: String| {
         let chosen = match step {

@@ -223,9 +223,10 @@ impl Case<'_> {
                     None => break,
                 }
             }
-            let parted = match accounts.is_empty() {
-                true => self.parted_first(lab, witness, found)?,
-                false => self.parted(lab, witness, found)?,
+            let parted = if accounts.is_empty() {
+                self.parted_first(lab, witness, found)?
+            } else {
+                self.parted(lab, witness, found)?
             };
             let Some(mut account) = parted else { break };
             // What instructions did not show, such as waiting, shows when they are confirmed.

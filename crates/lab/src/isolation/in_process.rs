@@ -389,9 +389,10 @@ impl Client {
             }
             Ask::Range { table, key, count, intent } => {
                 let found = self.range(&world.tables[table], (key, count), intent)?;
-                let (scan, read) = match is_current(intent) {
-                    true => (Kind::CurrentScan, Kind::CurrentRead),
-                    false => (Kind::Scan, Kind::Read),
+                let (scan, read) = if is_current(intent) {
+                    (Kind::CurrentScan, Kind::CurrentRead)
+                } else {
+                    (Kind::Scan, Kind::Read)
                 };
                 // Of graves each absence is noted, since it is that of a deletion.
                 let gone: Vec<u64> = (key..key + count)

@@ -55,9 +55,10 @@ pub fn witness_stories(
             all.push(plot.story(origin, way, &order));
         }
     }
-    match all.is_empty() {
-        true => Err("no order of its statements agrees with all of its edges".to_owned()),
-        false => Ok(all),
+    if all.is_empty() {
+        Err("no order of its statements agrees with all of its edges".to_owned())
+    } else {
+        Ok(all)
     }
 }
 

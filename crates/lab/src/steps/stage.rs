@@ -429,9 +429,10 @@ fn say(client: &mut dyn Client, statements: &[String]) -> Result<StepAnswer, Wir
     let mut answer = StepAnswer::Changed(0);
     for sql in statements {
         let is_query = sql.trim_start().get(..6).is_some_and(|w| w.eq_ignore_ascii_case("select"));
-        let said = match is_query {
-            true => client.query(sql).map(|rows| StepAnswer::Rows(rows.rows)),
-            false => client.run(sql).map(|outcome| StepAnswer::Changed(outcome.affected)),
+        let said = if is_query {
+            client.query(sql).map(|rows| StepAnswer::Rows(rows.rows))
+        } else {
+            client.run(sql).map(|outcome| StepAnswer::Changed(outcome.affected))
         };
         answer = match said {
             Ok(answer) => answer,

@@ -175,9 +175,10 @@ pub(crate) fn run_interleaved(
                 observe(arm, Moment::Opened);
             }
         }
-        let slice = match turn < slices.lead_ins() {
-            true => Slice { lead_in: specs[arm].lead_in, window: Duration::ZERO },
-            false => Slice { lead_in: slices.lead_in, window: slices.window },
+        let slice = if turn < slices.lead_ins() {
+            Slice { lead_in: specs[arm].lead_in, window: Duration::ZERO }
+        } else {
+            Slice { lead_in: slices.lead_in, window: slices.window }
         };
         parts[arm].turn(arms[arm], &mut sessions[arm], slice).map_err(failed(arm))?;
     }

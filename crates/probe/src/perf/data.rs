@@ -349,12 +349,10 @@ impl<'w> Reader<'w> {
 
     fn is_of_process(&self, window: &Window, pid: i32) -> bool {
         let mut line = std::iter::successors(Some(pid), |pid| self.parents.get(pid).copied());
-        let is_wanted = match window.processes.is_empty() {
-            true => pid > 0,
-            false => line
-                .by_ref()
-                .take(GENERATIONS_MOST)
-                .any(|pid| window.processes.contains(&(pid as u32))),
+        let is_wanted = if window.processes.is_empty() {
+            pid > 0
+        } else {
+            line.by_ref().take(GENERATIONS_MOST).any(|pid| window.processes.contains(&(pid as u32)))
         };
         is_wanted && window.name.as_ref().is_none_or(|name| self.names.get(&pid) == Some(name))
     }

@@ -94,8 +94,7 @@ impl Quantity {
     }
 
     fn judged(self, answer: &Answer) -> Option<&MetricView> {
-        let is_own = |metric: &&MetricView| metric.metric == self.name();
-        answer.view.metrics.iter().find(is_own)
+        answer.view.metrics.iter().find(|metric| metric.metric == self.name())
     }
 
     fn figure(self, answer: &Answer) -> Option<Figure> {

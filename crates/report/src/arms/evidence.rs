@@ -165,8 +165,7 @@ fn strip(answer: &Answer) -> String {
 /// A tick before each pair that was measured in another start than the one before it.
 fn starts(ratios: &[PairRatio], x: impl Fn(usize) -> f64) -> String {
     let begins = (1..ratios.len()).filter(|&at| ratios[at].start != ratios[at - 1].start);
-    let tick = |at: usize| format!("M{:.1} {}v4", f64::midpoint(x(at - 1), x(at)), HEIGHT - 4.0);
-    begins.map(tick).collect()
+    begins.map(|at| format!("M{:.1} {}v4", f64::midpoint(x(at - 1), x(at)), HEIGHT - 4.0)).collect()
 }
 
 /// What both arms did.
@@ -211,13 +210,15 @@ fn against(view: &ArmsView, answer: &Answer) -> String {
         .collect();
     let notes = answer.notes.iter().filter(|note| is_note(view.notes[**note].warning.severity));
     let links: Vec<String> = notes.map(|note| note_link(*note)).collect();
-    let notes = match links.is_empty() {
-        true => String::new(),
-        false => format!("<li>notes {}</li>\n", links.join(" ")),
+    let notes = if links.is_empty() {
+        String::new()
+    } else {
+        format!("<li>notes {}</li>\n", links.join(" "))
     };
-    match own.is_empty() && notes.is_empty() {
-        true => String::new(),
-        false => format!("<ul class=\"notes\">\n{own}{notes}</ul>\n"),
+    if own.is_empty() && notes.is_empty() {
+        String::new()
+    } else {
+        format!("<ul class=\"notes\">\n{own}{notes}</ul>\n")
     }
 }
 

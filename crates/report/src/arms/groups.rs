@@ -213,10 +213,9 @@ impl Fall {
             .collect();
         let first = |of: Step| steps.iter().find(|(_, step)| *step == of).map(|(at, _)| *at);
         let with = first(Step::Falls);
-        let is_earlier = |at: &usize| with.is_none_or(|with| *at < with);
         Fall {
             with,
-            perhaps: first(Step::Perhaps).filter(is_earlier),
+            perhaps: first(Step::Perhaps).filter(|at| with.is_none_or(|with| *at < with)),
             last: (0..arms.len()).rev().find(|at| arms[*at].answer.is_some()),
         }
     }

@@ -252,9 +252,10 @@ fn laid_out(view: &ArmsView, table: &Table, shape: &Shape<'_>) -> String {
 }
 
 fn row(table: &Table, line: &Line, shape: &Shape<'_>) -> String {
-    let id = match shape.has_anchors {
-        true => format!(" id=\"{}\"", evidence::row_anchor(line.row)),
-        false => String::new(),
+    let id = if shape.has_anchors {
+        format!(" id=\"{}\"", evidence::row_anchor(line.row))
+    } else {
+        String::new()
     };
     let clients = match table.clients {
         Some(_) => String::new(),
@@ -289,9 +290,10 @@ fn cell(figure: &Figure, text: &str) -> String {
 
 fn marks(figure: &Figure) -> String {
     let links: Vec<String> = figure.marks.iter().map(|note| evidence::note_link(*note)).collect();
-    match links.is_empty() {
-        true => String::new(),
-        false => format!("<sup class=\"marks\">{}</sup>", links.join(" ")),
+    if links.is_empty() {
+        String::new()
+    } else {
+        format!("<sup class=\"marks\">{}</sup>", links.join(" "))
     }
 }
 

@@ -163,9 +163,10 @@ fn name(table: &Table, line: &table::Line) -> String {
         Some(_) => line.load.clone(),
         None => format!("{}, {}", line.load, told::clients(line.clients)),
     };
-    match name.chars().count() > most {
-        true => name.chars().take(most - 1).chain(['…']).collect(),
-        false => name,
+    if name.chars().count() > most {
+        name.chars().take(most - 1).chain(['…']).collect()
+    } else {
+        name
     }
 }
 

@@ -78,8 +78,7 @@ impl Table {
         };
         let part = |group: &Group| {
             let lines: Vec<Line> = group.rows.clone().map(line).collect();
-            let median = |at: usize| (source.median)(group, at, &lines);
-            let medians = arms.clone().map(median).collect();
+            let medians = arms.clone().map(|at| (source.median)(group, at, &lines)).collect();
             Part { called: group.called.clone(), medians, lines }
         };
         let first = view.rows.first().map(|row| row.cell.clients);

@@ -332,9 +332,10 @@ fn footnotes(view: &ArmsView, parts: &[Section], width: usize) -> String {
             0 => String::new(),
             others => format!(" (and {others} like it)"),
         };
-        let number = match is_brief && note.more.is_none() {
-            true => String::new(),
-            false => notes::superscript(at + 1) + " ",
+        let number = if is_brief && note.more.is_none() {
+            String::new()
+        } else {
+            notes::superscript(at + 1) + " "
         };
         let first = format!("{number}{}: ", note.warning.severity);
         text.push_str(&layout::paragraph(&(note.text() + &more), width, &first, "  "));

@@ -183,8 +183,11 @@ impl ArmsView {
 
     /// Which direction of the ratios is the good one.
     pub(super) fn better(&self) -> Better {
-        let is_time = |row: &Row| row.answers().any(|view| view.response_ratio.is_some());
-        if self.rows.iter().any(is_time) { Better::Less } else { Better::More }
+        if self.rows.iter().any(|row| row.answers().any(|view| view.response_ratio.is_some())) {
+            Better::Less
+        } else {
+            Better::More
+        }
     }
 
     /// The heads of columns: what the user wrote, without the options that all arms have, where
@@ -271,8 +274,11 @@ fn arm_cell(
             of_cell.map(|warning| add_kind(notes, named(warning, pairing))).collect();
         of_answer.sort_unstable();
         of_answer.dedup();
-        let is_mark = |note: &&usize| notes[**note].warning.severity != Severity::Note.name();
-        let marks = of_answer.iter().filter(is_mark).copied().collect();
+        let marks = of_answer
+            .iter()
+            .filter(|note| notes[**note].warning.severity != Severity::Note.name())
+            .copied()
+            .collect();
         Answer { against: pairing.base, view, ratios: Vec::new(), notes: of_answer, marks }
     };
     let (against, step) = (of(pairs), of(steps));

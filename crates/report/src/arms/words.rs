@@ -4,7 +4,7 @@ use dbdyno_model::{ArmIndex, CountVerdict, Reference, Verdict};
 
 use super::figure::Figure;
 use super::groups::{Group, Median};
-use super::rows::{Answer, Row};
+use super::rows::Row;
 use super::view::{ArmHead, ArmsView, CountRow};
 use crate::number::{self, GLUE};
 use crate::view::{CellView, CountView};
@@ -83,8 +83,11 @@ pub(super) fn of_arms(view: &ArmsView) -> Vec<(&ArmHead, String)> {
     }
     let others = view.arms.iter().filter(|arm| arm.index != view.reference.first());
     let of_arm = |arm: &ArmHead| {
-        let answer = |row: &Row| Some(row.arms[arm.index.position()].answer.as_ref()?.view.clone());
-        let cells: Vec<CellView> = view.rows.iter().filter_map(answer).collect();
+        let cells: Vec<CellView> = view
+            .rows
+            .iter()
+            .filter_map(|row| Some(row.arms[arm.index.position()].answer.as_ref()?.view.clone()))
+            .collect();
         counts(&cells.iter().collect::<Vec<_>>())
     };
     others.map(|arm| (arm, of_arm(arm))).collect()
@@ -95,9 +98,10 @@ fn counts(cells: &[&CellView]) -> String {
     let said = TOLD.into_iter().map(|verdict| (verdict, of(verdict))).filter(|(_, n)| *n > 0);
     let said: Vec<String> =
         said.map(|(verdict, count)| format!("{} in{GLUE}{count}", words::word(verdict))).collect();
-    match said.is_empty() {
-        true => "nothing was measured".to_owned(),
-        false => format!("{} of {}", said.join(", "), words::plural(cells.len() as u64, "cell")),
+    if said.is_empty() {
+        "nothing was measured".to_owned()
+    } else {
+        format!("{} of {}", said.join(", "), words::plural(cells.len() as u64, "cell"))
     }
 }
 
@@ -117,17 +121,23 @@ pub(super) fn status(view: &ArmsView) -> Vec<String> {
 
 /// `▼ 0.95  =  ~`: each arm against the one before it, with the ratio of what is decided.
 pub(super) fn steps(row: &Row) -> String {
-    let step = |answer: &Answer| told_in_short(&Figure::of(answer));
     let arms = row.arms.iter().skip(1);
-    let steps = arms.map(|arm| arm.step.as_ref().map_or(number::UNKNOWN.to_owned(), step));
+    let steps = arms.map(|arm| {
+        arm.step
+            .as_ref()
+            .map_or(number::UNKNOWN.to_owned(), |answer| told_in_short(&Figure::of(answer)))
+    });
     steps.collect::<Vec<_>>().join("  ")
 }
 
 /// The same of the medians of a group.
 pub(super) fn steps_of_group(view: &ArmsView, group: &Group) -> String {
-    let step = |median: &Median| told_in_short(&Figure::of_median(median, view.better()));
     let arms = group.arms.iter().skip(1);
-    let steps = arms.map(|arm| arm.step.as_ref().map_or(number::UNKNOWN.to_owned(), step));
+    let steps = arms.map(|arm| {
+        arm.step.as_ref().map_or(number::UNKNOWN.to_owned(), |median| {
+            told_in_short(&Figure::of_median(median, view.better()))
+        })
+    });
     steps.collect::<Vec<_>>().join("  ")
 }
 
@@ -324,8 +334,5 @@ pub(super) fn rate(row: &Row, at: usize, unit: &str) -> String {
         return number::UNKNOWN.to_owned();
     };
     let rate = number::three_digits(rate);
-    match row.unit.is_empty() || row.unit == unit {
-        true => rate,
-        false => format!("{rate}{GLUE}{}", row.unit),
-    }
+    if row.unit.is_empty() || row.unit == unit { rate } else { format!("{rate}{GLUE}{}", row.unit) }
 }

@@ -15,11 +15,10 @@ const SHOWN_MOST: usize = 8;
 pub(super) fn told(of: &Explanation) -> (Vec<&FactComparison>, usize) {
     let telling = of.work.iter().filter(|one| one.worth != FactWorth::Listed);
     let asked_for = |one: &&FactComparison| one.worth == FactWorth::AskedFor;
-    match telling.clone().any(|one| asked_for(&one)) {
-        true => (telling.collect(), 0),
-        false => {
-            (telling.clone().take(SHOWN_MOST).collect(), telling.count().saturating_sub(SHOWN_MOST))
-        }
+    if telling.clone().any(|one| asked_for(&one)) {
+        (telling.collect(), 0)
+    } else {
+        (telling.clone().take(SHOWN_MOST).collect(), telling.count().saturating_sub(SHOWN_MOST))
     }
 }
 

@@ -107,9 +107,10 @@ fn cause(one: &PlanCause, class: PlanClass) -> String {
         StatisticsOf::Base => "statistics",
         StatisticsOf::BaseOfColumns => "histograms",
     };
-    match told.is_empty() {
-        true => format!("it is the {whose}: with those of base, test takes {plan}"),
-        false => format!("with {told} and the {whose} of base, test takes {plan}"),
+    if told.is_empty() {
+        format!("it is the {whose}: with those of base, test takes {plan}")
+    } else {
+        format!("with {told} and the {whose} of base, test takes {plan}")
     }
 }
 

@@ -54,9 +54,10 @@ pub(super) fn headline(of: &Explanation) -> String {
         let others = share(account, &account.others);
         return format!("{place}: {total}; all differences together {others}, {code}");
     }
-    match causes.is_empty() {
-        true => format!("{place}: {total}; no setting makes it; {code}"),
-        false => format!("{place}: {total}; {}, {code}", causes.join(", ")),
+    if causes.is_empty() {
+        format!("{place}: {total}; no setting makes it; {code}")
+    } else {
+        format!("{place}: {total}; {}, {code}", causes.join(", "))
     }
 }
 
@@ -228,9 +229,10 @@ pub(super) fn of_ledger(ledger: &Ledger) -> String {
         (true, true) => "so that the difference is work, and not waiting",
         (false, true) => "so that not all of the difference is work: see the rest",
     };
-    let background = match rest < 0.0 {
-        true => "; the rest is below 0 where the server works beside its clients",
-        false => "",
+    let background = if rest < 0.0 {
+        "; the rest is below 0 where the server works beside its clients"
+    } else {
+        ""
     };
     format!(
         "processor time alone makes rQPS {} ± {}, and in the rounds of this table it is {}: {ends}; the rest is {} % of \
@@ -247,22 +249,27 @@ pub(super) fn of_ledger(ledger: &Ledger) -> String {
 fn of_waits(ledger: &Ledger, waits: &Waits) -> String {
     let of = waits.profiles;
     let starts = of.base.min(of.test);
-    let is_part = |line: &&WaitLine| ledger.lines.iter().any(|part| part.name == line.name);
     let changed = |line: &WaitLine| {
         let function = line.function.test.as_ref().or(line.function.base.as_ref())?;
         let interval = line.difference_us.filter(|of| of.low * of.high > 0.0)?;
         Some((line.name.clone(), function.clone(), interval.estimate.abs()))
     };
-    let mut changed: Vec<_> = waits.lines.iter().filter(is_part).filter_map(changed).collect();
+    let mut changed: Vec<_> = waits
+        .lines
+        .iter()
+        .filter(|line| ledger.lines.iter().any(|part| part.name == line.name))
+        .filter_map(changed)
+        .collect();
     changed.sort_by(|a, b| b.2.total_cmp(&a.2));
     let places: Vec<String> = changed
         .into_iter()
         .take(PLACES_NAMED)
         .map(|(name, function, _)| format!("{name} in {function}"))
         .collect();
-    let places = match places.is_empty() {
-        true => String::new(),
-        false => format!("; most of it is waited: {}", places.join(", ")),
+    let places = if places.is_empty() {
+        String::new()
+    } else {
+        format!("; most of it is waited: {}", places.join(", "))
     };
     format!(
         "the rest is parted by what sessions waited for in {starts} starts of each server, while \
@@ -297,8 +304,9 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     );
     notes.extend(facts::note(of));
     notes.extend(facts::locks(of));
-    let is_of_code = |account: &Account| account.code.cost.estimate.abs() >= of.least;
-    if !of.code.is_empty() && of.accounts.iter().any(is_of_code) {
+    if !of.code.is_empty()
+        && of.accounts.iter().any(|account| account.code.cost.estimate.abs() >= of.least)
+    {
         let change =
             |one: &dbdyno_model::CodeChange| format!("{} {}", one.name, signed(one.own_per_op, 0));
         let functions: Vec<String> = of.code.iter().map(change).collect();
@@ -337,9 +345,12 @@ fn lead(one: &Lead) -> String {
 
 /// What was seen from the side of base.
 fn given(account: &Account) -> Option<String> {
-    let is_given = |cause: &&FoundCause| cause.direction == Direction::BaseAsTest;
-    let names: Vec<&str> =
-        account.causes.iter().filter(is_given).map(|cause| cause.suspect.name.as_str()).collect();
+    let names: Vec<&str> = account
+        .causes
+        .iter()
+        .filter(|cause| cause.direction == Direction::BaseAsTest)
+        .map(|cause| cause.suspect.name.as_str())
+        .collect();
     (!names.is_empty()).then(|| {
         format!(
             "base given test's value, because test cannot be given base's: {}; the share is what \

@@ -24,8 +24,7 @@ pub(super) fn shifts(series: &HistorySeries) -> Vec<Option<usize>> {
 /// Places of E-divisive that stand beside no shift.
 pub(super) fn none(series: &HistorySeries) -> Vec<usize> {
     let beside = shifts(series);
-    let is_apart = |place: &usize| !beside.contains(&Some(*place));
-    theirs(series).iter().copied().filter(is_apart).collect()
+    theirs(series).iter().copied().filter(|place| !beside.contains(&Some(*place))).collect()
 }
 
 fn theirs(series: &HistorySeries) -> &[usize] {

@@ -22,9 +22,10 @@ pub fn history_markdown(history: &History) -> String {
 
 fn of_series(series: &HistorySeries) -> String {
     let mut text = format!("\n### {}\n\n", escape(&words::title(series)));
-    let about = match series.about.is_empty() {
-        true => String::new(),
-        false => format!("{}; ", escape(&printable(&series.about))),
+    let about = if series.about.is_empty() {
+        String::new()
+    } else {
+        format!("{}; ", escape(&printable(&series.about)))
     };
     text.push_str(&format!("{about}{}\n\n", escape(&words::span(series))));
     let rows = words::rows(series);

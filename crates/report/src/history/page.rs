@@ -46,9 +46,10 @@ pub fn history_html(history: &History) -> String {
 }
 
 fn of_series(series: &HistorySeries) -> String {
-    let about = match series.about.is_empty() {
-        true => words::span(series),
-        false => format!("{}; {}", printable(&series.about), words::span(series)),
+    let about = if series.about.is_empty() {
+        words::span(series)
+    } else {
+        format!("{}; {}", printable(&series.about), words::span(series))
     };
     let mut text = format!(
         "<section>\n<h2>{}</h2>\n<p class=\"aside\">{}</p>\n{}",

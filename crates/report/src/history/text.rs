@@ -89,15 +89,19 @@ fn table(rows: &[Vec<String>], width: usize) -> String {
     const FIGURES: [usize; 5] = [0, 2, 3, 6, 7];
     let heads: Vec<String> = words::HEADS.map(str::to_owned).to_vec();
     let grid = |columns: &[usize]| {
-        let line = |row: &Vec<String>| columns.iter().map(|&at| row[at].clone()).collect();
-        let lines = std::iter::once(&heads).chain(rows).map(line).map(Line::Columns).collect();
+        let lines = std::iter::once(&heads)
+            .chain(rows)
+            .map(|row| columns.iter().map(|&at| row[at].clone()).collect())
+            .map(Line::Columns)
+            .collect();
         let ragged = columns.iter().position(|&at| words::HEADS[at] == "answer");
         Grid { lines, ragged: ragged.unwrap_or(usize::MAX) }
     };
     let whole = grid(&ALL);
-    match whole.width() <= width {
-        true => whole.render(width),
-        false => grid(&CHANGE).render(width) + &grid(&FIGURES).render(width),
+    if whole.width() <= width {
+        whole.render(width)
+    } else {
+        grid(&CHANGE).render(width) + &grid(&FIGURES).render(width)
     }
 }
 

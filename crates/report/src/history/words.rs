@@ -51,8 +51,8 @@ pub(super) fn headline(history: &History) -> String {
 
 /// How many series have no change, and of how many that says little.
 pub(super) fn without_change(series: &[&HistorySeries]) -> String {
-    let is_short = |of: &&&HistorySeries| of.warnings.iter().any(|one| one.code == "too-short");
-    let short = series.iter().filter(is_short).count();
+    let short =
+        series.iter().filter(|of| of.warnings.iter().any(|one| one.code == "too-short")).count();
     let short = match short {
         0 => String::new(),
         all if all == series.len() => ", all of them too short to show one".to_owned(),
@@ -64,15 +64,10 @@ pub(super) fn without_change(series: &[&HistorySeries]) -> String {
 /// What the series is.
 pub(super) fn title(series: &HistorySeries) -> String {
     let better = series.better.name();
-    match series.name == series.metric {
-        true => format!("{}, {better} is better", printable(&series.name)),
-        false => {
-            format!(
-                "{}: {}, {better} is better",
-                printable(&series.name),
-                printable(&series.metric)
-            )
-        }
+    if series.name == series.metric {
+        format!("{}, {better} is better", printable(&series.name))
+    } else {
+        format!("{}: {}, {better} is better", printable(&series.name), printable(&series.metric))
     }
 }
 
@@ -89,10 +84,7 @@ pub(super) fn span(series: &HistorySeries) -> String {
 /// What a run is called: its label, and its version where that says more.
 pub(super) fn run(point: &HistoryPoint) -> String {
     let (label, version) = (printable(&point.label), printable(&point.version));
-    match version.is_empty() || version == label {
-        true => label,
-        false => format!("{label} ({version})"),
-    }
+    if version.is_empty() || version == label { label } else { format!("{label} ({version})") }
 }
 
 /// The answer to a shift.
@@ -138,11 +130,10 @@ pub(super) fn rows(series: &HistorySeries) -> Vec<Vec<String>> {
             (earliest, latest) if earliest == latest => format!("{earliest}"),
             (earliest, latest) => format!("{earliest} to {latest}"),
         };
-        let bounds = match shift.size.low.is_finite() && shift.size.high.is_finite() {
-            true => {
-                format!("{} to {}", size(series, shift.size.low), size(series, shift.size.high))
-            }
-            false => "no bounds".to_owned(),
+        let bounds = if shift.size.low.is_finite() && shift.size.high.is_finite() {
+            format!("{} to {}", size(series, shift.size.low), size(series, shift.size.high))
+        } else {
+            "no bounds".to_owned()
         };
         vec![
             format!("{}", shift.first + 1),

@@ -84,7 +84,6 @@ fn curve_figure(curve: &CurveView) -> Figure {
             band: band().filter_map(|at| Some((at.clients, at.rate.low?, at.rate.high?))).collect(),
         }
     };
-    let tick = |clients: f64| (clients, number::fixed(clients, 0));
     let mut counts: Vec<f64> = curve.points.iter().map(|point| f64::from(point.clients)).collect();
     counts.extend((limit > most_clients).then_some(limit));
     Figure {
@@ -94,7 +93,7 @@ fn curve_figure(curve: &CurveView) -> Figure {
             scale: Scale::Logarithmic,
             low: least * 0.93,
             high: most_clients.max(limit) * 1.07,
-            ticks: counts.into_iter().map(tick).collect(),
+            ticks: counts.into_iter().map(|clients| (clients, number::fixed(clients, 0))).collect(),
         },
         y: Axis {
             title: words::in_full(curve.unit),
@@ -139,7 +138,6 @@ fn cost_figure(cost: &CostView) -> Figure {
     };
     let base = marks(cost.points.iter().map(|point| (point.rows, point.base, "")));
     let test = marks(cost.points.iter().map(|point| (point.rows, point.test, "")));
-    let tick = |value: f64| (value, number::latency(Some(value), None));
     Figure {
         label: format!("Cost over rows. {}", shapes::cost(cost).sentence),
         x: Axis {
@@ -157,7 +155,10 @@ fn cost_figure(cost: &CostView) -> Figure {
             scale: Scale::Logarithmic,
             low,
             high,
-            ticks: decades(low, high).into_iter().map(tick).collect(),
+            ticks: decades(low, high)
+                .into_iter()
+                .map(|value| (value, number::latency(Some(value), None)))
+                .collect(),
         },
         traces: vec![
             trace("base", cost.base.as_ref(), base),

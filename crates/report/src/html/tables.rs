@@ -135,8 +135,8 @@ fn pairs(cell: &CellView) -> String {
 
 /// Superscript links to the warnings.
 fn marks(numbers: &[usize]) -> String {
-    let link = |number: &usize| format!("<a href=\"#note-{number}\">{number}</a>");
-    let links: Vec<String> = numbers.iter().map(link).collect();
+    let links: Vec<String> =
+        numbers.iter().map(|number| format!("<a href=\"#note-{number}\">{number}</a>")).collect();
     if links.is_empty() {
         return String::new();
     }

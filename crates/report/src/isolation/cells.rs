@@ -38,10 +38,11 @@ pub(super) fn word(outcome: &CaseOutcome) -> String {
 
 impl fmt::Display for Cell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let occurs = |case: &&&CaseTold| case.outcome == CaseOutcome::Occurs;
-        let seen = self.cases.iter().filter(occurs).count();
-        let unknown = |case: &&&CaseTold| matches!(case.outcome, CaseOutcome::Unknown(_));
-        match (self.cases.as_slice(), self.cases.iter().find(unknown)) {
+        let seen = self.cases.iter().filter(|case| case.outcome == CaseOutcome::Occurs).count();
+        match (
+            self.cases.as_slice(),
+            self.cases.iter().find(|case| matches!(case.outcome, CaseOutcome::Unknown(_))),
+        ) {
             ([], _) => return f.pad("–"),
             _ if seen == self.cases.len() => f.write_str("occurs")?,
             _ if seen > 0 => f.write_str("some")?,

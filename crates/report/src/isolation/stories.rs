@@ -70,19 +70,19 @@ fn line(step: &StepTold, text: &str) -> String {
 
 fn whom(wait: &StepWait) -> String {
     let names: Vec<String> = wait.for_whom.iter().map(|session| format!("T{session}")).collect();
-    match names.is_empty() {
-        true => String::new(),
-        false => format!(" for {}", names.join(" and ")),
-    }
+    if names.is_empty() { String::new() } else { format!(" for {}", names.join(" and ")) }
 }
 
 fn answer(answer: &StepAnswer) -> String {
     printable(&match answer {
         StepAnswer::Rows(rows) if rows.is_empty() => " → nothing".to_owned(),
         StepAnswer::Rows(rows) => {
-            let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "null".to_owned());
-            let row =
-                |row: &Vec<Option<String>>| row.iter().map(value).collect::<Vec<_>>().join(":");
+            let row = |row: &Vec<Option<String>>| {
+                row.iter()
+                    .map(|value| value.clone().unwrap_or_else(|| "null".to_owned()))
+                    .collect::<Vec<_>>()
+                    .join(":")
+            };
             format!(" → {}", rows.iter().map(row).collect::<Vec<_>>().join(" "))
         }
         StepAnswer::Changed(0) => String::new(),

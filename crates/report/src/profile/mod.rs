@@ -115,7 +115,6 @@ fn headline(of: &ProfileDifference) -> String {
 
 /// The rows of the table; what is not shown is one row, and the last one is the sum.
 fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
-    let is_shown = |one: &&FunctionDifference| extent == ProfileExtent::All || is_changed(one);
     let percent = |share: f64| fixed(100.0 * share, 2);
     let row = |one: &FunctionDifference| {
         let half = 50.0 * (one.weighted.high - one.weighted.low);
@@ -135,7 +134,8 @@ fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
             printable(&format!("{}{}", one.matched.name(), moved.unwrap_or_default())),
         ]
     };
-    let (shown, hidden): (Vec<_>, Vec<_>) = of.functions.iter().partition(is_shown);
+    let (shown, hidden): (Vec<_>, Vec<_>) =
+        of.functions.iter().partition(|one| extent == ProfileExtent::All || is_changed(one));
     let most = if extent == ProfileExtent::All { shown.len() } else { CHANGED_MOST };
     let (listed, further) = shown.split_at(most.min(shown.len()));
     let mut rows: Vec<[String; 7]> = listed.iter().copied().map(row).collect();

@@ -128,8 +128,8 @@ fn overview(one: &Replication, table: &ReplicatedTable) -> String {
         let correlation = correlation.map_or(UNKNOWN.to_owned(), two);
         (correlation, format!("{}{GLUE}points", points(agreement.median_difference)))
     };
-    let unknown = || (UNKNOWN.to_owned(), UNKNOWN.to_owned());
-    let (correlation, difference) = table.agreement.as_ref().map_or_else(unknown, figures);
+    let (correlation, difference) =
+        table.agreement.as_ref().map_or_else(|| (UNKNOWN.to_owned(), UNKNOWN.to_owned()), figures);
     let by_cpu = table.by_server_cpu.as_ref().map(figures);
     let by_cpu = by_cpu.map_or(UNKNOWN.to_owned(), |(one, other)| format!("{one}, {other}"));
     format!(

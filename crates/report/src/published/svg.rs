@@ -205,8 +205,7 @@ impl<'a> Panel<'a> {
         for row in rows.into_iter().take(NAMED_MOST) {
             let Some(ours) = row.ours else { continue };
             let (x, y) = (self.x(row.published.ratio), self.y(ours.estimate));
-            let is_crowded = |(_, other): &(f64, f64)| (other - y).abs() < 13.0;
-            if taken.iter().any(is_crowded) {
+            if taken.iter().any(|(_, other)| (other - y).abs() < 13.0) {
                 continue;
             }
             taken.push((x, y));

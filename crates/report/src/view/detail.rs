@@ -228,13 +228,18 @@ impl SlotsView {
     /// The rates of slots, so many of them put together.
     fn new(rate: f64, slots: &[f64], together: usize) -> SlotsView {
         let extremes = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
-            let extreme = |chunk: &[f64]| whole(chunk.iter().copied().reduce(pick).unwrap_or(0.0));
-            slots.chunks(together).filter(|_| together > 1).map(extreme).collect()
+            slots
+                .chunks(together)
+                .filter(|_| together > 1)
+                .map(|chunk| whole(chunk.iter().copied().reduce(pick).unwrap_or(0.0)))
+                .collect()
         };
-        let mean = |chunk: &[f64]| whole(chunk.iter().sum::<f64>() / chunk.len() as f64);
         SlotsView {
             rate: finite(rate),
-            slots: slots.chunks(together).map(mean).collect(),
+            slots: slots
+                .chunks(together)
+                .map(|chunk| whole(chunk.iter().sum::<f64>() / chunk.len() as f64))
+                .collect(),
             slots_low: extremes(f64::min),
             slots_high: extremes(f64::max),
         }

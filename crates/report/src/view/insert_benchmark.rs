@@ -68,9 +68,11 @@ impl StepView {
 
 impl StepArmView {
     fn new(arm: &ArmMetrics, tag: &str) -> StepArmView {
-        let column = |name: &'static str| (name, arm.column(name).and_then(finite));
         StepArmView {
-            columns: COLUMNS.into_iter().map(column).collect(),
+            columns: COLUMNS
+                .into_iter()
+                .map(|name| (name, arm.column(name).and_then(finite)))
+                .collect(),
             tag: tag.to_owned(),
             sla_kept: arm.kept.and_then(finite),
             sla_missed: arm.missed(),

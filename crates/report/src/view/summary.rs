@@ -269,7 +269,6 @@ impl Summary {
     pub(crate) fn new(run: &Run, comparison: &Comparison) -> Summary {
         let label = |label: &String| LabelView { label: label.clone() };
         let labels = [&*comparison.labels.base, &*comparison.labels.test];
-        let step = |step| StepView::new(step, labels);
         Summary {
             schema: SCHEMA,
             tool_version: run.tool_version.clone(),
@@ -284,7 +283,11 @@ impl Summary {
             base: label(&comparison.labels.base),
             test: label(&comparison.labels.test),
             cells: comparison.cells.iter().map(CellView::new).collect(),
-            insert_benchmark: comparison.insert_benchmark.iter().map(step).collect(),
+            insert_benchmark: comparison
+                .insert_benchmark
+                .iter()
+                .map(|step| StepView::new(step, labels))
+                .collect(),
             curves: comparison.curves.iter().map(CurveView::new).collect(),
             costs: comparison.costs.iter().map(CostView::new).collect(),
             counts: comparison.counts.iter().map(CountView::new).collect(),

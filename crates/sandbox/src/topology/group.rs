@@ -57,9 +57,10 @@ pub(super) fn settings(version: &str, group_name: &str) -> Vec<(&'static str, St
         settings.push(("binlog_checksum", "NONE".to_owned()));
     }
     // Members listen for each other on all addresses, and by default let in every private network.
-    let allowed = match at_least(version, "8.0.22") {
-        true => "loose_group_replication_ip_allowlist",
-        false => "loose_group_replication_ip_whitelist",
+    let allowed = if at_least(version, "8.0.22") {
+        "loose_group_replication_ip_allowlist"
+    } else {
+        "loose_group_replication_ip_whitelist"
     };
     settings.push((allowed, "127.0.0.1/8".to_owned()));
     settings

@@ -121,12 +121,13 @@ fn threads(member: &mut Asked<'_>) -> Result<(String, Works, Option<f64>), Sandb
 
 fn streaming(source: &mut Asked<'_>, number: u8, shape: Shape) -> Result<Standing, SandboxError> {
     let new = crate::catalog::at_least(&source.node.version, "10");
-    let (bytes, seconds) = match new {
-        true => (
+    let (bytes, seconds) = if new {
+        (
             "pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)",
             "coalesce(extract(epoch FROM replay_lag), 0)",
-        ),
-        false => ("pg_xlog_location_diff(pg_current_xlog_location(), replay_location)", "NULL"),
+        )
+    } else {
+        ("pg_xlog_location_diff(pg_current_xlog_location(), replay_location)", "NULL")
     };
     let name = replicas::standby_name(usize::from(number));
     let row = source.query(&format!(

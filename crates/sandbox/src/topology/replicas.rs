@@ -110,9 +110,10 @@ fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
     let mut replica = Asked::connect(node)?;
     let password = node.endpoint.password.expose();
     let new = node.product == Product::MySql && at_least(&node.version, "8.0.23");
-    let (change, prefix) = match new {
-        true => ("CHANGE REPLICATION SOURCE TO", "SOURCE"),
-        false => ("CHANGE MASTER TO", "MASTER"),
+    let (change, prefix) = if new {
+        ("CHANGE REPLICATION SOURCE TO", "SOURCE")
+    } else {
+        ("CHANGE MASTER TO", "MASTER")
     };
     let mut terms = format!(
         "{prefix}_HOST='127.0.0.1', {prefix}_PORT={port}, {prefix}_USER='{USER}', \
@@ -133,9 +134,10 @@ fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
     replica.run(words.stop)?;
     replica.run(&format!("{change} {terms}, {prefix}_PASSWORD='{password}'"))?;
     replica.run(words.start)?;
-    let only_reads = match node.product == Product::MySql && at_least(&node.version, "5.7.8") {
-        true => "SET GLOBAL super_read_only=ON",
-        false => "SET GLOBAL read_only=ON",
+    let only_reads = if node.product == Product::MySql && at_least(&node.version, "5.7.8") {
+        "SET GLOBAL super_read_only=ON"
+    } else {
+        "SET GLOBAL read_only=ON"
     };
     replica.run(only_reads)
 }

@@ -46,9 +46,10 @@ pub(crate) fn plan_select(select: &Select, catalog: &dyn Catalog) -> Result<Quer
 /// How rows are put in.
 pub(crate) fn plan_insert(insert: &parse::Insert, catalog: &dyn Catalog) -> Result<Insert> {
     let table = catalog.table(&insert.table)?;
-    let (given, from) = match insert.columns.is_empty() {
-        true => (table.columns.len(), (0..table.columns.len()).map(Some).collect()),
-        false => (insert.columns.len(), columns_of(&table, &insert.columns)?),
+    let (given, from) = if insert.columns.is_empty() {
+        (table.columns.len(), (0..table.columns.len()).map(Some).collect())
+    } else {
+        (insert.columns.len(), columns_of(&table, &insert.columns)?)
     };
     let planner = Planner::new(&[], catalog, None)?;
     let row = |row: &Vec<Written>| {
@@ -137,9 +138,10 @@ pub(crate) fn plan_value(what: &str, written: &Written, catalog: &dyn Catalog) -
             matches!(part, Expr::Param(_) | Expr::Query(_) | Expr::InQuery(..) | Expr::Now);
         is_constant &= !is_later;
     });
-    match is_constant {
-        true => Ok(expr),
-        false => Err(SqlError::Unknown(format!("{what} that is no constant"))),
+    if is_constant {
+        Ok(expr)
+    } else {
+        Err(SqlError::Unknown(format!("{what} that is no constant")))
     }
 }
 

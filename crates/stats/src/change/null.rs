@@ -101,11 +101,12 @@ fn without(values: &[f64], best: &Best) -> Vec<f64> {
 /// Against what the best change is to be tested.
 pub(crate) fn choose(look: Look, values: &[f64], best: &Best) -> NullKind {
     let Correlation { phi, standard_error } = correlation(look, values, best);
-    match phi > OBJECTS_FROM * standard_error {
-        true => NullKind::Correlated(
+    if phi > OBJECTS_FROM * standard_error {
+        NullKind::Correlated(
             (phi + look.caution(values.len() as f64) * standard_error).min(CORRELATION_MOST),
-        ),
-        false => NullKind::Permutation,
+        )
+    } else {
+        NullKind::Permutation
     }
 }
 

@@ -54,9 +54,10 @@ impl Selected {
         };
         let moved = |end: f64| end * nearer;
         let Interval { estimate, low, high } = size;
-        let size = match estimate > 0.0 {
-            true => Interval { low: low.min(moved(low)), ..size },
-            false => Interval { high: high.max(moved(high)), ..size },
+        let size = if estimate > 0.0 {
+            Interval { low: low.min(moved(low)), ..size }
+        } else {
+            Interval { high: high.max(moved(high)), ..size }
         };
         Selected { size, share: (true_size(z, least_found, 0.5) / z).min(1.0) }
     }

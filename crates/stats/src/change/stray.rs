@@ -57,9 +57,10 @@ pub(crate) fn kept(values: &[f64]) -> Vec<usize> {
         from = to;
     }
     let count = strays.iter().filter(|&&is_stray| is_stray).count();
-    match count as f64 > SHARE_MOST * n as f64 {
-        true => (0..n).collect(),
-        false => (0..n).filter(|&at| !strays[at]).collect(),
+    if count as f64 > SHARE_MOST * n as f64 {
+        (0..n).collect()
+    } else {
+        (0..n).filter(|&at| !strays[at]).collect()
     }
 }
 

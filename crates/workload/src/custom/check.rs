@@ -318,15 +318,16 @@ impl<'a> Checker<'a> {
             return Ok(*what);
         }
         let near = did_you_mean(name, self.kept.iter().map(|(kept, _)| kept.as_str()));
-        Err(match stands.is_in_column() {
-            true => format!(
+        Err(if stands.is_in_column() {
+            format!(
                 "no column {name:?} stands before this{near}, and no value was kept under that \
                  name; write {{… as {name}}} first, or put the column there"
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "nothing was kept as {name:?} before this{near}; write {{… as {name}}} first, for \
                  example {{id as {name}}}"
-            ),
+            )
         })
     }
 

@@ -117,10 +117,11 @@ fn columns(
     place: &Place,
 ) -> Result<Vec<(String, Generator)>, FileError> {
     let Some(entry) = section.value("columns") else {
-        return match table.is_empty() {
-            true => Ok(Vec::new()),
-            false => Err(section
-                .error("what is in its rows? write columns = { id = \"{row}\" }, or rows = 0")),
+        return if table.is_empty() {
+            Ok(Vec::new())
+        } else {
+            Err(section
+                .error("what is in its rows? write columns = { id = \"{row}\" }, or rows = 0"))
         };
     };
     let mut checker = Checker::new(place);

@@ -153,13 +153,12 @@ pub(crate) fn read_hello(payload: &[u8]) -> Result<Hello, WireError> {
     let length = usize::from(reader.u8()?);
     let proof = reader.bytes(length)?.to_vec();
     let has = |what| capabilities & what != 0;
-    let database = match has(capability::CONNECT_WITH_DB) {
-        true => reader.until_zero().to_vec(),
-        false => Vec::new(),
-    };
-    let method = match has(capability::PLUGIN_AUTH) {
-        true => reader.until_zero().to_vec(),
-        false => Method::Native.name().into(),
+    let database =
+        if has(capability::CONNECT_WITH_DB) { reader.until_zero().to_vec() } else { Vec::new() };
+    let method = if has(capability::PLUGIN_AUTH) {
+        reader.until_zero().to_vec()
+    } else {
+        Method::Native.name().into()
     };
     Ok(Hello { capabilities, collation, user, proof, database, method })
 }
