@@ -85,9 +85,10 @@ pub(crate) fn print_answer(text: &str, format: ToldFormat, color: Color) -> Resu
 }
 
 fn write(text: &str, admitted: Admitted) -> Result<(), Failure> {
+    let text = without_passwords(text);
     let mut stdout = std::io::stdout().lock();
     stdout
-        .write_all(plain(text, admitted).as_bytes())
+        .write_all(plain(&text, admitted).as_bytes())
         .and_then(|()| stdout.flush())
         .map_err(|error| Failure::Write("to stdout".to_owned(), error))
 }

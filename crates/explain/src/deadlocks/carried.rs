@@ -166,7 +166,9 @@ fn follow_each_other(text: &str) -> bool {
         let rest = numbered(line, ':').or_else(|| numbered(line, '-'));
         let number: Option<u64> =
             rest.and_then(|rest| line[..line.len() - rest.len() - 1].parse().ok());
-        let is_next = number.zip(last).is_some_and(|(number, last): (u64, u64)| number == last + 1);
+        let is_next = number
+            .zip(last)
+            .is_some_and(|(number, last): (u64, u64)| last.checked_add(1) == Some(number));
         following += usize::from(is_next);
         last = number;
     }

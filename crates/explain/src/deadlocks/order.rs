@@ -136,10 +136,13 @@ fn clock(form: Form, [year, month, day]: [u64; 3], text: &str) -> Option<Moment>
     let mut digits =
         fraction.bytes().map_while(|b| b.is_ascii_digit().then(|| u32::from(b - b'0')));
     let nanoseconds = (0..9).fold(0, |sum, _| 10 * sum + digits.next().unwrap_or(0));
-    let is_sensible = year < 10_000 && month < 13 && day < 32 && hours < 25 && minutes < 60;
+    let is_date = year < 10_000 && month < 13 && day < 32;
+    if !is_date || hours >= 25 || minutes >= 60 || seconds >= 61 {
+        return None;
+    }
     let days = (year * 13 + month) * 32 + day;
     let seconds = ((days * 25 + hours) * 60 + minutes) * 61 + seconds;
-    is_sensible.then_some(Moment { form, seconds, nanoseconds })
+    Some(Moment { form, seconds, nanoseconds })
 }
 
 /// The number with which a text begins, and what is behind it.

@@ -194,7 +194,7 @@ pub(super) fn each_sum(
                         lines were left out, nothing can be said of the whole";
             return Err(ProfileError::new(number, what));
         };
-        threads += count;
+        threads = u64::saturating_add(threads, count);
         stacks += 1;
         let names: Vec<Cow<'_, str>> = stack.split(',').rev().filter_map(name).collect();
         take(&Sighting::new(&names.iter().map(Cow::as_ref).collect::<Vec<_>>(), count as f64));

@@ -416,9 +416,7 @@ fn ask(
     let asked = connect_to_ask(connector).and_then(|mut client| {
         let mut environment = capture::settings(&mut *client, dialect, instance)?;
         client.close();
-        if let Connector::Mysql(endpoint) | Connector::Postgres(endpoint) = connector {
-            capture::leave_out(&endpoint.password, &mut environment);
-        }
+        capture::leave_out_password(connector, &mut environment);
         Ok(environment)
     });
     asked.map_err(|error| LabError::Server(arm, label.to_owned(), error))

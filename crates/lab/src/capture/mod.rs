@@ -36,7 +36,7 @@ mod settings;
 mod statistics;
 mod tables;
 
-use dbdyno_load::Onlooker;
+use dbdyno_load::{Connector, Onlooker};
 use dbdyno_model::{Environment, Plan};
 use dbdyno_probe::ServerProbe;
 
@@ -50,7 +50,7 @@ pub(crate) use flips::look as look_for_flips;
 pub(crate) use locks::{blockers_of, deadlocks_of};
 pub(crate) use measured_plans::note as note_measured_plans;
 pub(crate) use server_work::{Meter, engine_status};
-pub(crate) use settings::{general, leave_out, settings};
+pub(crate) use settings::{general, settings};
 
 /// Facts that begin so are about a cell that was measured.
 pub(crate) const STEP: &str = "step[";
@@ -135,5 +135,13 @@ fn looked_at(
     }
     onlooker.client.close();
     client.close();
+    leave_out_password(&station.connector, &mut facts);
     Ok(facts)
+}
+
+/// Leaves out what a server repeats of the password with which it is asked.
+pub(crate) fn leave_out_password(connector: &Connector, environment: &mut Environment) {
+    if let Connector::Mysql(endpoint) | Connector::Postgres(endpoint) = connector {
+        settings::leave_out(&endpoint.password, environment);
+    }
 }
