@@ -303,7 +303,7 @@ fn class_of(dialect: Dialect, functions: &[&str]) -> (&'static str, &'static str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Cell;
+    use dbdyno_model::{Arm, Cell};
 
     const SESSION: &str = "thread 7;handle_one_connection;do_command;";
 
