@@ -67,8 +67,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "no rate is told to move",
         "crates/judge/src/cautions/stationarity.rs",
-        "Arm::BOTH.into_iter().filter(moves)",
-        "Arm::BOTH.into_iter().filter(|_| false)",
+        "filter(|arm| moves(units, &arms[*arm]))",
+        "filter(|_| false)",
         &["verdicts::an_arm_that_drifts_by_itself_is_told"],
     ),
     fault(
@@ -136,8 +136,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "models and servers may be mixed",
         "crates/lab/src/checks.rs",
-        "arm.is_mock() != base.is_mock();",
-        "arm.is_mock() != arm.is_mock();",
+        "arm.is_mock() != base.is_mock())",
+        "arm.is_mock() != arm.is_mock())",
         &["verdicts::models_and_servers_do_not_take_turns"],
     ),
     fault(
@@ -177,8 +177,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "a run that is made longer forgets that it was judged",
         "crates/judge/src/extension.rs",
-        "Stopping::Extended { pairs, judged: plan.cells().iter().map(starts).collect() }",
-        "Stopping::Extended { pairs, judged: plan.cells().iter().map(starts).take(0).collect() }",
+        ".map(|cell| sequential::starts_so_far(&looked_at, run, cell))",
+        ".map(|cell| sequential::starts_so_far(&looked_at, run, cell)).take(0)",
         &["until::a_run_that_was_judged_once_is_looked_at_when_it_is_made_longer"],
     ),
     fault(
@@ -447,8 +447,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "tables of others are not looked at",
         "crates/lab/src/capture/tables.rs",
-        ".filter(is_new).take(OTHERS_MOST)",
-        ".filter(is_new).take(0)",
+        ".take(OTHERS_MOST)",
+        ".take(0)",
         &["explain::servers_by_url_are_answered_as_far_as_they_can_be"],
     ),
     fault(
