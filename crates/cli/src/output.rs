@@ -85,7 +85,8 @@ pub(crate) fn print_answer(text: &str, format: ToldFormat, color: Color) -> Resu
 }
 
 fn write(text: &str, admitted: Admitted) -> Result<(), Failure> {
-    let text = without_passwords(text);
+    // A password that is a word, such as `postgres`, is one of the answer's own, too.
+    let text = without(text, |password| password.contains(|c: char| !c.is_ascii_alphabetic()));
     let mut stdout = std::io::stdout().lock();
     stdout
         .write_all(plain(&text, admitted).as_bytes())
@@ -109,12 +110,16 @@ pub(crate) fn hide(password: &Secret) {
 }
 
 fn without_passwords(text: &str) -> Cow<'_, str> {
+    without(text, |_| true)
+}
+
+/// The text without those passwords that are looked for.
+fn without(text: &str, is_sought: impl Fn(&str) -> bool) -> Cow<'_, str> {
     let known = PASSWORDS.lock().unwrap_or_else(PoisonError::into_inner);
-    known.iter().map(Secret::expose).fold(Cow::Borrowed(text), |text, password| {
-        match text.contains(password) {
-            true => Cow::Owned(text.replace(password, "***")),
-            false => text,
-        }
+    let sought = known.iter().map(Secret::expose).filter(|password| is_sought(password));
+    sought.fold(Cow::Borrowed(text), |text, password| match text.contains(password) {
+        true => Cow::Owned(text.replace(password, "***")),
+        false => text,
     })
 }
 
