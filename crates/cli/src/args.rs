@@ -278,6 +278,10 @@ pub(crate) struct RunFile {
     /// The experiment
     #[arg(value_name = "FILE.toml")]
     pub file: PathBuf,
+    /// Carry the file out also if it logs in to servers by URL, sends statements of its own, names
+    /// files or programs, or writes files; without it, what it would do is said
+    #[arg(long)]
+    pub trust_experiment: bool,
     /// Flags of `dbdyno compare`, such as --quick
     #[arg(value_name = "FLAGS", trailing_var_arg = true, allow_hyphen_values = true)]
     pub flags: Vec<String>,

@@ -23,11 +23,12 @@
 //! What the flags may be is said once, where `compare` has them: the file is turned into its
 //! command line. A null result is a result; what it would need to see more stands in `found`.
 
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use dbdyno_model::experiment::{Expectation, Figure, Sign};
-use dbdyno_model::{ArmIndex, Cell, Comparison, Pairing, Run, RunStatus};
+use dbdyno_model::{ArmIndex, ArmSpec, Cell, Comparison, Pairing, Run, RunStatus};
 use dbdyno_store::Store;
 use dbdyno_workload::FileError;
 use dbdyno_workload::file::{Section, Source};
@@ -37,9 +38,10 @@ use crate::command_line::{Args, Command};
 use crate::exit::Exit;
 use crate::explanation::{self, Extent};
 use crate::failure::Failure;
+use crate::origin::Wishes;
 use crate::printed::{self, Asked, PublishedFigures};
-use crate::values::{Side, parse_side};
-use crate::{arms as arms_of, compare, output, screen, session};
+use crate::values::{Side, read_side};
+use crate::{arms as arms_of, compare, loads, output, screen, session};
 
 /// An experiment, read.
 #[derive(Debug)]
@@ -61,16 +63,13 @@ pub(crate) struct Experiment {
 /// Carries the experiment out.
 pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let experiment = read(&flags.file)?;
-    let (own, compare) = command_line(&flags.file, &experiment, &flags.flags)?;
+    let by_hand: Vec<String> = flags.flags.iter().filter(|flag| *flag != TRUST).cloned().collect();
+    let (own, compare) = command_line(&flags.file, &experiment, &by_hand)?;
     // What stands behind the file is read with its flags, and is meant for the whole command.
-    let place = &if is_placed(&flags.flags) { own } else { place.clone() };
-    let arm = |text: &str| match parse_side(text) {
-        Ok(Side::Server(spec)) => Ok(spec),
-        Ok(Side::Stored(_)) => Err(wrong(&flags.file, format!("{text} is a stored run, no arm"))),
-        Err(error) => Err(wrong(&flags.file, format!("{text}: {error}"))),
-    };
-    let arms = std::iter::once(&compare.base).chain(&compare.tests).map(|text| arm(text));
-    let arms = arms.collect::<Result<Vec<_>, Failure>>()?;
+    let place = &if is_placed(&by_hand) { own } else { place.clone() };
+    let arms = experiment.arms(&flags.file)?;
+    let is_trusted = flags.trust_experiment || by_hand.len() < flags.flags.len();
+    experiment.wishes(&flags.file, &by_hand, &arms).admit(is_trusted)?;
     output::say(&format!("asks   {}", experiment.question));
     output::say(&format!("source {}", experiment.source));
     let again = std::iter::once(format!("dbdyno run {}", flags.file.display()));
@@ -198,6 +197,8 @@ fn listed(names: &[String]) -> String {
 
 /// The flag of `compare` that asks for an experiment's own short form where the file has one.
 const QUICK: &str = "--quick";
+/// As `args::RunFile` has it; behind the file it is among the flags of `compare`.
+const TRUST: &str = "--trust-experiment";
 
 /// The file as flags of `compare`; those that are given by hand come before its own.
 ///
@@ -208,28 +209,16 @@ pub(crate) fn command_line(
     read: &Experiment,
     by_hand: &[String],
 ) -> Result<(Place, Compare), Failure> {
-    let (quick, by_hand): (&[_], Vec<_>) = match &read.quick {
-        Some(quick) if by_hand.iter().any(|flag| flag == QUICK) => {
-            (quick, by_hand.iter().filter(|flag| *flag != QUICK).collect())
-        }
-        _ => (&[], by_hand.iter().collect()),
-    };
-    let is_by_hand = |name: &str| {
-        by_hand.iter().any(|flag| flag.split('=').next() == Some(&format!("--{name}")))
-    };
-    let is_quick = |name: &str| quick.iter().any(|(other, _)| other == name);
-    let usual = read.flags.iter().filter(|(name, _)| !is_quick(name));
     let mut line: Vec<String> = ["dbdyno", "compare"].map(String::from).into();
     line.extend(read.arms.iter().cloned());
-    for (name, value) in usual.chain(quick).filter(|(name, _)| !is_by_hand(name)) {
+    for (name, value) in read.chosen(by_hand) {
         line.push(format!("--{name}"));
-        match (name.as_str(), value.as_str()) {
-            (_, "true") => {}
-            ("load" | "load-file", value) => line.push(beside(file, value)),
-            (_, value) => line.push(value.to_owned()),
+        if value != "true" {
+            line.push(beside(file, name, value));
         }
     }
-    line.extend(by_hand.into_iter().cloned());
+    let is_word_of_ours = |flag: &&String| read.quick.is_some() && *flag == QUICK;
+    line.extend(by_hand.iter().filter(|flag| !is_word_of_ours(flag)).cloned());
     match Args::try_parse_from(&line) {
         Ok(Args { place, command: Command::Compare(compare) }) => Ok((place, *compare)),
         Ok(_) => unreachable!("the line begins with compare"),
@@ -256,15 +245,32 @@ fn is_placed(flags: &[String]) -> bool {
     flags.iter().filter_map(name).any(|name| ["--store", "--home"].contains(&&*name))
 }
 
-/// Files of loads stand beside the file that names them.
-fn beside(file: &Path, loads: &str) -> String {
+/// The value of a flag, where the files that it names stand beside the file that names them.
+fn beside(file: &Path, name: &str, value: &str) -> String {
     let folder = file.parent().unwrap_or(Path::new(""));
-    let is_file = |load: &str| load.split('?').next().is_some_and(|name| name.ends_with(".toml"));
-    let place = |load: &str| match is_file(load) {
-        true => folder.join(load).display().to_string(),
-        false => load.to_owned(),
+    let place = |word: &str, path: Range<usize>| {
+        let path_beside = folder.join(&word[path.clone()]);
+        format!("{}{}{}", &word[..path.start], path_beside.display(), &word[path.end..])
     };
-    loads.split(',').map(place).collect::<Vec<_>>().join(",")
+    let places = inputs_of(name, value).into_iter().map(|(word, path)| match path {
+        Some(path) => place(word, path),
+        None => word.to_owned(),
+    });
+    places.collect::<Vec<_>>().join(",")
+}
+
+/// The words of a flag, and where in each the path of a file stands that is read.
+fn inputs_of<'a>(name: &str, value: &'a str) -> Vec<(&'a str, Option<Range<usize>>)> {
+    const RECORDING: &str = "file:";
+    match name {
+        "load" => value.split(',').map(|word| (word, loads::place_of_file(word))).collect(),
+        "load-file" => vec![(value, Some(0..value.len()))],
+        "rate" => {
+            let is_file = value.starts_with(RECORDING);
+            vec![(value, is_file.then_some(RECORDING.len()..value.len()))]
+        }
+        _ => vec![(value, None)],
+    }
 }
 
 /// Reads the file of an experiment.
@@ -318,6 +324,45 @@ fn arms(top: &Section<'_, '_>) -> Result<Vec<String>, FileError> {
 }
 
 impl Experiment {
+    /// The servers that are named.
+    fn arms(&self, file: &Path) -> Result<Vec<ArmSpec>, Failure> {
+        let arm = |text: &String| match read_side("the arm", text) {
+            Ok(Side::Server(spec)) => Ok(spec),
+            Ok(Side::Stored(_)) => Err(wrong(file, format!("{text} is a stored run, no arm"))),
+            Err(error) => Err(wrong(file, error)),
+        };
+        self.arms.iter().map(arm).collect()
+    }
+
+    /// The flags of the file that count beside those that are given by hand.
+    fn chosen(&self, by_hand: &[String]) -> Vec<(&str, &str)> {
+        let is_quick = by_hand.iter().any(|flag| flag == QUICK);
+        let quick = self.quick.as_deref().filter(|_| is_quick).unwrap_or_default();
+        let is_by_hand = |name: &str| {
+            let long = format!("--{name}");
+            by_hand.iter().any(|flag| flag.split('=').next() == Some(&long))
+        };
+        let is_shorter = |name: &str| quick.iter().any(|(other, _)| other == name);
+        let usual = self.flags.iter().filter(|(name, _)| !is_shorter(name));
+        let all = usual.chain(quick).filter(|(name, _)| !is_by_hand(name));
+        all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    /// What the file alone asks for.
+    fn wishes<'a>(&self, file: &'a Path, by_hand: &[String], arms: &'a [ArmSpec]) -> Wishes<'a> {
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        for (name, value) in self.chosen(by_hand) {
+            if ["report", "store", "home"].contains(&name) {
+                outputs.push(PathBuf::from(value));
+            }
+            let placed = beside(file, name, value);
+            for (word, path) in inputs_of(name, &placed) {
+                inputs.extend(path.map(|path| PathBuf::from(&word[path])));
+            }
+        }
+        Wishes { file, arms, inputs, outputs }
+    }
+
     /// What printed figures are held against.
     pub(crate) fn asked<'a>(&'a self, file: &'a Path) -> Asked<'a> {
         Asked { file, question: &self.question, source: &self.source, figures: &self.published }
@@ -435,9 +480,23 @@ why = "reads do not sync"
 
     #[test]
     fn loads_stand_beside_the_file() {
-        assert_eq!(beside(Path::new("a/b.toml"), "scan,hot.toml"), "scan,a/hot.toml");
-        assert_eq!(beside(Path::new("b.toml"), "hot.toml"), "hot.toml");
-        assert_eq!(beside(Path::new("a/b.toml"), "/c/hot.toml"), "/c/hot.toml");
+        for (file, flag, value, placed) in [
+            ("a/b.toml", "load", "scan,hot.toml", "scan,a/hot.toml"),
+            (
+                "a/b.toml",
+                "load",
+                "warm:60s:hot.toml?rand=uniform",
+                "warm:60s:a/hot.toml?rand=uniform",
+            ),
+            ("b.toml", "load", "hot.toml", "hot.toml"),
+            ("a/b.toml", "load", "/c/hot.toml", "/c/hot.toml"),
+            ("a/b.toml", "load-file", "hot", "a/hot"),
+            ("a/b.toml", "rate", "file:night.txt", "file:a/night.txt"),
+            ("a/b.toml", "rate", "poisson:1000", "poisson:1000"),
+            ("a/b.toml", "name", "hot.toml", "hot.toml"),
+        ] {
+            assert_eq!(beside(Path::new(file), flag, value), placed);
+        }
     }
 
     #[test]
@@ -497,6 +556,26 @@ why = "reads do not sync"
             count += 1;
         }
         assert!(count >= 8, "{count}");
+    }
+
+    /// Nobody has to trust the experiments of the repository, but where they send statements that
+    /// are no load of dbdyno's.
+    #[test]
+    fn experiments_of_the_repository_keep_to_what_dbdyno_starts() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+        let mut refused = Vec::new();
+        for kind in ["callaghan", "cases", "essays", "kravtchuk", "wang"] {
+            for entry in std::fs::read_dir(folder.join(kind)).unwrap() {
+                let file = entry.unwrap().path();
+                let Ok(experiment) = read(&file) else { continue };
+                let arms = experiment.arms(&file).unwrap();
+                if experiment.wishes(&file, &[], &arms).admit(false).is_err() {
+                    refused.push(file.file_stem().unwrap().to_string_lossy().into_owned());
+                }
+            }
+        }
+        refused.sort();
+        assert_eq!(refused, ["condition-fanout", "range-of-a-constant", "stale-statistics"]);
     }
 
     /// Each file of the repository can be carried out, and varies one thing.

@@ -8,6 +8,7 @@
 //!
 //! A file becomes part of the plan; from then on its load goes by its name.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{LoadFile, Stage};
@@ -104,14 +105,18 @@ fn add(catalog: &mut Catalog, file: &Path) -> Result<String, Failure> {
 
 /// The word with the name of a load in place of a path to its file.
 fn by_name(catalog: &mut Catalog, word: &str) -> Result<String, Failure> {
+    let Some(place) = place_of_file(word) else { return Ok(word.to_owned()) };
+    let name = add(catalog, Path::new(&word[place.clone()]))?;
+    Ok(format!("{}{name}{}", &word[..place.start], &word[place.end..]))
+}
+
+/// Where the path of a load's file stands in a word of `--load`, if it names one.
+pub(crate) fn place_of_file(word: &str) -> Option<Range<usize>> {
     const ENDING: &str = ".toml";
-    let Some(end) = word.find(ENDING).map(|at| at + ENDING.len()) else {
-        return Ok(word.to_owned());
-    };
+    let end = word.find(ENDING)? + ENDING.len();
     // What stands before the path: `warm:`, `warm:60s:`.
     let start = word[..end].rfind(':').map_or(0, |at| at + 1);
-    let name = add(catalog, Path::new(&word[start..end]))?;
-    Ok(format!("{}{name}{}", &word[..start], &word[end..]))
+    Some(start..end)
 }
 
 /// Lists the loads, or shows one of them.

@@ -1,10 +1,24 @@
-//! Runs that this home did not begin: what going on with one would do, said before it is done.
+//! What was not made here: what going on with it would do, said before it is done.
+//!
+//! ```text
+//!   a stored run that this home did not begin   what it starts, and the statements that it sends
+//!   the file of an experiment                   what it reaches beyond servers that dbdyno gets
+//!                                               and starts itself, and loads that it has
+//! ```
 //!
 //! `resume`, and `explain` with its trials, start what a run names, with its options, and send the
 //! statements of its loads. The laboratory refuses that for a run of somebody else; here stands
 //! what the user has to look at before he says `--trust-store`.
+//!
+//! The file of an experiment may come from anywhere, too. Most of them name releases, options that
+//! are numbers and words, and loads by their names, and are carried out as they are. What is left
+//! is what a script could do: log in somewhere with the passwords that the user has, send
+//! statements of its own, start programs or read files that an option names, read files elsewhere,
+//! write files. That takes `--trust-experiment`. What the user adds behind the file is his own.
 
-use dbdyno_model::{ArmSpec, Run, Target, foreign};
+use std::path::{Path, PathBuf};
+
+use dbdyno_model::{ArmIndex, ArmSpec, Run, Setting, Target, foreign, setting};
 use dbdyno_store::Store;
 
 use crate::failure::Failure;
@@ -32,14 +46,7 @@ fn announced(run: &Run) -> Vec<String> {
         lines.push(format!("  {arm}: {} {target}", does(spec)));
     }
     for file in &run.plan.files {
-        let all: Vec<&str> = file.text.lines().collect();
-        lines.push(format!("  to send what {} holds:", foreign::one_line(&file.file)));
-        let shown = all.iter().take(LINES_MOST);
-        lines.extend(shown.map(|line| format!("    {}", foreign::one_line(line))));
-        if all.len() > LINES_MOST {
-            let rest = all.len() - LINES_MOST;
-            lines.push(format!("    … and {rest} lines more, in the table plan_file of the store"));
-        }
+        lines.extend(statements(&file.file, &file.text, "in the table plan_file of the store"));
     }
     lines
 }
@@ -50,4 +57,112 @@ fn does(spec: &ArmSpec) -> &'static str {
         Target::Release(_) => "to start, on this machine, with these options,",
         _ => "to run, in this process,",
     }
+}
+
+/// A heading, and what stands in the file of a load; `rest` says where more of it can be read.
+fn statements(file: &str, text: &str, rest: &str) -> Vec<String> {
+    let mut lines = vec![format!("  to send what {} holds:", foreign::one_line(file))];
+    let shown = text.lines().take(LINES_MOST);
+    lines.extend(shown.map(|line| format!("    {}", foreign::one_line(line))));
+    let more = text.lines().count().saturating_sub(LINES_MOST);
+    if more > 0 {
+        lines.push(format!("    … and {more} lines more, {rest}"));
+    }
+    lines
+}
+
+/// What the file of an experiment says, as far as it matters what it may reach.
+#[derive(Debug)]
+pub(crate) struct Wishes<'a> {
+    /// Where the file is.
+    pub file: &'a Path,
+    /// The servers, as they are named: nothing is filled in from the environment.
+    pub arms: &'a [ArmSpec],
+    /// Files of loads and arrivals.
+    pub inputs: Vec<PathBuf>,
+    /// What is written, or where things are kept.
+    pub outputs: Vec<PathBuf>,
+}
+
+impl Wishes<'_> {
+    /// Refuses what reaches beyond servers that dbdyno starts itself, unless the user trusts it.
+    ///
+    /// # Errors
+    /// A sentence that says how to go on, after lines that say what would be done.
+    pub(crate) fn admit(&self, is_trusted: bool) -> Result<(), Failure> {
+        let reach = self.reach();
+        if reach.is_empty() {
+            return Ok(());
+        }
+        let file = self.file.display();
+        output::say(&format!("to carry out {file} means"));
+        reach.iter().for_each(|line| output::say(line));
+        if is_trusted {
+            return Ok(());
+        }
+        Err(Failure::Usage(format!(
+            "{file} was not carried out, for it does more than start servers that dbdyno gets \
+             itself; if you trust whoever wrote it: `dbdyno run --trust-experiment {file}`"
+        )))
+    }
+
+    /// A line for each thing; none for an experiment that keeps to what dbdyno starts itself.
+    fn reach(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (arm, spec) in ArmIndex::all(self.arms.len()).zip(self.arms) {
+            if reaches_out(&spec.target) {
+                let target = foreign::one_line(&spec.to_string()).into_owned();
+                lines.push(format!("  {arm}: {} {target}", does(spec)));
+            }
+        }
+        let is_asked = self.arms.iter().any(|spec| takes_statements(&spec.target));
+        for path in &self.inputs {
+            let shown = path.display().to_string();
+            if !self.is_beside(path) {
+                lines.push(format!("  to read {}, elsewhere", foreign::one_line(&shown)));
+            } else if is_asked && let Ok(text) = dbdyno_lab::input::text(path) {
+                lines.extend(statements(&shown, &text, "in that file"));
+            }
+        }
+        let written = self.outputs.iter().map(|path| path.display().to_string());
+        lines.extend(written.map(|path| format!("  to write {}", foreign::one_line(&path))));
+        lines
+    }
+
+    /// Whether a file, where links lead to, lies in the folder of the experiment or below it. One
+    /// that is not there is nowhere else.
+    fn is_beside(&self, path: &Path) -> bool {
+        let folder = match self.file.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let is_plain = path.strip_prefix(folder).is_ok_and(|rest| {
+            rest.components().all(|part| matches!(part, std::path::Component::Normal(_)))
+        });
+        match (folder.canonicalize(), path.canonicalize()) {
+            (Ok(folder), Ok(path)) => path.starts_with(folder),
+            _ => is_plain,
+        }
+    }
+}
+
+/// Whether a target is more than what dbdyno makes by itself: a server of somebody, or one that is
+/// told a file, a program or a library.
+fn reaches_out(target: &Target) -> bool {
+    match target {
+        Target::Url(_) => true,
+        Target::Release(release) => release.settings.iter().any(|setting| match setting {
+            Setting::File(_) => true,
+            Setting::Raw(name, value) => setting::is_carried_out(name, value),
+            _ => false,
+        }),
+        // Their options are numbers and words.
+        Target::Sqlite(_) | Target::Rocksdb(_) | Target::Mock(_) | Target::Engine(_) => false,
+    }
+}
+
+/// Whether a load's own statements are carried out as they stand, by a server that may write files
+/// and start programs.
+fn takes_statements(target: &Target) -> bool {
+    matches!(target, Target::Url(_) | Target::Release(_) | Target::Sqlite(_))
 }

@@ -331,3 +331,71 @@ fn what_a_strangers_store_names_is_not_carried_out() {
     let own = theirs.dbdyno([&explain[..4], &["--limit", "1s"]].concat());
     assert!(own.code != 2 && !own.err.contains("not begun from this home"), "{own:?}");
 }
+
+/// The file of an experiment may come from anywhere: what reaches beyond servers that dbdyno starts
+/// itself is said, and not done before the user trusts it.
+#[test]
+fn what_a_strangers_experiment_reaches_is_not_done_unasked() {
+    let (home, folder) = (Home::new(), Home::new());
+    let at = |name: &str| folder.path().join(name);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("postgres://ann@127.0.0.1:{}/shop", listener.local_addr().unwrap().port());
+    let load = "name = \"theirs\"\nabout = \"x\"\ngroup = \"read\"\n[[event]]\nname = \"e\"\n\
+                [[event.step]]\nsql = \"ATTACH '/tmp/theirs.db' AS a\"\n";
+    std::fs::create_dir(at("inside")).unwrap();
+    std::fs::write(at("inside/theirs.toml"), load).unwrap();
+    std::fs::write(at("kept.html"), "a page of the user's").unwrap();
+    std::fs::write(at("secret.toml"), "hunter2-of-somebody").unwrap();
+    std::os::unix::fs::symlink(at("secret.toml"), at("inside/link.toml")).unwrap();
+    let secret = format!("load-file = \"{}\"", at("secret.toml").display());
+    let report = format!("report = \"{}\"", at("kept.html").display());
+    for (base, flag, told) in [
+        (url.as_str(), "rows = 10", "base: to log in with your account to postgres://ann@"),
+        ("postgres:17?archive_command=rm", "rows = 10", "archive_command=rm"),
+        ("mysql:8.0?my-cnf=x.cnf", "rows = 10", "my-cnf=x.cnf"),
+        ("sqlite:", "load = \"theirs.toml\"", "sql = \"ATTACH '/tmp/theirs.db' AS a\""),
+        ("sqlite:", "load = \"warm:link.toml\"", "link.toml, elsewhere"),
+        ("sqlite:", "rate = \"file:../secret.toml\"", "secret.toml, elsewhere"),
+        ("sqlite:", secret.as_str(), "secret.toml, elsewhere"),
+        (BASE, report.as_str(), "to write"),
+        (BASE, "store = \"x.db\"", "to write x.db"),
+    ] {
+        let file = at("inside/asks.toml");
+        std::fs::write(&file, experiment(base, flag)).unwrap();
+        let mut command = home.command(["run", file.to_str().unwrap(), "--rounds", "8"]);
+        command.env("PGPASSWORD", "hunter2");
+        let refused = finish(command);
+        assert_eq!(refused.code, 2, "{base} {flag}: {refused:?}");
+        for part in [told, "--trust-experiment"] {
+            assert!(refused.err.contains(part), "{part:?} is missing in {}", refused.err);
+        }
+        assert!(!refused.err.contains("hunter2"), "{refused:?}");
+    }
+    assert!(listener.accept().is_err(), "nobody has been asked");
+    assert_eq!(std::fs::read_to_string(at("kept.html")).unwrap(), "a page of the user's");
+
+    // What keeps to models is carried out as it is, also with a page that the user asks for.
+    let file = at("inside/asks.toml");
+    let file = file.to_str().unwrap();
+    std::fs::write(file, experiment(BASE, "seed = 3")).unwrap();
+    let page = at("asked.html");
+    let run = [&["run", file][..], &SHORT, &["--report", page.to_str().unwrap()]].concat();
+    let done = home.dbdyno(run);
+    assert!(done.code != 2 && page.exists(), "{done:?}");
+    // And what is trusted, wherever the word stands.
+    std::fs::write(file, experiment(BASE, &report)).unwrap();
+    for args in [&["run", "--trust-experiment", file][..], &["run", file, "--trust-experiment"]] {
+        let done = home.dbdyno([args, &SHORT].concat());
+        assert!(done.code != 2 && done.err.contains("to write"), "{done:?}");
+        assert!(std::fs::read_to_string(at("kept.html")).unwrap().contains("<html"));
+        std::fs::write(at("kept.html"), "").unwrap();
+    }
+}
+
+fn experiment(base: &str, flag: &str) -> String {
+    format!(
+        "question = \"q\"\nsource = \"s\"\nbase = {base:?}\ntest = {TEST:?}\nflags = {{ {flag} }}\n\
+         found = \"f\"\n[[expect]]\nwhat = \"rate\"\nsign = \"equal\"\nwhy = \"w\"\n"
+    )
+}
