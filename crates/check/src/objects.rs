@@ -134,7 +134,7 @@ impl Operations {
     /// A sentence, if they are of nothing that is known, or if the file does not say what they have
     /// to be judged by.
     pub fn judged(&self, stated: &Stated) -> Result<Judged, String> {
-        let (groups, is_keyed) = self.by_key();
+        let (groups, is_keyed) = self.by_key()?;
         let workload = workload_of(&self.all, is_keyed)?;
         self.refuse_superfluous(workload, stated)?;
         let counted = self.counted(groups.len());
@@ -178,7 +178,10 @@ impl Operations {
 
     /// The operations of each key, where every value is a pair of a key and a value (Jepsen's
     /// `independent`); else all of them under no key.
-    fn by_key(&self) -> (BTreeMap<String, Vec<Operation>>, bool) {
+    ///
+    /// # Errors
+    /// A read that was asked with a key, and whose answer has none.
+    fn by_key(&self) -> Result<(BTreeMap<String, Vec<Operation>>, bool), String> {
         let is_pair = |one: &Operation| match (one.function.as_str(), one.value.items()) {
             ("cas", Some([_, change])) => change.items().is_some_and(|pair| pair.len() == 2),
             ("read" | "write" | "add", Some([_, _])) => true,
@@ -192,13 +195,24 @@ impl Operations {
             if let Some([of, value]) = one.value.items().filter(|_| is_keyed) {
                 (key, own.value) = (of.shown(), value.clone());
             }
-            if let Some([_, result]) = one.result.items().filter(|_| is_keyed) {
-                own.result = result.clone();
+            match one.result.items() {
+                Some([of, result]) if is_keyed && of.shown() == key => own.result = result.clone(),
+                _ if is_keyed && one.is_ok("read") => return Err(keyless(one, &key)),
+                _ => {}
             }
             groups.entry(key).or_default().push(own);
         }
-        (groups, is_keyed)
+        Ok((groups, is_keyed))
     }
+}
+
+fn keyless(read: &Operation, key: &str) -> String {
+    format!(
+        "every value is a pair of a key and a value, as Jepsen's independent writes them, and the \
+         read of process {} in {} {} is answered without the key {key}: needed is [{key} VALUE], or \
+         values without keys",
+        read.process, read.unit, read.lines.1
+    )
 }
 
 fn of_key(is_keyed: bool, key: &str, text: &str) -> String {

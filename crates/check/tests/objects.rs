@@ -215,6 +215,23 @@ fn keys_are_judged_one_by_one() {
     assert!(evidence[0].starts_with("key x: process 0: read 2 (lines 5 and 6)"), "{evidence:?}");
 }
 
+/// The set of elle-cli's tests: what was added has keys, and what was read has none.
+#[test]
+fn a_read_without_the_key_that_it_was_asked_with_is_refused() {
+    let entries = [
+        (0, "invoke", "add", "[0 1]"),
+        (0, "ok", "add", "[0 1]"),
+        (0, "invoke", "read", "[0 nil]"),
+    ];
+    let with = |answer| text(&[&entries[..], &[(0, "ok", "read", answer)]].concat());
+    for answer in ["[0 1 2]", "[1 [1]]", "[]", "nil"] {
+        let refused = judged_with(&with(answer), &Stated::default()).unwrap_err();
+        assert!(refused.contains("in line 4 is answered without the key 0"), "{refused}");
+    }
+    let told = judged_with(&with("[0 [1]]"), &Stated::default()).unwrap();
+    assert_eq!(word(&told.finding), "");
+}
+
 #[test]
 fn a_mutex_is_held_by_one() {
     let step = |process, kind, function| (process, kind, function, "nil");

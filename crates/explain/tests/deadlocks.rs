@@ -75,6 +75,62 @@ fn a_log_without_deadlocks_has_no_clusters() {
     }
 }
 
+/// What the monitor says of an error of a foreign key looks like the beginning of a deadlock.
+#[test]
+fn an_error_of_a_foreign_key_is_no_deadlock() {
+    let error = "------------------------\nLATEST FOREIGN KEY ERROR\n------------------------\n\
+                 101220 15:12:17 Transaction:\nTRANSACTION 3837B, ACTIVE 0 sec inserting\n\
+                 MySQL thread id 517, query id 17 localhost ann update\nINSERT INTO t VALUES (1)\n\
+                 Foreign key constraint fails for table `d`.`t`:\n";
+    let rest = "------------\nTRANSACTIONS\n------------\n";
+    for text in [error.to_owned(), error.to_owned() + rest] {
+        let reading = read_deadlocks(&text);
+        assert_eq!((reading.tellings.len(), reading.unread.len()), (0, 0), "{reading:?}");
+    }
+    // Nor is one lost that stands behind it, or before.
+    for (name, told) in &TEXTS[..3] {
+        let count = |text: &str| read_deadlocks(text).tellings.len();
+        let before = format!("{told}\n{error}{rest}");
+        assert_eq!([count(&format!("{error}{told}")), count(&before)], [count(told); 2], "{name}");
+    }
+}
+
+/// Lines that a page has broken between words: as MySQL's own manual prints them.
+#[test]
+fn lines_that_a_page_has_broken_are_joined() {
+    let text = "LATEST DETECTED DEADLOCK\n*** (1) TRANSACTION:\n\
+                TRANSACTION 11703, ACTIVE 71 sec starting index read\n\
+                MySQL thread id 40, OS thread handle 0xa4, query id 131 localhost\n\
+                bunyk Searching rows for update\nupdate m set a = 0\n\
+                *** (1) WAITING FOR THIS LOCK TO BE GRANTED:\n\
+                RECORD LOCKS space id 0 page no 635 n bits 72 index `PRIMARY`\n\
+                of table `t`.`m` trx id 11703 lock_mode X waiting\n\
+                *** (2) TRANSACTION:\nTRANSACTION 11702, ACTIVE 78 sec\n\
+                MySQL thread id 41, OS thread handle 0xa4, query id 132 localhost\n\
+                bunyk Searching rows for update\nupdate m set a = 1\n\
+                *** (2) HOLDS THE LOCK(S):\n\
+                RECORD LOCKS space id 0 page no 635 n bits 72 index `PRIMARY`\n\
+                of table `t`.`m` trx id 11702 lock\nmode S locks rec but not gap\n\
+                *** (2) WAITING FOR THIS LOCK TO BE GRANTED:\n\
+                RECORD LOCKS space id 0 page no 635 n bits 72 index `PRIMARY`\n\
+                of table `t`.`m` trx id 11702 lock_mode X\nlocks gap before rec insert\n\
+                intention waiting\n*** WE ROLL BACK TRANSACTION (1)\n";
+    let place = "index PRIMARY of table t.m:";
+    for lost in ["", " waiting\n"] {
+        let text = text.replace(lost, if lost.is_empty() { "" } else { "\n" });
+        let cluster = &deadlock_clusters(&text)[0];
+        let told = |mode: &str| vec![format!("{place} {mode}")];
+        let find = |statement: &str| {
+            let mut parties = cluster.parties.iter();
+            let party = parties.find(|one| one.waits_for == told(statement)).unwrap();
+            (party.statement.clone(), party.holds.clone())
+        };
+        assert_eq!(find("X"), ("update m set a = ?".to_owned(), vec![]));
+        let second = find("X locks gap before rec insert intention");
+        assert_eq!(second, ("update m set a = ?".to_owned(), told("S locks rec but not gap")));
+    }
+}
+
 /// Each line with what a tool or a person has put before it.
 fn wrapped(text: &str, before: impl Fn(&str) -> String) -> String {
     text.lines().map(|line| before(line) + "\n").collect()

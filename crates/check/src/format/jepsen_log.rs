@@ -4,6 +4,7 @@
 //!   0 ⇥ :invoke ⇥ :txn ⇥ [[:append 9 1] [:r 8 nil]]                          history.txt
 //!   1 ⇥ :info ⇥ :txn ⇥ [[:r 9 nil]] ⇥ :timeout                               an error behind it
 //!   INFO [2021-04-13 23:32:29,761] jepsen worker 0 - jepsen.util 0 ⇥ :ok ⇥ …     jepsen.log
+//!   INFO  jepsen.util - 3 ⇥ :ok ⇥ :read ⇥ nil                                of 2014
 //!   2020-09-11 15:37:05,049 ⇥ INFO ⇥ [jepsen worker 6] jepsen.util: 6 ⇥ :ok ⇥ …
 //!      ─▶ {:process 0 :type :invoke :f :txn :value [[:append 9 1] [:r 8 nil]]}
 //! ```
@@ -17,7 +18,7 @@ use super::edn::Reader;
 /// Lines at the beginning among which an operation has to be: a log begins with what is set up.
 const LINES_MOST: usize = 20_000;
 /// Whose lines tell operations.
-const LOGGERS: [&str; 2] = ["jepsen.util: ", "jepsen.util "];
+const LOGGERS: [&str; 3] = ["jepsen.util: ", "jepsen.util - ", "jepsen.util "];
 
 /// An operation as a line has it.
 struct LoggedOperation<'t> {
@@ -91,6 +92,7 @@ mod tests {
                     [[:r 1 nil]]\n2020-09-11 15:37:05,049{GMT}\tINFO\t[jepsen node n1] jepsen.db: up\n\
                     2020-09-11 15:37:05,049{GMT}\tINFO\t[jepsen worker 6-172.28.1.2] jepsen.util: \
                     6\t:ok\t:txn\t[[:r 3 [1 3]] [:append 1 6]]\t{\"start_ts\" 41, :x [1]}\n\
+                    INFO  jepsen.util - 3\t:ok\t:read\tnil\n\
                     :nemesis  :info  :start  nil\n7    :fail  :read  nil  :timeout\n7 :ok :read\n";
         assert!(is_it(text));
         assert_eq!(
@@ -99,6 +101,7 @@ mod tests {
                 "{:process 0 :type :invoke :f :txn :value [[:r 1 nil]]}",
                 "",
                 "{:process 6 :type :ok :f :txn :value [[:r 3 [1 3]] [:append 1 6]]}",
+                "{:process 3 :type :ok :f :read :value nil}",
                 "{:process :nemesis :type :info :f :start :value nil}",
                 "{:process 7 :type :fail :f :read :value nil}",
                 "{:process 7 :type :ok :f :read :value nil}",

@@ -44,9 +44,26 @@ const NAME_BYTES_MOST: usize = 2_000;
 /// Records of a page have numbers below this.
 const RECORDS_MOST: u32 = 1 << 13;
 
+/// The heading of a part of the monitor that tells one transaction as a deadlock's are told.
+const FOREIGN_KEY_ERROR: &str = "LATEST FOREIGN KEY ERROR";
+/// Headings of its other parts.
+const PARTS: [&str; 8] = [
+    "BACKGROUND THREAD",
+    "SEMAPHORES",
+    "TRANSACTIONS",
+    "FILE I/O",
+    "INSERT BUFFER AND ADAPTIVE HASH INDEX",
+    "LOG",
+    "BUFFER POOL AND MEMORY",
+    "ROW OPERATIONS",
+];
+
 /// Whether a line may begin an account; most lines of a log do not, and need not be looked at.
 pub(super) fn may_begin(line: &Line<'_>) -> bool {
-    line.text.contains("TRANSACTION") || line.text.contains("eadlock") || begins_one(line.text)
+    line.text.contains("TRANSACTION")
+        || line.text.contains(FOREIGN_KEY_ERROR)
+        || line.text.contains("eadlock")
+        || begins_one(line.text)
 }
 
 /// Whether a line begins the account of a transaction.
@@ -76,6 +93,10 @@ pub(super) struct Reader {
     source: Source,
     /// The beginning of a lock that a page has broken into several lines.
     broken: Option<String>,
+    /// The line of the last lock, right behind it: a page may have broken off its end.
+    open: Option<String>,
+    /// Whether the heading says that the next lock is waited for.
+    is_waited_for: bool,
     /// Lines that it has taken.
     used: usize,
 }
@@ -116,10 +137,15 @@ enum Part {
     Outside,
     /// Behind its first line.
     Head,
+    /// Behind the line of its thread, which seems to be cut.
+    User,
     /// In its statement, of which so much is known.
     Statement(Statement),
     /// Behind it.
     Locks,
+    /// In the part of the monitor about an error of a foreign key; whether its one transaction has
+    /// been told of.
+    ForeignKeyError { is_told: bool },
 }
 
 /// Whether transactions have a heading that numbers them.
@@ -134,6 +160,13 @@ impl Reader {
     pub(super) fn line(&mut self, line: &Line<'_>, findings: &mut Findings) {
         let joined = self.broken.take().map(|begun| format!("{begun} {}", line.text.trim()));
         let text = own_text(joined.as_deref().unwrap_or(line.text));
+        let end = self.open.take().filter(|_| is_end_of_a_lock(text));
+        if let Some(whole) = end.map(|lock| format!("{lock} {text}"))
+            && let Some(last) = self.locks.pop()
+        {
+            self.take_lock(&whole, last.state == LockState::Waiting);
+            return;
+        }
         if begins_one(text) {
             self.end(findings);
             let is_begun = !text.contains("END OF");
@@ -141,6 +174,9 @@ impl Reader {
             let is_status = text.contains("LATEST DETECTED");
             self.witness = Some(if is_status { Witness::Status } else { Witness::Log });
             self.moment = line.moment.filter(|_| !is_status);
+            return;
+        }
+        if self.is_about_a_foreign_key(text, findings) {
             return;
         }
         if let Some(number) = heading(text) {
@@ -158,17 +194,16 @@ impl Reader {
             self.begin(transaction, line, findings);
         } else if text.starts_with("*** WE ROLL BACK") {
             self.end(findings);
-        } else if let Some(lock) = lock(text) {
+        } else if lock(text).is_some() {
             self.close_statement();
-            if !self.parties.is_empty() && self.locks.len() <= LOCKS_MOST {
-                self.locks.push(lock);
-            }
-            self.used += 1;
+            let is_waited_for = std::mem::take(&mut self.is_waited_for);
+            self.take_lock(text, is_waited_for);
         } else if is_begun_lock(text) {
             self.close_statement();
             self.broken = Some(text.to_owned());
         } else if text.starts_with("***") || is_held(text) || is_stamped(line.text) {
             self.close_statement();
+            self.is_waited_for = text.contains("WAITING FOR THIS");
             if self.witness == Some(Witness::Status) && self.parties.is_empty() {
                 self.moment = self.moment.or_else(|| moment(text));
             }
@@ -177,12 +212,44 @@ impl Reader {
         }
     }
 
+    /// Takes the line of a lock. Its heading may say that it is waited for where a page has lost the
+    /// last word.
+    fn take_lock(&mut self, text: &str, is_waited_for: bool) {
+        self.used += 1;
+        if self.parties.is_empty() || self.locks.len() > LOCKS_MOST {
+            return;
+        }
+        let Some(mut lock) = lock(text) else { return };
+        let is_own = self.parties.last().is_some_and(|last| last.transaction == lock.transaction);
+        if is_waited_for && is_own {
+            lock.state = LockState::Waiting;
+        }
+        self.locks.push(lock);
+        self.open = Some(text).filter(|text| text.len() < LOCK_BYTES_MOST).map(str::to_owned);
+    }
+
+    /// Whether a line is of a part that tells an error and no deadlock.
+    fn is_about_a_foreign_key(&mut self, text: &str, findings: &mut Findings) -> bool {
+        if text.contains(FOREIGN_KEY_ERROR) {
+            self.end(findings);
+            self.part = Part::ForeignKeyError { is_told: false };
+        }
+        let Part::ForeignKeyError { is_told } = &mut self.part else { return false };
+        let is_another = transaction(text).is_some() && std::mem::replace(is_told, true);
+        if is_another || PARTS.contains(&text) || heading(text).is_some() {
+            self.part = Part::Outside;
+            return false;
+        }
+        true
+    }
+
     /// Whether nothing is being told.
     pub(super) fn is_idle(&self) -> bool {
         self.announced.is_none()
             && self.parties.is_empty()
             && self.headings == Headings::None
             && self.broken.is_none()
+            && !matches!(self.part, Part::ForeignKeyError { .. })
     }
 
     fn begin(&mut self, transaction: &str, line: &Line<'_>, findings: &mut Findings) {
@@ -213,7 +280,17 @@ impl Reader {
                 if let Some(party) = self.parties.last_mut() {
                     party.thread = beginning(thread(line), NAME_BYTES_MOST).to_owned();
                 }
-                self.part = Part::Statement(Statement::of_lines(STATEMENT_LINES));
+                self.part = match is_cut(line) {
+                    true => Part::User,
+                    false => Part::Statement(Statement::of_lines(STATEMENT_LINES)),
+                };
+            }
+            Part::User => {
+                let mut statement = Statement::of_lines(STATEMENT_LINES);
+                if !is_user_and_state(line) {
+                    statement.line(line);
+                }
+                self.part = Part::Statement(statement);
             }
             Part::Statement(statement) => statement.line(line),
             Part::Locks => {
@@ -221,7 +298,7 @@ impl Reader {
                     lock.add(record);
                 }
             }
-            Part::Outside | Part::Head => {}
+            Part::Outside | Part::Head | Part::ForeignKeyError { .. } => {}
         }
     }
 
@@ -353,6 +430,33 @@ fn thread(line: &str) -> &str {
     end.zip(digits).map_or(line, |(end, digits)| &line[..end + digits])
 }
 
+/// Whether the line of a thread ends with the host, before the user and what he does: a page has
+/// broken it.
+fn is_cut(line: &str) -> bool {
+    let rest = &line[thread(line).len()..];
+    (1..=2).contains(&rest.split_whitespace().count())
+}
+
+/// `ann Searching rows for update`
+fn is_user_and_state(line: &str) -> bool {
+    const STATES: [&str; 12] = [
+        "Searching rows for update",
+        "Sending data",
+        "System lock",
+        "committing",
+        "end",
+        "executing",
+        "freeing items",
+        "init",
+        "starting",
+        "statistics",
+        "update",
+        "updating",
+    ];
+    let (user, state) = line.split_once(' ').unwrap_or((line, ""));
+    STATES.contains(&state) && !["update", "insert", "delete"].contains(&&*user.to_lowercase())
+}
+
 /// The name of a table, without its database, out of `index x of table `d`.`t``, in small letters.
 fn table_of(place: &str) -> String {
     let table = place.rsplit_once("table ").map_or(place, |(_, table)| table).trim();
@@ -370,6 +474,14 @@ fn names_in(statement: &str) -> BTreeSet<String> {
 /// Whether a line is a lock that goes on in the next one.
 fn is_begun_lock(line: &str) -> bool {
     line.starts_with("RECORD LOCKS ") && line.len() < LOCK_BYTES_MOST && lock(line).is_none()
+}
+
+/// Whether a line has nothing but what may stand at the end of a lock.
+fn is_end_of_a_lock(line: &str) -> bool {
+    const WORDS: [&str; 9] =
+        ["waiting", "locks", "rec", "but", "not", "gap", "before", "insert", "intention"];
+    let mut words = line.split_whitespace().peekable();
+    words.peek().is_some() && words.all(|word| WORDS.contains(&word))
 }
 
 /// `(2) HOLDS THE LOCK(S):`, of a page that has taken the stars for a list.
@@ -412,6 +524,9 @@ fn lock(line: &str) -> Option<Lock> {
     let (place, rest) = rest.split_once(" trx id ")?;
     let mode = rest.find(" lock")?;
     let (transaction, mode) = (rest[..mode].trim(), rest[mode..].trim());
+    if ["lock", "lock_mode", "lock mode"].contains(&mode) {
+        return None;
+    }
     let (mode, state) = match mode.strip_suffix(" waiting") {
         Some(mode) => (mode, LockState::Waiting),
         None => (mode, LockState::Held),
