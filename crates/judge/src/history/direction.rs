@@ -6,7 +6,10 @@
 //! ```
 //!
 //! A tool has figures of several kinds, a name may be `Score`, and a unit is of one kind: where
-//! they say the opposite, the unit decides, and the note tells both.
+//! they say the opposite, the unit decides, and the note tells both. Whether
+//! github-action-benchmark is told `customBiggerIsBetter` or `customSmallerIsBetter` is a user's
+//! choice, which he may have made wrong, or have corrected on the way: where the rows differ, the
+//! name of the benchmark decides, and where that says the opposite, the direction is open.
 
 use dbdyno_model::{Better, Severity, Warning, foreign};
 
@@ -31,7 +34,9 @@ pub(super) fn of(
     }
     let head = &table.header[column];
     let tool = of_tool(table, column, rows);
-    let said = match (names::said(head), of_metric(table, rows)) {
+    // What benchmarks are called counts beside the word of their tool, and not in other files.
+    let bench = table.better.and_then(|_| named_by(table, table.column("bench")?, rows));
+    let said = match (names::said(head), bench.or_else(|| of_metric(table, rows))) {
         // A column that is called `value` has the figures of what its row names.
         (said, Some(metric)) if said.better.is_none() && !said.is_turned => metric,
         (said, _) => said,
@@ -42,60 +47,100 @@ pub(super) fn of(
             || said.is_of_faults && cells::measured(unit) == Some(Measure::Rate))
     });
     let told = match (unit_says, tool, said.better) {
-        (Some(better), told, name) => {
+        (Some(better), tool, name) => {
             let source = format!("by the unit, {}", foreign::one_line(unit));
-            let against = match (told, name) {
-                (Some(told), _) if told != better => {
+            let against = match (tool, name) {
+                (Word::Says(told), _) if told != better => {
                     ", although the tool of the file says the opposite"
                 }
-                (None, Some(name)) if name != better => {
+                (Word::Contradicts, _) => ", although the tool of the file says both",
+                (Word::Silent, Some(name)) if name != better => {
                     ", although the name of the column says the opposite"
                 }
                 _ => "",
             };
-            Some((better, source + against))
+            Ok((better, source + against))
         }
-        (None, Some(better), _) => Some((better, "by the tool of the file".to_owned())),
-        (None, None, Some(better)) => Some((better, "by the name of the column".to_owned())),
-        (None, None, None) => None,
+        (None, Word::Says(better), Some(name)) if name != better && bench.is_some() => Err((
+            better,
+            format!("the tool of the file says that {} is better, and the name says the opposite", better.name()),
+        )),
+        (None, Word::Says(better), _) => Ok((better, "by the tool of the file".to_owned())),
+        (None, Word::Contradicts, Some(better)) => {
+            Ok((better, "by the name, for the tool of the file says now one and now the other".to_owned()))
+        }
+        (None, Word::Contradicts, None) => Err((
+            Better::Higher,
+            "the tool of the file says now that more is better and now that less is".to_owned(),
+        )),
+        (None, Word::Silent, Some(better)) => Ok((better, "by the name of the column".to_owned())),
+        (None, Word::Silent, None) => Err((
+            Better::Higher,
+            "whether more or less is better is told neither by a unit nor by the name of the column"
+                .to_owned(),
+        )),
     };
-    match told {
-        Some((better, source)) => {
+    let (better, severity, text) = match told {
+        Ok((better, source)) => {
             let text = format!(
                 "That {} is better is told {source}; --better says otherwise.",
                 better.name()
             );
-            (better, Some(Warning::new(Severity::Note, "direction", text)))
+            (better, Severity::Note, text)
         }
-        None => {
-            let text = "Whether more or less is better is told neither by a unit nor by the name \
-                        of the column; more is assumed, and --better says it.";
-            (Better::Higher, Some(Warning::new(Severity::Caution, "direction", text)))
+        Err((better, why)) => {
+            let why = why[..1].to_uppercase() + &why[1..];
+            let assumed = if better == Better::Higher { "more" } else { "less" };
+            let text = format!("{why}; {assumed} is assumed, and --better says it.");
+            (better, Severity::Caution, text)
         }
-    }
+    };
+    (better, Some(Warning::new(severity, "direction", text)))
 }
 
 /// What the name of the metric says that these rows are of.
 fn of_metric(table: &Table<'_>, rows: &[usize]) -> Option<names::Meaning> {
-    let column = METRICS.iter().find_map(|name| table.column(name))?;
+    named_by(table, METRICS.iter().find_map(|name| table.column(name))?, rows)
+}
+
+/// What the name in this column says, where all rows have the same.
+fn named_by(table: &Table<'_>, column: usize, rows: &[usize]) -> Option<names::Meaning> {
     let mut cells = rows.iter().map(|&row| table.cell(row, column));
     let first = cells.next()?;
     cells.all(|cell| cell == first).then(|| names::said(first))
 }
 
+/// What a tool says of some rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Says(Better),
+    /// Of some that more is better, of others that less is.
+    Contradicts,
+    Silent,
+}
+
 /// What the tool that wrote the file says of these rows: github-action-benchmark in a column of its
 /// own, JMH by the mode of its scores.
-fn of_tool(table: &Table<'_>, column: usize, rows: &[usize]) -> Option<Better> {
+fn of_tool(table: &Table<'_>, column: usize, rows: &[usize]) -> Word {
+    let of = |column: usize, higher: &[&str], lower: &[&str]| match (
+        are_all(table, column, rows, higher),
+        are_all(table, column, rows, lower),
+    ) {
+        (true, _) => Word::Says(Better::Higher),
+        (_, true) => Word::Says(Better::Lower),
+        _ => Word::Contradicts,
+    };
     if let Some(column) = table.better {
-        let is_higher = are_all(table, column, rows, &["higher"]);
-        return Some(if is_higher { Better::Higher } else { Better::Lower });
+        return of(column, &["higher"], &["lower"]);
     }
     let is_score = table.header[column].to_ascii_lowercase().contains("score");
-    let mode = table.column("mode").filter(|_| is_score)?;
-    if are_all(table, mode, rows, &["thrpt", "Throughput"]) {
-        return Some(Better::Higher);
+    match table.column("mode").filter(|_| is_score) {
+        Some(mode) => match of(mode, &["thrpt", "Throughput"], &["avgt", "sample", "ss"]) {
+            Word::Contradicts => Word::Silent,
+            told => told,
+        },
+        None => Word::Silent,
     }
-    are_all(table, mode, rows, &["avgt", "sample", "ss"]).then_some(Better::Lower)
 }
 
 /// Whether each of these rows has one of the words in this column.

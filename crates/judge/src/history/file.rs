@@ -910,6 +910,40 @@ mod tests {
         }
     }
 
+    /// Authors of benchmarks tell the tool the wrong direction, and correct it on the way: a loss
+    /// passed for a gain.
+    #[test]
+    fn a_tool_that_says_both_does_not_decide() {
+        let of = |tools: [&str; 2], bench: &str, unit: &str| {
+            let run = |(at, tool): (usize, &&str)| {
+                format!(
+                    "{{\"commit\": {{\"id\": \"a{at}\"}}, \"date\": {}, \"tool\": \"{tool}\", \
+                     \"benches\": [{{\"name\": \"{bench}\", \"value\": 3, \"unit\": \"{unit}\"}}]}}",
+                    1_767_225_600_000_u64 + at as u64 * 86_400_000
+                )
+            };
+            let runs: Vec<String> = tools.iter().enumerate().map(run).collect();
+            let text = format!("{{\"entries\": {{\"S\": [{}]}}}}", runs.join(", "));
+            let history = of_file("data.js", &text, &Question::of_figures(&[])).unwrap();
+            let series = &history.series[0];
+            let note = series.warnings.iter().find(|one| one.code == "direction").unwrap();
+            (series.better, note.severity)
+        };
+        let (smaller, bigger) = ("customSmallerIsBetter", "customBiggerIsBetter");
+        for (tools, bench, unit, expected) in [
+            ([smaller, bigger], "tps", "", (Better::Higher, Severity::Note)),
+            ([bigger, smaller], "p99 latency", "", (Better::Lower, Severity::Note)),
+            ([smaller, bigger], "q1", "", (Better::Higher, Severity::Caution)),
+            ([smaller, bigger], "q1", "ms", (Better::Lower, Severity::Note)),
+            ([smaller, smaller], "tps", "", (Better::Lower, Severity::Caution)),
+            ([bigger, bigger], "p99 latency", "", (Better::Higher, Severity::Caution)),
+            ([bigger, bigger], "tps", "", (Better::Higher, Severity::Note)),
+            ([smaller, smaller], "q1", "", (Better::Lower, Severity::Note)),
+        ] {
+            assert_eq!(of(tools, bench, unit), expected, "{tools:?} {bench} {unit}");
+        }
+    }
+
     /// A thousand times less, in a unit a thousand times as large, is no change.
     #[test]
     fn a_column_of_units_is_of_the_figures_beside_it() {
