@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   values ─▶ strays put aside
-//!          ─▶ scores ─▶ step or bump that stands out most ─▶ null ─▶ p ≤ α ? cut : done
+//!          ─▶ scores ─▶ step or bump that stands out most ─▶ null ─▶ p ≤ α ? cut : jump?
 //!               ▲ tree: each part again, at half the α ◀───────────────────────┘
 //!   cuts ─▶ settle ─▶ a line explains it better? slide : shift with size and place, given that
 //!                                                        it was found
@@ -32,6 +32,7 @@
 //! overlap. The second keeps series with two modes, one of which became rarer, from alarming.
 
 mod energy;
+mod jump;
 mod null;
 mod place;
 mod scores;

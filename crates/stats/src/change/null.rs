@@ -33,7 +33,8 @@ const LARGE_MOST: u32 = 20;
 const DRAWS_MOST: u32 = 20_000;
 /// So many standard errors above 0, neighbours count as correlated.
 const OBJECTS_FROM: f64 = 0.2;
-const CORRELATION_MOST: f64 = 0.95;
+/// No noise is taken to be more alike than this.
+pub(crate) const CORRELATION_MOST: f64 = 0.95;
 /// Of scores, whose squares are about 1 each.
 const ROUNDING: f64 = 1e-12;
 

@@ -24,6 +24,9 @@ const MODES_MARGIN: f64 = 10.0;
 const MODES_VALUES_LEAST: usize = 20;
 /// The smaller mode has at least this share: a few spikes are no mode.
 const MODE_SHARE_LEAST: f64 = 0.15;
+/// Levels that follow each other are no modes: values go from one to the other and back, and that
+/// more than once.
+const CROSSINGS_LEAST: usize = 4;
 /// Distance of modes in standard deviations of one of them (Ashman, Bird and Zepf 1994 ask for 2;
 /// unimodal noise with heavy tails still passes that).
 const APART_LEAST: f64 = 3.0;
@@ -117,7 +120,10 @@ pub(crate) fn modes(left: &[f64], scale: ChangeScale) -> Option<Modes> {
     let best = fits.min_by(|a, b| a.loss.total_cmp(&b.loss))?;
     let two = best.loss + 4.0 * n.ln();
     let share = best.share_upper;
-    let is_sound = (MODE_SHARE_LEAST..=1.0 - MODE_SHARE_LEAST).contains(&share)
+    let middle = f64::midpoint(best.lower, best.upper);
+    let sides = left.windows(2).filter(|two| (two[0] < middle) != (two[1] < middle));
+    let is_sound = sides.count() >= CROSSINGS_LEAST
+        && (MODE_SHARE_LEAST..=1.0 - MODE_SHARE_LEAST).contains(&share)
         && best.upper - best.lower >= APART_LEAST * best.variance.sqrt();
     (is_sound && two + MODES_MARGIN < one)
         .then(|| Modes { apart: told(best.upper - best.lower, scale), share_upper: share })

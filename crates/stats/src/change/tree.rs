@@ -1,9 +1,9 @@
 //! Cutting a series where its level changes.
 //!
 //! ```text
-//!   whole series    step? α·¾      else bump? α·¼        chance of any false cut: α
-//!     ├─ left       step? α·¾/2    …
-//!     └─ right      step? α·¾/2    …                     each depth spends half of the one above
+//!   whole series    step? α·15/20    else bump? α·4/20    else jump? α·1/20
+//!     ├─ left       step? half that  …                   chance of any false cut: α
+//!     └─ right      step? half that  …                   each depth spends half of the one above
 //! ```
 //!
 //! A regression that was repaired is a bump. For the statistic of steps it hides itself: what is
@@ -12,16 +12,24 @@
 //!
 //! After all cuts are known each is moved to where it stands out most between its neighbours.
 
+use std::ops::RangeInclusive;
+
 use dbdyno_model::NullKind;
 
+use super::jump;
 use super::null::{self, Chance, Look};
 use super::place;
 use super::scores::{Best, LEVEL_LEAST, Scan, normal_scores};
 
 const STEP_SHARE: f64 = 0.75;
+const BUMP_SHARE: f64 = 0.2;
+const JUMP_SHARE: f64 = 1.0 - STEP_SHARE - BUMP_SHARE;
 /// Among more values than this bumps are found after a step has parted them only: there are as many
 /// as pairs of values.
 const BUMPS_MOST: usize = 1_000;
+/// Of fewer values nobody knows how alike neighbours are, and among more ranks see a step whatever
+/// that is.
+const JUMP_VALUES: RangeInclusive<usize> = 20..=1_000;
 
 /// A cut.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +72,7 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
     }
     let scores = normal_scores(&values[from..to]);
     let scan = Scan::of(n);
-    let looks = [(Look::Step, STEP_SHARE * alpha), (Look::Bump, (1.0 - STEP_SHARE) * alpha)];
+    let looks = [(Look::Step, STEP_SHARE * alpha), (Look::Bump, BUMP_SHARE * alpha)];
     for (look, alpha) in looks {
         if look == Look::Bump && n > BUMPS_MOST {
             continue;
@@ -84,6 +92,10 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
             break;
         }
     }
+    if node.cuts.is_empty() {
+        node.cuts.extend(jump(&values[from..to], &scores, JUMP_SHARE * alpha, seed));
+        node.cuts.iter_mut().for_each(|cut| cut.first += from);
+    }
     let mut begin = from;
     let ends: Vec<usize> = node.cuts.iter().map(|cut| cut.first).chain([to]).collect();
     if ends.len() > 1 {
@@ -93,6 +105,23 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
         }
     }
     node
+}
+
+/// A step that stands out of correlated noise by its size, where its rank does not say so.
+fn jump(values: &[f64], scores: &[f64], alpha: f64, seed: u64) -> Option<Cut> {
+    if !JUMP_VALUES.contains(&values.len()) {
+        return None;
+    }
+    let step = Look::Step.best(&Scan::of(values.len()), scores);
+    let null = null::choose(Look::Step, scores, &step);
+    let NullKind::Correlated(phi) = null else { return None };
+    let best = jump::best(values);
+    // Ranks of heavy tails resemble each other less than the values do.
+    let phi = f64::midpoint(phi, null::CORRELATION_MOST);
+    let Chance { p_value, least_found } = jump::chance(&best, phi, alpha, seed)?;
+    let share = least_found / best.statistic;
+    let cut = |first| Cut { first, p_value, null, least_found: share * place::seen(values, first) };
+    (p_value <= alpha).then(|| cut(best.from))
 }
 
 /// Moves each cut to where it stands out most between its neighbours.
