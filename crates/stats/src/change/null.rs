@@ -167,7 +167,7 @@ pub(crate) fn shuffle<T>(stream: &mut Stream, values: &mut [T]) {
 }
 
 /// Stationary noise in which each value resembles the one before it.
-fn simulate(stream: &mut Stream, phi: f64, values: &mut [f64]) {
+pub(crate) fn simulate(stream: &mut Stream, phi: f64, values: &mut [f64]) {
     let mut value = normal(stream) / (1.0 - phi * phi).sqrt();
     for place in values {
         *place = value;

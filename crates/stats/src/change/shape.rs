@@ -48,6 +48,12 @@ pub(crate) fn slides(values: &[f64], node: &mut Node, scale: ChangeScale, found:
     }
 }
 
+/// A slide from the first value to the last.
+pub(crate) fn slide_of_all(values: &[f64], scale: ChangeScale) -> Slide {
+    let size = told(theil_sen(values) * (values.len() - 1) as f64, scale);
+    Slide { from: 0, to: values.len(), size }
+}
+
 /// The slope of the line, if it explains the stretch better than the steps do.
 fn line_is_better(stretch: &[f64], node: &Node) -> Option<f64> {
     let n = stretch.len() as f64;

@@ -1,7 +1,7 @@
 //! Cutting a series where its level changes.
 //!
 //! ```text
-//!   whole series    step? α·15/20    else bump? α·4/20    else jump? α·1/20
+//!   whole series    step? α·15/20    else bump? α·3/20    else jump? α·1/20    (slide? α·1/20)
 //!     ├─ left       step? half that  …                   chance of any false cut: α
 //!     └─ right      step? half that  …                   each depth spends half of the one above
 //! ```
@@ -22,8 +22,10 @@ use super::place;
 use super::scores::{Best, LEVEL_LEAST, Scan, normal_scores};
 
 const STEP_SHARE: f64 = 0.75;
-const BUMP_SHARE: f64 = 0.2;
-const JUMP_SHARE: f64 = 1.0 - STEP_SHARE - BUMP_SHARE;
+const BUMP_SHARE: f64 = 0.15;
+const JUMP_SHARE: f64 = 0.05;
+/// What is left for a series that has no cut.
+pub(crate) const SLIDE_SHARE: f64 = 1.0 - STEP_SHARE - BUMP_SHARE - JUMP_SHARE;
 /// Among more values than this bumps are found after a step has parted them only: there are as many
 /// as pairs of values.
 const BUMPS_MOST: usize = 1_000;
@@ -96,6 +98,8 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
         node.cuts.extend(jump(&values[from..to], &scores, JUMP_SHARE * alpha, seed));
         node.cuts.iter_mut().for_each(|cut| cut.first += from);
     }
+    // Ranks know too little of a large step to say where it is.
+    settle(values, &mut node.cuts, from, to);
     let mut begin = from;
     let ends: Vec<usize> = node.cuts.iter().map(|cut| cut.first).chain([to]).collect();
     if ends.len() > 1 {
@@ -107,15 +111,18 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
     node
 }
 
-/// A step that stands out of correlated noise by its size, where its rank does not say so.
+/// A step that stands out by its size, where its rank does not say so: in correlated noise, and
+/// among the last few values.
 fn jump(values: &[f64], scores: &[f64], alpha: f64, seed: u64) -> Option<Cut> {
     if !JUMP_VALUES.contains(&values.len()) {
         return None;
     }
-    let step = Look::Step.best(&Scan::of(values.len()), scores);
-    let null = null::choose(Look::Step, scores, &step);
-    let NullKind::Correlated(phi) = null else { return None };
     let best = jump::best(values);
+    let null = null::choose(Look::Step, scores, &best);
+    let phi = match null {
+        NullKind::Correlated(phi) => phi,
+        NullKind::Permutation => 0.0,
+    };
     // Ranks of heavy tails resemble each other less than the values do.
     let phi = f64::midpoint(phi, null::CORRELATION_MOST);
     let Chance { p_value, least_found } = jump::chance(&best, phi, alpha, seed)?;
