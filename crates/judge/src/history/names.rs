@@ -33,7 +33,7 @@ const SPREAD: [&str; 14] = [
     "noise",
 ];
 /// What goes wrong, in its forms.
-const FAULTS: [&str; 64] = [
+const FAULTS: [&str; 115] = [
     "error",
     "errors",
     "err",
@@ -98,9 +98,60 @@ const FAULTS: [&str; 64] = [
     "ошибки",
     "エラー",
     "错误",
+    "reconn",
+    "reconnects",
+    "reconnections",
+    "disconnects",
+    "disconnections",
+    "evictions",
+    "evicted",
+    "retransmits",
+    "retransmissions",
+    "retransmitted",
+    "collisions",
+    "warnings",
+    "restarts",
+    "restarted",
+    "resets",
+    "reset",
+    "nack",
+    "nacks",
+    "nxdomain",
+    "discarded",
+    "discards",
+    "stale",
+    "hung",
+    "zombie",
+    "expired",
+    "cancelled",
+    "canceled",
+    "killed",
+    "kills",
+    "incomplete",
+    "invalid",
+    "invalidations",
+    "unsuccessful",
+    "skipped",
+    "skips",
+    "late",
+    "bad",
+    "degradation",
+    "overflows",
+    "overflow",
+    "corrupt",
+    "corrupted",
+    "pgfaults",
+    "majflt",
+    "minflt",
+    "leaked",
+    "leaks",
+    "orphaned",
+    "slow",
+    "4xx",
+    "5xx",
 ];
 /// What a client or an operator pays.
-const LOWER: [&str; 53] = [
+const LOWER: [&str; 61] = [
     "latency",
     "latencies",
     "lat",
@@ -154,6 +205,14 @@ const LOWER: [&str; 53] = [
     "レイテンシ",
     "延迟",
     "耗时",
+    "interrupts",
+    "syscalls",
+    "migrations",
+    "undo",
+    "locked",
+    "examined",
+    "scanned",
+    "pending",
 ];
 /// Shares and places of a distribution, of times unless another word says of what.
 const PERCENTILES: [&str; 5] = ["percentile", "percentiles", "pctl", "response", "quantile"];
@@ -206,7 +265,7 @@ const HIGHER: [&str; 40] = [
     "吞吐量",
 ];
 /// What is counted, and of which more is done.
-const COUNTED: [&str; 31] = [
+const COUNTED: [&str; 67] = [
     "transactions",
     "txns",
     "txn",
@@ -238,9 +297,45 @@ const COUNTED: [&str; 31] = [
     "transacciones",
     "transações",
     "транзакций",
+    "items",
+    "transfer",
+    "bytes",
+    "calls",
+    "pages",
+    "documents",
+    "docs",
+    "tuples",
+    "points",
+    "samples",
+    "orders",
+    "frames",
+    "packets",
+    "connects",
+    "mb",
+    "kb",
+    "gb",
+    "mib",
+    "kib",
+    "gib",
+    "2xx",
+    "req",
+    "trx",
+    "txs",
+    "iter",
+    "iters",
+    "commands",
+    "cmds",
+    "statements",
+    "stmts",
+    "selects",
+    "deletes",
+    "puts",
+    "gets",
+    "lookups",
+    "pkts",
 ];
 /// Words that turn round what stands beside them, or make it another thing.
-const TURNING: [&str; 26] = [
+const TURNING: [&str; 34] = [
     "between",
     "saved",
     "saving",
@@ -267,6 +362,14 @@ const TURNING: [&str; 26] = [
     "unused",
     "spare",
     "within",
+    "before",
+    "tolerated",
+    "recovered",
+    "fixed",
+    "resolved",
+    "handled",
+    "corrected",
+    "survived",
 ];
 /// Of these, those that of what is used mean that it is not.
 const UNUSED: [&str; 6] = ["free", "idle", "available", "unused", "spare", "headroom"];
@@ -358,6 +461,9 @@ pub(super) fn said(name: &str) -> Meaning {
     }
     let words = words(&name);
     let (measured, is_rate) = before_per(&words);
+    if is_until_a_fault(measured) {
+        return Meaning { better: None, is_turned: true, is_of_faults: true };
+    }
     let is_of_faults = weighed(measured).iter().any(|(weight, _)| *weight >= Weight::Fault);
     if let Some(turned) = turned_round(measured) {
         return Meaning { better: turned, is_turned: true, is_of_faults };
@@ -367,10 +473,21 @@ pub(super) fn said(name: &str) -> Meaning {
     let heaviest = heaviest(&weighed(measured));
     let better = match (is_rate, heaviest) {
         (true, Some((weight, better))) if weight >= Weight::Main => better,
-        (true, _) => Some(Better::Higher),
+        // Of what is only counted or moved, more by the time is more work.
+        (true, Some(_)) => Some(Better::Higher),
+        (true, None) => None,
+        // Work by work, such as reads per query, may be effort as well.
+        (false, Some((_, Some(Better::Higher)))) if is_by_work(&words) => None,
         (false, heaviest) => heaviest.and_then(|(_, better)| better),
     };
     Meaning { better, is_turned, is_of_faults }
+}
+
+/// `time_to_failure`: the longer the better, or the time that it takes to see one.
+fn is_until_a_fault(words: &[String]) -> bool {
+    let is_fault =
+        |word: &String| weight_of(word).is_some_and(|(weight, _)| weight == Weight::Fault);
+    words.windows(2).any(|two| two[0] == "to" && is_fault(&two[1]))
 }
 
 /// `95%` alone is a percentile of response times, as in the files of Locust.
@@ -425,6 +542,15 @@ fn before_per(words: &[String]) -> (&[String], bool) {
         (1.., true) => (&words[..at], false),
         _ => (words, false),
     }
+}
+
+/// Whether something is counted by another thing that is done, and not by what that takes.
+fn is_by_work(words: &[String]) -> bool {
+    let per = words.iter().position(|word| word == "/" || PER.contains(&word.as_str()));
+    let of = per.and_then(|at| words.get(at + 1)).and_then(|word| weight_of(word.as_str()));
+    let singular = ["query", "transaction", "operation", "op", "request", "commit", "event", "row"];
+    let is_singular = |at: usize| words.get(at + 1).is_some_and(|one| singular.contains(&&**one));
+    of.is_some_and(|(_, better)| better == Better::Higher) || per.is_some_and(is_singular)
 }
 
 /// The direction of each word that has one.
@@ -496,14 +622,18 @@ fn turned_round(words: &[String]) -> Option<Option<Better>> {
     for at in (0..left.len()).rev() {
         let is_free = left[at] == "free" && at > 0;
         let is_non = ["non", "no", "without"].contains(&left[at].as_str()) && at + 1 < left.len();
-        if is_free {
-            left.drain(at - 1..=at);
-            break;
+        let away = match (is_free, is_non) {
+            (true, _) => at - 1..at + 1,
+            (_, true) => at..at + 2,
+            _ => continue,
+        };
+        // Only to be free of something bad is good.
+        let is_good = weighed(&left[away.clone()]).iter().all(|(_, it)| *it == Better::Lower);
+        if !is_good || weighed(&left[away.clone()]).is_empty() {
+            return Some(None);
         }
-        if is_non {
-            left.drain(at..=at + 1);
-            break;
-        }
+        left.drain(away);
+        break;
     }
     if left.len() == words.len() || left.iter().any(|word| is_one_of(word, &TURNING)) {
         return Some(None);
@@ -583,6 +713,26 @@ mod tests {
             "Total Failure Count",
             "timeouts",
             "Latency (ms/op)",
+            "reconn/s",
+            "slow_queries",
+            "rows_examined",
+            "5xx/s",
+            "evictions/s",
+            "syscalls/s",
+            "stale_reads/s",
+            "unsuccessful_requests",
+            "killed_queries",
+            "restarts/s",
+            "discarded_ops",
+            "bad_requests_per_sec",
+            "skipped_txns",
+            "cancelled_queries",
+            "tps_degradation",
+            "rows_locked",
+            "interrupts/s",
+            "hung_ops",
+            "retransmits/s",
+            "rows_examined_per_query",
         ] {
             assert_eq!(of(name), Some(Better::Lower), "{name}");
         }
@@ -640,6 +790,8 @@ mod tests {
             "Пропускная способность",
             "スループット",
             "insert rate",
+            "docs/s",
+            "2xx responses",
         ] {
             assert_eq!(of(name), Some(Better::Higher), "{name}");
         }
@@ -661,6 +813,17 @@ mod tests {
             "https",
             "loops",
             "stops",
+            "pending_ops",
+            "full_scans/s",
+            "frobs/s",
+            "iops_per_txn",
+            "reads_per_query",
+            "non_2xx_responses",
+            "ops_before_failure",
+            "time_to_failure",
+            "tolerated_failures",
+            "failures_recovered",
+            "errors_fixed",
             "",
         ] {
             assert_eq!(of(name), None, "{name}");

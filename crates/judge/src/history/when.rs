@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   1700000000 · 1700000000123 · 2024-01-31 · 2024-01-31T12:00:59.5Z · 2024.01.01 3:00:00 +0100
-//!   20240131 · 31.01.2024 · 31-Jan-2024 · Wed, 31 Jan 2024 12:00:59 CET · Jan 31, 2024 3:00 PM
+//!   20240131 · 20240131120059 · 2024-01-31_12-00-59
+//!   31.01.2024 · 31-Jan-2024 · Wed, 31 Jan 2024 12:00:59 CET · Jan 31, 2024 3:00 PM
 //!   2024-03 · Mar 2024 · 2024-W09 · 2024-Q1            ◀── the first day of it
 //!   1/9/2024 · 01/09/24                                ◀── of January or of September, or of 2001
 //! ```
@@ -75,6 +76,9 @@ pub(super) fn parse(text: &str) -> Option<Moment> {
     let text = text.trim();
     if let Some(day) = of_eight_digits(text) {
         return Some(Moment::At(day * DAY_MS));
+    }
+    if let Some(at) = of_digits(text) {
+        return Some(Moment::At(at));
     }
     if let Ok(number) = text.parse::<f64>() {
         return of_number(number).map(Moment::At);
@@ -194,6 +198,31 @@ fn of_eight_digits(text: &str) -> Option<i64> {
     let part = |from: usize, to: usize| text.get(from..to)?.parse().ok();
     let year = part(0, 4).filter(|year| is_plain && (1970..2200).contains(year))?;
     days(year, part(4, 6)?, part(6, 8)?)
+}
+
+/// `20240131120059`, `202401311200`, `2024013112`, `20240131-120059Z`, `2024-01-31_12-00-59`: as
+/// programs name directories. As numbers they would be of 2033 and later, or of 1976 and before.
+fn of_digits(text: &str) -> Option<i64> {
+    let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
+    let (date, rest) = match text.get(..10) {
+        Some(dashed) if dashed.as_bytes()[4] == b'-' && dashed.as_bytes()[7] == b'-' => {
+            (dashed.replace('-', ""), text.get(10..)?)
+        }
+        _ => (text.get(..8)?.to_owned(), text.get(8..)?),
+    };
+    let time = rest.strip_prefix(['T', 't', '_', '-', ' ']).unwrap_or(rest);
+    let digits = time.replace(['-', ':'], "");
+    let is_sound = [2, 4, 6].contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && time.split(['-', ':']).all(|part| part.len() == 2 || part.len() == time.len());
+    let part = |from: usize, most: i64| match digits.get(from..from + 2) {
+        Some(two) => two.parse::<i64>().ok().filter(|number| *number <= most),
+        None => Some(0),
+    };
+    let [hours, minutes, seconds] = [part(0, 23)?, part(2, 59)?, part(4, 59)?];
+    let ms = (hours * 3_600 + minutes * 60 + seconds) * 1_000;
+    let is_of_benchmarks = date.as_str() >= "1990";
+    (is_sound && is_of_benchmarks).then(|| Some(of_eight_digits(&date)? * DAY_MS + ms))?
 }
 
 /// A date whose month has a name, and what else there is: time and zone.
@@ -356,6 +385,8 @@ mod tests {
             ("2024-01-01T03:00-05:30", 1_704_097_800_000),
             ("1704074400", 1_704_074_400_000),
             ("1704074400123", 1_704_074_400_123),
+            ("1970010100", 1_970_010_100_000),
+            ("20260109130061", 20_260_109_130_061),
             ("1704074400123000000", 1_704_074_400_123),
         ] {
             assert_eq!(parse(text), Some(Moment::At(ms)), "{text}");
@@ -368,6 +399,14 @@ mod tests {
         const HOUR_MS: i64 = 3_600_000;
         for (text, hours) in [
             ("20260109", 0),
+            ("2026010913", 13),
+            ("202601091300", 13),
+            ("20260109130000", 13),
+            ("20260109T130000Z", 13),
+            ("20260109-130000", 13),
+            ("20260109_13:00", 13),
+            ("2026-01-09_13-00-00", 13),
+            ("2026-01-09-13-00", 13),
             ("09.01.2026", 0),
             ("9.1.2026 13:00", 13),
             ("09-Jan-2026", 0),
