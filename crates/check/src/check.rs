@@ -175,7 +175,8 @@ impl<'a> Checker<'a> {
                 "all times of the history are one and the same, so that no clock was read and \
                      nothing is known of real time"
             } else {
-                "the history has no times"
+                "the history does not say when transactions began and when they were answered: it has \
+                 no times, or of some no :invoke"
             };
             return Verdict::CannotTell(what.to_owned());
         }

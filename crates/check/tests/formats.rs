@@ -113,6 +113,7 @@ fn registers_of_elle_and_what_became_of_them() {
          {:type :invoke :f :txn :value [[:w x 2] [:r y nil]] :process 3 :time 13}\n\
          {:type :info :f :txn :process 3 :time 14}\n\
          {:type :invoke :f :txn :value [[:w x 3]] :process 4 :time 15}\n\
+         {:type :invoke :f :txn :value [[:r x nil]] :process 5 :time 15}\n\
          {:type :ok :f :txn :value [[:r x nil]] :process 5 :time 16}\n",
     );
     let outcomes: Vec<Outcome> = (0..4).map(|txn| history.txn(txn).outcome).collect();
@@ -451,4 +452,29 @@ fn who_has_no_process_has_no_session() {
     assert!(matches!(verdict(text), Verdict::Holds(_)));
     let of_one = text.replace(":f", ":process 3, :f");
     assert!(verdict(&of_one).anomaly().is_some());
+}
+
+/// Who looks for `:ok` in a history leaves out when transactions began: two that overlapped were
+/// told to follow each other.
+#[test]
+fn without_invocations_nothing_is_known_of_real_time() {
+    let whole = "{:type :invoke :f :txn :value [[:w x 2]] :process 2 :time 0}\n\
+                 {:type :invoke :f :txn :value [[:r x nil]] :process 3 :time 1}\n\
+                 {:type :invoke :f :txn :value [[:r x nil] [:w x 1]] :process 1 :time 2}\n\
+                 {:type :ok :f :txn :value [[:r x nil] [:w x 1]] :process 1 :time 3}\n\
+                 {:type :ok :f :txn :value [[:w x 2]] :process 2 :time 4}\n\
+                 {:type :ok :f :txn :value [[:r x 1]] :process 3 :time 5}\n";
+    let is_of_answers = |line: &&str| line.contains(":ok");
+    let answers: String =
+        whole.lines().filter(is_of_answers).flat_map(|line| [line, "\n"]).collect();
+    for (text, is_known) in [(whole, true), (&answers, false)] {
+        let history = read(text);
+        let verdict = Checker::new(&history).verdict(Level::StrictSerializable);
+        match verdict {
+            Verdict::Holds(_) => assert!(is_known),
+            Verdict::CannotTell(why) => assert!(!is_known && why.contains(":invoke"), "{why}"),
+            _ => panic!("{text}"),
+        }
+        assert!(matches!(Checker::new(&history).verdict(Level::Serializable), Verdict::Holds(_)));
+    }
 }

@@ -12,7 +12,8 @@
 //!
 //! `:ok` was committed, `:fail` was rolled back, of `:info` nobody knows; an invocation without an
 //! end is as `:info`. Times are those of `:time`, or of `:index` where there is none; when commits
-//! were sent is not told, and left at 0.
+//! were sent is not told, and left at 0. Where what was committed has no invocation, as in the lines
+//! that somebody has looked for, nobody knows when it began, and the history has no times.
 //!
 //! Source: Kingsbury, Alvaro, *Elle*, VLDB 2020; <https://github.com/jepsen-io/elle>.
 
@@ -29,7 +30,7 @@ use crate::history::{History, INITIAL, Kind, Op, Origin, Outcome, Times, UNKNOWN
 pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> {
     let mut reader = Reader::new(text);
     let (builder, open, sessions) = (Builder::new(), HashMap::new(), HashMap::new());
-    let mut told = Told { builder, open, sessions, unit };
+    let mut told = Told { builder, open, sessions, unit, is_begun: true };
     let mut count = 0;
     while let Some((map, line, column)) = reader.next_item()? {
         told.map(&map, (line, column), count).map_err(|what| bad(line, column, what))?;
@@ -44,7 +45,11 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> 
         told.end((&by, open.function), &open.value, Outcome::Unknown, times)
             .map_err(|what| bad(open.place.0, open.place.1, what))?;
     }
-    Ok(told.builder.finish())
+    let mut history = told.builder.finish();
+    if !told.is_begun {
+        history.times.fill(Times::default());
+    }
+    Ok(history)
 }
 
 /// A transaction that was asked for and not answered.
@@ -73,6 +78,8 @@ struct Told<'a> {
     open: HashMap<String, Open<'a>>,
     sessions: HashMap<String, u32>,
     unit: &'static str,
+    /// Whether each committed transaction has an invocation.
+    is_begun: bool,
 }
 
 impl<'a> Told<'a> {
@@ -96,6 +103,7 @@ impl<'a> Told<'a> {
             return before.map_or(Ok(()), |before| Err(begun_twice(name, before.place.0)));
         };
         let open = self.open.remove(&process);
+        self.is_begun &= open.is_some() || outcome != Outcome::Ok;
         let function = function.or(open.as_ref().and_then(|open| open.function));
         let begun = open.as_ref().map_or(time, |open| open.time);
         let begun_at = open.as_ref().map_or(place.0, |open| open.place.0);

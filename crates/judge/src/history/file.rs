@@ -20,7 +20,7 @@ use super::order::{Arranged, Order};
 use super::table::{Table, failed, is_blank};
 use super::{
     Question, Raw, cells, csv, dimensions, direction, influx, json, judge, markdown, order,
-    pgbench, units, when,
+    pgbench, repeats, units, when,
 };
 use crate::error::JudgeError;
 
@@ -302,6 +302,7 @@ fn shortened(cell: &str) -> String {
 fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
     table.header.iter_mut().for_each(|head| *head = shortened(&foreign::one_line(head)));
     table.keep(&question.filters)?;
+    repeats::leave_out(&mut table);
     // Flux numbers its tables, and says in other columns what they are of.
     if let (Some(_), Some(value)) = (table.column("_time"), table.column("_value")) {
         table.figures.get_or_insert(vec![value]);

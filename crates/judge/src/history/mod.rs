@@ -27,6 +27,7 @@ mod names;
 mod one_run;
 mod order;
 mod pgbench;
+mod repeats;
 mod table;
 mod times;
 mod units;
