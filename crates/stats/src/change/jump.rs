@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_drop_among_the_last_few_values_is_found() {
         let options = ChangeOptions::with_budget(0.02);
-        for (before, after) in [(30, 4), (30, 6), (60, 4), (16, 5)] {
+        for (before, after) in [(30, 4), (30, 6), (60, 4), (16, 5), (8, 8)] {
             for seed in 0..15 {
                 let mut stream = random::stream(&[random::key_of("last"), seed]);
                 let level = |at: usize| if at < before { 1000.0 } else { 700.0 };

@@ -12,8 +12,6 @@
 //!
 //! After all cuts are known each is moved to where it stands out most between its neighbours.
 
-use std::ops::RangeInclusive;
-
 use dbdyno_model::NullKind;
 
 use super::jump;
@@ -29,9 +27,8 @@ pub(crate) const SLIDE_SHARE: f64 = 1.0 - STEP_SHARE - BUMP_SHARE - JUMP_SHARE;
 /// Among more values than this bumps are found after a step has parted them only: there are as many
 /// as pairs of values.
 const BUMPS_MOST: usize = 1_000;
-/// Of fewer values nobody knows how alike neighbours are, and among more ranks see a step whatever
-/// that is.
-const JUMP_VALUES: RangeInclusive<usize> = 20..=1_000;
+/// Among more values than this ranks see a step whatever the correlation.
+const JUMPS_MOST: usize = 1_000;
 
 /// A cut.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +111,7 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
 /// A step that stands out by its size, where its rank does not say so: in correlated noise, and
 /// among the last few values.
 fn jump(values: &[f64], scores: &[f64], alpha: f64, seed: u64) -> Option<Cut> {
-    if !JUMP_VALUES.contains(&values.len()) {
+    if values.len() > JUMPS_MOST {
         return None;
     }
     let best = jump::best(values);

@@ -6,7 +6,7 @@
 
 mod series;
 
-use dbdyno_model::{ChangeScale, Changes, ShiftWeight};
+use dbdyno_model::{ChangeScale, Changes, NullKind, ShiftWeight};
 use dbdyno_stats::{ChangeOptions, change_points, e_divisive, is_same_shift};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -98,6 +98,11 @@ fn a_clear_step_among_few_values_has_a_size() {
             let shifts = changes(&step(Shape::Noise(0.0), (before, before), 10.0, index)).shifts;
             if let [shift] = &shifts[..] {
                 let size = shift.size;
+                // So few values that resemble each other bound nothing, and the step is there.
+                if shift.null != NullKind::Permutation && size.high.is_infinite() {
+                    assert!(size.low.is_infinite() && shift.first == before, "{before}, {index}");
+                    continue;
+                }
                 assert!(size.low > 4.0 && size.high < 17.0, "{before}, {index}: {size:?}");
             }
         }
