@@ -15,11 +15,12 @@
 //! level can have.
 //!
 //! *Statistic:* the gap between up to [`NEIGHBOURS`] values on both sides, in units of a distance
-//! of neighbours that a tenth of them exceeds, so that other changes are no unit. *Null:* noise that
-//! is more correlated than the values are taken to be, whose innovations have heavy tails, Student's
-//! t with three degrees of freedom: the larger a single innovation may be, the larger has a gap to
-//! be. Noise of two degrees of freedom with a correlation of 0.95 makes one in 1 of 100 series,
-//! normal noise in none of 2 000 (`docs/journal/2026-11-28-jumps.md`).
+//! of neighbours that a sixth of them exceeds, so that other changes are no unit. *Null:* noise that
+//! is more correlated than what is left around the levels that gaps tell, whose innovations have
+//! heavy tails, Student's t with three degrees of freedom: the larger a single innovation may be,
+//! the larger has a gap to be. Noise of two degrees of freedom with a correlation of 0.95 makes one
+//! in 3 of 100 series, of 0.8 in 1 of 400, normal noise in none of 2 000
+//! (`docs/journal/2026-11-28-jumps.md`).
 
 use dbdyno_model::random::{self, Stream};
 
@@ -27,9 +28,11 @@ use super::null::Chance;
 use super::scores::{Best, LEVEL_LEAST, normal};
 
 /// The values on each side that must lie beyond the gap.
-const NEIGHBOURS: usize = 16;
+const NEIGHBOURS: usize = 6;
 /// One in so many distances of neighbours may be another change.
-const OTHERS: usize = 10;
+const OTHERS: usize = 6;
+/// A gap of so many units is taken for that of a level when the correlation is asked.
+const LEVEL_GAP_LEAST: f64 = 3.0;
 /// A gap of fewer units is none: noise with a correlation of 0.3 and more has such.
 const GAP_LEAST: f64 = 1.0;
 const DRAWS_MOST: u32 = 20_000;
@@ -38,22 +41,42 @@ const BEFORE: usize = 60;
 
 /// The largest gap, and where it is; a statistic of 0 where there is none.
 pub(crate) fn best(values: &[f64]) -> Best {
-    let n = values.len();
-    let mut best = Best { statistic: 0.0, from: 0, to: n };
-    let mut distances: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-    distances.sort_by(|a, b| b.total_cmp(a));
-    let Some(&unit) = distances.get(n.div_ceil(OTHERS)).filter(|&&unit| unit > 0.0) else {
-        return best;
-    };
-    for from in LEVEL_LEAST..=n.saturating_sub(LEVEL_LEAST) {
-        let before = ends(&values[from.saturating_sub(NEIGHBOURS)..from]);
-        let after = ends(&values[from..(from + NEIGHBOURS).min(n)]);
-        let gap = (after.0 - before.1).max(before.0 - after.1) / unit;
+    let mut best = Best { statistic: 0.0, from: 0, to: values.len() };
+    for (from, gap) in gaps(values, NEIGHBOURS) {
         if gap > best.statistic {
-            best = Best { statistic: gap, from, to: n };
+            best = Best { statistic: gap, from, to: values.len() };
         }
     }
     best
+}
+
+/// The first values of levels, as far as gaps tell them: of what is left around them the
+/// correlation of neighbours is asked. Other changes would look like it.
+pub(crate) fn levels(values: &[f64]) -> Vec<usize> {
+    let mut gaps: Vec<(usize, f64)> = gaps(values, LEVEL_LEAST).collect();
+    gaps.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut firsts: Vec<usize> = Vec::new();
+    for (from, _) in gaps.into_iter().filter(|(_, gap)| *gap >= LEVEL_GAP_LEAST) {
+        if firsts.iter().all(|&first| first.abs_diff(from) >= LEVEL_LEAST) {
+            firsts.push(from);
+        }
+    }
+    firsts.sort_unstable();
+    firsts
+}
+
+/// The gap at each place, between so many values on both sides.
+fn gaps(values: &[f64], neighbours: usize) -> impl Iterator<Item = (usize, f64)> {
+    let n = values.len();
+    let mut distances: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    distances.sort_by(|a, b| b.total_cmp(a));
+    let unit = distances.get(n.div_ceil(OTHERS)).copied().unwrap_or(0.0);
+    let places = if unit > 0.0 { LEVEL_LEAST..(n + 1).saturating_sub(LEVEL_LEAST) } else { 0..0 };
+    places.map(move |from| {
+        let before = ends(&values[from.saturating_sub(neighbours)..from]);
+        let after = ends(&values[from..(from + neighbours).min(n)]);
+        (from, (after.0 - before.1).max(before.0 - after.1) / unit)
+    })
 }
 
 /// The smallest value and the largest.

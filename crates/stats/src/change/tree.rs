@@ -18,6 +18,7 @@ use super::jump;
 use super::null::{self, Chance, Look};
 use super::place;
 use super::scores::{Best, LEVEL_LEAST, Scan, normal_scores};
+use super::shape;
 
 const STEP_SHARE: f64 = 0.75;
 const BUMP_SHARE: f64 = 0.15;
@@ -92,7 +93,7 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
         }
     }
     if node.cuts.is_empty() {
-        node.cuts.extend(jump(&values[from..to], &scores, JUMP_SHARE * alpha, seed));
+        node.cuts.extend(jump(&values[from..to], JUMP_SHARE * alpha, seed));
         node.cuts.iter_mut().for_each(|cut| cut.first += from);
     }
     // Ranks know too little of a large step to say where it is.
@@ -110,21 +111,21 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
 
 /// A step that stands out by its size, where its rank does not say so: in correlated noise, and
 /// among the last few values.
-fn jump(values: &[f64], scores: &[f64], alpha: f64, seed: u64) -> Option<Cut> {
-    if values.len() > JUMPS_MOST {
+fn jump(values: &[f64], alpha: f64, seed: u64) -> Option<Cut> {
+    let best = jump::best(values);
+    if values.len() > JUMPS_MOST || best.statistic == 0.0 {
         return None;
     }
-    let best = jump::best(values);
-    let null = null::choose(Look::Step, scores, &best);
-    let phi = match null {
-        NullKind::Correlated(phi) => phi,
-        NullKind::Permutation => 0.0,
-    };
+    let around = shape::around_levels(values, &jump::levels(values));
+    let phi = null::correlation_around(&around).phi.max(0.0);
     // Ranks of heavy tails resemble each other less than the values do.
     let phi = f64::midpoint(phi, null::CORRELATION_MOST);
     let Chance { p_value, least_found } = jump::chance(&best, phi, alpha, seed)?;
     let share = least_found / best.statistic;
-    let cut = |first| Cut { first, p_value, null, least_found: share * place::seen(values, first) };
+    let cut = |first| {
+        let least_found = share * place::seen(values, first);
+        Cut { first, p_value, null: NullKind::Correlated(phi), least_found }
+    };
     (p_value <= alpha).then(|| cut(best.from))
 }
 
