@@ -13,19 +13,15 @@ const SETTING: &str = "setting.";
 const NEUTRAL: &str = "neutral.";
 /// The rule of what each instance has of its own.
 const INSTANCE: &str = "instance";
-/// Rules of what two families spell, plan and answer in their own ways.
-const OF_A_FAMILY: [&str; 7] = [
-    "plan",
-    "plan-bounds",
-    "plan-estimate",
-    "plan-misestimate",
-    "results",
-    "histograms",
-    "cost-constants",
-];
+/// Rules of what two families spell and plan in their own ways.
+const OF_A_FAMILY: [&str; 6] =
+    ["plan", "plan-bounds", "plan-estimate", "plan-misestimate", "histograms", "cost-constants"];
 
 /// Rules of what one of two families does by itself, which is told.
 const BY_FAMILY: &str = "foreign-key-indexes";
+/// The rule of answers. Two families may spell one answer in two ways, and may as well do different
+/// work: which of both it is has to be looked at, and is no reason to measure nothing.
+const RESULTS: &str = "results";
 
 /// Compares what is known of both arms, fact by fact.
 pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
@@ -119,6 +115,7 @@ fn weight(
         Change::New | Change::Gone | Change::Different if of_a_family => Weight::Harmless,
         Change::Default if of_a_family => Weight::Harmless,
         Change::Different if families > 1 && rule.key == BY_FAMILY => rule.of_release,
+        Change::Different if families > 1 && rule.key == RESULTS => Weight::Annotates,
         // What was set may well be why another plan was chosen.
         Change::Different if rule.key == "plan" && varied.anything() => rule.of_release,
         Change::New | Change::Gone | Change::Different => rule.weight,

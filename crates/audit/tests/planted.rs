@@ -202,6 +202,20 @@ fn two_families_are_compared_in_words_of_neither() {
     assert_eq!(of(arms("mysql:8.0", "mysql:9.7")), None, "its own settings say it");
 }
 
+/// MariaDB and PostgreSQL divide and compare texts in their own ways: other rows were counted, and
+/// the faster one was told without a word of it.
+#[test]
+fn two_answers_of_two_families_are_told_and_block_within_one() {
+    let of = |base: &str, test: &str| {
+        let mut facts = environments("8.0.33", "8.0.33");
+        facts.base.set("result[shop].1", "1 rows, 00000000000000aa");
+        facts.test.set("result[shop].1", "1 rows, 00000000000000bb");
+        weight_of(&arms(base, test), &facts, "result[shop].1").unwrap().0
+    };
+    assert_eq!(of("mysql:8.0", "postgres:17"), Weight::Annotates);
+    assert_eq!(of(URL, URL), Weight::Blocks);
+}
+
 #[test]
 fn findings_say_which_load_they_speak_of() {
     let mut facts = environments("8.0.33", "8.0.33");

@@ -32,6 +32,7 @@ mod jepsen_log;
 mod json;
 mod list;
 mod operations;
+mod posted;
 mod sessions;
 mod text;
 mod viper;
@@ -60,6 +61,7 @@ pub enum Input {
 /// # Errors
 /// The first thing that cannot be meant, with its place; and a file without an operation.
 pub fn read_input(bytes: &[u8]) -> Result<Input, BadInput> {
+    let bytes = &*posted::bare(bytes);
     match read_objects(bytes)? {
         Some(objects) => Ok(Input::Objects(objects)),
         None => {
@@ -102,6 +104,7 @@ fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
 /// # Errors
 /// The first thing that cannot be meant, with its place; and a file without an operation.
 pub fn read_history(bytes: &[u8]) -> Result<History, BadInput> {
+    let bytes = &*posted::bare(bytes);
     let (history, _) = read_any(bytes)?;
     refuse_nothing(history, lines_of(bytes))
 }

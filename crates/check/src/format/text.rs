@@ -89,7 +89,10 @@ fn parts(line: &str, number: usize) -> Result<Parts<'_>, BadInput> {
     let body = line.trim();
     let indent = line.len() - line.trim_start().len();
     let Some(open) = body.find('(') else {
-        return Err(bad(number, indent + 1, "no ( here; write an operation as r(x,1,0,0)"));
+        let what = "this begins none of the forms of histories that are known; in the plain one an \
+                    operation is written r(x,1,0,0), and what Jepsen writes begins with {:type or \
+                    with its log's lines";
+        return Err(bad(number, indent + 1, what));
     };
     let Some(inner) = body[open + 1..].strip_suffix(')') else {
         return Err(bad(number, indent + body.len(), "the operation does not end with )"));

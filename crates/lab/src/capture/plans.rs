@@ -16,6 +16,7 @@
 //! is another answer; of statements with a LIMIT, whose rows may be any, their number. Nothing but
 //! SELECT is carried out, before anything is measured: once for its answer, once to count its rows.
 
+use std::borrow::Cow;
 use std::hash::{Hash as _, Hasher as _};
 
 use super::{bounds, misestimate, runner_up};
@@ -225,9 +226,23 @@ fn answer(sql: &str, rows: &Rows) -> String {
 fn hash(row: &[Option<String>]) -> u64 {
     let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
     for value in row {
-        value.as_deref().map(str::trim_end).hash(&mut hasher);
+        value.as_deref().map(|value| plain(value.trim_end())).hash(&mut hasher);
     }
     hasher.finish()
+}
+
+/// A number as all servers tell it: of a mean MySQL has four digits behind the point, PostgreSQL
+/// sixteen.
+fn plain(value: &str) -> Cow<'_, str> {
+    let is_decimal = value.contains('.')
+        && value.bytes().all(|byte| byte.is_ascii_digit() || [b'.', b'-'].contains(&byte));
+    match value.parse::<f64>() {
+        Ok(number) if is_decimal => {
+            let text = format!("{number:.4}");
+            Cow::Owned(text.trim_end_matches('0').trim_end_matches('.').to_owned())
+        }
+        _ => Cow::Borrowed(value),
+    }
 }
 
 /// Fowler, Noll and Vo: equal on every machine, which a stored fact must be.
@@ -432,6 +447,9 @@ pub(super) mod tests {
         assert_ne!(of(&[&["a"], &["b"]]), of(&[&["a"], &["c"]]));
         assert_ne!(of(&[&["a", "b"]]), of(&[&["b", "a"]]), "columns have an order");
         assert_ne!(of(&[&["NULL"]]), of(&[&[""]]));
+        assert_eq!(of(&[&["50.5000"]]), of(&[&["50.5000000000000000"]]));
+        assert_eq!(of(&[&["50.0000"]]), of(&[&["50"]]));
+        assert_ne!(of(&[&["71.2857"]]), of(&[&["71"]]));
         let limited = answer("SELECT c FROM t LIMIT 1", &table(&["c"], &[&["a"]]));
         assert_eq!(limited, "1 rows");
     }
