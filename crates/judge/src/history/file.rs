@@ -911,6 +911,33 @@ mod tests {
         }
     }
 
+    #[test]
+    fn metrics_of_entries_times_as_names_and_nan_are_read() {
+        let read = |text: &str| -> Vec<(String, Vec<f64>)> {
+            let history = of_file("a.json", text, &Question::of_figures(&[])).unwrap();
+            let values =
+                |one: &dbdyno_model::HistorySeries| one.points.iter().map(|at| at.value).collect();
+            history.series.iter().map(|one| (one.name.clone(), values(one))).collect()
+        };
+        let nyrkio = r#"[{"timestamp": 1690391261, "metrics": [{"name": "tps", "value": 3,
+            "unit": "tx/s"}, {"name": "p50", "value": 7, "unit": "ms"}], "attributes":
+            {"git_commit": "a"}}, {"timestamp": 1690391262, "metrics": [{"name": "tps", "value": 4,
+            "unit": "tx/s"}, {"name": "p50", "value": 8, "unit": "ms"}], "attributes":
+            {"git_commit": "b"}}]"#;
+        let told = read(nyrkio);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told.iter().any(|(name, at)| name.contains("tps") && *at == [3.0, 4.0]),
+            "{told:?}"
+        );
+        let moments = r#"{"2026-01-02T03:04:05Z": 5.5, "2026-01-01": 4, "2026-01-03": null}"#;
+        assert_eq!(read(moments)[0].1, [4.0, 5.5]);
+        let nan = "[{\"date\": \"2026-01-01\", \"NaN\\\"\": \"NaN\", \"qps\": NaN},\n\
+                   {\"date\": \"2026-01-02\", \"qps\": -Infinity},\n\
+                   {\"date\": \"2026-01-03\", \"qps\": 7}]";
+        assert_eq!(read(nan)[0].1, [7.0]);
+    }
+
     /// Authors of benchmarks tell the tool the wrong direction, and correct it on the way: a loss
     /// passed for a gain.
     #[test]

@@ -9,12 +9,15 @@
 //!   {"datetime": …, "benchmarks": […]}        pytest-benchmark, the same
 //!   {"benchmarks": [{"runs": […]}]}           pyperf, the same
 //!   {"commit_hash": …, "results": {…}}        asv, the same
+//!   [{"timestamp": …, "metrics": [{…}, {…}]}] Nyrkiö: each metric of each entry
+//!   {"2026-01-31": 1043.7, …}                 each name is a time
 //!   {"data": {"resultType": "matrix", …}}     Prometheus: each sample of each set of labels
 //! ```
 //!
 //! Several documents may stand one behind the other, on lines or not. What is no value, such as a
 //! list of samples, is told and left out.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dbdyno_json::{Unique, Wrong};
@@ -52,6 +55,8 @@ pub(super) fn is_json(text: &str) -> bool {
 /// # Errors
 /// What is no JSON, with its line and column, and what has no rows.
 pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
+    let told = without_nan(text);
+    let text = &*told;
     let body = without_remarks(text);
     let line = 1 + text[..text.len() - body.len()].matches('\n').count();
     let mut rows = Rows::default();
@@ -92,6 +97,58 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
         from = end;
     }
     rows.table(name)
+}
+
+/// JSON has no NaN and no infinity, and Python writes them: there is no value, and a blank cell, as
+/// long as the word.
+fn without_nan(text: &str) -> Cow<'_, str> {
+    const WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+    if !WORDS.iter().any(|word| text.contains(word)) {
+        return Cow::Borrowed(text);
+    }
+    let mut told = String::with_capacity(text.len());
+    let (mut rest, mut is_quoted) = (text, false);
+    while let Some(letter) = rest.chars().next() {
+        let word = WORDS.iter().find(|word| !is_quoted && rest.starts_with(**word));
+        let length = match (word, letter) {
+            (Some(word), _) => {
+                told.push_str(&format!("{:<length$}", "\"\"", length = word.len()));
+                rest = &rest[word.len()..];
+                continue;
+            }
+            (None, '\\') if is_quoted => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            (None, letter) => letter.len_utf8(),
+        };
+        is_quoted ^= letter == '"';
+        told.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    Cow::Owned(told)
+}
+
+/// Whether the names are times, and what they have are figures.
+fn is_by_moments(object: &serde_json::Map<String, Value>) -> bool {
+    object.len() > 1
+        && object.iter().all(|(name, value)| {
+            when::parse(name).is_some() && (value.is_number() || value.is_null())
+        })
+}
+
+/// A row for each of `metrics`, `[{"name": …, "value": …, "unit": …}, …]`, with what stands beside.
+fn by_metric(item: &Value) -> Option<Vec<Value>> {
+    let object = item.as_object()?;
+    let metrics = object.get("metrics")?.as_array().filter(|all| !all.is_empty())?;
+    let mut outer = object.clone();
+    outer.remove("metrics");
+    let outer = Value::Object(outer);
+    let row = |metric: &Value| {
+        let mut metric = metric.as_object()?.clone();
+        metric.contains_key("value").then_some(())?;
+        let name = metric.remove("name")?;
+        metric.insert("metric".to_owned(), name);
+        Some(with(&outer, Value::Object(metric)))
+    };
+    metrics.iter().map(row).collect()
 }
 
 /// Whether each line is an object by itself.
@@ -153,6 +210,9 @@ impl Rows {
                 if let Some(Value::Array(benchmarks)) = object.remove("benchmarks") {
                     return self.take_benchmarks(&object, benchmarks, line);
                 }
+                if is_by_moments(&object) {
+                    return self.take_moments(&object, line);
+                }
                 let is_rows = |value: &&Value| {
                     value.as_array().is_some_and(|all| all.iter().any(Value::is_object))
                 };
@@ -193,6 +253,21 @@ impl Rows {
         }
     }
 
+    /// `{"2026-01-31": 1043.7, …}`
+    fn take_moments(
+        &mut self,
+        object: &serde_json::Map<String, Value>,
+        line: usize,
+    ) -> Result<(), String> {
+        for (number, (moment, value)) in object.iter().enumerate() {
+            let place = Place { line, entry: Some(number + 1) };
+            let value = text_of(value).unwrap_or_default();
+            let cells = [("time".to_owned(), moment.clone()), ("value".to_owned(), value)];
+            self.add(place, cells.into_iter(), "JSON object of times")?;
+        }
+        Ok(())
+    }
+
     fn take_array(
         &mut self,
         items: Vec<Value>,
@@ -206,7 +281,15 @@ impl Rows {
                     index + 1
                 ));
             }
-            self.take_row(item, Place { line, entry: Some(index + 1) }, form)?;
+            let place = Place { line, entry: Some(index + 1) };
+            match by_metric(&item) {
+                Some(rows) => {
+                    for row in rows {
+                        self.take_row(row, place, "JSON with a list of metrics, as of Nyrkiö")?;
+                    }
+                }
+                None => self.take_row(item, place, form)?,
+            }
         }
         Ok(())
     }
