@@ -170,6 +170,7 @@ fn hint(error: &WireError) -> &'static str {
         | WireError::Broken(_)
         | WireError::Protocol(_)
         | WireError::Late(_)
+        | WireError::Crowded { .. }
         | WireError::Cut
         | WireError::Interrupted => "",
     }

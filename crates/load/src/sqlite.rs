@@ -189,7 +189,7 @@ impl Client for SqliteClient {
         }
         drop(rows);
         drop(statement);
-        Ok(Rows { columns, rows: kept })
+        Ok(Rows::new(columns, kept))
     }
 
     /// One transaction of INSERTs of one row each.

@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use crate::cutoff::Patience;
 use crate::error::WireError;
+use crate::kept::Held;
 use crate::rows::RowBuffer;
 use crate::tls::Encryption;
 
@@ -67,9 +68,16 @@ pub struct Rows {
     pub columns: Vec<String>,
     /// Values by row and column.
     pub rows: Vec<Vec<Option<String>>>,
+    /// What they count for as long as they are kept.
+    pub(crate) held: Held,
 }
 
 impl Rows {
+    /// Rows of an arm that lives in this process; each has a value for every column.
+    pub fn new(columns: Vec<String>, rows: Vec<Vec<Option<String>>>) -> Rows {
+        Rows { columns, rows, held: Held::default() }
+    }
+
     /// The first value of the first row, if there is one and it is not NULL.
     pub fn single(&self) -> Option<&str> {
         self.rows.first()?.first()?.as_deref()

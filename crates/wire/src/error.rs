@@ -47,6 +47,15 @@ pub enum WireError {
     Protocol(String),
     /// The answer had not come to its end when so much time had passed; the connection was cut off.
     Late(Duration),
+    /// What answers of all connections of this process hold would be more than they may.
+    Crowded {
+        /// Bytes of memory that this answer, or the buffer of this connection, would have taken.
+        bytes: usize,
+        /// Bytes that all others took.
+        others: usize,
+        /// Bytes that all may take.
+        most: usize,
+    },
     /// This process is to stop and has cut off its connections, see [`crate::cut_all`].
     Cut,
     /// What was asked waited for others, and this process ended the wait; the connection is usable.
@@ -105,6 +114,16 @@ impl fmt::Display for WireError {
                 f,
                 "the server did not come to the end of its answer within {limit:?}; it is stopped, \
                  hangs, or sends without end"
+            ),
+            WireError::Crowded { bytes, others, most } => write!(
+                f,
+                "an answer of {} MiB was not read to its end: with the {} MiB that other answers \
+                 hold it takes more than {} MiB, the most for all connections together; the \
+                 server sends more than it was asked for, or too many connections ask for too \
+                 much at a time",
+                bytes >> 20,
+                others >> 20,
+                most >> 20
             ),
             WireError::Cut => f.write_str("stopped on request"),
             WireError::Interrupted => f.write_str("the wait for others was ended on request"),

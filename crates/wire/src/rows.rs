@@ -13,7 +13,7 @@ use std::fmt::Display;
 use std::io::Write as _;
 
 use crate::error::WireError;
-use crate::kept::{KEPT_BYTES_MAX, KEPT_VALUES_MAX, too_large};
+use crate::kept::{Held, KEPT_BYTES_MAX, KEPT_VALUES_MAX, too_large};
 
 /// Rows of one answer, kept as characters. Filling it allocates nothing once it has grown to the
 /// size of the largest answer.
@@ -22,6 +22,8 @@ pub struct RowBuffer {
     bytes: Vec<u8>,
     values: Vec<Option<Place>>,
     columns: usize,
+    /// What the memory counts for, which is kept from answer to answer.
+    held: Held,
 }
 
 /// Where in the bytes a value is.
@@ -89,13 +91,13 @@ impl RowBuffer {
     /// Refuses an answer that grows beyond any that is kept.
     ///
     /// # Errors
-    /// It has more values or bytes than that.
+    /// It has more values or bytes than that, or there is no memory for it beside others.
     #[inline]
-    pub(crate) fn check_size(&self) -> Result<(), WireError> {
-        if self.bytes.len() <= KEPT_BYTES_MAX && self.values.len() <= KEPT_VALUES_MAX {
-            return Ok(());
+    pub(crate) fn check_size(&mut self) -> Result<(), WireError> {
+        if self.bytes.len() > KEPT_BYTES_MAX || self.values.len() > KEPT_VALUES_MAX {
+            return Err(too_large());
         }
-        Err(too_large())
+        self.held.cover(self.bytes.capacity() + self.values.capacity() * size_of::<Option<Place>>())
     }
 
     /// Appends a NULL.

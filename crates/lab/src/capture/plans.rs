@@ -406,10 +406,8 @@ pub(super) mod tests {
     /// The answer of a server to EXPLAIN, or to whatever else.
     pub(in crate::capture) fn table(columns: &[&str], rows: &[&[&str]]) -> Rows {
         let value = |value: &&str| (*value != "NULL").then(|| (*value).to_owned());
-        Rows {
-            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
-            rows: rows.iter().map(|row| row.iter().map(value).collect()).collect(),
-        }
+        let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+        Rows::new(columns, rows.iter().map(|row| row.iter().map(value).collect()).collect())
     }
 
     #[test]

@@ -22,6 +22,7 @@
 //! read is noted as what it is, one of the latest version.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -55,6 +56,9 @@ const RANGES: u64 = 12;
 const LOCKING_RANGES: u64 = 3;
 /// Rows of a range at most.
 const RANGE_MOST: u64 = 4;
+/// Rows that an answer may have for them: a row may be seen in two versions, as an anomaly, and not
+/// in versions without end, all of which are recorded.
+const FOUND_MOST: usize = 64;
 /// So long a client tries to connect again after it has lost its connection, and so often.
 const COME_BACK: Duration = Duration::from_secs(10);
 const COME_BACK_EVERY: Duration = Duration::from_millis(50);
@@ -469,14 +473,8 @@ impl Session {
             "SELECT v0, prev0, v1, prev1, id FROM {TABLE} WHERE id BETWEEN {first} AND {last}{how}"
         );
         let rows = self.client.query(&sql)?.rows;
-        let mut found = Vec::with_capacity(rows.len());
-        for cells in &rows {
-            let key = cells.get(4).and_then(|cell| cell.as_deref()?.parse::<u64>().ok());
-            match key.filter(|key| (first..=last).contains(key)).zip(row_of(cells)) {
-                Some(row) => found.push(row),
-                None => return Err(WireError::Protocol(format!("{sql} has another row"))),
-            }
-        }
+        let found = found_of(&rows, first..=last)
+            .map_err(|what| WireError::Protocol(format!("{sql} has {what}")))?;
         let (scan, read) = match how {
             "" => (Kind::Scan, Kind::Read),
             _ => (Kind::CurrentScan, Kind::CurrentRead),
@@ -601,6 +599,21 @@ fn row_of(cells: &[Option<String>]) -> Option<Row> {
     Some([column(0)?, column(1)?])
 }
 
+/// The rows of a range of keys, and their keys; what else the answer has.
+fn found_of(
+    rows: &[Vec<Option<String>>],
+    keys: RangeInclusive<u64>,
+) -> Result<Vec<(u64, Row)>, String> {
+    if rows.len() > FOUND_MOST {
+        return Err(format!("{} rows for {RANGE_MOST} keys at most", rows.len()));
+    }
+    let one = |cells: &Vec<Option<String>>| {
+        let key = cells.get(4).and_then(|cell| cell.as_deref()?.parse::<u64>().ok());
+        key.filter(|key| keys.contains(key)).zip(row_of(cells))
+    };
+    rows.iter().map(one).collect::<Option<_>>().ok_or_else(|| "another row".to_owned())
+}
+
 fn used_up() -> WireError {
     WireError::Protocol("32 bits of versions are used up; ask less".to_owned())
 }
@@ -613,5 +626,27 @@ fn is_lost(error: &WireError) -> bool {
         }
         WireError::Broken(_) => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_has_rows_of_its_range_and_not_without_end() {
+        let row = |key: &str| {
+            let cells = ["1", "2", "3", "4", key].map(|cell| Some(cell.to_owned()));
+            cells.to_vec()
+        };
+        let found = found_of(&[row("5"), row("6"), row("5")], 5..=6).unwrap();
+        assert_eq!(found.iter().map(|(key, _)| *key).collect::<Vec<_>>(), [5, 6, 5]);
+        assert_eq!(found[0].1, [(1, 2), (3, 4)]);
+        for other in ["7", "x"] {
+            assert_eq!(found_of(&[row(other)], 5..=6).unwrap_err(), "another row");
+        }
+        let many = vec![row("5"); FOUND_MOST + 1];
+        assert_eq!(found_of(&many[1..], 5..=6).unwrap().len(), FOUND_MOST);
+        assert!(found_of(&many, 5..=6).unwrap_err().starts_with("65 rows"));
     }
 }

@@ -135,7 +135,7 @@ impl Open {
             .chain(own)
             .map(|(name, value)| vec![Some(name.to_owned()), Some(value.to_owned())])
             .collect();
-        Rows { columns: ["name", "value"].map(String::from).into(), rows }
+        Rows::new(["name", "value"].map(String::from).into(), rows)
     }
 }
 
@@ -280,7 +280,7 @@ impl Client for RocksClient {
                 let value = open.database.property(name);
                 let value = value.ok_or_else(|| refused(format!("no property {name}")))?;
                 let columns = vec![name.to_owned()];
-                return Ok(Rows { columns, rows: vec![vec![Some(value)]] });
+                return Ok(Rows::new(columns, vec![vec![Some(value)]]));
             }
             Some(Words::Prepared(_)) | None => return Err(meaningless(sql)),
         }

@@ -19,6 +19,7 @@ use std::ops::Range;
 
 use super::codec;
 use crate::error::WireError;
+use crate::kept::Held;
 use crate::stream::{Stream, Waiting};
 use crate::tls::{Security, ServerSecurity};
 
@@ -82,6 +83,8 @@ pub(crate) struct Channel {
     waiting: Waiting,
     /// Bytes of a payload that is taken.
     largest: usize,
+    /// What the buffer of a client counts for; a server bounds its requests itself.
+    held: Option<Held>,
     output: Vec<u8>,
     /// Number that the next packet must bear, whoever sends it.
     number: u8,
@@ -98,6 +101,7 @@ impl Channel {
             passing_on: PassingOn::No,
             waiting: Waiting::UntilThere,
             largest: LARGEST,
+            held: None,
             output: Vec::with_capacity(INPUT),
             number: 0,
         }
@@ -107,10 +111,11 @@ impl Channel {
         &self.stream
     }
 
-    /// Listens to somebody who has not been let in, nor has let us in: no more is taken at a time
-    /// than a login needs.
+    /// Listens to a server that has not let us in: no more is taken at a time than a login needs,
+    /// and what is taken later is counted with what other connections hold.
     pub(crate) fn begin_login(&mut self) {
         self.largest = LARGEST_AT_LOGIN;
+        self.held = Some(Held::default());
     }
 
     /// The login is over.
@@ -425,8 +430,9 @@ impl Channel {
         }
         while self.end - self.start < need {
             if self.end == self.input.len() {
-                let grown = self.input.len() * 2;
-                self.input.resize(grown.min(need.max(INPUT)), 0);
+                let grown = (self.input.len() * 2).min(need.max(INPUT));
+                self.held.as_mut().map_or(Ok(()), |held| held.cover(grown))?;
+                self.input.resize(grown, 0);
             }
             self.read_more()?;
         }

@@ -214,7 +214,8 @@ pub(super) struct Kept {
 
 impl Sink for Kept {
     fn begin(&mut self, _columns: u64) {
-        self.rows = Rows::default();
+        let held = std::mem::take(&mut self.rows.held);
+        self.rows = Rows { held, ..Rows::default() };
     }
 
     /// A definition is catalogue, schema, table, original table, name, and more.
@@ -224,15 +225,15 @@ impl Sink for Kept {
             reader.string()?;
         }
         let name = reader.string()?;
-        self.size.add(0, name.len())?;
+        self.size.add(0, name.len(), &mut self.rows.held)?;
         self.rows.columns.push(latin1::decode(name));
         Ok(())
     }
 
     fn row(&mut self, row: &[u8]) -> Result<(), WireError> {
-        self.size.add(self.rows.columns.len(), row.len())?;
+        self.size.add(self.rows.columns.len(), row.len(), &mut self.rows.held)?;
         let mut reader = Reader(row);
-        let mut values = Vec::new();
+        let mut values = Vec::with_capacity(self.rows.columns.len());
         for _ in &self.rows.columns {
             values.push(reader.value()?.map(latin1::decode));
         }

@@ -19,6 +19,7 @@ use super::packet::Channel;
 use super::{Connection, State};
 use crate::client::Client as _;
 use crate::error::WireError;
+use crate::kept::Held;
 
 const BINLOG_DUMP: u8 = 0x12;
 /// The stream ends with the log instead of waiting for more.
@@ -156,6 +157,9 @@ struct Reading<'a> {
     changes: Vec<RowChange>,
     /// Changes of all transactions so far.
     given: usize,
+    /// What they count for, of so many bytes.
+    held: Held,
+    memory: usize,
     /// Bytes of a checksum behind every event.
     checksum: usize,
 }
@@ -167,7 +171,15 @@ const NUMBERS_MAX: usize = 1_000;
 
 impl<'a> Reading<'a> {
     fn of(table: &'a str) -> Reading<'a> {
-        Reading { table, tables: HashMap::new(), changes: Vec::new(), given: 0, checksum: 0 }
+        Reading {
+            table,
+            tables: HashMap::new(),
+            changes: Vec::new(),
+            given: 0,
+            held: Held::default(),
+            memory: 0,
+            checksum: 0,
+        }
     }
 
     fn event(
@@ -244,6 +256,8 @@ impl<'a> Reading<'a> {
             if body.0.len() == before || self.given > CHANGES_MAX {
                 return Err(bad("an event has rows without end"));
             }
+            self.memory += size_of::<RowChange>() + 2 * columns * size_of::<Option<u64>>();
+            self.held.cover(self.memory)?;
             self.changes.push(match what {
                 0 => RowChange { before: None, after: Some(one) },
                 1 => {

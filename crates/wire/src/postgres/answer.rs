@@ -221,7 +221,7 @@ mod tests {
                 columns.extend(format!("c{column}\0").bytes());
                 columns.extend([0; 18]);
             }
-            let mut rows = Rows { columns: vec!["old".into()], rows: vec![vec![None]] };
+            let mut rows = Rows::new(vec!["old".into()], vec![vec![None]]);
             let mut fetched = RowBuffer::new();
             begin_rows(&mut rows, &columns).unwrap();
             for row in &values {

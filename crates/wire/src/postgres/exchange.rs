@@ -149,11 +149,11 @@ impl Sink for Kept {
     const BODIES: RowBodies = RowBodies::Keep;
 
     fn columns(&mut self, body: &[u8]) -> Result<(), WireError> {
-        self.size.add(0, body.len())?;
+        self.size.add(0, body.len(), &mut self.rows.held)?;
         begin_rows(&mut self.rows, body)
     }
     fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
-        self.size.add(self.rows.columns.len(), body.len())?;
+        self.size.add(self.rows.columns.len(), body.len(), &mut self.rows.held)?;
         push_row(&mut self.rows, body)
     }
 }

@@ -14,6 +14,7 @@ use std::io::{self, Read};
 
 use super::outgoing::MESSAGE_BYTES_MAX;
 use crate::error::WireError;
+use crate::kept::Held;
 
 const HEADER_BYTES: usize = 5;
 const BUFFER_BYTES: usize = 64 << 10;
@@ -48,11 +49,20 @@ pub(crate) struct Incoming {
     passing: usize,
     /// Bytes of a message that is kept.
     largest: usize,
+    /// What the buffer counts for.
+    held: Held,
 }
 
 impl Incoming {
     pub(crate) fn new() -> Incoming {
-        Incoming { buffer: vec![0; BUFFER_BYTES], start: 0, end: 0, passing: 0, largest: LARGEST }
+        Incoming {
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            passing: 0,
+            largest: LARGEST,
+            held: Held::default(),
+        }
     }
 
     /// What comes from somebody who has not let us in: no more is taken at a time than a login
@@ -100,8 +110,8 @@ impl Incoming {
     /// The end of the stream or its own errors; "would block" is not an error here.
     pub(crate) fn poll(&mut self, source: &mut impl Read) -> Result<(), WireError> {
         match self.fill(source) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            other => Ok(other?),
+            Err(error) if error.is_not_yet() => Ok(()),
+            other => other,
         }
     }
 
@@ -157,14 +167,16 @@ impl Incoming {
     }
 
     /// One `read` behind what is here, which is moved to the front first.
-    fn fill(&mut self, source: &mut impl Read) -> io::Result<()> {
+    fn fill(&mut self, source: &mut impl Read) -> Result<(), WireError> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
         }
         if self.end == self.buffer.len() {
-            self.buffer.resize(self.buffer.len() * 2, 0);
+            let grown = self.buffer.len() * 2;
+            self.held.cover(grown)?;
+            self.buffer.resize(grown, 0);
         }
         self.end += read_some(source, &mut self.buffer[self.end..])?;
         Ok(())
