@@ -17,6 +17,7 @@
 
 mod bank;
 mod counter;
+mod effort;
 mod finding;
 mod linear;
 mod operation;
@@ -28,6 +29,7 @@ pub(crate) use operation::{Operation, Value};
 use std::collections::BTreeMap;
 
 use crate::history::Outcome;
+use effort::{Effort, Limits, Share};
 
 /// The operations of a history without transactions.
 #[derive(Clone, Debug)]
@@ -134,17 +136,36 @@ impl Operations {
     /// A sentence, if they are of nothing that is known, or if the file does not say what they have
     /// to be judged by.
     pub fn judged(&self, stated: &Stated) -> Result<Judged, String> {
+        self.judged_within(stated, Limits::OF_A_FILE)
+    }
+
+    fn judged_within(&self, stated: &Stated, limits: Limits) -> Result<Judged, String> {
         let (groups, is_keyed) = self.by_key()?;
         let workload = workload_of(&self.all, is_keyed)?;
         self.refuse_superfluous(workload, stated)?;
         let counted = self.counted(groups.len());
-        let mut notes = Vec::new();
+        let mut effort = Effort::new(limits);
         let mut told = Vec::new();
-        for (key, operations) in &groups {
-            let (finding, more) = judged_alone(workload, operations, stated)?;
-            notes.extend(more.into_iter().map(|note| of_key(is_keyed, key, &note)));
-            told.push((key, finding));
+        let mut open = Vec::new();
+        for (at, operations) in groups.values().enumerate() {
+            let share = if groups.len() == 1 { Share::Whole } else { Share::Half };
+            effort.begin_key(share, groups.len() - at);
+            told.push(judged_alone(workload, operations, stated, &mut effort)?);
+            if share == Share::Half && effort.wants_more() {
+                open.push((at, operations));
+            }
         }
+        for (left, (at, operations)) in (1..=open.len()).rev().zip(open) {
+            effort.begin_key(Share::Whole, left);
+            told[at] = judged_alone(workload, operations, stated, &mut effort)?;
+        }
+        let mut notes = Vec::new();
+        let mut findings = Vec::new();
+        for (key, (finding, more)) in groups.keys().zip(told) {
+            notes.extend(more.iter().map(|note| of_key(is_keyed, key, note)));
+            findings.push((key, finding));
+        }
+        let told = findings;
         Ok(Judged { workload, counted, finding: together(is_keyed, &told), notes })
     }
 
@@ -223,13 +244,14 @@ fn judged_alone(
     workload: Workload,
     operations: &[Operation],
     stated: &Stated,
+    effort: &mut Effort,
 ) -> Result<(Finding, Vec<String>), String> {
     match workload {
         Workload::Bank => bank::judged(operations, stated.total),
         Workload::Set => presence::judged(operations),
         Workload::Counter => counter::judged(operations),
-        Workload::Register => linear::register(operations, stated.initial.as_deref()),
-        Workload::Mutex => linear::mutex(operations),
+        Workload::Register => linear::register(operations, stated.initial.as_deref(), effort),
+        Workload::Mutex => linear::mutex(operations, effort),
     }
 }
 
@@ -291,5 +313,122 @@ fn workload_of(operations: &[Operation], is_keyed: bool) -> Result<Workload, Str
                 told.join(", ")
             ))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Open changes from each of some values to each, then reads of what they may have made.
+    fn open_changes(values: i64, of_each: usize, reads: u32) -> Operations {
+        let operation = |function: &str, value, result, outcome, began, ended| Operation {
+            function: function.to_owned(),
+            process: "0".to_owned(),
+            value,
+            result,
+            outcome,
+            began,
+            ended,
+            unit: "line",
+            lines: (began as usize, began as usize),
+        };
+        let number = Value::Number;
+        let mut all = Vec::new();
+        for from in 0..values {
+            for to in (0..values).filter(|to| *to != from) {
+                let change = Value::Items(vec![number(from), number(to)]);
+                let open = |at| {
+                    operation(
+                        "cas",
+                        change.clone(),
+                        Value::Nil,
+                        Outcome::Unknown,
+                        at,
+                        operation::NEVER,
+                    )
+                };
+                all.extend((0..of_each).map(|_| open(0)));
+            }
+        }
+        for (at, one) in all.iter_mut().enumerate() {
+            one.began = at as u32;
+        }
+        let first = all.len() as u32;
+        for at in 0..reads {
+            let value = number(i64::from(at * 7) % values);
+            let began = first + 2 * at;
+            all.push(operation("read", Value::Nil, value, Outcome::Ok, began, began + 1));
+        }
+        Operations { all, passed_over: 0 }
+    }
+
+    fn told(operations: &Operations, limits: Limits) -> Finding {
+        operations.judged_within(&Stated::default(), limits).unwrap().finding
+    }
+
+    const ENOUGH: Limits = Limits { tried: u64::MAX, steps: u64::MAX, held: u64::MAX };
+
+    #[test]
+    fn a_search_ends_by_what_it_did_and_says_how_far_it_came() {
+        let hard = open_changes(5, 200, 40);
+        let why = |limits| match told(&hard, limits) {
+            Finding::CannotTell(why) => why,
+            other => panic!("{other:?}"),
+        };
+        let steps = why(Limits { steps: 300_000, ..ENOUGH });
+        assert!(steps.starts_with("the search took more than 300000 steps; "), "{steps}");
+        assert!(steps.contains(" of 40 operations that ended were put into orders"), "{steps}");
+        assert!(steps.contains("4000 of unknown outcome that may have happened or not"), "{steps}");
+        assert_eq!(why(Limits { steps: 300_000, ..ENOUGH }), steps, "whatever the machine does");
+        let held = why(Limits { held: 20_000, ..ENOUGH });
+        assert!(held.starts_with("the orders that are possible take more than 0 MB"), "{held}");
+        let tried = why(Limits { tried: 5_000, ..ENOUGH });
+        assert!(tried.starts_with("more than 5000 continuations"), "{tried}");
+        // A step is a piece of work: what goes beyond the limit is one continuation.
+        let mut effort = Effort::new(Limits { steps: 300_000, ..ENOUGH });
+        linear::register(&hard.all, None, &mut effort).unwrap();
+        assert!((300_000..330_000).contains(&effort.steps()), "{}", effort.steps());
+    }
+
+    #[test]
+    fn what_is_open_and_does_not_fit_is_looked_at_and_counts() {
+        // Open changes from values that are never held: none of them is a continuation.
+        let mut none = open_changes(60, 1, 30);
+        let ended = none.all.iter_mut().filter(|one| one.function == "read");
+        for (at, one) in ended.enumerate() {
+            one.function = ["write", "read"][at % 2].to_owned();
+            (one.value, one.result) = (Value::Number(-1), Value::Number(-1));
+        }
+        let mut effort = Effort::new(ENOUGH);
+        let (finding, _) = linear::register(&none.all, Some("-1"), &mut effort).unwrap();
+        assert!(matches!(finding, Finding::Holds(_)), "{finding:?}");
+        assert!(effort.steps() >= 15 * 60 * 59, "{}", effort.steps());
+    }
+
+    #[test]
+    fn a_hard_key_takes_nothing_from_an_easy_one() {
+        let mut all = open_changes(5, 200, 40);
+        let keyed = |key: &str, value: &Value| {
+            Value::Items(vec![Value::Word(key.to_owned()), value.clone()])
+        };
+        for one in &mut all.all {
+            (one.value, one.result) = (keyed("a", &one.value), keyed("a", &one.result));
+        }
+        let last = all.all.last().unwrap().ended;
+        let mut read = all.all.last().unwrap().clone();
+        for (at, value) in [1, 2].into_iter().enumerate() {
+            (read.began, read.ended) = (last + 1 + 2 * at as u32, last + 2 + 2 * at as u32);
+            (read.value, read.result) =
+                (keyed("b", &Value::Nil), keyed("b", &Value::Number(value)));
+            all.all.push(read.clone());
+        }
+        let limits = Limits { steps: 300_000, ..ENOUGH };
+        assert!(matches!(told(&all, limits), Finding::Broken { .. }), "{:?}", told(&all, limits));
+        // Alone it is not decided, and of what the other one left it gets all.
+        all.all.pop();
+        let Finding::CannotTell(why) = told(&all, limits) else { panic!() };
+        let steps: u64 = why.split_whitespace().find_map(|word| word.parse().ok()).unwrap();
+        assert!(why.starts_with("key a: ") && (215_000..226_000).contains(&steps), "{why}");
     }
 }

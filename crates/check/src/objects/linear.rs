@@ -16,16 +16,16 @@
 //! open operation that sees what is held, and leaves it, joins at once, which never hurts.
 //!
 //! What a register holds at first is not known: the first operation that sees it says so. The
-//! search is bounded; beyond the bound nothing is told.
+//! search is bounded by what it has done and by what it holds (`effort`), which does not depend on
+//! the machine; beyond a bound nothing is told but how far it came.
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::effort::{Effort, Spent};
 use super::finding::Finding;
 use super::operation::{NEVER, Operation, Value, first_reads, named};
 use crate::history::Outcome;
 
-/// Continuations that are tried at most.
-const TRIED_AT_MOST: u64 = 4_000_000;
 /// Open operations at most: bits of a word.
 const OPEN_AT_MOST: usize = 128;
 /// What is held, while nobody has seen it.
@@ -108,6 +108,7 @@ impl Names {
 pub(super) fn register(
     operations: &[Operation],
     initial: Option<&str>,
+    effort: &mut Effort,
 ) -> Result<(Finding, Vec<String>), String> {
     let mut names = Names::new();
     let mut calls = Vec::new();
@@ -136,7 +137,7 @@ pub(super) fn register(
         let why = if stated.is_some() { "as stated" } else { "which reads before any change say" };
         notes.push(format!("the register began with {}, {why}", names.shown(number)));
     }
-    let mut search = Search::new(&calls, operations, &names);
+    let mut search = Search::new(&calls, operations, &names, effort);
     let found = search.order(known.unwrap_or(UNSEEN));
     let began_with = match &found {
         Found::Order(order) => first_seen(order, &calls),
@@ -163,7 +164,10 @@ pub(super) fn register(
 }
 
 /// Judges a mutex: acquire changes free to held, release held to free.
-pub(super) fn mutex(operations: &[Operation]) -> Result<(Finding, Vec<String>), String> {
+pub(super) fn mutex(
+    operations: &[Operation],
+    effort: &mut Effort,
+) -> Result<(Finding, Vec<String>), String> {
     let mut names = Names::new();
     let free = names.number(&Value::Word("free".to_owned()));
     let held = names.number(&Value::Word("held".to_owned()));
@@ -175,7 +179,7 @@ pub(super) fn mutex(operations: &[Operation]) -> Result<(Finding, Vec<String>), 
             Call { act: Act::Change(from, to), began: one.began, ended: one.ended, of }
         })
         .collect();
-    let finding = match Search::new(&calls, operations, &names).order(free) {
+    let finding = match Search::new(&calls, operations, &names, effort).order(free) {
         Found::Order(order) => proved(&calls, &order, free),
         Found::None(evidence) => {
             Finding::Broken { anomaly: "no order of the operations".to_owned(), evidence }
@@ -241,7 +245,7 @@ struct Search<'a> {
     class: Vec<u32>,
     /// Who was added to an order: the entry before, and the call.
     log: Vec<(u32, u32)>,
-    tried: u64,
+    effort: &'a mut Effort,
     /// By bit, the open call.
     open: Vec<Option<usize>>,
     /// By class, how many have begun.
@@ -252,7 +256,12 @@ struct Search<'a> {
 const ROOT: u32 = u32::MAX;
 
 impl<'a> Search<'a> {
-    fn new(calls: &'a [Call], operations: &'a [Operation], names: &'a Names) -> Search<'a> {
+    fn new(
+        calls: &'a [Call],
+        operations: &'a [Operation],
+        names: &'a Names,
+        effort: &'a mut Effort,
+    ) -> Search<'a> {
         let mut by_act: BTreeMap<Act, Vec<usize>> = BTreeMap::new();
         for (at, call) in calls.iter().enumerate().filter(|(_, call)| call.ended == NEVER) {
             by_act.entry(call.act).or_default().push(at);
@@ -267,7 +276,7 @@ impl<'a> Search<'a> {
         }
         let begun = vec![0; classes.len()];
         let (log, open) = (Vec::new(), Vec::new());
-        Search { calls, operations, names, classes, class, log, tried: 0, open, begun }
+        Search { calls, operations, names, classes, class, log, effort, open, begun }
     }
 
     /// An order that begins with what is held.
@@ -275,7 +284,7 @@ impl<'a> Search<'a> {
         self.log.clear();
         self.open.clear();
         self.begun.fill(0);
-        self.tried = 0;
+        self.effort.begin_search();
         let mut events: Vec<(u32, usize)> = Vec::new();
         for (at, call) in self.calls.iter().enumerate() {
             events.push((call.began, at));
@@ -285,6 +294,8 @@ impl<'a> Search<'a> {
         }
         events.sort_unstable();
         let mut orders = Orders::from([((initial, 0), vec![(Vec::new(), ROOT)])]);
+        let ends = self.calls.iter().filter(|call| call.ended != NEVER).count();
+        let mut ended = 0;
         for (event, at) in events {
             if event == self.calls[at].began {
                 match self.begin(at) {
@@ -301,13 +312,10 @@ impl<'a> Search<'a> {
                 return Found::GaveUp("an operation ends that did not begin".to_owned());
             };
             orders = self.with(&before, bit);
-            if self.tried > TRIED_AT_MOST {
-                return Found::GaveUp(format!(
-                    "more than {TRIED_AT_MOST} continuations of orders were tried; the search was \
-                     at {}",
-                    self.operations[self.calls[at].of].shown()
-                ));
+            if let Some(spent) = self.effort.spent() {
+                return Found::GaveUp(self.given_up(spent, at, (ended, ends)));
             }
+            ended += 1;
             if orders.is_empty() {
                 return Found::None(self.evidence(&before, at));
             }
@@ -337,8 +345,13 @@ impl<'a> Search<'a> {
         let mut todo: Vec<(Place, Used, u32)> = Vec::new();
         for (place, all) in before {
             for (used, last) in all {
+                if self.effort.spent().is_some() {
+                    return orders;
+                }
+                self.effort.hold(used.len());
                 if place.1 & mask != 0 {
-                    add(&mut orders, ((place.0, place.1 & !mask), used.clone(), *last));
+                    let place = (place.0, place.1 & !mask);
+                    add(&mut orders, (place, used.clone(), *last), self.effort);
                 } else {
                     todo.push((*place, used.clone(), *last));
                 }
@@ -347,18 +360,37 @@ impl<'a> Search<'a> {
         while let Some((place, used, last)) = todo.pop() {
             let (place, last) = self.joined(place, last);
             if place.1 & mask != 0 {
-                add(&mut orders, ((place.0, place.1 & !mask), used, last));
+                add(&mut orders, ((place.0, place.1 & !mask), used, last), self.effort);
                 continue;
             }
-            if !add(&mut seen, (place, used.clone(), last)) {
+            self.effort.hold(used.len());
+            if !add(&mut seen, (place, used.clone(), last), self.effort) {
+                self.effort.let_go(used.len());
                 continue;
             }
-            if self.tried > TRIED_AT_MOST {
+            if self.effort.spent().is_some() {
                 return orders;
             }
             self.continued(place, &used, last, &mut todo);
+            self.effort.let_go(used.len());
         }
+        let gone = before.values().chain(seen.values()).flatten();
+        gone.for_each(|(used, _)| self.effort.let_go(used.len()));
         orders
+    }
+
+    /// Why nothing is told, and what was looked at until then: how many of the operations that
+    /// ended have been put into orders.
+    #[cold]
+    fn given_up(&self, spent: Spent, at: usize, (ended, ends): (usize, usize)) -> String {
+        let lost: u32 = self.begun.iter().sum();
+        let open = self.open.iter().flatten().count();
+        format!(
+            "{spent}; {ended} of {ends} operations that ended were put into orders, and the search \
+             was at {}, with {open} operations open and {lost} of unknown outcome that may have \
+             happened or not",
+            self.operations[self.calls[at].of].shown()
+        )
     }
 
     /// An order with all open reads of what is held.
@@ -373,7 +405,7 @@ impl<'a> Search<'a> {
                 && self.calls[at].act.only_sees(held)
             {
                 is_in |= 1 << bit;
-                self.tried += 1;
+                self.effort.try_one();
                 self.log.push((last, at as u32));
                 last = self.log.len() as u32 - 1;
             }
@@ -389,10 +421,12 @@ impl<'a> Search<'a> {
         last: u32,
         todo: &mut Vec<(Place, Used, u32)>,
     ) {
+        self.effort.work(self.open.len() + self.classes.len());
         for (bit, open) in self.open.iter().enumerate() {
             let Some(at) = open.filter(|_| is_in & (1 << bit) == 0) else { continue };
             let Some(next) = self.calls[at].act.on(held) else { continue };
-            self.tried += 1;
+            self.effort.try_one();
+            self.effort.hold(used.len());
             self.log.push((last, at as u32));
             let place = (next, is_in | 1 << bit);
             todo.push((place, used.clone(), self.log.len() as u32 - 1));
@@ -407,12 +441,16 @@ impl<'a> Search<'a> {
             let Some(next) = self.calls[at].act.on(held).filter(|next| *next != held) else {
                 continue;
             };
-            self.tried += 1;
+            if self.effort.spent().is_some() {
+                return;
+            }
+            self.effort.try_one();
             let mut more = used.clone();
             match place {
                 Ok(place) => more[place].1 += 1,
                 Err(place) => more.insert(place, (class as u32, 1)),
             }
+            self.effort.hold(more.len());
             self.log.push((last, at as u32));
             todo.push(((next, is_in), more, self.log.len() as u32 - 1));
         }
@@ -455,20 +493,30 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Adds an order, unless one of its place uses no more lost operations; those that use more go.
-fn add(orders: &mut Orders, (place, used, last): (Place, Used, u32)) -> bool {
+/// Adds an order that is held, unless one of its place uses no more lost operations; those that use
+/// more go. What does not stay is no longer held.
+fn add(orders: &mut Orders, (place, used, last): (Place, Used, u32), effort: &mut Effort) -> bool {
     let own = orders.entry(place).or_default();
-    if own.iter().any(|(other, _)| is_within(other, &used)) {
+    if own.iter().any(|(other, _)| is_within(other, &used, effort)) {
+        effort.let_go(used.len());
         return false;
     }
-    own.retain(|(other, _)| !is_within(&used, other));
+    own.retain(|(other, _)| {
+        let stays = !is_within(&used, other, effort);
+        if !stays {
+            effort.let_go(other.len());
+        }
+        stays
+    });
     own.push((used, last));
     true
 }
 
 /// Whether one uses no more of any class than the other.
-fn is_within(one: &Used, other: &Used) -> bool {
+fn is_within(one: &Used, other: &Used, effort: &mut Effort) -> bool {
+    effort.compare();
     one.iter().all(|(class, count)| {
+        effort.work(1);
         let place = other.binary_search_by_key(class, |(class, _)| *class);
         place.is_ok_and(|place| other[place].1 >= *count)
     })
