@@ -182,6 +182,61 @@ fn no_page_or_drawing_has_what_steers() {
     }
 }
 
+/// Stores of before may lack parts of a plan, and a store of somebody else anything.
+#[test]
+fn a_run_without_stages_or_clients_is_told() {
+    let home = Home::new();
+    let args = [&["compare", BASE, TEST][..], &SHORT].concat();
+    assert_eq!(home.dbdyno(args).code, 0);
+    let whole = home.last_run();
+    let page = home.path().join("page.html").to_str().unwrap().to_owned();
+    for (at, (has_stages, has_clients, has_rounds)) in
+        [(false, true, true), (true, false, true), (false, false, true), (false, false, false)]
+            .into_iter()
+            .enumerate()
+    {
+        let mut plan = whole.plan.clone();
+        if !has_stages {
+            plan.stages.clear();
+        }
+        if !has_clients {
+            plan.clients.clear();
+        }
+        let id = {
+            let mut store = Store::open(&home.path().join("dbdyno.db")).unwrap();
+            let new = NewRun {
+                name: None,
+                started_unix_ms: whole.started_unix_ms + 1 + at as u64,
+                tool_version: "0.0.1",
+                command: "dbdyno compare",
+                plan: &plan,
+            };
+            let id = store.begin(&new).unwrap();
+            for round in whole.rounds.iter().filter(|_| has_rounds) {
+                store.add_round(&id, round.key.arm, round).unwrap();
+            }
+            store.finish(&id, whole.status).unwrap();
+            id.0
+        };
+        let mut all = vec![vec!["runs"], vec!["history"], vec!["show", &id, "--all"]];
+        for format in ["text", "json", "csv", "markdown", "github", "junit", "benchfmt"] {
+            all.push(vec!["show", &id, "--format", format]);
+        }
+        all.push(vec!["report", &id, "--output", &page]);
+        for args in all {
+            shown(&home, &args);
+        }
+        for ending in ["svg", "md", "csv", "json"] {
+            let still = home.path().join(format!("still.{ending}"));
+            let done = shown(&home, &["report", &id, "--static", still.to_str().unwrap()]);
+            assert_eq!(done.code, 0, "{done:?}");
+            let text = std::fs::read_to_string(&still).unwrap();
+            let tells = ending != "svg" || text.contains("no cell was measured");
+            assert!(!text.is_empty() && tells, "{ending}: {text}");
+        }
+    }
+}
+
 /// A megabyte of hostile words, to a login and to the first question, in both languages.
 #[test]
 fn no_error_of_a_server_steers_or_floods_a_terminal() {

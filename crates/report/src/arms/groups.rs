@@ -26,7 +26,7 @@ pub(super) struct Group {
     pub(super) name: Option<String>,
     /// Its rows: the first, and the one behind the last.
     pub(super) rows: std::ops::Range<usize>,
-    /// One for each arm, in their order.
+    /// One for each arm, in their order; none where there are no rows.
     pub(super) arms: Vec<Medians>,
     pub(super) fall: Fall,
 }

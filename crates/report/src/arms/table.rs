@@ -116,7 +116,7 @@ pub(super) fn rates(view: &ArmsView) -> Table {
     let reference = |row: &Row| words::rate(row, view.first(), unit);
     let figure = |row: &Row, at: usize| row.arms[at].answer.as_ref().map(Figure::of);
     let median = |group: &Group, at: usize, _: &[Line]| {
-        of_median(view, &group.arms[at], |arm| arm.answer.as_ref())
+        of_median(view, group.arms.get(at), |arm| arm.answer.as_ref())
     };
     Table::new(
         view,
@@ -140,7 +140,7 @@ pub(super) fn steps(view: &ArmsView) -> Option<Table> {
     let reference = |row: &Row| words::rate(row, 0, unit);
     let figure = |row: &Row, at: usize| row.arms[at].step.as_ref().map(Figure::of);
     let median = |group: &Group, at: usize, _: &[Line]| {
-        of_median(view, &group.arms[at], |arm| arm.step.as_ref())
+        of_median(view, group.arms.get(at), |arm| arm.step.as_ref())
     };
     let title = format!("{}, each against the arm before it", words::ratio_name(view));
     let source = Source {
@@ -156,8 +156,8 @@ pub(super) fn steps(view: &ArmsView) -> Option<Table> {
 
 fn of_median(
     view: &ArmsView,
-    medians: &Medians,
+    medians: Option<&Medians>,
     pick: fn(&Medians) -> Option<&super::groups::Median>,
 ) -> Option<Figure> {
-    pick(medians).map(|median| Figure::of_median(median, view.better()))
+    medians.and_then(pick).map(|median| Figure::of_median(median, view.better()))
 }
