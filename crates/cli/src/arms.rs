@@ -119,7 +119,7 @@ pub(crate) fn print(
         ToldFormat::Jsonl => ci::line(&dbdyno_report::arms_json(&view)),
         ToldFormat::Csv => dbdyno_report::arms_csv(&view),
         ToldFormat::Markdown => markdown(),
-        ToldFormat::Github => ci::github(&checked(), &markdown())?,
+        ToldFormat::Github => ci::github(&checked(), &output::harmless(&markdown()))?,
         ToldFormat::Junit => dbdyno_report::junit(&checked()),
         ToldFormat::Benchfmt => dbdyno_report::benchfmt(&checked()),
     };

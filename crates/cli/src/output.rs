@@ -241,7 +241,7 @@ pub(crate) fn comparison(
         ToldFormat::Markdown => markdown(),
         ToldFormat::Github => {
             let checked = ci::checked(view.clone(), comparison, gate);
-            ci::github(&[checked], &markdown())?
+            ci::github(&[checked], &harmless(&markdown()))?
         }
         ToldFormat::Junit => dbdyno_report::junit(&[ci::checked(view, comparison, gate)]),
         ToldFormat::Benchfmt => dbdyno_report::benchfmt(&[ci::checked(view, comparison, gate)]),
@@ -284,7 +284,13 @@ pub(crate) fn history(
 /// Writes what may be printed by a program of others, such as the runner of a workflow, and says
 /// where it is.
 pub(crate) fn write_still(path: &Path, text: &str) -> Result<(), Failure> {
-    write_page(path, plain(text, Admitted::Nothing).into_owned())
+    write_page(path, harmless(text).into_owned())
+}
+
+/// The text of a file with names that come from outside: who shows it, or the runner of a workflow
+/// that prints it, is not steered by it.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    plain(text, Admitted::Nothing)
 }
 
 /// Writes a page and says where it is.

@@ -331,7 +331,7 @@ fn keep(directory: &Path, sides: &PerArm<Vec<Side>>, waits: bool) -> Result<(), 
         command.push_str(&format!(" --{arm}"));
         for side in &sides[arm] {
             let path = directory.join(format!("{}.folded", side.name));
-            files::write(&path, &side.stacks)?;
+            files::write(&path, output::harmless(&side.stacks).as_bytes())?;
             let operations = side.operations.unwrap_or_default();
             command.push_str(&format!(" {}@{operations:.0}", path.display()));
         }

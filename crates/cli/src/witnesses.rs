@@ -14,7 +14,7 @@ use dbdyno_model::isolation::IsolationLevel;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::files;
+use crate::{files, output};
 
 /// Stories of a witness that are tried, at most.
 const STORIES_MOST: usize = 24;
@@ -171,7 +171,7 @@ pub(crate) fn keep(
         let name = format!("{target}-{level}-{}", anomaly_file_name(&one.anomaly));
         for (ending, text) in [("case", &one.case), ("sql", &one.sql)] {
             let path = folder.join(format!("{name}.{ending}"));
-            files::write(&path, text)?;
+            files::write(&path, output::harmless(&text).as_bytes())?;
         }
     }
     Ok(())

@@ -237,6 +237,31 @@ fn a_run_without_stages_or_clients_is_told() {
     }
 }
 
+/// Keys of a history and names of functions are those of a file of somebody else.
+#[test]
+fn no_picture_or_kept_stack_has_what_steers() {
+    let home = Home::new();
+    let path = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
+    let (key, other) = ("k\u{202e}##vso[task.x]\u{1b}[8m", "l##[error]");
+    let history = format!(
+        "{{:type :ok, :f :txn, :process 0, :value [[:append \"{key}\" 1] [:r \"{other}\" [2]]]}}\n\
+         {{:type :ok, :f :txn, :process 1, :value [[:append \"{other}\" 2] [:r \"{key}\" [1]]]}}\n"
+    );
+    std::fs::write(path("history.edn"), history).unwrap();
+    let pictures = path("pictures");
+    let done = shown(&home, &["check", &path("history.edn"), "--pictures", &pictures]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let mut seen = 0;
+    for picture in std::fs::read_dir(&pictures).unwrap() {
+        let text = std::fs::read_to_string(picture.unwrap().path()).unwrap();
+        assert_harmless("picture.svg", &text);
+        assert_no_command("picture", &text);
+        assert!(!text.contains("##[") && text.contains("task.x"), "{text}");
+        seen += 1;
+    }
+    assert!(seen > 0, "{done:?}");
+}
+
 /// A megabyte of hostile words, to a login and to the first question, in both languages.
 #[test]
 fn no_error_of_a_server_steers_or_floods_a_terminal() {
