@@ -45,7 +45,6 @@ pub(crate) fn by_users_umask<T>(work: impl FnOnce() -> T) -> T {
 /// overwritten. Nor is a pipe of another account waited for, nor a file of another account written
 /// where everybody can make files.
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
-    refuse_a_file_of_strangers(path).map_err(|error| unwritten(path, error))?;
     put(path, bytes.as_ref(), File::options().write(true).create(true).truncate(true))
 }
 
@@ -57,6 +56,7 @@ pub(crate) fn append(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure
 fn put(path: &Path, bytes: &[u8], options: &mut OpenOptions) -> Result<(), Failure> {
     let mut write = || {
         refuse_links_of_strangers(path)?;
+        refuse_a_file_of_strangers(path)?;
         // What was no link when it was looked at does not become one.
         if !path.is_symlink() {
             options.custom_flags(nix::libc::O_NOFOLLOW);

@@ -217,6 +217,15 @@ fn no_link_of_another_account_is_written_through() {
         let done = home.dbdyno(["man".as_ref(), at("open").as_os_str()]);
         assert_eq!(done.code, code, "{done:?}");
         assert_eq!(done.err.contains("a file that another account has made"), code == 2);
+        // The file that a workflow is to have its summary in is one that is named, too.
+        let mut summary = home.command(["show", "--format", "github"]);
+        summary.env("GITHUB_STEP_SUMMARY", at("open/dbdyno.1"));
+        let done = finish(summary);
+        assert_eq!(
+            done.err.contains("a file that another account has made"),
+            code == 2,
+            "{done:?}"
+        );
     }
     // A link of one's own is followed.
     symlink(at("ours"), at("mine")).unwrap();
