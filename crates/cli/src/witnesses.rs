@@ -171,7 +171,7 @@ pub(crate) fn keep(
         let name = format!("{target}-{level}-{}", anomaly_file_name(&one.anomaly));
         for (ending, text) in [("case", &one.case), ("sql", &one.sql)] {
             let path = folder.join(format!("{name}.{ending}"));
-            files::write(&path, output::harmless(&text).as_bytes())?;
+            files::write(&path, output::harmless(text).as_bytes())?;
         }
     }
     Ok(())
