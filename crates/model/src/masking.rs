@@ -156,12 +156,27 @@ pub fn mask_message(message: &str) -> String {
         {
             spans.push(from + colon.end..from + account.len());
         }
+        let scheme = message[..at].rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+        let is_of_servers = !scheme.is_some_and(|name| ["http", "https", "file"].contains(&name));
+        if is_of_servers {
+            spans.extend(behind_another_mark(message, from, piece));
+        }
         // An account behind the question mark.
         for (at, word) in piece.match_indices("user=") {
             let value = piece[at + word.len()..].split('&').next().unwrap_or_default();
             if let Some(colon) = first_of(value, &COLON) {
                 let value_from = from + at + word.len();
                 spans.push(value_from + colon.end..value_from + value.len());
+            }
+        }
+    }
+    for kind in KINDS {
+        let marked = format!("{kind}:");
+        for (at, _) in message.match_indices(&marked) {
+            let from = at + marked.len();
+            let piece = message[from..].split(ends).next().unwrap_or_default();
+            if !piece.is_empty() && !piece.starts_with('/') && !looks_like_version(piece) {
+                spans.extend(behind_another_mark(message, from, piece));
             }
         }
     }
@@ -188,6 +203,25 @@ pub fn mask_message(message: &str) -> String {
         from = span.end;
     }
     shown + &message[from..]
+}
+
+/// What may be a password in a target that begins at `from`, of which `piece` has no blank: behind
+/// another mark than a colon, or with a blank in it or before it.
+fn behind_another_mark(message: &str, from: usize, piece: &str) -> Option<Range<usize>> {
+    if let Some(at) = last_of(piece, &AT) {
+        let account = &piece[..at];
+        let mark = other_mark(account).filter(|_| first_of(account, &COLON).is_none())?;
+        return Some(from + mark.end..from + at);
+    }
+    let words = message[from..].split(['"', '\'', '`', '\n']).next()?;
+    let at = words.find('@').filter(|at| *at > piece.len())?;
+    let is_account = !piece.contains(['/', '?']) && !piece.ends_with(':');
+    let is_told = words[..at].contains(": ") || words[..at].split_whitespace().count() > 4;
+    if !is_account || is_told {
+        return None;
+    }
+    let colon = first_of(piece, &COLON).filter(|colon| piece[colon.end..].parse::<u16>().is_err());
+    Some(from + colon.map_or(piece.len() + 1, |colon| colon.end)..from + at)
 }
 
 /// Whether a password stands in a text where its place says that it is one.
@@ -228,12 +262,20 @@ fn spans_of_url(text: &str, from: usize) -> (Vec<Range<usize>>, Boundary) {
     let head = &text[from..end.max(from)];
     let authority = head.find(['/', '?']).unwrap_or(head.len());
     let last_at = head.rfind('@');
-    let boundary = match last_at.and_then(|at| Some((at, head[..at].find(':')?))) {
-        Some((at, colon)) => {
+    let colon = last_at.and_then(|at| head[..at].find(':'));
+    // Who wrote another mark than the colon has the password behind that one.
+    let mark = last_at.and_then(|at| other_mark(&head[..at]));
+    let mark = mark.filter(|mark| colon.is_none_or(|colon| mark.start < colon));
+    let boundary = match (last_at, mark, colon) {
+        (Some(at), Some(mark), _) => {
+            spans.push(from + mark.end..from + at);
+            Boundary::Doubtful
+        }
+        (Some(at), None, Some(colon)) => {
             spans.push(from + colon + 1..from + at);
             if at > authority { Boundary::Doubtful } else { Boundary::Certain }
         }
-        None => Boundary::Certain,
+        _ => Boundary::Certain,
     };
     // Whoever forgot the host has the password where the port would be.
     let address = last_at.map_or(0, |at| at + 1);
@@ -248,6 +290,13 @@ fn spans_of_url(text: &str, from: usize) -> (Vec<Range<usize>>, Boundary) {
         }
     }
     (spans, boundary)
+}
+
+/// The first mark in an account by which another one than the colon may have been meant.
+fn other_mark(account: &str) -> Option<Range<usize>> {
+    let is_mark = |letter: char| "/?;#".contains(letter) || letter.is_whitespace();
+    let (at, mark) = account.char_indices().find(|(_, letter)| is_mark(*letter))?;
+    Some(at..at + mark.len_utf8())
 }
 
 /// Where the port of an address begins.
@@ -306,12 +355,15 @@ fn spans_of_words(text: &str) -> Vec<Range<usize>> {
     let end = spans.first().map_or(text.len(), |span| span.start);
     let last_at = text[..end].rfind('@');
     let Some(colon) = text[..end].find(':') else {
-        // ACCOUNT/PASSWORD@HOST
-        let slash = last_at.and_then(|at| text[..at].find('/').map(|slash| slash + 1..end));
-        spans.extend(slash);
+        // ACCOUNT/PASSWORD@HOST, and no words such as `user=ann@home`.
+        let mark = last_at.and_then(|at| other_mark(&text[..at]));
+        spans.extend(mark.filter(|mark| !text[..mark.end].contains('=')).map(|mark| mark.end..end));
         return spans;
     };
     let body_end = text[..end].find('?').unwrap_or(end);
+    if let Some(at) = last_at.filter(|at| *at > body_end && !text[body_end..*at].contains('=')) {
+        spans.push(body_end + 1..at);
+    }
     let body = text.get(colon + 1..body_end).unwrap_or_default();
     match &text[..colon] {
         kind if is_embedded_kind(kind) && !body.contains([':', '@']) => {
@@ -332,7 +384,10 @@ fn spans_of_words(text: &str) -> Vec<Range<usize>> {
             spans.push(colon + 1..last_at.unwrap_or_default().max(body_end));
         }
         _ if looks_like_version(body) => {}
-        kind => spans.push(kind.find('/').unwrap_or(colon) + 1..end),
+        kind => {
+            let mark = other_mark(kind).filter(|mark| !kind[..mark.start].contains('='));
+            spans.push(mark.map_or(colon + 1, |mark| mark.end)..end);
+        }
     }
     spans
 }
@@ -406,6 +461,13 @@ mod tests {
             "mysql://u@h/d?socket=/x:hunter2@y",
             "mysql://u\u{ff1a}hunter2@h/d",
             "sqlite:?hexkey=hunter2",
+            "mysql://me?hunter2@h/db: No such file",
+            "mysql://me;hunter2@h/db: No such file",
+            "could not read postgres://me#hunter2@h/db: no",
+            "could not read mysql://me hunter2@h/db: no",
+            "could not read mysql://me:x hunter2@h/db: no",
+            "could not read mysql:me/hunter2@h: no",
+            "could not read mysql:me hunter2@h: no",
         ] {
             let shown = super::mask_message(text);
             assert!(!shown.contains("hunter2") && shown.contains(super::SHOWN), "{shown}");
@@ -416,6 +478,9 @@ mod tests {
             "known are socket=PATH, user=, password=, slow=SHARE%",
             "give it with --password-file=FILE",
             "connecting to mysql://u@h:3306/d failed: 3 of 4 @ 5",
+            "could not get https://registry.npmjs.org/@scope/name: 404",
+            "no connection to mysql://h:3306: the account is a@b",
+            "mysql:8.0@maven and mariadb:10.11@debian are releases",
         ] {
             assert_eq!(super::mask_message(text), text);
         }
@@ -427,7 +492,7 @@ mod tests {
     use crate::target::{ArmSpec, Target};
 
     /// The ways in which people hand over a password, `%` for it; the last ones are mistakes.
-    const FORMS: [&str; 28] = [
+    const FORMS: [&str; 37] = [
         "mysql://root:%@db1.example/shop",
         "mysql://root:%@db1.example:3307/shop?tls=required&slow=5%25",
         "mysql://app@server:%@db1.example/shop",
@@ -456,6 +521,15 @@ mod tests {
         "engine:root:%@db1.example",
         "mysql:8.0?report_password=%",
         "mysql://root:%@db1.example:99999/shop",
+        "mysql://root?%@db1.example/shop",
+        "mysql://root;%@db1.example/shop",
+        "postgres://ann#%@db1.example/shop",
+        "mysql://root %@db1.example/shop",
+        "mysql://root/%@db1.example/shop",
+        "mysql:root/%@db1.example",
+        "mysql:root?%@db1.example",
+        "ann?%@db1.example",
+        "ann %@db1.example",
     ];
 
     /// A password of pieces that stand in no message, and what is between them.
@@ -475,6 +549,11 @@ mod tests {
             let pieces = std::iter::once(first).chain(rest.into_iter().map(|(_, piece)| piece));
             (text, pieces.collect())
         })
+    }
+
+    /// Whether what stands behind a question mark is an option with a name, as releases have any.
+    fn is_option(form: &str, password: &str) -> bool {
+        form.contains("?%@") && !form.contains("://") && password.contains('=')
     }
 
     /// All that is ever written of a target.
@@ -499,6 +578,7 @@ mod tests {
             // `root:a@b` is an account with its password, and a host.
             let lacks_host = form.starts_with("mysql://root") && !form.contains('@');
             prop_assume!(!lacks_host || !password.contains('@'));
+            prop_assume!(!is_option(form, &password));
             let text = form.replacen('%', &password, 1);
             for written in written(&text) {
                 for piece in &pieces {
@@ -515,6 +595,7 @@ mod tests {
             prop_assume!(!password.contains(['"', '\'', '@']));
             let is_noticed = form.contains("://") || form.contains('@');
             prop_assume!(is_noticed || secret_value(form).is_some());
+            prop_assume!(!is_option(form, &password));
             let text = format!("base = \"{}\"", form.replacen('%', &password, 1));
             let quoted = mask_line(&text);
             for piece in &pieces {
