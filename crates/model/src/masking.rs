@@ -294,9 +294,8 @@ fn spans_of_url(text: &str, from: usize) -> (Vec<Range<usize>>, Boundary) {
 
 /// The first mark in an account by which another one than the colon may have been meant.
 fn other_mark(account: &str) -> Option<Range<usize>> {
-    let is_mark = |letter: char| "/?;#".contains(letter) || letter.is_whitespace();
-    let (at, mark) = account.char_indices().find(|(_, letter)| is_mark(*letter))?;
-    Some(at..at + mark.len_utf8())
+    let at = account.find(|letter: char| "/?;#".contains(letter) || letter.is_whitespace())?;
+    Some(at..at + account[at..].chars().next().map_or(0, char::len_utf8))
 }
 
 /// Where the port of an address begins.

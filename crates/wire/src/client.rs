@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use crate::cutoff::Patience;
 use crate::error::WireError;
-use crate::kept::Held;
+use crate::kept::MemoryPart;
 use crate::rows::RowBuffer;
 use crate::tls::Encryption;
 
@@ -69,13 +69,13 @@ pub struct Rows {
     /// Values by row and column.
     pub rows: Vec<Vec<Option<String>>>,
     /// What they count for as long as they are kept.
-    pub(crate) held: Held,
+    pub(crate) held: MemoryPart,
 }
 
 impl Rows {
     /// Rows of an arm that lives in this process; each has a value for every column.
     pub fn new(columns: Vec<String>, rows: Vec<Vec<Option<String>>>) -> Rows {
-        Rows { columns, rows, held: Held::default() }
+        Rows { columns, rows, held: MemoryPart::default() }
     }
 
     /// The first value of the first row, if there is one and it is not NULL.

@@ -2,13 +2,13 @@
 //! many connections it is asked over.
 //!
 //! ```text
-//!   one answer        KeptSize, RowBuffer   rows, values and bytes: KEPT_…_MAX
-//!   all connections   Held ── Held ── Held   bytes of memory:        ALL_KEPT_MAX
-//!                       └────── one sum of the process ──────┘
+//!   one answer        KeptSize, RowBuffer     rows, values and bytes: KEPT_…_MAX
+//!   all connections   part ── part ── part    bytes of memory:        ALL_KEPT_MAX
+//!                       └── one sum of the process ──┘
 //! ```
 //!
-//! A [`Held`] belongs to what takes the memory (a result, a buffer) and gives its part back when
-//! that is dropped. What is small is not counted, so that statements that are measured touch
+//! A [`MemoryPart`] belongs to what takes the memory (a result, a buffer) and gives its part back
+//! when that is dropped. What is small is not counted, so that statements that are measured touch
 //! nothing that connections share.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,12 +52,12 @@ impl Budget {
 
 /// A part of the memory that answers may take; it is given back when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct MemoryPart {
     budget: &'static Budget,
     bytes: usize,
 }
 
-impl Held {
+impl MemoryPart {
     /// Counts so many bytes in place of those that were counted before, if they are more.
     ///
     /// # Errors
@@ -71,9 +71,10 @@ impl Held {
     fn grow(&mut self, bytes: usize) -> Result<(), WireError> {
         let wanted = bytes.saturating_add(STEP - 1) / STEP * STEP;
         let (more, most) = (wanted - self.bytes, self.budget.most);
-        let fitting = |taken: usize| taken.checked_add(more).filter(|taken| *taken <= most);
         let taken = &self.budget.taken;
-        match taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fitting) {
+        match taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| {
+            taken.checked_add(more).filter(|taken| *taken <= most)
+        }) {
             Ok(_) => {
                 self.bytes = wanted;
                 Ok(())
@@ -86,21 +87,21 @@ impl Held {
     }
 }
 
-impl Default for Held {
-    fn default() -> Held {
-        Held { budget: &ALL, bytes: 0 }
+impl Default for MemoryPart {
+    fn default() -> MemoryPart {
+        MemoryPart { budget: &ALL, bytes: 0 }
     }
 }
 
-impl Clone for Held {
+impl Clone for MemoryPart {
     /// A copy takes memory as well, and is not refused.
-    fn clone(&self) -> Held {
+    fn clone(&self) -> MemoryPart {
         self.budget.taken.fetch_add(self.bytes, Ordering::Relaxed);
-        Held { budget: self.budget, bytes: self.bytes }
+        MemoryPart { budget: self.budget, bytes: self.bytes }
     }
 }
 
-impl Drop for Held {
+impl Drop for MemoryPart {
     fn drop(&mut self) {
         if self.bytes > 0 {
             self.budget.taken.fetch_sub(self.bytes, Ordering::Relaxed);
@@ -109,13 +110,13 @@ impl Drop for Held {
 }
 
 /// How much memory something takes is no part of what it is.
-impl PartialEq for Held {
-    fn eq(&self, _other: &Held) -> bool {
+impl PartialEq for MemoryPart {
+    fn eq(&self, _other: &MemoryPart) -> bool {
         true
     }
 }
 
-impl Eq for Held {}
+impl Eq for MemoryPart {}
 
 /// How much of a result is kept already.
 #[derive(Clone, Copy, Debug, Default)]
@@ -134,7 +135,7 @@ impl KeptSize {
         &mut self,
         values: usize,
         bytes: usize,
-        held: &mut Held,
+        held: &mut MemoryPart,
     ) -> Result<(), WireError> {
         self.rows += 1;
         self.values += values;
@@ -169,8 +170,8 @@ mod tests {
     use crate::mock::{Fixed, Login, MockServer, Protocol, Reply, Turn};
     use crate::{mysql, postgres};
 
-    fn nobody_else() -> Held {
-        Held { budget: Box::leak(Box::new(Budget::new(usize::MAX))), bytes: 0 }
+    fn nobody_else() -> MemoryPart {
+        MemoryPart { budget: Box::leak(Box::new(Budget::new(usize::MAX))), bytes: 0 }
     }
 
     #[test]
@@ -189,15 +190,14 @@ mod tests {
     #[test]
     fn what_many_hold_has_one_limit_and_what_is_dropped_is_free() {
         let budget: &'static Budget = Box::leak(Box::new(Budget::new(10 * STEP)));
-        let taken = || budget.taken.load(Ordering::Relaxed);
-        let held = || Held { budget, bytes: 0 };
-        let (mut one, mut two) = (held(), held());
+        let mut one = MemoryPart { budget, bytes: 0 };
+        let mut two = MemoryPart { budget, bytes: 0 };
         one.cover(SMALL).unwrap();
-        assert_eq!(taken(), 0, "what is small is not counted");
+        assert_eq!(budget.taken.load(Ordering::Relaxed), 0, "what is small is not counted");
         one.cover(6 * STEP - 1).unwrap();
         one.cover(5 * STEP).unwrap();
         two.cover(4 * STEP).unwrap();
-        assert_eq!(taken(), 10 * STEP);
+        assert_eq!(budget.taken.load(Ordering::Relaxed), 10 * STEP);
         for _ in 0..3 {
             let error = two.cover(4 * STEP + 1).unwrap_err();
             let WireError::Crowded { bytes, others, most } = error else { panic!("{error}") };
@@ -205,12 +205,16 @@ mod tests {
         }
         two.cover(4 * STEP).unwrap();
         let copy = one.clone();
-        assert_eq!(taken(), 16 * STEP, "a copy is counted and not refused");
+        assert_eq!(
+            budget.taken.load(Ordering::Relaxed),
+            16 * STEP,
+            "a copy is counted and not refused"
+        );
         drop((one, copy));
         two.cover(10 * STEP).unwrap();
         assert!(two.cover(usize::MAX).is_err());
         drop(two);
-        assert_eq!(taken(), 0);
+        assert_eq!(budget.taken.load(Ordering::Relaxed), 0);
     }
 
     /// In a process of its own: while the memory is taken, other tests would be refused as well.
@@ -243,7 +247,7 @@ mod tests {
                 }
             };
             let before = ALL.taken.load(Ordering::Relaxed);
-            let mut most = Held::default();
+            let mut most = MemoryPart::default();
             most.cover(ALL_KEPT_MAX - (10 << 20)).unwrap();
             let mut held = Vec::new();
             let error = (0..20).find_map(|_| {

@@ -13,7 +13,7 @@ use std::fmt::Display;
 use std::io::Write as _;
 
 use crate::error::WireError;
-use crate::kept::{Held, KEPT_BYTES_MAX, KEPT_VALUES_MAX, too_large};
+use crate::kept::{KEPT_BYTES_MAX, KEPT_VALUES_MAX, MemoryPart, too_large};
 
 /// Rows of one answer, kept as characters. Filling it allocates nothing once it has grown to the
 /// size of the largest answer.
@@ -23,7 +23,7 @@ pub struct RowBuffer {
     values: Vec<Option<Place>>,
     columns: usize,
     /// What the memory counts for, which is kept from answer to answer.
-    held: Held,
+    held: MemoryPart,
 }
 
 /// Where in the bytes a value is.

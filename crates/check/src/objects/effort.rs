@@ -58,7 +58,7 @@ pub(super) struct Effort {
 
 /// What a search ran out of, after so much work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spent {
+pub(super) enum Exhaustion {
     Tried(u64),
     Steps(u64),
     Held(u64),
@@ -88,7 +88,7 @@ impl Effort {
 
     /// Whether the key had too few steps, and might be decided with more.
     pub(super) fn wants_more(&self) -> bool {
-        matches!(self.spent(), Some(Spent::Steps(_)))
+        matches!(self.spent(), Some(Exhaustion::Steps(_)))
     }
 
     /// Another search begins, which holds nothing yet.
@@ -123,25 +123,26 @@ impl Effort {
     }
 
     /// What is used up, if anything is.
-    pub(super) fn spent(&self) -> Option<Spent> {
+    pub(super) fn spent(&self) -> Option<Exhaustion> {
         let Limits { tried, held, .. } = self.limits;
-        match () {
-            () if self.tried > tried => Some(Spent::Tried(tried)),
-            () if self.steps - self.before > self.allowed => Some(Spent::Steps(self.allowed)),
-            () if self.held > held => Some(Spent::Held(held)),
-            () => None,
+        if self.tried > tried {
+            return Some(Exhaustion::Tried(tried));
         }
+        if self.steps - self.before > self.allowed {
+            return Some(Exhaustion::Steps(self.allowed));
+        }
+        (self.held > held).then_some(Exhaustion::Held(held))
     }
 }
 
-impl fmt::Display for Spent {
+impl fmt::Display for Exhaustion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Spent::Tried(most) => {
+            Exhaustion::Tried(most) => {
                 write!(f, "more than {most} continuations of orders were tried")
             }
-            Spent::Steps(most) => write!(f, "the search took more than {most} steps"),
-            Spent::Held(most) => write!(
+            Exhaustion::Steps(most) => write!(f, "the search took more than {most} steps"),
+            Exhaustion::Held(most) => write!(
                 f,
                 "the orders that are possible take more than {} MB to remember",
                 most * 8 / 1_000_000

@@ -21,7 +21,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::effort::{Effort, Spent};
+use super::effort::{Effort, Exhaustion};
 use super::finding::Finding;
 use super::operation::{NEVER, Operation, Value, first_reads, named};
 use crate::history::Outcome;
@@ -313,7 +313,7 @@ impl<'a> Search<'a> {
             };
             orders = self.with(&before, bit);
             if let Some(spent) = self.effort.spent() {
-                return Found::GaveUp(self.given_up(spent, at, (ended, ends)));
+                return Found::GaveUp(self.given_up(spent, at, ended, ends));
             }
             ended += 1;
             if orders.is_empty() {
@@ -382,7 +382,7 @@ impl<'a> Search<'a> {
     /// Why nothing is told, and what was looked at until then: how many of the operations that
     /// ended have been put into orders.
     #[cold]
-    fn given_up(&self, spent: Spent, at: usize, (ended, ends): (usize, usize)) -> String {
+    fn given_up(&self, spent: Exhaustion, at: usize, ended: usize, ends: usize) -> String {
         let lost: u32 = self.begun.iter().sum();
         let open = self.open.iter().flatten().count();
         format!(

@@ -607,11 +607,11 @@ fn found_of(
     if rows.len() > FOUND_MOST {
         return Err(format!("{} rows for {RANGE_MOST} keys at most", rows.len()));
     }
-    let one = |cells: &Vec<Option<String>>| {
+    let found = rows.iter().map(|cells| {
         let key = cells.get(4).and_then(|cell| cell.as_deref()?.parse::<u64>().ok());
         key.filter(|key| keys.contains(key)).zip(row_of(cells))
-    };
-    rows.iter().map(one).collect::<Option<_>>().ok_or_else(|| "another row".to_owned())
+    });
+    found.collect::<Option<_>>().ok_or_else(|| "another row".to_owned())
 }
 
 fn used_up() -> WireError {

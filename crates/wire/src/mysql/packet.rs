@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use super::codec;
 use crate::error::WireError;
-use crate::kept::Held;
+use crate::kept::MemoryPart;
 use crate::stream::{Stream, Waiting};
 use crate::tls::{Security, ServerSecurity};
 
@@ -84,7 +84,7 @@ pub(crate) struct Channel {
     /// Bytes of a payload that is taken.
     largest: usize,
     /// What the buffer of a client counts for; a server bounds its requests itself.
-    held: Option<Held>,
+    held: Option<MemoryPart>,
     output: Vec<u8>,
     /// Number that the next packet must bear, whoever sends it.
     number: u8,
@@ -115,7 +115,7 @@ impl Channel {
     /// and what is taken later is counted with what other connections hold.
     pub(crate) fn begin_login(&mut self) {
         self.largest = LARGEST_AT_LOGIN;
-        self.held = Some(Held::default());
+        self.held = Some(MemoryPart::default());
     }
 
     /// The login is over.

@@ -19,7 +19,7 @@ use super::packet::Channel;
 use super::{Connection, State};
 use crate::client::Client as _;
 use crate::error::WireError;
-use crate::kept::Held;
+use crate::kept::MemoryPart;
 
 const BINLOG_DUMP: u8 = 0x12;
 /// The stream ends with the log instead of waiting for more.
@@ -158,7 +158,7 @@ struct Reading<'a> {
     /// Changes of all transactions so far.
     given: usize,
     /// What they count for, of so many bytes.
-    held: Held,
+    held: MemoryPart,
     memory: usize,
     /// Bytes of a checksum behind every event.
     checksum: usize,
@@ -176,7 +176,7 @@ impl<'a> Reading<'a> {
             tables: HashMap::new(),
             changes: Vec::new(),
             given: 0,
-            held: Held::default(),
+            held: MemoryPart::default(),
             memory: 0,
             checksum: 0,
         }

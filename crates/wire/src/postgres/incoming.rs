@@ -14,7 +14,7 @@ use std::io::{self, Read};
 
 use super::outgoing::MESSAGE_BYTES_MAX;
 use crate::error::WireError;
-use crate::kept::Held;
+use crate::kept::MemoryPart;
 
 const HEADER_BYTES: usize = 5;
 const BUFFER_BYTES: usize = 64 << 10;
@@ -50,7 +50,7 @@ pub(crate) struct Incoming {
     /// Bytes of a message that is kept.
     largest: usize,
     /// What the buffer counts for.
-    held: Held,
+    held: MemoryPart,
 }
 
 impl Incoming {
@@ -61,7 +61,7 @@ impl Incoming {
             end: 0,
             passing: 0,
             largest: LARGEST,
-            held: Held::default(),
+            held: MemoryPart::default(),
         }
     }
 
