@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use dbdyno_explain::{DeadlockReading, LogDirection, gathered_deadlocks, read_deadlocks};
+use dbdyno_explain::{
+    DeadlockGap, DeadlockReading, LogDirection, gathered_deadlocks, read_deadlocks,
+};
 use dbdyno_lab::input;
-use dbdyno_report::{DeadlockInput, DeadlocksShown};
+use dbdyno_report::{DeadlockInPart, DeadlockInput, DeadlocksShown};
 
 use crate::args::DoctorFormat;
 use crate::exit::Exit;
@@ -38,10 +40,11 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
         }
         inputs.push(DeadlockInput {
             file: file.display().to_string(),
-            taken_for: reading.kinds.iter().map(|kind| kind.name()).collect(),
+            taken_for: taken_for(&reading),
             lines: reading.lines,
             passed_over: reading.passed_over,
             unread: reading.unread,
+            in_part: reading.in_part.into_iter().map(in_part).collect(),
             client_errors: reading.client_errors,
             newest_first: reading.direction == LogDirection::NewestFirst,
             sources: reading.sources,
@@ -61,6 +64,16 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
         DoctorFormat::Json => dbdyno_report::deadlocks_json(&shown),
     })?;
     Ok(Exit::Holds)
+}
+
+/// What a text was taken for, and what was undone of what had become of it.
+fn taken_for(reading: &DeadlockReading) -> Vec<String> {
+    let kinds = reading.kinds.iter().map(|kind| kind.name().to_owned());
+    kinds.chain(reading.repairs.iter().map(|repair| repair.name())).collect()
+}
+
+fn in_part(gap: DeadlockGap) -> DeadlockInPart {
+    DeadlockInPart { line: gap.line, missing: gap.missing }
 }
 
 /// Why nothing can be said of a text.

@@ -42,9 +42,9 @@ pub use ablation::{planner_settings, smallest, written as cause_written};
 pub use blockers::{OpenTransaction, blockers};
 pub use code::code_changes;
 pub use deadlocks::{
-    DeadlockReading, DeadlockTelling, GatheredDeadlocks, LogDirection, LogKind, deadlock_clusters,
-    gathered as gathered_deadlocks, merged as merged_deadlocks, read_deadlocks, signature_written,
-    statement_with_holes,
+    DeadlockGap, DeadlockReading, DeadlockTelling, GatheredDeadlocks, LogDirection, LogKind,
+    LogRepair, deadlock_clusters, gathered as gathered_deadlocks, merged as merged_deadlocks,
+    read_deadlocks, signature_written, statement_with_holes,
 };
 pub use equal::{made_equal, taken};
 pub use evidence::{

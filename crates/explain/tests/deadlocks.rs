@@ -1,10 +1,10 @@
 //! Deadlocks as real servers told them, whole and damaged.
 
 use dbdyno_explain::{
-    LogDirection, LogKind, deadlock_clusters, gathered_deadlocks, read_deadlocks,
+    LogDirection, LogKind, LogRepair, deadlock_clusters, gathered_deadlocks, read_deadlocks,
     statement_with_holes,
 };
-use dbdyno_model::{DeadlockCluster, Dialect};
+use dbdyno_model::{DeadlockCluster, DeadlockParty, Dialect};
 use proptest::prelude::*;
 
 const TEXTS: [(&str, &str); 6] = [
@@ -92,6 +92,163 @@ fn an_error_of_a_foreign_key_is_no_deadlock() {
         let count = |text: &str| read_deadlocks(text).tellings.len();
         let before = format!("{told}\n{error}{rest}");
         assert_eq!([count(&format!("{error}{told}")), count(&before)], [count(told); 2], "{name}");
+    }
+}
+
+/// A text that is cut anywhere tells no deadlock as whole that never happened.
+#[test]
+fn what_is_cut_off_is_told_in_part() {
+    let signatures = |text: &str| -> Vec<Vec<DeadlockParty>> {
+        let mut all: Vec<_> = deadlock_clusters(text).into_iter().map(|one| one.parties).collect();
+        for party in all.iter_mut().flatten() {
+            // Of the rows PostgreSQL tells behind all the rest.
+            party.waits_for.retain(|lock| !lock.starts_with("a row of "));
+        }
+        all
+    };
+    for (server, text) in TEXTS {
+        let whole = signatures(text);
+        assert_eq!(read_deadlocks(text).in_part, [], "{server}");
+        let lines: Vec<&str> = text.lines().take(60).collect();
+        for at in 0..lines.len() {
+            for part in [&lines[..at], &lines[at..]].map(|part| part.join("\n")) {
+                let reading = read_deadlocks(&part);
+                let mut told = signatures(&part);
+                told.retain(|one| !whole.contains(one));
+                let is_said = told.is_empty() || !reading.in_part.is_empty();
+                assert!(is_said, "{server}, {at}: {told:?}");
+            }
+        }
+    }
+}
+
+/// The lines of a screen of so many columns.
+fn on_a_screen(text: &str, columns: usize) -> String {
+    let mut wrapped = String::new();
+    for line in text.replace('\t', "        ").lines() {
+        let letters: Vec<char> = line.chars().collect();
+        let parts = letters.chunks(columns).map(|part| part.iter().collect::<String>());
+        wrapped.push_str(&parts.collect::<Vec<_>>().join("\n"));
+        wrapped.push('\n');
+    }
+    wrapped
+}
+
+/// The lines of a page of so many columns, broken between words.
+fn by_words(text: &str, columns: usize) -> String {
+    let mut wrapped = String::new();
+    for line in text.replace('\t', "        ").lines() {
+        let mut begun = 0;
+        for (at, word) in line.split(' ').enumerate() {
+            if at > 0 && begun + 1 + word.len() > columns {
+                wrapped.push('\n');
+                begun = 0;
+            } else if at > 0 {
+                wrapped.push(' ');
+                begun += 1;
+            }
+            wrapped.push_str(word);
+            begun += word.len();
+        }
+        wrapped.push('\n');
+    }
+    wrapped
+}
+
+/// A line of a page.
+fn html(line: &str) -> String {
+    let line = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    line.replace('"', "&quot;").replace('\'', "&#39;") + "<br>"
+}
+
+/// What becomes of a whole text on its way is undone, and said.
+#[test]
+fn what_has_become_of_a_text_is_undone() {
+    for (server, text) in TEXTS {
+        let plain = deadlock_clusters(text);
+        let numbered = text.lines().enumerate().map(|(at, line)| format!("{:6}\t{line}\n", at + 1));
+        let ways = [
+            ("a page", LogRepair::Markup, wrapped(text, html)),
+            ("numbers", LogRepair::Prefixes, numbered.collect()),
+            ("names", LogRepair::Prefixes, wrapped(text, |line| format!("db-0 server {line}"))),
+            ("a screen", LogRepair::Wraps(100), on_a_screen(text, 100)),
+        ];
+        for (way, repair, text) in ways {
+            let reading = read_deadlocks(&text);
+            // InnoDB's words are known whatever stands before them.
+            let is_said = reading.repairs == [repair] || reading.repairs.is_empty();
+            assert!(is_said && reading.in_part.is_empty(), "{server}, {way}: {reading:?}");
+            assert_eq!(deadlock_clusters(&text), plain, "{server}, {way}: {text}");
+            assert_eq!(reading.lines, text.lines().count(), "{server}, {way}");
+        }
+        assert_eq!(read_deadlocks(text).repairs, [], "{server}");
+    }
+    let wrapped = by_words(TEXTS[3].1, 72);
+    assert_eq!(deadlock_clusters(&wrapped), deadlock_clusters(TEXTS[3].1), "{wrapped}");
+    assert!(matches!(read_deadlocks(&wrapped).repairs[..], [LogRepair::Wraps(71 | 72)]));
+}
+
+/// A lock of which a part is lost is not told, and that it is lost is.
+#[test]
+fn locks_that_are_cut_are_not_told() {
+    for cut in ["lock_mode X locks rec b", "lock_mod", "lock_mode X locks rec b ut not gap waiting"]
+    {
+        let text = TEXTS[5].1.replace("lock_mode X waiting", cut);
+        let reading = read_deadlocks(&text);
+        let lost = reading.in_part.iter().filter(|gap| gap.missing.contains("the line of a lock"));
+        assert_eq!((reading.tellings.len(), lost.count()), (1, 2), "{cut}: {:?}", reading.in_part);
+        let parties = &deadlock_clusters(&text)[0].parties;
+        assert!(parties.iter().all(|party| party.waits_for.is_empty()), "{cut}: {parties:?}");
+    }
+}
+
+/// Lines of a statement that have lost their indentation are of it where the account goes on.
+#[test]
+fn statements_keep_the_lines_that_lost_their_indentation() {
+    let text = "ERROR:  deadlock detected\nDETAIL:  Process 7 waits for ShareLock on transaction 2;\
+        \u{20}blocked by process 8.\nProcess 8 waits for ShareLock on transaction 1; blocked by \
+        process 7.\nProcess 7: UPDATE a\nSET x=1\n\
+                Process 8: UPDATE b\nSET x=1\nWHERE y=2\n";
+    let behind = format!("{text}HINT:  See server log for query details.\n");
+    let whole = ["UPDATE a SET x=?", "UPDATE b SET x=? WHERE y=?"];
+    assert_eq!(statements(&deadlock_clusters(&behind)[0]), whole);
+    // Where nothing is behind them it may be anything, which is said.
+    let reading = read_deadlocks(text);
+    assert_eq!(reading.in_part.iter().map(|gap| gap.line).collect::<Vec<_>>(), [7]);
+    // With words before them that are not the same in all lines.
+    let framed = behind.replace("\nProcess", "\n+ Process").replace("\nSET", "\n+ SET");
+    assert!(!read_deadlocks(&framed).in_part.is_empty());
+}
+
+/// What is waited for is a party, and lines that begin in the middle tell of a deadlock.
+#[test]
+fn accounts_without_their_head_are_told_in_part() {
+    let text = "\tProcess 8 waits for ShareLock on transaction 1; blocked by process 9.\n\
+                \tProcess 9 waits for ShareLock on transaction 3; blocked by process 7.\n\
+                \tProcess 7: UPDATE a\n\tProcess 8: UPDATE b\n\tProcess 9: UPDATE c\n";
+    let clusters = deadlock_clusters(text);
+    assert_eq!(statements(&clusters[0]), ["UPDATE a", "UPDATE b", "UPDATE c"]);
+    assert!(clusters[0].parties[0].waits_for.is_empty());
+    let gaps = read_deadlocks(text).in_part;
+    assert_eq!((gaps.len(), &*gaps[0].missing), (1, "what process 7 waits for"));
+    let alone: String = text.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    let reading = read_deadlocks(&alone);
+    assert_eq!((reading.tellings.len(), &reading.unread[..]), (0, &[1][..]));
+    // A lock that another log tells is no deadlock.
+    let waits = "2026 LOG:  process 7 still waiting for ShareLock on transaction 1 after 1000 ms\n";
+    assert_eq!(read_deadlocks(waits).unread, [0; 0]);
+}
+
+/// The text of a server under whatever name an object of JSON has it.
+#[test]
+fn accounts_are_found_under_any_name() {
+    for (server, plain) in &TEXTS[3..] {
+        let text = *plain;
+        let object = serde_json::json!({ "level": "error", "err": { "whole": text } });
+        let with_message = serde_json::json!({ "msg": "query failed", "err": text });
+        for text in [object, with_message].map(|object| object.to_string()) {
+            assert_eq!(deadlock_clusters(&text), deadlock_clusters(plain), "{server}");
+        }
     }
 }
 

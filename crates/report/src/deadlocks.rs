@@ -14,13 +14,15 @@ pub struct DeadlockInput {
     /// The name of the file; `-` is stdin.
     pub file: String,
     /// What it was taken for, each in words.
-    pub taken_for: Vec<&'static str>,
+    pub taken_for: Vec<String>,
     /// Its lines.
     pub lines: usize,
     /// Those that have no part in a deadlock.
     pub passed_over: usize,
     /// Lines that speak of a deadlock of which nothing was understood.
     pub unread: Vec<usize>,
+    /// What is missing of the deadlocks that are told in part.
+    pub in_part: Vec<DeadlockInPart>,
     /// Lines with the error of a client that was a victim, which tells no more.
     pub client_errors: Vec<usize>,
     /// Whether the newest line stands first, so that it was turned around.
@@ -28,6 +30,18 @@ pub struct DeadlockInput {
     /// Containers, hosts and processes whose lines are in it, where their names are told.
     pub sources: usize,
 }
+
+/// A deadlock that is told in part: the text was cut, wrapped or damaged.
+#[derive(Serialize)]
+pub struct DeadlockInPart {
+    /// The line that shows it, from 1.
+    pub line: usize,
+    /// What is not there, in words.
+    pub missing: String,
+}
+
+/// Lacks of one text that are told to people, each by itself.
+const LACKS_SHOWN: usize = 5;
 
 /// What was read, and the deadlocks of all of it.
 pub struct DeadlocksShown {
@@ -78,7 +92,7 @@ pub fn deadlocks_text(shown: &DeadlocksShown, width: usize) -> String {
         (all, 1) => format!("{all} deadlocks of 1 kind\n"),
         (all, kinds) => format!("{all} deadlocks of {kinds} kinds\n"),
     };
-    let read = inputs.iter().map(in_words);
+    let read = inputs.iter().flat_map(|input| std::iter::once(in_words(input)).chain(lacks(input)));
     for line in read.chain(notes(shown)) {
         text.push_str(&paragraph(&printable(&line), width, "  ", "    "));
     }
@@ -89,6 +103,26 @@ pub fn deadlocks_text(shown: &DeadlocksShown, width: usize) -> String {
         }
     }
     text
+}
+
+/// What is missing of the deadlocks of a text.
+fn lacks(input: &DeadlockInput) -> Vec<String> {
+    let DeadlockInput { file, in_part, .. } = input;
+    let mut lacks: Vec<String> = Vec::new();
+    for DeadlockInPart { line, missing } in in_part.iter().take(LACKS_SHOWN) {
+        lacks.push(format!("{file}:{line}: a deadlock is told in part; not told is {missing}"));
+    }
+    if let Some(more) = in_part.len().checked_sub(LACKS_SHOWN).filter(|more| *more > 0) {
+        lacks.push(format!("{file}: {more} more lines tell a deadlock in part"));
+    }
+    if !lacks.is_empty() {
+        lacks.push(
+            "What is told in part may be cut off, wrapped by a screen, or have something before \
+             its lines: give the server's own log"
+                .to_owned(),
+        );
+    }
+    lacks
 }
 
 /// What was told more often than it happened.
@@ -143,12 +177,18 @@ fn in_words(input: &DeadlockInput) -> String {
     text
 }
 
+/// For what a party waits where that is not told.
+const UNTOLD_LOCK: &str = "a lock that is not told";
+
 fn of_party(party: &DeadlockParty, width: usize) -> String {
     let statement = match party.statement.as_str() {
         "" => "a statement that was not logged",
         statement => statement,
     };
     let mut text = paragraph(&printable(statement), width, "  ", "    ");
+    if party.waits_for.is_empty() {
+        text.push_str(&paragraph(UNTOLD_LOCK, width, "    waits for ", "      "));
+    }
     for (word, locks) in [("waits for", &party.waits_for), ("holds", &party.holds)] {
         for lock in locks {
             text.push_str(&paragraph(

@@ -64,7 +64,9 @@ pub use arms::{
 };
 pub use ci::{Checked, benchfmt, github, junit};
 pub use csv::csv;
-pub use deadlocks::{DeadlockInput, DeadlocksShown, deadlocks_json, deadlocks_text};
+pub use deadlocks::{
+    DeadlockInPart, DeadlockInput, DeadlocksShown, deadlocks_json, deadlocks_text,
+};
 pub use difference::{Extent, Plans, difference, difference_json, difference_markdown};
 pub use doctor::{DoctorExtent, doctor_json, doctor_text};
 pub use explanation::{explanation_html, explanation_json, explanation_markdown, explanation_text};

@@ -122,6 +122,23 @@ fn deadlocks_of_logs_are_clustered_by_the_command() {
     let twice =
         home.dbdyno(["deadlocks", &log("mysql-8.0.33.status"), &log("mysql-8.0.33.status")]);
     assert!(twice.out.contains("1 deadlock is shown 2 times, and counts once"), "{twice:?}");
+    // Of the first deadlock of PostgreSQL's log the second wait is cut off.
+    let whole = std::fs::read_to_string(&files[1]).unwrap();
+    let waits = whole.split("\tProcess ").next().unwrap();
+    let cut = home.path().join("cut.log");
+    std::fs::write(
+        &cut,
+        format!(
+            "{waits}\tProcess 7 waits for ShareLock on transaction 8; blocked by process 5758.\n"
+        ),
+    )
+    .unwrap();
+    let told = home.json(0, ["deadlocks", cut.to_str().unwrap()]);
+    let part = &told["inputs"][0]["in_part"][0];
+    assert!(part["line"].is_u64() && part["missing"].is_string(), "{told}");
+    let text = home.dbdyno(["deadlocks", cut.to_str().unwrap()]).out;
+    assert!(text.contains("a deadlock is told in part; not told is"), "{text}");
+    assert!(text.contains("waits for a lock that is not told"), "{text}");
     let missing = home.dbdyno(["deadlocks", "/nowhere/error.log"]);
     assert_eq!(missing.code, 2, "{missing:?}");
     assert!(missing.err.contains("could not read /nowhere/error.log"), "{missing:?}");

@@ -29,6 +29,35 @@ pub(super) struct Findings {
     pub(super) used: usize,
     /// Numbers of lines that announce one which is not told.
     pub(super) unread: Vec<usize>,
+    /// What those lack that are told.
+    pub(super) gaps: Vec<DeadlockGap>,
+}
+
+/// What is missing of a deadlock that is told in part: a text that was cut, wrapped or damaged.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeadlockGap {
+    /// The line that shows it, from 1.
+    pub line: usize,
+    /// What is not there, in words.
+    pub missing: String,
+}
+
+impl DeadlockGap {
+    pub(super) fn new(line: usize, missing: impl Into<String>) -> DeadlockGap {
+        DeadlockGap { line, missing: missing.into() }
+    }
+}
+
+/// What is told of the lacks of one deadlock; more say nothing new.
+const GAPS_MOST: usize = 4;
+
+impl Findings {
+    /// Notes what the deadlock lacks that was told last.
+    pub(super) fn lacks(&mut self, mut gaps: Vec<DeadlockGap>) {
+        gaps.sort();
+        gaps.truncate(GAPS_MOST);
+        self.gaps.extend(gaps);
+    }
 }
 
 /// A deadlock as it was told once.

@@ -20,7 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use dbdyno_model::{DeadlockParty, Dialect};
 
 use super::carried::Source;
-use super::findings::{DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of};
+use super::findings::{
+    DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
+};
 use super::lines::Line;
 use super::order::{Moment, begins_with_date, moment};
 use super::statement::Statement;
@@ -41,6 +43,11 @@ const LOCKS_MOST: usize = 2_000;
 /// Bytes of the names of an index and its table; of what else a lock or a transaction is told by.
 /// A name has 64 characters at most.
 const NAME_BYTES_MOST: usize = 2_000;
+/// What is missing of a lock whose line is cut.
+const CUT_LOCK: &str = "the end of the line of a lock";
+/// What may stand behind the mode of a lock, each by itself.
+const BEHIND_MODE: [&str; 4] =
+    ["locks gap before rec", "locks rec but not gap", "insert intention", "waiting"];
 /// Records of a page have numbers below this.
 const RECORDS_MOST: u32 = 1 << 13;
 
@@ -91,12 +98,19 @@ pub(super) struct Reader {
     witness: Option<Witness>,
     moment: Option<Moment>,
     source: Source,
-    /// The beginning of a lock that a page has broken into several lines.
-    broken: Option<String>,
+    /// The beginning of a lock that a page has broken into several lines, and its first line.
+    broken: Option<(usize, String)>,
+    /// What is missing of the deadlock so far.
+    gaps: Vec<DeadlockGap>,
+    /// The last heading of a transaction: its number and its line.
+    heading: (usize, usize),
     /// The line of the last lock, right behind it: a page may have broken off its end.
     open: Option<String>,
     /// Whether the heading says that the next lock is waited for.
     is_waited_for: bool,
+    /// Whether it is a server that says of each transaction what it holds; older ones leave out the
+    /// first.
+    tells_holders: bool,
     /// Lines that it has taken.
     used: usize,
 }
@@ -105,6 +119,8 @@ pub(super) struct Reader {
 #[derive(Default)]
 struct Party {
     transaction: String,
+    /// Where it is told of.
+    line: usize,
     /// Thread and query, by which the transaction is known again on any server.
     thread: String,
     /// Names in its statement, in small letters.
@@ -122,6 +138,16 @@ struct Lock {
     /// Records of the page, as far as they are told, a bit each.
     records: Vec<u64>,
     state: LockState,
+    /// Where it is told of.
+    line: usize,
+    ending: Ending,
+}
+
+/// Whether the words of a lock's mode go on to their end.
+#[derive(PartialEq)]
+enum Ending {
+    Whole,
+    Cut,
 }
 
 #[derive(PartialEq)]
@@ -158,13 +184,17 @@ enum Headings {
 
 impl Reader {
     pub(super) fn line(&mut self, line: &Line<'_>, findings: &mut Findings) {
-        let joined = self.broken.take().map(|begun| format!("{begun} {}", line.text.trim()));
+        let mut broken = self.broken.take();
+        if let Some((at, _)) = broken.take_if(|_| begins_another(own_text(line.text))) {
+            self.gaps.push(DeadlockGap::new(at, CUT_LOCK));
+        }
+        let joined = broken.as_ref().map(|(_, begun)| format!("{begun} {}", line.text.trim()));
         let text = own_text(joined.as_deref().unwrap_or(line.text));
         let end = self.open.take().filter(|_| is_end_of_a_lock(text));
         if let Some(whole) = end.map(|lock| format!("{lock} {text}"))
             && let Some(last) = self.locks.pop()
         {
-            self.take_lock(&whole, last.state == LockState::Waiting);
+            self.take_lock(&whole, last.line, last.state == LockState::Waiting);
             return;
         }
         if begins_one(text) {
@@ -189,6 +219,7 @@ impl Reader {
                 }
             }
             self.headings = Headings::Some;
+            self.heading = (number as usize, line.number);
             self.used += 1;
         } else if let Some(transaction) = transaction(text) {
             self.begin(transaction, line, findings);
@@ -197,24 +228,25 @@ impl Reader {
         } else if lock(text).is_some() {
             self.close_statement();
             let is_waited_for = std::mem::take(&mut self.is_waited_for);
-            self.take_lock(text, is_waited_for);
+            self.take_lock(text, line.number, is_waited_for);
         } else if is_begun_lock(text) {
             self.close_statement();
-            self.broken = Some(text.to_owned());
+            self.broken = Some((broken.map_or(line.number, |(at, _)| at), text.to_owned()));
         } else if text.starts_with("***") || is_held(text) || is_stamped(line.text) {
             self.close_statement();
             self.is_waited_for = text.contains("WAITING FOR THIS");
+            self.tells_holders |= text.contains("(1) HOLDS") || text.contains("CONFLICTING WITH");
             if self.witness == Some(Witness::Status) && self.parties.is_empty() {
                 self.moment = self.moment.or_else(|| moment(text));
             }
         } else {
-            self.go_on(text);
+            self.go_on(text, line.number);
         }
     }
 
-    /// Takes the line of a lock. Its heading may say that it is waited for where a page has lost the
-    /// last word.
-    fn take_lock(&mut self, text: &str, is_waited_for: bool) {
+    /// Takes the line of a lock. Its heading may say that it is waited for where a page has lost
+    /// the last word.
+    fn take_lock(&mut self, text: &str, line: usize, is_waited_for: bool) {
         self.used += 1;
         if self.parties.is_empty() || self.locks.len() > LOCKS_MOST {
             return;
@@ -224,6 +256,7 @@ impl Reader {
         if is_waited_for && is_own {
             lock.state = LockState::Waiting;
         }
+        lock.line = line;
         self.locks.push(lock);
         self.open = Some(text).filter(|text| text.len() < LOCK_BYTES_MOST).map(str::to_owned);
     }
@@ -267,22 +300,26 @@ impl Reader {
         self.source = line.source;
         if self.parties.len() <= PARTIES_MOST {
             let transaction = beginning(transaction, NAME_BYTES_MOST).to_owned();
-            self.parties.push(Party { transaction, ..Party::default() });
+            self.parties.push(Party { transaction, line: line.number, ..Party::default() });
         }
         self.part = Part::Head;
         self.used += 1;
     }
 
-    fn go_on(&mut self, line: &str) {
+    fn go_on(&mut self, line: &str, number: usize) {
         self.used += usize::from(!matches!(self.part, Part::Outside));
         match &mut self.part {
             Part::Head if line.contains("thread id ") => {
                 if let Some(party) = self.parties.last_mut() {
                     party.thread = beginning(thread(line), NAME_BYTES_MOST).to_owned();
                 }
-                self.part = match is_cut(line) {
-                    true => Part::User,
-                    false => Part::Statement(Statement::of_lines(STATEMENT_LINES)),
+                if line.trim_end().len() == thread(line).len() && line.contains("query id ") {
+                    self.gaps.push(DeadlockGap::new(number, "the end of the line of a thread"));
+                }
+                self.part = if is_cut(line) {
+                    Part::User
+                } else {
+                    Part::Statement(Statement::of_lines(STATEMENT_LINES))
                 };
             }
             Part::User => {
@@ -362,7 +399,11 @@ impl Reader {
         let identity = self.identity();
         let owners: BTreeMap<String, usize> =
             (0..).zip(&self.parties).map(|(at, party)| (party.transaction.clone(), at)).collect();
-        for Lock { transaction, text, state, .. } in self.locks.drain(..) {
+        let gaps = self.gaps();
+        for Lock { transaction, text, state, ending, .. } in self.locks.drain(..) {
+            if ending == Ending::Cut {
+                continue;
+            }
             let Some(owner) = owners.get(&transaction) else { continue };
             let party = &mut self.parties[*owner].told;
             match state {
@@ -374,10 +415,46 @@ impl Reader {
         if parties.len() >= PARTIES_UNTOLD && !is_doubtful {
             findings.tellings.push(DeadlockTelling { parties, identity });
             findings.used += self.used;
+            findings.lacks(gaps);
         } else {
             findings.unread.extend(self.announced);
         }
         *self = Reader::default();
+    }
+
+    /// Whether a lock of this transaction is told with all its words that it has, or waits for.
+    fn tells(&self, party: &Party, state: LockState) -> bool {
+        let mut own = self.locks.iter().filter(|lock| lock.transaction == party.transaction);
+        own.any(|lock| lock.state == state && lock.ending == Ending::Whole)
+    }
+
+    /// What is missing of the deadlock that was told.
+    fn gaps(&mut self) -> Vec<DeadlockGap> {
+        let mut gaps = std::mem::take(&mut self.gaps);
+        if let Some((line, _)) = self.broken.take() {
+            gaps.push(DeadlockGap::new(line, CUT_LOCK));
+        }
+        for party in self.parties.iter().filter(|party| !self.tells(party, LockState::Waiting)) {
+            let missing = format!("what transaction {} waits for", party.transaction);
+            gaps.push(DeadlockGap::new(party.line, missing));
+        }
+        let are_all_told = self.parties.iter().all(|party| self.tells(party, LockState::Held));
+        let untold = self.parties.iter().filter(|party| !self.tells(party, LockState::Held));
+        for party in untold.filter(|_| self.tells_holders) {
+            let missing = format!("what transaction {} holds", party.transaction);
+            gaps.push(DeadlockGap::new(party.line, missing));
+        }
+        let cut = self.locks.iter().filter(|lock| lock.ending == Ending::Cut);
+        gaps.extend(cut.map(|lock| DeadlockGap::new(lock.line, CUT_LOCK)));
+        let (number, line) = self.heading;
+        if number > self.parties.len() {
+            gaps.push(DeadlockGap::new(line, format!("who transaction ({number}) is")));
+        }
+        if gaps.is_empty() && are_all_told && !self.is_closed() {
+            let missing = "who has the lock for which each waits: the locks close no cycle";
+            gaps.extend(self.parties.first().map(|party| DeadlockGap::new(party.line, missing)));
+        }
+        gaps
     }
 
     fn identity(&self) -> Identity {
@@ -471,6 +548,13 @@ fn names_in(statement: &str) -> BTreeSet<String> {
     words.map(str::to_lowercase).collect()
 }
 
+/// Whether a line cannot be the rest of a lock.
+fn begins_another(line: &str) -> bool {
+    ["***", "RECORD LOCKS ", "TABLE LOCK ", "Record lock, ", "TRANSACTION "]
+        .iter()
+        .any(|words| line.starts_with(words))
+}
+
 /// Whether a line is a lock that goes on in the next one.
 fn is_begun_lock(line: &str) -> bool {
     line.starts_with("RECORD LOCKS ") && line.len() < LOCK_BYTES_MOST && lock(line).is_none()
@@ -527,6 +611,7 @@ fn lock(line: &str) -> Option<Lock> {
     if ["lock", "lock_mode", "lock mode"].contains(&mode) {
         return None;
     }
+    let ending = ending(mode);
     let (mode, state) = match mode.strip_suffix(" waiting") {
         Some(mode) => (mode, LockState::Waiting),
         None => (mode, LockState::Held),
@@ -539,7 +624,21 @@ fn lock(line: &str) -> Option<Lock> {
     let page = beginning(page, NAME_BYTES_MOST);
     let transaction = beginning(transaction, NAME_BYTES_MOST).to_owned();
     let place = format!("{page} {place}");
-    Some(Lock { transaction, text, place, records: Vec::new(), state })
+    Some(Lock { transaction, text, place, records: Vec::new(), state, line: 0, ending })
+}
+
+/// Whether the words of a mode end: of `lock_mode X locks gap bef` something is lost.
+fn ending(mode: &str) -> Ending {
+    let behind = mode.strip_prefix("lock_mode ").or(mode.strip_prefix("lock mode "));
+    let Some(behind) = behind else { return Ending::Cut };
+    let mut rest = behind.split_once(' ').map_or("", |(_, rest)| rest).trim();
+    while let Some(next) = BEHIND_MODE.iter().find_map(|words| rest.strip_prefix(words)) {
+        rest = next.trim_start();
+    }
+    // `locks gap bef`, or `locks gap bef ore rec` where two lines were put together.
+    let first = rest.split(' ').next().unwrap_or_default();
+    let is_begun = !rest.is_empty() && BEHIND_MODE.iter().any(|words| words.starts_with(first));
+    if is_begun { Ending::Cut } else { Ending::Whole }
 }
 
 /// Whether a line begins with a date, as each record of a log does.

@@ -60,7 +60,11 @@ const DEPTH_MOST: usize = 4;
 
 /// The texts of an object by name, each with how deep it lies.
 #[derive(Default)]
-pub(super) struct Object(BTreeMap<&'static str, (usize, String)>);
+pub(super) struct Object {
+    texts: BTreeMap<&'static str, (usize, String)>,
+    /// Texts under other names that tell of a deadlock.
+    telling: Vec<String>,
+}
 
 impl Object {
     /// The object with which a text begins, and its bytes.
@@ -88,11 +92,16 @@ impl Object {
 
     /// A text by its name; empty where there is none.
     pub(super) fn text(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", |(_, text)| text)
+        self.texts.get(name).map_or("", |(_, text)| text)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.texts.contains_key(name)
+    }
+
+    /// Texts that tell of a deadlock under names that are not known.
+    pub(super) fn telling(&self) -> &[String] {
+        &self.telling
     }
 
     /// What was shipped: the outermost, and of those the most telling.
@@ -121,7 +130,7 @@ impl Object {
 
     /// Where it comes from.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
-        SOURCES.iter().filter_map(|name| self.0.get(name)).map(|(_, text)| text.as_str())
+        SOURCES.iter().filter_map(|name| self.texts.get(name)).map(|(_, text)| text.as_str())
     }
 
     /// Whether it is a field of a row, and not the one with the text.
@@ -140,14 +149,14 @@ impl Object {
     }
 
     fn outermost<'a>(&'a self, names: &[&'static str]) -> Option<&'a str> {
-        let found = names.iter().filter_map(|name| self.0.get(name));
+        let found = names.iter().filter_map(|name| self.texts.get(name));
         found.min_by_key(|(depth, _)| *depth).map(|(_, text)| text.as_str())
     }
 
     fn keep(&mut self, name: Option<&'static str>, depth: usize, text: impl Into<String>) {
         let Some(name) = name else { return };
-        if self.0.get(name).is_none_or(|(known, _)| depth < *known) {
-            self.0.insert(name, (depth, text.into()));
+        if self.texts.get(name).is_none_or(|(known, _)| depth < *known) {
+            self.texts.insert(name, (depth, text.into()));
         }
     }
 }
@@ -157,6 +166,12 @@ struct Node<'a> {
     name: Option<&'static str>,
     depth: usize,
     into: &'a mut Object,
+}
+
+/// Whether a text tells who took part in a deadlock.
+fn tells_one(text: &str) -> bool {
+    let is_told = text.contains("TRANSACTION:") && text.contains("RECORD LOCKS ");
+    is_told || (text.contains("eadlock detected") && text.contains("blocked by process "))
 }
 
 fn known(name: &str) -> Option<&'static str> {
@@ -180,6 +195,9 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        if self.name.is_none() && text.contains('\n') && tells_one(text) {
+            self.into.telling.push(text.to_owned());
+        }
         self.into.keep(self.name, self.depth, text);
         Ok(())
     }

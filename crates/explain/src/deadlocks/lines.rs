@@ -467,6 +467,13 @@ impl Opener<'_> {
             let line = format!("{time} 0 [Note] [InnoDB] {text}");
             return line.lines().for_each(|line| self.plain(number, line));
         }
+        let telling = object.shipped().is_none_or(|text| !text.contains("eadlock"));
+        if telling && !object.telling().is_empty() {
+            for text in object.telling() {
+                text.lines().for_each(|line| self.line(number, line, source, depth + 1));
+            }
+            return;
+        }
         match object.shipped() {
             None => {
                 self.source = source.or(self.source);

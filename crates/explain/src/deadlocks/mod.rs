@@ -8,9 +8,10 @@
 //!
 //! The signature of a deadlock is what its parties asked and which locks they wanted and held:
 //! tables, indexes, modes. Who came first, and which rows it was, is chance. Text of the outside
-//! world never panics; what is cut off in the middle is told as far as it goes, and where a
-//! deadlock is announced and not told, the line is named: no deadlocks are found only where none
-//! is spoken of.
+//! world never panics; what is cut off in the middle is told as far as it goes, with what is
+//! missing of it. Each deadlock has to be whole: every party waits for something, every one who is
+//! waited for is a party, and the statements that stand there were taken. Where one is announced
+//! and not told, the line is named: no deadlocks are found only where none is spoken of.
 
 mod carried;
 mod csv;
@@ -21,6 +22,7 @@ mod lines;
 mod order;
 mod parting;
 mod postgres;
+mod repair;
 mod statement;
 mod stores;
 
@@ -29,10 +31,12 @@ use std::collections::BTreeMap;
 use dbdyno_json::Wrong;
 use dbdyno_model::{DeadlockCluster, DeadlockParty};
 
-pub use findings::DeadlockTelling;
+pub use findings::{DeadlockGap, DeadlockTelling};
 use lines::{Line, each_line};
 use order::{Order, Unit};
 use parting::Parted;
+pub use repair::LogRepair;
+use repair::{RepairedText, candidates, without_markup};
 pub use statement::statement_with_holes;
 
 /// What a text was taken for.
@@ -70,6 +74,10 @@ pub struct DeadlockReading {
     pub passed_over: usize,
     /// Numbers of lines, from 1, that speak of a deadlock of which nothing was understood.
     pub unread: Vec<usize>,
+    /// What the deadlocks lack that are told in part.
+    pub in_part: Vec<DeadlockGap>,
+    /// What was undone of what had become of the text.
+    pub repairs: Vec<LogRepair>,
     /// Numbers of lines, from 1, with the error of a client that was a victim, which tells no more.
     pub client_errors: Vec<usize>,
     /// How it stands in the text.
@@ -78,6 +86,27 @@ pub struct DeadlockReading {
     pub twice: Option<Wrong>,
     /// Containers, hosts and processes whose lines are mixed in it, where their names are told.
     pub sources: usize,
+}
+
+impl DeadlockReading {
+    /// In how many places something of a deadlock is missing.
+    fn lacks(&self) -> usize {
+        self.unread.len() + self.in_part.len()
+    }
+
+    /// The same with the lines of the text that came, which had so many.
+    fn of_repaired(mut self, repaired: &RepairedText, lines: usize) -> DeadlockReading {
+        self.repairs.push(repaired.repair);
+        self.lines = lines;
+        if repaired.begins.is_empty() {
+            return self;
+        }
+        let places = self.unread.iter_mut().chain(&mut self.client_errors);
+        for line in places.chain(self.in_part.iter_mut().map(|gap| &mut gap.line)) {
+            *line = repaired.begins.get(*line - 1).copied().unwrap_or(*line);
+        }
+        self
+    }
 }
 
 /// Which line of a log stands first.
@@ -117,10 +146,37 @@ fn mentions_one(line: &str) -> bool {
         || of_innodb.iter().any(|word| line.contains(word))
 }
 
-/// Reads a text.
+/// Reads a text. What has become of it on its way is undone where less is missing then.
 pub fn read_deadlocks(text: &str) -> DeadlockReading {
+    let Some(page) = without_markup(text) else { return read_repaired(text) };
+    let mut reading = read_repaired(&page.text);
+    reading.repairs.insert(0, page.repair);
+    reading
+}
+
+fn read_repaired(text: &str) -> DeadlockReading {
+    let plain = read_turned(text);
+    let is_untold = plain.tellings.is_empty()
+        && (plain.lacks() > 0 || text.contains("RECORD LOCKS ") && text.contains("ACTIVE "));
+    let may_be_better = plain.lacks() > 0 || is_untold;
+    if !may_be_better || plain.twice.is_some() || text.len() > TRIED_MOST {
+        return plain;
+    }
+    let tried = candidates(text).map(|repaired| {
+        let reading = read_turned(&repaired.text);
+        reading.of_repaired(&repaired, plain.lines)
+    });
+    let better = tried.filter(|one| {
+        let is_better = is_untold || one.lacks() < plain.lacks();
+        is_better && one.twice.is_none() && !one.tellings.is_empty()
+    });
+    better.min_by_key(DeadlockReading::lacks).unwrap_or(plain)
+}
+
+fn read_turned(text: &str) -> DeadlockReading {
     let (reading, course) = read_in(text, Order::OldestFirst);
-    let is_understood = reading.unread.is_empty() || !reading.tellings.is_empty();
+    let is_understood =
+        reading.in_part.is_empty() && (reading.unread.is_empty() || !reading.tellings.is_empty());
     let may_be_turned = course.may_be_turned() && text.len() <= TRIED_MOST;
     if reading.twice.is_some() || !course.is_turned() && (is_understood || !may_be_turned) {
         return reading;
@@ -128,8 +184,8 @@ pub fn read_deadlocks(text: &str) -> DeadlockReading {
     let turned = Unit::ALL.map(|unit| read_in(text, Order::Turned(unit)).0);
     let best = turned
         .into_iter()
-        .min_by_key(|one| (one.unread.len(), usize::MAX - one.tellings.len()))
-        .filter(|best| course.is_turned() || (best.unread.is_empty() && !best.tellings.is_empty()));
+        .min_by_key(|one| (one.lacks(), usize::MAX - one.tellings.len()))
+        .filter(|best| course.is_turned() || (best.lacks() == 0 && !best.tellings.is_empty()));
     best.unwrap_or(reading)
 }
 
@@ -147,12 +203,14 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
         parted.line(&line);
     });
     let (findings, sources) = parted.end();
-    let mut unread = findings.unread;
+    let (mut unread, mut in_part) = (findings.unread, findings.gaps);
     if findings.tellings.is_empty() && unread.is_empty() && client_errors.is_empty() {
         unread = mentions;
     }
     unread.sort_unstable();
     unread.dedup();
+    in_part.sort();
+    in_part.dedup();
     client_errors.sort_unstable();
     client_errors.dedup();
     let reading = DeadlockReading {
@@ -161,6 +219,8 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
         lines: passed.lines,
         passed_over: passed.lines.saturating_sub(findings.used),
         unread,
+        in_part,
+        repairs: Vec::new(),
         client_errors,
         direction: match order {
             Order::OldestFirst => LogDirection::OldestFirst,
@@ -256,7 +316,11 @@ pub fn signature_written(cluster: &DeadlockCluster) -> String {
             "" => "a statement that was not logged",
             statement => statement,
         };
-        let mut text = format!("{statement} waits for {}", party.waits_for.join(" and "));
+        let waits_for = match party.waits_for.join(" and ") {
+            none if none.is_empty() => "a lock that is not told".to_owned(),
+            told => told,
+        };
+        let mut text = format!("{statement} waits for {waits_for}");
         if !party.holds.is_empty() {
             text.push_str(&format!(", holds {}", party.holds.join(" and ")));
         }

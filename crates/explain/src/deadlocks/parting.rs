@@ -30,12 +30,17 @@ pub(super) struct Parted {
     /// What the last line of each backend had before it, and its source.
     prefixes: BTreeMap<Source, (Source, Prefix)>,
     sources: BTreeSet<Source>,
+    /// The last line that was given, and is not blank.
+    last: usize,
     findings: Findings,
 }
 
 impl Parted {
     pub(super) fn line(&mut self, line: &Line<'_>) {
-        let Parted { innodb, postgres, backends, prefixes, sources, findings } = self;
+        if !line.text.trim().is_empty() {
+            self.last = line.number;
+        }
+        let Parted { innodb, postgres, backends, prefixes, sources, findings, .. } = self;
         if line.source.is_told() && sources.len() <= OPEN_MOST {
             sources.insert(line.source);
         }
@@ -76,7 +81,8 @@ impl Parted {
     /// What was found, and how many sources were told.
     pub(super) fn end(mut self) -> (Findings, usize) {
         self.innodb.into_values().for_each(|mut one| one.end(&mut self.findings));
-        self.postgres.into_values().for_each(|mut one| one.end(&mut self.findings));
+        let open = self.postgres.into_values();
+        open.for_each(|mut one| one.end_of_text(self.last, &mut self.findings));
         (self.findings, self.sources.len())
     }
 }

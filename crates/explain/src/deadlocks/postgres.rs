@@ -14,9 +14,11 @@
 use dbdyno_model::{DeadlockParty, Dialect};
 
 use super::carried::Source;
-use super::findings::{DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of};
+use super::findings::{
+    DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
+};
 use super::lines::Line;
-use super::order::Moment;
+use super::order::{Moment, begins_with_date};
 use super::statement::Statement;
 use crate::beginning::{beginning, shortened};
 
@@ -108,12 +110,39 @@ pub(super) struct Reader {
     part: Part,
     /// Lines that it has taken.
     used: usize,
+    /// Whether lines stand without what a server puts before those that go on: it was lost.
+    indentation: Indentation,
+    /// A statement with lines that are its own where the account goes on behind them.
+    doubtful: Option<(usize, Statement)>,
+    /// The first line with a statement that was not taken.
+    untaken: Option<usize>,
+    /// The first line with something unknown before its words.
+    framed: Option<usize>,
+    /// The last line that was given.
+    last: usize,
+    /// Whether a server's own log tells it, which goes on behind the details.
+    is_logged: bool,
+}
+
+/// What lines that go on have before them.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Indentation {
+    #[default]
+    Kept,
+    Lost,
 }
 
 /// A process that is told of.
 struct Party {
     process: u64,
-    lock: String,
+    /// Where it is told of.
+    line: usize,
+    /// Nothing where it is not told what it waits for.
+    lock: Option<String>,
+    /// The process in its way, as far as it is told.
+    blocker: Option<u64>,
+    /// Whether the line with its statement was read, which may be empty.
+    has_asked: bool,
     /// Its sentence, by which the deadlock is known again.
     sentence: String,
     statement: Statement,
@@ -136,34 +165,29 @@ enum Part {
 impl Reader {
     pub(super) fn line(&mut self, line: &Line<'_>, findings: &mut Findings) {
         let text = line.text.trim_end();
+        if !text.is_empty() {
+            self.last = line.number;
+        }
         let is_indented = text.starts_with(char::is_whitespace);
         let (label, rest) = unlabelled(text.trim_start());
         if announces(text) {
             self.end(findings);
             (self.announced, self.moment) = (Some(line.number), line.moment);
-            self.used = 1;
+            (self.used, self.last) = (1, line.number);
             return;
         }
         let may_wait = self.part != Part::Asks || label.is_some();
-        if let Some((process, lock)) = wait(rest).filter(|_| may_wait) {
+        if let Some(wait) = wait(rest).filter(|_| may_wait) {
             if self.part == Part::Behind || (label.is_some() && self.part != Part::Outside) {
                 self.end(findings);
             }
-            self.moment = self.moment.or(line.moment);
-            self.source = line.source;
-            if self.told.len() <= PARTIES_MOST {
-                let sentence = head(sentence(rest).unwrap_or(rest));
-                let end = sentence.find([';', '；']).map_or(0, |at| at + 1);
-                let end = end + after_number(&sentence[end..]);
-                let sentence = sentence[..end].to_owned();
-                let statement = Statement::default();
-                self.told.push(Party { process, lock, sentence, statement, tables: Vec::new() });
-            }
-            (self.part, self.used) = (Part::Waits, self.used + 1);
+            return self.take_wait(wait, line, label, rest);
+        }
+        if self.part == Part::Outside || self.asks(text, line.number) {
             return;
         }
-        if self.part == Part::Outside || self.asks(text.trim_start()) {
-            return;
+        if label.is_none() && self.untaken.is_none() && self.is_asked_in(text) {
+            self.untaken = Some(line.number);
         }
         match self.part {
             Part::Asks if label.is_none() && is_indented => {
@@ -172,8 +196,73 @@ impl Reader {
                 }
                 self.used += 1;
             }
-            _ => self.behind(label, rest, findings),
+            Part::Asks if label.is_none() && self.may_be_asked(text) => {
+                let known = self.told.last().map(|it| (line.number, it.statement.clone()));
+                self.doubtful = self.doubtful.take().or(known);
+                if let Some((_, statement)) = &mut self.doubtful {
+                    statement.line(text);
+                }
+            }
+            _ => {
+                if label.is_some() {
+                    self.take_doubtful();
+                }
+                self.behind(label, rest, findings);
+            }
         }
+    }
+
+    /// Takes a sentence that tells of a wait.
+    fn take_wait(&mut self, wait: Wait, line: &Line<'_>, label: Option<&str>, rest: &str) {
+        (self.part, self.used) = (Part::Waits, self.used + 1);
+        self.moment = self.moment.or(line.moment);
+        self.source = line.source;
+        self.is_logged |=
+            label.is_some() && (begins_with_date(line.text) || Prefix::of(line).is_some());
+        if label.is_none() && !line.text.starts_with(char::is_whitespace) {
+            self.indentation = Indentation::Lost;
+        }
+        if self.told.len() > PARTIES_MOST {
+            return;
+        }
+        let english = sentence(rest).filter(|_| wait.blocker.is_some() && label != Some("LOG"));
+        if english.is_some() {
+            self.announced.get_or_insert(line.number);
+        }
+        let sentence = head(sentence(rest).unwrap_or(rest));
+        let end = sentence.find([';', '；']).map_or(0, |at| at + 1);
+        let end = end + after_number(&sentence[end..]);
+        self.told.push(Party {
+            lock: Some(wait.lock),
+            blocker: wait.blocker,
+            sentence: sentence[..end].to_owned(),
+            ..Party::untold(wait.process, line.number)
+        });
+    }
+
+    /// Whether a line that is not indented may go on with a statement.
+    fn may_be_asked(&self, text: &str) -> bool {
+        self.indentation == Indentation::Lost && !text.is_empty() && !begins_with_date(text)
+    }
+
+    /// Takes the lines of a statement that lost their indentation: the account goes on behind them.
+    fn take_doubtful(&mut self) {
+        if self.framed.is_some() {
+            return;
+        }
+        if let (Some((_, statement)), Some(party)) = (self.doubtful.take(), self.told.last_mut()) {
+            party.statement = statement;
+            self.used += 1;
+        }
+    }
+
+    /// Whether a line has the statement of a process that waits, behind whatever it begins with.
+    fn is_asked_in(&self, text: &str) -> bool {
+        let asked = head(text).split_once("Process ").and_then(|(_, rest)| {
+            let (number, _) = rest.split_once(':')?;
+            number.trim_end().parse::<u64>().ok()
+        });
+        asked.is_some_and(|asked| self.told.iter().any(|party| party.process == asked))
     }
 
     /// Whether nothing is being told.
@@ -195,16 +284,28 @@ impl Reader {
     }
 
     /// What a process asks: `Process 12: UPDATE …`.
-    fn asks(&mut self, text: &str) -> bool {
+    fn asks(&mut self, line: &str, number: usize) -> bool {
+        let text = line.trim_start();
         let known = number_in(text).and_then(|(process, rest)| {
             let rest = rest.trim_start();
             let sql = rest.strip_prefix(':').or(rest.strip_prefix('：'))?;
-            let at = self.told.iter().position(|known| known.process == process)?;
-            Some((at, sql.trim_start()))
+            let at = self.told.iter().position(|known| known.process == process);
+            let is_known =
+                at.is_some() || self.told.iter().any(|known| known.blocker == Some(process));
+            is_known.then_some((at, process, sql.trim_start()))
         });
-        let Some((at, sql)) = known else { return false };
+        let Some((at, process, sql)) = known else { return false };
+        self.take_doubtful();
+        if text.len() == line.len() {
+            self.indentation = Indentation::Lost;
+        }
+        if !text.starts_with(char::is_alphabetic) {
+            self.framed.get_or_insert(number);
+        }
         // Lines that follow are of the last one that was told.
-        let mut asking = self.told.remove(at);
+        let known = at.map(|at| self.told.remove(at));
+        let mut asking = known.unwrap_or_else(|| Party::untold(process, number));
+        asking.has_asked = true;
         asking.statement = Statement::default();
         asking.statement.line(sql);
         self.told.push(asking);
@@ -212,14 +313,28 @@ impl Reader {
         true
     }
 
-    /// Ends a deadlock. One process alone is none.
+    /// Ends a deadlock behind which nothing stands that belongs to it.
     pub(super) fn end(&mut self, findings: &mut Findings) {
-        let count = self.told.len();
+        self.end_with(Vec::new(), findings);
+    }
+
+    /// Ends it where the text does, with this line.
+    pub(super) fn end_of_text(&mut self, last: usize, findings: &mut Findings) {
+        let is_cut = self.is_logged && self.last == last && self.part == Part::Waits;
+        let missing = "what is asked: the text ends with this line";
+        let gap = is_cut.then(|| DeadlockGap::new(last, missing));
+        self.end_with(gap.into_iter().collect(), findings);
+    }
+
+    /// Ends a deadlock that lacks something. One process alone is none.
+    fn end_with(&mut self, mut gaps: Vec<DeadlockGap>, findings: &mut Findings) {
+        let count = self.told.iter().filter(|party| party.lock.is_some()).count();
         if (2..=PARTIES_MOST).contains(&count) {
+            gaps.extend(self.gaps());
             let identity = self.identity();
             let party = |party: Party| DeadlockParty {
                 statement: party.statement.with_holes(Dialect::Postgres),
-                waits_for: std::iter::once(party.lock)
+                waits_for: (party.lock.into_iter())
                     .chain(party.tables.iter().map(|table| format!("a row of {table}")))
                     .collect(),
                 holds: Vec::new(),
@@ -227,10 +342,62 @@ impl Reader {
             let parties = self.told.drain(..).map(party).collect();
             findings.tellings.push(DeadlockTelling { parties, identity });
             findings.used += self.used;
+            findings.lacks(gaps);
         } else {
             findings.unread.extend(self.announced);
         }
         *self = Reader::default();
+    }
+
+    /// What is missing of the deadlock that was told. Who is waited for is a party, too.
+    fn gaps(&mut self) -> Vec<DeadlockGap> {
+        let mut gaps = Vec::new();
+        let waits = self.told.iter().filter_map(|party| Some((party.line, party.blocker?)));
+        for (line, blocker) in waits.collect::<Vec<_>>() {
+            if !self.told.iter().any(|party| party.process == blocker) {
+                self.told.push(Party::untold(blocker, line));
+            }
+        }
+        for party in &self.told {
+            if party.lock.is_none() {
+                let missing = format!("what process {} waits for", party.process);
+                gaps.push(DeadlockGap::new(party.line, missing));
+            } else if party.blocker.is_none() {
+                let missing = format!("who is in the way of process {}", party.process);
+                gaps.push(DeadlockGap::new(party.line, missing));
+            }
+            let are_asked = self.told.iter().any(|other| other.has_asked);
+            if are_asked && !party.has_asked {
+                let missing = format!("the statement of process {}", party.process);
+                gaps.push(DeadlockGap::new(party.line, missing));
+            }
+        }
+        if gaps.is_empty() && !self.is_closed() {
+            let missing = "a part of the cycle: not all wait for each other";
+            gaps.extend(self.told.first().map(|party| DeadlockGap::new(party.line, missing)));
+        }
+        if let Some((line, _)) = self.doubtful.take() {
+            gaps.push(DeadlockGap::new(line, "the end of a statement, if this line is of it"));
+        }
+        if let Some(line) = self.untaken {
+            gaps.push(DeadlockGap::new(line, "the statement of this line, and what is before it"));
+        }
+        gaps
+    }
+
+    /// Whether the waits lead from one party over all others back to it.
+    fn is_closed(&self) -> bool {
+        let (mut at, mut passed) = (0, 0);
+        while passed < self.told.len() {
+            let blocker = self.told[at].blocker;
+            let next = self.told.iter().position(|party| Some(party.process) == blocker);
+            let Some(next) = next else { return false };
+            (at, passed) = (next, passed + 1);
+            if at == 0 {
+                break;
+            }
+        }
+        at == 0 && passed == self.told.len()
     }
 
     fn identity(&self) -> Identity {
@@ -240,7 +407,10 @@ impl Reader {
             runs.collect::<Vec<_>>().join(" ")
         };
         let parts: Vec<String> = self.told.iter().map(|one| numbers(&one.sentence)).collect();
-        let is_unique = self.told.iter().all(|one| one.lock.contains(" on transaction "));
+        let is_unique = self
+            .told
+            .iter()
+            .all(|one| one.lock.as_ref().is_none_or(|lock| lock.contains(" on transaction ")));
         let is_server = self.told.iter().any(|one| !one.statement.is_empty());
         Identity {
             key: key_of(parts.iter().map(String::as_str)),
@@ -248,6 +418,22 @@ impl Reader {
             witness: if is_server { Witness::Log } else { Witness::Client },
             moment: self.moment,
             source: self.source,
+        }
+    }
+}
+
+impl Party {
+    /// One of which nothing else is told.
+    fn untold(process: u64, line: usize) -> Party {
+        Party {
+            process,
+            line,
+            lock: None,
+            blocker: None,
+            has_asked: false,
+            sentence: String::new(),
+            statement: Statement::default(),
+            tables: Vec::new(),
         }
     }
 }
@@ -292,15 +478,29 @@ fn sentence(text: &str) -> Option<&str> {
     (digits > 0).then(|| &text[begin..])
 }
 
+/// A sentence that tells of a wait.
+struct Wait {
+    process: u64,
+    lock: String,
+    blocker: Option<u64>,
+}
+
 /// Who waits, and for what: a process, a mode of lock, and behind it who is in the way.
-fn wait(text: &str) -> Option<(u64, String)> {
+fn wait(text: &str) -> Option<Wait> {
     let text = sentence(text).unwrap_or(text);
     let (process, rest) = number_in(text)?;
     let mode = rest.split(|c: char| !c.is_ascii_alphabetic());
     let mode = mode.into_iter().find(|word| word.len() > 4 && word.ends_with("Lock"))?;
-    number_at_end(rest)?;
-    let english = rest.strip_prefix(" waits for ").and_then(|rest| rest.split(';').next());
-    Some((process, english.map_or_else(|| translated(mode, rest), general)))
+    let last = number_at_end(rest)?;
+    let Some(english) = rest.strip_prefix(" waits for ") else {
+        return Some(Wait { process, lock: translated(mode, rest), blocker: Some(last) });
+    };
+    let (lock, blocked) = english.split_once(';').unwrap_or((english, ""));
+    let blocker = blocked.split_once("blocked by process ").and_then(|(_, rest)| {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        rest[..digits].parse().ok()
+    });
+    Some(Wait { process, lock: general(lock), blocker })
 }
 
 /// A lock in English, of a sentence in another language: what is locked is told by how many numbers

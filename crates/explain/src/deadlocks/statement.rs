@@ -23,6 +23,7 @@ const BYTES_MOST: usize = 64 << 10;
 const CUT: &str = " …";
 
 /// A statement as a log tells it, line by line, as much of it as is sensible.
+#[derive(Clone)]
 pub(super) struct Statement {
     text: String,
     /// How many more lines are taken.
