@@ -54,12 +54,14 @@ pub struct FunctionDifference {
     pub share: PerArm<f64>,
     /// Test ÷ base − 1, of its cost for an operation; infinite where base does not have it.
     pub relative: f64,
-    /// What it adds to the cost of an operation, as a share of that in base.
+    /// What it adds to the cost of an operation, as a share of that in base; without limits where
+    /// the number of samples is not told.
     pub weighted: Interval,
-    /// The chance of so large a change where nothing changed.
-    pub p_value: f64,
+    /// The chance of so large a change where nothing changed; absent where the number of samples
+    /// is not told.
+    pub p_value: Option<f64>,
     /// The same among so many functions (Benjamini and Hochberg).
-    pub q_value: f64,
+    pub q_value: Option<f64>,
     /// The caller under which others lost, or gained, what this one gained or lost.
     pub moved_within: Option<String>,
 }
@@ -100,12 +102,13 @@ pub struct ProfileDifference {
     pub measure: String,
     /// Profiles on each side.
     pub profiles: PerArm<usize>,
-    /// Samples on each side.
-    pub samples: PerArm<f64>,
+    /// Samples on each side; absent where its profiles tell shares alone.
+    pub samples: PerArm<Option<f64>>,
     /// Whether operations were known; without them both sides count as equally costly.
     pub scale: ProfileScale,
-    /// How many times as far samples of one side are apart as those of pure chance.
-    pub dispersion: f64,
+    /// How many times as far samples of one side are apart as those of pure chance; absent where
+    /// the number of samples of a side is.
+    pub dispersion: Option<f64>,
     /// Share of base's samples that was matched in each way.
     pub matched: Vec<(Match, f64)>,
     /// Functions that not all excerpts tell, those first that have most; they are in what is left

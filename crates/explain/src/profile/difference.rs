@@ -93,14 +93,16 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
     let pairs = pairs(&sums.base, &sums.test);
     let operations = PerArm::from_fn(|arm| operations(sides[arm], scale));
     let whole = sums.base.total / operations.base.iter().sum::<f64>();
-    let dispersion = dispersion(&sides, &pairs);
+    let tells_samples = PerArm::from_fn(|arm| tells_samples(sides[arm]));
+    let is_tested = tells_samples.base && tells_samples.test;
+    let dispersion = is_tested.then(|| dispersion(&sides, &pairs));
     let total_errors = PerArm::from_fn(|arm| total_error(sides[arm], &operations[arm]));
     let costs = Costs { sums: &sums, operations: &operations, whole, dispersion };
     let mut functions: Vec<FunctionDifference> =
         pairs.iter().map(|pair| costs.of(pair, &total_errors)).collect();
-    let p_values: Vec<f64> = functions.iter().map(|one| one.p_value).collect();
+    let p_values: Vec<f64> = functions.iter().filter_map(|one| one.p_value).collect();
     let q_values = stats::benjamini_hochberg(&p_values);
-    functions.iter_mut().zip(q_values).for_each(|(one, q)| one.q_value = q);
+    functions.iter_mut().zip(q_values).for_each(|(one, q)| one.q_value = Some(q));
     costs.say_what_moved(&pairs, &mut functions);
     let size = |one: &FunctionDifference| (one.weighted.estimate.abs(), one.share.base);
     functions.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(Ordering::Equal));
@@ -117,7 +119,9 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
         total: around(change, error),
         measure: measured(base, test),
         profiles: PerArm::from_fn(|arm| sides[arm].len()),
-        samples: PerArm::from_fn(|arm| sums[arm].total / sums[arm].unit),
+        samples: PerArm::from_fn(|arm| {
+            tells_samples[arm].then(|| sums[arm].total / sums[arm].unit)
+        }),
         scale,
         dispersion,
         matched: Match::ALL.map(|rung| (rung, mass(rung))).to_vec(),
@@ -125,6 +129,12 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
         programs: PerArm::from_fn(|arm| programs(sides[arm])),
         idle_share: PerArm::from_fn(|arm| idle_share(sides[arm])),
     }
+}
+
+/// Whether all profiles of a side tell how many samples they have: of shares alone nobody knows
+/// what is chance.
+fn tells_samples(side: &[Weighed]) -> bool {
+    side.iter().all(|one| one.profile.measure.unit != MeasureUnit::Share)
 }
 
 /// The programs of a side that are counted together, and their shares, the largest first; none
@@ -260,7 +270,8 @@ struct Costs<'a> {
     operations: &'a PerArm<Vec<f64>>,
     /// Cost of an operation in base, in weights.
     whole: f64,
-    dispersion: f64,
+    /// Absent where the number of samples is not told.
+    dispersion: Option<f64>,
 }
 
 impl Costs<'_> {
@@ -269,17 +280,22 @@ impl Costs<'_> {
         samples / self.operations[arm].iter().sum::<f64>() / self.whole
     }
 
-    fn of(&self, pair: &Pair, total_errors: &PerArm<f64>) -> FunctionDifference {
-        let seen = PerArm::from_fn(|arm| samples(&self.sums[arm], &pair.names[arm]));
-        let cost = PerArm::from_fn(|arm| self.cost(arm, seen[arm]));
+    /// The standard error of what functions with these weights add to the cost of an operation.
+    fn error(&self, seen: &PerArm<f64>, total_errors: &PerArm<f64>, dispersion: f64) -> f64 {
         let variance = |arm: Arm| {
             // A function that was never seen might have been seen once.
             let unit = self.sums[arm].unit;
-            let by_chance = self.dispersion * unit * seen[arm].max(unit);
+            let by_chance = dispersion * unit * seen[arm].max(unit);
             let by_chance = self.cost(arm, by_chance.sqrt());
-            by_chance.powi(2) + (cost[arm] * total_errors[arm]).powi(2)
+            by_chance.powi(2) + (self.cost(arm, seen[arm]) * total_errors[arm]).powi(2)
         };
-        let error = (variance(Arm::Base) + variance(Arm::Test)).sqrt();
+        (variance(Arm::Base) + variance(Arm::Test)).sqrt()
+    }
+
+    fn of(&self, pair: &Pair, total_errors: &PerArm<f64>) -> FunctionDifference {
+        let seen = PerArm::from_fn(|arm| samples(&self.sums[arm], &pair.names[arm]));
+        let cost = PerArm::from_fn(|arm| self.cost(arm, seen[arm]));
+        let error = self.dispersion.map(|dispersion| self.error(&seen, total_errors, dispersion));
         let weighted = cost.test - cost.base;
         let name = |arm: Arm| pair.names[arm].first().map_or("", |name| name);
         FunctionDifference {
@@ -291,9 +307,9 @@ impl Costs<'_> {
             matched: pair.matched,
             share: PerArm::from_fn(|arm| seen[arm] / self.sums[arm].total),
             relative: cost.test / cost.base - 1.0,
-            weighted: around(weighted, error),
-            p_value: stats::normal_p_value(weighted / error),
-            q_value: 1.0,
+            weighted: around(weighted, error.unwrap_or(f64::INFINITY)),
+            p_value: error.map(|error| stats::normal_p_value(weighted / error)),
+            q_value: None,
             moved_within: None,
         }
     }
@@ -302,7 +318,7 @@ impl Costs<'_> {
     /// cost shift): the caller with all that it calls did not change, and some of its callees did,
     /// up and down.
     fn say_what_moved(&self, pairs: &[Pair], functions: &mut [FunctionDifference]) {
-        let is_changed = |one: &FunctionDifference| one.q_value <= Q_MOST;
+        let is_changed = |one: &FunctionDifference| one.q_value.is_some_and(|q| q <= Q_MOST);
         let callers = PerArm::from_fn(|arm| Callers::of(&self.sums[arm]));
         let mut by_caller: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (at, pair) in pairs.iter().enumerate().filter(|(at, _)| is_changed(&functions[*at])) {
@@ -395,6 +411,30 @@ mod tests {
         (0..3).map(|of| sampled(100 * seed + of, samples, first, operations)).collect()
     }
 
+    /// Shares alone do not tell what is chance: none of their differences is proved.
+    #[test]
+    fn shares_without_a_number_of_samples_are_not_tested() {
+        let of = |head: &str, a: f64| {
+            let b = 100.0 - a;
+            let text = format!("{head}  {a:.2}%  m  m  [.] a\n  {b:.2}%  m  m  [.] b\n");
+            Weighed { profile: read(&text).unwrap(), operations: None }
+        };
+        let told = "# Samples: 10K of event 'cycles'\n";
+        let top =
+            "   PerfTop:  104692 irqs/sec  kernel:99.5%  exact: 0.0% [4000Hz cycles],  (all)\n";
+        for (base, test) in [("", ""), (told, ""), ("", told), (top, top)] {
+            let found = difference(&[of(base, 4.1)], &[of(test, 6.1)]);
+            let one = &found.functions[0];
+            assert_eq!((one.p_value, one.q_value), (None, None), "{found:?}");
+            assert!(one.weighted.low.is_infinite() && one.weighted.high.is_infinite());
+            assert!((one.weighted.estimate.abs() - 0.02).abs() < 1e-9, "{one:?}");
+            assert_eq!(found.samples.base.is_some(), base == told);
+            assert_eq!(found.dispersion, None);
+        }
+        let found = difference(&[of(told, 4.1)], &[of(told, 6.1)]);
+        assert!(found.functions.iter().any(|one| one.q_value.unwrap() < 0.001), "{found:?}");
+    }
+
     /// What a list that was cut does not have is not known, and is no difference.
     #[test]
     fn of_excerpts_only_what_both_tell_is_compared() {
@@ -408,7 +448,11 @@ mod tests {
         assert!(found.total.low <= 0.0 && found.total.high >= 0.0, "{:?}", found.total);
         let names: Vec<&str> = found.functions.iter().map(|one| one.name.as_str()).collect();
         assert!(!names.contains(&"btr_search"), "{names:?}");
-        assert!(found.functions.iter().all(|one| one.q_value > 0.5), "{:?}", found.functions);
+        assert!(
+            found.functions.iter().all(|one| one.q_value.unwrap() > 0.5),
+            "{:?}",
+            found.functions
+        );
     }
 
     /// The largest function of a list is named though the other list lacks it: with its share of
@@ -507,7 +551,7 @@ mod tests {
         assert!((sum - 0.1).abs() < 1e-9, "4 400 samples for 4 000");
         assert!((found.total.estimate - sum).abs() < 1e-12);
         assert_eq!(found.functions[0].name, "f0", "it was planted");
-        assert!(found.functions[0].q_value < 1e-6);
+        assert!(found.functions[0].q_value.unwrap() < 1e-6);
         assert_eq!(found.scale, ProfileScale::Operations);
     }
 
@@ -518,8 +562,8 @@ mod tests {
             let (base, test) =
                 (side(10 + seed, 4_000, 1.0, 1.0), side(500 + seed, 4_000, 1.0, 1.0));
             let found = difference(&base, &test);
-            assert!((1.0..1.3).contains(&found.dispersion), "{}", found.dispersion);
-            called += u32::from(found.functions.iter().any(|one| one.q_value <= Q_MOST));
+            assert!((1.0..1.3).contains(&found.dispersion.unwrap()), "{found:?}");
+            called += u32::from(found.functions.iter().any(|one| one.q_value.unwrap() <= Q_MOST));
         }
         assert!(called <= 2, "{called} of 20");
     }
@@ -551,7 +595,10 @@ mod tests {
         assert_eq!(found.samples, light.samples);
         for one in &found.functions {
             let other = light.functions.iter().find(|other| other.name == one.name).unwrap();
-            assert!((one.q_value - other.q_value).abs() < 1e-9, "{one:?} {other:?}");
+            assert!(
+                (one.q_value.unwrap() - other.q_value.unwrap()).abs() < 1e-9,
+                "{one:?} {other:?}"
+            );
             assert!((one.weighted.high - other.weighted.high).abs() < 1e-9);
         }
     }
@@ -562,7 +609,7 @@ mod tests {
         let (base, test) = (side(7, 80_000, 1.0, 1.0), side(8, 80_000, 1.1, 1.0));
         let found = difference(&base, &test);
         let planted = found.functions.iter().find(|one| one.name == "f0").unwrap();
-        assert!(planted.q_value <= Q_MOST, "{planted:?}");
+        assert!(planted.q_value.unwrap() <= Q_MOST, "{planted:?}");
     }
 
     #[test]
@@ -599,7 +646,11 @@ mod tests {
         };
         let side = |a, b| [Weighed { profile: read(&text(a, b)).unwrap(), operations: None }];
         let found = difference(&side(11.63, 11.64), &side(8.0, 15.27));
-        assert_eq!(found.samples.base.round(), 2_327.0);
-        assert!(found.functions.iter().all(|one| one.q_value < 0.001), "{:?}", found.functions);
+        assert_eq!(found.samples.base.map(f64::round), Some(2_327.0));
+        assert!(
+            found.functions.iter().all(|one| one.q_value.unwrap() < 0.001),
+            "{:?}",
+            found.functions
+        );
     }
 }

@@ -83,8 +83,19 @@ pub fn profile_markdown(of: &ProfileDifference, extent: ProfileExtent) -> String
     text
 }
 
+/// Why nothing is proved by profiles that tell shares alone.
+const UNTOLD_SAMPLES: &str = "the profiles do not all tell how many samples they have, so that \
+    nobody knows what is chance: differences of shares are shown as they stand, and none of them \
+    is proved; give files of perf record, or all that perf report --stdio prints, with the line \
+    # Samples at its head";
+
 fn is_changed(one: &FunctionDifference) -> bool {
-    one.q_value <= Q_MOST
+    one.q_value.is_some_and(|q| q <= Q_MOST)
+}
+
+/// Whether the number of samples is told, so that it is known what is chance.
+fn is_tested(of: &ProfileDifference) -> bool {
+    of.samples.base.is_some() && of.samples.test.is_some()
 }
 
 fn headline(of: &ProfileDifference) -> String {
@@ -105,6 +116,9 @@ fn headline(of: &ProfileDifference) -> String {
         ),
     };
     let told = || of.functions.iter().filter(|one| one.name != LEFT_OUT);
+    if !is_tested(of) && told().count() > 0 {
+        return format!("{total}; the number of samples is not told: no difference is proved");
+    }
     match (told().filter(|one| is_changed(one)).count(), told().count()) {
         (_, 0) => format!("{total}; no function stands in all excerpts: none can be compared"),
         (0, all) => format!("{total}; no function of {all} changed by more than chance"),
@@ -129,13 +143,20 @@ fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
             percent(one.share.base),
             percent(one.share.test),
             relative,
-            format!("{} ± {}", signed(100.0 * one.weighted.estimate, 2), fixed(half, 2)),
-            q_value(one.q_value),
+            match one.q_value {
+                Some(_) => {
+                    format!("{} ± {}", signed(100.0 * one.weighted.estimate, 2), fixed(half, 2))
+                }
+                None => signed(100.0 * one.weighted.estimate, 2),
+            },
+            one.q_value.map_or_else(|| "?".to_owned(), q_value),
             printable(&format!("{}{}", one.matched.name(), moved.unwrap_or_default())),
         ]
     };
-    let (shown, hidden): (Vec<_>, Vec<_>) =
-        of.functions.iter().partition(|one| extent == ProfileExtent::All || is_changed(one));
+    let (shown, hidden): (Vec<_>, Vec<_>) = of
+        .functions
+        .iter()
+        .partition(|one| extent == ProfileExtent::All || is_changed(one) || one.q_value.is_none());
     let most = if extent == ProfileExtent::All { shown.len() } else { CHANGED_MOST };
     let (listed, further) = shown.split_at(most.min(shown.len()));
     let mut rows: Vec<[String; 7]> = listed.iter().copied().map(row).collect();
@@ -153,7 +174,8 @@ fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
         ]
     };
     if !further.is_empty() {
-        rows.push(line(format!("{} others that changed", further.len()), further));
+        let which = if is_tested(of) { " that changed" } else { "" };
+        rows.push(line(format!("{} others{which}", further.len()), further));
     }
     if !hidden.is_empty() {
         rows.push(line(format!("{} others together", hidden.len()), &hidden));
@@ -192,27 +214,34 @@ fn q_value(q: f64) -> String {
     if q < 0.001 { "<0.001".to_owned() } else { fixed(q, 3) }
 }
 
+fn samples(number: Option<f64>) -> String {
+    number.map_or_else(|| "?".to_owned(), |number| fixed(number, 0))
+}
+
 fn notes(of: &ProfileDifference) -> Vec<String> {
     let mass = |(rung, share): &(Match, f64)| {
         (*share > 0.0).then(|| format!("{} {}{GLUE}%", rung.name(), fixed(100.0 * share, 1)))
     };
     let matched: Vec<String> = of.matched.iter().filter_map(mass).collect();
-    let (few, dispersion) = (of.profiles.base.min(of.profiles.test), fixed(of.dispersion, 2));
-    let spread = match few {
-        0..=1 => format!(
+    let few = of.profiles.base.min(of.profiles.test);
+    let spread = match of.dispersion.map(|dispersion| (few, fixed(dispersion, 2))) {
+        None => UNTOLD_SAMPLES.to_owned(),
+        Some((0..=1, dispersion)) => format!(
             "there is one profile on a side: that its samples are {dispersion} times as far apart \
              as by chance is assumed, and how far servers are apart from start to start is not \
              known; take three or more of each"
         ),
-        _ => format!("samples are {dispersion} times as far apart as by chance"),
+        Some((_, dispersion)) => {
+            format!("samples are {dispersion} times as far apart as by chance")
+        }
     };
     let mut notes = vec![
         format!(
             "{} and {} profiles with {} and {} samples; of base's samples matched: {}",
             of.profiles.base,
             of.profiles.test,
-            fixed(of.samples.base, 0),
-            fixed(of.samples.test, 0),
+            samples(of.samples.base),
+            samples(of.samples.test),
             matched.join(", ")
         ),
         spread,
@@ -276,6 +305,15 @@ fn clipped(name: &str) -> String {
     }
 }
 
+/// A number as it is written, or nothing where it is not known.
+fn known(number: Option<f64>, written: fn(&f64) -> String) -> String {
+    number.as_ref().map_or_else(String::new, written)
+}
+
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}
+
 /// One row for each function, with the names of the JSON contract.
 pub fn profile_csv(of: &ProfileDifference) -> String {
     let mut text = "function,matched,base_share,test_share,relative,weighted,weighted_low,\
@@ -291,10 +329,10 @@ pub fn profile_csv(of: &ProfileDifference) -> String {
             one.share.test.to_string(),
             relative,
             one.weighted.estimate.to_string(),
-            one.weighted.low.to_string(),
-            one.weighted.high.to_string(),
-            format!("{:.3e}", one.p_value),
-            format!("{:.3e}", one.q_value),
+            known(finite(one.weighted.low), f64::to_string),
+            known(finite(one.weighted.high), f64::to_string),
+            known(one.p_value, |p| format!("{p:.3e}")),
+            known(one.q_value, |q| format!("{q:.3e}")),
             one.moved_within.clone().unwrap_or_default(),
         ]));
     }
@@ -316,10 +354,12 @@ struct Document<'a> {
     total_high: f64,
     base_profiles: usize,
     test_profiles: usize,
-    base_samples: f64,
-    test_samples: f64,
+    /// Missing where profiles tell shares alone.
+    base_samples: Option<f64>,
+    test_samples: Option<f64>,
     measure: &'a str,
-    dispersion: f64,
+    /// Missing where the number of samples is.
+    dispersion: Option<f64>,
     matched: Vec<MatchedJson>,
     functions: Vec<FunctionJson<'a>>,
     untold: Vec<UntoldJson<'a>>,
@@ -376,10 +416,11 @@ struct FunctionJson<'a> {
     /// Missing where base does not have it.
     relative: Option<f64>,
     weighted: f64,
-    weighted_low: f64,
-    weighted_high: f64,
-    p_value: f64,
-    q_value: f64,
+    /// Missing, as are the chances, where the number of samples is not told.
+    weighted_low: Option<f64>,
+    weighted_high: Option<f64>,
+    p_value: Option<f64>,
+    q_value: Option<f64>,
     moved_within: Option<&'a str>,
 }
 
@@ -393,8 +434,8 @@ pub fn profile_json(of: &ProfileDifference) -> String {
         test_share: one.share.test,
         relative: relative(one),
         weighted: one.weighted.estimate,
-        weighted_low: one.weighted.low,
-        weighted_high: one.weighted.high,
+        weighted_low: finite(one.weighted.low),
+        weighted_high: finite(one.weighted.high),
         p_value: one.p_value,
         q_value: one.q_value,
         moved_within: one.moved_within.as_deref(),
