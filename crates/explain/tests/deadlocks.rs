@@ -239,6 +239,24 @@ fn accounts_without_their_head_are_told_in_part() {
     assert_eq!(read_deadlocks(waits).unread, [0; 0]);
 }
 
+/// The severity of a record of a csvlog is no head of a table.
+#[test]
+fn a_csvlog_may_begin_with_any_severity() {
+    let record = |severity: &str, message: &str, detail: &str| {
+        format!(
+            "2026-01-01 00:00:00.000 UTC,\"u\",\"d\",7,\"[local]\",1.7,3,\"idle\",2026-01-01 \
+             00:00:00 UTC,3/1,2,{severity},{message},\"{detail}\",,,,,,,,,\"psql\",\"client\",,0\n"
+        )
+    };
+    let detail = "Process 7 waits for ShareLock on transaction 2; blocked by process 8.\nProcess 8 \
+                  waits for ShareLock on transaction 1; blocked by process 7.\nProcess 7: UPDATE \
+                  a\nProcess 8: UPDATE b";
+    let deadlock = record("ERROR", "40P01,\"deadlock detected\"", detail);
+    let text = record("LOG", "00000,\"connection authorized\"", "") + &deadlock;
+    assert_eq!(deadlock_clusters(&text), deadlock_clusters(&deadlock));
+    assert_eq!(statements(&deadlock_clusters(&text)[0]), ["UPDATE a", "UPDATE b"]);
+}
+
 /// The text of a server under whatever name an object of JSON has it.
 #[test]
 fn accounts_are_found_under_any_name() {

@@ -108,7 +108,7 @@ const SOUGHT: &str = "deadlock";
 impl GrepOutput {
     fn of(text: &str) -> Option<GrepOutput> {
         let mut grep = GrepOutput { files: Vec::new(), is_numbered: false };
-        let mut before = "";
+        let (mut before, mut tried) = ("", Vec::new());
         for line in text.split('\n').map(head).filter(|line| line.len() > 1) {
             let around = std::mem::replace(&mut before, line);
             let Some((name, rest)) = line.split_once(':') else { continue };
@@ -123,9 +123,12 @@ impl GrepOutput {
             }
             let is_file = !name.is_empty() && !name.contains([' ', '\t', '"', '\'', '[', ']']);
             let is_around = around.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
-            if is_file && !grep.files.iter().any(|known| known == name) && {
-                is_around || text.contains(&format!("\n{name}-"))
-            } {
+            // The whole text is looked through once for each name: logs have times for names.
+            let is_new = is_file && tried.len() < FILES_MOST && !tried.contains(&name);
+            if is_new {
+                tried.push(name);
+            }
+            if is_new && (is_around || text.contains(&format!("\n{name}-"))) {
                 grep.is_numbered |= numbered(rest, ':').is_some();
                 grep.files.push(name.to_owned());
             }

@@ -188,7 +188,8 @@ impl<'t> Walk<'t> {
             return Walk { rest: first, number, layout: Layout::Array, ..walk };
         }
         let head = first.split('\n').next().unwrap_or_default();
-        let is_short = head.len() < 4_000 && head.contains(',');
+        // `LOG` in a record of a csvlog is no name of a column.
+        let is_short = head.len() < 4_000 && head.contains(',') && !begins_csv(head);
         let Some(head) = Some(head).filter(|_| is_short).and_then(csv::record) else {
             return walk;
         };
