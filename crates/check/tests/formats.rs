@@ -464,9 +464,8 @@ fn without_invocations_nothing_is_known_of_real_time() {
                  {:type :ok :f :txn :value [[:r x nil] [:w x 1]] :process 1 :time 3}\n\
                  {:type :ok :f :txn :value [[:w x 2]] :process 2 :time 4}\n\
                  {:type :ok :f :txn :value [[:r x 1]] :process 3 :time 5}\n";
-    let is_of_answers = |line: &&str| line.contains(":ok");
     let answers: String =
-        whole.lines().filter(is_of_answers).flat_map(|line| [line, "\n"]).collect();
+        whole.lines().filter(|line| line.contains(":ok")).flat_map(|line| [line, "\n"]).collect();
     for (text, is_known) in [(whole, true), (&answers, false)] {
         let history = read(text);
         let verdict = Checker::new(&history).verdict(Level::StrictSerializable);

@@ -28,7 +28,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use dbdyno_model::experiment::{Expectation, Figure, Sign};
-use dbdyno_model::{ArmIndex, ArmSpec, Cell, Comparison, Pairing, Run, RunStatus};
+use dbdyno_model::{
+    ArmIndex, ArmSpec, Arrivals, Cell, Comparison, Pairing, RateShape, Run, RunStatus,
+};
 use dbdyno_store::Store;
 use dbdyno_workload::FileError;
 use dbdyno_workload::file::{Section, Source};
@@ -69,7 +71,7 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let place = &if is_placed(&by_hand) { own } else { place.clone() };
     let arms = experiment.arms(&flags.file)?;
     let is_trusted = flags.trust_experiment || by_hand.len() < flags.flags.len();
-    experiment.wishes(&flags.file, &by_hand, &arms).admit(is_trusted)?;
+    experiment.wishes(&flags.file, &by_hand, &arms)?.admit(is_trusted)?;
     output::say(&format!("asks   {}", experiment.question));
     output::say(&format!("source {}", experiment.source));
     let again = std::iter::once(format!("dbdyno run {}", flags.file.display()));
@@ -209,17 +211,14 @@ pub(crate) fn command_line(
     read: &Experiment,
     by_hand: &[String],
 ) -> Result<(Place, Compare), Failure> {
-    let mut line: Vec<String> = ["dbdyno", "compare"].map(String::from).into();
-    line.extend(read.arms.iter().cloned());
-    for (name, value) in read.chosen(by_hand) {
-        line.push(format!("--{name}"));
-        if value != "true" {
-            line.push(beside(file, name, value));
-        }
-    }
-    let is_word_of_ours = |flag: &&String| read.quick.is_some() && *flag == QUICK;
-    line.extend(by_hand.iter().filter(|flag| !is_word_of_ours(flag)).cloned());
-    match Args::try_parse_from(&line) {
+    let has_quick = read.quick.is_some();
+    let mut line = read.words(file, by_hand);
+    line.extend(by_hand.iter().filter(|flag| !(has_quick && *flag == QUICK)).cloned());
+    parsed(file, &line)
+}
+
+fn parsed(file: &Path, line: &[String]) -> Result<(Place, Compare), Failure> {
+    match Args::try_parse_from(line) {
         Ok(Args { place, command: Command::Compare(compare) }) => Ok((place, *compare)),
         Ok(_) => unreachable!("the line begins with compare"),
         Err(error) => {
@@ -326,12 +325,14 @@ fn arms(top: &Section<'_, '_>) -> Result<Vec<String>, FileError> {
 impl Experiment {
     /// The servers that are named.
     fn arms(&self, file: &Path) -> Result<Vec<ArmSpec>, Failure> {
-        let arm = |text: &String| match read_side("the arm", text) {
-            Ok(Side::Server(spec)) => Ok(spec),
-            Ok(Side::Stored(_)) => Err(wrong(file, format!("{text} is a stored run, no arm"))),
-            Err(error) => Err(wrong(file, error)),
-        };
-        self.arms.iter().map(arm).collect()
+        self.arms
+            .iter()
+            .map(|text| match read_side("the arm", text) {
+                Ok(Side::Server(spec)) => Ok(spec),
+                Ok(Side::Stored(_)) => Err(wrong(file, format!("{text} is a stored run, no arm"))),
+                Err(error) => Err(wrong(file, error)),
+            })
+            .collect()
     }
 
     /// The flags of the file that count beside those that are given by hand.
@@ -342,25 +343,46 @@ impl Experiment {
             let long = format!("--{name}");
             by_hand.iter().any(|flag| flag.split('=').next() == Some(&long))
         };
-        let is_shorter = |name: &str| quick.iter().any(|(other, _)| other == name);
-        let usual = self.flags.iter().filter(|(name, _)| !is_shorter(name));
+        let usual = self.flags.iter();
+        let usual = usual.filter(|(name, _)| quick.iter().all(|(other, _)| other != name));
         let all = usual.chain(quick).filter(|(name, _)| !is_by_hand(name));
         all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
-    /// What the file alone asks for.
-    fn wishes<'a>(&self, file: &'a Path, by_hand: &[String], arms: &'a [ArmSpec]) -> Wishes<'a> {
-        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-        for (name, value) in self.chosen(by_hand) {
-            if ["report", "store", "home"].contains(&name) {
-                outputs.push(PathBuf::from(value));
-            }
-            let placed = beside(file, name, value);
-            for (word, path) in inputs_of(name, &placed) {
-                inputs.extend(path.map(|path| PathBuf::from(&word[path])));
-            }
+    /// The command line that the file alone is, beside these flags.
+    fn words(&self, file: &Path, by_hand: &[String]) -> Vec<String> {
+        let mut line: Vec<String> = ["dbdyno", "compare"].map(String::from).into();
+        line.extend(self.arms.iter().cloned());
+        line.extend(self.chosen(by_hand).into_iter().map(|(name, value)| match value {
+            "true" => format!("--{name}"),
+            // One word, so that no value is taken for a flag.
+            value => format!("--{name}={}", beside(file, name, value)),
+        }));
+        line
+    }
+
+    /// What the file alone asks for. It is judged by what its command line means, and not by what
+    /// it looks like.
+    ///
+    /// # Errors
+    /// Flags that `compare` does not know.
+    fn wishes<'a>(
+        &self,
+        file: &'a Path,
+        by_hand: &[String],
+        arms: &'a [ArmSpec],
+    ) -> Result<Wishes<'a>, Failure> {
+        let (_, own) = parsed(file, &self.words(file, by_hand))?;
+        let of_load = own.load.iter().filter_map(|word| Some(&word[loads::place_of_file(word)?]));
+        let mut inputs: Vec<PathBuf> = of_load.map(PathBuf::from).collect();
+        inputs.extend(own.load_file);
+        if let Some(Arrivals { shape: RateShape::Recorded(path), .. }) = own.rate {
+            inputs.push(PathBuf::from(path));
         }
-        Wishes { file, arms, inputs, outputs }
+        let places = self.chosen(by_hand).into_iter();
+        let places = places.filter(|(name, _)| ["store", "home"].contains(name));
+        let outputs = own.report.into_iter().chain(places.map(|(_, path)| PathBuf::from(path)));
+        Ok(Wishes { file, arms, inputs, outputs: outputs.collect() })
     }
 
     /// What printed figures are held against.
@@ -379,11 +401,16 @@ type Flags = Vec<(String, String)>;
 
 fn flags(top: &Section<'_, '_>, key: &'static str) -> Result<Option<Flags>, FileError> {
     let Some(flags) = top.value(key) else { return Ok(None) };
-    let flags = flags.section(key)?.all();
-    let flag = |(name, _, value): (&str, _, dbdyno_workload::file::Entry<'_, '_>)| {
-        Ok((name.to_owned(), value.plain()?))
-    };
-    flags.into_iter().map(flag).collect::<Result<Flags, FileError>>().map(Some)
+    let mut all = Vec::new();
+    for (name, _, value) in flags.section(key)?.all() {
+        if !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
+            let what = "the name of a flag has small letters and dashes, and its value stands \
+                        behind the sign";
+            return Err(value.error(what));
+        }
+        all.push((name.to_owned(), value.plain()?));
+    }
+    Ok(Some(all))
 }
 
 /// What an explanation must name.
@@ -569,7 +596,7 @@ why = "reads do not sync"
                 let file = entry.unwrap().path();
                 let Ok(experiment) = read(&file) else { continue };
                 let arms = experiment.arms(&file).unwrap();
-                if experiment.wishes(&file, &[], &arms).admit(false).is_err() {
+                if experiment.wishes(&file, &[], &arms).unwrap().admit(false).is_err() {
                     refused.push(file.file_stem().unwrap().to_string_lossy().into_owned());
                 }
             }

@@ -153,11 +153,14 @@ fn reaches_out(target: &Target) -> bool {
         Target::Url(_) => true,
         Target::Release(release) => release.settings.iter().any(|setting| match setting {
             Setting::File(_) => true,
-            Setting::Raw(name, value) => setting::is_carried_out(name, value),
+            Setting::Raw(name, value) => !setting::is_plain(name, value),
             _ => false,
         }),
-        // Their options are numbers and words.
-        Target::Sqlite(_) | Target::Rocksdb(_) | Target::Mock(_) | Target::Engine(_) => false,
+        Target::Sqlite(options) | Target::Rocksdb(options) => {
+            options.iter().any(|(name, value)| !setting::is_plain(name, value))
+        }
+        // They open no file but their own, and take numbers and words.
+        Target::Mock(_) | Target::Engine(_) => false,
     }
 }
 

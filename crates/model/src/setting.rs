@@ -456,6 +456,97 @@ pub fn is_carried_out(name: &str, value: &str) -> bool {
         || (value.contains(['/', '\\']) && !is_zone)
 }
 
+/// Options whose values are words of a list that the server knows, and of which none is a file, a
+/// program or a library.
+const OF_WORDS: [&str; 60] = [
+    "auto_vacuum",
+    "backslash_quote",
+    "binlog_checksum",
+    "binlog_format",
+    "binlog_row_image",
+    "binlog_transaction_dependency_tracking",
+    "bytea_output",
+    "cache",
+    "character_set_server",
+    "client_min_messages",
+    "collation_server",
+    "completion_type",
+    "compression",
+    "compute_query_id",
+    "concurrent_insert",
+    "constraint_exclusion",
+    "debug_parallel_query",
+    "default_storage_engine",
+    "default_tmp_storage_engine",
+    "default_toast_compression",
+    "default_transaction_isolation",
+    "direct",
+    "enforce_gtid_consistency",
+    "event_scheduler",
+    "force_parallel_mode",
+    "gtid_mode",
+    "histogram_type",
+    "huge_pages",
+    "innodb_change_buffering",
+    "innodb_checksum_algorithm",
+    "innodb_compression_algorithm",
+    "innodb_default_row_format",
+    "innodb_doublewrite",
+    "innodb_flush_method",
+    "innodb_stats_method",
+    "internal_tmp_disk_storage_engine",
+    "internal_tmp_mem_storage_engine",
+    "io_method",
+    "journal_mode",
+    "locking_mode",
+    "log_min_messages",
+    "log_output",
+    "log_statement",
+    "optimizer_switch",
+    "optimizer_trace",
+    "plan_cache_mode",
+    "preset",
+    "query_cache_type",
+    "replica_parallel_type",
+    "slave_parallel_mode",
+    "slave_parallel_type",
+    "sql_mode",
+    "synchronous",
+    "synchronous_commit",
+    "temp_store",
+    "thread_handling",
+    "transaction_isolation",
+    "wal_compression",
+    "wal_level",
+    "wal_sync_method",
+];
+
+/// Beginnings of options by which a server speaks with others than us, also where they are switched
+/// on only: MariaDB's report to its maker, names on the network, the log of the machine.
+const TALKATIVE: [&str; 7] =
+    ["bonjour", "feedback", "log_syslog", "syslog", "log_error_services", "report_", "wsrep"];
+
+/// Whether this value can be no file, program, library or statement: it is a number or a switch, or
+/// the option is one of those that are known to take words. What a stranger writes is judged by
+/// that, and not by a list of what is dangerous, which nobody knows to its end.
+pub fn is_plain(name: &str, value: &str) -> bool {
+    const SWITCHES: [&str; 7] = ["", "on", "off", "true", "false", "yes", "no"];
+    const UNITS: [&str; 16] =
+        ["", "k", "m", "g", "t", "kb", "mb", "gb", "tb", "b", "us", "ms", "s", "min", "h", "d"];
+    let small = value.to_ascii_lowercase();
+    let digits = small.trim_start_matches('-');
+    let number = digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_number = number.len() < digits.len() && UNITS.contains(&number);
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-,= ".contains(c);
+    let plain = plain_name(name).to_ascii_lowercase();
+    if TALKATIVE.iter().any(|beginning| plain.starts_with(beginning)) {
+        return false;
+    }
+    SWITCHES.contains(&small.as_str())
+        || is_number
+        || (OF_WORDS.contains(&plain.as_str()) && value.chars().all(is_word))
+}
+
 /// Whether this option is dbdyno's own, so that nobody else can set it. MySQL and MariaDB take the
 /// beginning of a name for the name.
 pub fn is_ours(name: &str) -> bool {
@@ -611,6 +702,41 @@ mod tests {
     use crate::begin::{Begin, Cache};
     use crate::random::{Stream, stream};
     use crate::target::{ArmSpec, Record, ReleaseSpec, Target};
+
+    /// Of what a stranger writes only what is known to be harmless is.
+    #[test]
+    fn numbers_switches_and_known_words_are_plain() {
+        for (name, value) in [
+            ("innodb_buffer_pool_size", "2G"),
+            ("shared-buffers", "128MB"),
+            ("cache_size", "-20000"),
+            ("deadlock_timeout", "1.5s"),
+            ("jit", "on"),
+            ("skip_log_bin", ""),
+            ("optimizer_switch", "mrr=on,mrr_cost_based=off"),
+            ("transaction_isolation", "READ-COMMITTED"),
+            ("journal_mode", "wal"),
+        ] {
+            assert!(is_plain(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("shared_preload_libraries", "auto_explain"),
+            ("include", "x"),
+            ("plperl.on_init", "system(1)"),
+            ("early_plugin_load", "keyring_file.so"),
+            ("general_log_f", "x"),
+            ("feedback", "ON"),
+            ("feedback_http_proxy", "127.0.0.1:15999"),
+            ("optimizer_switch", "/etc/x"),
+            ("temp_store_directory", "x"),
+            ("init_connect", "drop table t"),
+            ("archive_command", "rm"),
+            ("some_size", "1.so"),
+            ("some_size", "1/x"),
+        ] {
+            assert!(!is_plain(name, value), "{name}={value}");
+        }
+    }
 
     #[test]
     fn no_server_is_told_a_password_that_would_be_stored() {

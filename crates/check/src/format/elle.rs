@@ -12,7 +12,7 @@
 //!
 //! `:ok` was committed, `:fail` was rolled back, of `:info` nobody knows; an invocation without an
 //! end is as `:info`. Times are those of `:time`, or of `:index` where there is none; when commits
-//! were sent is not told, and left at 0. Where what was committed has no invocation, as in the lines
+//! were sent is not told, and left at 0. Where what was committed has no invocation, as in lines
 //! that somebody has looked for, nobody knows when it began, and the history has no times.
 //!
 //! Source: Kingsbury, Alvaro, *Elle*, VLDB 2020; <https://github.com/jepsen-io/elle>.

@@ -440,6 +440,13 @@ fn what_a_strangers_experiment_reaches_is_not_done_unasked() {
         ("sqlite:", secret.as_str(), "secret.toml, elsewhere"),
         (BASE, report.as_str(), "to write"),
         (BASE, "store = \"x.db\"", "to write x.db"),
+        ("postgres:17?shared_preload_libraries=auto_explain", "rows = 10", "auto_explain"),
+        ("postgres:17?include_if_exists=x", "rows = 10", "include_if_exists=x"),
+        ("mysql:8.0?early_plugin_load=keyring_file.so", "rows = 10", "keyring_file"),
+        ("mysql:8.0?general_log_f=x", "rows = 10", "general_log_f=x"),
+        ("mysql:8.0?group_replication_group_seeds=10.0.0.1:3306", "rows = 10", "group_seeds"),
+        ("mariadb:10.11?feedback=ON", "rows = 10", "feedback=ON"),
+        ("sqlite:?temp_store_directory=x", "rows = 10", "temp_store_directory=x"),
     ] {
         let file = at("inside/asks.toml");
         std::fs::write(&file, experiment(base, flag)).unwrap();
@@ -453,6 +460,23 @@ fn what_a_strangers_experiment_reaches_is_not_done_unasked() {
         assert!(!refused.err.contains("hunter2"), "{refused:?}");
     }
     assert!(listener.accept().is_err(), "nobody has been asked");
+    assert_eq!(std::fs::read_to_string(at("kept.html")).unwrap(), "a page of the user's");
+
+    // What would become a flag of its own is none.
+    for smuggled in [
+        format!("\"report={}\" = true", at("kept.html").display()),
+        format!("verbose = [\"--report={}\"]", at("kept.html").display()),
+        format!("verbose = \"--report={}\"", at("kept.html").display()),
+        "\"load-file=theirs.toml\" = true".to_owned(),
+        "verbose = \"--load-file=inside/theirs.toml\"".to_owned(),
+        "verbose = \"--rate=file:/etc/passwd\"".to_owned(),
+    ] {
+        let file = at("inside/asks.toml");
+        std::fs::write(&file, experiment(BASE, &smuggled)).unwrap();
+        let refused = home.dbdyno([&["run", file.to_str().unwrap()][..], &SHORT].concat());
+        assert_eq!(refused.code, 2, "{smuggled}: {refused:?}");
+        assert!(!refused.err.contains("root:"), "{refused:?}");
+    }
     assert_eq!(std::fs::read_to_string(at("kept.html")).unwrap(), "a page of the user's");
 
     // What keeps to models is carried out as it is, also with a page that the user asks for.

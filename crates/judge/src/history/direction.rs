@@ -46,56 +46,65 @@ pub(super) fn of(
         !(said.is_turned && cells::measured(unit) == Some(Measure::Time)
             || said.is_of_faults && cells::measured(unit) == Some(Measure::Rate))
     });
-    let told = match (unit_says, tool, said.better) {
-        (Some(better), tool, name) => {
-            let source = format!("by the unit, {}", foreign::one_line(unit));
-            let against = match (tool, name) {
-                (Word::Says(told), _) if told != better => {
-                    ", although the tool of the file says the opposite"
-                }
-                (Word::Contradicts, _) => ", although the tool of the file says both",
-                (Word::Silent, Some(name)) if name != better => {
-                    ", although the name of the column says the opposite"
-                }
-                _ => "",
-            };
-            Ok((better, source + against))
-        }
-        (None, Word::Says(better), Some(name)) if name != better && bench.is_some() => Err((
-            better,
-            format!("the tool of the file says that {} is better, and the name says the opposite", better.name()),
-        )),
-        (None, Word::Says(better), _) => Ok((better, "by the tool of the file".to_owned())),
-        (None, Word::Contradicts, Some(better)) => {
-            Ok((better, "by the name, for the tool of the file says now one and now the other".to_owned()))
-        }
-        (None, Word::Contradicts, None) => Err((
-            Better::Higher,
-            "the tool of the file says now that more is better and now that less is".to_owned(),
-        )),
-        (None, Word::Silent, Some(better)) => Ok((better, "by the name of the column".to_owned())),
-        (None, Word::Silent, None) => Err((
-            Better::Higher,
-            "whether more or less is better is told neither by a unit nor by the name of the column"
-                .to_owned(),
-        )),
-    };
-    let (better, severity, text) = match told {
-        Ok((better, source)) => {
-            let text = format!(
-                "That {} is better is told {source}; --better says otherwise.",
-                better.name()
-            );
-            (better, Severity::Note, text)
-        }
-        Err((better, why)) => {
-            let why = why[..1].to_uppercase() + &why[1..];
-            let assumed = if better == Better::Higher { "more" } else { "less" };
-            let text = format!("{why}; {assumed} is assumed, and --better says it.");
-            (better, Severity::Caution, text)
-        }
+    let (better, severity, text) = match unit_says {
+        Some(better) => by_unit(better, unit, (tool, said.better)),
+        None => by_word(tool, said.better, bench.is_some()),
     };
     (better, Some(Warning::new(severity, "direction", text)))
+}
+
+/// A direction, how sure it is, and what is said of it.
+type Sentence = (Better, Severity, String);
+
+fn known(better: Better, source: &str) -> Sentence {
+    let text =
+        format!("That {} is better is told {source}; --better says otherwise.", better.name());
+    (better, Severity::Note, text)
+}
+
+fn assumed(better: Better, why: &str) -> Sentence {
+    let more = if better == Better::Higher { "more" } else { "less" };
+    (better, Severity::Caution, format!("{why}; {more} is assumed, and --better says it."))
+}
+
+fn by_unit(better: Better, unit: &str, words: (Word, Option<Better>)) -> Sentence {
+    let against = match words {
+        (Word::Says(told), _) if told != better => {
+            ", although the tool of the file says the opposite"
+        }
+        (Word::Contradicts, _) => ", although the tool of the file says both",
+        (Word::Silent, Some(name)) if name != better => {
+            ", although the name of the column says the opposite"
+        }
+        _ => "",
+    };
+    known(better, &format!("by the unit, {}{against}", foreign::one_line(unit)))
+}
+
+/// By what the tool and the name say, where `is_bench` is whether that is of a benchmark.
+fn by_word(tool: Word, name: Option<Better>, is_bench: bool) -> Sentence {
+    match (tool, name) {
+        (Word::Says(better), Some(name)) if name != better && is_bench => assumed(
+            better,
+            &format!(
+                "The tool of the file says that {} is better, and the name says the opposite",
+                better.name()
+            ),
+        ),
+        (Word::Says(better), _) => known(better, "by the tool of the file"),
+        (Word::Contradicts, Some(better)) => {
+            known(better, "by the name, for the tool of the file says now one and now the other")
+        }
+        (Word::Contradicts, None) => assumed(
+            Better::Higher,
+            "The tool of the file says now that more is better and now that less is",
+        ),
+        (Word::Silent, Some(better)) => known(better, "by the name of the column"),
+        (Word::Silent, None) => assumed(
+            Better::Higher,
+            "Whether more or less is better is told neither by a unit nor by the name of the column",
+        ),
+    }
 }
 
 /// What the name of the metric says that these rows are of.

@@ -141,14 +141,16 @@ fn by_metric(item: &Value) -> Option<Vec<Value>> {
     let mut outer = object.clone();
     outer.remove("metrics");
     let outer = Value::Object(outer);
-    let row = |metric: &Value| {
-        let mut metric = metric.as_object()?.clone();
-        metric.contains_key("value").then_some(())?;
-        let name = metric.remove("name")?;
-        metric.insert("metric".to_owned(), name);
-        Some(with(&outer, Value::Object(metric)))
-    };
-    metrics.iter().map(row).collect()
+    metrics
+        .iter()
+        .map(|metric| {
+            let mut metric = metric.as_object()?.clone();
+            metric.contains_key("value").then_some(())?;
+            let name = metric.remove("name")?;
+            metric.insert("metric".to_owned(), name);
+            Some(with(&outer, Value::Object(metric)))
+        })
+        .collect()
 }
 
 /// Whether each line is an object by itself.

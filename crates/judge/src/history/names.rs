@@ -549,8 +549,8 @@ fn is_by_work(words: &[String]) -> bool {
     let per = words.iter().position(|word| word == "/" || PER.contains(&word.as_str()));
     let of = per.and_then(|at| words.get(at + 1)).and_then(|word| weight_of(word.as_str()));
     let singular = ["query", "transaction", "operation", "op", "request", "commit", "event", "row"];
-    let is_singular = |at: usize| words.get(at + 1).is_some_and(|one| singular.contains(&&**one));
-    of.is_some_and(|(_, better)| better == Better::Higher) || per.is_some_and(is_singular)
+    of.is_some_and(|(_, better)| better == Better::Higher)
+        || per.and_then(|at| words.get(at + 1)).is_some_and(|one| singular.contains(&one.as_str()))
 }
 
 /// The direction of each word that has one.

@@ -1,8 +1,8 @@
 //! Rows that stand in a file more than once.
 //!
 //! ```text
-//!   2026-01-03 02:00:07  a1b2  1043.7      an export that was added to itself, or two that overlap:
-//!   2026-01-03 02:00:07  a1b2  1043.7      one run, and no two that agree to the last digit
+//!   2026-01-03 02:00:07  a1b2  1043.7    an export that was added to itself, or two that overlap:
+//!   2026-01-03 02:00:07  a1b2  1043.7    one run, and no two that agree to the last digit
 //! ```
 //!
 //! Two values that are equal tell of no noise, so that everything is a change or, where neighbours
@@ -25,8 +25,7 @@ pub(super) fn leave_out(table: &mut Table<'_>) {
         *counts.entry(&row.cells).or_default() += 1;
     }
     let (count, most) = (counts.len(), counts.values().copied().max().unwrap_or(0));
-    let is_copied = || is_by_moments(table, &counts) || is_even(table, &counts, most);
-    if most < 2 || !is_copied() {
+    if most < 2 || !(is_by_moments(table, &counts) || is_even(table, &counts, most)) {
         return;
     }
     let mut known = HashSet::new();
@@ -45,26 +44,26 @@ pub(super) fn leave_out(table: &mut Table<'_>) {
 /// Whether a column tells the moment of each row, and not only the day, and no two rows that differ
 /// in figures alone have the same: requests of one second may well take as long as each other.
 fn is_by_moments(table: &Table<'_>, counts: &HashMap<&[String], usize>) -> bool {
-    let is_moment = |cell: &str| cell.contains(':') && when::parse(cell).is_some();
     let columns = 0..table.header.len();
     let words: Vec<usize> = columns.filter(|&column| !table.is_numeric(column)).collect();
-    let name = |cells: &&[String]| words.iter().map(|&at| cells[at].clone()).collect();
-    let names: HashSet<Vec<String>> = counts.keys().map(name).collect();
+    let names: HashSet<Vec<String>> =
+        counts.keys().map(|cells| words.iter().map(|&at| cells[at].clone()).collect()).collect();
     counts.len() >= ROWS_LEAST
         && names.len() == counts.len()
-        && words.iter().any(|&column| table.cells(column).all(is_moment))
+        && words.iter().any(|&column| {
+            table.cells(column).all(|cell| cell.contains(':') && when::parse(cell).is_some())
+        })
 }
 
 /// Whether every row is there as often as every other one, and a column tells them all apart.
 fn is_even(table: &Table<'_>, counts: &HashMap<&[String], usize>, most: usize) -> bool {
-    let is_name = |column: usize| {
-        let names: HashSet<&String> = counts.keys().map(|cells| &cells[column]).collect();
-        names.len() == counts.len()
-    };
     counts.len() >= ROWS_LEAST
         && counts.values().all(|count| *count == most)
         && table.header.len() > 1
-        && (0..table.header.len()).any(is_name)
+        && (0..table.header.len()).any(|column| {
+            let names: HashSet<&String> = counts.keys().map(|cells| &cells[column]).collect();
+            names.len() == counts.len()
+        })
 }
 
 #[cfg(test)]

@@ -10,16 +10,16 @@
 //! Ranks know no sizes: where neighbours resemble each other, noise of thirty values has two levels
 //! by itself, and a step of a hundred standard deviations has no higher rank than such a one. By
 //! ranks alone, eleven of twelve series of 30 values with a correlation of 0.7 hid it. But noise
-//! that remembers itself goes there by steps, and these are seen. Nor do ranks see the newest change
-//! of independent values: the four lowest of 34 at the end are no surprise among all ends that a
-//! level can have.
+//! that remembers itself goes there by steps, and these are seen. Nor do ranks see the newest
+//! change of independent values: the four lowest of 34 at the end are no surprise among all ends
+//! that a level can have.
 //!
 //! *Statistic:* the gap between up to [`NEIGHBOURS`] values on both sides, in units of a distance
-//! of neighbours that a sixth of them exceeds, so that other changes are no unit. *Null:* noise that
-//! is more correlated than what is left around the levels that gaps tell, whose innovations have
-//! heavy tails, Student's t with three degrees of freedom: the larger a single innovation may be,
-//! the larger has a gap to be. Noise of two degrees of freedom with a correlation of 0.95 makes one
-//! in 3 of 100 series, of 0.8 in 1 of 400, normal noise in none of 2 000
+//! of neighbours that a sixth of them exceeds, so that other changes are no unit. *Null:* noise
+//! that is more correlated than what is left around the levels that gaps tell, whose innovations
+//! have heavy tails, Student's t with three degrees of freedom: the larger a single innovation may
+//! be, the larger has a gap to be. Noise of two degrees of freedom with a correlation of 0.95 makes
+//! one in 3 of 100 series, of 0.8 in 1 of 400, normal noise in none of 2 000
 //! (`docs/journal/2026-11-28-jumps.md`).
 
 use dbdyno_model::random::{self, Stream};
@@ -150,29 +150,34 @@ mod tests {
     #[test]
     fn heavy_tails_make_few_jumps() {
         let count = |seeds: u64, phi: f64| {
-            let of_one = |seed: &u64| {
-                let mut values = vec![0.0; 30];
-                let mut stream = random::stream(&[random::key_of("tails"), *seed]);
-                simulate(&mut stream, phi, &mut values);
-                let best = best(&values);
-                chance(&best, 0.9, 5e-4, 1).is_some_and(|chance| chance.p_value <= 5e-4)
-            };
-            (0..seeds).filter(of_one).count()
+            (0..seeds)
+                .filter(|seed| {
+                    let mut values = vec![0.0; 30];
+                    let mut stream = random::stream(&[random::key_of("tails"), *seed]);
+                    simulate(&mut stream, phi, &mut values);
+                    let best = best(&values);
+                    chance(&best, 0.9, 5e-4, 1).is_some_and(|chance| chance.p_value <= 5e-4)
+                })
+                .count()
         };
         assert!(count(300, 0.9) <= 2, "{}", count(300, 0.9));
         assert_eq!(count(300, 0.6), 0);
     }
 
-    /// A third less in the last nights, of noise of 1 %: by ranks 10 of 15 such series showed nothing.
+    /// A third less in the last nights, of noise of 1 %: by ranks 10 of 15 such series showed
+    /// nothing.
     #[test]
     fn a_drop_among_the_last_few_values_is_found() {
         let options = ChangeOptions::with_budget(0.02);
         for (before, after) in [(30, 4), (30, 6), (60, 4), (16, 5), (8, 8)] {
             for seed in 0..15 {
                 let mut stream = random::stream(&[random::key_of("last"), seed]);
-                let level = |at: usize| if at < before { 1000.0 } else { 700.0 };
-                let value = |at: usize| level(at) * (1.0 + 0.01 * normal(&mut stream));
-                let values: Vec<f64> = (0..before + after).map(value).collect();
+                let values: Vec<f64> = (0..before + after)
+                    .map(|at| {
+                        let level = if at < before { 1000.0 } else { 700.0 };
+                        level * (1.0 + 0.01 * normal(&mut stream))
+                    })
+                    .collect();
                 let changes = change_points(&values, &options).unwrap();
                 let firsts: Vec<usize> = changes.shifts.iter().map(|one| one.first).collect();
                 assert_eq!(firsts, [before], "{before} {after} {seed}");
@@ -188,8 +193,8 @@ mod tests {
         for (n, phi) in [(30, 0.5), (30, 0.7), (60, 0.7), (60, 0.8), (60, 0.9), (120, 0.9)] {
             for seed in 0..12 {
                 let changes = change_points(&nights(n, phi, 0.2, seed), &options).unwrap();
-                let is_large = |one: &&Shift| one.weight == ShiftWeight::Alarm;
-                let large: Vec<&Shift> = changes.shifts.iter().filter(is_large).collect();
+                let large: Vec<&Shift> =
+                    changes.shifts.iter().filter(|one| one.weight == ShiftWeight::Alarm).collect();
                 let [only] = large[..] else { panic!("{n} {phi} {seed}: {large:?}") };
                 assert_eq!(only.first, n / 2, "{n} {phi} {seed}");
                 assert!((only.size.estimate + 0.2).abs() < 0.01, "{n} {phi} {seed}: {only:?}");

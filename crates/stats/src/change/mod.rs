@@ -146,7 +146,7 @@ fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> Cha
     tree::settle(scaled, &mut cuts, 0, scaled.len());
     let shifts = shifts(values, scaled, &cuts, options);
     let firsts: Vec<usize> = cuts.iter().map(|cut| cut.first).collect();
-    let left = shape::around_levels(scaled, &firsts);
+    let left = size::around_levels(scaled, &firsts);
     let modes = if slides.is_empty() { shape::modes(&left, options.scale) } else { None };
     let scores = scores::normal_scores(&left);
     let best = Scan::of(scores.len()).step(&scores);
@@ -229,7 +229,7 @@ fn size_and_place(
     least_found: f64,
     seed: u64,
 ) -> (Interval, f64, (usize, usize)) {
-    let correlation = null::correlation_around(&shape::around_levels(values, &[first]));
+    let correlation = null::correlation_around(&size::around_levels(values, &[first]));
     let (before, after) = values.split_at(first);
     let (size, above) = size::shift(before, after, SHOWN_CONFIDENCE, correlation);
     let error = size::standard_error(before, after, correlation);

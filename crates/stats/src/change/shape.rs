@@ -12,7 +12,7 @@
 
 use dbdyno_model::{Modes, Slide};
 
-use super::size::{median, told};
+use super::size::{around_levels, median, told};
 use super::tree::Node;
 use dbdyno_model::ChangeScale;
 
@@ -76,18 +76,6 @@ fn line_is_better(stretch: &[f64], node: &Node) -> Option<f64> {
     };
     let steps = criterion(&of_steps, 2.0 * firsts.len() as f64 + 1.0);
     (criterion(&of_line, 2.0) + LINE_MARGIN < steps).then_some(slope)
-}
-
-/// The values around the medians of their levels.
-pub(crate) fn around_levels(values: &[f64], firsts: &[usize]) -> Vec<f64> {
-    let mut left = Vec::with_capacity(values.len());
-    let mut begin = 0;
-    for end in firsts.iter().copied().chain([values.len()]) {
-        let level = median(&values[begin..end]);
-        left.extend(values[begin..end].iter().map(|value| value - level));
-        begin = end;
-    }
-    left
 }
 
 /// The median of the slopes of all pairs; of long stretches, of pairs half a stretch apart.

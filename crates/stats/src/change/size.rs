@@ -78,6 +78,18 @@ pub(crate) fn shift(
     (Interval { estimate: middle(&all), low, high }, (above + equal / 2.0) / (m * n))
 }
 
+/// The values around the medians of their levels.
+pub(crate) fn around_levels(values: &[f64], firsts: &[usize]) -> Vec<f64> {
+    let mut left = Vec::with_capacity(values.len());
+    let mut begin = 0;
+    for end in firsts.iter().copied().chain([values.len()]) {
+        let level = median(&values[begin..end]);
+        left.extend(values[begin..end].iter().map(|value| value - level));
+        begin = end;
+    }
+    left
+}
+
 /// A size as it is told.
 pub(super) fn told(size: f64, scale: ChangeScale) -> f64 {
     match scale {

@@ -18,7 +18,7 @@ use super::jump;
 use super::null::{self, Chance, Look};
 use super::place;
 use super::scores::{Best, LEVEL_LEAST, Scan, normal_scores};
-use super::shape;
+use super::size;
 
 const STEP_SHARE: f64 = 0.75;
 const BUMP_SHARE: f64 = 0.15;
@@ -116,17 +116,18 @@ fn jump(values: &[f64], alpha: f64, seed: u64) -> Option<Cut> {
     if values.len() > JUMPS_MOST || best.statistic == 0.0 {
         return None;
     }
-    let around = shape::around_levels(values, &jump::levels(values));
+    let around = size::around_levels(values, &jump::levels(values));
     let phi = null::correlation_around(&around).phi.max(0.0);
     // Ranks of heavy tails resemble each other less than the values do.
     let phi = f64::midpoint(phi, null::CORRELATION_MOST);
     let Chance { p_value, least_found } = jump::chance(&best, phi, alpha, seed)?;
     let share = least_found / best.statistic;
-    let cut = |first| {
-        let least_found = share * place::seen(values, first);
-        Cut { first, p_value, null: NullKind::Correlated(phi), least_found }
-    };
-    (p_value <= alpha).then(|| cut(best.from))
+    (p_value <= alpha).then(|| Cut {
+        first: best.from,
+        p_value,
+        null: NullKind::Correlated(phi),
+        least_found: share * place::seen(values, best.from),
+    })
 }
 
 /// Moves each cut to where it stands out most between its neighbours.
