@@ -537,14 +537,14 @@ pub fn is_plain(name: &str, value: &str) -> bool {
     let digits = small.trim_start_matches('-');
     let number = digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let is_number = number.len() < digits.len() && UNITS.contains(&number);
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-,= ".contains(c);
     let plain = plain_name(name).to_ascii_lowercase();
     if TALKATIVE.iter().any(|beginning| plain.starts_with(beginning)) {
         return false;
     }
     SWITCHES.contains(&small.as_str())
         || is_number
-        || (OF_WORDS.contains(&plain.as_str()) && value.chars().all(is_word))
+        || (OF_WORDS.contains(&plain.as_str())
+            && value.chars().all(|c| c.is_ascii_alphanumeric() || "_-,= ".contains(c)))
 }
 
 /// Whether this option is dbdyno's own, so that nobody else can set it. MySQL and MariaDB take the

@@ -25,6 +25,16 @@ pub(crate) enum Piece {
     Parameter(Generator, usize),
 }
 
+impl Piece {
+    /// How long it is where it is repeated; a parameter is a placeholder.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Piece::Sql(text) => text.len(),
+            Piece::Table(_) | Piece::Parameter(..) => 1,
+        }
+    }
+}
+
 /// What is wrong with the pieces, and at which offset.
 pub(crate) type Wrong = (usize, String);
 

@@ -140,6 +140,8 @@ impl Template {
 
 /// How deep braces may be nested; more is no statement that anybody means.
 const DEPTH_MOST: usize = 8;
+/// Bytes of SQL that `{rows N: …}` makes: a server takes one packet.
+const STATEMENT_BYTES_MOST: usize = 16 << 20;
 
 /// Reads a text from left to right.
 struct Parser<'a> {
@@ -226,6 +228,10 @@ impl<'a> Parser<'a> {
             return Err(wrong("'{' without '}'"));
         }
         self.at += 1;
+        let bytes: usize = row.iter().map(Piece::bytes).sum();
+        if bytes.saturating_mul(count as usize) > STATEMENT_BYTES_MOST {
+            return Err(wrong("{rows N: …} makes the statement too long"));
+        }
         for index in 0..count {
             if index > 0 {
                 push_sql(pieces, ",");
@@ -648,6 +654,8 @@ mod tests {
         assert!(message.contains("did you mean \"int A..B\"?"), "{message}");
         assert!(Template::parse("{rows 10000: ({id*60000})}").is_err());
         assert!(Template::parse(&"{rows 1: ".repeat(50_000)).is_err());
+        let all = Template::parse("{rows 1000: {rows 1000: {rows 1000: (1)}}}").unwrap_err();
+        assert!(all.message.contains("too long"), "{all:?}");
         let deep = format!("{}{}", "{rows 1: ".repeat(20), "}".repeat(20));
         assert!(Template::parse(&deep).is_err());
     }

@@ -77,8 +77,8 @@ mod tests {
     fn nights(n: usize, phi: f64, slope: f64, seed: u64) -> Vec<f64> {
         let mut noise = vec![0.0; n];
         null::simulate(&mut random::stream(&[random::key_of("slides"), seed]), phi, &mut noise);
-        let value = |(at, noise): (usize, &f64)| 1000.0 * (slope * at as f64 + 0.01 * noise).exp();
-        noise.iter().enumerate().map(value).collect()
+        let places = noise.iter().enumerate();
+        places.map(|(at, noise)| 1000.0 * (slope * at as f64 + 0.01 * noise).exp()).collect()
     }
 
     #[test]
