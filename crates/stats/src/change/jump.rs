@@ -129,12 +129,13 @@ mod tests {
     fn nights(n: usize, phi: f64, step: f64, seed: u64) -> Vec<f64> {
         let mut stream = random::stream(&[random::key_of("jumps"), seed]);
         let mut noise = 0.0;
-        let value = |at: usize| {
-            noise = phi * noise + (1.0 - phi * phi).sqrt() * normal(&mut stream);
-            let level = if at < n / 2 { 1.0 } else { 1.0 - step };
-            1000.0 * level * (1.0 + 0.002 * noise)
-        };
-        (0..n).map(value).collect()
+        (0..n)
+            .map(|at| {
+                noise = phi * noise + (1.0 - phi * phi).sqrt() * normal(&mut stream);
+                let level = if at < n / 2 { 1.0 } else { 1.0 - step };
+                1000.0 * level * (1.0 + 0.002 * noise)
+            })
+            .collect()
     }
 
     #[test]
