@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use dbdyno_model::{Arm, CodeChange, Counts, Match, PerArm};
 
-use crate::profile::{Measure, MeasureUnit, Profile, matched_names};
+use crate::profile::{CodePart, Measure, MeasureUnit, Profile, matched_names};
 
 /// Functions of a load whose instructions changed, the largest change first, of counts of two arms.
 /// What has no name is left out, and so is what did not change.
@@ -58,7 +58,7 @@ fn profile(counts: &Counts, load: &str, arm: Arm) -> Profile {
         own,
         by_caller,
         total,
-        measure: Measure { unit: MeasureUnit::Event, event: None },
+        measure: Measure { unit: MeasureUnit::Event, event: None, part: CodePart::Whole },
         ..Profile::nothing()
     }
 }

@@ -57,6 +57,8 @@ pub(super) fn each_stack(
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
     let (mut seen, mut samples, mut stacks) = (HashSet::new(), 1_u64, 0_u64);
+    // Behind all threads gdb prints once more the frame in which it stopped.
+    let (mut is_headed, mut is_again) = (false, false);
     let mut give = |stack: &mut Stack<'_>| {
         stacks += u64::from(!stack.is_empty());
         stack.give("", 1.0, take);
@@ -64,6 +66,7 @@ pub(super) fn each_stack(
     for (number, line) in filled(text) {
         if is_thread(line) {
             give(&mut stack);
+            (is_headed, is_again) = (true, false);
             // The identity of a thread stands behind its number, which gdb may give anew.
             if !seen.insert(line.trim()) {
                 samples += 1;
@@ -78,9 +81,10 @@ pub(super) fn each_stack(
             }
         } else if let Some((place, rest)) = number_of_frame(line) {
             if place == 0 {
+                is_again = is_headed && !stack.is_empty();
                 give(&mut stack);
             }
-            if let Some(function) = function(rest) {
+            if let Some(function) = function(rest).filter(|_| !is_again) {
                 stack.push(number, function)?;
             }
         }
@@ -121,7 +125,7 @@ fn function(frame: &str) -> Option<Cow<'_, str>> {
         Some((text, file)) => (text, file.split_whitespace().next()),
         None => (text, None),
     };
-    let (name, rest) = text.split_at(end_of_name(text));
+    let (name, rest) = text.split_at(end_of_name(text).min(end_without_place(text)));
     // Sanitizers have a file behind a name without arguments; gdb has none there.
     if rest.is_empty() && name.contains(" /") {
         return None;
@@ -150,6 +154,15 @@ fn end_of_name(text: &str) -> usize {
         last = c;
     }
     text.len()
+}
+
+/// Where the place begins of a name without arguments: `poll at poll.c:29:10`, as pt-pmp has it, or
+/// `io_getevents from /lib/libaio.so`.
+fn end_without_place(text: &str) -> usize {
+    let is_line =
+        |place: &str| place.rsplit(':').next().is_some_and(|at| at.parse::<u32>().is_ok());
+    let at = text.rfind(" at ").filter(|at| is_line(&text[at + 4..]));
+    at.or_else(|| text.find(" from /")).unwrap_or(text.len())
 }
 
 /// `pthread_cond_wait` of `pthread_cond_wait@@GLIBC_2.3.2`.
@@ -234,6 +247,31 @@ fn is_place(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// pt-pmp's example of eu-stack: of two releases every line differs, and no function does.
+    #[test]
+    fn places_are_no_part_of_a_name() {
+        for (frame, name) in [
+            ("0x00007f27 in __GI___poll at poll.c:29:10", "__GI___poll"),
+            ("0x000055be in L::listen() at socket.cc:1354:3", "L::listen()"),
+            ("0x00007f27 in io_getevents from /usr/lib/libaio.so.1", "io_getevents"),
+            ("0x00007f27 in syscall at syscall.S:38", "syscall"),
+            ("0x00007f27 in A<B at C>::f (x=1) at f.cc:2", "A<B at C>::f"),
+        ] {
+            assert_eq!(function(frame).as_deref(), Some(name), "{frame}");
+        }
+    }
+
+    /// gdb prints the frame in which it stopped once more behind all threads.
+    #[test]
+    fn the_last_frame_of_gdb_is_no_thread() {
+        let text = "Thread 2 (LWP 6):\n#0  0x01 in poll () from /lib/x\n#1  0x02 in main ()\n\
+                    Thread 1 (LWP 5):\n#0  0x01 in select () from /lib/x\n#1  0x02 in main ()\n\
+                    #0  0x01 in select () from /lib/x\n";
+        let mut stacks = 0;
+        let form = each_stack(text, &mut |_| stacks += 1).unwrap();
+        assert_eq!((stacks, form.taken_for.as_str()), (2, "gdb backtraces, 1 sample of 2 threads"));
+    }
 
     #[test]
     fn functions_of_frames_have_their_names() {

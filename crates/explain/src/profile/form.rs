@@ -43,6 +43,40 @@ pub struct Measure {
     pub unit: MeasureUnit,
     /// Of which event, where it is told: `cycles`.
     pub event: Option<String>,
+    /// In which code.
+    pub part: CodePart,
+}
+
+/// Where an event is counted. Whoever is no root counts that of his program alone
+/// (`perf_event_paranoid`), and perf says so behind a colon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CodePart {
+    /// Everywhere, or the text does not say where.
+    #[default]
+    Whole,
+    /// `cycles:u`
+    User,
+    /// `cycles:k`
+    Kernel,
+}
+
+impl CodePart {
+    /// Of an event as perf writes it: `cycles:uppp`.
+    pub(super) fn of(event: &str) -> CodePart {
+        let event = event.trim().trim_matches('\'').trim_end_matches(':');
+        let restricted = event.rsplit_once(':').map_or("", |(_, end)| end);
+        match [restricted.contains('u'), restricted.contains('k')] {
+            _ if restricted.bytes().any(|byte| !byte.is_ascii_alphabetic()) => CodePart::Whole,
+            [true, false] => CodePart::User,
+            [false, true] => CodePart::Kernel,
+            _ => CodePart::Whole,
+        }
+    }
+
+    /// Of both together.
+    pub(super) fn with(self, other: CodePart) -> CodePart {
+        if self == other { self } else { CodePart::Whole }
+    }
 }
 
 /// What a weight of 1 is.
@@ -82,11 +116,16 @@ fn counted(event: &str) -> &str {
 
 impl Measure {
     /// Of a text that does not tell what it counts.
-    pub(super) const UNTOLD: Measure = Measure { unit: MeasureUnit::Untold, event: None };
+    pub(super) const UNTOLD: Measure =
+        Measure { unit: MeasureUnit::Untold, event: None, part: CodePart::Whole };
 
     pub(super) fn of(unit: MeasureUnit, event: Option<&str>) -> Measure {
         let event = event.filter(|event| !event.is_empty()).map(counted);
-        Measure { unit, event: event.map(str::to_owned) }
+        Measure { unit, event: event.map(str::to_owned), part: CodePart::Whole }
+    }
+
+    pub(super) fn within(self, part: CodePart) -> Measure {
+        Measure { part, ..self }
     }
 
     fn is_off_cpu(&self) -> bool {
@@ -97,7 +136,11 @@ impl Measure {
     pub(super) fn name(&self) -> String {
         match (self.unit, &self.event) {
             (MeasureUnit::Thread, _) => "threads, working or waiting".to_owned(),
-            (_, Some(event)) => event.clone(),
+            (_, Some(event)) => match self.part {
+                CodePart::Whole => event.clone(),
+                CodePart::User => format!("{event} of user code alone"),
+                CodePart::Kernel => format!("{event} of the kernel alone"),
+            },
             (MeasureUnit::Untold | MeasureUnit::Sample, None) => "samples".to_owned(),
             (MeasureUnit::Event, None) => "events".to_owned(),
             (MeasureUnit::Share, None) => "shares".to_owned(),
@@ -112,7 +155,7 @@ impl Measure {
             return self.is_off_cpu() != other.is_off_cpu();
         }
         match (&self.event, &other.event) {
-            (Some(one), Some(other)) => one != other,
+            (Some(one), Some(theirs)) => one != theirs || self.part != other.part,
             _ => {
                 is_of_threads(self) != is_of_threads(other) && !is_untold(self) && !is_untold(other)
             }

@@ -33,7 +33,7 @@ mod waits;
 pub(crate) use names::matched_names;
 
 pub use difference::{Weighed, contradiction, difference, flame};
-pub use form::{EVENT_LINE, Measure, MeasureUnit, ProfileError};
+pub use form::{CodePart, EVENT_LINE, Measure, MeasureUnit, ProfileError};
 pub use function_name::one_function;
 pub use read::{read, read_process};
 pub use samples::Profile;

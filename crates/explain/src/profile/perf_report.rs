@@ -30,7 +30,9 @@ use std::collections::BTreeSet;
 use dbdyno_model::LEFT_OUT;
 
 use super::filled::{filled, is_digits};
-use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
+use super::form::{
+    CodePart, Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events,
+};
 use super::programs::Threads;
 use super::stack::cut;
 
@@ -61,6 +63,7 @@ struct Head<'t> {
     samples: Option<f64>,
     events: Option<f64>,
     event: Option<&'t str>,
+    part: CodePart,
     /// Screens of `perf top`.
     screens: usize,
 }
@@ -82,7 +85,9 @@ impl<'t> Head<'t> {
                     self.screen(number)?;
                 }
                 self.samples = self.samples.or_else(|| count(rest.split_whitespace().next()?));
-                rest.split_once("of event").map(|(_, event)| plain_event(quoted(event)))
+                let event = rest.split_once("of event").map(|(_, event)| quoted(event));
+                self.part = event.map_or(self.part, CodePart::of);
+                event.map(plain_event)
             }
             (None, None) => return Ok(()),
         };
@@ -170,7 +175,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     let tool = if head.screens > 0 { "`perf top`" } else { "`perf report`" };
     let form = Form {
         taken_for: format!("{tool}{of}, {count} functions, {told:.1} % of it"),
-        measure: Measure::of(unit, head.event),
+        measure: Measure::of(unit, head.event).within(head.part),
         weighing: Weighing::Unit(sample),
         is_excerpt,
     };

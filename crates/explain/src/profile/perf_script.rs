@@ -13,7 +13,9 @@
 use std::borrow::Cow;
 
 use super::filled::{filled, is_digits};
-use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events};
+use super::form::{
+    CodePart, Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events,
+};
 use super::programs::{Sighting, Threads};
 use super::stack::{Stack, cut};
 
@@ -129,7 +131,7 @@ pub(super) fn each_stack(
     let programs = threads(text).programs();
     let (mut stack, mut program) = (Stack::default(), "");
     let (mut weight, mut first, mut samples) = (1.0, None, 0_u64);
-    let (mut has_periods, mut is_flat) = (true, false);
+    let (mut has_periods, mut is_flat, mut part) = (true, false, None);
     let mut give = |stack: &mut Stack<'_>, program: &str, weight: f64| {
         samples += u64::from(!stack.is_empty());
         stack.give(program, weight, take);
@@ -154,6 +156,9 @@ pub(super) fn each_stack(
         program = programs.get(thread).copied().unwrap_or(thread);
         has_periods &= period.is_some();
         weight = period.unwrap_or(1.0);
+        let own = CodePart::of(event);
+        part = part.map(|part: CodePart| part.with(own)).or(Some(own));
+        let event = plain_event(event);
         match first {
             Some(first) if first != event => return Err(two_events(number, first, event)),
             _ => first = Some(event),
@@ -176,7 +181,7 @@ pub(super) fn each_stack(
     let of = first.map_or_else(String::new, |event| format!(" of {event}"));
     Ok(Form {
         taken_for: format!("`perf script`, {samples} samples{of}{stacks}"),
-        measure: Measure::of(unit, first),
+        measure: Measure::of(unit, first).within(part.unwrap_or_default()),
         weighing: Weighing::Periods,
         is_excerpt: false,
     })
@@ -229,7 +234,7 @@ struct Sampled<'a> {
     place: &'a str,
 }
 
-/// `mysqld 7 [001] 5.25: 250000 cycles:u:`; the event is told without what it is restricted to.
+/// `mysqld 7 [001] 5.25: 250000 cycles:u:`
 fn header(line: &str) -> Option<Sampled<'_>> {
     let is_time = |word: &str| {
         let parts = word.strip_suffix(':').and_then(|time| time.split_once('.'));
@@ -248,7 +253,7 @@ fn header(line: &str) -> Option<Sampled<'_>> {
     let (word, behind) = next_word(rest)?;
     let period = word.parse::<f64>().ok().filter(|period| *period > 0.0);
     let (event, place) = if period.is_some() { next_word(behind)? } else { (word, behind) };
-    Some(Sampled { thread, period, event: plain_event(event), place })
+    Some(Sampled { thread, period, event, place })
 }
 
 /// `[003]`, `29906`, `29906/29910`

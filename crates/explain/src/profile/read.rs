@@ -344,7 +344,7 @@ impl Sums {
 
 #[cfg(test)]
 mod tests {
-    use super::super::form::MeasureUnit;
+    use super::super::form::{CodePart, MeasureUnit};
     use super::*;
     use proptest::prelude::*;
 
@@ -382,6 +382,27 @@ mod tests {
         let endless: String = (0..PLACES_MOST).map(apart).collect();
         let error = read(&endless).unwrap_err();
         assert!(error.what.contains("no program has"), "{error}");
+    }
+
+    /// What an ordinary user records has no events of the kernel: its functions seemed to cost
+    /// nothing any more.
+    #[test]
+    fn what_is_counted_in_user_code_alone_is_another_thing() {
+        let report = |event: &str| {
+            let head = format!("# Samples: 4K of event '{event}'\n# Event count (approx.): 5000\n");
+            read(&(head + "100.00%  a  b  [.] f\n")).unwrap().measure
+        };
+        let script = |event: &str| {
+            read(&format!("m 7 [001] 5.25: 25 {event}: \n\t7f3a f+0x1 (/bin/m)\n\n"))
+                .unwrap()
+                .measure
+        };
+        for of in [&report as &dyn Fn(&str) -> Measure, &script] {
+            let contradict = |one, other| of(one).contradicts(&of(other));
+            assert!(contradict("cycles", "cycles:u") && contradict("cycles:u", "cycles:kppp"));
+            assert!(!contradict("cycles:u", "cycles:uppp") && !contradict("cycles", "cycles:pppH"));
+            assert_eq!(of("cycles:u").name(), "cycles of user code alone");
+        }
     }
 
     /// A sample stands for as many events as its period says.
@@ -511,7 +532,7 @@ mod tests {
         let (own, taken_for, measure) = told(flat);
         assert_eq!(own, owns(&[("[unknown]", 691.0), ("init", 9_160.0)]));
         assert_eq!(taken_for, "`perf script`, 2 samples of cycles without stacks; of sleep");
-        assert_eq!(measure.name(), "cycles");
+        assert_eq!(measure.name(), "cycles of user code alone");
         let tracepoints =
             "perf 13 [002] 233.835807: sched:sched_switch: perf:13 [120] R ==> m:27\n";
         assert!(read(tracepoints).unwrap_err().what.contains("there is no stack"));
@@ -642,7 +663,10 @@ mod tests {
         let samples = "# Samples: 4K of event 'cycles:u'\n";
         let both = read(&report(&format!("{samples}# Event count (approx.): 8000000\n"))).unwrap();
         assert_eq!((both.own["a"], both.total / both.unit), (6e6, 4_000.0));
-        assert_eq!(both.measure, Measure::of(MeasureUnit::Event, Some("cycles")));
+        assert_eq!(
+            both.measure,
+            Measure::of(MeasureUnit::Event, Some("cycles")).within(CodePart::User)
+        );
         assert_eq!(both.taken_for, "`perf report` of cycles, 2 functions, 100.0 % of it; of m");
         let only = read(&report(samples)).unwrap();
         assert_eq!((only.own["a"], only.measure.unit), (3_000.0, MeasureUnit::Sample));

@@ -100,20 +100,21 @@ fn is_tested(of: &ProfileDifference) -> bool {
 
 fn headline(of: &ProfileDifference) -> String {
     let half = (of.total.high - of.total.low) / 2.0;
-    let percent = |share: f64| signed(100.0 * share, 1);
+    let estimate = of.total.estimate;
+    let (percent, more) = match estimate < 0.0 {
+        true => (fixed(-100.0 * estimate, 1), "less"),
+        false => (signed(100.0 * estimate, 1), "more"),
+    };
     let total = match of.scale {
         ProfileScale::Samples => "shares of equal wholes are compared".to_owned(),
         ProfileScale::Operations if half > 0.0 => format!(
-            "an operation of test costs {}{GLUE}% ± {}{GLUE}% more {}",
-            percent(of.total.estimate),
+            "an operation of test costs {percent}{GLUE}% ± {}{GLUE}% {more} {}",
             fixed(100.0 * half, 1),
             printable(&of.measure)
         ),
-        ProfileScale::Operations => format!(
-            "an operation of test costs {}{GLUE}% more {}",
-            percent(of.total.estimate),
-            printable(&of.measure)
-        ),
+        ProfileScale::Operations => {
+            format!("an operation of test costs {percent}{GLUE}% {more} {}", printable(&of.measure))
+        }
     };
     let told = || of.functions.iter().filter(|one| one.name != LEFT_OUT);
     if !is_tested(of) && told().count() > 0 {
