@@ -25,7 +25,7 @@ const ALLOWANCES: [Allowance; 6] = [
     Allowance { rule: Rule::SharedName, places: 209 },
     Allowance { rule: Rule::Participle, places: 244 },
     Allowance { rule: Rule::TupleParameter, places: 99 },
-    Allowance { rule: Rule::NamedClosure, places: 1734 },
+    Allowance { rule: Rule::NamedClosure, places: 1733 },
     Allowance { rule: Rule::NamedClosures, places: 90 },
     Allowance { rule: Rule::MatchInDisguise, places: 74 },
 ];

@@ -101,9 +101,10 @@ fn is_tested(of: &ProfileDifference) -> bool {
 fn headline(of: &ProfileDifference) -> String {
     let half = (of.total.high - of.total.low) / 2.0;
     let estimate = of.total.estimate;
-    let (percent, more) = match estimate < 0.0 {
-        true => (fixed(-100.0 * estimate, 1), "less"),
-        false => (signed(100.0 * estimate, 1), "more"),
+    let (percent, more) = if estimate < 0.0 {
+        (fixed(-100.0 * estimate, 1), "less")
+    } else {
+        (signed(100.0 * estimate, 1), "more")
     };
     let total = match of.scale {
         ProfileScale::Samples => "shares of equal wholes are compared".to_owned(),
