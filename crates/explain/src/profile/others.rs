@@ -71,7 +71,9 @@ const SPEEDSCOPE: &str = "the same as speedscope's JSON, or as collapsed stacks"
 const PERF: &str = "what `perf script` prints of the same load, or collapsed stacks";
 
 /// What stands in a line of the beginning, all of it, whose it is, and what to give instead.
-const LINES: [(&[&str], &str, &str); 45] = [
+const LINES: [(&[&str], &str, &str); 47] = [
+    (&["# TYPE "], "what an exporter of Prometheus serves", SCRIPT),
+    (&["nr_free_pages "], "counters of the kernel, as /proc/vmstat has them", SCRIPT),
     (&["Source code & Disassembly of"], "what `perf annotate` prints", REPORT),
     (&["Percent", "|", "Disassembly"], "what `perf annotate` prints", REPORT),
     (&["Shared Data Cache Line Table"], "what `perf c2c` prints", REPORT),

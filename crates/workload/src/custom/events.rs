@@ -13,7 +13,7 @@ use crate::custom::dialects::{DIALECTS, by_dialect};
 use crate::custom::schema::Place;
 use crate::draw::Draw;
 use crate::file::{Entry, FileError, Section};
-use crate::load::{Ask, Channel, Expect, Mix, Sql, Step, TableDraw, Transaction};
+use crate::load::{Ask, Channel, Expect, Mix, Sql, Step, TableDraw, Transaction, Trend};
 
 /// Statements that an event may have, repetitions counted.
 const CALLS_MOST: u64 = 10_000;
@@ -185,4 +185,58 @@ fn bounds(entry: &Entry<'_, '_>) -> Result<(u64, u64), FileError> {
         high => high.parse().map_err(|_| wrong())?,
     };
     if low <= high { Ok((low, high)) } else { Err(wrong()) }
+}
+
+/// What happens to the tables, by the first words of the statements, where the file does not say
+/// it: with rows that come and none that go they grow, and the other way round. Where both are
+/// there they may keep their size.
+pub(super) fn trend(events: &[(u32, Mix)]) -> Trend {
+    let (mut comes, mut goes) = (false, false);
+    let steps = events.iter().filter(|(weight, _)| *weight > 0).flat_map(|(_, mix)| &mix.steps);
+    for ask in steps.flat_map(|step| &step.asks) {
+        let sql = [&ask.sql.mysql, &ask.sql.postgres, &ask.sql.sqlite];
+        for text in sql.map(|text| text.trim_start().to_ascii_lowercase()) {
+            // A row that is there already changes, or stays.
+            let is_sure = ![" on duplicate ", " on conflict "].iter().any(|end| text.contains(end));
+            comes |= text.starts_with("insert into ") && is_sure;
+            goes |= text.starts_with("delete ") || text.starts_with("truncate ");
+        }
+    }
+    match (comes, goes) {
+        (true, false) => Trend::Grows,
+        (false, true) => Trend::Shrinks,
+        _ => Trend::Steady,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Custom;
+    use super::*;
+
+    /// All hundred rows were gone before anything was measured, and tables kept their size.
+    #[test]
+    fn tables_grow_and_shrink_by_the_statements() {
+        let of = |more: &str, statements: &[&str]| {
+            let step = |sql: &&str| {
+                let what = if sql.starts_with("SELECT") { "rows" } else { "changed" };
+                format!("[[step]]\nsql = \"{sql}\"\n{what} = 1\n")
+            };
+            let steps: String = statements.iter().map(step).collect();
+            let text = format!(
+                "name = \"l\"\ngroup = \"write\"\n{more}\n[[table]]\nname = \"a\"\nrows = 100\n\
+                 create = \"CREATE TABLE a (id INTEGER PRIMARY KEY)\"\n\
+                 columns = {{ id = \"{{row}}\" }}\n{steps}"
+            );
+            Custom::parse("l.toml", &text).unwrap().trend
+        };
+        let (delete, insert) = ("DELETE FROM a WHERE id = {id}", "INSERT INTO a VALUES ({seq})");
+        assert_eq!(of("", &[delete]), Trend::Shrinks);
+        assert_eq!(of("", &[insert]), Trend::Grows);
+        assert_eq!(of("", &[insert, delete]), Trend::Steady);
+        assert_eq!(of("", &["SELECT id FROM a WHERE id = {id}"]), Trend::Steady);
+        assert_eq!(of("trend = \"steady\"", &[insert]), Trend::Steady);
+        let upsert = "INSERT INTO a VALUES ({id}) ON CONFLICT (id) DO NOTHING";
+        assert_eq!(of("", &[upsert]), Trend::Steady);
+    }
 }

@@ -97,17 +97,17 @@ impl Custom {
             .required("group", "group = \"point\", \"range\", \"range-aggregate\" or \"write\"")?;
         let group = Group::from_name(group.word(&Group::ALL.map(Group::name))?);
         let group = group.expect("one of the words above");
-        let trend = match top.value("trend").map(|t| t.word(&["steady", "grows", "shrinks"])) {
-            Some(word) => match word? {
-                "grows" => Trend::Grows,
-                "shrinks" => Trend::Shrinks,
-                _ => Trend::Steady,
-            },
-            None => Trend::Steady,
-        };
+        let said = top.value("trend").map(|t| t.word(&["steady", "grows", "shrinks"]));
+        let said = said.transpose()?;
         let draw = draw(&top)?;
         let place = tables::place(&top)?;
         let events = events::events(&top, &place, draw)?;
+        let trend = match said {
+            Some("grows") => Trend::Grows,
+            Some("shrinks") => Trend::Shrinks,
+            Some(_) => Trend::Steady,
+            None => events::trend(&events),
+        };
         top.finish()?;
         let (file, text) = (file.to_owned(), text.to_owned());
         Ok(Custom { name, about, group, file, text, trend, draw, place, events })
