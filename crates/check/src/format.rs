@@ -168,14 +168,26 @@ fn read_any(bytes: &[u8]) -> Result<(History, Form), BadInput> {
                 false => json::read(text).map(of(Form::Json)),
             }
         }
-        Some(_) => elle::read(text, "line").map(of(Form::Edn)),
+        Some(_) => elle::read(text, "line").map(of(form_of_edn(text))),
         None if is_array_of_objects(body) => jepsen_json::read(body).map(of(Form::JepsenJson)),
-        None if body.starts_with(['[', '(', '#']) => elle::read(text, "line").map(of(Form::Edn)),
+        None if body.starts_with(['[', '(', '#']) => {
+            elle::read(text, "line").map(of(form_of_edn(text)))
+        }
         None if is_log_of_jepsen(body) => {
             elle::read(&jepsen_log::edn_of(text), "line").map(of(Form::JepsenLog))
         }
         None if awdit::is_it(body) => awdit::read(text).map(of(Form::Awdit)),
         None => text::read(text).map(of(Form::Text)),
+    }
+}
+
+/// A text whose first operation is not the first of its history lacks what was written before.
+fn form_of_edn(text: &str) -> Form {
+    let first = text.split_once(":index").map_or("", |(_, rest)| rest.trim_start());
+    let digits = first.bytes().take_while(u8::is_ascii_digit).count();
+    match first[..digits].parse() {
+        Ok(index) if index > 0 => Form::EdnFrom(index),
+        _ => Form::Edn,
     }
 }
 

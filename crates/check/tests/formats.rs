@@ -477,3 +477,21 @@ fn without_invocations_nothing_is_known_of_real_time() {
         assert!(matches!(Checker::new(&history).verdict(Level::Serializable), Verdict::Holds(_)));
     }
 }
+
+/// What was written before a file begins looks like a value that nobody wrote.
+#[test]
+fn a_history_without_its_head_says_so() {
+    let told = |first: u64| {
+        let text = format!(
+            "{{:index {first} :type :invoke :f :txn :value [[:r x nil]] :process 0}}\n\
+             {{:index {} :type :ok :f :txn :value [[:r x nil]] :process 0}}\n",
+            first + 1
+        );
+        match read_input(text.as_bytes()).unwrap() {
+            Input::Transactions(_, form) => form.to_string(),
+            Input::Objects(_) => panic!("{text}"),
+        }
+    };
+    assert!(told(2).contains("begins with index 2"), "{}", told(2));
+    assert_eq!(told(0), "EDN of Jepsen or Elle");
+}

@@ -15,6 +15,8 @@ pub enum Form {
     JepsenJson,
     /// Operations of Jepsen.
     Edn,
+    /// The same, of which the first has this index.
+    EdnFrom(u64),
     /// Operations of Jepsen as it writes them for people.
     JepsenLog,
     /// dbcop's binary form.
@@ -39,6 +41,13 @@ impl fmt::Display for Form {
             Form::Json => "JSON, a transaction a line",
             Form::JepsenJson => "JSON of Jepsen or elle-cli",
             Form::Edn => "EDN of Jepsen or Elle",
+            Form::EdnFrom(index) => {
+                return write!(
+                    f,
+                    "EDN of Jepsen or Elle that begins with index {index}: what was written before \
+                     that is not known"
+                );
+            }
             Form::JepsenLog => "history.txt of Jepsen, or its log",
             Form::Dbcop => "the binary form of dbcop",
             Form::DbcopJson => "JSON of dbcop",
