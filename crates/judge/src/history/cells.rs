@@ -19,7 +19,7 @@ pub enum DecimalMark {
 /// Units that are parts of one another, with their size in that of the first of their family, and
 /// units of which nobody can say how many make another: those stand in a family alone. What is
 /// counted by the time, and time by what is counted, follows from these.
-const UNITS: [(&str, &str, f64); 31] = [
+const UNITS: [(&str, &str, f64); 43] = [
     ("", "count", 1.0),
     ("k", "count", 1e3),
     ("K", "count", 1e3),
@@ -44,6 +44,19 @@ const UNITS: [(&str, &str, f64); 31] = [
     ("MiB", "bytes", 1_048_576.0),
     ("GiB", "bytes", 1_073_741_824.0),
     ("TiB", "bytes", 1_099_511_627_776.0),
+    // Of 1000 whoever wrote them, for nothing that is sent has another size.
+    ("bit", "bits", 1.0),
+    ("bits", "bits", 1.0),
+    ("kbit", "bits", 1e3),
+    ("kbits", "bits", 1e3),
+    ("Kbit", "bits", 1e3),
+    ("Kbits", "bits", 1e3),
+    ("Mbit", "bits", 1e6),
+    ("Mbits", "bits", 1e6),
+    ("Gbit", "bits", 1e9),
+    ("Gbits", "bits", 1e9),
+    ("Tbit", "bits", 1e12),
+    ("Tbits", "bits", 1e12),
     // Of 1000 or of 1024, whoever wrote it.
     ("kB", "kB", 1.0),
     ("KB", "KB", 1.0),
@@ -380,6 +393,8 @@ mod tests {
         assert_eq!(told(&["20 ms", "1.5 s"]), (vec![20.0, 1500.0], "ms".to_owned()));
         assert_eq!(told(&["950", "1.2k", "3M"]), (vec![950.0, 1200.0, 3e6], String::new()));
         assert_eq!(told(&["512 MB", "513 MB"]), (vec![512.0, 513.0], "MB".to_owned()));
+        let rates = told(&["1.5 Gbits/sec", "900 Mbits/sec"]);
+        assert_eq!(rates, (vec![1.5, 0.9], "Gbits/sec".to_owned()));
         assert_eq!(told(&["2 stories"]), (vec![2.0], "stories".to_owned()));
         assert_eq!(told(&["2000 ops/s", "3 ops/ms"]), (vec![2000.0, 3000.0], "ops/s".to_owned()));
         assert_eq!(told(&["1 MiB/s", "512 KiB/s"]), (vec![1.0, 0.5], "MiB/s".to_owned()));
