@@ -153,9 +153,13 @@ impl Reader {
     /// Bytes of a column's name in the quotes of a literal. One whose end is in doubt is none: what
     /// is behind it may be a secret.
     fn name_in_quotes(self, rest: &str, first: char, before: &str) -> Option<usize> {
+        // Nothing is looked for behind what is no quote: there are as many as letters.
         let is_quoted = self == Reader::Mysql && matches!(first, '\'' | '"');
-        let end = end_of(rest, first, Backslash::Protects).filter(|_| is_quoted)?;
-        (is_for_a_name(before) && !rest[..end].contains('\\')).then_some(end)
+        if !is_quoted || !is_for_a_name(before) {
+            return None;
+        }
+        let end = end_of(rest, first, Backslash::Protects)?;
+        (!rest[..end].contains('\\')).then_some(end)
     }
 
     /// Bytes of the literal with which a text begins.
