@@ -216,7 +216,8 @@ fn behind_another_mark(message: &str, from: usize, piece: &str) -> Option<Range<
     let words = message[from..].split(['"', '\'', '`', '\n']).next()?;
     let at = words.find('@').filter(|at| *at > piece.len())?;
     let is_account = !piece.contains(['/', '?']) && !piece.ends_with(':');
-    let is_told = words[..at].contains(": ") || words[..at].split_whitespace().count() > 4;
+    let is_told = [": ", "://"].iter().any(|end| words[..at].contains(end))
+        || words[..at].split_whitespace().count() > 4;
     if !is_account || is_told {
         return None;
     }
@@ -356,7 +357,8 @@ fn spans_of_words(text: &str) -> Vec<Range<usize>> {
     let Some(colon) = text[..end].find(':') else {
         // ACCOUNT/PASSWORD@HOST, and no words such as `user=ann@home`.
         let mark = last_at.and_then(|at| other_mark(&text[..at]));
-        spans.extend(mark.filter(|mark| !text[..mark.end].contains('=')).map(|mark| mark.end..end));
+        let mark = mark.filter(|mark| !text.starts_with("--") && !text[..mark.end].contains('='));
+        spans.extend(mark.map(|mark| mark.end..end));
         return spans;
     };
     let body_end = text[..end].find('?').unwrap_or(end);
@@ -480,6 +482,7 @@ mod tests {
             "could not get https://registry.npmjs.org/@scope/name: 404",
             "no connection to mysql://h:3306: the account is a@b",
             "mysql:8.0@maven and mariadb:10.11@debian are releases",
+            "a server is mysql:VERSION, mariadb:VERSION, mysql://USER@HOST/DB or sqlite:",
         ] {
             assert_eq!(super::mask_message(text), text);
         }
