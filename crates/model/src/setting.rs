@@ -446,6 +446,7 @@ pub fn is_carried_out(name: &str, value: &str) -> bool {
         "_dir",
         "_directory",
         "_path",
+        "_paths",
         "_library",
         "provider",
     ];
@@ -534,11 +535,14 @@ pub fn is_plain(name: &str, value: &str) -> bool {
     const UNITS: [&str; 16] =
         ["", "k", "m", "g", "t", "kb", "mb", "gb", "tb", "b", "us", "ms", "s", "min", "h", "d"];
     let small = value.to_ascii_lowercase();
-    let digits = small.trim_start_matches('-');
-    let number = digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let is_number = number.len() < digits.len() && UNITS.contains(&number);
+    let unit = small.trim_start_matches(|c: char| c.is_ascii_digit() || "-.".contains(c));
+    let number = small[..small.len() - unit.len()].parse::<f64>();
+    let is_number = number.is_ok_and(f64::is_finite) && UNITS.contains(&unit);
     let plain = plain_name(name).to_ascii_lowercase();
-    if TALKATIVE.iter().any(|beginning| plain.starts_with(beginning)) {
+    // MySQL and MariaDB take the beginning of a name for the name.
+    let is_talkative =
+        TALKATIVE.iter().any(|known| plain.starts_with(known) || known.starts_with(&plain));
+    if is_talkative || is_carried_out(name, value) {
         return false;
     }
     SWITCHES.contains(&small.as_str())
@@ -726,6 +730,14 @@ mod tests {
             ("early_plugin_load", "keyring_file.so"),
             ("general_log_f", "x"),
             ("feedback", "ON"),
+            ("feedbac", "on"),
+            ("wal_dir", ".."),
+            ("wal_dir", "7"),
+            ("db_log_dir", "on"),
+            ("db_paths", "7"),
+            ("wal_size", ".."),
+            ("some_size", "-"),
+            ("some_size", "1.2.3"),
             ("feedback_http_proxy", "127.0.0.1:15999"),
             ("optimizer_switch", "/etc/x"),
             ("temp_store_directory", "x"),

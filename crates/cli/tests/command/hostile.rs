@@ -446,6 +446,9 @@ fn what_a_strangers_experiment_reaches_is_not_done_unasked() {
         ("mysql:8.0?general_log_f=x", "rows = 10", "general_log_f=x"),
         ("mysql:8.0?group_replication_group_seeds=10.0.0.1:3306", "rows = 10", "group_seeds"),
         ("mariadb:10.11?feedback=ON", "rows = 10", "feedback=ON"),
+        ("mariadb:10.11?feedbac=on", "rows = 10", "feedbac=on"),
+        ("rocksdb:?wal_dir=..&WAL_ttl_seconds=1", "rows = 10", "wal_dir=.."),
+        ("rocksdb:?db_log_dir=7", "rows = 10", "db_log_dir=7"),
         ("sqlite:?temp_store_directory=x", "rows = 10", "temp_store_directory=x"),
     ] {
         let file = at("inside/asks.toml");
