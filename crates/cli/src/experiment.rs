@@ -35,7 +35,7 @@ use dbdyno_store::Store;
 use dbdyno_workload::FileError;
 use dbdyno_workload::file::{Section, Source};
 
-use crate::args::{Compare, Place, RunFile};
+use crate::args::{Compare, Place, RunFile, ToldFormat};
 use crate::command_line::{Args, Command};
 use crate::exit::Exit;
 use crate::explanation::{self, Extent};
@@ -381,7 +381,12 @@ impl Experiment {
         }
         let places = self.chosen(by_hand).into_iter();
         let places = places.filter(|(name, _)| ["store", "home"].contains(name));
-        let outputs = own.report.into_iter().chain(places.map(|(_, path)| PathBuf::from(path)));
+        // A workflow on GitHub reads its summary there.
+        let summary = std::env::var_os("GITHUB_STEP_SUMMARY")
+            .filter(|_| own.told.format == ToldFormat::Github)
+            .map(PathBuf::from);
+        let outputs = own.report.into_iter().chain(summary);
+        let outputs = outputs.chain(places.map(|(_, path)| PathBuf::from(path)));
         Ok(Wishes { file, arms, inputs, outputs: outputs.collect() })
     }
 

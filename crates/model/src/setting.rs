@@ -524,8 +524,16 @@ const OF_WORDS: [&str; 60] = [
 
 /// Beginnings of options by which a server speaks with others than us, also where they are switched
 /// on only: MariaDB's report to its maker, names on the network, the log of the machine.
-const TALKATIVE: [&str; 7] =
-    ["bonjour", "feedback", "log_syslog", "syslog", "log_error_services", "report_", "wsrep"];
+const TALKATIVE: [&str; 8] = [
+    "bonjour",
+    "feedback",
+    "log_error_services",
+    "log_syslog",
+    "mysqlx",
+    "report_",
+    "syslog",
+    "wsrep",
+];
 
 /// Whether this value can be no file, program, library or statement: it is a number or a switch, or
 /// the option is one of those that are known to take words. What a stranger writes is judged by
@@ -731,6 +739,7 @@ mod tests {
             ("general_log_f", "x"),
             ("feedback", "ON"),
             ("feedbac", "on"),
+            ("mysqlx", "ON"),
             ("wal_dir", ".."),
             ("wal_dir", "7"),
             ("db_log_dir", "on"),

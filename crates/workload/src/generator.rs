@@ -82,6 +82,25 @@ pub enum Named {
 }
 
 impl<N> Generator<N> {
+    /// How many bytes its values have at most, as far as that matters: of a remembered one as many
+    /// as the largest that there is.
+    pub(crate) fn bytes_most(&self) -> u64 {
+        const SMALL: u64 = 64;
+        /// Letters and digits that one generator makes.
+        const LARGE: u64 = 60_000;
+        match self {
+            Generator::Digits(count) | Generator::Letters(_, count) | Generator::Twice(count) => {
+                u64::from(*count)
+            }
+            Generator::Kept(_) => LARGE,
+            Generator::Null(_, inner) | Generator::Keep(_, inner) => inner.bytes_most(),
+            Generator::Literal(text) => text.len() as u64,
+            Generator::OneOf(texts) => texts.iter().map(String::len).max().unwrap_or(0) as u64,
+            Generator::Joined(parts) => parts.iter().map(Generator::bytes_most).sum(),
+            _ => SMALL,
+        }
+    }
+
     /// The same generator with other names.
     ///
     /// # Errors

@@ -86,6 +86,16 @@ impl Template {
             let message = format!("more than {PARAMETERS_MOST} parameters; make it smaller");
             return Err(TemplateError { offset: 0, message });
         }
+        let bytes: u64 = template.generators().map(Generator::bytes_most).sum();
+        if bytes > VALUES_BYTES_MOST {
+            let message = format!(
+                "its values have up to {} MB together, and a server takes {} MB at most; make them \
+                 shorter or fewer",
+                bytes >> 20,
+                VALUES_BYTES_MOST >> 20
+            );
+            return Err(TemplateError { offset: 0, message });
+        }
         Ok(template)
     }
 
@@ -142,6 +152,9 @@ impl Template {
 const DEPTH_MOST: usize = 8;
 /// Bytes of SQL that `{rows N: …}` makes: a server takes one packet.
 const STATEMENT_BYTES_MOST: usize = 16 << 20;
+/// Bytes of the values of a statement: MySQL's packets have a gigabyte at most, and 64 MB where
+/// nobody says so.
+const VALUES_BYTES_MOST: u64 = 64 << 20;
 
 /// Reads a text from left to right.
 struct Parser<'a> {
@@ -373,6 +386,10 @@ fn generator_of(word: &str) -> Result<Generator, String> {
                         braces, for example {null 10%: int 1..9}"
         };
         let (share, inner) = rest.split_once(':').ok_or_else(takes)?;
+        // Of NULL in so many cases of so many cases nobody means anything.
+        if inner.trim_start().starts_with("null ") {
+            return Err(takes().to_owned());
+        }
         let share = share.trim().strip_suffix('%').and_then(|share| fixed(share.trim(), 2));
         let share = share.filter(|share| (1..10_000).contains(share)).ok_or_else(takes)?;
         return Ok(Generator::Null(share as u32, Box::new(generator_of(inner.trim())?)));
@@ -656,6 +673,14 @@ mod tests {
         assert!(Template::parse(&"{rows 1: ".repeat(50_000)).is_err());
         let all = Template::parse("{rows 1000: {rows 1000: {rows 1000: (1)}}}").unwrap_err();
         assert!(all.message.contains("too long"), "{all:?}");
+        let deep = format!("{{{}int 1..9}}", "null 1%: ".repeat(20_000));
+        assert!(Template::parse(&deep).is_err());
+        for large in ["{rows 10000: ('{text 60000}{text 60000}')}".to_owned(), {
+            format!("{{text 60000 as a}}, '{}'", "{same a}".repeat(20_000))
+        }] {
+            let all = Template::statement(&large).unwrap_err();
+            assert!(all.message.contains("MB"), "{all:?}");
+        }
         let deep = format!("{}{}", "{rows 1: ".repeat(20), "}".repeat(20));
         assert!(Template::parse(&deep).is_err());
     }

@@ -440,6 +440,8 @@ fn what_a_strangers_experiment_reaches_is_not_done_unasked() {
         ("sqlite:", secret.as_str(), "secret.toml, elsewhere"),
         (BASE, report.as_str(), "to write"),
         (BASE, "store = \"x.db\"", "to write x.db"),
+        (BASE, "format = \"github\"", "to write /tmp/summary-of-a-workflow"),
+        ("mysql:8.0?mysqlx=ON", "rows = 10", "mysqlx=ON"),
         ("postgres:17?shared_preload_libraries=auto_explain", "rows = 10", "auto_explain"),
         ("postgres:17?include_if_exists=x", "rows = 10", "include_if_exists=x"),
         ("mysql:8.0?early_plugin_load=keyring_file.so", "rows = 10", "keyring_file"),
@@ -455,6 +457,7 @@ fn what_a_strangers_experiment_reaches_is_not_done_unasked() {
         std::fs::write(&file, experiment(base, flag)).unwrap();
         let mut command = home.command(["run", file.to_str().unwrap(), "--rounds", "8"]);
         command.env("PGPASSWORD", "hunter2");
+        command.env("GITHUB_STEP_SUMMARY", "/tmp/summary-of-a-workflow");
         let refused = finish(command);
         assert_eq!(refused.code, 2, "{base} {flag}: {refused:?}");
         for part in [told, "--trust-experiment"] {
