@@ -18,7 +18,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dbdyno_model::{ArmIndex, ArmSpec, Run, Setting, Target, foreign, setting};
+use dbdyno_model::{ArmIndex, ArmSpec, RocksOptions, Run, Setting, Target, foreign, setting};
 use dbdyno_store::Store;
 
 use crate::failure::Failure;
@@ -156,9 +156,11 @@ fn reaches_out(target: &Target) -> bool {
             Setting::Raw(name, value) => !setting::is_plain(name, value),
             _ => false,
         }),
-        Target::Sqlite(options) | Target::Rocksdb(options) => {
+        Target::Sqlite(options) => {
             options.iter().any(|(name, value)| !setting::is_plain(name, value))
         }
+        // What is handed on may fill a disk by its number alone.
+        Target::Rocksdb(options) => options.iter().any(|(name, _)| !RocksOptions::is_known(name)),
         // They open no file but their own, and take numbers and words.
         Target::Mock(_) | Target::Engine(_) => false,
     }

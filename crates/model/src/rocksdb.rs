@@ -63,6 +63,11 @@ const BLOCK_SIZE: u64 = 8_192;
 const CACHE_MOST_MB: u64 = 16 * 1_024 * 1_024;
 
 impl RocksOptions {
+    /// Whether dbdyno itself says what an option of this name may be; all others are handed on.
+    pub fn is_known(name: &str) -> bool {
+        WORDS.contains(&name)
+    }
+
     /// Reads options as they were written.
     ///
     /// # Errors

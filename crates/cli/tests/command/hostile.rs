@@ -450,6 +450,7 @@ fn what_a_strangers_experiment_reaches_is_not_done_unasked() {
         ("mariadb:10.11?feedback=ON", "rows = 10", "feedback=ON"),
         ("mariadb:10.11?feedbac=on", "rows = 10", "feedbac=on"),
         ("rocksdb:?wal_dir=..&WAL_ttl_seconds=1", "rows = 10", "wal_dir=.."),
+        ("rocksdb:?write_buffer_size=999999999999", "rows = 10", "write_buffer_size"),
         ("rocksdb:?db_log_dir=7", "rows = 10", "db_log_dir=7"),
         ("sqlite:?temp_store_directory=x", "rows = 10", "temp_store_directory=x"),
     ] {
