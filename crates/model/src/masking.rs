@@ -527,7 +527,7 @@ mod tests {
         "mysql://root;%@db1.example/shop",
         "postgres://ann#%@db1.example/shop",
         "mysql://root %@db1.example/shop",
-        "mysql://root/%@db1.example/shop",
+        "mysql://ann/%@db1.example/shop",
         "mysql:root/%@db1.example",
         "mysql:root?%@db1.example",
         "ann?%@db1.example",

@@ -459,7 +459,7 @@ pub fn is_carried_out(name: &str, value: &str) -> bool {
 
 /// Options whose values are words of a list that the server knows, and of which none is a file, a
 /// program or a library.
-const OF_WORDS: [&str; 60] = [
+const OF_WORDS: [&str; 56] = [
     "auto_vacuum",
     "backslash_quote",
     "binlog_checksum",
@@ -467,12 +467,10 @@ const OF_WORDS: [&str; 60] = [
     "binlog_row_image",
     "binlog_transaction_dependency_tracking",
     "bytea_output",
-    "cache",
     "character_set_server",
     "client_min_messages",
     "collation_server",
     "completion_type",
-    "compression",
     "compute_query_id",
     "concurrent_insert",
     "constraint_exclusion",
@@ -481,7 +479,6 @@ const OF_WORDS: [&str; 60] = [
     "default_tmp_storage_engine",
     "default_toast_compression",
     "default_transaction_isolation",
-    "direct",
     "enforce_gtid_consistency",
     "event_scheduler",
     "force_parallel_mode",
@@ -506,7 +503,6 @@ const OF_WORDS: [&str; 60] = [
     "optimizer_switch",
     "optimizer_trace",
     "plan_cache_mode",
-    "preset",
     "query_cache_type",
     "replica_parallel_type",
     "slave_parallel_mode",
