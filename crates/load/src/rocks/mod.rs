@@ -29,7 +29,7 @@ mod words;
 pub use client::RocksArm;
 
 #[cfg(not(feature = "rocksdb"))]
-pub use absent::RocksArm;
+pub use absent::NoRocks as RocksArm;
 
 use dbdyno_model::RocksOptions;
 use dbdyno_wire::{ServerError, WireError};
@@ -94,9 +94,9 @@ mod absent {
 
     /// There is none in this build.
     #[derive(Clone, Debug)]
-    pub enum RocksArm {}
+    pub enum NoRocks {}
 
-    impl RocksArm {
+    impl NoRocks {
         /// Opens nothing.
         ///
         /// # Errors
@@ -105,7 +105,7 @@ mod absent {
             _directory: &Path,
             _options: &RocksOptions,
             _memory_mb: u64,
-        ) -> Result<RocksArm, WireError> {
+        ) -> Result<NoRocks, WireError> {
             Err(super::refused(
                 "this dbdyno was built without RocksDB; build it with its features as they are: \
                  cargo install dbdyno"
@@ -113,7 +113,7 @@ mod absent {
             ))
         }
 
-        pub(crate) fn open_again(self) -> Result<RocksArm, WireError> {
+        pub(crate) fn open_again(self) -> Result<NoRocks, WireError> {
             match self {}
         }
 
