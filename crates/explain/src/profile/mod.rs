@@ -18,6 +18,7 @@ mod filled;
 mod flame;
 mod form;
 mod function_name;
+mod lost;
 mod names;
 mod others;
 mod perf_report;

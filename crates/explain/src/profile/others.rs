@@ -7,6 +7,8 @@ use crate::beginning::beginning;
 
 /// Lines at the beginning by which a tool is known.
 const LINES_MOST: usize = 12;
+/// Bytes at the beginning of a line by which a tool is known.
+const LINE_BYTES: usize = 4 << 10;
 /// Bytes at the beginning of a document by which it is known.
 const DOCUMENT_BYTES: usize = 1 << 20;
 /// Bytes at the beginning by which what is no text is known.
@@ -134,8 +136,9 @@ const PY_SPY: &str = "what `py-spy record --format raw` writes";
 const TOP: &str = "what `pprof -top` prints";
 const INSTRUMENTS: &str = "what stackcollapse-instruments.pl makes of a deep copy";
 
-/// Whose output a line is part of that stands in no profile that is read.
+/// Whose output a line is part of that stands in no profile that is read: its beginning tells.
 fn told_by_line(line: &str) -> Option<(&'static str, &'static str)> {
+    let line = beginning(line, LINE_BYTES);
     let found = LINES.iter().find(|(parts, ..)| parts.iter().all(|part| line.contains(part)));
     found.map(|(_, whose, instead)| (*whose, *instead))
 }

@@ -33,6 +33,7 @@ use super::filled::{filled, is_digits};
 use super::form::{
     CodePart, Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events,
 };
+use super::lost::LostSamples;
 use super::programs::Threads;
 use super::stack::cut;
 
@@ -62,6 +63,7 @@ pub(super) struct Row<'t> {
 struct Head<'t> {
     samples: Option<f64>,
     events: Option<f64>,
+    lost: LostSamples,
     event: Option<&'t str>,
     part: CodePart,
     /// Screens of `perf top`.
@@ -71,6 +73,7 @@ struct Head<'t> {
 impl<'t> Head<'t> {
     fn line(&mut self, number: usize, line: &'t str) -> Result<(), ProfileError> {
         let line = line.trim_start().trim_start_matches("# ");
+        self.lost.note_head(line);
         if let Some((_, rest)) = line.split_once("Event count (approx.):") {
             let number = rest.trim_start().split(' ').next().unwrap_or_default();
             self.events = self.events.or_else(|| count(number));
@@ -174,7 +177,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     let told = 100.0 * told.min(1.0);
     let tool = if head.screens > 0 { "`perf top`" } else { "`perf report`" };
     let form = Form {
-        taken_for: format!("{tool}{of}, {count} functions, {told:.1} % of it"),
+        taken_for: format!("{tool}{of}, {count} functions, {told:.1} % of it{}", head.lost),
         measure: Measure::of(unit, head.event).within(head.part),
         weighing: Weighing::Unit(sample),
         is_excerpt,

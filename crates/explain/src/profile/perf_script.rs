@@ -16,6 +16,7 @@ use super::filled::{filled, is_digits};
 use super::form::{
     CodePart, Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events,
 };
+use super::lost::LostSamples;
 use super::programs::{Sighting, Threads};
 use super::stack::{Stack, cut};
 
@@ -136,8 +137,11 @@ pub(super) fn each_stack(
         samples += u64::from(!stack.is_empty());
         stack.give(program, weight, take);
     };
-    let mut understood = LineCount::default();
+    let (mut understood, mut lost) = (LineCount::default(), LostSamples::default());
     for (number, line) in filled(text).chain([(0, "")]) {
+        if lost.note_record(line) {
+            continue;
+        }
         understood.note(number, line);
         let Some(Sampled { thread, period, event, place }) = header(line) else {
             match line.starts_with([' ', '\t']) {
@@ -180,7 +184,7 @@ pub(super) fn each_stack(
     let stacks = if is_flat { " without stacks" } else { "" };
     let of = first.map_or_else(String::new, |event| format!(" of {event}"));
     Ok(Form {
-        taken_for: format!("`perf script`, {samples} samples{of}{stacks}"),
+        taken_for: format!("`perf script`, {samples} samples{of}{stacks}{lost}"),
         measure: Measure::of(unit, first).within(part.unwrap_or_default()),
         weighing: Weighing::Periods,
         is_excerpt: false,
