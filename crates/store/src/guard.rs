@@ -5,6 +5,7 @@
 //!              │
 //!              ├─ no function, view or trigger of the file is ever run       `harden`
 //!              ├─ our names are tables, with our columns                     `check_tables`
+//!              ├─ ids of runs are ids, and no paths or commands              `check_ids`
 //!              └─ no question takes more steps than the file has bytes for   `Allowance`
 //! ```
 //!
@@ -23,6 +24,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::error::{Result, StoreError};
+use crate::names::ID_LENGTH;
 
 /// The largest text or blob: those of rounds take some kilobytes, custom loads at most 1 MiB.
 const VALUE_BYTES_MOST: i32 = 64 << 20;
@@ -164,6 +166,28 @@ pub(crate) fn check_tables(path: &Path, connection: &Connection, steps: &[&str])
     }
     Ok(())
 }
+
+/// Whether all runs are called as dbdyno calls them: ids are parts of names of files and of commands
+/// to copy.
+///
+/// # Errors
+/// [`StoreError::NotOurs`], which shows one that is none.
+pub(crate) fn check_ids(path: &Path, connection: &Connection) -> Result<()> {
+    let strange = "SELECT id FROM run NOT INDEXED \
+         WHERE length(id) <> ?1 OR id GLOB '*[^0-9a-f]*' LIMIT 1";
+    let strange: Option<String> = connection
+        .query_row(strange, [ID_LENGTH as i64], |row| row.get(0))
+        .optional()
+        .map_err(|error| crate::error::explain(path, error))?;
+    strange.map_or(Ok(()), |id| {
+        let shown: String = id.chars().take(ID_SHOWN).collect();
+        let what = format!("a run in it is called {shown:?}, which is no id");
+        Err(StoreError::NotOurs(path.to_owned(), what))
+    })
+}
+
+/// Characters of what is no id that are shown.
+const ID_SHOWN: usize = 40;
 
 const TABLE: &str = "table";
 

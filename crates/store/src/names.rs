@@ -11,7 +11,8 @@ const SUGGESTIONS: usize = 3;
 /// How like an unknown name a known one must be to be suggested before newer ones (1 is equal).
 const SIMILAR: f64 = 0.6;
 
-const ID_LENGTH: usize = 8;
+/// Hexadecimal digits of an id.
+pub(crate) const ID_LENGTH: usize = 8;
 
 impl Store {
     /// The run that `text` means: `@last` (the one that began last and is no trial), `@NAME` (the

@@ -17,6 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 use crate::Store;
 use crate::codec;
 use crate::error::{Result, StoreError};
+use crate::seal;
 use crate::sound;
 use crate::terms;
 use crate::write::{
@@ -58,10 +59,9 @@ pub struct Listed {
 
 /// Warnings of a run that are read; a run has a few.
 const WARNINGS_MOST: usize = 10_000;
-const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_version, command, pairs, \
-     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, restarts, driving, \
-     reloads, interval, slice_ns \
-     FROM run WHERE id = ?1";
+/// What nothing is carried out of; the rest of the row is [`seal::PLAN`].
+const SELECT_RUN: &str =
+    "SELECT seq, name, started_unix_ms, status, tool_version FROM run WHERE id = ?1";
 
 const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, wall_ns, events, \
      statements, rows_read, rows_changed, retries, server_cpu_ns, server_kernel_ns, \
@@ -107,16 +107,17 @@ impl Store {
         let (seq, mut run) = reader.run(&snapshot)?;
         self.look_at_seal(&snapshot, id, seq)?;
         reader.plan(&snapshot, seq, &mut run.plan)?;
-        run.environment =
-            PerArm::try_from_fn(|arm| reader.environment(&snapshot, seq, arm.into()))?;
+        let mut environments = reader.environments(&snapshot, seq)?;
+        let mut of = |arm: ArmIndex| environments.remove(&arm).unwrap_or_default();
+        run.environment = PerArm::from_fn(|arm| of(arm.into()));
         for arm in run.plan.indices().skip(2) {
-            let environment = reader.environment(&snapshot, seq, arm)?;
-            run.further.push(FurtherArm { environment, rounds: Vec::new() });
+            run.further.push(FurtherArm { environment: of(arm), rounds: Vec::new() });
         }
         reader.rounds(&snapshot, seq, &mut run)?;
         run.ended = reader.ended(&snapshot, seq)?;
         let counts = crate::counts::read(&snapshot, seq);
         run.counts = counts.map_err(|error| reader.fail("counts", error))?;
+        reader.refuse("counts", sound::wrong_in_counts(&run.counts))?;
         run.warnings = reader.warnings(&snapshot, seq)?;
         Ok(run)
     }
@@ -245,6 +246,35 @@ impl Reader<'_> {
         let Some(row) = row else {
             return Err(StoreError::UnknownRun(self.id.0.clone(), self.store.near(&self.id.0)?));
         };
+        let seq = self.get(row, 0, place)?;
+        let (command, plan) = self.plan_of_row(connection, seq)?;
+        let run = Run {
+            id: self.id.clone(),
+            name: self.get(row, 1, place)?,
+            started_unix_ms: self.get_u64(row, 2, place)?,
+            status: self.status(&self.get::<String>(row, 3, place)?)?,
+            tool_version: self.get(row, 4, place)?,
+            command,
+            plan,
+            environment: PerArm::default(),
+            rounds: Vec::new(),
+            further: Vec::new(),
+            ended: Vec::new(),
+            counts: dbdyno_model::Counts::default(),
+            warnings: Vec::new(),
+        };
+        self.refuse(place, sound::wrong_in_run(&run))?;
+        Ok((seq, run))
+    }
+
+    /// The command of a run, and of its plan what stands in the same row.
+    fn plan_of_row(&self, connection: &Connection, seq: i64) -> Result<(String, Plan)> {
+        let place = "run";
+        let mut statement =
+            connection.prepare(seal::PLAN).map_err(|error| self.fail(place, error))?;
+        let mut rows = statement.query([seq]).map_err(|error| self.fail(place, error))?;
+        let row = rows.next().map_err(|error| self.fail(place, error))?;
+        let row = row.ok_or_else(|| self.corrupt(place, "it has no row by its number"))?;
         let nowhere = PerArm::from_fn(|_| ArmSpec {
             target: dbdyno_model::Target::Sqlite(Vec::new()),
             slow: 0.0,
@@ -257,63 +287,56 @@ impl Reader<'_> {
             pair_of: None,
             stages: Vec::new(),
             clients: Vec::new(),
-            pairs: self.get(row, 6, place)?,
-            round_ns: self.get_u64(row, 7, place)?,
-            lead_in_ns: self.get_u64(row, 8, place)?,
-            warm_up_ns: self.get_u64(row, 9, place)?,
-            seed: self.get_u64(row, 10, place)?,
-            tables: self.get(row, 11, place)?,
-            rows: self.get_u64(row, 12, place)?,
-            budget: self.get(row, 13, place)?,
-            pin: self.pin(&self.get::<String>(row, 14, place)?)?,
+            pairs: self.get(row, 1, place)?,
+            round_ns: self.get_u64(row, 2, place)?,
+            lead_in_ns: self.get_u64(row, 3, place)?,
+            warm_up_ns: self.get_u64(row, 4, place)?,
+            seed: self.get_u64(row, 5, place)?,
+            tables: self.get(row, 6, place)?,
+            rows: self.get_u64(row, 7, place)?,
+            budget: self.get(row, 8, place)?,
+            pin: self.pin(&self.get::<String>(row, 9, place)?)?,
             idle: dbdyno_model::Idle::Halt,
             keep_memory: dbdyno_model::KeepMemory::Auto,
-            restarts: self.get(row, 15, place)?,
-            reloads: self.get(row, 17, place)?,
-            slice_ns: self.get_u64(row, 19, place)?,
-            interval: self
-                .get::<String>(row, 18, place)?
-                .parse()
-                .map_err(|what: String| self.corrupt("interval", what))?,
+            restarts: self.get(row, 10, place)?,
             driving: self
-                .get::<String>(row, 16, place)?
+                .get::<String>(row, 11, place)?
                 .parse()
                 .map_err(|what: String| self.corrupt("driving", what))?,
+            reloads: self.get(row, 12, place)?,
+            interval: self
+                .get::<String>(row, 13, place)?
+                .parse()
+                .map_err(|what: String| self.corrupt("interval", what))?,
+            slice_ns: self.get_u64(row, 14, place)?,
             files: Vec::new(),
             stopping: dbdyno_model::Stopping::default(),
             limit_ns: None,
             counting: dbdyno_model::Counting::No,
         };
-        let run = Run {
-            id: self.id.clone(),
-            name: self.get(row, 1, place)?,
-            started_unix_ms: self.get_u64(row, 2, place)?,
-            status: self.status(&self.get::<String>(row, 3, place)?)?,
-            tool_version: self.get(row, 4, place)?,
-            command: self.get(row, 5, place)?,
-            plan,
-            environment: PerArm::default(),
-            rounds: Vec::new(),
-            further: Vec::new(),
-            ended: Vec::new(),
-            counts: dbdyno_model::Counts::default(),
-            warnings: Vec::new(),
-        };
-        self.refuse(place, sound::wrong_in_run(&run))?;
-        Ok((self.get(row, 0, place)?, run))
+        Ok((self.get(row, 0, place)?, plan))
     }
 
-    /// The arms behind the first two; none is left out in between.
-    fn further(&self, connection: &Connection, run: i64) -> Result<Vec<ArmSpec>> {
-        let sql = "SELECT count(*) FROM arm WHERE run = ?1";
-        let count: u32 = connection
-            .query_row(sql, [run], |row| row.get(0))
-            .map_err(|error| self.fail("arms", error))?;
-        let count = count as usize;
-        if count > ArmIndex::MOST {
-            return Err(self.corrupt("arms", format!("it has {count} of them")));
+    /// All arms, in their order; none is left out in between.
+    fn arms(&self, connection: &Connection, run: i64) -> Result<Vec<ArmSpec>> {
+        let place = "arms";
+        let mut specs: BTreeMap<ArmIndex, ArmSpec> = BTreeMap::new();
+        self.each(connection, seal::ARMS, params![run], place, |row| {
+            let arm = self.arm(&self.get::<String>(row, 0, place)?, place)?;
+            let spec = self.get::<String>(row, 1, place)?.parse::<ArmSpec>();
+            let of = format!("{arm} arm");
+            let spec = spec.map_err(|error| self.corrupt(&of, error.to_string()))?;
+            let spec = ArmSpec { slow: self.get(row, 2, place)?, ..spec };
+            if specs.insert(arm, spec).is_some() {
+                return Err(self.corrupt(&of, "it stands there twice"));
+            }
+            Ok(())
+        })?;
+        let last = specs.keys().last().map_or(0, |last| last.position() + 1);
+        if last != specs.len() || last < 2 {
+            return Err(self.corrupt(place, "one is left out"));
         }
-        ArmIndex::all(count).skip(2).map(|arm| self.spec(connection, run, arm)).collect()
+        Ok(specs.into_values().collect())
     }
 
     fn ended(&self, connection: &Connection, run: i64) -> Result<Vec<EndedArm>> {
@@ -329,44 +352,28 @@ impl Reader<'_> {
         Ok(ended)
     }
 
-    fn spec(&self, connection: &Connection, run: i64, arm: ArmIndex) -> Result<ArmSpec> {
-        let place = format!("{arm} arm");
-        let (text, slow): (String, f64) = connection
-            .query_row(
-                "SELECT target, slow FROM arm WHERE run = ?1 AND arm = ?2",
-                params![run, arm.to_string()],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .map_err(|error| self.fail(&place, error))?;
-        let spec = text.parse::<ArmSpec>();
-        let spec = spec.map_err(|error| self.corrupt(&place, error.to_string()))?;
-        Ok(ArmSpec { slow, ..spec })
-    }
-
-    fn environment(&self, connection: &Connection, run: i64, arm: ArmIndex) -> Result<Environment> {
-        let mut environment = Environment::default();
-        self.each(
-            connection,
-            "SELECT name, value FROM arm JOIN environment_fact USING (environment) \
-             WHERE run = ?1 AND arm = ?2",
-            params![run, arm.to_string()],
-            "environment",
-            |row| {
-                environment
-                    .facts
-                    .insert(self.get(row, 0, "environment")?, self.get(row, 1, "environment")?);
-                Ok(())
-            },
-        )?;
-        Ok(environment)
+    /// What was true of the arms.
+    fn environments(
+        &self,
+        connection: &Connection,
+        run: i64,
+    ) -> Result<BTreeMap<ArmIndex, Environment>> {
+        let place = "environment";
+        let mut environments: BTreeMap<ArmIndex, Environment> = BTreeMap::new();
+        self.each(connection, seal::FACTS, params![run], place, |row| {
+            let arm = self.arm(&self.get::<String>(row, 0, place)?, place)?;
+            let facts = &mut environments.entry(arm).or_default().facts;
+            facts.insert(self.get(row, 1, place)?, self.get(row, 2, place)?);
+            Ok(())
+        })?;
+        Ok(environments)
     }
 
     fn stages(&self, connection: &Connection, run: i64) -> Result<Vec<Stage>> {
-        let sql = "SELECT stage FROM plan_stage WHERE run = ?1 ORDER BY position";
         let place = "stages";
         let mut stages = Vec::new();
-        self.each(connection, sql, params![run], place, |row| {
-            let stage = self.get::<String>(row, 0, place)?.parse();
+        self.each(connection, seal::STAGES, params![run], place, |row| {
+            let stage = self.get::<String>(row, 1, place)?.parse();
             stages.push(stage.map_err(|what: String| self.corrupt(place, what))?);
             Ok(())
         })?;
@@ -374,11 +381,10 @@ impl Reader<'_> {
     }
 
     fn files(&self, connection: &Connection, run: i64) -> Result<Vec<LoadFile>> {
-        let sql = "SELECT file, text FROM plan_file WHERE run = ?1 ORDER BY position";
         let place = "custom loads";
         let mut files = Vec::new();
-        self.each(connection, sql, params![run], place, |row| {
-            let (file, text) = (self.get(row, 0, place)?, self.get(row, 1, place)?);
+        self.each(connection, seal::FILES, params![run], place, |row| {
+            let (file, text) = (self.get(row, 1, place)?, self.get(row, 2, place)?);
             files.push(LoadFile { file, text });
             Ok(())
         })?;
@@ -387,8 +393,12 @@ impl Reader<'_> {
 
     /// Everything of a plan that stands in tables of its own.
     fn plan(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
-        plan.arms = PerArm::try_from_fn(|arm| self.spec(connection, run, arm.into()))?;
-        plan.further = self.further(connection, run)?;
+        let mut arms = self.arms(connection, run)?;
+        plan.further = arms.split_off(2);
+        let mut arms = arms.into_iter();
+        plan.arms = PerArm::try_from_fn(|_| {
+            arms.next().ok_or_else(|| self.corrupt("arms", "one is left out"))
+        })?;
         plan.stages = self.stages(connection, run)?;
         plan.files = self.files(connection, run)?;
         plan.clients = self.clients(connection, run)?;
@@ -397,9 +407,8 @@ impl Reader<'_> {
     }
 
     fn terms(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
-        let sql = "SELECT name, value FROM plan_term WHERE run = ?1";
         let place = "terms of the plan";
-        self.each(connection, sql, params![run], place, |row| {
+        self.each(connection, seal::TERMS, params![run], place, |row| {
             let (name, value): (String, String) =
                 (self.get(row, 0, place)?, self.get(row, 1, place)?);
             terms::apply(plan, &name, &value).map_err(|what| self.corrupt(place, what))
@@ -407,10 +416,9 @@ impl Reader<'_> {
     }
 
     fn clients(&self, connection: &Connection, run: i64) -> Result<Vec<u32>> {
-        let sql = "SELECT clients FROM plan_clients WHERE run = ?1 ORDER BY position";
         let mut clients = Vec::new();
-        self.each(connection, sql, params![run], "client counts", |row| {
-            clients.push(self.get(row, 0, "client counts")?);
+        self.each(connection, seal::CLIENTS, params![run], "client counts", |row| {
+            clients.push(self.get(row, 1, "client counts")?);
             Ok(())
         })?;
         Ok(clients)
@@ -494,9 +502,11 @@ impl Reader<'_> {
                 }),
                 None => return Err(self.corrupt(&place, format!("a class of {counted:?}"))),
             };
+            let count = self.get_u64(row, 2, &place)?;
+            self.refuse(&place, sound::wrong_in_amount("events of a class", count))?;
             classes.push(ClassTally {
                 name: self.get(row, 0, &place)?,
-                count: self.get_u64(row, 2, &place)?,
+                count,
                 slots: self.slots(row, 3, &place)?,
                 times,
             });
@@ -583,7 +593,9 @@ impl Reader<'_> {
         if codec::fnv1a(&slots) != self.get_u64(row, at + 1, place)? {
             return Err(self.corrupt(place, "the series does not match its checksum"));
         }
-        codec::decode_series(&slots).map_err(|what| self.corrupt(place, what))
+        let slots = codec::decode_series(&slots).map_err(|what| self.corrupt(place, what))?;
+        self.refuse(place, sound::wrong_in_slots(&slots))?;
+        Ok(slots)
     }
 
     fn open_loop(&self, row: &Row, place: &str) -> Result<Option<OpenLoop>> {
@@ -608,6 +620,7 @@ impl Reader<'_> {
         if histogram.count() != self.get_u64(row, at + 1, place)? {
             return Err(self.corrupt(place, "the histogram has not as many values as were put in"));
         }
+        self.refuse(place, sound::wrong_in_amount("values in a histogram", histogram.count()))?;
         Ok(histogram)
     }
 

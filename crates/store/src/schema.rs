@@ -133,7 +133,8 @@ fn check_ours(path: &Path, connection: &Connection) -> Result<()> {
         let why = format!("it has the impossible format {version}");
         return Err(StoreError::Damaged(path.to_owned(), why));
     }
-    guard::check_tables(path, connection, &MIGRATIONS[..version as usize])
+    guard::check_tables(path, connection, &MIGRATIONS[..version as usize])?;
+    guard::check_ids(path, connection)
 }
 
 /// Two processes may get here at once: the version is read again once the write lock is held.

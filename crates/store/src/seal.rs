@@ -21,20 +21,39 @@ use crate::error::Result;
 use crate::exclusive;
 use crate::transaction::{WriteError, seq_of};
 
-/// Everything of a run that is carried out: the plan with the texts of its loads, the arms, and the
-/// facts of which `explain` makes options.
-const CARRIED_OUT: [&str; 8] = [
-    "SELECT command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, \
-     restarts, driving, reloads, interval, slice_ns FROM run WHERE seq = ?1",
-    "SELECT position, stage, label FROM plan_stage WHERE run = ?1 ORDER BY position",
-    "SELECT position, file, text FROM plan_file WHERE run = ?1 ORDER BY position",
-    "SELECT position, clients FROM plan_clients WHERE run = ?1 ORDER BY position",
-    "SELECT name, value FROM plan_term WHERE run = ?1 ORDER BY name",
-    "SELECT arm, target, slow FROM arm WHERE run = ?1 ORDER BY arm",
-    "SELECT arm, name, value FROM arm JOIN environment_fact USING (environment) \
-     WHERE run = ?1 ORDER BY arm, name",
-    "SELECT explains.id, witness FROM trial JOIN run explains ON explains.seq = trial.explains \
-     WHERE trial.run = ?1",
+/// Questions for what a run carries out. Who reads a run puts the same ones, to the letter: in a
+/// file made by hand a table can be one by one way to its rows and another one by another, so that
+/// what one question finds says nothing of what is found by a second.
+pub(crate) const PLAN: &str = "SELECT command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, \
+     tables, rows, budget, pin, restarts, driving, reloads, interval, slice_ns \
+     FROM run WHERE seq = ?1";
+pub(crate) const STAGES: &str =
+    "SELECT position, stage, label FROM plan_stage WHERE run = ?1 ORDER BY position";
+pub(crate) const FILES: &str =
+    "SELECT position, file, text FROM plan_file WHERE run = ?1 ORDER BY position";
+pub(crate) const CLIENTS: &str =
+    "SELECT position, clients FROM plan_clients WHERE run = ?1 ORDER BY position";
+pub(crate) const TERMS: &str = "SELECT name, value FROM plan_term WHERE run = ?1 ORDER BY name";
+pub(crate) const ARMS: &str = "SELECT arm, target, slow FROM arm WHERE run = ?1 ORDER BY arm";
+/// Of which `explain` makes options.
+pub(crate) const FACTS: &str = "SELECT arm, name, value \
+     FROM arm JOIN environment_fact USING (environment) WHERE run = ?1 ORDER BY arm, name";
+const EXPLAINED: &str = "SELECT explains.id, witness \
+     FROM trial JOIN run explains ON explains.seq = trial.explains WHERE trial.run = ?1";
+
+/// Everything of a run that is carried out.
+const CARRIED_OUT: [&str; 8] = [PLAN, STAGES, FILES, CLIENTS, TERMS, ARMS, FACTS, EXPLAINED];
+
+/// The tables of which these are the rows.
+const TABLES: [&str; 8] = [
+    "run",
+    "plan_stage",
+    "plan_file",
+    "plan_clients",
+    "plan_term",
+    "arm",
+    "environment_fact",
+    "trial",
 ];
 
 /// The key of a home, which nobody else knows.
@@ -111,6 +130,19 @@ fn holds(connection: &Connection, key: Option<&SealKey>, seq: i64) -> rusqlite::
     Ok(key.mac(connection, seq)?.verify_slice(&found).is_ok())
 }
 
+/// Whether rows stand where their keys say, and indexes have those of their tables: else a change
+/// could bring rows to light that no seal has seen.
+fn is_whole(connection: &Connection) -> rusqlite::Result<bool> {
+    for table in TABLES {
+        let check = format!("PRAGMA integrity_check('{table}')");
+        let told: String = connection.query_row(&check, [], |row| row.get(0))?;
+        if told != "ok" {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Changes what a run would carry out. A run that was ours stays ours, and no other becomes it.
 pub(crate) fn keep(
     connection: &Connection,
@@ -118,7 +150,7 @@ pub(crate) fn keep(
     seq: i64,
     change: impl FnOnce() -> std::result::Result<(), WriteError>,
 ) -> std::result::Result<(), WriteError> {
-    let is_ours = holds(connection, key, seq)?;
+    let is_ours = holds(connection, key, seq)? && is_whole(connection)?;
     change()?;
     if is_ours { set(connection, key, seq) } else { Ok(()) }
 }

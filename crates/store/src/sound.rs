@@ -4,7 +4,7 @@
 //! centuries pass the end of 64 bits. What is larger than any run is refused with its place, so
 //! that whoever judges may add, multiply and lay out.
 
-use dbdyno_model::{Plan, Round, Run};
+use dbdyno_model::{Counts, Plan, Round, Run};
 
 /// Of pairs, starts, fillings and clients: fifty times and more what the command line takes.
 const COUNT_MOST: u32 = 1_000_000;
@@ -73,6 +73,33 @@ pub(crate) fn wrong_in_round(round: &Round) -> Option<String> {
     first_above(counts.map(|(name, count)| (name, count.into())), COUNT_MOST.into())
         .or_else(|| first_above(amounts.map(|(name, n)| (name, n.unwrap_or(0))), AMOUNT_MOST))
         .or_else(|| first_above([("milliseconds since 1970", round.started_unix_ms)], UNIX_MS_MOST))
+}
+
+/// What is wrong with the slots of a series.
+pub(crate) fn wrong_in_slots(slots: &[u64]) -> Option<String> {
+    let sum = slots.iter().fold(0_u64, |sum, slot| sum.saturating_add(*slot));
+    first_above([("statements in a series", sum)], AMOUNT_MOST)
+}
+
+/// What is wrong with how often something was counted.
+pub(crate) fn wrong_in_amount(name: &str, amount: u64) -> Option<String> {
+    first_above([(name, amount)], AMOUNT_MOST)
+}
+
+/// What is wrong with what was counted under callgrind.
+pub(crate) fn wrong_in_counts(counts: &Counts) -> Option<String> {
+    let samples = counts.samples.iter().find_map(|sample| {
+        let amounts = [("operations", sample.operations), ("instructions", sample.instructions)];
+        first_above(amounts, AMOUNT_MOST)
+    });
+    let of_functions =
+        counts.functions.iter().flat_map(|one| [one.own_per_op, one.inclusive_per_op]);
+    let of_calls = counts.calls.iter().map(|one| one.inclusive_per_op);
+    let strange = |number: &f64| !(0.0..=AMOUNT_MOST as f64).contains(number);
+    samples.or_else(|| {
+        let number = of_functions.chain(of_calls).find(strange)?;
+        Some(format!("{number} instructions of an operation are no count"))
+    })
 }
 
 fn first_above<const N: usize>(numbers: [(&str, u64); N], most: u64) -> Option<String> {

@@ -645,8 +645,7 @@ fn pages_that_lead_to_more_rows_than_there_are_end_the_question() {
     let pages = (bytes.len() / size) as u32;
     bytes[28..32].copy_from_slice(&pages.to_be_bytes());
     std::fs::write(&path, bytes).unwrap();
-    let store = Store::open(&path).unwrap();
-    let error = store.list().unwrap_err();
+    let error = Store::open(&path).and_then(|store| store.list()).unwrap_err();
     assert!(matches!(error, StoreError::Damaged(..)), "{error}");
     assert!(error.to_string().contains("more rows than it has bytes for"), "{error}");
 }
@@ -703,6 +702,20 @@ fn a_journal_that_names_another_file_is_not_played_back() {
     assert!(error.contains("its journal names another file"), "{error}");
 }
 
+/// An id is a part of names of files, and of commands that are shown to be copied.
+#[test]
+fn a_run_whose_id_is_a_path_or_a_command_makes_the_file_no_store() {
+    for id in ["x/../../y", "$(touch y)", "1badcafe1", "1BADCAFE", "", "1badcaf\u{e9}"] {
+        let (_folder, path) = golden_copy();
+        let raw = Connection::open(&path).unwrap();
+        raw.execute("UPDATE run SET id = ?1 WHERE id = '1badcafe'", [id]).unwrap();
+        drop(raw);
+        let error = Store::open(&path).unwrap_err();
+        assert!(matches!(error, StoreError::NotOurs(..)), "{id:?}: {error}");
+        assert!(error.to_string().contains("which is no id"), "{id:?}: {error}");
+    }
+}
+
 /// Each of these was laid out for hours, or passed the end of 64 bits when it was judged.
 #[test]
 fn numbers_that_no_run_has_are_refused_with_their_place() {
@@ -716,6 +729,10 @@ fn numbers_that_no_run_has_are_refused_with_their_place() {
         ("UPDATE round SET started_unix_ms = -1", "milliseconds since 1970"),
         ("UPDATE round SET pair = 4294960000 + seq", "pairs are more"),
         ("UPDATE series SET slot_ns = -1", "nanoseconds of a slot"),
+        ("UPDATE class SET count = 4611686018427387904", "events of a class are more"),
+        ("UPDATE counted SET instructions = -1", "instructions are more than any run has"),
+        ("UPDATE counted_function SET own_per_op = 9e999", "instructions of an operation are no"),
+        ("UPDATE counted_call SET inclusive_per_op = -1", "instructions of an operation are no"),
     ] {
         let (_folder, path) = golden_copy();
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();

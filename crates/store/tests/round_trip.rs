@@ -30,6 +30,11 @@ fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0..1000u64, 0..=1u64 << 53, Just(1 << 53)]
 }
 
+/// What a slot of a series may have: all together have no more than a run.
+fn of_slot() -> impl Strategy<Value = u64> {
+    number().prop_map(|number| number >> 5)
+}
+
 fn number_u32() -> impl Strategy<Value = u32> {
     prop_oneof![0..100u32, 0..=1_000_000u32, Just(1_000_000)]
 }
@@ -147,9 +152,9 @@ fn round() -> impl Strategy<Value = Round> {
     (
         (text(), number_u32(), number_u32(), any::<bool>()),
         vec(number(), 7),
-        (vec(number(), 0..20), number(), vec(number(), 0..20)),
+        (vec(number(), 0..20), number(), vec(of_slot(), 0..20)),
         (cost(), option::of((number(), number())), readings()),
-        vec((text(), number(), vec(number(), 0..9), any::<bool>()), 0..3),
+        vec((text(), number(), vec(of_slot(), 0..9), any::<bool>()), 0..3),
     )
         .prop_map(
             |(

@@ -132,6 +132,53 @@ fn a_run_that_was_read_with_another_plan_is_not_ours_whatever_the_file_says_now(
     assert!(open(&path).is_own(&run).unwrap());
 }
 
+/// Rows of the leaf page of a table without row ids, in another order than their keys: a scan finds
+/// some of them, and a search by key finds others, though no statement ever wrote that.
+#[test]
+fn a_table_in_two_orders_shows_the_seal_and_the_reader_the_same_rows() {
+    let (_folder, path, run) = sealed();
+    let ours = open(&path).load(&run).unwrap().plan.arms;
+    let raw = Connection::open(&path).unwrap();
+    raw.pragma_update(None, "journal_mode", "delete").unwrap();
+    let number = |sql: &str| raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() as usize;
+    let root = number("SELECT rootpage FROM sqlite_schema WHERE name = 'arm'");
+    let page_size = number("PRAGMA page_size");
+    // They get the names of our arms below, when nobody looks at keys any more.
+    let evil = "mysql:8.0?init_file=x";
+    for (of_run, arm, target) in [
+        (1, "aaa", "sqlite:"),
+        (1, "basf", evil),
+        (1, "tesu", evil),
+        (5, "x", "sqlite:"),
+        (9, "z", "sqlite:"),
+    ] {
+        let insert = "INSERT INTO arm (run, arm, target, slow, environment) \
+                      VALUES (?1, ?2, ?3, 0.0, (SELECT max(id) FROM environment))";
+        raw.pragma_update(None, "foreign_keys", false).unwrap();
+        raw.execute(insert, (of_run, arm, target)).unwrap();
+    }
+    drop(raw);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let page = &mut bytes[(root - 1) * page_size..root * page_size];
+    assert_eq!((page[0], page[4]), (0x0a, 7), "a leaf with seven rows");
+    let pointers: Vec<[u8; 2]> = (0..7).map(|at| [page[8 + 2 * at], page[9 + 2 * at]]).collect();
+    for (at, from) in [1, 3, 5, 0, 2, 4, 6].into_iter().enumerate() {
+        page[8 + 2 * at..10 + 2 * at].copy_from_slice(&pointers[from]);
+    }
+    for (name, alike) in [(b"base", b"basf"), (b"test", b"tesu")] {
+        let at = page.windows(4).position(|word| word == alike).unwrap();
+        page[at..at + 4].copy_from_slice(name);
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let store = open(&path);
+    match store.load(&run) {
+        Ok(read) => {
+            assert!(!store.is_own(&run).unwrap() || read.plan.arms == ours, "{:?}", read.plan.arms)
+        }
+        Err(error) => assert!(error.to_string().contains("arm"), "{error}"),
+    }
+}
+
 #[test]
 fn a_run_in_a_file_that_others_can_change_is_not_ours() {
     use std::os::unix::fs::PermissionsExt as _;
