@@ -253,10 +253,17 @@ impl History {
         self.session.iter().max().map_or(0, |&most| most as usize + 1)
     }
 
-    /// The same without anything that tells the order of versions.
+    /// The same without anything that tells the order of versions, but for lists: whoever reads one
+    /// reads its elements in their order, and another order of them is another answer.
     pub(crate) fn without_order(&self) -> History {
         let mut other = self.clone();
-        for op in &mut other.ops {
+        let mut is_list = vec![false; self.key_count as usize];
+        for op in self.ops.iter().filter(|op| op.kind == Kind::Append) {
+            is_list[op.key as usize] = true;
+        }
+        for op in
+            other.ops.iter_mut().filter(|op| !is_list.get(op.key as usize).is_some_and(|is| *is))
+        {
             match op.kind {
                 Kind::Scan | Kind::CurrentScan | Kind::Count | Kind::Included => {}
                 Kind::Order => op.value = UNKNOWN,

@@ -274,7 +274,7 @@ impl Small {
     }
 }
 
-fn permutations(count: usize) -> Vec<Vec<usize>> {
+pub(crate) fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
     for next in 0..count {
         all = all

@@ -24,7 +24,6 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::error::{Result, StoreError};
-use crate::names::ID_LENGTH;
 
 /// The largest text or blob: those of rounds take some kilobytes, custom loads at most 1 MiB.
 const VALUE_BYTES_MOST: i32 = 64 << 20;
@@ -167,8 +166,8 @@ pub(crate) fn check_tables(path: &Path, connection: &Connection, steps: &[&str])
     Ok(())
 }
 
-/// Whether all runs are called as dbdyno calls them: ids are parts of names of files and of commands
-/// to copy.
+/// Whether all runs are called as dbdyno calls them: ids are parts of names of files, and of
+/// commands to copy.
 ///
 /// # Errors
 /// [`StoreError::NotOurs`], which shows one that is none.
@@ -186,6 +185,8 @@ pub(crate) fn check_ids(path: &Path, connection: &Connection) -> Result<()> {
     })
 }
 
+/// Hexadecimal digits of an id.
+pub(crate) const ID_LENGTH: usize = 8;
 /// Characters of what is no id that are shown.
 const ID_SHOWN: usize = 40;
 

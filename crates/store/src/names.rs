@@ -4,15 +4,13 @@ use dbdyno_model::RunId;
 
 use crate::Store;
 use crate::error::{Result, StoreError};
+use crate::guard::ID_LENGTH;
 
 /// Runs that are named to somebody who asked for one that does not exist.
 const SUGGESTIONS: usize = 3;
 
 /// How like an unknown name a known one must be to be suggested before newer ones (1 is equal).
 const SIMILAR: f64 = 0.6;
-
-/// Hexadecimal digits of an id.
-pub(crate) const ID_LENGTH: usize = 8;
 
 impl Store {
     /// The run that `text` means: `@last` (the one that began last and is no trial), `@NAME` (the

@@ -108,10 +108,11 @@ impl Store {
         self.look_at_seal(&snapshot, id, seq)?;
         reader.plan(&snapshot, seq, &mut run.plan)?;
         let mut environments = reader.environments(&snapshot, seq)?;
-        let mut of = |arm: ArmIndex| environments.remove(&arm).unwrap_or_default();
-        run.environment = PerArm::from_fn(|arm| of(arm.into()));
+        run.environment =
+            PerArm::from_fn(|arm| environments.remove(&arm.into()).unwrap_or_default());
         for arm in run.plan.indices().skip(2) {
-            run.further.push(FurtherArm { environment: of(arm), rounds: Vec::new() });
+            let environment = environments.remove(&arm).unwrap_or_default();
+            run.further.push(FurtherArm { environment, rounds: Vec::new() });
         }
         reader.rounds(&snapshot, seq, &mut run)?;
         run.ended = reader.ended(&snapshot, seq)?;

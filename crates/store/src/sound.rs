@@ -95,9 +95,9 @@ pub(crate) fn wrong_in_counts(counts: &Counts) -> Option<String> {
     let of_functions =
         counts.functions.iter().flat_map(|one| [one.own_per_op, one.inclusive_per_op]);
     let of_calls = counts.calls.iter().map(|one| one.inclusive_per_op);
-    let strange = |number: &f64| !(0.0..=AMOUNT_MOST as f64).contains(number);
+    let possible = 0.0..=AMOUNT_MOST as f64;
     samples.or_else(|| {
-        let number = of_functions.chain(of_calls).find(strange)?;
+        let number = of_functions.chain(of_calls).find(|number| !possible.contains(number))?;
         Some(format!("{number} instructions of an operation are no count"))
     })
 }
