@@ -19,7 +19,8 @@ pub(crate) enum Access {
     Count { key: u32, first: usize, end: usize },
     /// A read of the last own write, which says what that follows.
     Own { key: u32, value: WriteId, prev: WriteId },
-    /// A read of a key that was written before, which saw something else.
+    /// A read of a key that was written before, which saw something else, or a write that says it
+    /// replaced something else.
     Internal { key: u32, wanted: WriteId, seen: WriteId, prev: WriteId },
 }
 
@@ -69,7 +70,12 @@ pub(crate) fn accesses(ops: &[Op], mut give: impl FnMut(Access)) {
             Kind::Write | Kind::Insert | Kind::Delete | Kind::Append => {
                 let is_again = written & bit != 0;
                 let own = if is_again { own_before(&ops[..at], op.key) } else { None };
-                give(Access::Write { op: *op, own_before: own.map(|own| own.value) });
+                let own = own.map(|own| own.value);
+                if let Some(wanted) = own.filter(|own| *own != op.prev && op.prev < ABSENT) {
+                    let (key, seen, prev) = (op.key, op.prev, UNKNOWN);
+                    give(Access::Internal { key, wanted, seen, prev });
+                }
+                give(Access::Write { op: *op, own_before: own });
                 written |= bit;
             }
             Kind::Increment => give(Access::Increment { key: op.key, id: op.value }),

@@ -177,6 +177,22 @@ fn commits_that_have_to_come_first() {
     assert_eq!(of("w(x,1,0,0)\nr(x,1,1,0)", Level::Strict), "?", "there are no times");
 }
 
+/// What a transaction replaces is its own last write, whatever it says.
+#[test]
+fn a_write_that_replaces_another_version_than_its_own_one_is_inconsistent() {
+    let of_second = |prev: &str, level| {
+        let text = format!(
+            "{{\"session\": 0, \"ops\": [[\"w\", \"x\", 2, null], [\"w\", \"x\", 3{prev}]]}}"
+        );
+        of(&text, level)
+    };
+    assert_eq!(of_second(", 2", Level::Serializable), "");
+    assert_eq!(of_second("", Level::Serializable), "");
+    for level in [Level::ReadCommitted, Level::SnapshotIsolation, Level::Serializable] {
+        assert_eq!(of_second(", null", level), "internal inconsistency", "{level}");
+    }
+}
+
 /// Lists of small random executions, some with reads that are a mixture, against every order of
 /// their transactions: a list that was read tells the order of its elements, and an order of
 /// transactions that gives another list is no view of the same.

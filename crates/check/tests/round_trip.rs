@@ -256,3 +256,19 @@ fn a_read_of_0_that_nobody_wrote_is_initial_in_every_format() {
     let list = read_history(all[1].replace("[:r x 0]", "[:r x [0]]").as_bytes()).unwrap();
     assert_eq!(anomalies(&list, &[Level::ReadUncommitted]), [Some("garbage read".to_owned())]);
 }
+
+/// A history keeps one element before each: of lists that exclude each other only one could be
+/// written, and the file would hold where the history is broken.
+#[test]
+fn lists_that_contradict_each_other_are_not_written_as_lists_that_agree() {
+    let text = r#"{"session": 0, "ops": [["append", "x", 1]]}
+{"session": 0, "ops": [["append", "x", 2]]}
+{"session": 1, "ops": [["r", "x", [1, 2]]]}
+{"session": 1, "ops": [["r", "x", [2, 1]]]}"#;
+    let history = read_history(text.as_bytes()).unwrap();
+    let error = write_history(&history, Format::Edn).unwrap_err();
+    assert!(error.contains("contradict each other"), "{error}");
+    let again = read_history(&write_history(&history, Format::Records).unwrap()).unwrap();
+    let verdict = Checker::new(&again).verdict(Level::ReadUncommitted);
+    assert_eq!(verdict.anomaly().as_deref(), Some("incompatible order"));
+}

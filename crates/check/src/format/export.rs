@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN, WriteId};
 use crate::record::write_records;
-use crate::versions::Versions;
+use crate::versions::{FlawKind, Versions};
 
 /// Elements of all lists of a file together: a read of a list has all of them.
 const ELEMENTS_MOST: usize = 50_000_000;
@@ -202,13 +202,20 @@ struct Lists {
 }
 
 impl Lists {
-    fn of(history: &History) -> Lists {
+    /// # Errors
+    /// Lists that contradict each other: a history keeps one element before each, and a list that
+    /// was made of them would be none that was read.
+    fn of(history: &History) -> Result<Lists, String> {
         let has_lists = history.ops.iter().any(|op| op.kind == Kind::Append);
-        let before = has_lists.then(|| {
-            let versions = Versions::of(history);
-            versions.all.iter().map(|version| version.prev).collect()
-        });
-        Lists { before, left: ELEMENTS_MOST }
+        let versions = has_lists.then(|| Versions::of(history));
+        let contradictions = FlawKind::IncompatibleOrder as usize;
+        if versions.as_ref().is_some_and(|versions| versions.flaw_counts[contradictions] > 0) {
+            return Err("lists of this history contradict each other, and Elle's EDN would have \
+                        other ones; export records"
+                .to_owned());
+        }
+        let before = versions.map(|all| all.all.iter().map(|version| version.prev).collect());
+        Ok(Lists { before, left: ELEMENTS_MOST })
     }
 
     /// A read as it stands in the file.
@@ -242,7 +249,7 @@ impl Lists {
 /// Registers and lists as Elle reads them: an invocation and its end for each transaction, by their
 /// times.
 fn edn(history: &History) -> Result<String, String> {
-    let mut lists = Lists::of(history);
+    let mut lists = Lists::of(history)?;
     let lines = begins_and_ends(history)?;
     let mut out = String::new();
     for (index, (time, txn, is_end)) in lines.into_iter().enumerate() {

@@ -520,15 +520,21 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// Whether a transaction reads a version of a key where its own last write is another one.
+    /// Whether a transaction reads or replaces a version of a key where its own last write is
+    /// another one.
     pub(super) fn forgets_its_own(&self, txn: usize, key: u32, version: WriteId) -> bool {
         let mut own: Option<&Op> = None;
         self.history.ops(txn).iter().filter(|op| op.key == key).any(|op| {
-            if is_write(op.kind) {
-                own = Some(op);
-            }
-            let is_read = matches!(op.kind, Kind::Read | Kind::CurrentRead);
-            is_read && op.value == version && own.is_some_and(|own| own.value != version)
+            let before = own;
+            let seen = match op.kind {
+                Kind::Read | Kind::CurrentRead => op.value,
+                kind if is_write(kind) => {
+                    own = Some(op);
+                    op.prev
+                }
+                _ => UNKNOWN,
+            };
+            seen == version && before.is_some_and(|own| own.value != version)
         })
     }
 
