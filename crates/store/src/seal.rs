@@ -195,7 +195,8 @@ impl Store {
         };
         self.look_at_seal(&snapshot, run, seq)?;
         let was_foreign = self.foreign.borrow().contains(run);
-        Ok(!was_foreign && exclusive::is_ours_alone(&self.path))
+        let is_whole = is_whole(&snapshot).map_err(|error| self.explain(error))?;
+        Ok(!was_foreign && is_whole && exclusive::is_ours_alone(&self.path))
     }
 
     /// Notes whether the seal of a run holds in the snapshot from which the run is read: what is
