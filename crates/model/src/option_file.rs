@@ -12,7 +12,7 @@
 pub struct Entry {
     /// Its number, from 1.
     pub line: usize,
-    /// The group that it stands in.
+    /// The group that it stands in, in small letters.
     pub group: String,
     /// Its name, in small letters and with underscores.
     pub name: String,
@@ -49,7 +49,7 @@ pub struct OptionFile {
     pub entries: Vec<Entry>,
     /// Lines that name another file, in the order of the file.
     pub includes: Vec<Include>,
-    /// All groups that it has, each once, whether or not they were wanted.
+    /// All groups that it has, each once and in small letters, whether or not they were wanted.
     pub groups: Vec<String>,
 }
 
@@ -73,15 +73,16 @@ pub fn read(text: &str, wanted: impl Fn(&str) -> bool) -> Result<OptionFile, Str
             let Some((name, _)) = rest.split_once(']') else {
                 return Err(format!("line {number}: the bracket is not closed; write [GROUP]"));
             };
-            // Servers take blanks off the end, and leave those before a name.
-            let name = name.trim_end();
-            group = Some(name);
-            if !file.groups.iter().any(|known| known == name) {
-                file.groups.push(name.to_owned());
+            // Servers take blanks off the end, leave those before a name, and read capital letters
+            // as small ones (mysys/my_default.cc, `find_type`).
+            let name = name.trim_end().to_ascii_lowercase();
+            if !file.groups.contains(&name) {
+                file.groups.push(name.clone());
             }
+            group = Some(name);
             continue;
         }
-        let Some(group) = group else {
+        let Some(group) = &group else {
             return Err(format!("line {number}: an option without a group; write [GROUP] first"));
         };
         if !wanted(group) {
@@ -95,7 +96,7 @@ pub fn read(text: &str, wanted: impl Fn(&str) -> bool) -> Result<OptionFile, Str
         if !is_name(&name) {
             return Err(format!("line {number}: no option; write NAME=VALUE"));
         }
-        file.entries.push(Entry { line: number, group: group.to_owned(), name, value });
+        file.entries.push(Entry { line: number, group: group.clone(), name, value });
     }
     Ok(file)
 }
@@ -204,6 +205,8 @@ mod tests {
             |line, before, path: &str, kind| Include { line, before, path: path.to_owned(), kind };
         assert_eq!(file.includes, [include(1, 0, "x", IncludeKind::File)]);
         assert_eq!((file.entries.len(), file.groups), (1, vec!["a".to_owned(), "c".to_owned()]));
+        let file = read("[MYSQLD]\na=1\n[mysqld]\n", |group| group == "mysqld").ok().unwrap();
+        assert_eq!((file.entries.len(), file.groups), (1, vec!["mysqld".to_owned()]));
         let file = read("[a]\nb=1\n!includedir  /etc/my x/ \nc=1\n", |_| true).ok().unwrap();
         assert_eq!(file.includes, [include(3, 1, "/etc/my x/", IncludeKind::Folder)]);
     }
