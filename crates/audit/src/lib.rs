@@ -8,9 +8,9 @@
 //!                                      harmless    counted
 //! ```
 //!
-//! Each way in which the source texts were once misled is a rule in one table ([`rules`]): what it
-//! compares, its weight, the sentence for the reader, and its source. Problems that other crates
-//! detect, such as a saturated client or work of others, are in the same table by the code of their
+//! Each way in which somebody was once misled is a rule in one table ([`rules`]): what it compares,
+//! its weight, the sentence for the reader, and its [`sources`]. Problems that other crates detect,
+//! such as a saturated client or work of others, are in the same table by the code of their
 //! warning, so that one page has all of them.
 //!
 //! A setting of two releases that nobody set is a *default that changed*: varied by the release,
@@ -27,6 +27,7 @@
 mod diff;
 mod pattern;
 pub mod rules;
+pub mod sources;
 mod told;
 mod topic;
 mod varied;

@@ -5,8 +5,10 @@
 use dbdyno_model::Weight;
 
 use crate::pattern::matches;
+use crate::sources::{Citation, MEASURED_CAUSES};
 use crate::topic::Topic;
 
+mod instance;
 mod make;
 mod table;
 
@@ -29,8 +31,8 @@ pub struct Rule {
     pub tolerance: Option<Tolerance>,
     /// What it means and what to do.
     pub advice: &'static str,
-    /// Where it was learnt.
-    pub source: &'static str,
+    /// Where a reader can look up that it is so; at least one.
+    pub sources: &'static [Citation],
 }
 
 /// What a rule looks at.
@@ -82,5 +84,5 @@ pub const OTHER: Rule = Rule {
     of_release: Weight::Harmless,
     tolerance: None,
     advice: "it was not asked for: set both alike, or declare it with --varied",
-    source: "reference explain §9.12: any unequal factor blocks or annotates",
+    sources: &[MEASURED_CAUSES],
 };

@@ -3,6 +3,7 @@
 use dbdyno_model::{Audit, Change, Inequality, Severity, Warning, Weight};
 
 use crate::rules::{Looks, OTHER, RULES, Rule};
+use crate::sources::Citation;
 
 /// A warning, and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,8 +122,8 @@ pub struct RuleTold {
     pub looks_at: String,
     /// What a difference means, and what to do.
     pub advice: &'static str,
-    /// From what it was learnt.
-    pub source: &'static str,
+    /// Where a reader can look up that it is so.
+    pub sources: &'static [Citation],
 }
 
 /// All rules.
@@ -136,9 +137,11 @@ pub fn handbook() -> String {
         "| rule | weight | of two releases | looks at | what it means, and what to do | learnt from |\n\
          |:--|:--|:--|:--|:--|:--|\n",
     );
-    for RuleTold { key, weight, of_release, looks_at, advice, source } in all_rules() {
+    for RuleTold { key, weight, of_release, looks_at, advice, sources } in all_rules() {
+        let sources: Vec<String> = sources.iter().map(|source| source.link()).collect();
         text.push_str(&format!(
-            "| {key} | {weight} | {of_release} | {looks_at} | {advice} | {source} |\n"
+            "| {key} | {weight} | {of_release} | {looks_at} | {advice} | {} |\n",
+            sources.join("; ")
         ));
     }
     text
@@ -181,6 +184,6 @@ fn told(rule: &Rule) -> RuleTold {
         of_release: of_release(rule),
         looks_at: format!("{looks}{apart}"),
         advice: rule.advice,
-        source: rule.source,
+        sources: rule.sources,
     }
 }

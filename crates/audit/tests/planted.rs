@@ -1,7 +1,7 @@
 //! Every rule, planted in two environments that are equal but for it.
 
 use dbdyno_audit::rules::{Looks, OTHER, RULES, Rule};
-use dbdyno_audit::{MEANT, audit, findings};
+use dbdyno_audit::{MEANT, all_rules, audit, findings};
 use dbdyno_model::{ArmSpec, Change, Environment, PerArm, Severity, Weight};
 
 const URL: &str = "mysql://u@h/d";
@@ -281,13 +281,50 @@ fn numbers_may_be_a_little_apart() {
 fn each_rule_has_a_key_of_its_own_a_source_and_an_end_that_says_what_to_do() {
     for (at, rule) in RULES.iter().enumerate() {
         assert!(RULES[..at].iter().all(|other| other.key != rule.key), "{}", rule.key);
-        assert!(!rule.source.is_empty() && !rule.advice.ends_with('.'), "{}", rule.key);
+        assert!(!rule.sources.is_empty() && !rule.advice.ends_with('.'), "{}", rule.key);
         assert!(
             rule.weight <= rule.of_release || rule.of_release == Weight::Varied,
             "{}",
             rule.key
         );
     }
+}
+
+/// That a source is an address or below `docs/` is seen by the compiler.
+#[test]
+fn the_sources_of_a_rule_are_there_and_are_no_private_papers() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_owned();
+    let sources = || all_rules().into_iter().flat_map(|rule| rule.sources);
+    for source in sources() {
+        let (title, place) = (source.title(), source.place());
+        if place.starts_with("docs/") {
+            assert!(std::fs::exists(root.clone() + place).unwrap(), "{place} is not there");
+        }
+        assert!(!place.contains([' ', '|', ')']), "{place} ends a link of Markdown");
+        let papers = ["design", "reference", "issue", "explain", "harness", "measured"];
+        let is_private = title.contains(['§', '|']) || papers.iter().any(|p| title.starts_with(p));
+        assert!(!is_private, "{title}: a title of a manual, a page or the journal is wanted");
+        let same = sources().find(|other| other.title() == title).unwrap();
+        assert_eq!(same.place(), place, "{title} has two places");
+    }
+    assert!(sources().count() > all_rules().len());
+}
+
+/// The figures in sentences of rules are those of their sources.
+#[test]
+fn figures_that_rules_name_are_those_of_their_sources() {
+    let of = |key: &str| RULES.iter().find(|rule| rule.key == key).unwrap();
+    // Callaghan has 5 % of MariaDB; 23 % is the journal's. "Up to 5 % of MySQL" was neither.
+    let charset = of("charset");
+    assert!(charset.advice.contains("MariaDB 5 % of processor time"), "{}", charset.advice);
+    assert!(charset.advice.contains("23 % of instructions"), "{}", charset.advice);
+    let journal = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/journal/2026-11-24-causes.md");
+    let journal = std::fs::read_to_string(journal).unwrap();
+    assert!(journal.contains("charset.toml`: as expected, +23.24"), "the figure of the rule");
+    // PostgreSQL's manual says "significantly", and no source "many times".
+    assert!(of("debug-build").advice.contains("significantly"));
+    // Percona: 5000 and 3500 transactions a second with 64 threads on 8 processors, equal on 4.
+    assert!(of("allocator").advice.contains("nearly a third of its rate with 64 threads on 8"));
 }
 
 /// `docs/AUDIT.md` is what `dbdyno diff --rules` prints.

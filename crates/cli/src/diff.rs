@@ -97,9 +97,12 @@ fn rules(format: Format) -> Result<Exit, Failure> {
     match format {
         Format::Text => {
             let told = dbdyno_audit::all_rules().into_iter().map(|rule| {
+                let learnt = rule.sources.iter();
+                let learnt = learnt.map(|source| format!("{}, {}", source.title(), source.place()));
+                let learnt = learnt.collect::<Vec<String>>().join("\n            ");
                 format!(
-                    "{}: {}; of two releases {}\n  looks at  {}\n  means     {}\n  learnt    {}\n",
-                    rule.key, rule.weight, rule.of_release, rule.looks_at, rule.advice, rule.source
+                    "{}: {}; of two releases {}\n  looks at  {}\n  means     {}\n  learnt    {learnt}\n",
+                    rule.key, rule.weight, rule.of_release, rule.looks_at, rule.advice
                 )
             });
             let told = told.collect::<Vec<String>>().join("\n");

@@ -3,6 +3,7 @@
 use dbdyno_model::Weight;
 
 use super::{Looks, Rule, Tolerance};
+use crate::sources::Citation;
 use crate::topic::Topic;
 
 pub(super) const fn facts(
@@ -11,7 +12,7 @@ pub(super) const fn facts(
     weights: (Weight, Weight),
     forms: &'static [&'static str],
     advice: &'static str,
-    source: &'static str,
+    sources: &'static [Citation],
 ) -> Rule {
     Rule {
         key,
@@ -21,7 +22,7 @@ pub(super) const fn facts(
         of_release: weights.1,
         tolerance: None,
         advice,
-        source,
+        sources,
     }
 }
 
@@ -32,16 +33,16 @@ pub(super) const fn numbers(
     forms: &'static [&'static str],
     tolerance: Tolerance,
     advice: &'static str,
-    source: &'static str,
+    sources: &'static [Citation],
 ) -> Rule {
-    facts(key, topic, weights, forms, advice, source).within(tolerance)
+    facts(key, topic, weights, forms, advice, sources).within(tolerance)
 }
 
 pub(super) const fn warnings(
     key: &'static str,
     found: (Weight, &'static [&'static str]),
     advice: &'static str,
-    source: &'static str,
+    sources: &'static [Citation],
 ) -> Rule {
     Rule {
         key,
@@ -51,7 +52,7 @@ pub(super) const fn warnings(
         of_release: found.0,
         tolerance: None,
         advice,
-        source,
+        sources,
     }
 }
 

@@ -1,13 +1,26 @@
-//! The table. Sources: *Callaghan*: smalldatum.blogspot.com by date; *Wang*: The Art of
-//! Problem-Solving in Software Engineering, by chapter; *Kravtchuk*: dimitrik.free.fr.
+//! The table.
 
 use dbdyno_model::Weight::{Annotates, Blocks, Harmless, Varied};
 
+use super::instance::OF_INSTANCE;
 use super::make::{facts, numbers, warnings};
 use super::{Rule, Tolerance};
+use crate::sources::{
+    BUG_100191, BULEJ, CALLAGHAN_CHARSET, CALLAGHAN_FLUSHING, CALLAGHAN_FSYNC, CALLAGHAN_RELEASES,
+    CALLAGHAN_STEPS, DALY_DISKS, DALY_HOSTS, DALY_PROCESSORS, DECIDED_DESIGNS, DECIDED_OPTIONS,
+    DECIDED_READING, DECIDED_SERVERS, EISENTRAUT, KRAVTCHUK, MAXSCALE_DIFF, MDEV_33545,
+    MEASURED_CAUSES, MEASURED_CHARSET, MEASURED_CLIENT, MEASURED_COMPILER, MEASURED_CONTENTS,
+    MEASURED_ENCRYPTION, MEASURED_FOR_RULES, MEASURED_HEAP, MEASURED_IDLE, MEASURED_IMAGES,
+    MEASURED_LATENCY, MEASURED_MEMORY, MEASURED_NOISE, MEASURED_PLANS, MEASURED_SCAN,
+    MEASURED_WAITS, MOERKOTTE, MYSQL_BINARY_LOG, MYSQL_BUFFER_POOL, MYSQL_COMMIT, MYSQL_COSTS,
+    MYSQL_DEADLOCKS, MYSQL_FOREIGN_KEYS, MYSQL_HISTOGRAMS, MYSQL_ISOLATION, MYSQL_MODES,
+    MYSQL_ROW_FORMATS, MYSQL_SERVER_UUID, MYSQL_STATISTICS, MYSQL_SWITCHES, MYSQL_THREADS,
+    MYSQL_VERSIONS_OF_ROWS, MYSQL_WARM_UP, ORACLE_PERFORMANCE_SCHEMA, PERCONA_ALLOCATORS,
+    PERCONA_BOUNDS, POSTGRES_ASSERTIONS, POSTGRES_COMMIT, POSTGRES_FOREIGN_KEYS, POSTGRES_IDLE,
+    POSTGRES_ISOLATION, POSTGRES_PLANNING, POSTGRES_RESOURCES, PT_UPGRADE, WANG_DEADLOCKS,
+    WANG_GROWTH, WANG_PLANS, WANG_SETTINGS, WANG_TESTS, YANG,
+};
 use crate::topic::Topic;
-
-const CALLAGHAN_CHARSET: &str = "Callaghan, 2026-04-05, same charset for all versions";
 
 /// All rules, in the order in which they look.
 pub const RULES: &[Rule] = &[
@@ -15,63 +28,9 @@ pub const RULES: &[Rule] = &[
         "instance",
         Topic::Other,
         (Harmless, Harmless),
-        &[
-            "variable.server_uuid",
-            "variable.server_uid",
-            "variable.server_id",
-            "variable.hostname",
-            "variable.pid_file",
-            "variable.*socket*",
-            "variable.datadir",
-            "variable.basedir",
-            "variable.port",
-            "variable.mysqlx_port",
-            "variable.admin_port",
-            "variable.report_*",
-            "variable.*tmpdir",
-            "variable.log_error",
-            "variable.*_log_file",
-            "variable.*_log_index",
-            "variable.relay_log*",
-            "variable.log_bin_basename",
-            "variable.log_bin_index",
-            "variable.plugin_dir",
-            "variable.*_dir",
-            "variable.*_directory",
-            "variable.*_file",
-            "variable.*_path",
-            "variable.secure_file_priv",
-            "variable.ssl_*",
-            "variable.gtid_*executed*",
-            "variable.gtid_purged",
-            "variable.gtid_*_pos",
-            "variable.gtid_*_state",
-            "variable.timestamp",
-            "variable.rand_seed*",
-            "variable.last_*",
-            "variable.pseudo_*",
-            "variable.cluster_name",
-            "variable.unix_socket_directories",
-            "variable.listen_addresses",
-            "variable.bind_address",
-            "variable.character_set_system",
-            "variable.character_set_filesystem",
-            "variable.character_sets_dir",
-            "variable.lc_messages",
-            "variable.innodb_data_home_dir",
-            "variable.innodb_log_group_home_dir",
-            "variable.in_hot_standby",
-            "variable.shared_memory_size*",
-            "variable.num_os_semaphores",
-            "variable.data_directory_mode",
-            "variable.system_time_zone",
-            "process.pid",
-            "image.origin",
-            "topology.delay_out_*",
-            "topology.delay_back_*",
-        ],
+        OF_INSTANCE,
         "each instance has its own: nothing to do",
-        "design: what is different in every instance by nature",
+        &[MYSQL_SERVER_UUID],
     ),
     facts(
         "version",
@@ -94,7 +53,7 @@ pub const RULES: &[Rule] = &[
         ],
         "the servers are not the same program: compare two builds of one source, or say which two \
          versions are meant",
-        "design §4.5",
+        &[CALLAGHAN_RELEASES],
     ),
     facts(
         "packages",
@@ -103,7 +62,7 @@ pub const RULES: &[Rule] = &[
         &["package.*"],
         "libraries differ beside the server: take both from one suite, as `dbdyno server ls` shows \
          them",
-        "reference servers §5: compare within one packager first",
+        &[DECIDED_SERVERS, PERCONA_ALLOCATORS],
     ),
     facts(
         "translation",
@@ -111,7 +70,7 @@ pub const RULES: &[Rule] = &[
         (Harmless, Harmless),
         &["setting.*", "reason.*", "varied.*"],
         "one description, spelled as each release wants it: nothing to do",
-        "design: what the user wrote is told to both",
+        &[DECIDED_OPTIONS],
     ),
     facts(
         "charset",
@@ -128,9 +87,10 @@ pub const RULES: &[Rule] = &[
             "variable.encoding",
             "table.*.collation",
         ],
-        "a multi-byte character set costs MySQL up to 5 % by itself, and PostgreSQL several times \
-         the work where it counts characters, as in scan: give both arms the same, with charset=",
-        CALLAGHAN_CHARSET,
+        "a multi-byte character set cost MariaDB 5 % of processor time in many loads and 23 % of \
+         instructions in one, and PostgreSQL several times the work where it counts characters, as \
+         in scan: give both arms the same, with charset=",
+        &[CALLAGHAN_CHARSET, MEASURED_CHARSET, MEASURED_SCAN],
     ),
     facts(
         "durability",
@@ -153,7 +113,7 @@ pub const RULES: &[Rule] = &[
         ],
         "one arm is more durable at a commit than the other, so that the disk is compared: make \
          both equally durable",
-        "reference servers: a sync costs 0.13 ms a commit here, update-index 4.7k against 12k/s",
+        &[MYSQL_COMMIT, POSTGRES_COMMIT, WANG_SETTINGS, MEASURED_WAITS],
     ),
     facts(
         "flush-method",
@@ -174,7 +134,7 @@ pub const RULES: &[Rule] = &[
         ],
         "the flush methods differ, and extra fsyncs slow down a disk that is slow to sync: give \
          both the same, or compare fsyncs per statement",
-        "Callaghan 2026: O_DIRECT_NO_FSYNC was lost with the options after innodb_flush_method",
+        &[CALLAGHAN_FSYNC, MDEV_33545],
     ),
     facts(
         "deadlock-printing",
@@ -191,7 +151,7 @@ pub const RULES: &[Rule] = &[
         ],
         "one arm writes more into its error log, under a global latch where it prints deadlocks: \
          turn it off on both",
-        "Wang, ch. 7: CATS over FIFO, most of whose gain was the printing of deadlocks",
+        &[WANG_DEADLOCKS],
     ),
     facts(
         "instrumentation",
@@ -216,7 +176,7 @@ pub const RULES: &[Rule] = &[
         ],
         "one arm has more instrumentation, which costs time on every statement: turn it on or off \
          on both",
-        "Kravtchuk 2013 and Wang ch. 11.5.5: the cost of performance_schema",
+        &[WANG_SETTINGS, ORACLE_PERFORMANCE_SCHEMA],
     ),
     facts(
         "instrumentation-size",
@@ -228,16 +188,16 @@ pub const RULES: &[Rule] = &[
             "variable.min_examined_row_limit",
         ],
         "instruments have other sizes; set both alike if performance_schema is on",
-        "Wang ch. 11.5.5",
+        &[WANG_SETTINGS, MEASURED_CAUSES],
     ),
     facts(
         "debug-build",
         Topic::Build,
         (Blocks, Blocks),
         &["build.assertions", "build.debug", "variable.debug_assertions"],
-        "one arm is a debug build or checks assertions, which costs many times what a release \
-         does: take builds of one kind",
-        "design §4.5",
+        "one arm is a debug build or checks assertions, which can slow down a server \
+         significantly: take builds of one kind",
+        &[POSTGRES_ASSERTIONS],
     ),
     facts(
         "frame-pointers",
@@ -246,16 +206,16 @@ pub const RULES: &[Rule] = &[
         &["build.frame_pointers"],
         "one arm was built with frame pointers, the other without: a difference of up to 12 % was \
          seen; take builds of one kind",
-        "Kravtchuk 2013: 12 % from -fno-omit-frame-pointer",
+        &[KRAVTCHUK],
     ),
     facts(
         "allocator",
         Topic::Build,
         (Annotates, Annotates),
         &["process.allocator", "variable.version_malloc_library"],
-        "the arms use different memory allocators, which is worth several per cent with many \
-         clients: preload the same one",
-        "Kravtchuk 2013 (jemalloc); reference explain §9.12",
+        "the arms use different memory allocators; that of an old C library cost MySQL nearly a \
+         third of its rate with 64 threads on 8 processors, and nothing on 4: preload the same one",
+        &[PERCONA_ALLOCATORS],
     ),
     facts(
         "compiler",
@@ -264,7 +224,7 @@ pub const RULES: &[Rule] = &[
         &["build.*", "process.compiler", "variable.version_*"],
         "compiler or flags differ beside the version: take both from one source, as `dbdyno server \
          ls` shows them",
-        "reference servers §5: compare within one packager first",
+        &[MEASURED_COMPILER, EISENTRAUT],
     ),
     facts(
         "table-content",
@@ -272,7 +232,7 @@ pub const RULES: &[Rule] = &[
         (Blocks, Blocks),
         &["data.*.rows", "data.*.sum*", "table.*.indexes"],
         "the tables differ, so the work differs: fill them again",
-        "design §4.6: the same questions to both",
+        &[MEASURED_CONTENTS, WANG_GROWTH],
     ),
     facts(
         "foreign-key-indexes",
@@ -282,7 +242,7 @@ pub const RULES: &[Rule] = &[
         "InnoDB makes an index of the columns of a foreign key, PostgreSQL does not, and what \
          deletes or changes the rows that it refers to scans for it there: create the index on \
          both, or take it as part of the answer",
-        "MySQL 8.0 Reference Manual, 13.1.20.5; PostgreSQL's manual, 5.5.5",
+        &[MYSQL_FOREIGN_KEYS, POSTGRES_FOREIGN_KEYS],
     ),
     numbers(
         "table-size",
@@ -292,7 +252,7 @@ pub const RULES: &[Rule] = &[
         Tolerance { ratio: 1.3, least: 4e6 },
         "the same rows take more room in one arm, so that less of them fits into memory: see that \
          the loads are cached in both or in none",
-        "Callaghan, Insert Benchmark: size on disk by release",
+        &[MYSQL_ROW_FORMATS],
     ),
     facts(
         "table-kind",
@@ -301,7 +261,7 @@ pub const RULES: &[Rule] = &[
         &["table.*"],
         "the tables are stored in another way: name engine and format, or take it as part of the \
          answer",
-        "reference explain §9.12",
+        &[MYSQL_ROW_FORMATS],
     ),
     facts(
         "results",
@@ -309,7 +269,7 @@ pub const RULES: &[Rule] = &[
         (Blocks, Blocks),
         &["result[*"],
         "the same statement has two answers: compare them before comparing times",
-        "pt-upgrade, MaxScale Diff (reference explain §3, §4)",
+        &[PT_UPGRADE, MAXSCALE_DIFF],
     ),
     facts(
         "plan",
@@ -318,7 +278,7 @@ pub const RULES: &[Rule] = &[
         &["plan[*"],
         "the optimizers choose different plans, so that plans are compared and not execution: see \
          both with EXPLAIN, ANALYZE the tables, or force one plan",
-        "Wang ch. 8.1; MySQL bugs 100191, 111538, 119421",
+        &[WANG_PLANS, BUG_100191, MEASURED_PLANS],
     ),
     facts(
         "plan-measured",
@@ -328,8 +288,7 @@ pub const RULES: &[Rule] = &[
         "what was written, or new statistics, changed plans since the tables were filled, and when \
          this was measured the arms had different ones: put `settle` before the load, compare \
          EXPLAIN of both, or force one plan",
-        "measured: of seven releases of PostgreSQL one made a bitmap where six scanned an index \
-         (journal of 2026-11-26, heap)",
+        &[MEASURED_HEAP],
     ),
     facts(
         "plan-bounds",
@@ -338,7 +297,7 @@ pub const RULES: &[Rule] = &[
         &["bounds[*"],
         "the same indexes are read between different bounds, so that more rows are read in one \
          arm: compare EXPLAIN and the optimizer's trace of both",
-        "Wang ch. 8.1.1: 8.0.27 lost a bound that came from a table of one row",
+        &[WANG_PLANS, PERCONA_BOUNDS, MEASURED_CAUSES],
     ),
     numbers(
         "plan-estimate",
@@ -348,7 +307,7 @@ pub const RULES: &[Rule] = &[
         Tolerance { ratio: 4.0, least: 100.0 },
         "the plan has the same shape and expects to read many more rows in one arm, as where a \
          bound of a range was lost: compare EXPLAIN",
-        "Wang ch. 8.1.1: 8.0.27 read 1 M rows instead of 200 with an identical shape",
+        &[WANG_PLANS],
     ),
     numbers(
         "plan-misestimate",
@@ -359,7 +318,7 @@ pub const RULES: &[Rule] = &[
         "in one arm the estimated and the actual rows of the plan differ by a large factor, so \
          that it may change at any time even if it is the same today: ANALYZE the tables, or \
          compare EXPLAIN ANALYZE of both",
-        "Moerkotte 2009: q-error; reference explain §7.5 (31): alarm at 4 times",
+        &[MOERKOTTE, MEASURED_PLANS],
     ),
     facts(
         "plan-decisions",
@@ -367,7 +326,7 @@ pub const RULES: &[Rule] = &[
         (Harmless, Harmless),
         &["decisions[*", "plan_cause[*", "histograms[*", "runner_up[*", "samples[*"],
         "inputs of the optimizer, listed where plans differ: nothing to do",
-        "Wang ch. 8.1.1: two traces compared by hand",
+        &[WANG_PLANS],
     ),
     facts(
         "histograms",
@@ -376,8 +335,7 @@ pub const RULES: &[Rule] = &[
         &["data.*.histograms"],
         "the optimizer of one arm has a histogram of a column, and the other one has none or \
          another one: create or drop the histograms on both",
-        "reference explain §7.5 (32): statistics and histograms are transplanted before plans are \
-         compared",
+        &[MYSQL_HISTOGRAMS],
     ),
     facts(
         "cost-constants",
@@ -386,7 +344,7 @@ pub const RULES: &[Rule] = &[
         &["cost.*"],
         "the optimizers use different cost constants, so that plans may differ: compare plans, or \
          set mysql.server_cost, mysql.engine_cost or optimizer_*_cost alike",
-        "reference explain §7.5 (33): cost constants are among the causes of another plan",
+        &[MYSQL_COSTS],
     ),
     numbers(
         "statistics",
@@ -395,7 +353,7 @@ pub const RULES: &[Rule] = &[
         &["data.*.rows_estimated"],
         Tolerance { ratio: 2.0, least: 100.0 },
         "the optimizers estimate different table sizes: ANALYZE both",
-        "reference explain §7.5 (32): differ at equal statistics",
+        &[MYSQL_STATISTICS, MEASURED_PLANS],
     ),
     facts(
         "gtid",
@@ -403,7 +361,7 @@ pub const RULES: &[Rule] = &[
         (Annotates, Annotates),
         &["variable.gtid_mode", "variable.enforce_gtid_consistency", "variable.gtid_strict_mode"],
         "one arm names its transactions and the other does not: set both alike",
-        "Callaghan 2026: the z13a configuration undoes the default that came with 9.6",
+        &[CALLAGHAN_RELEASES],
     ),
     facts(
         "replication",
@@ -423,7 +381,7 @@ pub const RULES: &[Rule] = &[
             "variable.wsrep_*",
         ],
         "what is logged for replicas differs: set both alike",
-        "Callaghan, configurations by version",
+        &[MYSQL_BINARY_LOG],
     ),
     facts(
         "cache-size",
@@ -445,7 +403,7 @@ pub const RULES: &[Rule] = &[
             "variable.query_cache_size",
         ],
         "one arm has more memory for its pages: give both the same",
-        "design §4.5; Callaghan, configurations by version",
+        &[MYSQL_BUFFER_POOL, POSTGRES_RESOURCES],
     ),
     facts(
         "memory",
@@ -469,7 +427,7 @@ pub const RULES: &[Rule] = &[
             "variable.logical_decoding_work_mem",
         ],
         "buffers have different sizes: set both alike",
-        "Callaghan, configurations by version",
+        &[POSTGRES_RESOURCES],
     ),
     facts(
         "flushing",
@@ -504,7 +462,7 @@ pub const RULES: &[Rule] = &[
         ],
         "pages and logs are flushed by different rules: set both alike, or compare pages flushed \
          per statement",
-        "Callaghan 2026: furious flushing in MariaDB 10.2 to 10.4",
+        &[CALLAGHAN_FLUSHING],
     ),
     facts(
         "isolation",
@@ -519,7 +477,7 @@ pub const RULES: &[Rule] = &[
             "variable.locking_mode",
         ],
         "transactions see and lock different things: set the same isolation",
-        "design §4.6",
+        &[MYSQL_ISOLATION, POSTGRES_ISOLATION],
     ),
     facts(
         "concurrency",
@@ -544,7 +502,7 @@ pub const RULES: &[Rule] = &[
             "variable.back_log",
         ],
         "threads and locks are handled by different rules: set both alike",
-        "Kravtchuk 2013: InnoDB concurrency settings",
+        &[MYSQL_THREADS],
     ),
     facts(
         "optimizer",
@@ -573,7 +531,7 @@ pub const RULES: &[Rule] = &[
             "variable.*subquery_cache*",
         ],
         "the optimizers have different settings: compare plans, or set both alike",
-        "Wang ch. 8; reference explain §7.5 (33)",
+        &[MYSQL_SWITCHES, POSTGRES_PLANNING, WANG_PLANS],
     ),
     facts(
         "encryption",
@@ -582,7 +540,7 @@ pub const RULES: &[Rule] = &[
         &["connection.encrypted"],
         "the connections of one arm are encrypted and those of the other are not, which costs both \
          ends time in every statement: give both tls=off, or both tls=required",
-        "measured: docs/COMPARE.md, what encryption costs",
+        &[MEASURED_ENCRYPTION],
     ),
     facts(
         "cipher",
@@ -591,7 +549,7 @@ pub const RULES: &[Rule] = &[
         &["connection.*"],
         "the arms are encrypted in another way, and one may cost more than the other: let both \
          servers offer the same (tls_version, ssl_cipher; ssl_max_protocol_version, ssl_ciphers)",
-        "design: what differs and is not the question is told",
+        &[MEASURED_FOR_RULES],
     ),
     facts(
         "session",
@@ -613,7 +571,7 @@ pub const RULES: &[Rule] = &[
             "variable.extra_float_digits",
         ],
         "sessions begin differently: set both alike",
-        "reference servers §4, trap 5",
+        &[MYSQL_MODES],
     ),
     facts(
         "image",
@@ -622,7 +580,7 @@ pub const RULES: &[Rule] = &[
         &["image.*"],
         "two arms of one release did not start from the same bytes, so pages may lie otherwise: \
          make the image of both anew with --image fresh",
-        "design: what is compared begins alike",
+        &[MEASURED_IMAGES],
     ),
     facts(
         "cold-start",
@@ -631,7 +589,7 @@ pub const RULES: &[Rule] = &[
         &["server.cache"],
         "one arm begins with its tables in memory and the other with nothing: give both the same \
          --cache",
-        "design: cold and warm are two questions",
+        &[MYSQL_WARM_UP, WANG_TESTS],
     ),
     facts(
         "host",
@@ -640,7 +598,7 @@ pub const RULES: &[Rule] = &[
         &["host.*", "client.*"],
         "the arms were measured on different hosts, or on one that has changed: measure both in \
          one run",
-        "Nyrkiö: the regression was a kernel upgrade (arXiv 2510.11310)",
+        &[YANG, DALY_HOSTS],
     ),
     facts(
         "process-limits",
@@ -648,7 +606,7 @@ pub const RULES: &[Rule] = &[
         (Annotates, Annotates),
         &["process.*"],
         "the servers run under different limits, or on different disks: start both alike",
-        "reference explain §9.12; MongoDB, CPU options are best disabled",
+        &[DALY_DISKS, DALY_PROCESSORS],
     ),
     facts(
         "error-log",
@@ -657,7 +615,7 @@ pub const RULES: &[Rule] = &[
         &["step[*].error_log_bytes"],
         "one arm wrote its error log while it was measured, the other did not: read the log, then \
          turn off what is printed",
-        "Wang ch. 7: log growth is a factor of the experiment",
+        &[WANG_DEADLOCKS],
     )
     .within(Tolerance { ratio: 2.0, least: 4096.0 }),
     numbers(
@@ -668,7 +626,7 @@ pub const RULES: &[Rule] = &[
         Tolerance { ratio: 2.0, least: 10_000.0 },
         "one arm began with old row versions that the other did not have, and pays for them while \
          it is measured: put `settle` before the load",
-        "Callaghan: waiting for purge between steps; explain §6: history list length",
+        &[MYSQL_VERSIONS_OF_ROWS, CALLAGHAN_STEPS],
     ),
     numbers(
         "fsyncs",
@@ -678,7 +636,7 @@ pub const RULES: &[Rule] = &[
         Tolerance { ratio: 2.0, least: 100.0 },
         "one arm syncs files more often for the same statements: compare flush method and \
          durability",
-        "Callaghan 2026: extra fsync calls, f/s of iostat",
+        &[CALLAGHAN_FSYNC],
     ),
     numbers(
         "furious-flushing",
@@ -688,7 +646,7 @@ pub const RULES: &[Rule] = &[
         Tolerance { ratio: 3.0, least: 300.0 },
         "the arms flush differently, so that written bytes and their cost differ: compare \
          dirty-page limits, or run longer than a checkpoint",
-        "Callaghan 2026: furious flushing in MariaDB 10.2 to 10.4",
+        &[CALLAGHAN_FLUSHING],
     ),
     numbers(
         "deadlocks",
@@ -698,7 +656,7 @@ pub const RULES: &[Rule] = &[
         Tolerance { ratio: 2.0, least: 10.0 },
         "the same deadlock occurred more often in one arm: compare the order in which locks are \
          taken, and plans that decide it",
-        "reference explain §7.6 (38): deadlocks by signature",
+        &[MYSQL_DEADLOCKS],
     ),
     facts(
         "open-transactions",
@@ -707,94 +665,93 @@ pub const RULES: &[Rule] = &[
         &["step[*].blockers"],
         "another session had a transaction open, or waited for one, when the cell began or ended: \
          end it, for it keeps old row versions and locks",
-        "Callaghan: waiting for purge between steps; explain §6: history list length",
+        &[MYSQL_VERSIONS_OF_ROWS, POSTGRES_IDLE],
     ),
     warnings(
         "several-mechanisms",
         (Annotates, &["several-mechanisms"]),
         "two designs of the reference engine differ in several fields, so the ratio is due to no \
          single one of them: vary one at a time",
-        "reference engine §F1: a hypothesis is two designs that differ in one field",
+        &[DECIDED_DESIGNS],
     ),
     warnings(
         "client-saturated",
         (Blocks, &["client-saturated", "client-paused"]),
         "the client was measured, not the server: more clients, fewer, or a heavier load",
-        "design §4.5; reference harness",
+        &[MEASURED_CLIENT],
     ),
     warnings(
         "client-slow",
         (Annotates, &["client-lag", "client-heavy", "generator-late", "sharded-clients"]),
         "a part of each latency is the client's",
-        "reference servers §4: where the client's time goes",
+        &[MEASURED_CLIENT, MEASURED_LATENCY],
     ),
     warnings(
         "idle-states",
         (Annotates, &["idle-states", "not-placed", "one-processor"]),
         "one client on an idle machine measures the wake-up of processors: pin both to one",
-        "reference servers §4, trap 1: 14k against 48k queries/s",
+        &[MEASURED_IDLE, MEASURED_NOISE],
     ),
     warnings(
         "host-busy",
         (Annotates, &["foreign-load", "steal", "waiting-arm-busy"]),
         "others were working: repeat on a quiet host",
-        "MongoDB noise work 2024; reference servers §4, trap 3",
+        &[DALY_HOSTS, MEASURED_NOISE],
     ),
     warnings(
         "memory-taken",
         (Blocks, &["memory-taken"]),
         "the host of a virtual machine took memory that rested, and whoever touched it paid: give \
          --keep-memory always, or use fewer rows",
-        "measured: up to a third of a server's pages in five seconds (journal of 2026-11-26, memory at \
-         rest)",
+        &[MEASURED_MEMORY],
     ),
     warnings(
         "memory-at-rest",
         (Annotates, &["memory-at-rest"]),
         "the host takes memory that rests: it was brought back before rounds; what is taken while \
          they run is mostly what the load does not touch: use fewer rows where it is not",
-        "journal of 2026-11-26, memory at rest",
+        &[MEASURED_MEMORY],
     ),
     warnings(
         "background-rate",
         (Blocks, &["rate-not-held"]),
         "the background rate was not held: ask for a lower one",
-        "Callaghan, Insert Benchmark: steps that did not keep their rate are left out",
+        &[CALLAGHAN_FSYNC],
     ),
     warnings(
         "not-stationary",
         (Annotates, &["not-stationary", "not-steady", "drift"]),
         "an average over tables that change is an average over different databases",
-        "design §4.5: a shrinking table",
+        &[WANG_GROWTH],
     ),
     warnings(
         "not-settled",
         (Annotates, &["not-settled"]),
         "background work of one load slows the next one: use fewer rows or a faster disk",
-        "Callaghan: waiting for purge and flushing between steps",
+        &[CALLAGHAN_STEPS],
     ),
     warnings(
         "different-builders",
         (Annotates, &["different-builders"]),
         "compiler, flags and libraries differ beside the version: take one source",
-        "reference servers §5: compare within one packager first",
+        &[DECIDED_SERVERS, MEASURED_COMPILER],
     ),
     warnings(
         "not-interleaved",
         (Blocks, &["not-interleaved"]),
         "two runs without a common base arm: measure both in one run",
-        "reference explain §0.4: 31 % false alarms",
+        &[MEASURED_FOR_RULES, BULEJ],
     ),
     warnings(
         "environment-changed",
         (Annotates, &["environment-changed"]),
         "the host or a server changed while the run was interrupted: begin a new one",
-        "Nyrkiö (arXiv 2510.11310)",
+        &[YANG],
     ),
     warnings(
         "server-not-observable",
         (Annotates, &["server-not-observable"]),
         "a server elsewhere: its own cost and its process are blank, not guessed",
-        "issue: what cannot be observed is left blank",
+        &[DECIDED_READING],
     ),
 ];
