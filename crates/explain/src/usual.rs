@@ -3,6 +3,11 @@
 //! The search parts suspects into groups of about equal weight, so that those which mattered before
 //! are tried with few others or alone, and the many that never did are tried together.
 
+use dbdyno_audit::sources::{
+    CALLAGHAN_CHARSET, CALLAGHAN_FSYNC, Citation, MDEV_33545, MEASURED_CAUSES, MYSQL_BINARY_LOG,
+    MYSQL_BUFFER_POOL, MYSQL_STATISTICS, MYSQL_SWITCHES, PERCONA_ALLOCATORS, POSTGRES_COMMIT,
+    POSTGRES_PLANNING, POSTGRES_RESOURCES, WANG_DEADLOCKS, WANG_SETTINGS,
+};
 use dbdyno_model::Weight;
 
 /// Weight of a setting of which nothing is known.
@@ -16,42 +21,82 @@ const KNOWN: f64 = 30.0;
 /// only texts speak.
 pub(crate) const POINTED: f64 = 100.0;
 
-/// Settings that were found to matter, by how their names begin, and where that was learnt.
-const FOUND: [(&str, &str); 30] = [
-    ("innodb_adaptive_hash_index", "hot-points of 5.6 against 9.7: 0.46, with both equal 0.67"),
-    ("eq_range_index_dive_limit", "points-covered-si of 5.6 against 9.7: 0.47, with both 0.83"),
-    ("performance_schema", "Kravtchuk 2013; Wang ch. 11.5.5"),
-    ("character_set_server", "Callaghan, 2026-04-05: up to 5 % in comparison"),
-    ("innodb_print_all_deadlocks", "Wang ch. 7: CATS over FIFO"),
-    ("innodb_flush_method", "Callaghan 2026: O_DIRECT against O_DIRECT_NO_FSYNC"),
-    ("innodb_doublewrite", "Callaghan 2026: writes of the Insert Benchmark"),
-    ("innodb_flush_log_at_trx_commit", "reference servers: a sync costs 0.13 ms a commit"),
-    ("sync_binlog", "reference servers: a sync costs 0.13 ms a commit"),
-    ("log_bin", "Callaghan, configurations by version"),
-    ("innodb_buffer_pool_size", "Callaghan, configurations by version"),
-    ("innodb_change_buffering", "Callaghan, configurations by version"),
-    ("innodb_checksum_algorithm", "Callaghan: crc32 against innodb, where pages are read"),
-    ("query_cache_type", "Kravtchuk 2013: one mutex for all"),
-    ("optimizer_switch", "reference explain §7.5 (33)"),
-    ("transaction_isolation", "Kravtchuk 2013: read views by statement"),
-    ("innodb_stats_persistent", "reference explain §5: sampled statistics"),
-    ("shared_buffers", "design §4.5"),
-    ("synchronous_commit", "reference servers: a sync costs 0.13 ms a commit"),
-    ("full_page_writes", "reference servers §4"),
-    ("fsync", "reference servers: a sync costs 0.13 ms a commit"),
-    (
-        "innodb_data_file_",
-        "MDEV-33545: O_DIRECT_NO_FSYNC is gone, a shutdown takes four times as long",
-    ),
-    ("innodb_log_file_buffering", "MDEV-33545, likewise"),
-    ("optimizer_prune_level", "MDEV-28852: joins of many tables in 10.8 against 10.11"),
-    ("optimizer_search_depth", "MDEV-28852, likewise"),
-    ("io_method", "PostgreSQL 18: workers read what the session itself read before"),
-    ("jit", "reference servers §4: compiling a plan may take longer than it"),
-    ("track_io_timing", "reference explain §2.2: what watching costs"),
-    ("allocator", "Kravtchuk 2013: jemalloc, several per cent with many clients"),
-    ("enable_", "reference explain §7.5 (33)"),
+/// Settings that were found to matter, by how their names begin, and where a reader finds that.
+const FOUND: [(&str, Citation); 30] = [
+    ("innodb_adaptive_hash_index", MEASURED_CAUSES),
+    ("eq_range_index_dive_limit", MEASURED_CAUSES),
+    ("performance_schema", WANG_SETTINGS),
+    ("character_set_server", CALLAGHAN_CHARSET),
+    ("innodb_print_all_deadlocks", WANG_DEADLOCKS),
+    ("innodb_flush_method", CALLAGHAN_FSYNC),
+    ("innodb_doublewrite", WANG_SETTINGS),
+    ("innodb_flush_log_at_trx_commit", WANG_SETTINGS),
+    ("sync_binlog", WANG_SETTINGS),
+    ("log_bin", MYSQL_BINARY_LOG),
+    ("innodb_buffer_pool_size", MYSQL_BUFFER_POOL),
+    ("innodb_change_buffering", MARIADB_CHANGE_BUFFER),
+    ("innodb_checksum_algorithm", MARIADB_INNODB),
+    ("query_cache_type", MARIADB_QUERY_CACHE),
+    ("optimizer_switch", MYSQL_SWITCHES),
+    ("transaction_isolation", WANG_ISOLATION),
+    ("innodb_stats_persistent", MYSQL_STATISTICS),
+    ("shared_buffers", POSTGRES_RESOURCES),
+    ("synchronous_commit", POSTGRES_COMMIT),
+    ("full_page_writes", POSTGRES_LOG),
+    ("fsync", POSTGRES_LOG),
+    ("innodb_data_file_", MDEV_33545),
+    ("innodb_log_file_buffering", MDEV_33545),
+    ("optimizer_prune_level", MDEV_28852),
+    ("optimizer_search_depth", MDEV_28852),
+    ("io_method", POSTGRES_RESOURCES),
+    ("jit", POSTGRES_JIT),
+    ("track_io_timing", POSTGRES_TIMING),
+    ("allocator", PERCONA_ALLOCATORS),
+    ("enable_", POSTGRES_PLANNING),
 ];
+
+/// The change buffer sometimes costs, and at best brings a few per cent.
+const MARIADB_CHANGE_BUFFER: Citation = Citation::new(
+    "MariaDB manual, InnoDB Change Buffering",
+    "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-change-buffering",
+);
+/// The algorithm `crc32` is faster than `innodb`.
+const MARIADB_INNODB: Citation = Citation::new(
+    "MariaDB manual, InnoDB System Variables",
+    "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables",
+);
+/// It does not scale with many processors.
+const MARIADB_QUERY_CACHE: Citation = Citation::new(
+    "MariaDB manual, Query Cache",
+    "https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/\
+     buffers-caches-and-threads/query-cache",
+);
+/// Joins of many tables are planned otherwise since 10.10.
+const MDEV_28852: Citation = Citation::new(
+    "MDEV-28852, Improve optimization of joins with many tables, including eq_ref tables",
+    "https://jira.mariadb.org/browse/MDEV-28852",
+);
+/// For short queries compiling often costs more than it saves.
+const POSTGRES_JIT: Citation = Citation::new(
+    "PostgreSQL manual, When to JIT?",
+    "https://www.postgresql.org/docs/current/jit-decision.html",
+);
+/// Turning `fsync` or `full_page_writes` off makes writes faster, and not safe.
+const POSTGRES_LOG: Citation = Citation::new(
+    "PostgreSQL manual, Write Ahead Log",
+    "https://www.postgresql.org/docs/current/runtime-config-wal.html",
+);
+/// Reading the clock for each read costs much on some hosts.
+const POSTGRES_TIMING: Citation = Citation::new(
+    "PostgreSQL manual, Run-time Statistics",
+    "https://www.postgresql.org/docs/current/runtime-config-statistics.html",
+);
+/// Read committed scales badly on hosts with several nodes of memory.
+const WANG_ISOLATION: Citation = Citation::new(
+    "Wang, The Art of Problem-Solving in Software Engineering, chapter 3",
+    "https://github.com/enhancedformysql/The-Art-of-Problem-Solving-in-Software-Engineering_\
+     How-to-Make-MySQL-Better/blob/main/Chapter3.md",
+);
 
 /// Whether a text or a measurement of ours has found a setting with this name to matter.
 pub(crate) fn is_known(name: &str) -> bool {
@@ -71,5 +116,23 @@ pub(crate) fn weight(name: &str, of_release: Weight) -> f64 {
         _ if is_known(name) => KNOWN,
         Weight::Blocks | Weight::Annotates => TOLD,
         Weight::Varied | Weight::Harmless => LITTLE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setting_that_was_found_to_matter_stands_once_and_can_be_looked_up() {
+        for (at, (name, source)) in FOUND.iter().enumerate() {
+            assert!(FOUND[..at].iter().all(|(other, _)| other != name), "{name}");
+            assert!(is_known(name), "{name}");
+            if source.place().starts_with("docs/") {
+                let path =
+                    concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_owned() + source.place();
+                assert!(std::fs::exists(&path).unwrap(), "{name}: {path} is not there");
+            }
+        }
     }
 }

@@ -31,8 +31,9 @@ pub struct Weighed {
     pub operations: Option<f64>,
 }
 
-/// Of one profile a side nobody knows how far two of them are apart; as much as was seen where
-/// there were more (reference explain, §0.6: 1.06; threads that wait for each other have more).
+/// One profile a side does not tell how far two of them are apart. Where there were four, it was
+/// 1.31 (`docs/journal/2026-11-24-profiles.md`), with one client; threads that wait for each other
+/// have more.
 const DISPERSION_ASSUMED: f64 = 1.5;
 /// Functions with fewer samples on average say little of the dispersion.
 const SAMPLES_LEAST: f64 = 5.0;
@@ -603,7 +604,8 @@ mod tests {
         }
     }
 
-    /// 10 % of a function of 2 %: seen with 80 000 samples a side (reference explain, §7.2).
+    /// 10 % of a function of 2 % is found with three profiles of 80 000 samples a side, as
+    /// `docs/journal/2026-11-24-explain.md` has it.
     #[test]
     fn a_tenth_of_a_small_function_is_found_with_enough_samples() {
         let (base, test) = (side(7, 80_000, 1.0, 1.0), side(8, 80_000, 1.1, 1.0));

@@ -4,7 +4,8 @@
 //! has is in the tree as well; it is as wide as its dearer side, so that nothing vanishes (tools
 //! that draw the second profile leave out what it lost; Gregg, "Differential Flame Graphs", 2014).
 //! Costs are real numbers for an operation, not samples scaled to equal totals and cut to whole
-//! ones, which loses a tenth of a profile of many small stacks (reference explain, §0.7).
+//! ones, which loses 14 % of a profile of a thousand stacks (`docs/journal/
+//! 2026-11-29-sources-of-rules.md`).
 //!
 //! Threads begin in other functions in each build, some without names. Stacks are therefore cut at
 //! the outermost function that most of both sides runs in: what is below it is told by nothing but
