@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   git ls-files ──► Tree ──► lexer ──► Source ──┬─ sizes    functions, lines, files
-//!                     │    (strings and comments ├─ words    leftovers, lints, essays, paths
+//!                     │    (strings and comments ├─ words    leftovers, lints, essays, papers
 //!                     │     blanked, tests known)├─ owners   clock, print, process, SQL
 //!                     │                          ├─ circles  files that import each other
 //!                     │                          ├─ surface  what is public for nobody
@@ -62,6 +62,7 @@ fn violations(tree: &Tree) -> Vec<Violation> {
     let mut found = Vec::new();
     for (path, text) in tree.files() {
         words::paths(path, text, &mut found);
+        words::papers(path, text, &mut found);
     }
     let sources = Source::all(tree);
     for source in &sources {

@@ -12,6 +12,7 @@ pub(crate) enum Rule {
     Allow,
     Essay,
     Path,
+    Paper,
     Clock,
     Print,
     Process,
@@ -42,6 +43,7 @@ impl Rule {
             Rule::Allow => "an exemption that is no longer needed must show itself",
             Rule::Essay => "a reader meets the idea before the code",
             Rule::Path => "the repository works wherever it is cloned",
+            Rule::Paper => "a claim is worth what a reader can look up",
             Rule::Clock => "pure code is tested with the times that matter",
             Rule::Print => "data and talk have one way out each",
             Rule::Process => "one crate answers for every process that is started",
@@ -74,6 +76,7 @@ impl Rule {
             Rule::Allow => "mend the cause, or use #[expect(lint, reason = \"…\")]",
             Rule::Essay => "open the file with //! (in TypeScript /**) and say what it is for",
             Rule::Path => "take the path from the environment or make it relative",
+            Rule::Paper => "cite a manual, a post, a paper or a page below docs/ by its address",
             Rule::Clock => {
                 "take the time as an argument; the owners are in xtask/src/tidy/owners.rs"
             }

@@ -10,6 +10,10 @@ const LEFTOVER_MACROS: [&str; 3] = ["dbg!", concat!("to", "do!"), concat!("unimp
 /// The last one stands in `cfg_attr`.
 const ALLOWANCES: [&str; 3] = ["#[allow(", "#![allow(", ",allow("];
 const ALLOWANCES_TYPESCRIPT: [&str; 3] = ["@ts-ignore", "@ts-nocheck", "eslint-disable"];
+/// Papers that nobody finds in the repository; their sections and they themselves are no source.
+const PAPERS: [&str; 7] = ["coverage", "explain", "harness", "house", "servers", "style", "verify"];
+/// Of these the sections alone: there are a reference engine and designs.
+const PAPERS_OF_SECTIONS: [&str; 2] = ["design", "engine"];
 /// Folders of one machine.
 const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tmp/br", "ief")];
@@ -76,6 +80,20 @@ pub(super) fn paths(path: &str, text: &str, found: &mut Vec<Violation>) {
     }
 }
 
+/// Checks a text of any kind for sources that a reader cannot open.
+pub(super) fn papers(path: &str, text: &str, found: &mut Vec<Violation>) {
+    for (index, line) in text.lines().enumerate() {
+        let of_sections = PAPERS.iter().chain(&PAPERS_OF_SECTIONS);
+        let sections = of_sections.map(|paper| (*paper, format!("{paper} \u{a7}")));
+        let wholes = PAPERS.iter().map(|paper| (*paper, format!("reference {paper}")));
+        let line = line.replace(',', "").to_lowercase();
+        if let Some((paper, _)) = sections.chain(wholes).find(|(_, cited)| has_word(&line, cited)) {
+            let what = format!("cites {paper}, a paper that is not in the repository");
+            found.push(Violation::new(Rule::Paper, path, index + 1, what));
+        }
+    }
+}
+
 /// `/a/` begins a path behind a blank, a quote or `=`, and is the middle of one behind a letter.
 fn begins_a_path(before: &str) -> bool {
     !before.ends_with(|char: char| char.is_alphanumeric() || "._-~/*}>)]".contains(char))
@@ -90,13 +108,44 @@ pub(super) fn has_word(text: &str, word: &str) -> bool {
     let is_word = |char: char| char.is_alphanumeric() || char == '_';
     text.match_indices(word).any(|(at, _)| {
         let (before, behind) = (&text[..at], &text[at + word.len()..]);
-        !before.ends_with(is_word) && (word.ends_with('!') || !behind.starts_with(is_word))
+        let ends = word.ends_with(['!', '\u{a7}']) || !behind.starts_with(is_word);
+        !before.ends_with(is_word) && ends
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn papers_that_cannot_be_opened_are_found_and_books_are_not() {
+        let lines = |text: &str| {
+            let mut found = Vec::new();
+            papers("a.toml", text, &mut found);
+            found.into_iter().map(|violation| violation.line).collect::<Vec<usize>>()
+        };
+        for (paper, section) in
+            [("explain", ""), ("servers", " \u{a7}4"), ("harness", ": a trap"), ("style", ".")]
+        {
+            assert_eq!(
+                lines(&format!("a\nsource = \"Reference {paper}{section}\"")),
+                [2],
+                "{paper}"
+            );
+        }
+        for paper in ["design", "reference engine", "explain,"] {
+            assert_eq!(lines(&format!("a ({paper} \u{a7}4.5)\nb")), [1], "{paper}");
+        }
+        for source in [
+            "the reference engine; planted",
+            "Knuth, The Art of Computer Programming 3, \u{a7} 6.4",
+            "MySQL 8.0 reference manual, \u{a7} 17.7.1",
+            "a preference explains itself",
+            "the design: a field for each mechanism",
+        ] {
+            assert_eq!(lines(source), Vec::<usize>::new(), "{source}");
+        }
+    }
 
     fn rules(path: &str, text: &str) -> Vec<(Rule, usize)> {
         let mut found = Vec::new();
