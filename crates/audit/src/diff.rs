@@ -119,7 +119,7 @@ fn weight(
         // What was set may well be why another plan was chosen.
         Change::Different if rule.key == "plan" && varied.anything() => rule.of_release,
         Change::New | Change::Gone | Change::Different => rule.weight,
-        // Nobody knows whether it matters for this load: `dbdyno explain` finds out.
+        // Whether it matters for this load is not known: `dbdyno explain` finds out.
         Change::Default if is_setting(name) && rule.of_release == Weight::Harmless => {
             if rule.key == INSTANCE { Weight::Harmless } else { Weight::Varied }
         }

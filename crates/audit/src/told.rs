@@ -36,8 +36,8 @@ pub fn findings(audit: &Audit) -> Vec<Finding> {
     found.into_iter().map(|(first, list)| finding(first, &list)).collect()
 }
 
-/// What blocks, what annotates, and what was varied beside the version: whoever reads the ratio
-/// shall know that it is one of two character sets, however well that was known to who asked.
+/// Whether an inequality is reported: it blocks, annotates, or was varied beside the version. A
+/// reader of the ratio must see that it compares two character sets, even if its author knew it.
 fn is_told(one: &Inequality) -> bool {
     let rule = rule_of(one);
     let weighs = rule.weight != Weight::Harmless && rule.of_release != Weight::Varied;

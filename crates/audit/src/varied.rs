@@ -96,7 +96,7 @@ impl Varied {
     }
 
     /// Whether an inequality follows from two releases: of their defaults, of how one description
-    /// is spelled for each, or of what they do. What servers by URL were told nobody knows.
+    /// is spelled for each, or of what they do. What servers by URL were told is not known.
     pub(crate) fn is_default(&self, name: &str) -> bool {
         self.version && (self.known_settings || !name.starts_with(VARIABLE))
     }
