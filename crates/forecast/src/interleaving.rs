@@ -8,9 +8,9 @@
 //! A slice is as long as the plan says, and longer where that is too short for a client to get
 //! `EVENTS` events done: what is lost at the ends of a slice then stays small. Embedded arms with
 //! threads of their own are left out, because those threads cannot be told apart by arm; so are
-//! dialogues, which are no functions of a number, arms that may have a budget of processor time,
-//! and arms that begin with nothing in memory: what one has read ahead comes in while the other
-//! has its turn.
+//! dialogues, whose operations do not follow from a number; arms that may have a budget of
+//! processor time; and arms with a cold cache: pages that one arm has read ahead arrive in the
+//! other's slice.
 
 use std::time::Duration;
 
@@ -35,9 +35,9 @@ pub fn are_for(plan: &Plan, cell: &Cell) -> bool {
         && planned::only_reads(plan, cell)
 }
 
-/// Whether the speed of an arm is the same in slices as without a pause. Who has a budget of
-/// processor time saves it up in the other's slices, and of a server that is not ours nobody knows
-/// whether it has one; what a server that began cold reads ahead comes in then.
+/// Whether the speed of an arm is the same in slices as without a pause. An arm with a budget of
+/// processor time saves it up in the other's slices, and a server by URL may have one; a server
+/// that began cold reads ahead then.
 fn can_take_turns(arm: &ArmSpec) -> bool {
     match &arm.target {
         Target::Sqlite(_) | Target::Mock(_) => true,
