@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Nothing is drawn and nothing is measured: the same dependencies and lengths give the same
-//! schedule. To execute takes the length; to commit, and to choose who is next, takes no time.
+//! schedule. To execute takes the length; to commit, and to choose the next, takes no time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

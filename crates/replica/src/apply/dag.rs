@@ -1,7 +1,7 @@
 //! In any order, each when those that it depends on have committed; the oldest first.
 //!
 //! ```text
-//!   node   of each transaction behind the low-water mark: what it waits for, who waits for it
+//!   node   of each transaction behind the low-water mark: what it waits for, what waits for it
 //!   low    those that wait for the low-water mark, the nearest first
 //!   ready  those that wait for nothing and have not begun, the oldest first
 //! ```
@@ -19,7 +19,7 @@ pub(super) struct Dag {
     nodes: VecDeque<Node>,
     low: BinaryHeap<Reverse<(Sequence, Sequence)>>,
     ready: BinaryHeap<Reverse<Sequence>>,
-    /// Lists that nobody uses.
+    /// Lists that are not in use.
     spare: Vec<Vec<Sequence>>,
 }
 

@@ -8,7 +8,7 @@ use crate::ids::Sequence;
 
 #[derive(Default)]
 pub(super) struct Lwm {
-    /// Who has not begun, and its `last_committed`.
+    /// Transactions that have not begun, each with its `last_committed`.
     waiting: VecDeque<(Sequence, Sequence)>,
 }
 

@@ -11,13 +11,13 @@
 //! ```
 //!
 //! *lwm* is MySQL's multi-threaded replica, `LOGICAL_CLOCK`: the low-water mark is the last
-//! transaction of which it is true that it and all before it have committed, and who has to wait
+//! transaction of which it is true that it and all before it have committed, and one that waits
 //! for it holds up all behind. It knows no single dependencies; of those that it is given only the
 //! last counts.
 //!
-//! A worker is busy from `Execute` until `Committed`. Where the order of commits is kept, who has
-//! been executed waits for its turn, with its worker. The oldest that has not committed always has
-//! a worker or gets the next: so nobody waits for ever.
+//! A worker is busy from `Execute` until `Committed`. Where the order of commits is kept, an
+//! executed transaction waits for its turn, with its worker. The oldest that has not committed
+//! always has a worker or gets the next: so none waits for ever.
 
 use dbdyno_model::design::{Apply, ApplyOrder};
 
@@ -62,7 +62,7 @@ enum Variant {
     Dag(Dag),
 }
 
-/// Says who is executed and who commits.
+/// Says which transaction is executed and which commits.
 pub struct Applier {
     variant: Variant,
     progress: Progress,

@@ -1,21 +1,21 @@
-//! What the appliers have in common: who has committed, and the seam.
+//! What the appliers have in common: the transactions that have committed, and the seam.
 
 use std::collections::VecDeque;
 
 use crate::depend::Dependencies;
 use crate::ids::Sequence;
 
-/// Who is executed next: the seam.
+/// Which transaction is executed next: the seam.
 pub(super) trait Order {
-    /// A transaction is here; who of those before it have committed says `progress`.
+    /// A transaction is here; `progress` has those before it that have committed.
     fn arrived(&mut self, dependencies: Dependencies<'_>, progress: &Progress);
     /// It has committed, as `progress` says already.
     fn committed(&mut self, sequence: Sequence, progress: &Progress);
-    /// Who may be executed now.
+    /// The transaction that may be executed now.
     fn next(&mut self, progress: &Progress) -> Option<Sequence>;
 }
 
-/// Who has committed.
+/// The transactions that have committed.
 pub(super) struct Progress {
     /// It and all before it have.
     pub(super) low: Sequence,

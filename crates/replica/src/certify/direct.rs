@@ -1,8 +1,8 @@
 //! A table of 16 MiB without keys: each row has a place, and rows may share one.
 //!
-//! Who wrote the place last is not older than who wrote the row last. So what is said is never too
-//! little. If the place was written by another row's transaction since, that one depends on the one
-//! that wrote the row, for it found its number there: whoever waits for it waits for both.
+//! The last writer of the place is not older than the last writer of the row. So what is said is
+//! never too little. If the place was written by another row's transaction since, that one depends
+//! on the writer of the row, for it found its number there: to wait for it is to wait for both.
 //!
 //! Nothing is ever full, and nothing needs to be cleaned up. After 2³² transactions all begins
 //! anew.
@@ -13,7 +13,7 @@ use crate::ids::{RowKey, Sequence};
 const PLACES: usize = 1 << 22;
 
 pub(super) struct Direct {
-    /// Sequence less base of who wrote the place last; 0 is nobody.
+    /// Sequence less base of the last writer of the place; 0 if there is none.
     last: Box<[u32; PLACES]>,
     base: Sequence,
 }

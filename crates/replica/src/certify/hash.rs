@@ -1,10 +1,10 @@
 //! A hash table from texts to sets of transactions.
 //!
 //! Group Replication's: a `std::unordered_map` from the text of a row's hash to a shared set of
-//! GTIDs, the snapshot of whoever wrote the row last, and itself. A row may be written by whoever
-//! saw the whole set. When the members have told how far they are, all entries are looked at, and
-//! those that everybody has applied go; since it is not known of which rows, all that comes is
-//! applied after all that was.
+//! GTIDs, the snapshot of the row's last writer, and itself. A row may be written by a transaction
+//! that saw the whole set. When the members have told how far they are, all entries are looked at,
+//! and those that all members have applied go; since it is not known of which rows, all that comes
+//! is applied after all that was.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) struct Hash {
     current: Option<Arc<Transactions>>,
 }
 
-/// A set of transactions as intervals, the last one that of who wrote.
+/// A set of transactions as intervals, the last one that of the writer.
 struct Transactions {
     intervals: Vec<(u64, u64)>,
 }

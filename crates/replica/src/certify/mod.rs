@@ -1,10 +1,10 @@
 //! Certification: may a transaction commit, and which of those before it wrote its rows last?
 //!
 //! ```text
-//!   Transaction(snapshot, rows) ─► for each row: who wrote it last?
+//!   Transaction(snapshot, rows) ─► for each row: its last writer?
 //!                                    newer than the snapshot ─► Refused, and nothing is noted
 //!                                    else ─► it did, as the next sequence ─► Passed
-//!   Stable(sequence)            ─► nobody's snapshot is older ─► what it says is forgotten
+//!   Stable(sequence)            ─► no snapshot is older ─► what it says is forgotten
 //!
 //!   hash     text of the hash ─► set of transactions   2 allocations a row; cleaned up all at once
 //!   array    65536 buckets of 511 entries of 8 bytes   full: all is forgotten
@@ -62,7 +62,7 @@ pub enum Action {
     },
     /// The transaction must be rolled back.
     Refused {
-        /// Who wrote one of its rows, or may have, after its snapshot.
+        /// The transaction that wrote one of its rows, or may have, after its snapshot.
         newest: Sequence,
     },
     /// This many rows are forgotten.
@@ -115,7 +115,7 @@ impl Certifier {
         }
     }
 
-    /// Of the transaction that passed last: for each of its rows who wrote it before. It may be
+    /// Of the transaction that passed last: the writers of its rows before it. It may be
     /// applied when these are, and all up to [`Certifier::barrier`]; those that are not above it
     /// are of no further use.
     pub fn previous(&self) -> &[Sequence] {

@@ -2,12 +2,12 @@
 
 use crate::ids::{RowKey, Sequence};
 
-/// What knows who wrote rows last.
+/// The last writers of rows.
 pub(super) trait LastWriters {
-    /// Who wrote the row last, of those that are known; else one up to which all are forgotten.
+    /// The last writer of the row if it is known; else one up to which all are forgotten.
     fn writer(&self, row: RowKey) -> Sequence;
 
-    /// Notes who writes it now. `Full` if there is no room: then it is to be cleared first.
+    /// Notes its writer now. `Full` if there is no room: then it is to be cleared first.
     fn note(&mut self, row: RowKey, writer: Sequence) -> Noted;
 
     /// Called once before the rows of a transaction are noted. `Full` as above.
@@ -33,7 +33,7 @@ pub(super) enum Noted {
 /// What was forgotten.
 pub(super) struct Collected {
     pub(super) rows: usize,
-    /// Who may have written a row that is not known is not newer than this one.
+    /// A writer of a row that is not known is not newer than this one.
     pub(super) forgotten: Sequence,
     /// What comes is applied after all up to this one.
     pub(super) barrier: Sequence,

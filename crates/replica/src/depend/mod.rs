@@ -6,12 +6,12 @@
 //!                                              and each of `on`
 //!
 //!   commit-order   low = parent                       all that had committed when it began to
-//!   writeset       low = last who wrote one of the rows, of at most 25,000 rows that are known
-//!   dag            on  = for each row who wrote it last
+//!   writeset       low = last writer of one of the rows, of at most 25,000 rows that are known
+//!   dag            on  = for each row its last writer
 //! ```
 //!
-//! The source says it of each transaction, in the order of its log. `parent` is always enough: who
-//! holds a lock has it from someone who had committed. The others say less, from the rows.
+//! The source says it of each transaction, in the order of its log. `parent` is always enough: a
+//! lock is got from a transaction that had committed. The others say less, from the rows.
 //!
 //! *writeset* is MySQL's (worklog 9556): the history is forgotten when it is full, and the
 //! transaction at hand is then a barrier. Both of MySQL's are one number, `last_committed`; for
@@ -45,9 +45,9 @@ pub enum Event<'a> {
 pub struct Dependencies<'a> {
     /// Its number.
     pub sequence: Sequence,
-    /// When all up to this one are applied,
+    /// All up to this one must have been applied.
     pub low: Sequence,
-    /// and each of these: sorted, none twice, all between `low` and itself.
+    /// Each of these must have been applied: sorted, none twice, all between `low` and itself.
     pub on: &'a [Sequence],
 }
 
@@ -55,7 +55,7 @@ pub struct Dependencies<'a> {
 pub struct Tracker {
     variant: Variant,
     newest: Sequence,
-    /// Who had to be applied alone last: everybody waits for it.
+    /// The last transaction that had to be applied alone: all others wait for it.
     alone: Sequence,
     on: Vec<Sequence>,
 }
