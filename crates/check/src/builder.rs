@@ -1,8 +1,8 @@
 //! A history from what a file calls things: names of keys and values become dense numbers.
 //!
-//! A value belongs to its key: `5` of `x` and `5` of `y` are two versions. A value `0` that nobody
-//! writes is what the key held at the beginning, in every format: most clients that begin with rows
-//! of 0 do not record who put them there. Elements of lists are as they stand.
+//! A value belongs to its key: `5` of `x` and `5` of `y` are two versions. A value `0` that no
+//! transaction writes is what the key held at the beginning, in every format: most clients that
+//! begin with rows of 0 do not record their writer. Elements of lists are as they stand.
 
 use std::collections::{HashMap, HashSet};
 
@@ -83,7 +83,7 @@ impl Builder {
     }
 }
 
-/// Takes versions for what keys held at the beginning, unless somebody wrote them, or they stand in
+/// Takes versions for what keys held at the beginning, unless one wrote them, or they stand in
 /// a list, which says what they follow.
 fn begin_with(history: &mut History, mut versions: HashSet<WriteId>) {
     for op in &history.ops {

@@ -23,11 +23,12 @@ use crate::replaced::{behind_the_last, link_replaced};
 use crate::versions::{Flaw, Versions};
 use crate::visible::Visible;
 
-/// Orders of versions that are tried at most,
+/// Orders of versions that are tried at most.
 const GUESSES_AT_MOST: u64 = 4_000;
-/// fewer where each costs more: operations that are looked at in all;
+/// Operations that are looked at for these orders in all, so that fewer are tried of a long
+/// history.
 const VISITS_AT_MOST: u64 = 20_000_000;
-/// but that many in any case.
+/// Orders of versions that are tried however long the history is.
 const GUESSES_AT_LEAST: u64 = 16;
 
 /// What can be said of a level.
@@ -79,7 +80,7 @@ pub struct Vanished {
 }
 
 impl Vanished {
-    /// The same as a cycle, for who asks in which order versions stand.
+    /// The same as a cycle, for a caller that asks in which order versions stand.
     fn cycle(&self) -> Cycle {
         let (key, version) = (self.key, self.version);
         let step = |from, to, dependency, is_assumed| Step {
@@ -338,7 +339,7 @@ impl<'a> Checker<'a> {
         Err(gave_up(&self.versions))
     }
 
-    /// Who lost sight of what, where the level forbids that.
+    /// Transactions that lost sight of a write, where the level forbids that.
     fn lost_sight(&self, level: Level, versions: &Versions) -> Vec<Vanished> {
         match level {
             Level::MonotonicAtomicView => self.vanished(versions),

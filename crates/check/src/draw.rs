@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Only the operations on the cycle are shown, each lane in the order of its client: each edge of
-//! the cycle is one line, and whoever wants to check it needs no other part of the history. Lanes
+//! the cycle is one line, and checking it needs no other part of the history. Lanes
 //! that a line has no room for stand below the others. Where there are more lanes than can be
 //! followed, only the edges are shown.
 
@@ -22,9 +22,9 @@ use crate::region::Step;
 use crate::versions::{Flaw, FlawKind};
 use crate::witness::Witness;
 
-/// Columns of a lane at least,
+/// Columns of a lane at least.
 const LANE: usize = 24;
-/// and of all that stand beside each other.
+/// Columns of all lanes beside each other.
 const COLUMNS: usize = 96;
 
 /// The drawing of what breaks a level, empty where nothing does.

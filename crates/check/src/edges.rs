@@ -91,7 +91,7 @@ fn read(versions: &Versions, txn: u32, seen: &Seen, give: &mut impl FnMut(Edge))
     }
 }
 
-/// How who read something precedes who replaces it.
+/// How the reader of a version precedes the writer that replaces it.
 pub(crate) fn anti(seen: &Seen) -> Dependency {
     match (seen.is_predicate, seen.is_current) {
         (false, false) => Dependency::Anti,

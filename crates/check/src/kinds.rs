@@ -29,9 +29,9 @@ use crate::region::{Cycle, Graph, Label, Step};
 use crate::replaced::link_replaced;
 use crate::versions::FlawKind;
 
-/// Steps of the search for one kind after which the next cycle found is taken,
+/// Steps of the search for one kind after which the next cycle found is taken.
 const STEPS_AT_MOST: u64 = 4_000_000;
-/// and after which it ends.
+/// Steps of the search for one kind after which it ends.
 const STEPS_IN_ALL: u64 = 100_000_000;
 
 /// A kind of anomaly that a history has.

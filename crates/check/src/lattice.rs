@@ -46,11 +46,12 @@ const ORDER: [(Level, Level, Where); 32] = [
     (Level::MonotonicReads, Level::ReadCommitted, Where::Always),
     (Level::MonotonicWrites, Level::ReadCommitted, Where::Always),
     (Level::WritesFollowReads, Level::ReadCommitted, Where::Always),
-    // In the order of its commits nobody who was read before is missed.
+    // In the order of its commits no transaction that was read before is missed.
     (Level::MonotonicReadCommitted, Level::MonotonicAtomicView, Where::Always),
     (Level::ReadAtomic, Level::MonotonicReadCommitted, Where::Always),
     (Level::ReadAtomic, Level::ReadYourWrites, Where::Always),
-    // Who must be seen by the rules of sessions has a path of reads and sessions to who sees.
+    // From a transaction that must be seen by the rules of sessions, a path of reads and
+    // sessions leads to the one that sees it.
     (Level::Causal, Level::ReadAtomic, Where::Always),
     (Level::Causal, Level::MonotonicReads, Where::Always),
     (Level::Causal, Level::MonotonicWrites, Where::Always),
@@ -62,7 +63,7 @@ const ORDER: [(Level, Level, Where); 32] = [
     (Level::SnapshotIsolation, Level::MonotonicAtomicView, Where::Always),
     (Level::SnapshotIsolation, Level::InnodbRepeatableRead, Where::NoCurrentReads),
     (Level::StrongSessionSnapshotIsolation, Level::SnapshotIsolation, Where::Always),
-    // All from whom a path leads to a transaction have committed before its snapshot.
+    // All from which a path leads to a transaction have committed before its snapshot.
     (Level::StrongSessionSnapshotIsolation, Level::Causal, Where::Always),
     (Level::StrongSnapshotIsolation, Level::SnapshotIsolation, Where::Always),
     (Level::StrongSnapshotIsolation, Level::StrongSessionSnapshotIsolation, Where::TimedSessions),
@@ -125,7 +126,7 @@ impl Lattice {
     }
 }
 
-/// Whether time tells the order of every session, and leaves nobody out: a transaction of unknown
+/// Whether time tells the order of every session, and leaves none out: a transaction of unknown
 /// outcome may be carried out after its client went on.
 fn has_timed_sessions(history: &History, versions: &Versions) -> bool {
     let mut last: Vec<Option<usize>> = vec![None; history.session_count()];

@@ -22,11 +22,12 @@ use crate::versions::FlawKind;
 /// A level, with whose definition it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// Whoever was read had committed before: Bernstein et al. 1987, as far as clients can tell.
+    /// A transaction that was read had committed before: Bernstein et al. 1987, as far as clients
+    /// can tell.
     Recoverable,
-    /// Whoever was read had committed before the read.
+    /// A transaction that was read had committed before the read.
     Cascadeless,
-    /// Whoever was read or overwritten had committed before.
+    /// A transaction that was read or overwritten had committed before.
     Strict,
     /// PL-1 of Adya: no G0.
     ReadUncommitted,
@@ -38,18 +39,18 @@ pub enum Level {
     ReadYourWrites,
     /// A session does not go back behind what it read: Terry et al. 1994, of transactions.
     MonotonicReads,
-    /// Whoever sees a write of a session sees what that session wrote before: Terry et al. 1994, of
+    /// To see a write of a session is to see what that session wrote before: Terry et al. 1994, of
     /// transactions.
     MonotonicWrites,
-    /// Whoever sees a write of a session sees what that session had read: Terry et al. 1994, of
+    /// To see a write of a session is to see what that session had read: Terry et al. 1994, of
     /// transactions.
     WritesFollowReads,
-    /// No read goes back behind whom its transaction had read before, in an order that agrees with
+    /// No read goes back behind what its transaction had read before, in an order that agrees with
     /// sessions: read committed of Biswas and Enea 2019.
     MonotonicReadCommitted,
-    /// Whoever was read, or is earlier in the session, is seen in all: Biswas and Enea 2019.
+    /// What was read, or is earlier in the session, is seen whole: Biswas and Enea 2019.
     ReadAtomic,
-    /// And so is whoever those had seen: Biswas and Enea 2019.
+    /// And so is what those had seen: Biswas and Enea 2019.
     Causal,
     /// What InnoDB documents of REPEATABLE READ.
     InnodbRepeatableRead,
@@ -59,7 +60,7 @@ pub enum Level {
     SnapshotIsolation,
     /// The same, and a session sees what it did before.
     StrongSessionSnapshotIsolation,
-    /// The same, and everybody sees what was done before.
+    /// The same, and each transaction sees what was done before.
     StrongSnapshotIsolation,
     /// Some serial order has the same reads and the same last versions: Yannakakis 1984.
     ViewSerializable,
@@ -100,7 +101,7 @@ pub enum Dependency {
     Session = 7,
     /// It began after the other was answered.
     RealTime = 8,
-    /// Both wrote a key; somebody had to see the other one, and read this one's version.
+    /// Both wrote a key; a third had to see the other one, and read this one's version.
     Seen = 9,
     /// It asked for its commit after the other one had.
     CommitAsked = 10,

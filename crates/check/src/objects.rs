@@ -59,11 +59,11 @@ pub enum Workload {
 pub struct Counted {
     /// All.
     pub operations: usize,
-    /// Those that were confirmed,
+    /// Operations that were confirmed.
     pub ok: usize,
-    /// that certainly did nothing,
+    /// Operations that certainly did nothing.
     pub failed: usize,
-    /// and of which nobody knows.
+    /// Operations of which the outcome is not known.
     pub unknown: usize,
     /// Entries of no client, which were passed over.
     pub passed_over: usize,

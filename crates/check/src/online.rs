@@ -1,16 +1,16 @@
 //! Verdicts while the history is still being recorded, in memory that does not grow with it.
 //!
 //! ```text
-//!   add(transaction) ──▶ versions: who wrote, who read, what follows  ──edges──▶ a Graph a level
-//!   settle(before)   ──▶ final: everybody who began before has been added        │
+//!   add(transaction) ──▶ versions: writers, readers, what follows  ──edges──▶ a Graph a level
+//!   settle(before)   ──▶ final: all that began before have been added            │
 //!                        gone: nothing can come before it any more ◀─────────────┘
 //! ```
 //!
 //! Dependencies are those of [`crate::edges`], learnt one by one as transactions arrive, in any
 //! order. A transaction is *final* when its reads have their writers, its versions their
-//! predecessors, and everybody has arrived who began before it was answered: nobody else reads what
-//! it replaced, unless a server shows states that were over when a transaction began, or somebody
-//! sees late that one of unknown outcome has committed; neither can be told then. So it goes
+//! predecessors, and all have arrived that began before it was answered: no other one reads what it
+//! replaced, unless a server shows states that were over when a transaction began, or one sees
+//! late that one of unknown outcome has committed; neither can be told then. So it goes
 //! from the graph of each level as soon as all that come before it have ([`graph`]); with it go
 //! versions that were replaced. What stays is what is at work at a time, a state for each key and a
 //! bit for each write.
@@ -18,7 +18,7 @@
 //! Decided so are the levels that forbid cycles of what versions tell. Levels that keep sessions or
 //! real time have edges between transactions that share no row; those that say what must have been
 //! seen compare a transaction with all of its past; view serializability and orders of versions
-//! that nobody tells are searches. They are judged at the end, and so are searches by ranges,
+//! that are not recorded are searches. They are judged at the end, and so are searches by ranges,
 //! deletions and counts, of which a later operation decides what they saw. There is no certificate
 //! either: that of a level that holds is an order of all transactions.
 
@@ -35,7 +35,7 @@ use crate::versions::FlawKind;
 use graph::{Added, Graph, Why};
 use store::{Bits, Dense, EMPTY, List, Reader, Readers};
 
-/// Transactions that may wait for somebody to tell what one of their versions follows.
+/// Transactions that may wait until it is known what one of their versions follows.
 const WAITING_MOST: usize = 1 << 17;
 
 const STALE: &str = "a transaction saw a state that had been replaced before it began";
@@ -70,14 +70,14 @@ pub struct Online {
     readers: Readers,
     /// Versions that have no place yet, with their writers.
     unplaced: VecDeque<(u32, WriteId)>,
-    /// Elements of lists that were seen before their writers arrived, with who saw them.
+    /// Elements of lists that were seen before their writers arrived, with their readers.
     elements: VecDeque<(u32, u32, WriteId)>,
     /// Versions that were replaced, or rolled back, and the transaction with which they go.
     leaving: VecDeque<(u32, WriteId)>,
     gone: Bits,
     /// Those of them that were rolled back.
     undone: Bits,
-    /// Transactions of unknown outcome that nobody has seen, by a number.
+    /// Transactions of unknown outcome that have not been seen, by a number.
     parked: BTreeMap<u32, (Txn, Vec<Op>)>,
     next_parked: u32,
     flaws: Vec<FlawKind>,
@@ -94,10 +94,10 @@ struct Open {
     unplaced: u32,
 }
 
-/// Who wrote a version.
+/// The writer of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writer {
-    /// Nobody who has arrived.
+    /// None that has arrived.
     Nobody,
     /// The transaction of this number.
     Of(u32),
@@ -183,7 +183,7 @@ impl Online {
     pub fn add(&mut self, txn: Txn, ops: &[Op]) {
         match txn.outcome {
             Outcome::Ok => self.admit(txn, ops),
-            // Somebody has seen it.
+            // It has been seen.
             Outcome::Unknown if self.is_seen(ops) => self.admit(txn, ops),
             Outcome::Unknown => {
                 self.note_writes(Writer::Parked(self.next_parked), ops);
@@ -211,14 +211,14 @@ impl Online {
         std::hint::black_box(sum);
     }
 
-    /// Everybody who began before this moment has been added.
+    /// All that began before this moment have been added.
     pub fn settle(&mut self, before_ns: u64) {
         while let Some(&open) = self.open.get((self.next_final - self.first_open) as usize) {
             if open.returned_ns >= before_ns {
                 break;
             }
             if open.unread > 0 {
-                // Who could have written it is there.
+                // All that could have written it are there.
                 self.flaw(FlawKind::GarbageRead);
             }
             if open.unplaced > 0 && !self.find_places() {
@@ -272,7 +272,7 @@ impl Online {
         (graphs.chain([self.open.len()]).max().unwrap_or(0), self.versions.len())
     }
 
-    /// Writes of whom nobody counts, or not yet.
+    /// Notes writes of a transaction that does not count, or not yet.
     fn note_writes(&mut self, writer: Writer, ops: &[Op]) {
         for op in ops.iter().filter(|op| is_write(op.kind) && is_id(op.value)) {
             if !self.claim(op, writer) {
@@ -286,7 +286,7 @@ impl Online {
         }
     }
 
-    /// Notes who wrote a version; whether nobody else did.
+    /// Notes the writer of a version; whether there was no other.
     fn claim(&mut self, op: &Op, writer: Writer) -> bool {
         if self.gone.has(op.value) {
             self.flaw(FlawKind::DuplicateWrite);
@@ -371,7 +371,7 @@ impl Online {
         }
     }
 
-    /// Whether elements that were seen had been written, when all who could have done so are here.
+    /// Whether elements that were seen had been written, when all that could have done so are here.
     fn check_elements(&mut self) {
         while let Some(&(number, key, id)) = self.elements.front() {
             if number > self.next_final {
@@ -417,7 +417,7 @@ impl Online {
         self.open.get_mut(number.checked_sub(self.first_open)? as usize)
     }
 
-    /// Those who read a version before its writer arrived.
+    /// Settles the readers of a version that arrived before its writer.
     fn settle_readers(&mut self, id: WriteId) {
         let Version { key, readers, .. } = *self.known(id);
         let mut at = readers.head;
@@ -483,7 +483,7 @@ impl Online {
         self.edge(from, number, Why { dependency, key, version: id });
     }
 
-    /// Notes a reader, who comes before whoever replaces the version.
+    /// Notes a reader, which comes before the transaction that replaces the version.
     fn add_reader(&mut self, number: u32, key: u32, id: WriteId, is_current: bool) {
         let floor = self.floor();
         let (list, next) = match id {
@@ -504,7 +504,7 @@ impl Online {
         self.precede(Reader { number, is_current, next: UNKNOWN }, (key, id), next);
     }
 
-    /// A reader of a version comes before who wrote the next one.
+    /// A reader of a version comes before the writer of the next one.
     fn precede(&mut self, reader: Reader, (key, id): (u32, WriteId), next: WriteId) {
         if next == UNKNOWN {
             return;
@@ -521,7 +521,7 @@ impl Online {
         }
     }
 
-    /// Somebody says that `value` directly follows `prev`.
+    /// Notes evidence that `value` directly follows `prev`.
     fn tell(&mut self, key: u32, value: WriteId, prev: WriteId) {
         if prev >= ABSENT || !is_id(value) || self.gone.has(value) {
             return;
@@ -536,7 +536,7 @@ impl Online {
         }
         if is_id(prev) {
             if self.gone.has(prev) {
-                // Somebody else is known to have replaced it.
+                // Another one is known to have replaced it.
                 let is_undone = self.undone.has(prev);
                 self.flaw(if is_undone {
                     FlawKind::AbortedRead
@@ -623,7 +623,7 @@ impl Online {
     }
 
     /// Whether the versions of the next transaction that is to be final have their places; what is
-    /// said to follow a version of nobody gets none.
+    /// said to follow a version without a writer gets none.
     fn find_places(&mut self) -> bool {
         while let Some(&(number, id)) = self.unplaced.front() {
             if number > self.next_final {
@@ -714,7 +714,7 @@ impl Online {
         firsts.min().unwrap_or(self.next_final).min(self.next_final)
     }
 
-    /// Lets go of what nobody will ask for.
+    /// Lets go of what will not be asked for.
     fn forget(&mut self) {
         let floor = self.floor();
         while self.first_open < floor {

@@ -64,8 +64,8 @@ pub(crate) struct Chains {
     all: Vec<Chain>,
     /// By version, its chain; UNKNOWN for those that hang together with INITIAL.
     chain: Vec<u32>,
-    /// By chain, and by chain of INITIAL behind them, who read its last version: the transaction,
-    /// and how.
+    /// By chain, and by chain of INITIAL behind them, the readers of its last version: the
+    /// transaction, and how.
     readers: Vec<Vec<(u32, Dependency)>>,
 }
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What is known links versions to *chains* ([`crate::orders`]). Of two chains of a key one comes
-//! first, whole: its last writer, and all who read that version, come before the first writer of
+//! first, whole: its last writer, and all readers of that version, come before the first writer of
 //! the other. A level holds if the choices can be made so that the graph has no cycle: the
 //! polygraphs of Papadimitriou (J. ACM 26, 1979), with versions grouped as in Cobra (Tan et al.,
 //! OSDI 2020). All readers of a chain meet in one node, so that a choice is two edges.
@@ -57,7 +57,7 @@ pub(crate) struct Polygraph {
     /// Whether a transaction has two nodes.
     pub has_snapshots: bool,
     ends: Vec<Ends>,
-    /// From which chain on they are those of INITIAL, which nobody chooses.
+    /// From which chain on they are those of INITIAL, which are not chosen.
     bases: u32,
 }
 

@@ -1,11 +1,11 @@
 //! Choices that only one way is left for, because the other one would close a cycle.
 //!
 //! ```text
-//!   9's writer ──▶ … ──▶ U, who read 7       "7 before 9" needs U before 9's writer: a cycle,
+//!   9's writer ──▶ … ──▶ U, which read 7     "7 before 9" needs U before 9's writer: a cycle,
 //!                                            so 9 comes before 7, and its edges are there
 //! ```
 //!
-//! Who is reached from whom is worked out for all tails of choices at once, by bits in blocks of
+//! What is reached from where is worked out for all tails of choices at once, by bits in blocks of
 //! columns, against the order of the graph; what is forced is added, and the same is done again
 //! until nothing more is forced. That is what Cobra prunes by (Tan et al., OSDI 2020). In most
 //! histories little is left.
@@ -15,9 +15,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use crate::history::UNKNOWN;
 use crate::polygraph::{Edge, Outs, Pair, Polygraph, Why};
 
-/// Columns that are looked at in one pass at most, in words of 64,
+/// Columns that are looked at in one pass at most, in words of 64 bits.
 const WORDS_AT_MOST: usize = 64;
-/// and words of all nodes together: 256 MiB.
+/// Words of all nodes together in one pass at most: 256 MiB.
 const ROWS_AT_MOST: usize = 1 << 25;
 
 /// What pruning came to.
@@ -74,7 +74,7 @@ impl Forced {
         }
     }
 
-    /// Whom a chain comes before, by their places among those of the key.
+    /// The chains that one comes before, by their places among those of the key.
     fn row(&self, chain: u32) -> &[u8] {
         let (first, count, begin) = self.keys[chain as usize];
         let count = count as usize;
@@ -225,7 +225,7 @@ fn large(
     });
 }
 
-/// Who reaches the tails of some chains: by node, two bits for each of them.
+/// The nodes that reach the tails of some chains: by node, two bits for each of them.
 struct Reach {
     rows: Vec<u64>,
     words: usize,
@@ -275,7 +275,7 @@ fn reduced(graph: &Polygraph, forced: &Forced) -> Vec<Edge> {
             .map(|chain| forced.row(chain).iter().filter(|round| **round > 0).count())
             .collect();
         for one in group.clone() {
-            // Who comes before most others comes first, where what is forced is an order.
+            // The chain before most others comes first, where what is forced is an order.
             let own = forced.row(one).iter().enumerate().filter(|(_, round)| **round > 0);
             let mut own: Vec<usize> = own.map(|(at, _)| at).collect();
             own.sort_unstable_by_key(|at| (std::cmp::Reverse(ranks[*at]), *at));

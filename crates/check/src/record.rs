@@ -12,10 +12,10 @@
 //!
 //! Words are little-endian. The end stands behind its operations, so that a worker only appends and
 //! never goes back; operations without an end, as a killed worker leaves them, are a transaction of
-//! unknown outcome that nobody can place, and are refused by the offset at which they begin unless
+//! unknown outcome that has no place, and are refused by the offset at which they begin unless
 //! they stand at the end of the file, where they are left out. A file that is shorter than its
-//! header says is refused: who wrote what is missing, and what was read of it, would look like an
-//! anomaly. Encoding is a pure function from values to an array: nothing allocates.
+//! header says is refused: a read of a write that is missing would look like an anomaly. Encoding
+//! is a pure function from values to an array: nothing allocates.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -35,11 +35,11 @@ const PLACES_PER_OP: u64 = 4;
 /// What histories may waste on that in any case.
 const PLACES_ALWAYS: u64 = 1 << 16;
 
-/// As many sessions and no more.
+/// Largest number of sessions that is accepted.
 const SESSIONS: u32 = 1 << 20;
-/// Ids are dense: the largest one is at most this many times the number of operations,
+/// Largest id for each operation: ids are dense, and a larger one is refused.
 const IDS_PER_OP: u64 = 64;
-/// and this many in any case.
+/// Largest id that is accepted however few operations there are.
 const IDS_ALWAYS: u64 = 1 << 20;
 
 /// Bytes of a file that are in memory at a time.
@@ -193,9 +193,9 @@ pub fn read_stream(records: &[u8], ops: &mut Vec<Op>, mut give: impl FnMut(Txn, 
 }
 
 /// Makes records whole that ended while clients went on: of transactions that were answered after
-/// `ended_ns`, when the first one began that was not recorded, nobody can say what they saw. Their
-/// writes stay, of which it is not known whether they were committed unless somebody saw them;
-/// their reads go. Whoever was answered before can have seen no write that is missing.
+/// `ended_ns`, when the first one began that was not recorded, it is not known what they saw. Their
+/// writes stay, of which it is not known whether they were committed unless they were seen; their
+/// reads go. A transaction that was answered before can have seen no write that is missing.
 pub fn cut(records: &mut [u8], ended_ns: u64) {
     let (mut at, mut first) = (HEADER.len(), HEADER.len());
     while let Some(raw) = Raw::at(records, at) {
@@ -292,8 +292,8 @@ pub fn read_records_from(file: &mut (impl Read + Seek)) -> Result<History, BadRe
     Ok(filling.assembled())
 }
 
-/// Gives the first `most` bytes behind the header, piece by piece, to who says how many of them
-/// were whole records; the rest comes again with the next piece.
+/// Gives the first `most` bytes behind the header, piece by piece, to a function that says how
+/// many of them were whole records; the rest comes again with the next piece.
 fn pieces(
     file: &mut (impl Read + Seek),
     most: u64,
@@ -468,9 +468,9 @@ impl History {
 struct Layout {
     ops: usize,
     ends: usize,
-    /// Bytes behind the header that were looked at,
+    /// Bytes behind the header that were looked at.
     at: usize,
-    /// and those up to the last end.
+    /// Bytes behind the header up to the last end of a transaction.
     whole: usize,
     /// Operations of the transaction that has not ended.
     count: usize,
@@ -543,7 +543,7 @@ impl Layout {
     }
 
     /// What speaks against all of it together: more than can be numbered, ids and what they would
-    /// cost, or writes that nobody can name.
+    /// cost, or writes without a name.
     fn check(&self) -> Result<(), BadRecord> {
         let most = self.ops as u64 * IDS_PER_OP + IDS_ALWAYS;
         let what = match () {

@@ -21,7 +21,7 @@ use crate::versions::Versions;
 pub(crate) enum Told {
     /// Every pair proves it.
     Proved,
-    /// A pair contradicts it: who depends on whom, and who asked to commit first.
+    /// A pair contradicts it: which depends on the other, and which asked to commit first.
     Contradicted(Cycle),
     /// Nothing contradicts it, and so many pairs of all overlap.
     Open { overlapping: u64, all: u64 },

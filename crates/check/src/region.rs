@@ -44,9 +44,9 @@ pub(crate) struct Region<'a> {
 /// One step of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The transaction that comes first,
+    /// The transaction that comes first.
     pub from: usize,
-    /// and the one that must follow it.
+    /// The transaction that must follow it.
     pub to: usize,
     /// Why.
     pub dependency: Dependency,
@@ -54,7 +54,7 @@ pub struct Step {
     pub key: u32,
     /// The version that `from` wrote or read.
     pub version: u32,
-    /// Of [`Dependency::Seen`]: who had to see `from`, and read what `to` wrote.
+    /// Of [`Dependency::Seen`]: the transaction that had to see `from`, and read what `to` wrote.
     pub by: Option<usize>,
     /// Whether nothing tells the order of versions that it rests on.
     pub is_assumed: bool,
@@ -246,7 +246,7 @@ impl Region<'_> {
         joined(self.shape, edge.dependency, edge.from, edge.to)
     }
 
-    /// Real time as a chain of moments: linear, though every pair may be ordered. Nobody begins
+    /// Real time as a chain of moments: linear, though every pair may be ordered. None begins
     /// after a transaction of unknown outcome: it may be carried out after its client gave up.
     fn moments(&self, nodes: &mut Vec<Node>, all: &mut Vec<(u32, u32, Label)>) {
         let label = Label { dependency: Some(Dependency::RealTime), ..WITHIN };
@@ -484,10 +484,11 @@ impl Graph {
 struct Reached {
     /// The search that reached it last.
     turn: u32,
-    /// In how many steps,
+    /// How many steps it takes to get here.
     steps: u32,
-    /// from where, and over which edge.
+    /// The node of the step before.
     from: u32,
+    /// The edge from there.
     edge: u32,
 }
 

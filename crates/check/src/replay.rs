@@ -90,7 +90,7 @@ fn lasts(history: &History, now: &[WriteId]) -> Result<(), String> {
 }
 
 /// Compares the clocks of every read, and where the level asks for it of every write, with those
-/// of who wrote what it saw or replaced.
+/// of the writers of what it saw or replaced.
 fn commits(history: &History, level: Level) -> Result<(), String> {
     let mut writer = vec![UNKNOWN; history.id_count as usize];
     let all = (0..history.len()).flat_map(|txn| history.ops(txn).iter().map(move |op| (txn, op)));

@@ -145,7 +145,7 @@ impl Judge<'_> {
     }
 
     /// Two transactions read one version and both replaced it: whichever of them came first, the
-    /// other one had not seen it, which a level forbids that lets nobody write between.
+    /// other one had not seen it, which a level forbids that allows no write between.
     fn is_lost_update(&self, cycle: &Cycle) -> bool {
         let [one, other] = cycle.steps.as_slice() else { return false };
         let is_closed = one.from == other.to && one.to == other.from && one.from != one.to;
@@ -268,7 +268,7 @@ impl Judge<'_> {
         Ordered::surely_if(is_last && is_written && self.facts.has_written(step.from, step.key))
     }
 
-    /// `by` had to see `from`, and read the key of `to`: whoever is not seen came before.
+    /// `by` had to see `from`, and read the key of `to`: a writer that is not seen came before.
     fn seen(&self, step: &Step) -> Ordered {
         let Some(by) = step.by else { return Ordered::Not };
         let is_written = self.facts.writer(step.key, step.version) == Some(step.to)

@@ -1,23 +1,23 @@
-//! Orders of versions that somebody could have carried out: tried before anything is searched for.
+//! Orders of versions that could have been carried out: tried before anything is searched for.
 //!
 //! ```text
 //!   ready:  nodes behind which all known edges lie
-//!   key x:  chain a was written, R has not read it yet      who writes x next waits for R
+//!   key x:  chain a was written, R has not read it yet      the next writer waits for R
 //!           ▼
 //!   R is carried out ──▶ x is free ──▶ the next writer of x is ready
 //! ```
 //!
-//! Transactions are carried out one after the other, whoever can: a chain of versions begins only
-//! where the one before it is written and read by all who read it. If all are carried out, that is
-//! an order without a cycle, and nothing has to be searched for: most histories of real stores end
-//! here, in linear time. Where it gets stuck, somebody goes on all the same; the order is then a
-//! good first guess and no more.
+//! Transactions are carried out one after the other, any that can be: a chain of versions begins
+//! only where the one before it is written and read by all its readers. If all are carried out,
+//! that is an order without a cycle, and nothing has to be searched for: most histories of real
+//! stores end here, in linear time. Where it gets stuck, one goes on all the same; the order is
+//! then a good first guess and no more.
 //!
-//! What would get it stuck is mostly forced: B comes before A if B's beginning reaches who wrote or
-//! read A. In a level that keeps sessions each session is a chain of the graph, so that who reaches
-//! a node is told by one number for each session (vector clocks: Fidge; Mattern, 1988; of weak
-//! levels: Møldrup and Pavlogiannis, *AWDIT*, PLDI 2025), and of each session the last such B is
-//! enough. That is linear in sessions where pairs of chains are quadratic.
+//! What would get it stuck is mostly forced: B comes before A if B's beginning reaches a writer or
+//! reader of A. In a level that keeps sessions each session is a chain of the graph, so that what
+//! reaches a node is told by one number for each session (vector clocks: Fidge; Mattern, 1988; of
+//! weak levels: Møldrup and Pavlogiannis, *AWDIT*, PLDI 2025), and of each session the last such B
+//! is enough. That is linear in sessions where pairs of chains are quadratic.
 
 use std::collections::VecDeque;
 
@@ -33,7 +33,7 @@ const ROUNDS_AT_MOST: usize = 40;
 /// An order of all nodes.
 pub(crate) struct Schedule {
     pub order: Vec<u32>,
-    /// Whether nobody went on who had to wait: then it has no cycle.
+    /// Whether none went on that had to wait: then it has no cycle.
     pub is_carried_out: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn schedule(graph: &Polygraph, outs: &Outs) -> Option<Schedule> {
             }
             continue;
         }
-        // Somebody goes on who has to wait, the first one that began to.
+        // One goes on that has to wait, the first that began to.
         let Some(node) = now.first_waiting() else { break };
         is_carried_out = false;
         now.finish(node);
@@ -64,7 +64,7 @@ pub(crate) fn schedule(graph: &Polygraph, outs: &Outs) -> Option<Schedule> {
 struct Now<'a> {
     graph: &'a Polygraph,
     outs: &'a Outs,
-    /// By node, how many edges to it begin where nobody was yet.
+    /// By node, how many edges to it begin at nodes that were not reached yet.
     left: Vec<u32>,
     is_done: Vec<bool>,
     order: Vec<u32>,
@@ -90,7 +90,7 @@ struct Key {
     writing: u32,
     /// The chain that was begun last, of which not all have read; one more than its number.
     reading: u32,
-    /// Who waits for it.
+    /// The nodes that wait for it.
     waits: Vec<u32>,
 }
 
@@ -199,7 +199,7 @@ impl<'a> Now<'a> {
         self.begins_for_readers.of_node(node).iter().find(is_held).copied()
     }
 
-    /// A node that all known edges let begin: readers first, for whom others wait.
+    /// A node that all known edges let begin: readers first, for others wait for them.
     fn let_begin(&mut self, node: u32) {
         let is_writer = !self.begins.of_node(node).is_empty()
             || !self.begins_for_readers.of_node(node).is_empty();

@@ -131,7 +131,7 @@ impl History {
 
 /// What clients said of versions.
 struct Told {
-    /// By id, who wrote it and the key.
+    /// By id, its writer and key.
     writer: Vec<(u32, u32)>,
     /// By id, what its writer or a reader said of the version before.
     prev: Vec<WriteId>,

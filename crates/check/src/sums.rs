@@ -12,8 +12,8 @@
 //! ([`SumRecord`]), and [`settle_sums`] puts ids in their place.
 //!
 //! What is not told: an increment whose transaction broke before it read its sum has a place only
-//! if somebody's sum is its amount away from a known one. A sum that nobody made, and that is not
-//! explained so, is a version that nobody wrote. Where a sum was made twice, by chance, once by a
+//! if the sum of another is its amount away from a known one. A sum that none made, and that is not
+//! explained so, is a version that none wrote. Where a sum was made twice, by chance, once by a
 //! transaction that was rolled back, the other one is meant.
 
 use crate::history::{INITIAL, Kind, Outcome, UNKNOWN, WriteId};
@@ -51,7 +51,7 @@ struct Sums {
     known: Vec<(u64, u64, bool, WriteId)>,
     /// Counter and id of increments that never read their sum: sorted.
     unread: Vec<(u64, WriteId)>,
-    /// An id that nobody has.
+    /// An id that no write has.
     nobody: WriteId,
 }
 

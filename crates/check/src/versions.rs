@@ -1,4 +1,4 @@
-//! The versions of all keys: who wrote them, and in which order as far as anything says.
+//! The versions of all keys: their writers, and in which order as far as anything says.
 //!
 //! ```text
 //!   key x    INITIAL ──▶ 4 ──▶ 7 ──▶ 9        by `prev` of writes and reads, by `Order`
@@ -6,7 +6,7 @@
 //!                                             left, so that it follows 2
 //! ```
 //!
-//! Two passes: over the operations (who wrote what, what evidence says of predecessors), then over
+//! Two passes: over the operations (writers, what evidence says of predecessors), then over
 //! the ids (each version is told to the one before it). What contradicts itself is a [`Flaw`].
 
 use crate::footprint::{Access, Seen, accesses};
@@ -18,7 +18,7 @@ const FLAWS_KEPT: usize = 64;
 /// What is wrong with a transaction or a version whatever the order of transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FlawKind {
-    /// A version was read that nobody wrote, or that somebody wrote to another key.
+    /// A version was read that was never written, or that was written to another key.
     GarbageRead,
     /// Two writes have one id.
     DuplicateWrite,
@@ -53,13 +53,13 @@ pub struct Flaw {
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
 pub(crate) struct Version {
-    /// The transaction, or UNKNOWN if nobody wrote it.
+    /// The transaction, or UNKNOWN if none wrote it.
     pub writer: u32,
     /// Its key, with [`REPLACED`] if its own transaction replaced it.
     key: u32,
     /// The version before, or UNKNOWN.
     pub prev: WriteId,
-    /// Who wrote the version after, or UNKNOWN.
+    /// The writer of the version after, or UNKNOWN.
     pub next_writer: u32,
 }
 
@@ -76,13 +76,13 @@ pub(crate) struct Versions {
     next: Vec<WriteId>,
     /// By key, the version after INITIAL, or UNKNOWN.
     pub first: Vec<WriteId>,
-    /// By key, who wrote that one, or UNKNOWN.
+    /// By key, the writer of that one, or UNKNOWN.
     pub first_writer: Vec<u32>,
     /// By transaction: whether it counts as committed.
     pub is_in: Vec<bool>,
     /// By key, whether it is ever deleted: then what an absence saw is not known.
     is_deleted: Vec<bool>,
-    /// By key, its increments and who asked for them; empty where there are none.
+    /// By key, its increments and the transactions that asked for them; empty where there are none.
     pub increments: Vec<(u32, WriteId, u32)>,
     pub flaws: Vec<Flaw>,
     pub flaw_counts: [u64; 6],
@@ -201,8 +201,8 @@ impl Versions {
         }
     }
 
-    /// A transaction of unknown outcome has committed if somebody who counts saw what it wrote;
-    /// the others count as rolled back, which nobody's answer contradicts.
+    /// A transaction of unknown outcome has committed if one that counts saw what it wrote; the
+    /// others count as rolled back, which no answer contradicts.
     fn settle_unknown(&mut self, history: &History) {
         if !history.outcome.contains(&Outcome::Unknown) {
             return;
@@ -440,7 +440,7 @@ impl Versions {
         std::iter::successors(some(first), move |id| some(self.next[*id as usize]))
     }
 
-    /// Who wrote a version, or UNKNOWN.
+    /// The writer of a version, or UNKNOWN.
     pub(crate) fn writer(&self, id: WriteId) -> u32 {
         self.all[id as usize].writer
     }
@@ -473,7 +473,7 @@ impl Versions {
         }
     }
 
-    /// Whether nobody but its writer may read it.
+    /// Whether no transaction but its writer may read it.
     pub(crate) fn is_final(&self, id: WriteId) -> bool {
         !self.is_replaced(id)
     }

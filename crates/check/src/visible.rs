@@ -6,21 +6,20 @@
 //!   t1 ──────was read by──▶ t         so t2 came before t1        an edge, inferred
 //! ```
 //!
-//! A level is a rule for who must be seen: earlier ones of the session (read-your-writes), those
-//! that earlier ones of the session had read (monotonic reads), earlier ones of the session of whom
-//! was read (monotonic writes), those that they and he had read (writes follow reads), those that
-//! an earlier read of the transaction saw (read committed of Biswas and Enea), those that were read
-//! or are earlier in the session (read atomic), and all from which a path of both leads here
-//! (causal). It holds if
-//! some order of the transactions agrees with sessions, reads, what is known of versions, and all
-//! inferred edges: Biswas, Enea, *On the Complexity of Checking Transactional Consistency*, OOPSLA
-//! 2019; the four of sessions: Terry et al., PDIS 1994. No order of versions needs
-//! to be known.
+//! A level is a rule for which transactions must be seen: earlier ones of the session
+//! (read-your-writes), those that earlier ones of the session had read (monotonic reads), earlier
+//! ones of the session that was read from (monotonic writes), those that they and the transaction
+//! that was read had read (writes follow reads), those that an earlier read of the transaction saw
+//! (read committed of Biswas and Enea), those that were read or are earlier in the session (read
+//! atomic), and all from which a path of both leads here (causal). It holds if some order of the
+//! transactions agrees with sessions, reads, what is known of versions, and all inferred edges:
+//! Biswas, Enea, *On the Complexity of Checking Transactional Consistency*, OOPSLA 2019; the four
+//! of sessions: Terry et al., PDIS 1994. No order of versions needs to be known.
 //!
 //! Only inferred edges that run against a line are looked for: t2 stands between t1 and t in it,
-//! for whoever is seen stands before. With them there is another line, or a cycle, and the
+//! for what is seen stands before. With them there is another line, or a cycle, and the
 //! search begins again: edges are only added, so that it ends. In most histories the first line
-//! has none. Who is seen causally is told by vector clocks, as in Møldrup and Pavlogiannis,
+//! has none. What is seen causally is told by vector clocks, as in Møldrup and Pavlogiannis,
 //! *AWDIT*, PLDI 2025.
 
 use std::collections::HashMap;
@@ -39,7 +38,7 @@ const CLOCKS_AT_MOST: usize = 1 << 31;
 #[derive(Clone, Copy, Debug)]
 struct Read {
     key: u32,
-    /// Who wrote what it saw, or UNKNOWN for INITIAL.
+    /// The writer of what it saw, or UNKNOWN for INITIAL.
     writer: u32,
     version: WriteId,
 }
@@ -120,7 +119,7 @@ impl Table {
     }
 }
 
-/// Who must be seen by whom, at one level.
+/// Which transactions must be seen by which, at one level.
 pub(crate) struct Visible<'a> {
     history: &'a History,
     versions: &'a Versions,
@@ -181,7 +180,7 @@ impl<'a> Visible<'a> {
         found
     }
 
-    /// By key, who wrote it, in the order of the line.
+    /// By key, its writers, in the order of the line.
     fn writers(&self, line: &[Node]) -> Writers {
         let keys = self.history.key_count as usize;
         let mut first = vec![0_u32; keys + 2];
@@ -230,7 +229,7 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// Those whom a transaction read.
+    /// Those that a transaction read.
     fn sources(&self, txn: u32) -> impl Iterator<Item = u32> + '_ {
         let writers = self.table.reads(txn).iter().map(|read| read.writer);
         writers.filter(|writer| *writer != UNKNOWN)

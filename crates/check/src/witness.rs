@@ -1,4 +1,4 @@
-//! What a drawing of a cycle shows: who takes part, their operations, and why each arrow is there.
+//! What a drawing of a cycle shows: transactions, their operations, and why each arrow is there.
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Facts: Møldrup and Pavlogiannis, *AWDIT*, PLDI 2025, and its tests. All transactions have
-//! committed. Initial values are written by a session of their own, or are a `0` that nobody
+//! committed. Initial values are written by a session of their own, or are a `0` that none
 //! writes.
 
 use super::sessions::{Told, Transaction, built};

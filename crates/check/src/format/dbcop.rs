@@ -10,7 +10,7 @@
 //!
 //! Words have 8 bytes, little-endian: bincode 1 of the structures of dbcop (Biswas, Enea, *On the
 //! Complexity of Checking Transactional Consistency*, OOPSLA 2019). There are no times; a value 0
-//! that nobody writes is what a variable held at the beginning.
+//! that no transaction writes is what a variable held at the beginning.
 
 use super::sessions::{Told, Transaction, built};
 use crate::bad_input::BadInput;

@@ -10,10 +10,10 @@
 //! where `:value` is such a vector of operations. Another value is of an object
 //! ([`crate::objects`]), and refused among transactions: it would have every level.
 //!
-//! `:ok` was committed, `:fail` was rolled back, of `:info` nobody knows; an invocation without an
+//! `:ok` was committed, `:fail` was rolled back, `:info` is unknown; an invocation without an
 //! end is as `:info`. Times are those of `:time`, or of `:index` where there is none; when commits
 //! were sent is not told, and left at 0. Where what was committed has no invocation, as in lines
-//! that somebody has looked for, nobody knows when it began, and the history has no times.
+//! that were searched for, its beginning is not known, and the history has no times.
 //!
 //! Source: Kingsbury, Alvaro, *Elle*, VLDB 2020; <https://github.com/jepsen-io/elle>.
 
@@ -64,7 +64,7 @@ struct Open<'a> {
     function: Option<&'a str>,
 }
 
-/// Who did something, and where that stands.
+/// The process that did something, and where that stands.
 struct By<'a> {
     /// Empty where the file does not say it.
     process: &'a str,
@@ -88,7 +88,7 @@ impl<'a> Told<'a> {
             return Ok(());
         }
         let event = event_of(map, ":value")?;
-        // Without a process nobody knows who did it, and no two have a session in common.
+        // Without a process the client is not known, and no two have a session in common.
         let process = map.get("process").and_then(Edn::word).unwrap_or_default().to_owned();
         let time = map.get("time").or_else(|| map.get("index")).and_then(Edn::number);
         let time = time.unwrap_or(count);

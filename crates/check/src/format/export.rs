@@ -106,7 +106,7 @@ fn text(history: &History, is_ours: bool) -> Result<String, String> {
     Ok(out)
 }
 
-/// Outcomes, where a format has no unknown ones: a transaction of which somebody saw a write has
+/// Outcomes, where a format has no unknown ones: a transaction of which a write was seen has
 /// committed, another one counts as rolled back.
 fn settled(history: &History) -> Vec<Outcome> {
     let is_in = Versions::of(history).is_in;
@@ -289,7 +289,7 @@ fn edn(history: &History) -> Result<String, String> {
 }
 
 /// When each transaction began and ended, in order: of one moment first what ends, by number, then
-/// what begins; nobody ends before it begins.
+/// what begins; none ends before it begins.
 fn begins_and_ends(history: &History) -> Result<Vec<(u64, usize, bool)>, String> {
     let has_times = (0..history.len()).any(|txn| history.txn(txn).times.commit_return_ns > 0);
     let mut lines: Vec<(u64, bool, usize, bool)> = Vec::new();

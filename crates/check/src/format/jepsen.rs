@@ -1,4 +1,4 @@
-//! What all histories of Jepsen have in common: who did something, and how it ended.
+//! What all histories of Jepsen have in common: the process of an operation, and how it ended.
 
 use super::edn::Edn;
 use crate::history::Outcome;
@@ -27,7 +27,7 @@ pub(super) fn event_of(map: &Edn<'_>, wanted: &str) -> Result<Event, String> {
     }
 }
 
-/// Who did it.
+/// The process that did it.
 pub(super) fn process_of<'a>(map: &Edn<'a>) -> &'a str {
     map.get("process").and_then(Edn::word).unwrap_or("0")
 }

@@ -73,7 +73,7 @@ pub(super) fn edn_of(text: &str) -> String {
     edn
 }
 
-/// The value with which a text begins; one that is none is told by whoever reads the EDN.
+/// The value with which a text begins; one that is none is reported by the reader of EDN.
 fn value(text: &str) -> &str {
     let mut reader = Reader::new(text);
     match reader.first() {

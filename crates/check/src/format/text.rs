@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Transactions end in the order of their last lines; there are no times. What a key held at the
-//! beginning is `null`, or a `0` that nobody writes.
+//! beginning is `null`, or a `0` that no transaction writes.
 
 use std::collections::HashMap;
 

@@ -13,7 +13,7 @@
 //! which reads see as one that `isDead`. A write that did not succeed wrote nothing. A search
 //! tells the rows that it found, alive and dead; of the other keys of the history within its bounds
 //! it saw that there was no row. The initial transaction is what keys held at the beginning; where
-//! there is none, a value that nobody wrote is, as Viper has it, but only one of each key.
+//! there is none, a value that none wrote is, as Viper has it, but only one of each key.
 //!
 //! Facts: Zhang et al., *Viper*, EuroSys 2023, its parser and the client that writes the logs.
 
@@ -131,7 +131,7 @@ impl All {
         })
     }
 
-    /// Of each key the one value that was read and that nobody wrote, where no transaction says
+    /// Of each key the one value that was read and never written, where no transaction says
     /// what there was at the beginning.
     fn guess_initial(&mut self) {
         let mut written: HashSet<(String, String)> = HashSet::new();

@@ -3,16 +3,16 @@
 //!
 //! ```text
 //!   write 1 ├────────┤                       orders that are possible so far, each as
-//!      read 2  ├──────────┤                  { what the register holds, who of the open
-//!   write 2  ├───┤        ▲                    operations is in it, which lost ones are }
+//!      read 2  ├──────────┤                  { what the register holds, which of the open
+//!   write 2  ├───┤        ▲                    operations are in it, which lost ones are }
 //!                         an operation ends: it must be in every order that goes on
 //! ```
 //!
 //! Events are looked at one after the other. When an operation ends, every order without it is
 //! continued by open operations until it is in it (*just in time*: Lowe, *Testing for
-//! linearizability*, 2017, after Wing and Gong, 1993); orders that agree in what is held and who is
-//! in are one. Operations that never ended stay open for good: of those that do the same only the
-//! number matters, and an order that used fewer of them is worth more than one that used more. An
+//! linearizability*, 2017, after Wing and Gong, 1993); orders that agree in both are one.
+//! Operations that never ended stay open for good: of those that do the same only the number
+//! matters, and an order that used fewer of them is worth more than one that used more. An
 //! open operation that sees what is held, and leaves it, joins at once, which never hurts.
 //!
 //! What a register holds at first is not known: the first operation that sees it says so. The
@@ -28,7 +28,7 @@ use crate::history::Outcome;
 
 /// Open operations at most: bits of a word.
 const OPEN_AT_MOST: usize = 128;
-/// What is held, while nobody has seen it.
+/// What is held, while it has not been seen.
 const UNSEEN: u32 = u32::MAX;
 /// Examples of open operations that are told.
 const TOLD: usize = 6;
@@ -226,14 +226,14 @@ enum Found {
     GaveUp(String),
 }
 
-/// Who of the lost ones is in an order: classes of the same act, and how many of each.
+/// The lost ones that are in an order: classes of the same act, and how many of each.
 type Used = Vec<(u32, u32)>;
 
-/// What distinguishes orders but for lost operations: what is held, and who of the open ones is in.
+/// What distinguishes orders but for lost operations: what is held, and the open ones that are in.
 type Place = (u32, u128);
 
 /// Orders that are possible so far: by place the least sets of lost operations, and the last entry
-/// in the log of who was added.
+/// in the log of operations that were added.
 type Orders = HashMap<Place, Vec<(Used, u32)>>;
 
 struct Search<'a> {
@@ -243,7 +243,7 @@ struct Search<'a> {
     /// Calls by class of lost ones, in the order in which they began.
     classes: Vec<Vec<usize>>,
     class: Vec<u32>,
-    /// Who was added to an order: the entry before, and the call.
+    /// Operations that were added to an order: the entry before, and the call.
     log: Vec<(u32, u32)>,
     effort: &'a mut Effort,
     /// By bit, the open call.

@@ -56,14 +56,14 @@ pub(crate) struct Operation {
     /// Without the colon.
     pub function: String,
     pub process: String,
-    /// What was asked,
+    /// The value that was asked with.
     pub value: Value,
-    /// and answered: the value of the end, if that is `ok`.
+    /// The answer: the value of the end, if that is `ok`.
     pub result: Value,
     pub outcome: Outcome,
-    /// Its place among all beginnings and ends of the file,
+    /// The place of its beginning among all beginnings and ends of the file.
     pub began: u32,
-    /// and that of its end; [`NEVER`] if nobody knows when it happened.
+    /// The place of its end; [`NEVER`] if it is not known when it happened.
     pub ended: u32,
     /// What is counted, `line` or `operation`: that in which it begins, and that of its end.
     pub unit: &'static str,
@@ -81,7 +81,7 @@ impl Operation {
         self.outcome != Outcome::Failed
     }
 
-    /// Who did what, and where that stands.
+    /// Client and operation, and where that stands.
     pub(super) fn shown(&self) -> String {
         let what = match (self.function.as_str(), &self.value) {
             ("read", _) => format!("read {}", self.result.shown()),

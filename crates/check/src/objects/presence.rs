@@ -7,8 +7,8 @@
 //!
 //! An element is *known* when its addition was confirmed, or when a read that has it ended. It is
 //! *lost* if a read does not have it that began after that, and after every read that has it began
-//! (Jepsen's set-full). An element that nobody added, or whose addition failed, must not be read,
-//! and none twice.
+//! (Jepsen's set-full). An element that was never added, or whose addition failed, must not be
+//! read, and none twice.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -26,13 +26,13 @@ struct Element<'a> {
     known: u32,
     /// The reads that have it, in order.
     seen: Vec<usize>,
-    /// The last read that has it,
+    /// The last read that has it.
     present: Option<&'a Operation>,
-    /// and the last one that has it not.
+    /// The last read that does not have it.
     absent: Option<&'a Operation>,
 }
 
-/// What is wrong with whom.
+/// What is wrong with which elements.
 #[derive(Default)]
 struct Wrong {
     unexpected: Vec<String>,

@@ -1,4 +1,4 @@
-//! What the online judge keeps of versions: who read them, and which are gone.
+//! What the online judge keeps of versions: their readers, and which are gone.
 
 use std::hash::Hasher;
 

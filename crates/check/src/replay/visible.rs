@@ -1,7 +1,7 @@
 //! The independent judge of levels that say what a transaction must have seen.
 //!
-//! It knows who wrote what and the order, and asks of every read: is there anybody who had to be
-//! seen, wrote the key, and stands in the order behind the one that was read?
+//! It knows the writers and the order, and asks of every read: is there a transaction that had to
+//! be seen, wrote the key, and stands in the order behind the one that was read?
 
 use std::collections::HashMap;
 
@@ -37,9 +37,9 @@ struct Judge<'a> {
     level: Level,
     /// By transaction, one more than its event; 0 until it is there.
     place: Vec<usize>,
-    /// By id, one more than who wrote it; 0 of nobody.
+    /// By id, one more than its writer; 0 if it has none.
     writer: Vec<u32>,
-    /// By key, who wrote it so far, in order.
+    /// By key, its writers so far, in order.
     writers: Vec<Vec<usize>>,
     /// By session, its transactions so far, and the latest place by key of what it must see.
     sessions: Vec<Vec<usize>>,
@@ -48,7 +48,7 @@ struct Judge<'a> {
     clock: Vec<Vec<u32>>,
     /// By transaction, how many stand before it in its session.
     rank: Vec<usize>,
-    /// By session and who was read, the rank of the first one that read him.
+    /// By session and transaction that was read, the rank of the first one that read it.
     first_read: HashMap<(usize, usize), usize>,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Who wrote a version.
+    /// The writer of a version.
     fn writer(&self, id: WriteId) -> Option<usize> {
         let known = self.writer.get(id as usize).copied().unwrap_or(0);
         (known > 0).then(|| known as usize - 1)
@@ -133,7 +133,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Whether a read missed what one wrote whom an earlier one had read.
+    /// Whether a read missed a write of a transaction that an earlier read had seen.
     fn misses_earlier(&self, reads: &[Op]) -> bool {
         reads.iter().enumerate().any(|(at, read)| {
             let seen = self.seen(read);
@@ -173,8 +173,8 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Whether somebody stands behind what was read whom the sessions of those who were read had
-    /// written before, or had read.
+    /// Whether a transaction stands behind what was read that the sessions of the transactions
+    /// that were read had carried out before, or had read.
     fn misses_of_sources(&self, reads: &[Op], sources: &[usize]) -> bool {
         let session = |txn: usize| self.history.session[txn] as usize;
         let is_due = |other: usize| {

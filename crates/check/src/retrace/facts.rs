@@ -1,4 +1,4 @@
-//! What a history says by itself: who wrote and read what, and which version follows which.
+//! What a history says by itself: writers, readers, and which version follows which.
 //!
 //! ```text
 //!   key x   INITIAL ─▶ 4 ─▶ 7      chain of INITIAL: before all others
@@ -71,13 +71,13 @@ impl Replacing {
         }
     }
 
-    /// Whether nobody may write the key between a read, plain or current, and the write.
+    /// Whether no transaction may write the key between a read, plain or current, and the write.
     pub(super) fn is_at_once(self, is_current: bool) -> bool {
         self == Replacing::Next || (is_current && self == Replacing::NextIfCurrent)
     }
 }
 
-/// A version that a transaction read of somebody else.
+/// A version that a transaction read of another one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sight {
     /// The place of the operation in its transaction.
@@ -91,9 +91,9 @@ pub(super) struct Sight {
 
 pub(super) struct Facts<'a> {
     pub history: &'a History,
-    /// By transaction, whether it has certainly committed, or somebody who has saw it.
+    /// By transaction, whether it has certainly committed, or one that has saw it.
     pub is_counted: Vec<bool>,
-    /// By id, who wrote it and to which key; the first one, if there are several.
+    /// By id, its writer and key; the first one, if there are several.
     writes: Vec<(u32, u32)>,
     /// By id, whether others wrote it too; by key, whether a row goes for good.
     is_written_again: HashSet<WriteId>,
@@ -115,7 +115,7 @@ struct Links {
 }
 
 impl Links {
-    /// Whether nobody else follows `before` already.
+    /// Whether no other version follows `before` already.
     fn join(&mut self, key: u32, before: WriteId, id: WriteId) -> bool {
         let next = match before {
             INITIAL => &mut self.first[key as usize],
@@ -182,7 +182,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whoever is not known to have committed has, if one that counts names what it wrote.
+    /// One that is not known to have committed has, if one that counts names what it wrote.
     fn count(&mut self) {
         let mut todo: Vec<usize> =
             (0..self.history.len()).filter(|&t| self.is_counted[t]).collect();
@@ -268,8 +268,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Who read a version and wrote the key has replaced what it read, where the level forbids
-    /// that anybody wrote between.
+    /// A transaction that read a version and wrote the key has replaced what it read, where the
+    /// level forbids a write between.
     fn link_what_was_replaced(&self, links: &mut Links) {
         if !self.replacing.is_at_once(true) {
             return;
@@ -322,14 +322,14 @@ impl<'a> Facts<'a> {
         self.lasts.clone()
     }
 
-    /// Who wrote a version of a key and counts.
+    /// The writer of a version of a key, if it counts.
     pub(super) fn writer(&self, key: u32, version: WriteId) -> Option<usize> {
         let &(txn, its) = self.writes.get(version as usize)?;
         let is_it = its == key && *self.is_counted.get(txn as usize)?;
         is_it.then_some(txn as usize)
     }
 
-    /// All who wrote a version, with the key.
+    /// All writers of a version, with the key.
     pub(super) fn writers(&self, version: WriteId) -> Vec<(usize, u32)> {
         let known = self.writes.get(version as usize).filter(|(txn, _)| *txn != UNKNOWN);
         let mut all: Vec<(usize, u32)> =
@@ -388,7 +388,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether a transaction read a version of somebody else in some way.
+    /// Whether a transaction read a version of another one in some way.
     pub(super) fn has_read(
         &self,
         txn: usize,

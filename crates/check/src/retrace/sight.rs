@@ -1,4 +1,4 @@
-//! Whom a read must see, by the definitions of the levels that say so: Terry et al., PDIS 1994;
+//! What a read must see, by the definitions of the levels that say so: Terry et al., PDIS 1994;
 //! Biswas, Enea, OOPSLA 2019.
 
 use std::collections::HashSet;
@@ -37,7 +37,7 @@ pub(super) fn must_see(
     }
 }
 
-/// Whom a transaction read before a place.
+/// The transactions that one read before a place.
 fn sources(facts: &Facts<'_>, txn: usize, place: usize) -> Vec<usize> {
     let sights = facts.sights(txn);
     let before = sights.iter().filter(|sight| sight.place < place && sight.value != INITIAL);
