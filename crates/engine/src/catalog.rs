@@ -86,7 +86,7 @@ pub(crate) enum Twice {
     IsLeft,
 }
 
-/// Enters all versions of all rows into an index. Nobody writes to the table.
+/// Enters all versions of all rows into an index. No session writes to the table.
 pub(crate) fn fill(table: &Table, index: &Secondary, filler: TrxId, twice: Twice) -> Result<()> {
     let mut from = Some(Key::default());
     let mut entries: Vec<(Vec<u8>, usize, Mark)> = Vec::new();

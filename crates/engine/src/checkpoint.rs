@@ -1,4 +1,4 @@
-//! Checkpoints: all tables as one view sees them, written beside those who work.
+//! Checkpoints: all tables as one view sees them, written beside sessions at work.
 //!
 //! ```text
 //!   low water L ──► list of tables ──► view ──► rows, leaf by leaf ──► file ──► log before L goes

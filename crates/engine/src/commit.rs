@@ -1,4 +1,4 @@
-//! Group commit: who waits for the disk, and who wakes.
+//! Group commit: which threads wait for the disk, and which are woken.
 //!
 //! ```text
 //!   commit(record):  append ─► join the group that gathers ─┬─ first? wait for the turn, close
@@ -11,10 +11,10 @@
 //! ```
 //!
 //! Joining is one addition: the word that is added to holds the number of the group that gathers
-//! and how many are in it, so who adds learns both, and who closes it learns how many there are.
-//! Each joined after its record was in the log, so the flush that comes after the closing covers
-//! them all. The first of a group leads it; it alone waits for the turn. So no group is woken to
-//! find its leader. How the others sleep and are woken is the mechanism: [`wake`].
+//! and how many are in it, so a thread that adds learns both, and one that closes it learns how
+//! many. Each joined after its record was in the log, so the flush that comes after the closing
+//! covers them all. The first of a group leads it; it alone waits for the turn. So no group is
+//! woken to find its leader. How the others sleep and are woken is the mechanism: [`wake`].
 //!
 //! A transaction that is durable still has to become visible: [`Commit`] stands for it until then,
 //! and [`Pipeline::low_water`] is the place before which none is between the two.
@@ -178,7 +178,7 @@ impl Commit<'_> {
         let Pipeline { log, gather, meter, .. } = self.pipeline;
         while log.durable() < self.placed.end {
             log.check()?;
-            // What fails is kept by the log, for those who only waited as well.
+            // What fails is kept by the log, for those that only waited as well.
             gather.pass(|| drop(log.flush()));
         }
         meter.count(Counter::Commits);

@@ -40,7 +40,7 @@ pub trait Disk: Send + Sync {
     /// The file of this name, to be read and written.
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>>;
 
-    /// Gives a file another name, at once for whoever looks; a file of that name is gone.
+    /// Gives a file another name, at once for all readers; a file of that name is gone.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Takes a name away.

@@ -91,7 +91,7 @@ impl Engine {
         &self.shared.design
     }
 
-    /// Ends all waits for locks, and lets nobody wait for one as long as this is held: their
+    /// Ends all waits for locks, and lets no session wait for one as long as this is held: their
     /// statements give up with `Interrupted`.
     pub fn interrupt_waits(&self) -> Interruption<'_> {
         self.shared.locks.interrupt()
@@ -150,7 +150,8 @@ impl Engine {
         self.shared.add_primary_key(table, columns)
     }
 
-    /// Takes all rows of a table away at once, when nobody writes to it. It numbers from 1 again.
+    /// Takes all rows of a table away at once, when no session writes to it. It numbers from 1
+    /// again.
     ///
     /// # Errors
     /// `NoTable`, `LockWaitTimeout`, `Deadlock`, `Disk`.
@@ -158,7 +159,7 @@ impl Engine {
         self.shared.truncate_table(name)
     }
 
-    /// Takes a table away, when nobody writes to it.
+    /// Takes a table away, when no session writes to it.
     ///
     /// # Errors
     /// `NoTable`, `LockWaitTimeout`, `Deadlock`, `Disk`.
@@ -174,7 +175,7 @@ impl Engine {
         self.shared.take_checkpoint()
     }
 
-    /// Takes away all versions that nobody needs any more; how many.
+    /// Takes away all versions that no view needs any more; how many.
     pub fn purge(&self) -> u64 {
         self.shared.purge_all()
     }

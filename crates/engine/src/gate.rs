@@ -1,7 +1,7 @@
 //! The gate: how many statements work at the same time.
 //!
 //! ```text
-//!              newcomers       whose transaction holds locks     who waits for a lock
+//!              newcomers       whose transaction holds locks     one waits for a lock
 //!   open       pass            pass                              –
 //!   tickets    wait for room   pass at once, beyond M            keeps its place
 //!   blind      wait for room   wait for room behind newcomers    keeps its place
@@ -10,15 +10,14 @@
 //! ```
 //!
 //! With many clients on few processors, each that works holds locks while it does not run. A gate
-//! keeps the others outside, where they hold none. It has a hazard: when all who are inside wait
-//! for a lock whose owner stands outside, nobody ever leaves. *Blind* shows it; it ends only when
-//! somebody's patience with a lock does. *Tickets* lets owners pass at once, so that M bounds
-//! newcomers and not owners, as `thread_pool_max_transactions_limit` of MySQL Enterprise bounds
-//! transactions. To let them go first is not enough: there may be no place to go to. *Pool* has
-//! nobody inside who waits for a lock, as a pool of threads that is told of waits
-//! (`thd_wait_begin`).
+//! keeps the others outside, where they hold none. It has a hazard: when all that are inside wait
+//! for a lock whose owner stands outside, none ever leaves. *Blind* shows it; it ends only when the
+//! patience of one of them does. *Tickets* lets owners pass at once, so that M bounds newcomers and
+//! not owners, as `thread_pool_max_transactions_limit` of MySQL Enterprise bounds transactions. To
+//! let them go first is not enough: there may be no place to go to. *Pool* has none inside that
+//! waits for a lock, as a pool of threads that is told of waits (`thd_wait_begin`).
 //!
-//! Places are handed over: who leaves chooses the next and wakes that one alone.
+//! Places are handed over: one that leaves chooses the next and wakes that one alone.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -31,7 +30,7 @@ use crate::sync::{Arc, Condvar, Mutex, MutexGuard};
 #[cfg(all(test, not(feature = "loom")))]
 mod tests;
 
-/// Who comes to the gate.
+/// By what right a session comes to the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A statement whose transaction holds no locks.
@@ -56,7 +55,7 @@ pub struct Pass<'a> {
 }
 
 impl Gate {
-    /// A gate that follows a rule, with nobody inside.
+    /// A gate that follows a rule, with no session inside.
     pub fn new(rule: Rule, meter: Arc<Meter>) -> Gate {
         let most = match rule {
             Rule::Open => u32::MAX,
@@ -122,7 +121,7 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// When somebody may pass.
+/// When a session may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Right {
     AtOnce,
@@ -130,7 +129,7 @@ enum Right {
     Later,
 }
 
-/// Who is inside, and who waits for a place.
+/// Sessions inside, and sessions that wait for a place.
 #[derive(Debug)]
 struct Room {
     most: u32,
@@ -140,10 +139,10 @@ struct Room {
 }
 
 impl Room {
-    /// Somebody comes, and is inside or has to wait for its turn.
+    /// A session comes, and is inside or has to wait for its turn.
     fn come(&mut self, right: Right) -> Option<Arc<Turn>> {
-        // Who waits has nobody of its own right or better before it that could have passed: as
-        // long as there is room, nobody waits.
+        // A waiting session has none of its own right or better before it that could have passed:
+        // as long as there is room, none waits.
         if right == Right::AtOnce || self.inside < self.most {
             self.inside += 1;
             return None;
@@ -154,7 +153,7 @@ impl Room {
         Some(turn)
     }
 
-    /// Somebody goes; whose turn it is then. That one is inside already.
+    /// A session goes; whose turn it is then. That one is inside already.
     fn leave(&mut self) -> Option<Arc<Turn>> {
         self.inside -= 1;
         if self.inside >= self.most {

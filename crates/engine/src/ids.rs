@@ -42,6 +42,6 @@ id! {
 }
 
 impl TrxId {
-    /// Nobody: the writer of rows that everybody sees, as those that were recovered.
+    /// The writer of rows that all views see, such as recovered ones; no transaction has this id.
     pub const NOBODY: TrxId = TrxId(0);
 }

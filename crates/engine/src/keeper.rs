@@ -1,6 +1,6 @@
 //! The thread that keeps an engine in order: it purges, and takes checkpoints when they are due.
 //!
-//! It looks every few milliseconds, so that what nobody needs does not lie about for long: a hot
+//! It looks every few milliseconds, so that what is not needed does not lie about for long: a hot
 //! row gets longer with every commit. When a checkpoint fails, the log goes on growing and the
 //! next look tries again; commits meet the disk themselves.
 
@@ -45,7 +45,7 @@ impl Keeper {
         *self.bell.stop.lock().expect("no panic before") = true;
         self.bell.rung.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It panicked over a broken invariant: so does who waits for it.
+            // It panicked over a broken invariant: so does the thread that waits for it.
             thread.join().expect("the keeper ends in peace");
         }
     }

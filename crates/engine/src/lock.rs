@@ -1,4 +1,4 @@
-//! Locks: who may touch a row, or put one into a gap.
+//! Locks: which transaction may touch a row, or put one into a gap.
 //!
 //! ```text
 //!        gap before b    gap before d      gap after the last key
@@ -16,12 +16,12 @@
 //! is parted or joined, and the printing of a deadlock that is noisy, take more, in the order of
 //! shards.
 //!
-//! Who holds a latch of an index never waits for a lock: it tries, and on a conflict gives the
+//! A holder of a latch of an index never waits for a lock: it tries, and on a conflict gives the
 //! latch back, waits, and looks again, since the rows may be others by then.
 //!
-//! Whoever has to end soon does not wait for those who wait: an [`Interruption`] ends all waits and
-//! allows no new ones. Its mark is set before the latches are taken one by one, and who is about to
-//! wait looks at it under a latch: it sees the mark, or it is found in the queue.
+//! A session that has to end soon does not wait for those that wait: an [`Interruption`] ends all
+//! waits and allows no new ones. Its mark is set before the latches are taken one by one, and a
+//! session about to wait looks at it under a latch: it sees the mark, or it is found in the queue.
 
 mod address;
 mod claims;
@@ -68,7 +68,7 @@ pub enum Held {
     Before,
 }
 
-/// Somebody else has, or waits for, what excludes this.
+/// Another transaction has, or waits for, what excludes this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict;
 
@@ -80,7 +80,7 @@ pub struct LockSys {
     board: cats::Board,
     print: DeadlockPrint,
     patience: Duration,
-    /// How many want nobody to wait.
+    /// How many [`Interruption`]s there are.
     interruptions: AtomicU64,
     next: AtomicU64,
     /// The number of the next wait.
@@ -148,7 +148,7 @@ impl LockSys {
         self.acquire(trx, Spot::table(table), Claim::of_table(mode)).map(|_| ())
     }
 
-    /// Locks a place without waiting. A conflict is not counted as a request: who meets one comes
+    /// Locks a place without waiting. A conflict is not counted as a request: the caller comes
     /// again with [`LockSys::lock`].
     ///
     /// # Errors
@@ -405,7 +405,7 @@ impl LockSys {
     }
 }
 
-/// As long as it is held, nobody waits for a lock.
+/// As long as it is held, no session waits for a lock.
 #[derive(Debug)]
 #[must_use = "when it is dropped, locks are waited for again"]
 pub struct Interruption<'a> {

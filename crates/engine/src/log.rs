@@ -1,7 +1,7 @@
 //! The log: what must survive, in one order.
 //!
 //! ```text
-//!   append(record) ──► buffer ──► file ──► durable        latched   one latch; who flushes
+//!   append(record) ──► buffer ──► file ──► durable        latched   one latch; a flusher
 //!        │ its place             write     sync                     writes and syncs
 //!        └──────────── flush() returns ─────┘             linked    reserved by adding, filled
 //!                                                                   side by side; two threads
@@ -142,7 +142,7 @@ impl Log {
         self.shared.news.wait_until(look).1
     }
 
-    /// Lets those look again who wait in [`Log::wait_beyond`].
+    /// Lets those look again that wait in [`Log::wait_beyond`].
     pub(crate) fn tell(&self) {
         self.shared.news.tell();
     }

@@ -79,27 +79,27 @@ counters! {
     LockWaitDepth = "lock_wait_depth_sum",
     /// Times that a latch of the lock table was taken.
     LockLatches = "lock_latches",
-    /// Time for which they were held, ns, one beside the other; only where times are metered.
+    /// Time for which these latches were held, ns, summed; only where times are metered.
     LockLatchHeld = "lock_latch_held_ns",
     /// Locks that were not to be had in time.
     LockTimeouts = "lock_timeouts",
     /// Deadlocks.
     Deadlocks = "deadlocks",
-    /// Bytes that were written of them.
+    /// Bytes that were written about deadlocks.
     DeadlockBytes = "deadlock_printed_bytes",
-    /// Times that somebody had to wait at the gate.
+    /// Times that a session had to wait at the gate.
     GateWaits = "gate_waits",
-    /// Rows of transactions of which it was said on whom they depend.
+    /// Rows of transactions whose dependencies were determined.
     TrackedRows = "tracked_rows",
-    /// How long that took, ns; only where times are metered.
+    /// Time for which dependencies were determined, ns; only where times are metered.
     TrackTime = "track_ns",
-    /// Transactions that a replica of 64 threads would begin, each of one step,
+    /// Transactions that a replica of 64 threads would begin, each of one step.
     ApplyUnits = "apply_units",
-    /// and steps that it would take.
+    /// Steps that a replica of 64 threads would take for them.
     ApplySteps = "apply_steps",
     /// Transactions that a replica has applied.
     Replicated = "replicated",
-    /// How long that was after they began to commit, ns, one added to the other.
+    /// Sum over these of the time from the beginning of the commit to the end of applying, ns.
     ReplicaLag = "replica_lag_ns_sum",
 }
 

@@ -11,7 +11,7 @@ pub struct Options {
     pub witness: Box<dyn io::Write + Send>,
     /// Tells the time, if the design wants times to be metered.
     pub clock: Option<Clock>,
-    /// Who purges and takes checkpoints.
+    /// What purges and takes checkpoints.
     pub upkeep: Upkeep,
     /// A checkpoint is taken when the log has grown by so many bytes since the last.
     pub checkpoint_bytes: u64,
@@ -19,12 +19,12 @@ pub struct Options {
     pub segment_bytes: u64,
 }
 
-/// Who purges and takes checkpoints.
+/// What purges and takes checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upkeep {
     /// A thread of the engine, when there is something to do.
     Background,
-    /// Whoever calls [`crate::Engine::purge`] and [`crate::Engine::checkpoint`].
+    /// The caller of [`crate::Engine::purge`] and [`crate::Engine::checkpoint`].
     OnDemand,
 }
 

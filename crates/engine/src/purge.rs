@@ -1,4 +1,4 @@
-//! Taking away what nobody needs any more.
+//! Taking away what is not needed any more.
 //!
 //! ```text
 //!   commit 17 ─► commit 18 ─► commit 21 ─► …           what each wrote over older versions
@@ -10,8 +10,8 @@
 //! had in secondary indexes; and the row itself, if that version says that it was deleted. Its gap
 //! joins the next one, with the locks on it.
 //!
-//! Of those who wrote the same row only the last matters: what is behind its version is all that is
-//! behind those of the others. A row that everybody writes is looked at once for many of them, and
+//! Of the writers of one row only the last matters: what is behind its version is all that is
+//! behind those of the others. A row that all write is looked at once for many of them, and
 //! not once for each, past all that is newer.
 
 pub(crate) mod queue;
@@ -57,7 +57,7 @@ impl Shared {
     }
 }
 
-/// Takes away what is behind the version of a writer whom everybody sees; how many versions.
+/// Takes away what is behind the version of a writer that all views see; how many versions.
 fn purge_row(locks: &LockSys, table: &Table, key: &[u8], writer: TrxId) -> u64 {
     table.rows.edit(key, TrxId::NOBODY, |chain, next| {
         let Some(chain) = chain else { return (Edit::Keep, 0) };
@@ -77,8 +77,8 @@ fn purge_row(locks: &LockSys, table: &Table, key: &[u8], writer: TrxId) -> u64 {
 }
 
 /// Takes those entries of a version that is gone out of the secondary indexes that no version of
-/// the row has any more. The row is latched. Marks are left as they are: who put a version in front
-/// may be about to set them.
+/// the row has any more. The row is latched. Marks are left as they are: a writer that put a
+/// version in front may be about to set them.
 pub(crate) fn forget_entries(
     locks: &LockSys,
     table: &Table,

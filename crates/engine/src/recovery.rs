@@ -6,7 +6,7 @@
 //!                ──► rows ──► secondary indexes, filled at the end
 //! ```
 //!
-//! Whoever wrote a row is past: all rows become [`TrxId::NOBODY`]'s. A record of a table that is
+//! The writers of rows have ended: all rows become [`TrxId::NOBODY`]'s. A record of a table that is
 //! not there is one of a table that was dropped later; it is passed over.
 //!
 //! A checksum says that a record is what was written, not that an engine wrote it. So what a record

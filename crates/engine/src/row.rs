@@ -90,7 +90,7 @@ impl Layout {
     /// Writes a row: one value for each column, each of its column's kind or NULL.
     ///
     /// # Panics
-    /// If there are not as many values as columns, or one is of another kind: those who call it
+    /// If there are not as many values as columns, or one is of another kind: callers
     /// have checked them.
     pub fn write(&self, values: &[Datum<'_>], into: &mut Vec<u8>) {
         assert_eq!(values.len(), self.columns.len(), "a row has a value for each column");

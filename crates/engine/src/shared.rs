@@ -50,7 +50,7 @@ pub(crate) struct Kept {
     pub clock: Option<Clock>,
     /// The log is kept from this place on.
     pub from: AtomicU64,
-    /// Who follows, as long as somebody does: what it is knows `follow`, which lies above.
+    /// The follower, while there is one: `follow`, which lies above, knows what it is.
     pub by: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
 }
 

@@ -19,7 +19,7 @@ mod word;
 use std::time::Duration;
 
 pub use event::Event;
-/// The same in all worlds: who shares it is no protocol, and loom's takes no unsized value.
+/// The same in all worlds: sharing it is no protocol, and loom's takes no unsized value.
 pub use std::sync::Arc;
 pub use word::Word;
 
@@ -45,7 +45,7 @@ pub use std::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockW
 pub use std::thread;
 
 /// Sleeps on a condition while `waiting` holds, or as long as `patience`. Loom and shuttle have no
-/// time: there nobody's patience ends.
+/// time: there no patience ends.
 #[cfg(not(feature = "loom"))]
 pub fn wait_while<'a, T>(
     condition: &Condvar,

@@ -6,12 +6,12 @@
 //! ```
 //!
 //! An entry of a secondary index is there as long as any version of its row has its columns. So a
-//! reader who follows it to the row looks again whether the version that he sees has them. An
-//! entry is *dead* when the newest version has not: who knows that he sees the newest versions of
-//! all that a leaf holds, by the leaf's stamp, need not follow.
+//! reader that follows it to the row looks again whether the version that it sees has them. An
+//! entry is *dead* when the newest version has not: a reader that knows by the leaf's stamp that it
+//! sees the newest versions of all that the leaf holds need not follow.
 //!
 //! A table without a primary key has a hidden number for one. Indexes are only ever added to a
-//! table, while it is locked whole, so that who holds any lock of it knows all of them.
+//! table, while it is locked whole, so that a holder of any lock of it knows all of them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -270,7 +270,7 @@ impl Table {
         self.dropped.store(true, Ordering::Release);
     }
 
-    /// Adds an index that is filled. The table is locked whole, or nobody else knows it.
+    /// Adds an index that is filled. The table is locked whole, or is not known to others yet.
     pub(crate) fn add(&self, index: Secondary) {
         let place = self.indexes.load(Ordering::Acquire);
         assert!(self.secondary[place].set(index).is_ok(), "indexes are added one at a time");
@@ -295,7 +295,7 @@ impl Table {
         has
     }
 
-    /// The next number, which nobody else gets.
+    /// The next number, which no other row gets.
     pub(crate) fn number(&self) -> i64 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   leaf entry ─► writer 91, k=7 ─► writer 64, gone ─► writer 12, k=5 ─► nothing
-//!                 not yet ended     committed           nobody needs it any more
+//!                 not yet ended     committed           not needed any more
 //! ```
 //!
 //! Every write puts a version in front; a delete is a version without a row. A reader takes the
@@ -16,7 +16,7 @@ use crate::ids::TrxId;
 /// A version, and those before it.
 #[derive(Debug)]
 pub struct Version {
-    /// Who wrote it.
+    /// The transaction that wrote it.
     pub writer: TrxId,
     /// The row; `None` where it was deleted.
     pub row: Option<Box<[u8]>>,
@@ -62,7 +62,7 @@ impl Version {
         std::iter::successors(Some(self), |version| version.older.as_deref())
     }
 
-    /// Cuts off what lies behind the newest version of a writer whom everybody sees. Gives the
+    /// Cuts off what lies behind the newest version of a writer that all views see. Gives the
     /// versions cut off.
     pub(crate) fn cut_behind(&mut self, writer: TrxId) -> Option<Box<Version>> {
         let mut at = self;

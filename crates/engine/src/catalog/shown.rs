@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Of each field InnoDB prints 30 bytes at most (`rec_print_new`), and it prints a record only if
-//! its page can be latched without waiting (`buf_page_try_get`): whoever holds that latch may wait
+//! its page can be latched without waiting (`buf_page_try_get`): a holder of that latch may wait
 //! for the lock table, which the printer holds. So do we. Numbers stand with the big end first.
 
 use std::fmt::Write as _;

@@ -52,7 +52,7 @@ impl Gather {
             self.turn.wait(turn);
         }
         let next = group.wrapping_add(1);
-        // Whoever joined the group did so before this, and the work begins after it.
+        // All that joined the group did so before this, and the work begins after it.
         let closed = self.gathering.swap(u64::from(next) << NUMBER_SHIFT, Ordering::AcqRel);
         let members = closed as u32;
         work();
@@ -73,8 +73,8 @@ mod tests {
 
     use super::*;
 
-    /// Three threads in every way to wake: whoever returns finds its own entry worked on by one
-    /// who began after it was made, and nobody sleeps for ever.
+    /// Three threads in every way to wake: each that returns finds its own entry worked on by one
+    /// that began after it was made, and none sleeps for ever.
     fn all_find_their_work_done(wake: Wake) {
         crate::sync::in_every_order(2, move || {
             let gather = Arc::new(Gather::new(wake, Arc::default()));

@@ -13,7 +13,7 @@
 //! same text calls ideal.
 //!
 //! What a sleeper waits for is a number: the last of its words' groups that is done. Words are used
-//! again by the fourth group after; nobody of a group sleeps any more when a later one is woken,
+//! again by the fourth group after; none of a group sleeps any more when a later one is woken,
 //! for the leader wakes its group before it passes the turn.
 
 use dbdyno_model::design::Wake;

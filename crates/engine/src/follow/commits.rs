@@ -29,8 +29,8 @@ impl Commits {
         self.newest = self.newest.next();
     }
 
-    /// The last that ends here or before, or one after it where that is not known any more: who
-    /// waits for that waits long enough.
+    /// The last that ends here or before, or one after it where that is not known any more: to
+    /// wait for that is to wait long enough.
     pub(super) fn last_until(&self, place: Lsn) -> Sequence {
         let beyond = self.ends.len() - self.ends.partition_point(|&end| end <= place);
         Sequence(self.newest.0 - beyond as u64)

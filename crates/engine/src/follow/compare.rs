@@ -1,7 +1,7 @@
 //! Two engines, row by row.
 //!
-//! Nobody may write meanwhile. What is compared is what stands in front: the bytes of rows, which
-//! are the same where the values are.
+//! No session may write meanwhile. What is compared is what stands in front: the bytes of rows,
+//! which are the same where the values are.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

@@ -56,7 +56,7 @@ impl Copy<'_> {
     /// `Disk`, if its log has failed.
     pub fn begin(source: &Engine) -> Result<Copy<'_>> {
         let shared = &source.shared;
-        // While it is held nobody gives parts of the log back.
+        // While it is held no part of the log is given back.
         let _checkpoint = shared.checkpoint.lock().expect("no panic before");
         let from = shared.pipeline.low_water();
         shared.pipeline.check()?;

@@ -14,7 +14,7 @@ use crate::ids::Lsn;
 
 const UNBROKEN: &str = "no thread panics with it";
 
-/// A source and the engine that follows it, for whoever asks how far they are apart.
+/// A source and the engine that follows it, for the question how far they are apart.
 pub struct Following {
     pub(super) source: Arc<Engine>,
     engine: Arc<Engine>,

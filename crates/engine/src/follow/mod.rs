@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   source's log ─► feeder ─────────────► window ─► worker ─► session ─► replica's log
-//!                   reads what is         who is    worker       one transaction: rows, and the
+//!                   reads what is         what is   worker       one transaction: rows, and the
 //!                   durable; depend       next:     worker       worker's place among those that
 //!                   (`replica::depend`)   `replica::apply`       it has applied
 //! ```
@@ -16,7 +16,7 @@
 //! and place agree, and it goes on without a gap and without doing anything twice. DDL is no
 //! transaction; it is applied alone, and once more does no harm.
 //!
-//! Who decides is a state machine without threads, `dbdyno_replica`; here it is asked under a
+//! What decides is a state machine without threads, `dbdyno_replica`; here it is asked under a
 //! mutex, and what it says is done.
 
 mod commits;

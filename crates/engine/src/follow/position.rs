@@ -10,8 +10,8 @@
 //! in its row what it has applied beyond the low-water mark that it writes beside, so that nothing
 //! is missing whichever row was written last.
 //!
-//! A replica that begins with a copy finds two rows of nobody there: from where to apply, and up to
-//! where the copy may have more than what was applied ([`super::copy`]).
+//! A replica that begins with a copy finds two rows of `TrxId::NOBODY` there: from where
+//! to apply, and up to where the copy may have more than what was applied ([`super::copy`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

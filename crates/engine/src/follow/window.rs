@@ -5,7 +5,7 @@
 //!   worker ── take ◄──── executed ──► its turn ── committed ──►
 //! ```
 //!
-//! Who is next says the machine ([`Applier`]); who sleeps is told when it has said so.
+//! The machine says which transaction is next ([`Applier`]); its worker is woken then.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -43,9 +43,9 @@ pub(super) struct Task {
 pub(super) struct Taken {
     pub(super) sequence: Sequence,
     pub(super) task: Task,
-    /// All up to this one are applied,
+    /// All up to this one are applied.
     pub(super) low: Sequence,
-    /// and its record ends here.
+    /// Where the record of `low` ends.
     pub(super) place: Lsn,
 }
 
@@ -53,11 +53,11 @@ pub(super) struct Window {
     state: Mutex<State>,
     /// There is something to execute, for workers.
     work: Condvar,
-    /// Somebody may commit, for workers.
+    /// A transaction may commit, for workers.
     turn: Condvar,
     /// There is room, for the feeder.
     room: Condvar,
-    /// More is applied, for those who wait for it.
+    /// More is applied, for sessions that wait for it.
     moved: Condvar,
     stopped: AtomicBool,
     source: Arc<Engine>,
@@ -71,7 +71,7 @@ struct State {
     waiting: HashMap<Sequence, Task>,
     bytes: usize,
     execute: VecDeque<Sequence>,
-    /// Who may commit and was not told yet.
+    /// Transactions that may commit and whose workers were not told yet.
     commit: Vec<Sequence>,
     /// Where the records behind the low-water mark end.
     ends: VecDeque<Lsn>,
@@ -232,7 +232,7 @@ impl Window {
         self.stop();
     }
 
-    /// Ends it: whoever waits here returns.
+    /// Ends it: all that wait here return.
     pub(super) fn stop(&self) {
         let state = self.state();
         self.stopped.store(true, Ordering::Release);

@@ -12,8 +12,8 @@ use crate::latch::Clock;
 use crate::redo::{Changes, Record};
 use crate::session::Session;
 
-/// How often a transaction is begun that meets a lock of another one. None should: whoever it
-/// depends on has committed.
+/// How often a transaction is begun that meets a lock of another one. None should: those that it
+/// depends on have committed.
 const TRIES: u32 = 10;
 
 pub(super) struct Worker {

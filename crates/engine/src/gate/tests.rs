@@ -11,7 +11,7 @@ use crate::ids::IndexId;
 use crate::lock::{Held, Kind, LockSys, LockTrx, Mode, Place, Witness};
 use crate::sync::thread;
 
-/// What a room does, told by lists: who is inside, and who waits with which right.
+/// What a room does, told by lists: sessions inside, and those that wait, with their right.
 #[derive(Default)]
 struct Lists {
     inside: usize,

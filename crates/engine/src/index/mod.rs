@@ -13,13 +13,13 @@
 //!          each: [low, high), heads, keys, values, the node to the right
 //! ```
 //!
-//! A node knows the range of keys that it is for and the node to its right. Who comes from above
-//! a moment before a split finds that his key is not below `high` any more and goes to the right;
-//! so a split latches the leaf first and tells the level above afterwards, and nobody ever holds
-//! the latch of one level while he waits for another (Lehman and Yao, "Efficient locking for
-//! concurrent operations on B-trees", TODS 6(4), 1981). An empty leaf takes over the range of its
-//! right neighbour, or is taken over; nodes are named by numbers and never freed, and a number
-//! that was given to other keys in the meantime shows by `low`: begin again.
+//! A node knows the range of keys that it is for and the node to its right. A search that came from
+//! above a moment before a split finds its key not below `high` any more and goes to the right; so
+//! a split latches the leaf first and tells the level above afterwards, and none ever holds the
+//! latch of one level while it waits for another (Lehman and Yao, "Efficient locking for concurrent
+//! operations on B-trees", TODS 6(4), 1981). An empty leaf takes over the range of its right
+//! neighbour, or is taken over; nodes are named by numbers and never freed, and a number that was
+//! given to other keys in the meantime shows by `low`: begin again.
 //!
 //! Latches are taken downwards and to the right, never the other way. What the caller does under a
 //! latch must not wait: that is why locks are only tried there. `heads` are the first eight bytes

@@ -13,8 +13,8 @@ use crate::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub struct Tree<V> {
     nodes: Arena<RwLock<Node<V>>>,
     root: AtomicU32,
-    /// Who puts a root above the root. Not `room`: who splits the root holds its latch when he
-    /// asks for room.
+    /// Held to put a root above the root. Not `room`: a thread that splits the root holds its latch
+    /// when it asks for room.
     growing: Mutex<()>,
     room: Mutex<Room>,
 }
@@ -64,7 +64,7 @@ impl<V> Tree<V> {
     }
 
     /// Looks at the value of a key, if it is there, unless a latch would have to be waited for:
-    /// then `None`. For those who hold what holders of latches may wait for.
+    /// then `None`. For callers that hold what holders of latches may wait for.
     pub(crate) fn try_get<R>(&self, key: &[u8], look: impl FnOnce(Option<&V>) -> R) -> Option<R> {
         let probe = Probe::new(key);
         let mut at = self.root.load(Ordering::Acquire);
@@ -354,7 +354,7 @@ impl<V> Tree<V> {
         }
     }
 
-    /// Puts a root above the root, unless somebody else has.
+    /// Puts a root above the root, unless another thread has.
     fn grow(&self, low: &Key, number: u32, level: u8) -> bool {
         let _growing = self.growing.lock().expect("no panic before");
         let old = self.root.load(Ordering::Acquire);

@@ -1,7 +1,7 @@
 //! What is claimed of a place, as a set of bits, and which claims exclude each other.
 //!
 //! ```text
-//!   a claim of …        waits while somebody else has …
+//!   a claim of …        waits while another has …
 //!   record S            record X
 //!   record X            record S, X
 //!   gap                 –
@@ -12,7 +12,7 @@
 //!   table X             table IS, IX, S, X
 //! ```
 //!
-//! A next-key lock claims the record and the gap before it. Gaps have no modes: who locks one wants
+//! A next-key lock claims the record and the gap before it. Gaps have no modes: a lock of one wants
 //! nothing to be put into it, and any number may want that. An insert intention only asks; nothing
 //! waits for it, so it is not kept. That is InnoDB's table (`lock_rec_has_to_wait`), with one
 //! difference: an insert intention waits for gaps that are locked, not for those that a waiting
@@ -112,12 +112,12 @@ impl Claim {
         })
     }
 
-    /// Whether this has to wait while somebody else has that.
+    /// Whether this has to wait while another transaction has that.
     pub(super) fn waits_for(self, held: Claim) -> bool {
         BLOCKERS[usize::from(self.0)] & held.0 != 0
     }
 
-    /// Whether this has to wait while somebody who came earlier waits for that.
+    /// Whether this has to wait while one that came earlier waits for that.
     pub(super) fn waits_behind(self, wanted: Claim) -> bool {
         BLOCKERS[usize::from(self.0)] & wanted.0 & !GAP != 0
     }
@@ -132,7 +132,7 @@ impl Claim {
         (0..Self::SINGLES).filter(move |bit| self.0 & (1 << bit) != 0)
     }
 
-    /// Whether whoever holds that need not ask for this.
+    /// Whether a holder of that need not ask for this.
     pub(super) fn is_covered_by(self, held: Claim) -> bool {
         self.0 & !COVERS[usize::from(held.0)] == 0
     }
@@ -142,7 +142,7 @@ impl Claim {
         Claim(self.0 & !INSERT)
     }
 
-    /// Whether this is more than a gap: who holds it and wants more goes first.
+    /// Whether this is more than a gap: a holder that wants more goes first.
     pub(super) fn goes_first(self) -> bool {
         self.0 & !(GAP | INSERT) != 0
     }

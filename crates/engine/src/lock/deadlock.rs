@@ -5,15 +5,15 @@
 //!   └──────────────────────── cycle ◄───────────────────────┘
 //! ```
 //!
-//! Whoever begins to wait looks whether it waits for itself by way of others. An edge from one that
-//! waits to another that waits appears only when somebody begins to wait, or when a gap is
+//! A transaction that begins to wait looks whether it waits for itself by way of others. An edge
+//! from one that waits to another that waits appears only when one begins to wait, or when a gap is
 //! inherited; so it is enough that these look. Queues are looked at one after another, not all at
-//! one time, and so what looks like a cycle may be none. But whoever waits gives nothing back: if
-//! each on the cycle is still in the wait in which it was met as a blocker, all its edges were
-//! there at the same time. A session that has gone on to its next transaction since then may wait
-//! again, for those it kept waiting before; it is another wait, and the old edge is gone. Searches
-//! follow one another, so that a deadlock is found, counted and printed once. Whom nobody blocks
-//! that waits itself need not search.
+//! one time, and so what looks like a cycle may be none. But a waiter gives nothing back: if each
+//! on the cycle is still in the wait in which it was met as a blocker, all its edges were there at
+//! the same time. A session that has gone on to its next transaction since then may wait again, for
+//! those it kept waiting before; it is another wait, and the old edge is gone. Searches follow one
+//! another, so that a deadlock is found, counted and printed once. One that is not blocked by a
+//! waiter need not search.
 //!
 //! The victim is the one that loses least: the fewest rows written and places locked. InnoDB's rule
 //! is the same with its own counts (`trx_weight_ge`). Of equals the one that began to wait last
@@ -78,10 +78,10 @@ impl LockSys {
         dismissed
     }
 
-    /// A cycle through one that waits: it, whom it waits for, and so on.
+    /// A cycle through one that waits: it, one that it waits for, and so on.
     fn find_cycle(&self, root: &Arc<LockTrx>) -> Option<Vec<WaitingTrx>> {
         let root = WaitingTrx::that_waits(root)?;
-        // For each that was reached, who waits for it.
+        // For each that was reached, one that waits for it.
         let mut waits_for: HashMap<u64, WaitingTrx> = HashMap::new();
         let mut next = vec![root.clone()];
         while let Some(member) = next.pop() {
@@ -98,9 +98,9 @@ impl LockSys {
         None
     }
 
-    /// Who waits where this one does, itself first, and for whom that waits as well; nobody, if its
-    /// wait is over. The blockers' waits are met under the latch: what they hold here they hold as
-    /// long as these waits last.
+    /// Waiters where this one waits, itself first, each with a waiter that it waits for; none, if
+    /// its wait is over. The blockers' waits are met under the latch: what they hold here they hold
+    /// as long as these waits last.
     fn edges(&self, member: &WaitingTrx) -> Vec<(WaitingTrx, WaitingTrx)> {
         let Some(at) = member.waits_at() else {
             return Vec::new();

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! MySQL prints the transactions and the locked records of all involved while it holds the latch of
-//! the whole lock table (`Deadlock_notifier::notify`, `lock_rec_print`), so that nobody gets or
+//! the whole lock table (`Deadlock_notifier::notify`, `lock_rec_print`), so that none gets or
 //! gives back a lock meanwhile: some kilobytes for each deadlock. That is what noisy does too: it
 //! is the confounder of the published comparison of schedules. What is said is the same, in other
 //! words, but for the text of the statements, which the engine does not know.
@@ -108,7 +108,7 @@ impl fmt::Debug for Witness {
     }
 }
 
-/// One line: the cycle, and who gives way.
+/// One line: the cycle, and the transaction that gives way.
 pub(super) fn line(cycle: &[WaitingTrx], victim: usize) -> String {
     let numbers: Vec<_> = cycle.iter().map(|member| member.trx.number().to_string()).collect();
     let [around, first] = [numbers.join(" -> "), numbers[0].clone()];

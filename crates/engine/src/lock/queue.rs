@@ -1,15 +1,15 @@
-//! One place: who holds what there, and who waits in which order.
+//! One place: what is held there, and what waits in which order.
 //!
 //! ```text
 //!   granted   T3: S   T7: S + gap          no two of them exclude each other
 //!   waiting   T7: X │ T9: X   T4: S   T8: insert intention
-//!             ──────┴────────────────      in the order of their coming; who holds something
-//!              first  later                here and wants more stands before the others
+//!             ──────┴────────────────      in the order of their coming; one that holds
+//!              first  later                some here and wants more stands before others
 //! ```
 //!
-//! A newcomer waits for claims that were granted and, so that nobody is passed over for ever,
-//! behind claims that wait. Whoever holds something here and wants more does not wait behind
-//! others: they wait for it already. What waits is granted in the order of the schedule.
+//! A newcomer waits for claims that were granted and, so that none is passed over for ever,
+//! behind claims that wait. A transaction that holds something here and wants more does not wait
+//! behind others: they wait for it already. What waits is granted in the order of the schedule.
 //! Nothing here knows latches or threads.
 
 use super::address::Address;
@@ -122,8 +122,8 @@ impl Queue {
         true
     }
 
-    /// Ends the waits of all; adds whom to wake. Somebody holds what they waited for, so that the
-    /// place stays in use.
+    /// Ends the waits of all; adds those to wake. What they waited for is held, so that the place
+    /// stays in use.
     pub(super) fn interrupt(&mut self, wake: &mut Vec<Arc<LockTrx>>) {
         for waiter in self.waiting.drain(..) {
             waiter.trx.end_wait(State::Interrupted);
@@ -150,7 +150,7 @@ impl Queue {
         self.granted.swap_remove(own.expect("what is held is granted"));
     }
 
-    /// Grants what need not wait any more, in the order of the schedule; adds whom to wake.
+    /// Grants what need not wait any more, in the order of the schedule; adds those to wake.
     pub(super) fn settle(&mut self, policy: Policy, at: Address, wake: &mut Vec<Arc<LockTrx>>) {
         if self.waiting.is_empty() {
             return;
@@ -181,8 +181,8 @@ impl Queue {
         }
     }
 
-    /// Everyone for whom the waiter at `place` waits, also by way of others that wait here: who
-    /// waits, and for whom. Nearer ones first; somebody may be named twice.
+    /// All for which the waiter at `place` waits, also by way of others that wait here: a waiter,
+    /// and its blocker. Nearer ones first; one may be named twice.
     pub(super) fn blockers(&self, place: usize) -> Vec<(&Waiter, Blocker<'_>)> {
         let mut edges = Vec::new();
         let mut reached = vec![&self.waiting[place]];
@@ -256,7 +256,7 @@ impl Queue {
         self.granted.iter().any(excludes)
     }
 
-    /// Notes one of those for whom a waiter waits: the first holder, else the nearest waiter.
+    /// Notes one of those for which a waiter waits: the first holder, else the nearest waiter.
     fn point_at_blocker(&mut self, place: usize) {
         let waiter = &self.waiting[place];
         let excludes =
@@ -275,7 +275,7 @@ impl Queue {
     }
 }
 
-/// For whom somebody waits.
+/// What a waiter waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Blocker<'a> {
     /// It holds what is wanted.

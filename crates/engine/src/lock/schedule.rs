@@ -1,4 +1,4 @@
-//! Who gets a lock that many wait for.
+//! Which transaction gets a lock that many wait for.
 //!
 //! ```text
 //!   came     T1 X   T2 S   T3 X   T4 S
@@ -8,8 +8,8 @@
 //!   cats     T3, then T1, then T2, then T4
 //! ```
 //!
-//! A schedule is an order in which those that wait are looked at. Whoever is excluded by what is
-//! granted stays, and so does whoever is excluded by what somebody wants who was looked at before,
+//! A schedule is an order in which those that wait are looked at. One that is excluded by what is
+//! granted stays, and so does one that is excluded by the claim of one that was looked at before,
 //! stayed and came earlier (`Stood`). With equal weights both schedules do the same.
 
 pub(super) mod cats;
@@ -36,7 +36,7 @@ impl Policy {
         }
     }
 
-    /// Whether it is of interest who waits for whom.
+    /// Whether it needs to know which transaction waits for which.
     pub(super) fn weighs(self) -> bool {
         match self {
             Policy::Fifo => false,
@@ -83,14 +83,14 @@ impl Default for Stood {
 }
 
 impl Stood {
-    /// Somebody stays where it is.
+    /// A waiter stays where it is.
     pub(super) fn stay(&mut self, place: usize, claim: Claim) {
         for single in claim.singles() {
             self.0[single] = self.0[single].min(place);
         }
     }
 
-    /// Whether somebody who was looked at before and came earlier stops this one.
+    /// Whether one that was looked at before and came earlier stops this one.
     pub(super) fn stop(&self, place: usize, claim: Claim) -> bool {
         claim.stands_behind().any(|single| self.0[single] < place)
     }

@@ -98,8 +98,8 @@ impl<'a> Spot<'a> {
 }
 
 impl Shard {
-    /// Asks for a claim on a place; this is shard `number`. After a conflict somebody is at the
-    /// place that is told, else perhaps nobody.
+    /// Asks for a claim on a place; this is shard `number`. After a conflict a claim is at the
+    /// place that is told, else perhaps none.
     pub(super) fn request(
         &mut self,
         trx: &Arc<LockTrx>,
@@ -111,7 +111,7 @@ impl Shard {
         let at = |slot| Address { shard: number, slot };
         match self.find(spot, hash) {
             Some(slot) => (self.queue(slot).request(trx, claim, at(slot)), at(slot)),
-            // Where nobody is, nothing is kept of an intention.
+            // Where no claim is, nothing is kept of an intention.
             None if claim.kept().is_none() => (Met::Granted, at(NONE)),
             None => {
                 let slot = self.make(spot, hash);
@@ -161,7 +161,7 @@ impl Shard {
         (slot.spot(), &slot.queue)
     }
 
-    /// Frees a slot where nobody holds or waits for anything any more.
+    /// Frees a slot where nothing is held or waited for any more.
     pub(super) fn tidy(&mut self, slot: u32) {
         let (hash, next) = match &self.slots[slot as usize] {
             used if !used.queue.is_empty() => return,
@@ -186,7 +186,7 @@ impl Shard {
         self.free.push(slot);
     }
 
-    /// Ends all waits here; adds whom to wake.
+    /// Ends all waits here; adds those to wake.
     pub(super) fn interrupt(&mut self, wake: &mut Vec<Arc<LockTrx>>) {
         self.slots.iter_mut().for_each(|slot| slot.queue.interrupt(wake));
     }

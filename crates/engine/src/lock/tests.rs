@@ -122,7 +122,7 @@ fn a_lock_of_a_table_excludes_intentions() {
     assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 2);
 }
 
-/// Who waited looks again and finds that he has it: that is no second request.
+/// A session that waited looks again and finds that it has it: that is no second request.
 #[test]
 fn a_lock_is_counted_once_however_often_it_is_asked_for() {
     let (locks, _) = table("", LONG);
@@ -138,7 +138,7 @@ fn a_lock_is_counted_once_however_often_it_is_asked_for() {
     thread::scope(|scope| {
         let waits_for_both = scope.spawn(|| record(&locks, &third, "a", Mode::Exclusive));
         until_it_waits(&third);
-        // Who has something here already stands before who has nothing.
+        // One that has something here already stands before one that has nothing.
         let wants_more = scope.spawn(|| record(&locks, &one, "a", Mode::Exclusive));
         until_it_waits(&one);
         locks.release_all(&other);
@@ -208,7 +208,7 @@ fn time_runs_out_and_those_behind_go_on() {
 /// Something for which a transaction waits.
 type Waits = fn(&LockSys, &Arc<LockTrx>) -> Result<()>;
 
-/// Its owner gives nothing back before all have given up: whoever is forgotten waits for a minute
+/// Its owner gives nothing back before all have given up: a forgotten one waits for a minute
 /// and is told something else.
 #[test]
 fn an_interruption_ends_all_waits_and_allows_no_new_ones() {
@@ -299,7 +299,7 @@ fn of_two_that_wait_for_each_other_the_one_that_did_less_gives_way() {
     assert_eq!(paper.text(), lines);
 }
 
-/// A session keeps its number from one transaction to the next: who gives way does not hang on it.
+/// A session keeps its number from one transaction to the next: the victim does not depend on it.
 #[test]
 fn of_equals_it_is_not_always_the_younger_session_that_gives_way() {
     let (locks, _) = table("", LONG);

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! It stops waiting only under the latch of the shard in which it waits, and is taken out of the
-//! queue there by whoever ends its wait; so a wait ends once. The thread sleeps on a mutex and a
-//! condition of its own.
+//! queue there by the thread that ends its wait; so a wait ends once. The thread sleeps on a mutex
+//! and a condition of its own.
 
 use super::address::Address;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,7 +29,7 @@ pub struct LockTrx {
     asleep: AtomicBool,
     /// How many wait for it, itself included, as far as is known.
     pub(super) weight: AtomicU64,
-    /// The number of whom it waits for: one of them.
+    /// The number of one that it waits for.
     pub(super) blocked_by: AtomicU64,
 }
 
@@ -139,7 +139,7 @@ impl LockTrx {
         wait.state
     }
 
-    /// Whether it waits and will go on waiting until somebody else does something.
+    /// Whether it waits and will go on waiting until another thread does something.
     pub(crate) fn is_asleep(&self) -> bool {
         self.asleep.load(Ordering::SeqCst) && self.waits()
     }

@@ -1,10 +1,11 @@
-//! Somebody who waits, in the wait in which it was met: it may wait for something else by now.
+//! A transaction that waits, in the wait in which it was met: it may wait for something else by
+//! now.
 
 use super::address::Address;
 use super::transaction::{LockTrx, State};
 use crate::sync::Arc;
 
-/// Somebody on a cycle, in the wait in which it was met.
+/// A transaction on a cycle, in the wait in which it was met.
 #[derive(Clone)]
 pub(super) struct WaitingTrx {
     pub(super) trx: Arc<LockTrx>,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   log.0000000000000000    [ ████████████████ ]
-//!   log.0000000000004000    [ ██████▒▒▒▒░░ ]        █ read  ▒ durable  ░ not yet: nobody sees it
+//!   log.0000000000004000    [ ██████▒▒▒▒░░ ]        █ read  ▒ durable  ░ not yet: not seen
 //! ```
 //!
 //! It reads the files, not the buffer: what it has seen is on disk. A file that it has read to its
@@ -19,7 +19,7 @@ use crate::ids::Lsn;
 /// Bytes that are read at once; a longer record is read whole.
 const READ_BYTES: usize = 256 << 10;
 
-/// Who reads the log of others.
+/// A reader of the log of another engine.
 pub struct Follower {
     disk: Arc<dyn Disk>,
     file: Arc<dyn File>,

@@ -10,8 +10,8 @@
 //!
 //! With its place in the checksum, a record that was written elsewhere or in an earlier life of the
 //! file is none. *durable* is how far the log was durable when the record was made. It tells a torn
-//! tail from damage: whoever finds something wrong at a place, and behind it a record that says
-//! that place was durable, has found damage.
+//! tail from damage: a reader that finds something wrong at a place, and behind it a record that
+//! says that place was durable, has found damage.
 
 use std::ops::Range;
 

@@ -1,13 +1,13 @@
 //! One latch over the buffer.
 //!
 //! ```text
-//!   appenders ──► latch(buffer): [rec│rec│rec]          who flushes takes the buffer whole, leaves
+//!   appenders ──► latch(buffer): [rec│rec│rec]          a flusher takes it whole, leaves
 //!                                     │ swap            an empty one, and writes and syncs without
 //!   flusher   ──► latch(writer): [rec│rec│rec] ──► file the buffer's latch
 //! ```
 //!
-//! A copy of some hundred bytes under a latch is cheap; nobody who holds it waits for anything. The
-//! buffer is bounded: whoever finds it full writes it out, without a sync.
+//! A copy of some hundred bytes under a latch is cheap; no holder of it waits for anything. The
+//! buffer is bounded: a thread that finds it full writes it out, without a sync.
 
 use std::sync::Arc;
 

@@ -3,12 +3,12 @@
 //! ```text
 //!   appenders ─ reserve ─ fill ─ link ─►  ring  ─► writer thread ─► file ─► flusher thread
 //!                                          ▲ room       │ written      sync │ durable
-//!                                          └────────────┘                   └──► who flushes
+//!                                          └────────────┘                   └──► flushers
 //! ```
 //!
-//! No latch is taken by who appends (MySQL 8.0's log, WL#10310). The writer sleeps until somebody
-//! asks for what is in the ring to be durable, or the ring is half full; a hole that it meets on
-//! its way makes it sleep until that piece is linked. Whoever waits for the disk waits for two
+//! No latch is taken to append (MySQL 8.0's log, WL#10310). The writer sleeps until a session asks
+//! for what is in the ring to be durable, or the ring is half full; a hole that it meets on its way
+//! makes it sleep until that piece is linked. A session that waits for the disk waits for two
 //! threads instead of doing it: on few processors that is what the design costs, and Oracle made
 //! the threads optional for it (Bug#30088404).
 //!
@@ -49,9 +49,9 @@ struct Core {
     work: Event,
     /// The flusher.
     written: Event,
-    /// Who appends and has no room.
+    /// Appenders without room.
     room: Event,
-    /// Who flushes.
+    /// Flushers.
     durable: Event,
     shared: Arc<Shared>,
 }
@@ -179,7 +179,7 @@ impl Core {
         }
     }
 
-    /// Whether the writer should begin although nobody asked.
+    /// Whether the writer should begin although none asked.
     fn is_full(&self, end: u64) -> bool {
         end.saturating_sub(self.ring.written()) >= self.ring.bytes() / 2
     }
@@ -214,7 +214,7 @@ impl Core {
         if self.asked.load(Ordering::SeqCst) <= written && !self.is_full(self.ring.reserved()) {
             return None;
         }
-        // Before looking at links: who links after this look sees it.
+        // Before looking at links: one that links after this look sees it.
         self.hole.store(written, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         let (ready, ends) = self.ring.ready();

@@ -9,13 +9,13 @@
 //!                 └─ ready ─────┘ the writer follows links until there is none
 //! ```
 //!
-//! Who reserves owns the bytes between the two sums, as soon as they are at most a ring ahead of
-//! what is written. When a piece is filled, its link, at the slot of its first byte, is set to its
-//! end; the lowest bit says that the record goes on. A slot that was used a lap ago holds an end
-//! that is not behind its first byte any more, so nothing has to be cleared. This is the protocol
-//! of MySQL 8.0's `recent_written` (WL#10310); the ring and the table of links are one window here,
-//! and words are atomic, so that a broken protocol could lose records but not the language's
-//! guarantees.
+//! A thread that reserves owns the bytes between the two sums, as soon as they are at most a ring
+//! ahead of what is written. When a piece is filled, its link, at the slot of its first byte, is
+//! set to its end; the lowest bit says that the record goes on. A slot that was used a lap ago
+//! holds an end that is not behind its first byte any more, so nothing has to be cleared. This is
+//! the protocol of MySQL 8.0's `recent_written` (WL#10310); the ring and the table of links are one
+//! window here, and words are atomic, so that a broken protocol could lose records but not the
+//! language's guarantees.
 //!
 //! The hole is the price: all behind it waits for one thread that may not be running.
 
@@ -109,7 +109,7 @@ impl Ring {
         }
     }
 
-    /// Copies what is ready up to `end`; the writer's, and nobody else's.
+    /// Copies what is ready up to `end`; for the writer alone.
     pub(super) fn copy(&self, end: u64, into: &mut Vec<u8>) {
         let written = self.written.load(Ordering::Relaxed);
         into.reserve((end - written) as usize);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     /// Two threads fill, one takes out, and the ring goes around: what comes out is what went in,
-    /// and nobody sleeps for ever.
+    /// and none sleeps for ever.
     #[test]
     fn what_is_taken_out_is_what_was_filled_in() {
         crate::sync::in_every_order(2, || {

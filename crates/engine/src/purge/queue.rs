@@ -15,7 +15,7 @@ const BATCH: usize = 1_024;
 #[derive(Default)]
 pub(crate) struct Purge {
     queue: Mutex<VecDeque<Ended>>,
-    /// Held while somebody purges.
+    /// Held while a thread purges.
     working: Mutex<()>,
 }
 
@@ -38,12 +38,12 @@ impl Purge {
         self.queue.lock().expect("no panic before").len()
     }
 
-    /// Nobody purges while this is held.
+    /// No thread purges while this is held.
     pub(crate) fn stop(&self) -> MutexGuard<'_, ()> {
         self.working.lock().expect("no panic before")
     }
 
-    /// The next transactions that everybody sees, in the order of their ends.
+    /// The next transactions that all views see, in the order of their ends.
     pub(super) fn next(&self, settled: Csn) -> Vec<Ended> {
         let mut queue = self.queue.lock().expect("no panic before");
         let many = queue.iter().take(BATCH).take_while(|ended| ended.csn <= settled).count();

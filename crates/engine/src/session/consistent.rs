@@ -6,9 +6,9 @@
 //!                          └─ leaf older than every view, columns of the index only ───┘
 //! ```
 //!
-//! Rows are copied under the latch of a leaf and shown without it, so that a visitor may do what he
-//! likes. Who wants columns of the index only is spared the way to the row where no writer has
-//! touched the leaf whom some view does not see: then the entries that are alive are the rows. The
+//! Rows are copied under the latch of a leaf and shown without it, so that a visitor may do what it
+//! likes. A read of columns of the index only is spared the way to the row where no writer has
+//! touched the leaf that some view does not see: then the entries that are alive are the rows. The
 //! first batches are small, since many a reader wants one row only.
 
 use std::ops::ControlFlow;

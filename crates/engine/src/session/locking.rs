@@ -9,11 +9,11 @@
 //! ```
 //!
 //! The next key is found and its lock tried under the latches of its leaf, so that nothing comes
-//! into the gap between. On a conflict the latches are given back; who has waited looks again, for
-//! there may be another key in between by then. By way of a secondary index the entry is locked,
-//! then the row. Who has put in an entry and not yet ended has no lock on it but on the row: so,
-//! where the leaf was touched lately, the row is waited for before the entry is locked, as InnoDB
-//! turns the implicit lock into one first.
+//! into the gap between. On a conflict the latches are given back; after the wait it looks again,
+//! for there may be another key in between by then. By way of a secondary index the entry is
+//! locked, then the row. A transaction that has put in an entry and not yet ended has no lock on it
+//! but on the row: so, where the leaf was touched lately, the row is waited for before the entry is
+//! locked, as InnoDB turns the implicit lock into one first.
 
 use std::ops::Bound;
 
@@ -35,7 +35,7 @@ enum Met {
     Locked(Held, Kind, bool),
     /// There is no such key.
     Missing,
-    /// Somebody else has what excludes this kind.
+    /// Another transaction has what excludes this kind.
     Conflict(Kind),
     /// The row of this entry is to be looked at first.
     Unsure,

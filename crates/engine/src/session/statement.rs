@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   get     one row by its primary key       Read    as the view sees it, without a lock
-//!   scan    part of an index                 Share   the newest version, nobody changes it
-//!   insert  update  delete                   Update  the newest version, nobody locks it
+//!   scan    part of an index                 Share   the newest version, kept from changes
+//!   insert  update  delete                   Update  the newest version, kept from locks
 //! ```
 //!
 //! A view is opened at the first row that is read without a lock: for the statement at read
@@ -215,7 +215,7 @@ impl<'s> Statement<'s> {
     }
 }
 
-/// Whether who holds one lock of a table need not ask for the other.
+/// Whether a holder of one lock of a table need not ask for the other.
 fn covers(held: TableMode, wanted: TableMode) -> bool {
     use TableMode::{Exclusive, IntentExclusive, IntentShared, Shared};
     match held {

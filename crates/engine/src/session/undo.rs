@@ -22,8 +22,9 @@ impl Work {
             let written = trx.undo.pop().expect("there are more");
             let id = trx.id.expect("who wrote has a number");
             let front = take_back(shared, &written, id);
-            // Whoever deleted the row that is in front again may have been purged already, and
-            // would be passed by. What this one deleted is purged when it has committed.
+            // The transaction that deleted the row that is in front again may have been purged
+            // already, and would be passed by. What this one deleted is purged when it has
+            // committed.
             if let Some(writer) = front.filter(|writer| *writer != id) {
                 trx.graves.push((written.table, written.key, writer));
             }

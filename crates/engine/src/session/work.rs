@@ -39,8 +39,8 @@ pub(super) struct Trx {
     pub(super) keys: Vec<RowKey>,
     /// What it wrote, to be taken back.
     pub(super) undo: Vec<Written>,
-    /// Deleted rows that came to the front again when it was rolled back to a savepoint, and who
-    /// deleted them.
+    /// Deleted rows that came to the front again when it was rolled back to a savepoint, and
+    /// the transactions that deleted them.
     pub(super) graves: Vec<(Arc<Table>, Key, TrxId)>,
     pub(super) savepoints: Vec<(String, Mark)>,
     pub(super) tables: Vec<(TableId, TableMode)>,

@@ -5,13 +5,13 @@
 //!                                                       unique? ─► entry in, the old one dead
 //! ```
 //!
-//! The version is there before its entries: whoever purges or rolls back takes an entry away when
-//! no version has it, and looks under the latch of the row. A key goes into a gap when nobody else
-//! has locked the gap; those who have locked it from both sides of the new key afterwards.
+//! The version is there before its entries: a purge or a rollback takes an entry away when
+//! no version has it, and looks under the latch of the row. A key goes into a gap when no other
+//! transaction has locked the gap; one that has locks both sides of the new key afterwards.
 //!
-//! Two who put the same values into a unique index at the same time meet at a lock on these values
-//! alone, without the primary key, which no entry is. Whoever finds another row with them waits for
-//! its lock before he says that there is one.
+//! Two transactions that put the same values into a unique index at the same time meet at a lock on
+//! these values alone, without the primary key, which no entry is. One that finds another row with
+//! them waits for its lock before it says that there is one.
 
 use std::mem;
 use std::ops::ControlFlow;
@@ -137,8 +137,8 @@ impl Statement<'_> {
     }
 
     /// Makes a row what it became elsewhere: puts it in, changes it or takes it away, by the bytes
-    /// that stand in a log. No locks are taken but on the row: whoever wrote what this one may meet
-    /// has committed.
+    /// that stand in a log. No locks are taken but on the row: the writers of what this one may
+    /// meet have committed.
     ///
     /// # Errors
     /// `Corrupt` if it is no row of the table, or is to go and is not there where that is damage:
@@ -336,7 +336,7 @@ impl Statement<'_> {
             let put = index.entries.edit(entry, id, |mark, next| {
                 let wait = |kind| Put::Wait(next.map(Key::new), kind, Mode::Exclusive);
                 if let Some(mark) = mark {
-                    // Who passed by it while it was dead has locked it with its gap.
+                    // One that passed by it while it was dead has locked it with its gap.
                     if !lock(Place::Key(entry), Kind::Record) {
                         return (Edit::Keep, wait(Kind::Record));
                     }
@@ -355,8 +355,8 @@ impl Statement<'_> {
         }
     }
 
-    /// Sees to it that no other row has these values in a unique index, and that nobody else puts
-    /// one in until this transaction has ended.
+    /// Sees to it that no other row has these values in a unique index, and that no other
+    /// transaction puts one in until this transaction has ended.
     fn check_unique(
         &mut self,
         table: &Table,
@@ -391,8 +391,8 @@ impl Statement<'_> {
         Ok(())
     }
 
-    /// Whether a row has these values, now and as long as this transaction lasts; who is about to
-    /// change it is waited for.
+    /// Whether a row has these values, now and as long as this transaction lasts; one that is
+    /// about to change it is waited for.
     fn has_values(
         &mut self,
         table: &Table,

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! What a view sees changes only when a transaction ends: one that begins is above `high` and not
-//! seen in any case. So a view that is opened again while nobody ended is right as it stands
+//! seen in any case. So a view that is opened again while none ended is right as it stands
 //! (Freund, "Improving Postgres Connection Scalability: Snapshots", 2020). The view is announced
 //! before the number is read, as `view` explains, and if an end came between it is copied after
 //! all.

@@ -7,7 +7,7 @@
 //!            csn   905     ∞   908         ∞: has not ended
 //!                 seen    no    no, ended later
 //!   floor    70016
-//!   long     ids below the floor that not everybody sees: {3: ∞, 18: 906}; any other is seen
+//!   long     ids below the floor that not all views see: {3: ∞, 18: 906}; any other is seen
 //! ```
 //!
 //! To open a view costs the same for any number of writers and takes no latch; the price is a
@@ -23,9 +23,9 @@
 //! old id was put among the long ones if need be, and then the floor was raised, in this order.
 //! A reader loads the place first and the floor second: if the place had been cleared for a new id,
 //! the reader knows the new floor too, and goes to the long ones. The highest of those is told
-//! beside the floor, so that only who is older than some idle writer has to be searched for.
+//! beside the floor, so that only an id older than some idle writer has to be searched for.
 //!
-//! **The map does not grow with time.** What ended before all views is forgotten, as everybody sees
+//! **The map does not grow with time.** What ended before all views is forgotten, as all see
 //! it: 64 places of the ring at a time when they are needed again. What is left beside the ring are
 //! ids of idle writers, and of those that ended while an old view is open, whose versions are kept
 //! for that view anyhow.
@@ -64,7 +64,7 @@ pub(super) struct Numbers {
     ring: Box<[AtomicU64]>,
     /// Ids below are not in the ring.
     floor: AtomicU64,
-    /// Ids below are seen by everybody.
+    /// Ids below are seen by all views.
     low: AtomicU64,
     /// So are those above which are below the floor: the highest of the long ones.
     long_top: AtomicU64,
@@ -77,7 +77,7 @@ pub(super) struct Numbers {
 #[repr(align(128))]
 struct Last(AtomicU64);
 
-/// Ids below the floor that not everybody sees.
+/// Ids below the floor that not all views see.
 #[derive(Debug, Default)]
 struct Long {
     ends: BTreeMap<u64, u64>,
@@ -89,9 +89,9 @@ struct Long {
 #[derive(Debug)]
 pub(super) struct Head {
     next: u64,
-    /// Ids of the ring below are seen by everybody.
+    /// Ids of the ring below are seen by all views.
     seen: u64,
-    /// What ended up to this number is seen by everybody, as far as was asked.
+    /// What ended up to this number is seen by all views, as far as was asked.
     settled: u64,
 }
 

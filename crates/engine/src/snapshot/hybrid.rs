@@ -20,7 +20,7 @@
 //! * There each view copies the long ids. Here the vector is shared and replaced when it changes,
 //!   which it rarely does: a view with thousands of idle writers costs what one without costs.
 //! * There one branch counts a transaction whose id is a ring or more above the lowest active one
-//!   and never sets its bit; its rows would be seen by everybody. Here there is one way to set a
+//!   and never sets its bit; its rows would be seen by all views. Here there is one way to set a
 //!   bit, and room is made before. The differential test of this module finds that fault.
 
 use std::sync::Arc;
@@ -137,7 +137,7 @@ impl ActiveSet for Hybrid {
         view.copy.clear();
         view.copy.extend_from_slice(&self.ring[from..from + until_wrap]);
         view.copy.extend_from_slice(&self.ring[..many - until_wrap]);
-        // Who begins later has no bit yet, and is as little seen as those that have.
+        // One that begins later has no bit yet, and is as little seen as those that have.
         if let Some(last) = view.copy.last_mut()
             && view.high / WORD + 1 == self.after
         {

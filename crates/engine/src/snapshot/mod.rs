@@ -1,4 +1,4 @@
-//! What a consistent read may see: four ways to know who was active when it began.
+//! What a consistent read may see: four ways to know which writers were active.
 //!
 //! ```text
 //!   begin_write ──► id ─────────────── writes versions ───────────────► end ──► csn
@@ -8,20 +8,20 @@
 //!   open_view    what is copied            latch         a look at a writer
 //!     vector     all active ids            yes           binary search
 //!     hybrid     bits of recent ids        yes           one bit
-//!     cached     nothing, if nobody ended  only if not   binary search
+//!     cached     nothing, if none ended    only if not   binary search
 //!     csn        one number                no            look-up of its end
 //! ```
 //!
 //! A row version is stamped with the id of its writer; a reader takes the newest one whose writer
-//! its view sees. All four ways give the same answers to the same history: a view sees whoever
+//! its view sees. All four ways give the same answers to the same history: a view sees all that
 //! ended before it was opened, and what was written by its own transaction.
 //!
 //! A rolled-back transaction ends like any other, after its versions are gone.
 //!
 //! What no view needs any more can be told in two ways. [`TrxSys::horizon`] is an id: all writers
-//! below are seen by everybody. One idle writer holds it back for ever.
-//! [`TrxSys::settled`] is a number of an end, as InnoDB's purge uses: who ended up to it is seen by
-//! everybody, whatever their ids are.
+//! below are seen by all views. One idle writer holds it back for ever. [`TrxSys::settled`] is a
+//! number of an end, as InnoDB's purge uses: all that ended up to it are seen by all views,
+//! whatever their ids are.
 
 mod active;
 mod cached;
@@ -50,7 +50,7 @@ use self::vector::Vector;
 use self::view::OpenViews;
 pub use self::view::View;
 
-/// Who writes, who ended, and who may see what.
+/// Active writers, those that ended, and the views that see them.
 #[derive(Debug)]
 pub struct TrxSys {
     way: Way,
@@ -95,7 +95,7 @@ macro_rules! dispatch {
 }
 
 impl TrxSys {
-    /// Nobody has written yet. With a clock, the time for which the latch is held is counted.
+    /// Of no writers yet. With a clock, the time for which the latch is held is counted.
     pub fn new(design: &Design, meter: Arc<Meter>, clock: Option<Clock>) -> TrxSys {
         TrxSys::build(design, meter, clock, Sizes::default())
     }
@@ -120,7 +120,7 @@ impl TrxSys {
         }
     }
 
-    /// A transaction is about to write for the first time. Nobody but itself sees what it writes
+    /// A transaction is about to write for the first time. Only itself sees what it writes
     /// until it has ended.
     pub fn begin_write(&self) -> TrxId {
         let trx = dispatch!(&self.way,
@@ -151,7 +151,7 @@ impl TrxSys {
         self.views.view()
     }
 
-    /// Lets the view see whoever ended until now, and `own`. A view that began without one may
+    /// Lets the view see all that ended until now, and `own`. A view that began without one may
     /// `View::adopt` it later.
     ///
     /// # Panics
@@ -210,7 +210,7 @@ impl TrxSys {
         TrxId(horizon.max(self.known.horizon.fetch_max(horizon, Ordering::AcqRel)))
     }
 
-    /// Every view, open or to come, sees whoever ended up to this one. Never less than before.
+    /// Every view, open or to come, sees all that ended up to this one. Never less than before.
     /// Costs a look at each view that there is.
     pub fn settled(&self) -> Csn {
         let now = dispatch!(&self.way, copied => copied.last(), numbers => numbers.last());

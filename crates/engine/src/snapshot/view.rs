@@ -8,7 +8,7 @@
 //!                                  └── nothing that ended up to here is hidden from anybody
 //! ```
 //!
-//! A view belongs to one session and is opened again and again; its buffers stay. Whoever purges
+//! A view belongs to one session and is opened again and again; its buffers stay. The purge
 //! must know the oldest open view and must not stop the others, so each view tells what it needs in
 //! a *slot*: a line of its own, written when the view is opened and when it is closed.
 //!

@@ -1,4 +1,4 @@
-//! Waiting for something that others make true, and telling them for nearly nothing when nobody
+//! Waiting for something that others make true, and telling them for nearly nothing when none
 //! waits.
 //!
 //! ```text
@@ -49,7 +49,7 @@ impl Event {
         }
     }
 
-    /// Lets those who sleep look again. To be called after the change.
+    /// Lets sleepers look again. To be called after the change.
     pub fn tell(&self) {
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {

@@ -39,7 +39,7 @@ impl Word {
         self.value.load(Ordering::Acquire)
     }
 
-    /// Gives it a value. Whoever waits still sleeps.
+    /// Gives it a value. Sleepers stay asleep.
     pub fn store(&self, value: u32) {
         self.value.store(value, Ordering::Release);
     }
@@ -117,7 +117,7 @@ mod tests {
         assert!(!word.wait(0), "it has another value");
         thread::scope(|scope| {
             let sleeper = scope.spawn(|| word.wait(1));
-            // As often as it takes: nobody knows when it sleeps.
+            // As often as it takes: when it sleeps is not known.
             while !sleeper.is_finished() {
                 word.wake_all();
                 thread::yield_now();

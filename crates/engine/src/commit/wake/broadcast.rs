@@ -1,4 +1,4 @@
-//! One condition for all who sleep.
+//! One condition for all sleepers.
 
 use super::seat::{Seat, count, is_done};
 use crate::meter::Meter;

@@ -1,4 +1,4 @@
-//! A condition for each who sleeps, all under one mutex.
+//! A condition for each sleeper, all under one mutex.
 
 use super::seat::{GROUPS, MEMBERS, Seat, count, is_done};
 use crate::meter::Meter;

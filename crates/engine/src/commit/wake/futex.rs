@@ -1,4 +1,4 @@
-//! A wait word for each who sleeps.
+//! A wait word for each sleeper.
 
 use super::seat::{GROUPS, MEMBERS, Seat, count, is_done};
 use crate::meter::Meter;

@@ -23,8 +23,9 @@ impl Seat {
     }
 }
 
-/// Whether a group is done when `last` is the last that is. A word that nobody looked at for 2³¹
-/// groups may say so wrongly: who waits for the disk looks at the log itself, and joins again.
+/// Whether a group is done when `last` is the last that is. A word that was not looked at for
+/// 2³¹ groups may say so wrongly: one that waits for the disk looks at the log itself, and joins
+/// again.
 pub(super) fn is_done(last: u32, group: u32) -> bool {
     last.wrapping_sub(group) as i32 >= 0
 }

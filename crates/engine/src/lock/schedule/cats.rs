@@ -1,7 +1,7 @@
-//! Whom most others wait for: contention-aware scheduling.
+//! First the one that most others wait for: contention-aware scheduling.
 //!
 //! ```text
-//!   who waits for whom            weight
+//!   what waits for what           weight
 //!   T1 ─┐
 //!   T2 ─┴► T3 ──► T5, works       T3: 3, so it is served before T4
 //!          T4 ──► T5              T4: 1
@@ -10,15 +10,15 @@
 //! The weight of one that waits is the number of those that wait for it by way of others, itself
 //! included (Tian, Huang, Mozafari and Schoenebeck, "Contention-aware lock scheduling for
 //! transactional databases", PVLDB 11, 2018: largest dependency set first). As in InnoDB (worklog
-//! 13468), each has one outgoing edge, so that weights are sums over a forest; who waits since more
-//! than twice as many others began to wait as wait now has its own weight raised to their number,
-//! so that a stream of heavy newcomers cannot pass it for ever; and who has a weight above 1 is
-//! served by weight, the others in the order of their coming.
+//! 13468), each has one outgoing edge, so that weights are sums over a forest; one that waits since
+//! more than twice as many others began to wait as wait now has its own weight raised to their
+//! number, so that a stream of heavy newcomers cannot pass it for ever; and one with a weight above
+//! 1 is served by weight, the others in the order of their coming.
 //!
-//! InnoDB computes weights in a thread of its own, once in a while. Here whoever begins to wait
-//! computes them when as many began since the last time as wait now: the cost of a wait is
-//! constant, nobody is woken for it, and the same history gives the same weights. Between those
-//! times weights are old, as InnoDB's are.
+//! InnoDB computes weights in a thread of its own, once in a while. Here a thread that begins to
+//! wait computes them when as many began since the last time as wait now: the cost of a wait is
+//! constant, none is woken for it, and the same history gives the same weights. Between those times
+//! weights are old, as InnoDB's are.
 
 use std::collections::HashMap;
 
@@ -42,14 +42,14 @@ struct Notes {
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     trx: u64,
-    /// One of those for whom it waits.
+    /// One of those for which it waits.
     blocked_by: u64,
     /// How many had begun to wait when it did.
     since: u64,
 }
 
 impl Board {
-    /// Somebody begins to wait.
+    /// A transaction begins to wait.
     pub(in crate::lock) fn suspend(&self, trx: &Arc<LockTrx>) {
         let mut notes = self.notes();
         notes.suspensions += 1;
@@ -70,7 +70,7 @@ impl Board {
         }
     }
 
-    /// Somebody waits no more.
+    /// A transaction waits no more.
     pub(in crate::lock) fn resume(&self, trx: &Arc<LockTrx>) {
         let mut notes = self.notes();
         let place = notes.waiting.iter().position(|(waiting, _)| waiting.is(trx));
@@ -89,8 +89,8 @@ pub(in crate::lock) fn order(weights: &[u64]) -> Vec<usize> {
     order
 }
 
-/// The weights of those that wait, when so many have begun to wait. Who waits for itself by way of
-/// others has the weight of those off that cycle only; it will not last.
+/// The weights of those that wait, when so many have begun to wait. One that waits for itself by
+/// way of others has the weight of those off that cycle only; it will not last.
 fn weigh(waiting: &[Seen], suspensions: u64) -> Vec<u64> {
     let many = waiting.len() as u64;
     let raised = many.min(MOST / many.max(1));
@@ -172,8 +172,8 @@ mod tests {
         assert_eq!(order(&[4, 4, 4]), [0, 1, 2]);
     }
 
-    /// One hot row: each time it gets free a newcomer comes, for whom two others wait. After how
-    /// many grants one gets it for whom nobody waits.
+    /// One hot row: each time it gets free a newcomer comes, for which two others wait. After how
+    /// many grants one gets it for which none waits.
     fn grants_until_served(suspensions_per_grant: u64) -> Option<u64> {
         let lonely = Seen { trx: 1, blocked_by: u64::MAX, since: 0 };
         let mut hot = vec![lonely];

@@ -1,4 +1,4 @@
-//! Who came first.
+//! First come, first served.
 
 use std::ops::Range;
 

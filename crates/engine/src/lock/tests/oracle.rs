@@ -1,6 +1,6 @@
 //! Random histories of locks against a list of all that was asked for.
 //!
-//! No thread sleeps here: whoever has to wait is put into the queue and left there. The oracle
+//! No thread sleeps here: one that has to wait is put into the queue and left there. The oracle
 //! knows no bits, no shards and no shortcuts; it looks at everything each time.
 
 use std::collections::BTreeMap;
@@ -262,7 +262,7 @@ impl Pair {
         let queue = shard.queue(at.slot);
         let round = self.locks.waits.fetch_add(1, Ordering::Relaxed);
         let stands = queue.enqueue(&self.trxs[trx], claim, at, round);
-        // Whoever begins to wait weighs 1, and may end the wait of others before the next step.
+        // One that begins to wait weighs 1, and may end the wait of others before the next step.
         self.weigh_equally();
         let suspect = queue.is_blocked_by_one_that_waits(stands);
         drop(shard);

@@ -72,7 +72,7 @@ impl Truth {
         })
     }
 
-    /// The lowest id that somebody does not see.
+    /// The lowest id that some view does not see.
     fn horizon(&self) -> u64 {
         let open = self.views.iter().flatten();
         let hidden = open.flat_map(|view| &self.ended[view.ended.len()..]);

@@ -79,7 +79,7 @@ fn read(sys: &TrxSys, ledger: &Ledger) {
         let after = ledger.states(&ids);
         let mut answers = Vec::new();
         for ((id, before), after) in ids.into_iter().zip(before).zip(after) {
-            // Only who began can have written anything.
+            // Only one that began can have written anything.
             if after >= BEGUN {
                 let sees = sys.sees(&view, TrxId(id as u64));
                 assert!(sees || before < ENDED, "{id} had ended and is hidden");
