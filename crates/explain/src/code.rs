@@ -15,21 +15,24 @@ use crate::profile::{CodePart, Measure, MeasureUnit, Profile, matched_names};
 /// Functions of a load whose instructions changed, the largest change first, of counts of two arms.
 /// What has no name is left out, and so is what did not change.
 pub fn code_changes(counts: &Counts, load: &str) -> Vec<CodeChange> {
-    let profiles = PerArm::from_fn(|arm| profile(counts, load, arm));
-    let own = |arm: Arm, names: &[Arc<str>]| -> f64 {
-        names.iter().filter_map(|name| profiles[arm].own.get(name)).sum()
-    };
-    let pairs = matched_names(&profiles.base, &profiles.test);
-    let change = |(names, matched): (PerArm<Vec<Arc<str>>>, Match)| CodeChange {
-        own_per_op: own(Arm::Test, &names.test) - own(Arm::Base, &names.base),
-        name: named(&names, matched),
-        matched,
-    };
-    let mut changes: Vec<CodeChange> = pairs.into_iter().map(change).collect();
-    changes.retain(|one| one.own_per_op != 0.0);
-    let size = |one: &CodeChange| one.own_per_op.abs();
-    changes.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name)));
+    let PerArm { base, test } = PerArm::from_fn(|arm| profile(counts, load, arm));
+    let mut changes = Vec::new();
+    for (names, matched) in matched_names(&base, &test) {
+        let own_per_op = own_of(&test, &names.test) - own_of(&base, &names.base);
+        if own_per_op != 0.0 {
+            changes.push(CodeChange { name: named(&names, matched), matched, own_per_op });
+        }
+    }
+    changes.sort_by(|a, b| {
+        let by_size = b.own_per_op.abs().total_cmp(&a.own_per_op.abs());
+        by_size.then_with(|| a.name.cmp(&b.name))
+    });
     changes
+}
+
+/// What these functions executed themselves, together.
+fn own_of(profile: &Profile, names: &[Arc<str>]) -> f64 {
+    names.iter().filter_map(|name| profile.own.get(name)).sum()
 }
 
 fn named(names: &PerArm<Vec<Arc<str>>>, matched: Match) -> String {

@@ -55,6 +55,6 @@ pub use holes::with_holes;
 pub use plans::{all_plan_changes, plan_changes};
 pub use pointing::{Pointing, Resource};
 pub use search::{Found, Limits, Look, Set, Told, Value, look, proved, refused};
-pub use shares::{account, subsets, told_apart, with_given};
+pub use shares::{CauseTrials, account, subsets, told_apart, with_given};
 pub use stability::{plan_stability, sampled_plans, written as samples_written};
 pub use suspects::{Suspects, leads, suspects};

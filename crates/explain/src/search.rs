@@ -155,18 +155,23 @@ pub fn refused(known: &BTreeMap<Set, Told>) -> Set {
 /// Suspects that are proved to be causes, each by itself, the largest first, with what an operation
 /// costs where it alone is equal: they can be told while others are looked for.
 pub fn proved(known: &BTreeMap<Set, Told>, limits: &Limits) -> Vec<(usize, Value)> {
-    let value = |set: &Set| match known.get(set) {
+    let Some(nothing) = value_of(known, &Set::new()) else { return Vec::new() };
+    let alone = known.keys().filter(|set| set.len() == 1);
+    let alone = alone.filter_map(|set| Some((*set.first()?, value_of(known, set)?)));
+    let mut proved: Vec<(usize, Value)> =
+        alone.filter(|(_, alone)| matters(difference(*alone, nothing), limits)).collect();
+    proved.sort_by(|(_, a), (_, b)| {
+        (b.cost - nothing.cost).abs().total_cmp(&(a.cost - nothing.cost).abs())
+    });
+    proved
+}
+
+/// What an operation costs where a set is equal, if a trial of it has a value.
+pub(crate) fn value_of(known: &BTreeMap<Set, Told>, set: &Set) -> Option<Value> {
+    match known.get(set) {
         Some(Told::Is(value)) => Some(*value),
         _ => None,
-    };
-    let Some(nothing) = value(&Set::new()) else { return Vec::new() };
-    let alone = known.keys().filter(|set| set.len() == 1);
-    let alone = alone.filter_map(|set| Some((*set.first()?, value(set)?)));
-    let is_proved = |alone: &Value| matters(difference(*alone, nothing), limits);
-    let mut proved: Vec<(usize, Value)> = alone.filter(|(_, alone)| is_proved(alone)).collect();
-    let effect = |alone: &Value| (alone.cost - nothing.cost).abs();
-    proved.sort_by(|(_, a), (_, b)| effect(b).total_cmp(&effect(a)));
-    proved
+    }
 }
 
 /// Whether suspects are looked for that work only together.

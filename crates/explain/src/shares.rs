@@ -23,7 +23,17 @@ use dbdyno_model::{
     Account, Direction, FoundCause, Interaction, Interval, Suspect, Witness, Worth,
 };
 
-use crate::search::{Set, Told, Value, WIDE};
+use crate::search::{Set, Told, Value, WIDE, value_of};
+
+/// What trials have found of the causes of a difference.
+pub struct CauseTrials<'t> {
+    /// What is known of each set that was tried.
+    pub known: &'t BTreeMap<Set, Told>,
+    /// The causes that are told apart: all their sets have to be known.
+    pub causes: &'t Set,
+    /// All suspects that could be tried together.
+    pub all: &'t Set,
+}
 
 /// What an operation costs in base, by which all costs are divided, with its own standard error.
 fn base(error: f64) -> Value {
@@ -58,76 +68,91 @@ pub fn told_apart(causes: impl Iterator<Item = usize>, known: &BTreeMap<Set, Tol
     })
 }
 
-/// Parts a difference, once all sets of the causes and the set of `all` that could be tried are
+/// Parts a difference, once all sets of the causes and the set of all that could be tried are
 /// known; `None` before. What is smaller than `least` is no interaction. Base, by which all values
 /// were divided, is off by `base_error` itself, as a share.
 pub fn account(
     witness: Witness,
     suspects: &[Suspect],
-    known: &BTreeMap<Set, Told>,
-    (causes, all): (&Set, &Set),
-    (least, base_error): (f64, f64),
+    trials: &CauseTrials<'_>,
+    least: f64,
+    base_error: f64,
 ) -> Option<Account> {
-    let value = |set: &Set| match known.get(set) {
-        Some(Told::Is(value)) => Some(*value),
-        _ => None,
-    };
-    let with_causes = value(causes)?;
-    let everything = value(all)?;
-    let nothing = value(&Set::new())?;
-    subsets(causes).iter().try_for_each(|set| value(set).map(drop))?;
-    let of = |set: &Set| value(set).expect("all sets of the causes are known");
-    let between = |difference: Value| divided(difference, difference.cost, base_error);
-    let beside =
-        |value: Value| divided(sum(&[(1.0, value), (-1.0, base(0.0))]), value.cost, base_error);
+    let CauseTrials { known, causes, all } = *trials;
+    let with_causes = value_of(known, causes)?;
+    let everything = value_of(known, all)?;
+    let nothing = value_of(known, &Set::new())?;
+    let values = all_values(known, causes)?;
+    let of = |set: &Set| values[set];
     let mut found: Vec<FoundCause> = causes
         .iter()
         .map(|one| FoundCause {
             suspect: suspects[*one].clone(),
             direction: Direction::TestAsBase,
-            worth: between(shapley(*one, causes, of)),
-            alone: between(sum(&[(1.0, nothing), (-1.0, of(&Set::from([*one])))])),
+            worth: between(shapley(*one, causes, of), base_error),
+            alone: between(difference(nothing, of(&Set::from([*one]))), base_error),
         })
         .collect();
     found.sort_by(by_worth);
     Some(Account {
         witness,
-        total: beside(nothing),
+        total: beside_base(nothing, base_error),
         causes: found,
-        others: between(sum(&[(1.0, with_causes), (-1.0, everything)])),
-        code: beside(everything),
+        others: between(difference(with_causes, everything), base_error),
+        code: beside_base(everything, base_error),
         interactions: interactions(suspects, causes, of, least),
     })
 }
 
-/// Takes out of the code of an account what base loses when it is given what test has: `causes`
-/// among `all` that could be given. `None` where not all sets of the causes are known.
+/// What all sets of the causes cost; `None` where one is not known.
+fn all_values(known: &BTreeMap<Set, Told>, causes: &Set) -> Option<BTreeMap<Set, Value>> {
+    let values = subsets(causes).into_iter().map(|set| Some((value_of(known, &set)?, set)));
+    values.map(|one| one.map(|(value, set)| (set, value))).collect()
+}
+
+/// What one value costs more than another.
+fn difference(more: Value, less: Value) -> Value {
+    sum(&[(1.0, more), (-1.0, less)])
+}
+
+/// The worth of a difference between two arms that were both divided by base.
+fn between(difference: Value, base_error: f64) -> Worth {
+    divided(difference, difference.cost, base_error)
+}
+
+/// The worth of what an arm costs beside base.
+fn beside_base(value: Value, base_error: f64) -> Worth {
+    divided(difference(value, base(0.0)), value.cost, base_error)
+}
+
+/// Takes out of the code of an account what base loses when it is given what test has: the causes
+/// among all that could be given. `None` where not all sets of the causes are known.
 pub fn with_given(
     account: &Account,
     suspects: &[Suspect],
-    known: &BTreeMap<Set, Told>,
-    (causes, all): (&Set, &Set),
+    trials: &CauseTrials<'_>,
     base_error: f64,
 ) -> Option<Account> {
+    let CauseTrials { known, causes, all } = *trials;
     let itself = base(base_error);
-    let value = |set: &Set| match known.get(set) {
-        _ if set.is_empty() => Some(itself),
-        Some(Told::Is(value)) => Some(*value),
-        _ => None,
-    };
-    let (with_causes, everything) = (value(causes)?, value(all)?);
-    subsets(causes).iter().try_for_each(|set| value(set).map(drop))?;
-    let of = |set: &Set| value(set).expect("all sets of the causes are known");
-    let lost = |value: Value| Value { cost: -value.cost, ..value };
+    let mut known = known.clone();
+    known.insert(Set::new(), Told::Is(itself));
+    let with_causes = value_of(&known, causes)?;
+    let everything = value_of(&known, all)?;
+    let values = all_values(&known, causes)?;
+    let of = |set: &Set| values[set];
     let mut account = account.clone();
-    account.causes.extend(causes.iter().map(|one| FoundCause {
-        suspect: suspects[*one].clone(),
-        direction: Direction::BaseAsTest,
-        worth: lost(shapley(*one, causes, of)).worth(),
-        alone: sum(&[(1.0, of(&Set::from([*one]))), (-1.0, itself)]).worth(),
+    account.causes.extend(causes.iter().map(|one| {
+        let won = shapley(*one, causes, of);
+        FoundCause {
+            suspect: suspects[*one].clone(),
+            direction: Direction::BaseAsTest,
+            worth: Value { cost: -won.cost, ..won }.worth(),
+            alone: difference(of(&Set::from([*one])), itself).worth(),
+        }
     }));
     account.causes.sort_by(by_worth);
-    let (others, code) = (value_of(&account.others), value_of(&account.code));
+    let (others, code) = (value_of_part(&account.others), value_of_part(&account.code));
     account.others = sum(&[(1.0, others), (1.0, everything), (-1.0, with_causes)]).worth();
     account.code = sum(&[(1.0, code), (-1.0, everything), (1.0, itself)]).worth();
     Some(account)
@@ -139,7 +164,7 @@ fn by_worth(a: &FoundCause, b: &FoundCause) -> std::cmp::Ordering {
 }
 
 /// What a part is worth, with the error that its interval has.
-fn value_of(part: &Worth) -> Value {
+fn value_of_part(part: &Worth) -> Value {
     let Interval { estimate, low, high } = part.cost;
     Value { cost: estimate, error: (high - low) / (2.0 * WIDE) }
 }
@@ -231,7 +256,11 @@ mod tests {
                 subsets(&causes).into_iter().zip(values.iter().map(|cost| is(*cost))).collect();
             known.insert(everything.clone(), is(all));
             let account = account(
-                Witness::Rate, &suspects(6), &known, (&causes, &everything), (0.01, 0.0),
+                Witness::Rate,
+                &suspects(6),
+                &CauseTrials { known: &known, causes: &causes, all: &everything },
+                0.01,
+                0.0,
             ).unwrap();
             let parts = account.causes.iter().map(|cause| cause.worth);
             let parts: Vec<Worth> = parts.chain([account.others, account.code]).collect();
@@ -254,14 +283,14 @@ mod tests {
             let none = Set::new();
             let back: Set = [0, 1].into();
             let known = BTreeMap::from([(none.clone(), is(forward)), (back.clone(), is(all))]);
-            let parts = (&none, &back);
-            let before = account(Witness::Rate, &suspects(5), &known, parts, (0.01, 0.0)).unwrap();
+            let trials = CauseTrials { known: &known, causes: &none, all: &back };
+            let before = account(Witness::Rate, &suspects(5), &trials, 0.01, 0.0).unwrap();
             let (causes, everything): (Set, Set) = ([2, 3].into(), [2, 3, 4].into());
             let mut known: BTreeMap<Set, Told> =
                 subsets(&causes).into_iter().zip(given.iter().map(|cost| is(*cost))).collect();
             known.insert(everything.clone(), is(given_all));
-            let after =
-                with_given(&before, &suspects(5), &known, (&causes, &everything), 0.0).unwrap();
+            let trials = CauseTrials { known: &known, causes: &causes, all: &everything };
+            let after = with_given(&before, &suspects(5), &trials, 0.0).unwrap();
             let cost = |worth: &Worth| worth.cost.estimate;
             let sum: f64 = after.causes.iter().map(|cause| cost(&cause.worth)).sum();
             let sum = sum + cost(&after.others) + cost(&after.code);
@@ -284,9 +313,8 @@ mod tests {
             (set(&[0, 1, 2]), is(1.1)),
         ]);
         let (causes, all) = (set(&[0, 1]), set(&[0, 1, 2]));
-        let account =
-            account(Witness::Instructions, &suspects(3), &known, (&causes, &all), (0.01, 0.0))
-                .unwrap();
+        let trials = CauseTrials { known: &known, causes: &causes, all: &all };
+        let account = account(Witness::Instructions, &suspects(3), &trials, 0.01, 0.0).unwrap();
         for cause in &account.causes {
             assert!((cause.worth.cost.estimate - 0.15).abs() < 1e-12);
             assert!(cause.alone.cost.estimate.abs() < 1e-12);
@@ -305,9 +333,8 @@ mod tests {
         let set = |members: &[usize]| members.iter().copied().collect::<Set>();
         let known =
             BTreeMap::from([(set(&[]), is(3.5)), (set(&[0]), is(1.0)), (set(&[0, 1]), is(1.0))]);
-        let parts = (&set(&[0]), &set(&[0, 1]));
-        let limits = (0.01, 0.01);
-        let account = account(Witness::Instructions, &suspects(2), &known, parts, limits).unwrap();
+        let trials = CauseTrials { known: &known, causes: &set(&[0]), all: &set(&[0, 1]) };
+        let account = account(Witness::Instructions, &suspects(2), &trials, 0.01, 0.01).unwrap();
         let error = |worth: &Worth| (worth.cost.high - worth.cost.low) / (2.0 * WIDE);
         assert!((error(&account.total) - 0.035).abs() < 1e-12);
         assert!((error(&account.causes[0].worth) - 0.025).abs() < 1e-12);

@@ -21,7 +21,7 @@ use dbdyno_model::{
 };
 
 use crate::equal::{ALLOCATOR, is_a_list, values_of};
-use crate::planner::switches;
+use crate::planner::{Switch, switches};
 use crate::pointing::Pointing;
 use crate::usual;
 
@@ -139,34 +139,34 @@ const LEADING: [&str; 8] = [
 /// first: nothing of it can be taken back, and so nothing of it has a measured share. What the
 /// servers themselves count stands behind what leads and before settings: it says where to look.
 pub fn leads(audit: &Audit, work: &[FactComparison]) -> Vec<Lead> {
-    let rule = |one: &Inequality| {
-        let known = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == one.rule);
-        known.unwrap_or(&dbdyno_audit::rules::OTHER)
-    };
-    let place = |one: &Inequality| {
+    let mut all: Vec<&Inequality> = audit.unequal.iter().filter(|one| is_lead(one)).collect();
+    all.sort_by_key(|one| {
         let leading = LEADING.iter().position(|key| *key == one.rule);
         let name = one.name.strip_prefix(VARIABLE).unwrap_or_default();
-        let is_known = usual::is_known(name);
-        (leading.unwrap_or(LEADING.len()), !is_known, one.name.clone())
-    };
-    let is_lead = |one: &&Inequality| {
-        let is_leading = LEADING.contains(&one.rule);
-        let is_cause = !OF_THE_INSTANCE.contains(&one.rule) && !FOLLOWING.contains(&one.rule);
-        let weighs = one.weight != Weight::Harmless && one.change != Change::Unseen;
-        is_leading || (is_cause && weighs)
-    };
-    let mut all: Vec<&Inequality> = audit.unequal.iter().filter(is_lead).collect();
-    all.sort_by_key(|one| place(one));
+        (leading.unwrap_or(LEADING.len()), !usual::is_known(name), one.name.clone())
+    });
     let leading = all.partition_point(|one| LEADING.contains(&one.rule));
-    let lead = |one: &Inequality| Lead {
-        name: one.name.strip_prefix(VARIABLE).unwrap_or(&one.name).to_owned(),
-        base: one.base.clone(),
-        test: one.test.clone(),
-        advice: rule(one).advice,
-    };
     let settings = all.split_off(leading);
     let counted = work.iter().filter(|one| one.worth == FactWorth::Telling).map(counted);
     all.into_iter().map(lead).chain(counted).chain(settings.into_iter().map(lead)).collect()
+}
+
+/// Whether an inequality may be why the arms differ, and not what follows from another.
+fn is_lead(one: &Inequality) -> bool {
+    let is_leading = LEADING.contains(&one.rule);
+    let is_cause = !OF_THE_INSTANCE.contains(&one.rule) && !FOLLOWING.contains(&one.rule);
+    let weighs = one.weight != Weight::Harmless && one.change != Change::Unseen;
+    is_leading || (is_cause && weighs)
+}
+
+fn lead(one: &Inequality) -> Lead {
+    let rule = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == one.rule);
+    Lead {
+        name: one.name.strip_prefix(VARIABLE).unwrap_or(&one.name).to_owned(),
+        base: one.base.clone(),
+        test: one.test.clone(),
+        advice: rule.unwrap_or(&dbdyno_audit::rules::OTHER).advice,
+    }
 }
 
 /// What the servers count, as a lead.
@@ -264,20 +264,14 @@ fn lists(arms: &PerArm<ArmSpec>, audit: &Audit) -> Vec<Suspect> {
         _ => None,
     });
     let suspect = |name: String| {
-        let (of_base, of_test) =
-            (values_of(&base.settings, &name), values_of(&test.settings, &name));
-        let line = |value: &str| (name.clone(), value.to_owned());
-        let lines = |values: &[&str]| match values {
-            // Nothing of the kind is told.
-            [] => vec![line("")],
-            values => values.iter().map(|value| line(value)).collect(),
-        };
+        let of_base = values_of(&base.settings, &name);
+        let of_test = values_of(&test.settings, &name);
         let variable = format!("{VARIABLE}{name}");
         let fact = audit.unequal.iter().any(|one| one.name == variable).then_some(variable);
         (of_base != of_test).then(|| Suspect {
             facts: fact.into_iter().collect(),
-            told: lines(&of_base),
-            given: lines(&of_test),
+            told: list_lines(&name, &of_base),
+            given: list_lines(&name, &of_test),
             base: of_base.join(", "),
             test: of_test.join(", "),
             weight: usual::weight(&name, Weight::Annotates),
@@ -285,6 +279,12 @@ fn lists(arms: &PerArm<ArmSpec>, audit: &Audit) -> Vec<Suspect> {
         })
     };
     names.collect::<BTreeSet<_>>().into_iter().filter_map(suspect).collect()
+}
+
+/// The lines that tell a server each of these values; an empty one where there is none.
+fn list_lines(name: &str, values: &[&str]) -> Vec<(String, String)> {
+    let values = if values.is_empty() { &[""][..] } else { values };
+    values.iter().map(|value| (name.to_owned(), (*value).to_owned())).collect()
 }
 
 /// Why a difference cannot be taken back, if it cannot.
@@ -375,39 +375,43 @@ fn of_inequality(dialect: Dialect, one: &Inequality) -> Vec<Suspect> {
     let rule = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == one.rule);
     let weight = usual::weight(name, rule.map_or(Weight::Harmless, |rule| rule.of_release));
     let option = option(dialect, name);
-    let line = |value: &str| (option.clone(), value.to_owned());
-    let suspect = |name: String, (base, test): (String, String), told, given| Suspect {
-        name,
+    let suspect = Suspect {
+        name: name.to_owned(),
         facts: vec![one.name.clone()],
-        told,
-        given,
+        told: Vec::new(),
+        given: Vec::new(),
         base,
         test,
         weight,
     };
     if name == "optimizer_switch" {
-        let switch = |switch: crate::planner::Switch| {
-            let value = |on: &str| line(&format!("{}={on}", switch.name));
-            let told = vec![value(switch.base.as_deref().unwrap_or("off"))];
-            let given = switch.base.as_ref().map(|_| value(&switch.test));
-            let base = switch.base.clone().unwrap_or_else(|| NOT_THERE.to_owned());
-            let name = format!("optimizer_switch {}", switch.name);
-            suspect(name, (base, switch.test.clone()), told, given.into_iter().collect())
-        };
-        return switches(&base, &test).into_iter().map(switch).collect();
+        let switches = switches(&suspect.base, &suspect.test).into_iter();
+        return switches.map(|switch| of_switch(&suspect, &option, switch)).collect();
     }
-    let name = name.to_owned();
-    let absent = || NOT_THERE.to_owned();
+    let line = |value: &str| vec![(option.clone(), value.to_owned())];
+    let absent = NOT_THERE.to_owned();
     vec![match (&one.base, &one.test, is_switch(one)) {
-        (None, _, Some(off)) => suspect(name, (absent(), test), vec![line(off)], Vec::new()),
-        (_, None, Some(off)) => suspect(name, (base, absent()), Vec::new(), vec![line(off)]),
-        _ => {
-            let lines =
-                |value: &str| if can_be_told(value) { vec![line(value)] } else { Vec::new() };
-            let (told, given) = (lines(&base), lines(&test));
-            suspect(name, (base, test), told, given)
-        }
+        (None, _, Some(off)) => Suspect { base: absent, told: line(off), ..suspect },
+        (_, None, Some(off)) => Suspect { test: absent, given: line(off), ..suspect },
+        _ => Suspect {
+            told: if can_be_told(&suspect.base) { line(&suspect.base) } else { Vec::new() },
+            given: if can_be_told(&suspect.test) { line(&suspect.test) } else { Vec::new() },
+            ..suspect
+        },
     }]
+}
+
+/// One switch of the planner that differs, of the suspect that has all of them.
+fn of_switch(all: &Suspect, option: &str, switch: Switch) -> Suspect {
+    let line = |value: &str| (option.to_owned(), format!("{}={value}", switch.name));
+    Suspect {
+        name: format!("optimizer_switch {}", switch.name),
+        told: vec![line(switch.base.as_deref().unwrap_or("off"))],
+        given: switch.base.iter().map(|_| line(&switch.test)).collect(),
+        base: switch.base.clone().unwrap_or_else(|| NOT_THERE.to_owned()),
+        test: switch.test.clone(),
+        ..all.clone()
+    }
 }
 
 /// The library that is loaded before all others.

@@ -207,26 +207,32 @@ const ALL_GOING: f64 = 0.999;
 /// What functions tell of stacks whose text does not: all threads go off the processor, or types
 /// of arrays stand where functions do, as in profiles of Java's allocations.
 fn told_by_functions(own: &BTreeMap<Arc<str>, f64>, total: f64) -> Option<&'static str> {
-    let name = |name: &Arc<str>| name.strip_suffix("_[k]").unwrap_or(name).to_owned();
-    let is_going = |of: &Arc<str>| {
-        let name = name(of);
-        let whole = name.split_once(".").map_or(&*name, |(name, _)| name);
-        GOING.contains(&whole)
-    };
-    let going: f64 = own.iter().filter(|(of, _)| is_going(of)).map(|(_, own)| own).sum();
+    let going: f64 = own.iter().filter(|(name, _)| is_going(name)).map(|(_, own)| own).sum();
     if going >= ALL_GOING * total {
         return Some(WAITS);
     }
-    let is_array = |of: &Arc<str>| {
-        let name = name(of);
-        let name = name.strip_suffix("_[i]").unwrap_or(&name);
-        let element = name.strip_suffix("[]");
-        element.is_some_and(|of| {
-            !of.is_empty()
-                && of.bytes().all(|b| b.is_ascii_alphanumeric() || b"_$./[]".contains(&b))
-        })
-    };
-    own.keys().any(is_array).then_some(ALLOCATIONS)
+    own.keys().any(|name| is_array(name)).then_some(ALLOCATIONS)
+}
+
+/// Whether a function takes a thread off the processor.
+fn is_going(function: &str) -> bool {
+    let name = without_kernel_mark(function);
+    let whole = name.split_once(".").map_or(name, |(name, _)| name);
+    GOING.contains(&whole)
+}
+
+/// Whether a type of arrays stands where a function does.
+fn is_array(function: &str) -> bool {
+    let name = without_kernel_mark(function);
+    let name = name.strip_suffix("_[i]").unwrap_or(name);
+    name.strip_suffix("[]").is_some_and(|element| {
+        !element.is_empty()
+            && element.bytes().all(|b| b.is_ascii_alphanumeric() || b"_$./[]".contains(&b))
+    })
+}
+
+fn without_kernel_mark(function: &str) -> &str {
+    function.strip_suffix("_[k]").unwrap_or(function)
 }
 
 /// Where no stack has a smaller weight than this, weights are times: periods in nanoseconds or

@@ -32,8 +32,8 @@ use std::time::Duration;
 
 use dbdyno_explain::profile::waits;
 use dbdyno_explain::{
-    Found, Limits, Look, Pointing, Set, Suspects, Told, account, look, proved, refused, subsets,
-    suspects, told_apart, with_given,
+    CauseTrials, Found, Limits, Look, Pointing, Set, Suspects, Told, account, look, proved,
+    refused, subsets, suspects, told_apart, with_given,
 };
 use dbdyno_model::{
     Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Prior, RunId, RunStatus,
@@ -365,11 +365,12 @@ impl Case<'_> {
             let known = self.evidence.known(view, &BTreeSet::new());
             *found = Found { causes: Set::new(), refused: refused(&known) };
             let all = self.all(found);
-            let limits = (self.limits(witness).least, self.evidence.base_error(witness));
             let proved = proved(&known, &self.limits(witness)).into_iter().map(|(one, _)| one);
             found.causes = told_apart(proved.take(CAUSES_MOST), &known);
-            let parts = (&found.causes, &all);
-            let account = account(witness, &self.suspects.tried, &known, parts, limits);
+            let trials = CauseTrials { known: &known, causes: &found.causes, all: &all };
+            let least = self.limits(witness).least;
+            let base_error = self.evidence.base_error(witness);
+            let account = account(witness, &self.suspects.tried, &trials, least, base_error);
             if self.evidence.has(view, &Set::new()) && account.is_some() {
                 return Ok(account);
             }
@@ -413,17 +414,16 @@ impl Case<'_> {
             let all = self.all(found);
             let causes = self.largest(&found.causes, &known);
             let least = self.limits(witness).least;
-            let parts = (&causes, &all);
-            let is_there = |set: &Set| self.evidence.has(view, set) || attempted.contains(set);
-            let limits = (least, self.evidence.base_error(witness));
-            let parted = account(witness, &self.suspects.tried, &known, parts, limits);
+            let trials = CauseTrials { known: &known, causes: &causes, all: &all };
+            let base_error = self.evidence.base_error(witness);
+            let parted = account(witness, &self.suspects.tried, &trials, least, base_error);
             let is_known = self.evidence.has(view, &Set::new());
             if let Some(account) = parted.filter(|_| is_known) {
                 return Ok(Some(account));
             }
             let mut lacking = subsets(&causes);
             lacking.push(all);
-            lacking.retain(|set| !is_there(set));
+            lacking.retain(|set| !self.evidence.has(view, set) && !attempted.contains(set));
             lacking.dedup();
             if lacking.is_empty() {
                 let text = "test does not start with all of these differences taken back together";
@@ -469,9 +469,9 @@ impl Case<'_> {
                 .copied()
                 .collect();
             let causes = self.largest(&given.causes, &known);
-            let parts = (&causes, &all);
+            let trials = CauseTrials { known: &known, causes: &causes, all: &all };
             let error = self.evidence.base_error(view.witness);
-            if let Some(whole) = with_given(&account, &self.suspects.tried, &known, parts, error) {
+            if let Some(whole) = with_given(&account, &self.suspects.tried, &trials, error) {
                 return Ok(Some(whole));
             }
             let mut lacking = subsets(&causes);
