@@ -64,8 +64,8 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
             Ok((proved, witnesses)) => (Ok(proved), witnesses),
             Err(failure) => (Err(failure), Vec::new()),
         };
-        let load = (load, if load.kind == Kind::Rows { flags.repeat } else { 0 });
-        let told = random_transactions(&mut lab, spec, &levels, load, &mut judge)?;
+        let runs = if load.kind == Kind::Rows { flags.repeat } else { 0 };
+        let told = random_transactions(&mut lab, spec, &levels, load, runs, &mut judge)?;
         drop(ticker);
         let mut proved = Vec::new();
         for (level, replayed) in told.levels {

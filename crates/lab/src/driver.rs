@@ -77,6 +77,18 @@ pub(crate) struct Terms {
     pub attempt: u32,
 }
 
+/// The terms of a block that is measured in slices.
+pub(crate) struct SliceTerms {
+    /// Which start of the servers it falls in.
+    pub start: u32,
+    /// Which filling of the tables.
+    pub filling: u32,
+    /// How its rounds are cut.
+    pub cut: Cut,
+    /// How often nothing was answered before.
+    pub attempt: u32,
+}
+
 /// What is known of an arm under a cell once it was warmed up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
@@ -341,7 +353,7 @@ impl<'a> Driver<'a> {
             recorded::note(&recorded, promise, &mut readings);
         }
         self.restore()?;
-        let round = self.told(key, (start, filling), measured, &looks);
+        let round = self.told(key, start, filling, measured, &looks);
         Ok(Round { pauses, open, readings, ..round })
     }
 
@@ -365,7 +377,8 @@ impl<'a> Driver<'a> {
     fn told(
         &self,
         key: &RoundKey,
-        (start, filling): (u32, u32),
+        start: u32,
+        filling: u32,
         measured: Measured,
         looks: &[Look],
     ) -> Round {
@@ -402,25 +415,26 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Measures all rounds of a block in slices, in the order of its arms. `place` is the start of the
-/// servers and the filling of the tables.
+/// Measures all rounds of a block in slices, in the order of its arms.
 ///
 /// # Errors
 /// Whatever the load of an arm met; nothing of the block counts then.
 pub(crate) fn interleaved(
     drivers: &Arms<Driver<'_>>,
     plan: &Plan,
-    (cell, block): (&Cell, &Block),
-    (place, cut, attempt): ((u32, u32), Cut, u32),
+    cell: &Cell,
+    block: &Block,
+    terms: SliceTerms,
     neighbours: &mut Neighbours,
     watch: &mut dyn Watch,
 ) -> Result<Arms<Round>, LabError> {
     let specs = Arms::from_fn(drivers.indices(), |arm| {
         let driver = &drivers[arm];
-        let operation = driver.first_operation(block.pair, attempt);
+        let operation = driver.first_operation(block.pair, terms.attempt);
         let lead_in = Duration::from_nanos(plan.lead_in_ns);
         RoundSpec { lead_in, ..driver.spec(&driver.connector, driver.cell.clients, operation) }
     });
+    let SliceTerms { start, filling, cut, .. } = terms;
     let (count, order) = (cut.count, block.order.clone());
     let slices = Slices { count, window: cut.window, lead_in: cut.lead_in(), order };
     let entrance = Arms::from_fn(drivers.indices(), |arm| {
@@ -449,7 +463,7 @@ pub(crate) fn interleaved(
         let seen = drivers[arm].seen(&measured, &looks[arm]);
         let mut readings = readings(&seen, OtherArms::TakeTurns, neighbours);
         drivers[arm].note_work(before[arm].as_ref(), &measured, &mut readings);
-        let round = drivers[arm].told(&key, place, measured, &looks[arm]);
+        let round = drivers[arm].told(&key, start, filling, measured, &looks[arm]);
         // Those of all arms were seen as one.
         let share = |pauses: Pauses| Pauses {
             sum_ns: (pauses.sum_ns as f64 * round.wall_ns as f64 / all_ns as f64) as u64,

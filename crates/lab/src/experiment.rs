@@ -68,7 +68,7 @@ pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> 
         }
     }
     let begun = begin(lab, order, &ready);
-    conduct(lab, order.plan, ready, &left, (None, begun))
+    conduct(lab, order.plan, ready, &left, None, begun)
 }
 
 /// Takes up a run that was interrupted or killed. What was measured is kept; see
@@ -116,7 +116,7 @@ fn take_on(
     if left.rounds_left == 0 {
         lab.store.reopen(&run.id)?;
         let counted = count::carry_out(lab, &run.plan, &run.id);
-        return finish(lab, (&run.plan, &run.id), counted);
+        return finish(lab, &run.plan, &run.id, counted);
     }
     let mut ready = set_up(lab, &run.plan, &run.ended)?;
     capture::look_for_causes(&run.plan, &mut ready.stations, Loan::None)?;
@@ -135,7 +135,7 @@ fn take_on(
         }
     }
     let begun = take_up(lab, run, &ready, left).map(|()| (run.id.clone(), hold));
-    conduct(lab, &run.plan, ready, left, (Some(run), begun))
+    conduct(lab, &run.plan, ready, left, Some(run), begun)
 }
 
 /// Sets the arms of a plan up, looks at them and takes them down again: nothing is measured. Plans
@@ -174,7 +174,8 @@ fn conduct(
     plan: &Plan,
     ready: Ready,
     left: &Remaining,
-    (measured, begun): (Option<&Run>, Result<(RunId, Hold), LabError>),
+    measured: Option<&Run>,
+    begun: Result<(RunId, Hold), LabError>,
 ) -> Result<RunId, LabError> {
     let Ready { mut stations, ended } = ready;
     let driven = begun.map(|(run, hold)| {
@@ -183,7 +184,7 @@ fn conduct(
             Counting::No | Counting::Beside => {
                 let mut ending = Ending::new(plan, measured, &lab.clock);
                 ended.iter().for_each(|ended| ending.goes_on_without(ended));
-                drive(lab, plan, &mut stations, &run, (left, ending))
+                drive(lab, plan, &mut stations, &run, left, ending)
             }
         };
         (run, hold, outcome)
@@ -191,7 +192,7 @@ fn conduct(
     let down = take_down(stations);
     let (run, _hold, outcome) = driven?;
     let outcome = outcome.and_then(|()| count::carry_out(lab, plan, &run));
-    let run = finish(lab, (plan, &run), outcome)?;
+    let run = finish(lab, plan, &run, outcome)?;
     // Who cuts all connections off has a server complain, and keeps what was measured.
     match down {
         Err(_) if dbdyno_wire::is_all_cut() => Ok(run),
@@ -205,7 +206,8 @@ fn drive(
     plan: &Plan,
     stations: &mut Arms<Station>,
     run: &RunId,
-    (left, ending): (&Remaining, Ending),
+    left: &Remaining,
+    ending: Ending,
 ) -> Result<(), LabError> {
     check(lab, plan, stations)?;
     let _polling = Polling::of(plan)?;
@@ -286,7 +288,8 @@ fn take_up(lab: &mut Lab<'_>, run: &Run, ready: &Ready, left: &Remaining) -> Res
 
 fn finish(
     lab: &mut Lab<'_>,
-    (plan, run): (&Plan, &RunId),
+    plan: &Plan,
+    run: &RunId,
     outcome: Result<(), LabError>,
 ) -> Result<RunId, LabError> {
     match outcome {

@@ -30,7 +30,7 @@ use crate::arm::Station;
 use crate::arrivals;
 use crate::capture::{self, Meter};
 use crate::course::{Ahead, Course};
-use crate::driver::{self, Driver, Known, Terms};
+use crate::driver::{self, Driver, Known, SliceTerms, Terms};
 use crate::ending::{self, Ending};
 use crate::error::LabError;
 use crate::host_check::{HostCheck, HostLook};
@@ -484,8 +484,8 @@ impl<'a, 'b> Stages<'a, 'b> {
             self.ahead = self.ahead_of(cell, pair, pace.pairs);
             self.later_rounds = self.rounds_behind(pair, pace.pairs);
             match cut {
-                Some(cut) => self.interleaved(&mut drivers, (cell, &block), cut, &pace)?,
-                None => self.alternating(&mut drivers, (cell, &block), &pace, &recording)?,
+                Some(cut) => self.interleaved(&mut drivers, cell, &block, cut, &pace)?,
+                None => self.alternating(&mut drivers, cell, &block, &pace, &recording)?,
             }
         }
         self.note_meters(cell)
@@ -504,7 +504,8 @@ impl<'a, 'b> Stages<'a, 'b> {
     fn alternating(
         &mut self,
         drivers: &mut Arms<Driver<'_>>,
-        (cell, block): (&Cell, &Block),
+        cell: &Cell,
+        block: &Block,
         pace: &Pace,
         recording: &[u64],
     ) -> Result<(), LabError> {
@@ -534,7 +535,8 @@ impl<'a, 'b> Stages<'a, 'b> {
     fn interleaved(
         &mut self,
         drivers: &mut Arms<Driver<'_>>,
-        (cell, block): (&Cell, &Block),
+        cell: &Cell,
+        block: &Block,
         cut: Cut,
         pace: &Pace,
     ) -> Result<(), LabError> {
@@ -550,12 +552,12 @@ impl<'a, 'b> Stages<'a, 'b> {
         for &arm in &block.order {
             memory.insert(arm, self.memory_before(arm)?);
         }
-        let place = (self.start, self.filling);
+        let (plan, start, filling) = (self.plan, self.start, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
-        let (plan, asked) = (self.plan, (cell, block));
         let measured = standstill::until_answered(|attempt| {
             let cut = Cut { count: cut.count << attempt, ..cut };
-            driver::interleaved(drivers, plan, asked, (place, cut, attempt), neighbours, watch)
+            let terms = SliceTerms { start, filling, cut, attempt };
+            driver::interleaved(drivers, plan, cell, block, terms, neighbours, watch)
         });
         let (mut rounds, still) = match measured {
             Ok(measured) => measured,

@@ -84,6 +84,11 @@ pub trait Watch {
     fn progress(&mut self, progress: Progress<'_>);
 }
 
+/// Tells what is being done for an arm, in the words of whoever does it.
+pub(crate) fn stages(watch: &mut dyn Watch, arm: ArmIndex) -> impl FnMut(&str) {
+    move |text| watch.progress(Progress::Stage(arm, text))
+}
+
 /// A duration as people say it: `40 s`, `12 min`, `3.5 h`.
 pub fn for_people(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();

@@ -73,6 +73,11 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// The place of a column, whatever the case of its name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|own| own.eq_ignore_ascii_case(name))
+    }
+
     /// Rows of an arm that lives in this process; each has a value for every column.
     pub fn new(columns: Vec<String>, rows: Vec<Vec<Option<String>>>) -> Rows {
         Rows { columns, rows, held: MemoryPart::default() }

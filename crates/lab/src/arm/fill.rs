@@ -19,7 +19,7 @@ use super::set_up::SetUp;
 use super::station::{Keeper, Station};
 use crate::error::LabError;
 use crate::topology;
-use crate::watch::{Progress, Watch};
+use crate::watch::{Progress, Watch, stages};
 
 impl Station {
     /// Makes and fills the tables, unless they are those of the other arm or come from an image.
@@ -31,16 +31,17 @@ impl Station {
         setup: &SetUp<'_>,
         watch: &mut dyn Watch,
     ) -> Result<(), LabError> {
-        let sandbox = |error| LabError::Sandbox(setup.arm, error);
+        let arm = setup.arm;
+        let sandbox = |error| LabError::Sandbox(arm, error);
         let made = match std::mem::replace(&mut self.origin, Origin::Filling) {
             Origin::Filling => return self.fill_tables(setup, watch),
             Origin::Image(image) => (image, "made earlier"),
             Origin::Upgrading(_, key) => {
                 let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
-                let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
-                match server.keep_as_image(setup.home, &key, &mut say).map_err(sandbox)? {
+                let kept = server.keep_as_image(setup.home, &key, &mut stages(watch, arm));
+                match kept.map_err(sandbox)? {
                     Some(image) => (image, "made by this run"),
-                    None => return self.come_back(setup.arm, setup.datasets),
+                    None => return self.come_back(arm, setup.datasets),
                 }
             }
             Origin::Making(key) => {
@@ -50,17 +51,18 @@ impl Station {
                     self.fill_tables(setup, watch)?;
                 }
                 let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
-                let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
                 match found {
                     Some(image) => {
                         server.restore(&image).map_err(sandbox)?;
                         (image, "made by this run")
                     }
-                    None => match server.keep_as_image(setup.home, &key, &mut say) {
-                        Ok(Some(image)) => (image, "made by this run"),
-                        Ok(None) => return self.come_back(setup.arm, setup.datasets),
-                        Err(error) => return Err(sandbox(error)),
-                    },
+                    None => {
+                        let kept = server.keep_as_image(setup.home, &key, &mut stages(watch, arm));
+                        match kept.map_err(sandbox)? {
+                            Some(image) => (image, "made by this run"),
+                            None => return self.come_back(arm, setup.datasets),
+                        }
+                    }
                 }
             }
         };

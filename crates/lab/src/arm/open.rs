@@ -33,7 +33,7 @@ use super::upgrade::Older;
 use crate::capture;
 use crate::error::LabError;
 use crate::topology;
-use crate::watch::{Progress, Watch};
+use crate::watch::{Progress, Watch, stages};
 
 /// Gets and starts an arm. A server by URL may turn out to be that of one of the `others`; then its
 /// tables are shared.
@@ -70,9 +70,9 @@ fn start(
 ) -> Result<Station, LabError> {
     let (arm, product) = (setup.arm, wanted.product);
     let sandbox = |error| LabError::Sandbox(arm, error);
-    let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
-    let release =
-        dbdyno_sandbox::get(setup.home, product, &wanted.version, &mut say).map_err(sandbox)?;
+    let version = &wanted.version;
+    let release = dbdyno_sandbox::get(setup.home, product, version, &mut stages(watch, arm))
+        .map_err(sandbox)?;
     let options = options(setup, wanted);
     let translation = options.translate(product, &release.version).map_err(sandbox)?;
     for told in translation.of_the_user() {
@@ -80,8 +80,8 @@ fn start(
         watch.progress(Progress::Told(arm, &text));
     }
     let (origin, warnings) = begin(setup, wanted, &release, &options, watch)?;
-    let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
-    let keeper = launch(setup, &release, &options, &origin, &mut say).map_err(sandbox)?;
+    let keeper =
+        launch(setup, &release, &options, &origin, &mut stages(watch, arm)).map_err(sandbox)?;
     let Some(server) = keeper.server() else { unreachable!("it was started just now") };
     let endpoint = server.endpoint();
     let connector = connector(product.dialect(), endpoint.clone());
@@ -196,7 +196,7 @@ fn embed(
     open: impl FnOnce(&Path) -> Result<Connector, WireError>,
 ) -> Result<Station, LabError> {
     let (arm, label, dialect) = (setup.arm, setup.spec.to_string(), setup.spec.dialect());
-    let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
+    let mut say = stages(watch, arm);
     let directory = setup.home.scratch(&arm.to_string(), &mut say);
     let directory = directory.map_err(|error| LabError::Sandbox(arm, error))?;
     let opened = open(directory.path());
@@ -222,7 +222,7 @@ fn embed(
 fn served(setup: &SetUp<'_>, design: &Design, watch: &mut dyn Watch) -> Result<Station, LabError> {
     let (arm, label, dialect) = (setup.arm, setup.spec.to_string(), setup.spec.dialect());
     watch.progress(Progress::Stage(arm, "starting the engine in a process of its own"));
-    let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
+    let mut say = stages(watch, arm);
     let server = EngineServer::start(setup.home, design, &arm.to_string(), &mut say);
     let server = server.map_err(|error| LabError::Sandbox(arm, error))?;
     let endpoint = server.endpoint();
@@ -364,7 +364,7 @@ fn origin(
     let found = Image::find(setup.home, &key);
     Ok(match (policy, found) {
         (Policy::Make, found) => {
-            let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
+            let mut say = stages(watch, setup.arm);
             found.map(|image| image.remove(setup.home, &mut say)).transpose()?;
             Origin::Making(key)
         }

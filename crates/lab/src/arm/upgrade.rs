@@ -17,7 +17,7 @@ use super::fill::fill_all;
 use super::image;
 use super::set_up::{SetUp, options};
 use crate::error::LabError;
-use crate::watch::{Progress, Watch};
+use crate::watch::{Watch, stages};
 
 /// Looks whether the upgrades of a plan can be done, as far as versions are known without getting
 /// anything.
@@ -53,7 +53,7 @@ impl Older {
         watch: &mut dyn Watch,
     ) -> Result<Older, LabError> {
         let sandbox = |error| LabError::Sandbox(setup.arm, error);
-        let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
+        let mut say = stages(watch, setup.arm);
         let release = get(setup.home, wanted.product, from, &mut say).map_err(sandbox)?;
         let told = options(setup, wanted);
         let content = image::content(setup.datasets, wanted.product.dialect());
@@ -77,12 +77,12 @@ impl Older {
         }
         let told = options(setup, wanted);
         let (home, name) = (setup.home, &*setup.arm.to_string());
-        let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
-        let server = Server::start(home, &self.release, &told, name, &mut say).map_err(sandbox)?;
+        let arm = setup.arm;
+        let server = Server::start(home, &self.release, &told, name, &mut stages(watch, arm))
+            .map_err(sandbox)?;
         let dialect = wanted.product.dialect();
         fill_all(&connector(dialect, server.endpoint()), dialect, setup, watch)?;
-        let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
-        server.into_image(home, &self.key, &mut say).map_err(sandbox)
+        server.into_image(home, &self.key, &mut stages(watch, setup.arm)).map_err(sandbox)
     }
 
     /// What the reader of the run must know of an upgrade to `to`.

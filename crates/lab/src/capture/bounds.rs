@@ -62,14 +62,17 @@ fn ranges(trace: &Value, found: &mut BTreeSet<String>) {
 
 /// With what rows are looked up where no range is read: `t2: ref const,func`.
 fn looked_up(explained: &Rows) -> Vec<String> {
-    let at = |name: &str| explained.columns.iter().position(|own| own.eq_ignore_ascii_case(name));
-    let (Some(table), Some(by)) = (at("table"), at("ref")) else { return Vec::new() };
-    let text = |row: &[Option<String>], at: usize| row.get(at).cloned().flatten();
-    let row = |row: &Vec<Option<String>>| {
-        let by = text(row, by).filter(|by| !by.is_empty())?;
-        Some(format!("{}: ref {by}", text(row, table).unwrap_or_default()))
+    let (Some(table), Some(by)) = (explained.column("table"), explained.column("ref")) else {
+        return Vec::new();
     };
-    explained.rows.iter().filter_map(row).collect()
+    let mut found = Vec::new();
+    for row in &explained.rows {
+        let text = |at: usize| row.get(at)?.as_deref();
+        if let Some(by) = text(by).filter(|by| !by.is_empty()) {
+            found.push(format!("{}: ref {by}", text(table).unwrap_or_default()));
+        }
+    }
+    found
 }
 
 /// The conditions of PostgreSQL's nodes.

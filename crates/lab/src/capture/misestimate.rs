@@ -67,9 +67,10 @@ pub(super) fn of_reads(client: &mut dyn Client, sql: &str, read: f64) -> Option<
 /// Rows that a plan expects to read: of each table, so many for each combination of rows before it;
 /// what is joined from a buffer is read once.
 fn expected_reads(explained: &Rows) -> Option<f64> {
-    let at = |name: &str| explained.columns.iter().position(|own| own.eq_ignore_ascii_case(name));
-    let (id, rows, extra) = (at("id")?, at("rows")?, at("Extra")?);
-    let filtered = at("filtered");
+    let id = explained.column("id")?;
+    let rows = explained.column("rows")?;
+    let extra = explained.column("Extra")?;
+    let filtered = explained.column("filtered");
     let first = explained.rows.first()?.get(id)?.clone()?;
     let (mut reads, mut joined) = (0.0, 1.0);
     for row in &explained.rows {

@@ -102,8 +102,17 @@ fn answered(
 pub(super) struct LoadStatement {
     /// With its values written into it.
     pub(super) sql: String,
-    /// How it is prepared, and its values, where the load prepares what it asks.
-    prepared: Option<(String, Vec<String>)>,
+    /// Where the load prepares what it asks.
+    prepared: Option<PreparedText>,
+}
+
+/// How a load prepares a statement, with the values that it has first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PreparedText {
+    /// With `$1`, `$2` … for its values.
+    sql: String,
+    /// As literals.
+    values: Vec<String>,
 }
 
 /// Each statement of a load once. Those of a conversation have placeholders, where any value does
@@ -164,11 +173,11 @@ fn of_program(program: &Program, are_prepared: bool) -> Vec<LoadStatement> {
 }
 
 /// The text of a statement with `$1`, `$2` … for its values, and these as literals.
-fn prepared(event: &Event, call: &Call, statement: &Statement) -> (String, Vec<String>) {
+fn prepared(event: &Event, call: &Call, statement: &Statement) -> PreparedText {
     let (first, rest) = statement.pieces.split_first().expect("a text statement has pieces");
     let numbered = rest.iter().enumerate().map(|(at, piece)| format!("${}{piece}", at + 1));
-    let text = first.clone() + &numbered.collect::<String>();
-    (text, event.literals(call))
+    let sql = first.clone() + &numbered.collect::<String>();
+    PreparedText { sql, values: event.literals(call) }
 }
 
 /// `?` and `$1` replaced by a value that is taken for any type.
@@ -318,10 +327,10 @@ const EXECUTIONS: u32 = 6;
 /// What a connection executes that has prepared a statement, once it has decided between a plan for
 /// each value and one for all: EXPLAIN of an execution counts as one. `None` where it cannot be
 /// prepared without types.
-fn executed(client: &mut dyn Client, (sql, values): &(String, Vec<String>)) -> Option<Rows> {
+fn executed(client: &mut dyn Client, prepared: &PreparedText) -> Option<Rows> {
     const NAME: &str = "dbdyno_plan";
-    client.run(&format!("PREPARE {NAME} AS {sql}")).ok()?;
-    let values = values.join(", ");
+    client.run(&format!("PREPARE {NAME} AS {}", prepared.sql)).ok()?;
+    let values = prepared.values.join(", ");
     let values = if values.is_empty() { values } else { format!("({values})") };
     let explain = format!("EXPLAIN EXECUTE {NAME}{values}");
     let explained = (0..EXECUTIONS).map(|_| client.query(&explain).ok()).last();
@@ -342,8 +351,8 @@ const BESIDE: [(&str, &str); 4] = [
 ];
 
 fn mysql(rows: &Rows) -> Option<Planned> {
-    let at = |name: &str| rows.columns.iter().position(|own| own.eq_ignore_ascii_case(name));
-    let [table, kind, key, expected, extra] = ["table", "type", "key", "rows", "Extra"].map(at);
+    let [table, kind, key, expected, extra] =
+        ["table", "type", "key", "rows", "Extra"].map(|name| rows.column(name));
     let (mut steps, mut most) = (Vec::new(), 0);
     for row in &rows.rows {
         let text = |at: Option<usize>| row.get(at?)?.as_deref();
@@ -357,12 +366,12 @@ fn mysql(rows: &Rows) -> Option<Planned> {
         };
         let parts: Vec<&str> = extra.split(';').map(str::trim).collect();
         for (theirs, ours) in BESIDE {
-            let is_said = |part: &str| {
-                part == theirs || (theirs != "Using index" && part.starts_with(theirs))
-            };
+            let is_said = parts.iter().any(|part| {
+                *part == theirs || (theirs != "Using index" && part.starts_with(theirs))
+            });
             // The rows are in the clustered key, and whether that is said depends on the release.
             let is_nothing = theirs == "Using index" && text(key) == Some("PRIMARY");
-            if text(kind).is_some() && !is_nothing && parts.iter().any(|part| is_said(part)) {
+            if text(kind).is_some() && !is_nothing && is_said {
                 step.push_str(ours);
             }
         }

@@ -28,6 +28,7 @@ mod witness;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,7 +51,7 @@ use witness::{Asked, Session, Witness};
 use crate::arm::{Restores, SetUp, Station, open_station};
 use crate::error::LabError;
 use crate::laboratory::Lab;
-use crate::watch::Progress;
+use crate::watch::{Progress, stages};
 use dbdyno_workload::planned::datasets_of;
 
 /// Memory for which servers are set up: buffers of a host of this size hold these tables.
@@ -63,8 +64,8 @@ const PILOT: u64 = 8;
 /// events.
 const SHORT_M: u64 = 10;
 const LONG_M: u64 = 100;
-const SHORT_EVENTS: (u64, u64) = (8, 200);
-const LONG_EVENTS: (u64, u64) = (16, 1_000);
+const SHORT_EVENTS: RangeInclusive<u64> = 8..=200;
+const LONG_EVENTS: RangeInclusive<u64> = 16..=1_000;
 /// Sessions that warm an arm up, at most, and the share by which two of them may differ.
 const WARM_UPS: u32 = 8;
 const STEADY: f64 = 0.003;
@@ -89,8 +90,7 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
     if left.is_empty() {
         return Ok(());
     }
-    let mut say = |text: &str| lab.watch.progress(Progress::Stage(ArmIndex::BASE, text));
-    let valgrind = Valgrind::get(lab.home, &mut say);
+    let valgrind = Valgrind::get(lab.home, &mut stages(lab.watch, ArmIndex::BASE));
     let valgrind = valgrind.map_err(|error| LabError::Sandbox(ArmIndex::BASE, error))?;
     let small = small(plan);
     note(lab, run, &small, &valgrind)?;
@@ -99,7 +99,7 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
     let mut counted = Arms::default();
     // Servers start slowly under callgrind: each does while the next ones are filled.
     for &arm in &all {
-        match Counted::begin(lab, &small, (run, arm), &datasets, &valgrind, &left) {
+        match Counted::begin(lab, &small, run, arm, &datasets, &valgrind, &left) {
             Ok(begun) => counted.push(arm, begun),
             Err(error) => {
                 let others = counted.count() + all.iter().filter(|other| **other > arm).count();
@@ -162,7 +162,8 @@ impl<'a> Counted<'a> {
     fn begin(
         lab: &mut Lab<'a>,
         small: &Plan,
-        (run, arm): (&RunId, ArmIndex),
+        run: &RunId,
+        arm: ArmIndex,
         datasets: &[Arc<dyn Dataset>],
         valgrind: &Valgrind,
         labels: &[String],
@@ -180,9 +181,8 @@ impl<'a> Counted<'a> {
         };
         let mut station = open_station(&setup, &Arms::default(), lab.watch)?;
         station.fill(&setup, lab.watch)?;
-        let mut say = |text: &str| lab.watch.progress(Progress::Stage(arm, text));
-        let scratch =
-            lab.home.scratch("counted", &mut say).map_err(|error| LabError::Sandbox(arm, error))?;
+        let scratch = lab.home.scratch("counted", &mut stages(lab.watch, arm));
+        let scratch = scratch.map_err(|error| LabError::Sandbox(arm, error))?;
         let stage = "starting again under callgrind, which counts instructions";
         lab.watch.progress(Progress::Stage(arm, stage));
         let (files, asked) = match left_by(&mut station) {
@@ -330,7 +330,7 @@ fn count(
         // What is counted does not depend on who else works meanwhile.
         for together in waiting.chunks_mut(at_once) {
             together.iter().for_each(|(arm, _)| turn.next(lab, *arm, label));
-            for (arm, session) in asked(together, label, &loads, (first, events)) {
+            for (arm, session) in asked(together, label, &loads, first, events) {
                 sessions.push(arm, session?);
             }
         }
@@ -338,13 +338,11 @@ fn count(
     };
     // A session by itself may need more than many events: its difference to a longer one counts.
     let (less, more) = (all(lab, PILOT)?, all(lab, 2 * PILOT)?);
-    let of_first = |sessions: &Arms<Session>| sessions[arms[0]].profile.total;
-    let grown = of_first(&more).saturating_sub(of_first(&less));
+    let first = arms[0];
+    let grown = more[first].profile.total.saturating_sub(less[first].profile.total);
     let per_event = (grown / PILOT).max(1);
-    let events = |millions: u64, (least, most): (u64, u64)| {
-        (millions * 1_000_000 / per_event).clamp(least, most)
-    };
-    let (short, long) = (events(SHORT_M, SHORT_EVENTS), events(LONG_M, LONG_EVENTS));
+    let short = events_of(SHORT_M, per_event, SHORT_EVENTS);
+    let long = events_of(LONG_M, per_event, LONG_EVENTS);
     warm(|| all(lab, short + long))?;
     let mut repeated: Arms<Vec<(Session, Session)>> = Arms::from_fn(arms.clone(), |_| Vec::new());
     for repeat in 0..repeats(plan) {
@@ -369,12 +367,18 @@ fn count(
     Ok(counts)
 }
 
+/// Events that execute so many millions of instructions, within bounds.
+fn events_of(millions: u64, per_event: u64, bounds: RangeInclusive<u64>) -> u64 {
+    (millions * 1_000_000 / per_event).clamp(*bounds.start(), *bounds.end())
+}
+
 /// Asks several arms the same operations, all at once.
 fn asked(
     arms: &mut [(ArmIndex, &mut Counted<'_>)],
     label: &str,
     loads: &Arms<ReadyLoad>,
-    (first, events): (u64, u64),
+    first: u64,
+    events: u64,
 ) -> Vec<(ArmIndex, Result<Session, LabError>)> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = arms

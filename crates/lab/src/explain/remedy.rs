@@ -12,8 +12,8 @@
 
 use dbdyno_explain::made_equal;
 use dbdyno_model::{
-    Account, ArmSpec, Cell, Comparison, CountVerdict, Direction, Elsewhere, FoundCause, Remedy,
-    RemedyCell, Run, Suspect, Target, Verdict, Witness, setting,
+    Account, ArmSpec, Cell, Comparison, CountVerdict, Direction, Elsewhere, Remedy, RemedyCell,
+    Run, Suspect, Target, Verdict, Witness, setting,
 };
 
 use super::{Case, trial};
@@ -32,24 +32,16 @@ impl Case<'_> {
         accounts: &[Account],
     ) -> Result<Option<Remedy>, LabError> {
         let Some(account) = accounts.last() else { return Ok(None) };
-        let helps = |cause: &&FoundCause| {
+        let helping = account.causes.iter().filter(|cause| {
             cause.direction == Direction::TestAsBase && cause.worth.cost.estimate > 0.0
-        };
-        let causes: Vec<&Suspect> =
-            account.causes.iter().filter(helps).map(|cause| &cause.suspect).collect();
+        });
+        let causes: Vec<&Suspect> = helping.map(|cause| &cause.suspect).collect();
         if causes.is_empty() {
             return Ok(None);
         }
         let with_it = made_equal(self.test(), Direction::TestAsBase, causes.iter().copied());
-        let is_list = |name: &str| {
-            matches!(&self.test().target, Target::Release(release)
-                if setting::is_accumulated(release.product, name))
-        };
-        let line = |(name, value): &(String, String)| match value.as_str() {
-            "" if is_list(name) => format!("(no {name})"),
-            value => format!("{}={value}", name.strip_prefix("loose_").unwrap_or(name)),
-        };
-        let lines = causes.iter().flat_map(|suspect| &suspect.told).map(line).collect();
+        let told = causes.iter().flat_map(|suspect| &suspect.told);
+        let lines = told.map(|(name, value)| self.line(name, value)).collect();
         let cells = self.cells_of(account.witness);
         let others = cells.iter().filter(|cell| *cell != self.question.cell).count();
         let mut remedy = Remedy { lines, elsewhere: None, cells_left: others };
@@ -65,6 +57,16 @@ impl Case<'_> {
             remedy.elsewhere = Some(elsewhere);
         }
         Ok(Some(remedy))
+    }
+
+    /// An option of test as it is written in its configuration.
+    fn line(&self, name: &str, value: &str) -> String {
+        let is_list = matches!(&self.test().target, Target::Release(release)
+            if setting::is_accumulated(release.product, name));
+        if value.is_empty() && is_list {
+            return format!("(no {name})");
+        }
+        format!("{}={value}", name.strip_prefix("loose_").unwrap_or(name))
     }
 
     /// Where a remedy could show something: instructions know no numbers of clients.

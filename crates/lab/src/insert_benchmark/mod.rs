@@ -99,7 +99,7 @@ impl Site<'_, '_> {
             Arms::from_fn(arms.clone(), |arm| scripts(plan, cell, *step, sizes, &stations[arm]));
         let mut drivers = Arms::try_from_fn(arms, |arm| {
             let (station, scripts) = (&stations[arm], &scripts[arm]);
-            StepTrack::prepare(inserted, cell, arm, found.clone(), station, scripts)
+            StepTrack::prepare(inserted, cell, arm, *step, sizes.clone(), station, scripts)
         })?;
         let blocks = plan.blocks(cell).into_iter().filter(|block| block.pair < pairs);
         let rounds = blocks.flat_map(|block| {
@@ -121,7 +121,8 @@ impl Site<'_, '_> {
             let Some(driver) = drivers.get_mut(arm) else { continue };
             let (start, neighbours) = (self.start, &mut *self.neighbours);
             let measured = standstill::until_answered(|attempt| {
-                driver.round(plan, &key, (start, attempt), &conditions, &waiting, neighbours)
+                let terms = StepTerms { start, attempt, conditions: &conditions };
+                driver.round(plan, &key, &terms, &waiting, neighbours)
             });
             let (mut round, still) = match measured {
                 Ok(measured) => measured,
@@ -182,6 +183,16 @@ impl Site<'_, '_> {
     }
 }
 
+/// The terms of one round of a step.
+struct StepTerms<'a> {
+    /// Which start of the servers it falls in.
+    start: u32,
+    /// How often nothing was answered before.
+    attempt: u32,
+    /// What the clients keep to.
+    conditions: &'a Conditions<'a>,
+}
+
 /// One arm in one step.
 struct StepTrack<'a> {
     arm: ArmIndex,
@@ -221,7 +232,8 @@ impl<'a> StepTrack<'a> {
         inserted: &Inserted,
         cell: &Cell,
         arm: ArmIndex,
-        (step, sizes): (Step, Sizes),
+        step: Step,
+        sizes: Sizes,
         station: &'a Station,
         scripts: &'a [(Role, ReadyLoad)],
     ) -> Result<StepTrack<'a>, LabError> {
@@ -254,11 +266,11 @@ impl<'a> StepTrack<'a> {
         &mut self,
         plan: &Plan,
         key: &RoundKey,
-        (start, attempt): (u32, u32),
-        conditions: &Conditions<'_>,
+        terms: &StepTerms<'_>,
         waiting: &[&Station],
         neighbours: &mut Neighbours,
     ) -> Result<Round, LabError> {
+        let StepTerms { start, attempt, conditions } = *terms;
         let debt = self.control.debt();
         let before = self.observer.as_ref().map(Observer::look);
         let mut looks = Vec::with_capacity(2);
@@ -281,7 +293,7 @@ impl<'a> StepTrack<'a> {
                 self.crew.scripts(&scripts, conditions, &mut look)
             }
             Work::QueriesAtRate(rate) => {
-                let timed = self.timed(plan, key, (rate, attempt));
+                let timed = self.timed(plan, key, rate, attempt);
                 self.crew.timed(&timed, conditions, &mut look)
             }
         };
@@ -313,7 +325,7 @@ impl<'a> StepTrack<'a> {
         }
     }
 
-    fn timed(&self, plan: &Plan, key: &RoundKey, (rate, attempt): (u32, u32)) -> Timed {
+    fn timed(&self, plan: &Plan, key: &RoundKey, rate: u32, attempt: u32) -> Timed {
         Timed {
             rate,
             rows_per_commit: self.step.rows_per_commit(),

@@ -82,11 +82,13 @@ pub(super) type Written = (Vec<u8>, BTreeMap<String, u64>);
 /// Drives clients on threads of their own, on an engine that is open.
 pub(super) fn on_threads(
     engine: &Engine,
-    level: (IsolationLevel, Discipline),
+    level: IsolationLevel,
+    discipline: Discipline,
     load: RandomLoad,
-    (clock, is_stopped): (&Clock, &dyn Fn() -> bool),
+    clock: &Clock,
+    is_stopped: &dyn Fn() -> bool,
 ) -> Result<Written, EngineError> {
-    let world = World::new(engine, load, level)?;
+    let world = World::new(engine, load, level, discipline)?;
     let is_over = AtomicBool::new(false);
     let (most, until) = match load.extent {
         Extent::Seconds(seconds) => {
@@ -98,7 +100,7 @@ pub(super) fn on_threads(
     let clients = world.clients(engine);
     let ended: Vec<Result<Client, EngineError>> = thread::scope(|scope| {
         let (world, is_over) = (&world, &is_over);
-        let drive = |mut client: Client| {
+        let drives = clients.into_iter().map(|mut client| {
             scope.spawn(move || {
                 while client.open.is_some()
                     || (client.done < most && !is_over.load(Ordering::Relaxed))
@@ -107,18 +109,15 @@ pub(super) fn on_threads(
                 }
                 Ok(client)
             })
-        };
-        let threads: Vec<_> = clients.into_iter().map(drive).collect();
+        });
+        let threads: Vec<_> = drives.collect();
         let is_late = || until.is_some_and(|until| clock.now() >= until);
         while !is_late() && !is_stopped() && !threads.iter().all(|one| one.is_finished()) {
             thread::sleep(LOOK_EVERY);
         }
         is_over.store(true, Ordering::Relaxed);
-        let join = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
-            Ok(ended) => ended,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        threads.into_iter().map(join).collect()
+        let ended = threads.into_iter().map(thread::ScopedJoinHandle::join);
+        ended.map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
     let written = written(ended.into_iter().collect::<Result<_, _>>()?);
     NAMES.iter().try_for_each(|name| engine.drop_table(name))?;
@@ -128,12 +127,13 @@ pub(super) fn on_threads(
 /// Drives clients in one thread, on an engine in memory: a function of the seed.
 pub(super) fn in_one_thread(
     design: &Design,
-    level: (IsolationLevel, Discipline),
+    level: IsolationLevel,
+    discipline: Discipline,
     load: RandomLoad,
 ) -> Result<Written, EngineError> {
     let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
     let engine = Engine::open(Arc::new(SimDisk::default()), design, options)?;
-    let world = World::new(&engine, load, level)?;
+    let world = World::new(&engine, load, level, discipline)?;
     let most = match load.extent {
         Extent::Transactions(count) => count,
         Extent::Seconds(_) => unreachable!("the command asks for a number of transactions"),
@@ -171,7 +171,8 @@ impl World {
     fn new(
         engine: &Engine,
         load: RandomLoad,
-        (level, discipline): (IsolationLevel, Discipline),
+        level: IsolationLevel,
+        discipline: Discipline,
     ) -> Result<World, EngineError> {
         let table = |name: &str| {
             let columns = vec![
@@ -385,10 +386,10 @@ impl Client {
                     .session
                     .statement(|it| Ok(it.get(&world.tables[table], &id, intent)?.map(version)))?;
                 let kind = if is_current(intent) { Kind::CurrentRead } else { Kind::Read };
-                self.note(open, kind, table, key, (absence(table, seen), UNKNOWN));
+                self.note(open, kind, table, key, absence(table, seen), UNKNOWN);
             }
             Ask::Range { table, key, count, intent } => {
-                let found = self.range(&world.tables[table], (key, count), intent)?;
+                let found = self.range(&world.tables[table], key, count, intent)?;
                 let (scan, read) = if is_current(intent) {
                     (Kind::CurrentScan, Kind::CurrentRead)
                 } else {
@@ -399,12 +400,12 @@ impl Client {
                     .filter(|id| table == GRAVES && !found.iter().any(|(other, _)| other == id))
                     .collect();
                 let rows = (found.len() + gone.len()) as u32;
-                self.note(open, scan, table, key, (count as u32, rows));
+                self.note(open, scan, table, key, count as u32, rows);
                 for (id, version) in found {
-                    self.note(open, read, table, id, (version, UNKNOWN));
+                    self.note(open, read, table, id, version, UNKNOWN);
                 }
                 for id in gone {
-                    self.note(open, read, table, id, (ABSENT, UNKNOWN));
+                    self.note(open, read, table, id, ABSENT, UNKNOWN);
                 }
             }
             Ask::Change { key } => self.change(world, open, key)?,
@@ -413,18 +414,17 @@ impl Client {
                 let row = [Datum::Int(key as i64), Datum::Int(i64::from(own))];
                 self.session.statement(|it| it.insert(&world.tables[SLOTS], &row))?;
                 open.moved[SLOTS] += 1;
-                self.note(open, Kind::Insert, SLOTS, key, (own, 0));
+                self.note(open, Kind::Insert, SLOTS, key, own, 0);
             }
             Ask::Delete { key } => {
                 let Some(own) = self.ids.take() else { return Ok(()) };
                 let id = [Datum::Int(key as i64)];
                 let was = self.session.statement(|it| it.delete(&world.tables[GRAVES], &id))?;
-                match was {
-                    true => {
-                        open.moved[GRAVES] += 1;
-                        self.note(open, Kind::Delete, GRAVES, key, (own, 0));
-                    }
-                    false => self.note(open, Kind::CurrentRead, GRAVES, key, (ABSENT, UNKNOWN)),
+                if was {
+                    open.moved[GRAVES] += 1;
+                    self.note(open, Kind::Delete, GRAVES, key, own, 0);
+                } else {
+                    self.note(open, Kind::CurrentRead, GRAVES, key, ABSENT, UNKNOWN);
                 }
             }
         }
@@ -443,15 +443,16 @@ impl Client {
             })
         })?;
         let old = old.unwrap_or(MISSING);
-        self.note(open, Kind::CurrentRead, ROWS, key, (old, UNKNOWN));
-        self.note(open, Kind::Write, ROWS, key, (own, old));
+        self.note(open, Kind::CurrentRead, ROWS, key, old, UNKNOWN);
+        self.note(open, Kind::Write, ROWS, key, own, old);
         Ok(())
     }
 
     fn range(
         &mut self,
         table: &Table,
-        (key, count): (u64, u64),
+        key: u64,
+        count: u64,
         intent: Intent,
     ) -> Result<Vec<(u64, u32)>, EngineError> {
         let ends = [[Datum::Int(key as i64)], [Datum::Int((key + count) as i64)]];
@@ -468,14 +469,7 @@ impl Client {
         Ok(found)
     }
 
-    fn note(
-        &mut self,
-        open: &mut Open,
-        kind: Kind,
-        table: usize,
-        key: u64,
-        (value, prev): (u32, u32),
-    ) {
+    fn note(&mut self, open: &mut Open, kind: Kind, table: usize, key: u64, value: u32, prev: u32) {
         let op = OpRecord { kind, table: table as u16, key, value, prev };
         self.records.extend_from_slice(&op.encode());
         open.ops += 1;
@@ -580,7 +574,7 @@ mod tests {
 
     fn verdict(planted: Planted, level: IsolationLevel, how: (Discipline, Level)) -> Verdict {
         let design = Design { planted, ..Design::default() };
-        let (records, _) = in_one_thread(&design, (level, how.0), LOAD).unwrap();
+        let (records, _) = in_one_thread(&design, level, how.0, LOAD).unwrap();
         let history = read_records(&records).unwrap();
         let checker = Checker::new(&history);
         assert_eq!(checker.contention().unplaced, 0, "the order of versions is known");
@@ -621,8 +615,8 @@ mod tests {
     #[test]
     fn one_thread_has_one_history() {
         let run = || {
-            let level = (IsolationLevel::RepeatableRead, Discipline::None);
-            in_one_thread(&Design::default(), level, LOAD).unwrap()
+            let level = IsolationLevel::RepeatableRead;
+            in_one_thread(&Design::default(), level, Discipline::None, LOAD).unwrap()
         };
         assert_eq!(run(), run());
     }

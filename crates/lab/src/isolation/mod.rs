@@ -100,7 +100,8 @@ pub fn random_transactions<T>(
     lab: &mut IsolationLab<'_>,
     spec: &ArmSpec,
     levels: &[IsolationLevel],
-    (load, runs): (RandomLoad, u32),
+    load: RandomLoad,
+    runs: u32,
     judge: Judge<'_, T>,
 ) -> Result<RecordedOf<T>, LabError> {
     let clients = load.clients.max(CLIENTS);

@@ -142,10 +142,11 @@ impl Bench<'_, '_> {
             }
             self.tell(&format!("{level}: random transactions, {}", load.extent));
             let is_stopped = || self.is_stopped();
-            let how = (level, discipline);
             let written = match load.threads {
-                Threads::OneForAll => in_one_thread(arm.design(), how, load),
-                Threads::OneEach => on_threads(arm.engine(), how, load, (self.clock, &is_stopped)),
+                Threads::OneForAll => in_one_thread(arm.design(), level, discipline, load),
+                Threads::OneEach => {
+                    on_threads(arm.engine(), level, discipline, load, self.clock, &is_stopped)
+                }
             };
             let (records, refused) = written.map_err(|error| {
                 WireError::Server(ServerError {
@@ -200,37 +201,9 @@ impl Bench<'_, '_> {
             sessions.push(Session::new(door, number, load, self.words.has_locking_reads())?);
         }
         self.tell(&format!("{level}: random transactions, {}", load.extent));
-        let is_over = AtomicBool::new(false);
-        let clock = self.clock;
-        let ended: Vec<Result<Session, WireError>> = thread::scope(|scope| {
-            let (most, until) = match load.extent {
-                Extent::Seconds(seconds) => {
-                    (u64::MAX, Some(clock.now() + Duration::from_secs_f64(seconds)))
-                }
-                Extent::Transactions(count) => (count, None),
-            };
-            let is_over = &is_over;
-            let threads: Vec<_> = sessions
-                .into_iter()
-                .map(|session| scope.spawn(move || session.drive(clock, most, is_over)))
-                .collect();
-            let is_late = || until.is_some_and(|until| clock.now() >= until);
-            // One that ends before its time has failed, and the others need not go on.
-            let has_failed = || until.is_some() && threads.iter().any(|one| one.is_finished());
-            let are_done = || threads.iter().all(|one| one.is_finished());
-            while !is_late() && !self.is_stopped() && !has_failed() && !are_done() {
-                thread::sleep(LOOK_EVERY);
-            }
-            is_over.store(true, Ordering::Relaxed);
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
-                Ok(ended) => ended,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            threads.into_iter().map(join).collect()
-        });
         let mut records = HEADER.to_vec();
         let (mut refused, mut lost) = (BTreeMap::new(), 0);
-        for session in ended {
+        for session in self.drive_at_once(sessions, load.extent) {
             let session = session?;
             records.extend_from_slice(&session.records);
             lost += session.lost;
@@ -239,11 +212,49 @@ impl Bench<'_, '_> {
             }
         }
         control.close();
-        records.extend(keeper.read_all(clock)?);
+        records.extend(keeper.read_all(self.clock)?);
         let log = log.map(|log| log.end(COLUMNS)).transpose()?;
         let (of, family) = (Promised::OfAll, self.words.family);
         let (promise, family) = (promise(family, level), family.name());
         Ok(Recorded { level, promise, family, of, records, refused, lost, unrecorded: 0, log })
+    }
+
+    /// Drives each session in a thread of its own, until the extent is reached or somebody stops
+    /// it.
+    fn drive_at_once(
+        &self,
+        sessions: Vec<Session>,
+        extent: Extent,
+    ) -> Vec<Result<Session, WireError>> {
+        let clock = self.clock;
+        let is_over = &AtomicBool::new(false);
+        thread::scope(|scope| {
+            let (most, until) = match extent {
+                Extent::Seconds(seconds) => {
+                    (u64::MAX, Some(clock.now() + Duration::from_secs_f64(seconds)))
+                }
+                Extent::Transactions(count) => (count, None),
+            };
+            let threads: Vec<_> = sessions
+                .into_iter()
+                .map(|session| scope.spawn(move || session.drive(clock, most, is_over)))
+                .collect();
+            loop {
+                let is_late = until.is_some_and(|until| clock.now() >= until);
+                let finished = threads.iter().filter(|one| one.is_finished()).count();
+                // One that ends before its time has failed, and the others need not go on.
+                let has_failed = until.is_some() && finished > 0;
+                if is_late || self.is_stopped() || has_failed || finished == threads.len() {
+                    break;
+                }
+                thread::sleep(LOOK_EVERY);
+            }
+            is_over.store(true, Ordering::Relaxed);
+            let ended = threads.into_iter().map(thread::ScopedJoinHandle::join);
+            ended
+                .map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        })
     }
 
     fn make_table(&self, control: &mut dyn Client) -> Result<(), WireError> {

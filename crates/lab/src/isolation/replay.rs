@@ -92,7 +92,7 @@ impl Bench<'_, '_> {
                 }
             }
             if let Some((text, case)) = chosen.filter(|_| !self.is_stopped()) {
-                all.push(self.again(level, &witness.anomaly, (text, case), runs)?);
+                all.push(self.again(level, &witness.anomaly, text, case, runs)?);
             }
         }
         Ok(all)
@@ -102,7 +102,8 @@ impl Bench<'_, '_> {
         &mut self,
         level: IsolationLevel,
         anomaly: &str,
-        (text, case): (&str, &Case),
+        text: &str,
+        case: &Case,
         runs: u32,
     ) -> Result<Replayed, WireError> {
         let plays = vec![case.clone(); runs as usize];

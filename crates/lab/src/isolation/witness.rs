@@ -416,43 +416,50 @@ fn is_write(kind: Kind) -> bool {
 
 /// The operations at both ends of an edge.
 fn ends(history: &History, step: &Step) -> Option<(Part, Part)> {
-    let wrote = |txn: usize, is_it: &dyn Fn(&Op) -> bool| {
-        let ops = history.ops(txn);
-        let is_one = |op: &&Op| op.key == step.key && is_write(op.kind);
-        let exact = ops.iter().find(|op| is_one(op) && is_it(op));
-        let op = exact.or_else(|| ops.iter().find(|op| is_one(op)))?;
-        part(history, txn, ops.iter().position(|known| std::ptr::eq(known, op))?)
-    };
-    let read = |txn: usize| {
-        let ops = history.ops(txn);
-        let is_it = |op: &Op| op.key == step.key && !is_write(op.kind) && op.value == step.version;
-        let holds = |op: &Op| {
-            matches!(op.kind, Kind::Scan | Kind::CurrentScan)
-                && (op.key..op.key.saturating_add(op.value)).contains(&step.key)
-        };
-        let at = match step.dependency {
-            Dependency::PredicateAnti | Dependency::CurrentPredicateAnti => {
-                ops.iter().position(holds)
-            }
-            _ => ops
-                .iter()
-                .position(is_it)
-                .or_else(|| ops.iter().position(|op| op.key == step.key && op.value == ABSENT)),
-        };
-        let mut part = part(history, txn, at?)?;
-        part.key = step.key;
-        Some(part)
-    };
-    let replaced = |op: &Op| op.prev == step.version;
-    let written = |op: &Op| op.value == step.version;
     match step.dependency {
-        Dependency::Write => Some((wrote(step.from, &written)?, wrote(step.to, &replaced)?)),
+        Dependency::Write => Some((version_write(history, step)?, next_write(history, step)?)),
         Dependency::Read | Dependency::CurrentRead => {
-            Some((wrote(step.from, &written)?, read(step.to)?))
+            Some((version_write(history, step)?, read(history, step, step.to)?))
         }
         Dependency::Session | Dependency::RealTime => None,
-        _ => Some((read(step.from)?, wrote(step.to, &replaced)?)),
+        _ => Some((read(history, step, step.from)?, next_write(history, step)?)),
     }
+}
+
+/// The operation that wrote the version of an edge.
+fn version_write(history: &History, step: &Step) -> Option<Part> {
+    write(history, step.from, step.key, |op| op.value == step.version)
+}
+
+/// The operation that replaced the version of an edge.
+fn next_write(history: &History, step: &Step) -> Option<Part> {
+    write(history, step.to, step.key, |op| op.prev == step.version)
+}
+
+/// What a transaction writes to a row: the write that is meant, or else its first one.
+fn write(history: &History, txn: usize, key: u32, is_meant: impl Fn(&Op) -> bool) -> Option<Part> {
+    let ops = history.ops(txn);
+    let mut writes = (0..ops.len()).filter(|at| ops[*at].key == key && is_write(ops[*at].kind));
+    let meant = writes.clone().find(|at| is_meant(&ops[*at]));
+    part(history, txn, meant.or_else(|| writes.next())?)
+}
+
+/// Where a transaction reads the version of an edge, or a range that it would stand in.
+fn read(history: &History, step: &Step, txn: usize) -> Option<Part> {
+    let ops = history.ops(txn);
+    let at = match step.dependency {
+        Dependency::PredicateAnti | Dependency::CurrentPredicateAnti => ops.iter().position(|op| {
+            matches!(op.kind, Kind::Scan | Kind::CurrentScan)
+                && (op.key..op.key.saturating_add(op.value)).contains(&step.key)
+        }),
+        _ => ops
+            .iter()
+            .position(|op| op.key == step.key && !is_write(op.kind) && op.value == step.version)
+            .or_else(|| ops.iter().position(|op| op.key == step.key && op.value == ABSENT)),
+    };
+    let mut part = part(history, txn, at?)?;
+    part.key = step.key;
+    Some(part)
 }
 
 fn part(history: &History, txn: usize, place: usize) -> Option<Part> {

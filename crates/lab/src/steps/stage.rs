@@ -9,7 +9,7 @@ use dbdyno_load::{Clock, Connector, Onlooker};
 use dbdyno_model::isolation::{StepAnswer, StepWait};
 use dbdyno_wire::{Client, WireError};
 
-use super::waits::{Blocker, Waiting, Whom, Witness, has_circle};
+use super::waits::{Waiting, Whom, Witness, has_circle};
 
 /// An answer that comes within this is waited for before the server is asked who waits.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
@@ -172,13 +172,13 @@ impl Stage {
                 self.actors.iter().position(|actor| actor.is_idle() && !actor.later.is_empty())
         {
             let Some(place) = self.actors[at].later.pop_front() else { return Ok(()) };
-            self.send(at, (place, &script[place]), told);
+            self.send(at, place, &script[place], told);
             self.settle(whom, told)?;
         }
         Ok(())
     }
 
-    fn send(&mut self, at: usize, (place, line): (usize, &Line), told: &mut Vec<Told>) {
+    fn send(&mut self, at: usize, place: usize, line: &Line, told: &mut Vec<Told>) {
         let actor = &mut self.actors[at];
         if line.effect == Effect::Begins {
             (actor.open, actor.refused) = (true, false);
@@ -201,8 +201,8 @@ impl Stage {
         let mut looks = 0;
         while self.actors.iter().any(|actor| !actor.is_idle()) {
             match self.reports.recv_timeout(patience) {
-                Ok(report) => {
-                    self.take(report, told)?;
+                Ok((at, answer)) => {
+                    self.take(at, answer, told)?;
                     (patience, looks, since) = (FIRST_LOOK, 0, self.clock.now());
                     continue;
                 }
@@ -212,8 +212,8 @@ impl Stage {
             let ids: Vec<u64> = self.actors.iter().map(|actor| actor.id).collect();
             let seen = self.witness.look(&ids, &self.clock)?;
             // What was answered while we looked is not in what was seen.
-            if let Ok(report) = self.reports.try_recv() {
-                self.take(report, told)?;
+            if let Ok((at, answer)) = self.reports.try_recv() {
+                self.take(at, answer, told)?;
                 (patience, looks, since) = (FIRST_LOOK, 0, self.clock.now());
                 continue;
             }
@@ -294,26 +294,37 @@ impl Stage {
         busy: &[usize],
     ) -> Result<Option<Vec<Vec<usize>>>, WireError> {
         let ids: Vec<u64> = self.actors.iter().map(|actor| actor.id).collect();
-        let place = |id: u64| ids.iter().position(|own| *own == id);
         if busy.iter().all(|at| matches!(seen[*at], Some(Some(_)))) {
-            let of = |one: &Waiting| -> Vec<usize> {
-                one.iter().flatten().flatten().filter_map(|id| place(*id)).collect()
-            };
-            return Ok(Some(seen.iter().map(of).collect()));
+            let edges = seen.iter().map(|one| {
+                one.iter().flatten().flatten().filter_map(|id| self.place_of(*id)).collect()
+            });
+            return Ok(Some(edges.collect()));
         }
         let Some(known) = self.witness.blockers(&ids, &self.clock)? else { return Ok(None) };
-        let since = |at: usize| match self.actors[at].doing {
+        let edges = known.into_iter().enumerate().map(|(at, blockers)| {
+            let whom = blockers
+                .into_iter()
+                .filter_map(|one| Some((self.place_of(one.id)?, one.by_request)));
+            // Who asked for a lock later stands behind.
+            let ahead = whom.filter(|(other, by_request)| {
+                !by_request || self.step_of(*other) < self.step_of(at)
+            });
+            ahead.map(|(other, _)| other).collect()
+        });
+        Ok(Some(edges.collect()))
+    }
+
+    /// The actor whose session has this number at the server.
+    fn place_of(&self, id: u64) -> Option<usize> {
+        self.actors.iter().position(|actor| actor.id == id)
+    }
+
+    /// The step that an actor waits for the answer of.
+    fn step_of(&self, at: usize) -> Option<usize> {
+        match self.actors[at].doing {
             Doing::Step(step) => Some(step),
             _ => None,
-        };
-        let of = |(at, blockers): (usize, Vec<Blocker>)| -> Vec<usize> {
-            let whom =
-                blockers.into_iter().filter_map(|one| Some((place(one.id)?, one.by_request)));
-            // Who asked for a lock later stands behind.
-            let ahead = whom.filter(|(other, by_request)| !by_request || since(*other) < since(at));
-            ahead.map(|(other, _)| other).collect()
-        };
-        Ok(Some(known.into_iter().enumerate().map(of).collect()))
+        }
     }
 
     fn name(&self, at: usize, whom: Vec<usize>, told: &mut [Told]) {
@@ -324,10 +335,11 @@ impl Stage {
         }
     }
 
-    /// Takes an answer.
+    /// Takes the answer to an actor.
     fn take(
         &mut self,
-        (at, answer): (usize, Result<StepAnswer, WireError>),
+        at: usize,
+        answer: Result<StepAnswer, WireError>,
         told: &mut [Told],
     ) -> Result<(), WireError> {
         let actor = &mut self.actors[at];
