@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Comparison, Gate, MaskedTarget, PairComparison, Pairing, Reference,
-    Run,
+    ArmIndex, ArmsComparison, Comparison, Gate, MaskedTarget, Pairing, Reference, Run,
 };
 use dbdyno_report::{ArmsDetail, ArmsView, Checked, Order, View};
 use dbdyno_store::Store;
@@ -104,13 +103,7 @@ pub(crate) fn print(
     let detail = if told.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
     let sections = sections(run, told);
     let markdown = || dbdyno_report::arms_markdown(&view, &sections);
-    let checked = || -> Vec<Checked> {
-        let of_pair = |one: &PairComparison| {
-            let view = View::new(&run.of_pair(one.pairing), &one.comparison);
-            ci::checked(view, &one.comparison, gate)
-        };
-        comparison.pairs.iter().map(of_pair).collect()
-    };
+    let checked = || checked_pairs(run, comparison, gate);
     let text = match told.format {
         ToldFormat::Text => {
             dbdyno_report::arms_text(&view, detail, &sections, &screen::style(told.color))
@@ -124,6 +117,15 @@ pub(crate) fn print(
         ToldFormat::Benchfmt => dbdyno_report::benchfmt(&checked()),
     };
     output::print_answer(&text, told.format, told.color)
+}
+
+/// Each pair of arms against the gate.
+fn checked_pairs(run: &Run, comparison: &ArmsComparison, gate: Option<Gate>) -> Vec<Checked> {
+    let pairs = comparison.pairs.iter().map(|pair| {
+        let view = View::new(&run.of_pair(pair.pairing), &pair.comparison);
+        ci::checked(view, &pair.comparison, gate)
+    });
+    pairs.collect()
 }
 
 /// Which parts of a report of several arms are wished; of those that compare two arms in depth, it

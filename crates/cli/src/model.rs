@@ -102,13 +102,12 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
         if flags.paths || !flags.run.is_empty() { Some(tests_of(flags, protocol)?) } else { None };
     let judged = protocol.judge(flags.shape(), level, flags.max_states as usize);
     write_trace(flags, protocol, level, &judged)?;
-    let amounts = (flags.max_states as usize, flags.sample);
-    let counted =
-        flags.permissiveness.then(|| Counted::of((protocol, flags.shape()), level, amounts));
+    let states = flags.max_states as usize;
+    let counted = flags
+        .permissiveness
+        .then(|| Counted::of(protocol, flags.shape(), level, states, flags.sample));
     let (tested, exit) = match &tests {
-        Some((single, tests)) => {
-            servers::run(place, &flags.run, single, (protocol.level(), tests))?
-        }
+        Some((single, tests)) => servers::run(place, &flags.run, single, protocol.level(), tests)?,
         None => (Vec::new(), Exit::Holds),
     };
     output::print(&match flags.format {

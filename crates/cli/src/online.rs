@@ -127,30 +127,33 @@ fn level_text(told: &OnlineTold) -> String {
 }
 
 fn json_of(flags: &Verify, load: &RandomLoad, all: &[(String, OnlineOf)]) -> String {
-    let verdict = |(level, verdict): &(Level, OnlineVerdict)| -> Value {
-        let (told, anomaly, why) = match verdict {
-            OnlineVerdict::Holds => ("holds", None, None),
-            OnlineVerdict::Broken(anomaly) => ("broken", Some(anomaly), None),
-            OnlineVerdict::CannotTell(why) => ("cannot_tell", None, Some(why)),
-        };
-        json!({ "level": level.name(), "verdict": told, "anomaly": anomaly, "why": why })
-    };
-    let level = |told: &OnlineTold| -> Value {
-        json!({
-            "level": told.level.name(), "promise": told.promise.name(),
-            "committed": told.counted, "known_after": told.broken_at,
-            "kept_transactions": told.kept.0, "kept_versions": told.kept.1,
-            "retries": told.retries,
-            "levels": told.verdicts.iter().map(verdict).collect::<Vec<_>>(),
-        })
-    };
-    let server = |(target, one): &(String, OnlineOf)| -> Value {
-        let levels: Vec<Value> = one.levels.iter().map(level).collect();
+    let servers = all.iter().map(|(target, one)| {
+        let levels: Vec<Value> = one.levels.iter().map(json_of_level).collect();
         json!({ "target": target, "version": one.version, "levels": levels })
-    };
+    });
     let told = json!({
         "schema": 1, "kind": kind_name(flags.kind), "clients": load.clients, "keys": load.keys,
-        "seed": flags.seed, "online": all.iter().map(server).collect::<Vec<_>>(),
+        "seed": flags.seed, "online": servers.collect::<Vec<_>>(),
     });
     dbdyno_report::json_text(&told)
+}
+
+fn json_of_level(told: &OnlineTold) -> Value {
+    let verdicts = told.verdicts.iter().map(|(level, verdict)| json_of_verdict(*level, verdict));
+    json!({
+        "level": told.level.name(), "promise": told.promise.name(),
+        "committed": told.counted, "known_after": told.broken_at,
+        "kept_transactions": told.kept.0, "kept_versions": told.kept.1,
+        "retries": told.retries,
+        "levels": verdicts.collect::<Vec<_>>(),
+    })
+}
+
+fn json_of_verdict(level: Level, verdict: &OnlineVerdict) -> Value {
+    let (told, anomaly, why) = match verdict {
+        OnlineVerdict::Holds => ("holds", None, None),
+        OnlineVerdict::Broken(anomaly) => ("broken", Some(anomaly), None),
+        OnlineVerdict::CannotTell(why) => ("cannot_tell", None, Some(why)),
+    };
+    json!({ "level": level.name(), "verdict": told, "anomaly": anomaly, "why": why })
 }

@@ -36,32 +36,39 @@ pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
 /// A line for each run. Where the screen is too narrow for that, the arms and the name, which tell
 /// runs apart, have lines of their own.
 fn listed(runs: &[&RunSummary], columns: Option<usize>) -> String {
-    let name = |run: &RunSummary| {
-        run.name.as_deref().map(|name| format!("@{}", foreign::one_line(name))).unwrap_or_default()
-    };
-    let arms = |run: &RunSummary| foreign::one_line(&run.arms.join(" → ")).into_owned();
-    let grid = |lines: &dyn Fn(&RunSummary, Vec<String>) -> Vec<Line>| {
-        let head = |run: &RunSummary| {
-            vec![
-                foreign::one_line(&run.id.0).into_owned(),
-                run.started.clone(),
-                run.status.name().to_owned(),
-                format!("{}/{} rounds", run.rounds_done, run.rounds_planned),
-            ]
-        };
-        Grid { lines: runs.iter().flat_map(|run| lines(run, head(run))).collect(), ragged: 1 }
-    };
-    let one_each = grid(&|run, mut head| {
-        head.extend([arms(run), name(run)]);
-        vec![Line::Columns(head)]
+    let one_each = runs.iter().map(|run| {
+        let mut columns = head(run);
+        columns.extend([arms(run), name(run)]);
+        Line::Columns(columns)
     });
+    let one_each = Grid { lines: one_each.collect(), ragged: 1 };
     let Some(width) = columns.filter(|width| one_each.width() > *width) else {
         return one_each.render(usize::MAX);
     };
-    let two_each = grid(&|run, head| {
-        vec![Line::Columns(head), Line::Across(format!("  {} {}", arms(run), name(run)))]
+    let two_each = runs.iter().flat_map(|run| {
+        let behind = format!("  {} {}", arms(run), name(run));
+        [Line::Columns(head(run)), Line::Across(behind)]
     });
-    two_each.render(width)
+    Grid { lines: two_each.collect(), ragged: 1 }.render(width)
+}
+
+/// What every run has, in columns.
+fn head(run: &RunSummary) -> Vec<String> {
+    vec![
+        foreign::one_line(&run.id.0).into_owned(),
+        run.started.clone(),
+        run.status.name().to_owned(),
+        format!("{}/{} rounds", run.rounds_done, run.rounds_planned),
+    ]
+}
+
+fn arms(run: &RunSummary) -> String {
+    foreign::one_line(&run.arms.join(" → ")).into_owned()
+}
+
+/// The name that the user gave it, with its @; empty if there is none.
+fn name(run: &RunSummary) -> String {
+    run.name.as_deref().map(|name| format!("@{}", foreign::one_line(name))).unwrap_or_default()
 }
 
 /// Shows a stored run as `compare` showed it, or its arms against another one.

@@ -110,13 +110,14 @@ pub(crate) fn copy(
     let dir = Dir::open(from, flags, Mode::empty());
     let mut dir = dir.map_err(|errno| SandboxError::io("open", from)(errno.into()))?;
     let owner = fs::metadata(from).map_err(SandboxError::io("read", from))?.uid();
-    copy_below(&mut dir, (from, owner), Path::new(""), &mut tree)?;
+    copy_below(&mut dir, from, owner, Path::new(""), &mut tree)?;
     tree.finish()
 }
 
 fn copy_below(
     dir: &mut Dir,
-    (from, owner): (&Path, u32),
+    from: &Path,
+    owner: u32,
     above: &Path,
     tree: &mut NewTree,
 ) -> Result<(), SandboxError> {
@@ -140,7 +141,7 @@ fn copy_below(
                 let flags = still | OFlag::O_DIRECTORY;
                 let mut below =
                     Dir::openat(dir.as_fd(), &*name, flags, Mode::empty()).map_err(failed)?;
-                copy_below(&mut below, (from, owner), &path, tree)?;
+                copy_below(&mut below, from, owner, &path, tree)?;
             }
             SFlag::S_IFLNK => {
                 let target = readlinkat(&*dir, &*name).map_err(failed)?;

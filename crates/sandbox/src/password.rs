@@ -19,6 +19,7 @@ use dbdyno_wire::{Endpoint, WireError};
 use crate::bootstrap::{self, random_password};
 use crate::error::SandboxError;
 use crate::home::write_private;
+use crate::release::Release;
 use crate::server::connect;
 
 const HOLDS: &str = "password";
@@ -40,12 +41,12 @@ pub(crate) fn keep(dir: &Path, password: &Secret) -> Result<(), SandboxError> {
 /// Gives the server at `endpoint`, its own socket, a new password.
 pub(crate) fn renew(
     dir: &Path,
-    (product, version): (Product, &str),
+    release: &Release,
     endpoint: &Endpoint,
 ) -> Result<(), SandboxError> {
     let fresh = Secret::new(random_password()?);
     write_private(&dir.join(NEXT), fresh.expose())?;
-    let told = tell(product, version, endpoint, &fresh);
+    let told = tell(release.product, &release.version, endpoint, &fresh);
     told.map_err(|error| SandboxError::StartFailed {
         what: format!("giving the server in {} a new password failed: {error}", dir.display()),
         log: Vec::new(),

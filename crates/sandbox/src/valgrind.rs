@@ -144,6 +144,14 @@ impl Valgrind {
     }
 }
 
+/// Functions that callgrind is told of, as patterns of their names.
+pub struct CountMarks<'m> {
+    /// What is executed inside of them is counted.
+    pub counted: &'m str,
+    /// A file is written after each return of one of them.
+    pub written_after: &'m str,
+}
+
 /// A program that answers lines with lines, under callgrind.
 pub struct CountedProgram {
     // Dropped first: its end must not meet a pipe that nobody reads.
@@ -155,20 +163,23 @@ pub struct CountedProgram {
 }
 
 impl CountedProgram {
-    /// Starts it with `files` as the place of callgrind's files. It is counted inside of functions
-    /// that match `counted`, and a file is written after each return of one that matches `told`.
+    /// Starts a program with `files` as the place of callgrind's files.
     ///
     /// # Errors
     /// [`SandboxError::Io`].
     pub fn start(
         valgrind: &Valgrind,
-        (program, arguments): (&Path, &[OsString]),
+        program: &Path,
+        arguments: &[OsString],
         files: &Path,
-        (counted, told): (&str, &str),
+        marks: &CountMarks<'_>,
     ) -> Result<CountedProgram, SandboxError> {
         let mut asked = child::own(program);
         asked.args(arguments);
-        let marks = [format!("--toggle-collect={counted}"), format!("--dump-after={told}")];
+        let marks = [
+            format!("--toggle-collect={}", marks.counted),
+            format!("--dump-after={}", marks.written_after),
+        ];
         let mut command =
             valgrind.wrap(&asked, files, &marks.map(OsString::from), valgrind.around_own());
         let complaints = files.join("log");

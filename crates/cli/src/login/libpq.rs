@@ -155,12 +155,11 @@ fn of_service(service: &str, around: &Surroundings<'_>) -> Result<Vec<Word>, Str
             Some(text) => {
                 let found = parse(&text, service).map_err(|wrong| format!("{shown}: {wrong}"))?;
                 if let Some(words) = found {
-                    let from = |name: &str| format!("{name}= of [{service}] in {shown}");
-                    let word = |(name, value): (String, String)| {
-                        let from = from(&name);
+                    let words = words.into_iter().map(|(name, value)| {
+                        let from = format!("{name}= of [{service}] in {shown}");
                         Word { name, value, from }
-                    };
-                    return Ok(words.into_iter().map(word).collect());
+                    });
+                    return Ok(words.collect());
                 }
             }
         }

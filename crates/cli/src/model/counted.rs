@@ -20,9 +20,11 @@ pub(super) struct Counted {
 impl Counted {
     /// Counts by a level: at most `states` states and `sample` schedules.
     pub(super) fn of(
-        (protocol, shape): (Named, Shape),
+        protocol: Named,
+        shape: Shape,
         level: Level,
-        (states, sample): (usize, u64),
+        states: usize,
+        sample: u64,
     ) -> Counted {
         Counted {
             results: protocol.results(shape, states),

@@ -39,7 +39,8 @@ pub(super) fn run(
     place: &Place,
     targets: &[String],
     protocol: &Single,
-    (level, tests): (Level, &Tests),
+    level: Level,
+    tests: &Tests,
 ) -> Result<(Vec<Tested>, Exit), Failure> {
     if targets.is_empty() {
         return Ok((Vec::new(), Exit::Holds));
@@ -57,7 +58,7 @@ pub(super) fn run(
         let played = play_schedules(&mut lab, spec, level, protocol.shape, &tests.schedules);
         drop(ticker);
         match played {
-            Ok(played) => all.push(tested(protocol, spec, level, (tests, &played))),
+            Ok(played) => all.push(tested(protocol, spec, level, tests, &played)),
             // What others have told stays worth seeing.
             Err(error) => {
                 let failure = Failure::from(error);
@@ -87,11 +88,13 @@ fn level_of(level: Level) -> IsolationLevel {
 }
 
 fn exit_of(all: &[Tested]) -> Exit {
-    let has = |is: fn(Kind) -> bool| all.iter().any(|one| one.kinds.keys().any(|kind| is(*kind)));
-    match () {
-        () if has(|kind| kind != Kind::Silent) => Exit::Fails,
-        () if has(|kind| kind == Kind::Silent) => Exit::CannotTell,
-        () => Exit::Holds,
+    let mut kinds = all.iter().flat_map(|one| one.kinds.keys()).peekable();
+    if kinds.peek().is_none() {
+        Exit::Holds
+    } else if kinds.all(|kind| *kind == Kind::Silent) {
+        Exit::CannotTell
+    } else {
+        Exit::Fails
     }
 }
 
@@ -99,7 +102,8 @@ fn tested(
     protocol: &Single,
     spec: &ArmSpec,
     level: IsolationLevel,
-    (tests, played): (&Tests, &ScriptsOf),
+    tests: &Tests,
+    played: &ScriptsOf,
 ) -> Tested {
     let mut kinds = BTreeMap::new();
     let mut first = None;

@@ -38,7 +38,7 @@ use dbdyno_model::{
     ArmIndex, Arms, CallCount, CountSample, Counting, Counts, Dialect, FunctionCount, Plan, Run,
     RunId, Severity, Target, Warning,
 };
-use dbdyno_sandbox::{CountedProgram, Scratch, Valgrind};
+use dbdyno_sandbox::{CountMarks, CountedProgram, Scratch, Valgrind};
 use dbdyno_workload::{Dataset, ReadyLoad};
 
 use callgrind::Functions;
@@ -265,8 +265,8 @@ impl Place<'_> {
                 label.into(),
                 tables.into(),
             ];
-            let marks = (embedded::SECTION, embedded::FILE);
-            let program = CountedProgram::start(valgrind, (&own, &words), files, marks);
+            let marks = CountMarks { counted: embedded::SECTION, written_after: embedded::FILE };
+            let program = CountedProgram::start(valgrind, &own, &words, files, &marks);
             let program = program.map_err(|error| LabError::Sandbox(self.arm, error))?;
             Ok((label.clone(), program))
         };
