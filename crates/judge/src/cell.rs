@@ -70,16 +70,9 @@ pub(crate) fn cell_comparison(
 /// The extremes of all comparisons of one run of each arm. Neighbours in time are not preferred:
 /// whoever runs each arm once has them at different hours.
 fn single_runs(units: &CellUnits, rounds: &PerArm<Vec<&Round>>) -> Option<SingleRuns> {
-    let starts = |rounds: &Vec<&Round>| -> Vec<f64> {
-        let of_start = rounds.chunk_by(|a, b| (a.filling, a.start) == (b.filling, b.start));
-        of_start
-            .map(|of| mean(&of.iter().map(|r| units.rate(r).ln()).collect::<Vec<_>>()))
-            .collect()
-    };
-    let each = |rounds: &Vec<&Round>| rounds.iter().map(|round| units.rate(round).ln()).collect();
-    let (base, test) = (starts(&rounds.base), starts(&rounds.test));
-    let (level, base, test): (_, Vec<f64>, Vec<f64>) = match base.len().min(test.len()) {
-        0 | 1 => (Level::Pair, each(&rounds.base), each(&rounds.test)),
+    let (base, test) = (start_logs(units, &rounds.base), start_logs(units, &rounds.test));
+    let (level, base, test) = match base.len().min(test.len()) {
+        0 | 1 => (Level::Pair, rate_logs(units, &rounds.base), rate_logs(units, &rounds.test)),
         _ => (Level::Start, base, test),
     };
     let runs = base.len().min(test.len());
@@ -91,6 +84,17 @@ fn single_runs(units: &CellUnits, rounds: &PerArm<Vec<&Round>>) -> Option<Single
         low: (least(&test) - most(&base)).exp(),
         high: (most(&test) - least(&base)).exp(),
     })
+}
+
+/// The logarithm of the rate of each round.
+fn rate_logs(units: &CellUnits, rounds: &[&Round]) -> Vec<f64> {
+    rounds.iter().map(|round| units.rate(round).ln()).collect()
+}
+
+/// Their means of each start of the server.
+fn start_logs(units: &CellUnits, rounds: &[&Round]) -> Vec<f64> {
+    let starts = rounds.chunk_by(|a, b| (a.filling, a.start) == (b.filling, b.start));
+    starts.map(|start| mean(&rate_logs(units, start))).collect()
 }
 
 fn client_heavy(arm: Arm, summary: &ArmSummary) -> Option<Warning> {
@@ -146,26 +150,34 @@ fn classes(rounds: &[&Round], per_second: f64) -> Vec<ClassSummary> {
     if rounds.iter().any(|round| !names(round).eq(names(first))) {
         return Vec::new();
     }
-    let summary = |(at, class): (usize, &ClassTally)| {
-        let tallies = || rounds.iter().map(|round| &round.classes[at]);
-        let percentiles = |pick: fn(&ClassTimes) -> Option<&LatencyHistogram>| {
-            let mut sum = LatencyHistogram::new();
-            for tally in tallies() {
-                sum.merge(pick(tally.times.as_ref()?)?);
-            }
-            Some(response::percentiles(&sum))
-        };
-        let count = tallies().map(|tally| tally.count).sum::<u64>() as f64;
-        let counted = count * per_second;
-        ClassSummary {
-            name: class.name.clone(),
-            counted: class.counted(),
-            per_second: background::achieved_by(&class.name, rounds).unwrap_or(counted),
-            latency_us: percentiles(|times| Some(&times.latency)),
-            response_us: percentiles(|times| times.response.as_ref()),
+    let classes = first.classes.iter().enumerate();
+    classes.map(|(at, class)| class_summary(rounds, at, class, per_second)).collect()
+}
+
+/// The class at this place of all rounds.
+fn class_summary(
+    rounds: &[&Round],
+    at: usize,
+    class: &ClassTally,
+    per_second: f64,
+) -> ClassSummary {
+    let tallies = || rounds.iter().map(|round| &round.classes[at]);
+    let percentiles = |pick: fn(&ClassTimes) -> Option<&LatencyHistogram>| {
+        let mut sum = LatencyHistogram::new();
+        for tally in tallies() {
+            sum.merge(pick(tally.times.as_ref()?)?);
         }
+        Some(response::percentiles(&sum))
     };
-    first.classes.iter().enumerate().map(summary).collect()
+    let count = tallies().map(|tally| tally.count).sum::<u64>() as f64;
+    let counted = count * per_second;
+    ClassSummary {
+        name: class.name.clone(),
+        counted: class.counted(),
+        per_second: background::achieved_by(&class.name, rounds).unwrap_or(counted),
+        latency_us: percentiles(|times| Some(&times.latency)),
+        response_us: percentiles(|times| times.response.as_ref()),
+    }
 }
 
 #[cfg(test)]

@@ -84,12 +84,8 @@ fn of_load(
 /// Client counts that have no part in the fit, and why.
 fn left_out(run: &Run, cells: &[&CellComparison]) -> (Vec<u32>, Vec<Warning>) {
     let mut warnings = Vec::new();
-    let blocked = |cell: &&&CellComparison| {
-        let few = |warning: &Warning| warning.code == "few-rounds";
-        let blocks = |warning: &&Warning| warning.severity == Severity::Blocks && !few(warning);
-        cell.measure != Measure::Rate || cell.warnings.iter().any(|warning| blocks(&warning))
-    };
-    let mut apart: Vec<u32> = cells.iter().filter(blocked).map(|cell| cell.cell.clients).collect();
+    let blocked = cells.iter().filter(|cell| is_blocked(cell));
+    let mut apart: Vec<u32> = blocked.map(|cell| cell.cell.clients).collect();
     if !apart.is_empty() {
         let counts: Vec<String> = apart.iter().map(u32::to_string).collect();
         let text = format!(
@@ -113,6 +109,13 @@ fn left_out(run: &Run, cells: &[&CellComparison]) -> (Vec<u32>, Vec<Warning>) {
         warnings.push(Warning::new(Severity::Note, "curve-one-processor", text));
     }
     (apart, warnings)
+}
+
+/// Whether a cell has no rate that is judged; that it has few rounds does not matter to a curve.
+fn is_blocked(cell: &CellComparison) -> bool {
+    let blocks =
+        |warning: &Warning| warning.severity == Severity::Blocks && warning.code != "few-rounds";
+    cell.measure != Measure::Rate || cell.warnings.iter().any(blocks)
 }
 
 #[cfg(test)]

@@ -63,14 +63,13 @@ pub(crate) fn of_values(
 /// quarter, for then what is left still stands for the cell.
 fn telling<'r>(pairs: &[PerArm<&'r Round>], figure: &Figure) -> Vec<PerArm<&'r Round>> {
     let Figure::Counter(one, each) = figure else { return pairs.to_vec() };
-    let both = |pair: &PerArm<&Round>, says: &dyn Fn(&Round) -> bool| {
-        Arm::BOTH.into_iter().all(|arm| says(pair[arm]))
-    };
-    let seen: Vec<_> = pairs.iter().filter(|pair| both(pair, &was_seen)).copied().collect();
+    let seen = pairs.iter().filter(|pair| was_seen(pair.base) && was_seen(pair.test));
+    let seen: Vec<_> = seen.copied().collect();
     let Some(each) = each else { return seen };
-    let is_zero = |round: &Round, name: &str| round.readings.get(name) == Some(0.0);
-    let has_one = |round: &Round| !(is_zero(round, one) && is_zero(round, each));
-    let having: Vec<_> = seen.iter().filter(|pair| both(pair, &has_one)).copied().collect();
+    let has_one =
+        |round: &Round| [one, each].into_iter().any(|name| round.readings.get(name) != Some(0.0));
+    let having = seen.iter().filter(|pair| has_one(pair.base) && has_one(pair.test));
+    let having: Vec<_> = having.copied().collect();
     if 4 * having.len() >= 3 * seen.len() { having } else { seen }
 }
 

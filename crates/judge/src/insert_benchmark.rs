@@ -70,21 +70,12 @@ fn processors(environment: &Environment) -> Option<f64> {
 
 fn arm_metrics(rounds: &[&Round], queries: bool, processors: Option<f64>) -> ArmMetrics {
     let seconds: f64 = rounds.iter().map(|round| round.wall_ns as f64 / 1e9).sum();
-    let sum = |name: &str| total(rounds.iter().map(|round| round.readings.get(name)));
-    let largest = |name: &str| {
-        let values = rounds.iter().filter_map(|round| round.readings.get(name));
-        values.reduce(f64::max)
-    };
-    let cost = |pick: fn(&Round) -> Option<u64>| {
-        total(rounds.iter().map(|round| pick(round).map(|value| value as f64)))
-    };
     let operations: f64 = rounds.iter().map(|round| round.statements as f64).sum();
-    let inserted = sum(readings::ROWS_INSERTED);
-    let read = cost(|round| round.cost.server_read_bytes);
-    let written = cost(|round| round.cost.server_written_bytes);
-    let cpu_us = cost(|round| round.cost.server_cpu_ns).map(|ns| ns / 1e3);
-    let switches = cost(|round| round.cost.server_context_switches);
-    let last = |name: &str| rounds.last().and_then(|round| round.readings.get(name));
+    let inserted = sum(rounds, readings::ROWS_INSERTED);
+    let read = cost(rounds, |round| round.cost.server_read_bytes);
+    let written = cost(rounds, |round| round.cost.server_written_bytes);
+    let cpu_us = cost(rounds, |round| round.cost.server_cpu_ns).map(|ns| ns / 1e3);
+    let switches = cost(rounds, |round| round.cost.server_context_switches);
     let tputs = per_second(rounds);
     let value = |column: &str| match column {
         "ips" => inserted.map(|rows| rows / seconds),
@@ -97,17 +88,18 @@ fn arm_metrics(rounds: &[&Round], queries: bool, processors: Option<f64>) -> Arm
         "cpups" => Some(cpu_us? / 1e6 / seconds / processors? * 100.0),
         "cspq" => switches.map(|switches| switches / operations),
         "cpupq" => cpu_us.map(|cpu_us| cpu_us / operations),
-        "dbgb1" => last(readings::DATABASE_BYTES).map(|bytes| bytes / GIB),
-        "dbgb2" => last(readings::DATA_DIR_BYTES).map(|bytes| bytes / GIB),
-        "rss" => last(readings::RESIDENT_BYTES).map(|bytes| bytes / GIB),
-        "maxop" => largest(readings::SLOWEST_NS).map(|ns| ns / 1e9),
+        "dbgb1" => last(rounds, readings::DATABASE_BYTES).map(|bytes| bytes / GIB),
+        "dbgb2" => last(rounds, readings::DATA_DIR_BYTES).map(|bytes| bytes / GIB),
+        "rss" => last(rounds, readings::RESIDENT_BYTES).map(|bytes| bytes / GIB),
+        "maxop" => largest(rounds, readings::SLOWEST_NS).map(|ns| ns / 1e9),
         "p50" => reached(0.50, &tputs),
         "p99" => reached(0.99, &tputs),
         // Operations on storage, which the kernel does not count by process.
         _ => None,
     };
-    let (getmin_count, getmin_ns) = (sum(readings::GETMIN_COUNT), sum(readings::GETMIN_NS));
-    let due = sum(readings::ROWS_DUE).filter(|due| *due > 0.0);
+    let (getmin_count, getmin_ns) =
+        (sum(rounds, readings::GETMIN_COUNT), sum(rounds, readings::GETMIN_NS));
+    let due = sum(rounds, readings::ROWS_DUE).filter(|due| *due > 0.0);
     ArmMetrics {
         columns: COLUMNS.map(value),
         kept: due.and_then(|due| inserted.map(|rows| rows / due)),
@@ -115,10 +107,30 @@ fn arm_metrics(rounds: &[&Round], queries: bool, processors: Option<f64>) -> Arm
         getmin_ms_mean: getmin_count
             .filter(|count| *count > 0.0)
             .and_then(|count| getmin_ns.map(|ns| ns / count / 1e6)),
-        getmin_ms_max: largest(readings::GETMIN_NS_MAX).map(|ns| ns / 1e6),
+        getmin_ms_max: largest(rounds, readings::GETMIN_NS_MAX).map(|ns| ns / 1e6),
         debt_begin: rounds.first().and_then(|round| round.readings.get(readings::DEBT_BEGIN)),
-        debt_end: last(readings::DEBT_END),
+        debt_end: last(rounds, readings::DEBT_END),
     }
+}
+
+/// The sum of a reading; `None` where a round has none.
+fn sum(rounds: &[&Round], name: &str) -> Option<f64> {
+    total(rounds.iter().map(|round| round.readings.get(name)))
+}
+
+/// The largest that a reading was in any round.
+fn largest(rounds: &[&Round], name: &str) -> Option<f64> {
+    rounds.iter().filter_map(|round| round.readings.get(name)).reduce(f64::max)
+}
+
+/// The reading of the last round.
+fn last(rounds: &[&Round], name: &str) -> Option<f64> {
+    rounds.last()?.readings.get(name)
+}
+
+/// The sum of a cost; `None` where it was not observed in a round.
+fn cost(rounds: &[&Round], pick: fn(&Round) -> Option<u64>) -> Option<f64> {
+    total(rounds.iter().map(|round| pick(round).map(|value| value as f64)))
 }
 
 /// The sum, if every round has a value.

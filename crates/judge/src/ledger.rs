@@ -41,48 +41,21 @@ const LAYER_LEAST: f64 = 0.005;
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
 pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeError> {
-    let (pairs, ..) = judged_pairs(run, &cell.cell);
-    let kernel = PerArm::from_fn(|arm| kernel_share(pairs.iter().map(|pair| pair[arm])));
-    let seen: Option<Vec<PerArm<[f64; 6]>>> = pairs
-        .iter()
-        .map(|pair| PerArm::try_from_fn(|arm| lines(pair[arm], kernel[arm]).ok_or(())).ok())
-        .collect();
-    let Some(seen) = seen.filter(|seen| !seen.is_empty()) else { return Ok(None) };
-    let by_pair: BTreeMap<u32, &PerArm<[f64; 6]>> =
-        pairs.iter().map(|pair| pair.base.key.pair).zip(&seen).collect();
-    let mean = |arm: Arm, line: usize| {
-        seen.iter().map(|pair| pair[arm][line]).sum::<f64>() / seen.len() as f64
-    };
-    let total_of = |arm: Arm| (0..LEDGER_LINES.len()).map(|line| mean(arm, line)).sum::<f64>();
-    let whole = total_of(Arm::Base);
-    // Shares of the slower arm: what is judged as logarithms are has to stay near 0.
-    let scale = whole.max(total_of(Arm::Test));
-    let difference = |pick: &dyn Fn(&[f64; 6]) -> f64| -> Result<Interval, JudgeError> {
-        let of_pair = |pair: &PerArm<&Round>| {
-            let seen = by_pair[&pair.base.key.pair];
-            (pick(&seen.test) - pick(&seen.base)) / scale
-        };
-        let share = seen.iter().map(|pair| pick(&pair.base)).sum::<f64>() / seen.len() as f64;
-        interval(run, &pairs, of_pair, (share / scale).abs())
-            .map(|interval| scaled(interval, scale))
-    };
-    let line = |at: usize| -> Result<LedgerLine, JudgeError> {
-        Ok(LedgerLine {
-            name: LEDGER_LINES[at].to_owned(),
-            is_part: Part::Whole,
-            us: PerArm::from_fn(|arm| mean(arm, at)),
-            difference_us: difference(&|lines| lines[at])?,
-        })
-    };
+    let Some(times) = LineTimes::of(run, &cell.cell) else { return Ok(None) };
     let mut all = Vec::new();
     for at in 0..LEDGER_LINES.len() {
-        let of_line = line(at)?;
-        let parts =
-            if at == SERVER_CODE { by_layer(run, &cell.cell, &of_line) } else { Vec::new() };
-        all.push(of_line);
+        let line = LedgerLine {
+            name: LEDGER_LINES[at].to_owned(),
+            is_part: Part::Whole,
+            us: PerArm::from_fn(|arm| times.mean(arm, at)),
+            difference_us: times.difference(|lines| lines[at])?,
+        };
+        let parts = if at == SERVER_CODE { by_layer(run, &cell.cell, &line) } else { Vec::new() };
+        all.push(line);
         all.extend(parts);
     }
-    let work = difference(&|lines| WORK.iter().map(|at| lines[*at]).sum())?;
+    let work = times.difference(|lines| WORK.iter().map(|at| lines[*at]).sum())?;
+    let whole = times.total(Arm::Base);
     let rqps = |more: f64| whole / (whole + more).max(f64::MIN_POSITIVE);
     Ok(Some(Ledger {
         cell: cell.cell.clone(),
@@ -90,10 +63,10 @@ pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeE
         total: LedgerLine {
             name: "an operation".to_owned(),
             is_part: Part::Whole,
-            us: PerArm::from_fn(total_of),
-            difference_us: difference(&|lines| lines.iter().sum())?,
+            us: PerArm::from_fn(|arm| times.total(arm)),
+            difference_us: times.difference(|lines| lines.iter().sum())?,
         },
-        rest_share: mean(Arm::Base, REST) / whole,
+        rest_share: times.mean(Arm::Base, REST) / whole,
         rqps_of_work: Interval {
             estimate: rqps(work.estimate),
             low: rqps(work.high),
@@ -101,6 +74,50 @@ pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeE
         },
         rqps: cell.rqps.estimate,
     }))
+}
+
+/// The lines of a cell, as its pairs of rounds have them.
+struct LineTimes<'r> {
+    run: &'r Run,
+    pairs: Vec<PerArm<&'r Round>>,
+    /// Microseconds of an operation by line, pair by pair.
+    us: Vec<PerArm<[f64; 6]>>,
+}
+
+impl<'r> LineTimes<'r> {
+    /// `None` where a round does not tell them, and where there is none.
+    fn of(run: &'r Run, cell: &Cell) -> Option<LineTimes<'r>> {
+        let (pairs, ..) = judged_pairs(run, cell);
+        let kernel = PerArm::from_fn(|arm| kernel_share(pairs.iter().map(|pair| pair[arm])));
+        let us: Vec<PerArm<[f64; 6]>> = pairs
+            .iter()
+            .map(|pair| PerArm::try_from_fn(|arm| lines(pair[arm], kernel[arm]).ok_or(())).ok())
+            .collect::<Option<_>>()?;
+        (!us.is_empty()).then_some(LineTimes { run, pairs, us })
+    }
+
+    fn mean(&self, arm: Arm, line: usize) -> f64 {
+        self.us.iter().map(|pair| pair[arm][line]).sum::<f64>() / self.us.len() as f64
+    }
+
+    fn total(&self, arm: Arm) -> f64 {
+        (0..LEDGER_LINES.len()).map(|line| self.mean(arm, line)).sum()
+    }
+
+    /// The difference of what is picked of the lines, in microseconds.
+    fn difference(&self, pick: impl Fn(&[f64; 6]) -> f64) -> Result<Interval, JudgeError> {
+        // Shares of the slower arm: what is judged as logarithms are has to stay near 0.
+        let scale = self.total(Arm::Base).max(self.total(Arm::Test));
+        let by_pair: BTreeMap<u32, &PerArm<[f64; 6]>> =
+            self.pairs.iter().map(|pair| pair.base.key.pair).zip(&self.us).collect();
+        let of_pair = |pair: &PerArm<&Round>| {
+            let us = by_pair[&pair.base.key.pair];
+            (pick(&us.test) - pick(&us.base)) / scale
+        };
+        let share = self.us.iter().map(|pair| pick(&pair.base)).sum::<f64>() / self.us.len() as f64;
+        interval(self.run, &self.pairs, of_pair, (share / scale).abs())
+            .map(|interval| scaled(interval, scale))
+    }
 }
 
 /// The share of the server's processor time that it was in the kernel, over all rounds: one round
@@ -159,48 +176,59 @@ fn scaled(interval: Interval, by: f64) -> Interval {
 
 /// The server's code by layer, as its instructions are shared.
 fn by_layer(run: &Run, cell: &Cell, code: &LedgerLine) -> Vec<LedgerLine> {
-    let share = |arm: Arm| -> BTreeMap<Layer, f64> {
-        let dialect = run.plan.arms[arm].dialect();
-        let of_arm = run
-            .counts
-            .functions
-            .iter()
-            .filter(|one| one.load == cell.load && one.arm == arm.into());
-        let mut shares: BTreeMap<Layer, f64> = BTreeMap::new();
-        for one in of_arm {
-            *shares.entry(layer_of(dialect, &one.name, &one.object)).or_default() += one.own_per_op;
-        }
-        let all: f64 = shares.values().sum();
-        shares.values_mut().for_each(|share| *share /= all);
-        shares
-    };
-    let shares = PerArm::from_fn(share);
+    let shares = PerArm::from_fn(|arm| layer_shares(run, cell, arm));
     if Arm::BOTH.iter().any(|arm| shares[*arm].is_empty()) {
         return Vec::new();
     }
-    let of = |layer: Layer, arm: Arm| shares[arm].get(&layer).copied().unwrap_or(0.0);
-    let (told, small): (Vec<Layer>, Vec<Layer>) = Layer::ALL
-        .into_iter()
-        .partition(|layer| Arm::BOTH.iter().any(|arm| of(*layer, *arm) >= LAYER_LEAST));
-    let half = |interval: Interval| (interval.high - interval.low) / 2.0;
-    let line = |name: &str, layers: &[Layer]| {
-        let sum = |arm: Arm| layers.iter().map(|layer| of(*layer, arm)).sum::<f64>();
-        let us = PerArm::from_fn(|arm| code.us[arm] * sum(arm));
-        let (difference, width) = (us.test - us.base, half(code.difference_us) * sum(Arm::Test));
-        let (low, high) = (difference - width, difference + width);
-        LedgerLine {
-            name: name.to_owned(),
-            is_part: Part::OfLine,
-            us,
-            difference_us: Interval { estimate: difference, low, high },
-        }
-    };
+    let (told, small): (Vec<Layer>, Vec<Layer>) = Layer::ALL.into_iter().partition(|layer| {
+        Arm::BOTH.iter().any(|arm| share_of(&[*layer], &shares[*arm]) >= LAYER_LEAST)
+    });
     let mut lines: Vec<LedgerLine> =
-        told.into_iter().map(|layer| line(layer.name(), &[layer])).collect();
-    if small.iter().any(|layer| Arm::BOTH.iter().any(|arm| of(*layer, *arm) > 0.0)) {
-        lines.push(line("other layers", &small));
+        told.into_iter().map(|layer| layer_line(layer.name(), &[layer], &shares, code)).collect();
+    if Arm::BOTH.iter().any(|arm| share_of(&small, &shares[*arm]) > 0.0) {
+        lines.push(layer_line("other layers", &small, &shares, code));
     }
     lines
+}
+
+/// The share of each layer in the instructions of an arm's server.
+fn layer_shares(run: &Run, cell: &Cell, arm: Arm) -> BTreeMap<Layer, f64> {
+    let dialect = run.plan.arms[arm].dialect();
+    let functions = run.counts.functions.iter();
+    let mut shares: BTreeMap<Layer, f64> = BTreeMap::new();
+    for one in functions.filter(|one| one.load == cell.load && one.arm == arm.into()) {
+        *shares.entry(layer_of(dialect, &one.name, &one.object)).or_default() += one.own_per_op;
+    }
+    let all: f64 = shares.values().sum();
+    shares.values_mut().for_each(|share| *share /= all);
+    shares
+}
+
+/// The share of these layers together.
+fn share_of(layers: &[Layer], shares: &BTreeMap<Layer, f64>) -> f64 {
+    layers.iter().map(|layer| shares.get(layer).copied().unwrap_or(0.0)).sum()
+}
+
+/// The part of the line of code that these layers have.
+fn layer_line(
+    name: &str,
+    layers: &[Layer],
+    shares: &PerArm<BTreeMap<Layer, f64>>,
+    code: &LedgerLine,
+) -> LedgerLine {
+    let us = PerArm::from_fn(|arm| code.us[arm] * share_of(layers, &shares[arm]));
+    let half = (code.difference_us.high - code.difference_us.low) / 2.0;
+    let (difference, width) = (us.test - us.base, half * share_of(layers, &shares.test));
+    LedgerLine {
+        name: name.to_owned(),
+        is_part: Part::OfLine,
+        us,
+        difference_us: Interval {
+            estimate: difference,
+            low: difference - width,
+            high: difference + width,
+        },
+    }
 }
 
 #[cfg(test)]

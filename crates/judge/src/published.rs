@@ -11,11 +11,11 @@
 //! rate: the share of the client is in neither. Verdicts rest on the rate, which is what was
 //! printed.
 
-use dbdyno_model::experiment::{Figure, Outcome};
+use dbdyno_model::experiment::Figure;
 use dbdyno_model::published::{
     Agreement, PublishedRow, PublishedTable, ReplicatedRow, ReplicatedTable, Standing, tolerance,
 };
-use dbdyno_model::{CellComparison, Interval, Pairing, Run, Severity};
+use dbdyno_model::{CellComparison, Comparison, Interval, Pairing, Run, Severity};
 use dbdyno_stats::agreement::{median, rank_correlation};
 
 use crate::arms::compare_pair;
@@ -74,45 +74,25 @@ struct Ratio {
     ratio: Interval,
 }
 
+impl Ratio {
+    /// Of a cost, that of the rates that it allows.
+    fn reciprocal(self) -> Ratio {
+        let Interval { estimate, low, high } = self.ratio;
+        let ratio = Interval { estimate: 1.0 / estimate, low: 1.0 / high, high: 1.0 / low };
+        Ratio { ratio, ..self }
+    }
+}
+
 impl Measured {
     fn new(run: &Run, arms: Pairing, published: &PublishedTable) -> Result<Measured, JudgeError> {
         let (run, comparison) = (run.of_pair(arms), compare_pair(run, arms)?);
-        let is_believed = |cell: &CellComparison| {
-            !cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks)
-        };
-        // With as many clients as the text has, or with the only number that there is.
-        let is_theirs = |cell: &CellComparison| match published.clients {
-            Some(clients) => {
-                let others =
-                    comparison.cells.iter().filter(|other| other.cell.load == cell.cell.load);
-                cell.cell.clients == clients || others.count() == 1
-            }
-            None => true,
-        };
-        let of = |figure: &Figure, ratio: &dyn Fn(Interval) -> Interval| {
-            let told = outcomes(&run, &comparison, figure)?;
-            let usable = comparison.cells.iter().zip(told);
-            let usable = usable.filter(|(cell, _)| is_believed(cell) && is_theirs(cell));
-            let one = |(cell, outcome): (&CellComparison, Outcome)| {
-                Some(Ratio {
-                    load: cell.cell.load.clone(),
-                    clients: cell.cell.clients,
-                    group: cell.group.clone(),
-                    ratio: ratio(outcome.ratio?),
-                })
-            };
-            Ok::<_, JudgeError>(usable.filter_map(one).collect())
-        };
-        let reciprocal = |cost: Interval| Interval {
-            estimate: 1.0 / cost.estimate,
-            low: 1.0 / cost.high,
-            high: 1.0 / cost.low,
-        };
-        let is_rate = published.what == Figure::Rate;
-        Ok(Measured {
-            figure: of(&published.what, &|ratio| ratio)?,
-            by_server_cpu: if is_rate { of(&Figure::ServerCpu, &reciprocal)? } else { Vec::new() },
-        })
+        let figure = ratios(&run, &comparison, published.clients, &published.what)?;
+        let mut by_server_cpu = Vec::new();
+        if published.what == Figure::Rate {
+            let costs = ratios(&run, &comparison, published.clients, &Figure::ServerCpu)?;
+            by_server_cpu.extend(costs.into_iter().map(Ratio::reciprocal));
+        }
+        Ok(Measured { figure, by_server_cpu })
     }
 
     /// The ratio of a load, or the median of a group with the medians of the ends of its cells'
@@ -131,6 +111,37 @@ impl Measured {
             high: middle(|ratio| ratio.high)?,
         })
     }
+}
+
+/// The ratios of a figure in the cells that are believed and have the clients of the text.
+fn ratios(
+    run: &Run,
+    comparison: &Comparison,
+    clients: Option<u32>,
+    figure: &Figure,
+) -> Result<Vec<Ratio>, JudgeError> {
+    let outcomes = outcomes(run, comparison, figure)?;
+    let usable = comparison.cells.iter().zip(outcomes).filter(|(cell, _)| {
+        let is_blocked = cell.warnings.iter().any(|one| one.severity == Severity::Blocks);
+        !is_blocked && is_theirs(cell, comparison, clients)
+    });
+    let ratios = usable.filter_map(|(cell, outcome)| {
+        Some(Ratio {
+            load: cell.cell.load.clone(),
+            clients: cell.cell.clients,
+            group: cell.group.clone(),
+            ratio: outcome.ratio?,
+        })
+    });
+    Ok(ratios.collect())
+}
+
+/// Whether a cell has as many clients as the text has, or the only number that there is.
+fn is_theirs(cell: &CellComparison, comparison: &Comparison, clients: Option<u32>) -> bool {
+    clients.is_none_or(|clients| {
+        let others = comparison.cells.iter().filter(|other| other.cell.load == cell.cell.load);
+        cell.cell.clients == clients || others.count() == 1
+    })
 }
 
 /// How the rows of loads agree, medians of groups left out.

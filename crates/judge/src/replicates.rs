@@ -23,7 +23,6 @@ pub(crate) fn replicates(
     figure: impl Fn(&Round) -> Option<f64>,
 ) -> Replicates {
     let log = |round: &Round| figure(round).map_or(f64::NAN, f64::ln);
-    type Nest = Vec<Vec<Vec<f64>>>;
     let nests: Vec<PerArm<Nest>> = places
         .iter()
         .map(|(_, pairs)| PerArm::from_fn(|arm| nested(pairs, |pair| log(pair[arm]))))
@@ -31,16 +30,21 @@ pub(crate) fn replicates(
     let fewest: usize =
         nests.iter().map(|nest| nest.base.iter().map(Vec::len).sum()).min().unwrap_or(0);
     let restarted = fewest >= MANY_STARTS;
-    let logs = |nest: &[Vec<Vec<f64>>]| -> Vec<f64> {
-        let highest = if restarted { variance::highest(nest) } else { None };
-        highest.unwrap_or_else(|| nest.concat().concat())
-    };
-    let point = |((at, _), nest): (&(f64, _), &PerArm<Nest>)| {
-        let both = logs(&nest.base).into_iter().zip(logs(&nest.test));
+    let points = places.iter().zip(&nests).map(|((at, _), nest)| {
+        let both = logs(&nest.base, restarted).into_iter().zip(logs(&nest.test, restarted));
         let pairs = both.map(|(base, test)| PerArm { base, test }).collect();
         stats::PointLogs { at: *at, pairs }
-    };
-    let points = places.iter().zip(&nests).map(point).collect();
+    });
+    let points = points.collect();
     let assumed = stats::BETWEEN_STARTS_SD / (fewest.max(1) as f64).sqrt();
     Replicates { points, between_sd: if restarted { 0.0 } else { assumed } }
+}
+
+/// Logarithms of the rounds of an arm, by filling and start.
+type Nest = Vec<Vec<Vec<f64>>>;
+
+/// The replicates of an arm: of the highest level if its servers were started often enough.
+fn logs(nest: &Nest, restarted: bool) -> Vec<f64> {
+    let highest = if restarted { variance::highest(nest) } else { None };
+    highest.unwrap_or_else(|| nest.concat().concat())
 }

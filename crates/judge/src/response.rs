@@ -96,11 +96,10 @@ impl Judged {
         rqps: Interval,
         terms: &Terms,
     ) -> Result<Judged, JudgeError> {
-        let speeds = |quantile| {
+        let measures = [0.5, 0.99].map(|quantile| {
             let ns = |round: &Round| times(round).quantile_ns(quantile).max(1) as f64;
             nested(pairs, |pair| (ns(pair.base) / ns(pair.test)).ln())
-        };
-        let measures: [Vec<Vec<Vec<f64>>>; 2] = [speeds(0.5), speeds(0.99)];
+        });
         let joint = stats::judge_jointly(&[&measures[0], &measures[1]], terms)?;
         let decides = |index: usize| joint.measures[index].1 == joint.verdict;
         let told = joint.verdict != Verdict::Undecided;

@@ -90,12 +90,12 @@ fn span_of(plan: &Plan, cell: &Cell) -> Option<Span> {
 fn of_series(run: &Run, series: &Series<'_>) -> Result<Vec<CostComparison>, JudgeError> {
     let rounds: Vec<(f64, Vec<PerArm<&Round>>)> =
         series.cells.iter().map(|(rows, cell)| (*rows, judged_pairs(run, &cell.cell).0)).collect();
-    let seen = |(_, figure): &(CostMeasure, Figure)| {
-        let mut all = rounds.iter().flat_map(|(_, pairs)| pairs);
+    let seen = MEASURES.into_iter().filter(|(_, figure)| {
         let is_seen = |round| figure(round).is_some_and(|cost| cost > 0.0);
+        let mut all = rounds.iter().flat_map(|(_, pairs)| pairs);
         all.all(|pair| is_seen(pair.base) && is_seen(pair.test))
-    };
-    let measures: Vec<(CostMeasure, Figure)> = MEASURES.into_iter().filter(seen).collect();
+    });
+    let measures: Vec<(CostMeasure, Figure)> = seen.collect();
     let (mut logs, mut known_sd) = (Vec::new(), 0.0_f64);
     for (_, figure) in &measures {
         let Replicates { points, between_sd } = replicates(&rounds, figure);
@@ -105,12 +105,11 @@ fn of_series(run: &Run, series: &Series<'_>) -> Result<Vec<CostComparison>, Judg
     let fits = stats::row_costs(&logs, known_sd, run.plan.budget)?;
     let mut costs = Vec::with_capacity(measures.len());
     for ((measure, figure), fit) in measures.into_iter().zip(fits) {
-        let point = |((rows, cell), (_, pairs)): (&(f64, &CellComparison), &(f64, Vec<_>))| {
+        let points = series.cells.iter().zip(&rounds).map(|((rows, cell), (_, pairs))| {
             let cost_us = PerArm::try_from_fn(|arm| mean(pairs, arm, figure))?;
             Ok(CostPoint { load: cell.cell.load.clone(), rows: *rows, cost_us })
-        };
-        let points: Result<Vec<CostPoint>, JudgeError> =
-            series.cells.iter().zip(&rounds).map(point).collect();
+        });
+        let points: Result<Vec<CostPoint>, JudgeError> = points.collect();
         let first = &series.cells[0].1.cell;
         costs.push(CostComparison {
             loads: name_of(&first.load),

@@ -257,34 +257,13 @@ fn not_interleaved(base: &Run, test: &Run) -> Warning {
 }
 
 fn same_shape(base: &Run, test: &Run) -> Result<(), JudgeError> {
-    let different = |what: &str, base: String, test: String| {
-        Err(JudgeError::Unlike(format!(
-            "the runs are not of equal shape: {what} is {base} in the one and {test} in the other; \
-             repeat one of them with the same flags"
-        )))
-    };
     let (a, b) = (&base.plan, &test.plan);
     if a.stages != b.stages {
-        let listed = |plan: &Plan| {
-            let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
-            stages.join(",")
-        };
-        return different("--load", listed(a), listed(b));
+        return different("--load", listed(&a.stages), listed(&b.stages));
     }
     if a.clients != b.clients {
         return different("--clients", format!("{:?}", a.clients), format!("{:?}", b.clients));
     }
-    let of = |plan: &Plan| {
-        [
-            ("--tables", plan.tables.to_string()),
-            ("--rows", plan.rows.to_string()),
-            ("--seed", plan.seed.to_string()),
-            ("the length of a round (ns)", plan.round_ns.to_string()),
-            // Which processors are used, and whether they sleep, is half of a short statement.
-            ("--pin", plan.pin.to_string()),
-            ("--idle", plan.idle.to_string()),
-        ]
-    };
     if a.driving != b.driving {
         return different("the way of driving", a.driving.to_string(), b.driving.to_string());
     }
@@ -296,12 +275,36 @@ fn same_shape(base: &Run, test: &Run) -> Result<(), JudgeError> {
                 .to_owned(),
         ));
     }
-    for ((what, base), (_, test)) in of(a).into_iter().zip(of(b)) {
+    for ((what, base), (_, test)) in shape_of(a).into_iter().zip(shape_of(b)) {
         if base != test {
             return different(what, base, test);
         }
     }
     Ok(())
+}
+
+fn different(what: &str, base: String, test: String) -> Result<(), JudgeError> {
+    Err(JudgeError::Unlike(format!(
+        "the runs are not of equal shape: {what} is {base} in the one and {test} in the other; \
+         repeat one of them with the same flags"
+    )))
+}
+
+fn listed(stages: &[impl ToString]) -> String {
+    stages.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// What has to be alike beside loads and clients, by the name that the user knows it by.
+fn shape_of(plan: &Plan) -> [(&'static str, String); 6] {
+    [
+        ("--tables", plan.tables.to_string()),
+        ("--rows", plan.rows.to_string()),
+        ("--seed", plan.seed.to_string()),
+        ("the length of a round (ns)", plan.round_ns.to_string()),
+        // Which processors are used, and whether they sleep, is half of a short statement.
+        ("--pin", plan.pin.to_string()),
+        ("--idle", plan.idle.to_string()),
+    ]
 }
 
 #[cfg(test)]

@@ -24,9 +24,9 @@ struct Allowance {
 const ALLOWANCES: [Allowance; 6] = [
     Allowance { rule: Rule::SharedName, places: 204 },
     Allowance { rule: Rule::Participle, places: 244 },
-    Allowance { rule: Rule::TupleParameter, places: 58 },
-    Allowance { rule: Rule::NamedClosure, places: 1651 },
-    Allowance { rule: Rule::NamedClosures, places: 61 },
+    Allowance { rule: Rule::TupleParameter, places: 53 },
+    Allowance { rule: Rule::NamedClosure, places: 1602 },
+    Allowance { rule: Rule::NamedClosures, places: 42 },
     Allowance { rule: Rule::MatchInDisguise, places: 72 },
 ];
 

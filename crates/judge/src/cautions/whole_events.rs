@@ -30,13 +30,11 @@ pub(crate) fn of_cell(run: &Run, cell: &Cell, arms: &PerArm<Vec<&Round>>) -> Opt
     }
     let rounds = || arms.base.iter().chain(&arms.test);
     let few = rounds().map(|round| round.events).min().filter(|events| *events < MANY)?;
-    let has = |round: &Round, name| round.readings.get(name).is_some();
-    if rounds().all(|round| has(round, WINDOW_NS) || has(round, EDGE_EVENTS)) {
+    let exact = [WINDOW_NS, EDGE_EVENTS];
+    if rounds().all(|round| exact.iter().any(|name| round.readings.get(name).is_some())) {
         return None;
     }
-    let counts = |rounds: &[&Round]| rounds.iter().map(|round| round.events).collect::<Vec<_>>();
-    let is_one = |counts: Vec<u64>| counts.windows(2).all(|two| two[0] == two[1]);
-    let are_alike = is_one(counts(&arms.base)) && is_one(counts(&arms.test));
+    let are_alike = have_one_count(&arms.base) && have_one_count(&arms.test);
     let has_steps = are_alike && arms.base.len() >= MIN_PAIRS as usize;
     let severity =
         if cell.clients == 1 || has_steps { Severity::Blocks } else { Severity::Caution };
@@ -46,6 +44,11 @@ pub(crate) fn of_cell(run: &Run, cell: &Cell, arms: &PerArm<Vec<&Round>>) -> Opt
         100.0 / few.max(1) as f64
     );
     Some(Warning::new(severity, "whole-events", text))
+}
+
+/// Whether all rounds have as many events.
+fn have_one_count(rounds: &[&Round]) -> bool {
+    rounds.windows(2).all(|two| two[0].events == two[1].events)
 }
 
 #[cfg(test)]

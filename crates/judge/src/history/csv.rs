@@ -71,7 +71,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
     }
     let rows = rows.into_iter();
     let rows = rows.map(|(line, cells)| Row { place: Place::of_line(line), cells }).collect();
-    let table = Table::new(name, form, *separator, (header_line, header), rows);
+    let table = Table::new(name, form, *separator, header_line, header, rows);
     check(&table)?;
     Ok(table)
 }

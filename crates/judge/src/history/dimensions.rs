@@ -147,7 +147,8 @@ pub(super) fn is_no_figure(table: &Table<'_>, column: usize) -> bool {
 pub(super) fn of(
     table: &Table<'_>,
     order: &Order,
-    (fixed, figures): (&[usize], &[usize]),
+    fixed: &[usize],
+    figures: &[usize],
     asked: Option<&[String]>,
 ) -> Result<Vec<usize>, JudgeError> {
     if let Some(names) = asked {

@@ -25,7 +25,8 @@ const METRICS: [&str; 7] =
 /// of that.
 pub(super) fn of(
     table: &Table<'_>,
-    (column, unit): (usize, &str),
+    column: usize,
+    unit: &str,
     rows: &[usize],
     asked: Option<Better>,
 ) -> (Better, Option<Warning>) {

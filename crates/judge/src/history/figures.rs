@@ -79,7 +79,6 @@ impl Figure {
         let is_search = matches!(driving, Driving::Search(_));
         let rate = |round: &Round| if is_search { offered_rate(round) } else { units.rate(round) };
         let test = || pairs.iter().map(|pair| pair.test);
-        let p99 = |round: &Round| times(round).quantile_ns(0.99).max(1) as f64 / 1e3;
         let value = match self {
             Figure::Rqps => mean(pairs.iter().map(|pair| rate(pair.test) / rate(pair.base))),
             Figure::Rate => mean(test().map(rate)),
@@ -90,10 +89,16 @@ impl Figure {
                 test().for_each(|round| all.merge(times(round)));
                 all.quantile_ns(0.99) as f64 / 1e3
             }
-            Figure::RelativeP99 => mean(pairs.iter().map(|pair| p99(pair.test) / p99(pair.base))),
+            Figure::RelativeP99 => {
+                mean(pairs.iter().map(|pair| p99_us(pair.test) / p99_us(pair.base)))
+            }
         };
         (value.is_finite() && value > 0.0).then_some(value)
     }
+}
+
+fn p99_us(round: &Round) -> f64 {
+    times(round).quantile_ns(0.99).max(1) as f64 / 1e3
 }
 
 /// In the open loop, response times.

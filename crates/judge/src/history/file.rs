@@ -202,7 +202,7 @@ impl Roles {
             of_form.into_iter().chain(table.better).chain(order.clock).collect();
         let mut parting = match (&question.file.by, &table.parting) {
             (None, Some(parting)) => parting.clone(),
-            (by, _) => dimensions::of(table, &order, (&fixed, &found), by.as_deref())?,
+            (by, _) => dimensions::of(table, &order, &fixed, &found, by.as_deref())?,
         };
         apart.retain(|&column| {
             question.file.by.is_none() && dimensions::differ_within(table, &parting, column)
@@ -229,10 +229,10 @@ impl Roles {
         };
         let (version, label) = (one(&VERSIONS), one(&LABELS));
         let roles = [order.by, order.clock, version, label, table.better];
-        let is_fact = |column: &usize| {
-            is_free(column) && !found.contains(column) && !roles.contains(&Some(*column))
-        };
-        let facts = (0..table.header.len()).filter(is_fact).collect();
+        let facts = (0..table.header.len())
+            .filter(is_free)
+            .filter(|column| !found.contains(column) && !roles.contains(&Some(*column)))
+            .collect();
         Ok(Roles { order, version, label, parting, apart, values, facts })
     }
 
@@ -267,13 +267,8 @@ impl Roles {
             notes.push(Warning::new(Severity::Caution, "units", text));
         }
         notes.extend(table.passed_over.iter().map(|text| note("passed-over", text.clone())));
-        let is_unread = |column: &&usize| {
-            let present = || table.cells(**column).filter(|cell| !is_blank(cell));
-            let quantities =
-                present().filter(|cell| cells::has_a_unit(cell) || when::is_clock(cell)).count();
-            2 * quantities > present().count()
-        };
-        let unread: Vec<usize> = self.facts.iter().filter(is_unread).copied().collect();
+        let unread = self.facts.iter().filter(|column| has_quantities(table, **column));
+        let unread: Vec<usize> = unread.copied().collect();
         if !unread.is_empty() {
             let text = format!(
                 "Not taken for figures, for a unit that is not known or a duration like 1:30: {}; \
@@ -313,7 +308,7 @@ fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
     let mut how = BTreeSet::new();
     for (name, rows) in &mut parted {
         let arranged = order::arrange(rows, &roles.order.keys)
-            .map_err(|tied| tied_rows(&table, &roles, (name, rows), tied))?;
+            .map_err(|tied| tied_rows(&table, &roles, name, rows, tied))?;
         how.insert(arranged);
     }
     warnings.extend(sorted(&how));
@@ -336,7 +331,7 @@ fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
         };
         let mut blank = Vec::new();
         for (name, rows) in &parted {
-            match series(&table, &roles, (column, name), rows, mark, question)? {
+            match series(&table, &roles, column, name, rows, mark, question)? {
                 Some(raw) => raws.push(raw),
                 None => blank.push(name.as_str()),
             }
@@ -370,10 +365,18 @@ fn sorted(how: &BTreeSet<Arranged>) -> Option<Warning> {
     Some(Warning::new(Severity::Note, "sorted", text))
 }
 
+/// Whether most cells of a column have a unit, or are durations like 1:30.
+fn has_quantities(table: &Table<'_>, column: usize) -> bool {
+    let present = || table.cells(column).filter(|cell| !is_blank(cell));
+    let quantities = present().filter(|cell| cells::has_a_unit(cell) || when::is_clock(cell));
+    2 * quantities.count() > present().count()
+}
+
 fn tied_rows(
     table: &Table<'_>,
     roles: &Roles,
-    (name, rows): (&str, &[usize]),
+    name: &str,
+    rows: &[usize],
     tied: usize,
 ) -> JudgeError {
     let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
@@ -389,7 +392,8 @@ fn tied_rows(
 fn series(
     table: &Table<'_>,
     roles: &Roles,
-    (column, part): (usize, &str),
+    column: usize,
+    part: &str,
     rows: &[usize],
     mark: cells::DecimalMark,
     question: &Question,
@@ -401,7 +405,7 @@ fn series(
     let values = cells::values(&present, mark)
         .map_err(|(at, what)| table.refuse(rows[at], column, &what))?;
     let metric = &table.header[column];
-    let (better, direction) = direction::of(table, (column, &values.unit), rows, question.better);
+    let (better, direction) = direction::of(table, column, &values.unit, rows, question.better);
     let mut raw = Raw {
         name: if part.is_empty() { metric.clone() } else { format!("{metric} of {part}") },
         about: String::new(),

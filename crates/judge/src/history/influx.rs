@@ -189,7 +189,7 @@ fn table<'a>(name: &'a str, points: &[(usize, Point<'_>)]) -> Result<Table<'a>, 
     }
     let line = points.first().map_or(1, |(line, _)| *line);
     let form = "Influx's line protocol";
-    let mut table = Table::new(name, form, Separator::Json, (line, header), rows);
+    let mut table = Table::new(name, form, Separator::Json, line, header, rows);
     // A tag of one value parts nothing, and is a fact.
     parting.retain(|&column| table.values(column).len() > 1);
     table.figures = Some(figures);

@@ -621,7 +621,7 @@ impl Rows {
         };
         let rows = self.rows.into_iter().map(row).collect();
         let form = self.forms.join(" and ");
-        let mut table = Table::new(name, &form, Separator::Json, (1, self.header), rows);
+        let mut table = Table::new(name, &form, Separator::Json, 1, self.header, rows);
         let figures: Vec<usize> =
             self.figures.iter().filter_map(|figure| table.column(figure)).collect();
         table.better = table.column("better").filter(|_| self.figures.contains(&"value"));
@@ -681,36 +681,41 @@ fn moments(table: &Table<'_>, column: usize) -> Option<Vec<i64>> {
 
 /// Why a document tells of one run or of rows that lie on their side, and of no history.
 fn of_one_run(object: &serde_json::Map<String, Value>) -> Option<String> {
-    let all = |is: &dyn Fn(&Value) -> bool| !object.is_empty() && object.values().all(is);
-    let has = |value: &Value, name: &str| value.get(name).is_some();
-    if object.values().any(|value| has(value, "point_estimate")) {
+    let all = |is: fn(&Value) -> bool| !object.is_empty() && object.values().all(is);
+    if object.values().any(|value| value.get("point_estimate").is_some()) {
         return Some(
             "this is of criterion, whose estimates have no time; write a line {\"date\": …, \
              \"mean\": …} for each run"
                 .to_owned(),
         );
     }
-    let is_measure = |value: &Value| {
-        let inner = value.as_object().into_iter().flat_map(|inner| inner.values());
-        value.is_object() && inner.clone().count() > 0 && inner.clone().all(|one| has(one, "value"))
-    };
-    if all(&is_measure) {
+    if all(has_measures) {
         return Some(
             "this is Bencher's metric format, which has no time; write a line {\"date\": …, \
              \"bench\": …, \"value\": …} for each run"
                 .to_owned(),
         );
     }
-    let is_column = |value: &Value| {
-        let inner = value.as_object().into_iter().flat_map(|inner| inner.keys());
-        inner.clone().count() > 0
-            && inner.clone().all(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-    };
     let is_split = ["columns", "index", "data"].iter().all(|name| object.contains_key(*name));
-    (is_split || all(&is_column)).then(|| {
+    (is_split || all(is_numbered)).then(|| {
         "this is a table of pandas whose rows lie on their side; write it with \
          to_json(orient=\"records\"), or to_csv()"
             .to_owned()
+    })
+}
+
+/// Whether each of its fields is a measure with a value.
+fn has_measures(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| {
+        !fields.is_empty() && fields.values().all(|one| one.get("value").is_some())
+    })
+}
+
+/// Whether its fields are called by the numbers of rows.
+fn is_numbered(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| {
+        !fields.is_empty()
+            && fields.keys().all(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
     })
 }
 

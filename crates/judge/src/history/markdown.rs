@@ -46,7 +46,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<Titled<'a>>, Jud
                 "the table has more cells than can be held; keep those that matter",
             )
         })?;
-        let mut table = Table::new(name, form, Separator::Pipe, (header_line, header), rows);
+        let mut table = Table::new(name, form, Separator::Pipe, header_line, header, rows);
         if passed_over > 0 {
             table.passed_over.push(format!(
                 "{passed_over} lines of the table have more cells than its header and were left \

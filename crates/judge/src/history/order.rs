@@ -190,15 +190,8 @@ fn time_column(table: &Table<'_>) -> Result<Option<usize>, JudgeError> {
 
 /// The column that tells times under a name of its own.
 fn time_by_contents(table: &Table<'_>) -> Result<Option<usize>, JudgeError> {
-    let tells_times = |&column: &usize| {
-        let head = table.header[column].to_ascii_lowercase();
-        let may_be_digits = TIME_WORDS.iter().any(|word| head.contains(word));
-        let is_moment = |cell: &str| {
-            if may_be_digits { when::parse(cell).is_some() } else { times::is_time(cell) }
-        };
-        table.cells(column).all(is_moment)
-    };
-    let found: Vec<usize> = (0..table.header.len()).filter(tells_times).collect();
+    let columns = 0..table.header.len();
+    let found: Vec<usize> = columns.filter(|&column| tells_times(table, column)).collect();
     let keys = |column: usize| by_times(table, column).ok().map(|order| order.keys);
     if let [first, others @ ..] = &found[..]
         && let Some(&other) = others.iter().find(|&&other| {
@@ -208,8 +201,17 @@ fn time_by_contents(table: &Table<'_>) -> Result<Option<usize>, JudgeError> {
         return Err(two_orders(table, *first, other));
     }
     // Of two that agree, the finer one: the beginning of a whole measurement is that of each row.
-    let places = |column: &usize| keys(*column).map_or(0, |keys| count(&keys));
-    Ok(found.iter().rev().max_by_key(|column| places(column)).copied())
+    let finest = found.into_iter().rev();
+    Ok(finest.max_by_key(|&column| keys(column).map_or(0, |keys| count(&keys))))
+}
+
+/// Whether each cell of a column is a moment; digits alone are one where the head says so.
+fn tells_times(table: &Table<'_>, column: usize) -> bool {
+    let head = table.header[column].to_ascii_lowercase();
+    let may_be_digits = TIME_WORDS.iter().any(|word| head.contains(word));
+    table
+        .cells(column)
+        .all(|cell| if may_be_digits { when::parse(cell).is_some() } else { times::is_time(cell) })
 }
 
 /// Whether some two rows stand one way by the one and the other way by the other.

@@ -160,7 +160,7 @@ fn another_run(of: &str) -> String {
 
 fn table<'a>(name: &'a str, form: &str, header: [&str; 3], rows: Vec<Row>) -> Table<'a> {
     let header = header.map(str::to_owned).to_vec();
-    let mut table = Table::new(name, form, Separator::Tab, (1, header), rows);
+    let mut table = Table::new(name, form, Separator::Tab, 1, header, rows);
     table.figures = Some(vec![1, 2]);
     table.parting = Some(Vec::new());
     table.passed_over.push(

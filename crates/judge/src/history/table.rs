@@ -91,7 +91,8 @@ impl<'a> Table<'a> {
         name: &'a str,
         form: &str,
         separator: Separator,
-        (header_line, header): (usize, Vec<String>),
+        header_line: usize,
+        header: Vec<String>,
         rows: Vec<Row>,
     ) -> Table<'a> {
         Table {

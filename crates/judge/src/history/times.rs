@@ -110,7 +110,6 @@ fn by_course(cells: &[&str], possible: &[(usize, &Vec<i64>)]) -> Option<(usize, 
     if dates.len() < DATES_TELLING {
         return None;
     }
-    let goes_one_way = |at: &[i64]| at.is_sorted() || at.is_sorted_by(|one, other| one >= other);
     let why = |other: &str| {
         format!("rows stand in the order of their dates, and with the {other} first they do not")
     };
@@ -119,15 +118,17 @@ fn by_course(cells: &[&str], possible: &[(usize, &Vec<i64>)]) -> Option<(usize, 
         (false, true) => Some((YEAR, why("day"))),
         (false, false) => None,
         (true, true) => {
-            let last = |cell: &&str| {
-                let date = cell.split([' ', 'T']).next().unwrap_or_default();
-                date.rsplit(['/', '-']).next().unwrap_or_default().to_owned()
-            };
-            let last: BTreeSet<String> = cells.iter().map(last).collect();
-            let year = last.first().filter(|year| last.len() == 1 && *year != "01")?;
+            let dates = cells.iter().filter_map(|cell| cell.split([' ', 'T']).next());
+            let last: BTreeSet<&str> =
+                dates.filter_map(|date| date.rsplit(['/', '-']).next()).collect();
+            let year = last.first().filter(|year| last.len() == 1 && **year != "01")?;
             Some((DAY, format!("all of them have {year} last, which is a year and no day")))
         }
     }
+}
+
+fn goes_one_way(at: &[i64]) -> bool {
+    at.is_sorted() || at.is_sorted_by(|one, other| one >= other)
 }
 
 /// All of them by one reading, or the row that cannot have it.
