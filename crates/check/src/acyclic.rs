@@ -52,8 +52,8 @@ impl Callbacks for Budget {
 /// Makes the open choices; `forced` are the edges of those that are made.
 pub(crate) fn choose(graph: &Polygraph, forced: &[Edge], open: &[Pair], line: &[u32]) -> Made {
     let mut cycles = Cycles::new(graph, line);
-    for edge in graph.known.iter().chain(forced) {
-        if cycles.insert(*edge).is_err() {
+    for &(from, to, why) in graph.known.iter().chain(forced) {
+        if cycles.insert(from, to, why).is_err() {
             return Made::GaveUp;
         }
     }
@@ -140,7 +140,7 @@ impl<'a> Cycles<'a> {
     ///
     /// # Errors
     /// The pairs of a cycle that it closes.
-    fn insert(&mut self, (from, to, why): Edge) -> Result<(), Vec<Pair>> {
+    fn insert(&mut self, from: u32, to: u32, why: Why) -> Result<(), Vec<Pair>> {
         if from == to {
             return Err(self.cycle(from, to, why));
         }
@@ -233,10 +233,10 @@ impl<'a> Cycles<'a> {
         while let Some(&literal) = acts.model().get(self.done) {
             self.done += 1;
             let Some(&(one, two)) = self.pairs.get(literal.var().idx() as usize) else { continue };
-            let pair = if literal.sign() { (one, two) } else { (two, one) };
-            let edges: Vec<Edge> = self.graph.edges(pair).collect();
-            for edge in edges {
-                if let Err(pairs) = self.insert(edge) {
+            let (first, second) = if literal.sign() { (one, two) } else { (two, one) };
+            let edges: Vec<Edge> = self.graph.edges(first, second).collect();
+            for (from, to, why) in edges {
+                if let Err(pairs) = self.insert(from, to, why) {
                     let clause: Vec<Lit> =
                         pairs.iter().filter_map(|pair| self.literal(*pair)).map(|l| !l).collect();
                     self.conflicts.push(pairs);

@@ -275,13 +275,13 @@ fn shortest(all: &[(u32, u32, Label)], wanted: &Wanted) -> Option<Cycle> {
     let mut search = Search { graph: &graph, component, wanted, reached, turn: 0, steps: 0 };
     for depth in 2.. {
         let mut is_cut = false;
-        for &&first in &firsts {
+        for &&(tail, head, label) in &firsts {
             let is_shortest = search.steps <= STEPS_AT_MOST;
             let limit = if is_shortest { depth } else { u32::MAX };
             if search.steps > STEPS_IN_ALL {
                 return None;
             }
-            match search.walk(first, limit) {
+            match search.walk(tail, head, label, limit) {
                 Walk::Cycle(steps) => return Some(Cycle { steps, is_shortest }),
                 Walk::CutOff => is_cut = true,
                 Walk::None => {}
@@ -323,7 +323,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Walks from an edge on, at most so many steps, back to its tail.
-    fn walk(&mut self, (tail, head, label): (u32, u32, Label), limit: u32) -> Walk {
+    fn walk(&mut self, tail: u32, head: u32, label: Label, limit: u32) -> Walk {
         let Some(dependency) = label.dependency else { return Walk::None };
         self.turn += 1;
         let begin = State::COUNT as u32 * head + u32::from(State::first(dependency).0);
@@ -345,7 +345,7 @@ impl Search<'_> {
                     }
                     if to == tail {
                         if state.is_of(self.wanted.anti)
-                            && let Some(steps) = self.cycle((tail, head, dependency), at, place)
+                            && let Some(steps) = self.cycle(tail, head, dependency, at, place)
                         {
                             return Walk::Cycle(steps);
                         }
@@ -378,7 +378,9 @@ impl Search<'_> {
     /// The steps of a walk that comes back, if it is a cycle of the kind.
     fn cycle(
         &self,
-        (tail, head, dependency): (u32, u32, Dependency),
+        tail: u32,
+        head: u32,
+        dependency: Dependency,
         last: u32,
         edge: u32,
     ) -> Option<Vec<Step>> {

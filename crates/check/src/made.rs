@@ -47,7 +47,7 @@ impl Checker<'_> {
         let befores =
             kept.iter().chain((shape.keeps != Keeps::Sessions).then_some(&question.before));
         for before in befores {
-            let graph = Polygraph::of(self.history, &self.versions, (shape, before), chains);
+            let graph = Polygraph::of(self.history, &self.versions, shape, before, chains);
             let sessions = before
                 .has_sessions()
                 .then(|| Sessions::of(&graph, self.history, &self.versions))
@@ -71,8 +71,8 @@ impl Checker<'_> {
         if pairs > PAIRS_AT_MOST || edges.saturating_mul(chains.len() / 32) > WORDS_AT_MOST {
             return None;
         }
-        let about = (&question.shape, &question.before);
-        let graph = Polygraph::of(self.history, &self.versions, about, chains);
+        let (shape, before) = (&question.shape, &question.before);
+        let graph = Polygraph::of(self.history, &self.versions, shape, before, chains);
         let pruned = prune(&graph);
         if let Some(&(one, two)) = pruned.contradictions.first() {
             let both = [(one, two), (two, one)];

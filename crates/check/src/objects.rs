@@ -278,7 +278,8 @@ fn workload_of(operations: &[Operation], is_keyed: bool) -> Result<Workload, Str
     names.sort_unstable();
     names.dedup();
     let are = |known: &[&str]| names.iter().all(|name| known.contains(name));
-    let has = |name: &str| names.contains(&name);
+    let (is_transferred, is_added) = (names.contains(&"transfer"), names.contains(&"add"));
+    let is_register = names.contains(&"write") || names.contains(&"cas");
     let answers = || {
         let reads = operations.iter().filter(|one| one.function == "read");
         let ok = reads.filter(|one| one.outcome == Outcome::Ok);
@@ -289,31 +290,33 @@ fn workload_of(operations: &[Operation], is_keyed: bool) -> Result<Workload, Str
     };
     let is_of_items = answers().any(|value| value.items().is_some());
     let is_of_maps = answers().any(|value| matches!(value, Value::Map(_)));
-    match () {
-        () if are(&["acquire", "release"]) => Ok(Workload::Mutex),
-        () if are(&["read", "transfer"]) && (has("transfer") || is_of_maps) => Ok(Workload::Bank),
-        () if are(&["read", "write", "cas"]) && (has("write") || has("cas")) => {
-            Ok(Workload::Register)
-        }
-        () if are(&["read", "add"]) && is_of_items => Ok(Workload::Set),
-        () if are(&["read", "add"]) && has("add") && answers().next().is_some() => {
-            Ok(Workload::Counter)
-        }
-        () if are(&["read", "add"]) && has("add") => {
-            Err("no read was answered, so that a set and a counter look the same, and nothing can \
-                 be judged"
-                .to_owned())
-        }
-        () => {
-            let told: Vec<String> = names.iter().map(|name| format!(":{name}")).collect();
-            Err(format!(
-                "operations {} are of no workload that is known: there are transactions (:txn), \
-                 banks (:transfer, :read), sets and counters (:add, :read), registers (:read, \
-                 :write, :cas) and mutexes (:acquire, :release)",
-                told.join(", ")
-            ))
-        }
+    if are(&["acquire", "release"]) {
+        return Ok(Workload::Mutex);
     }
+    if are(&["read", "transfer"]) && (is_transferred || is_of_maps) {
+        return Ok(Workload::Bank);
+    }
+    if are(&["read", "write", "cas"]) && is_register {
+        return Ok(Workload::Register);
+    }
+    if are(&["read", "add"]) && is_of_items {
+        return Ok(Workload::Set);
+    }
+    if are(&["read", "add"]) && is_added {
+        return match answers().next() {
+            Some(_) => Ok(Workload::Counter),
+            None => Err("no read was answered, so that a set and a counter look the same, and \
+                         nothing can be judged"
+                .to_owned()),
+        };
+    }
+    let told: Vec<String> = names.iter().map(|name| format!(":{name}")).collect();
+    Err(format!(
+        "operations {} are of no workload that is known: there are transactions (:txn), banks \
+         (:transfer, :read), sets and counters (:add, :read), registers (:read, :write, :cas) and \
+         mutexes (:acquire, :release)",
+        told.join(", ")
+    ))
 }
 
 #[cfg(test)]

@@ -501,11 +501,11 @@ impl Online {
             INITIAL => self.key(key).readers = list,
             id => self.known(id).readers = list,
         }
-        self.precede(Reader { number, is_current, next: UNKNOWN }, (key, id), next);
+        self.precede(Reader { number, is_current, next: UNKNOWN }, key, id, next);
     }
 
     /// A reader of a version comes before the writer of the next one.
-    fn precede(&mut self, reader: Reader, (key, id): (u32, WriteId), next: WriteId) {
+    fn precede(&mut self, reader: Reader, key: u32, id: WriteId, next: WriteId) {
         if next == UNKNOWN {
             return;
         }
@@ -605,7 +605,7 @@ impl Online {
         let mut at = readers.head;
         while at != UNKNOWN {
             let reader = self.readers.all[at as usize];
-            self.precede(reader, (key, prev), value);
+            self.precede(reader, key, prev, value);
             at = reader.next;
         }
         self.placed(value);

@@ -206,7 +206,8 @@ impl Chains {
         &self,
         versions: &Versions,
         shape: &Shape,
-        (first, second): (u32, u32),
+        first: u32,
+        second: u32,
         give: &mut impl FnMut(Node, Node, Label),
     ) {
         let version = self.tail(first);
@@ -256,8 +257,9 @@ impl Chains {
         chosen: &[(u32, u32)],
     ) -> Vec<(Node, Node, Label)> {
         let mut all = Vec::new();
-        for pair in chosen {
-            self.edges(versions, shape, *pair, &mut |from, to, label| all.push((from, to, label)));
+        for &(first, second) in chosen {
+            let mut give = |from, to, label| all.push((from, to, label));
+            self.edges(versions, shape, first, second, &mut give);
         }
         all
     }
@@ -334,7 +336,8 @@ impl<'a> Search<'a> {
         if pairs.is_empty() {
             return false;
         }
-        let mut clause: Vec<Lit> = pairs.iter().map(|pair| !self.literal(*pair)).collect();
+        let mut clause: Vec<Lit> =
+            pairs.iter().map(|&(first, second)| !self.literal(first, second)).collect();
         let switch = Lit::new(self.solver.new_var_default(), true);
         clause.push(!switch);
         self.solver.add_clause_reuse(&mut clause);
@@ -342,7 +345,7 @@ impl<'a> Search<'a> {
         true
     }
 
-    fn literal(&mut self, (first, second): (u32, u32)) -> Lit {
+    fn literal(&mut self, first: u32, second: u32) -> Lit {
         let pair = (first.min(second), first.max(second));
         let solver = &mut self.solver;
         let var = *self.pairs.entry(pair).or_insert_with(|| solver.new_var_default());

@@ -65,7 +65,8 @@ impl Polygraph {
     pub(crate) fn of(
         history: &History,
         versions: &Versions,
-        (shape, before): (&Shape, &Before),
+        shape: &Shape,
+        before: &Before,
         chains: &Chains,
     ) -> Polygraph {
         let groups = chains.groups().collect();
@@ -79,8 +80,7 @@ impl Polygraph {
         graph.add_readers(history, versions, shape, chains);
         for base in chains.bases() {
             for chain in base.first..base.end {
-                let pair = (base.id, chain);
-                let own: Vec<Edge> = graph.edges(pair).collect();
+                let own: Vec<Edge> = graph.edges(base.id, chain).collect();
                 graph.known.extend(own);
             }
         }
@@ -133,9 +133,11 @@ impl Polygraph {
     fn add_ends(&mut self, versions: &Versions, shape: &Shape, chains: &Chains) {
         let write = |txn: u32| joined(shape, Dependency::Write, txn, txn);
         for (head, tail) in chains.ends() {
-            let writer = |id| versions.all.get(id as usize).map_or(UNKNOWN, |v| v.writer);
-            let known = |txn: u32| (txn != UNKNOWN).then_some(txn);
-            let (first, last) = (known(writer(head)), known(writer(tail)));
+            let writer = |id: u32| {
+                let version = versions.all.get(id as usize)?;
+                (version.writer != UNKNOWN).then_some(version.writer)
+            };
+            let (first, last) = (writer(head), writer(tail));
             self.ends.push(Ends {
                 written: last.and_then(write).map_or(UNKNOWN, |(from, _)| from),
                 read: UNKNOWN,
@@ -173,7 +175,7 @@ impl Polygraph {
     }
 
     /// The edges of a choice.
-    pub(crate) fn edges(&self, (first, second): Pair) -> impl Iterator<Item = Edge> + use<> {
+    pub(crate) fn edges(&self, first: u32, second: u32) -> impl Iterator<Item = Edge> + use<> {
         let (one, two) = (self.ends[first as usize], self.ends[second as usize]);
         let why = Why::Pair((first, second));
         let all = [(one.written, two.after_write), (one.read, two.after_read)];

@@ -55,7 +55,7 @@ impl Forced {
         forced
     }
 
-    fn place(&self, (one, two): Pair) -> Option<usize> {
+    fn place(&self, one: u32, two: u32) -> Option<usize> {
         let &(first, count, begin) = self.keys.get(one as usize)?;
         let (row, column) = ((one - first) as usize, (two - first) as usize);
         Some(begin + row * count as usize + column)
@@ -63,12 +63,12 @@ impl Forced {
 
     /// The round in which a choice was forced.
     pub(crate) fn round(&self, pair: Pair) -> Option<u32> {
-        let round = *self.rounds.get(self.place(pair)?)?;
+        let round = *self.rounds.get(self.place(pair.0, pair.1)?)?;
         (round > 0).then(|| u32::from(round) - 1)
     }
 
     fn add(&mut self, pair: Pair, round: u8) {
-        if let Some(at) = self.place(pair).filter(|at| self.rounds[*at] == 0) {
+        if let Some(at) = self.place(pair.0, pair.1).filter(|at| self.rounds[*at] == 0) {
             self.rounds[at] = round + 1;
             self.count += 1;
         }
@@ -166,15 +166,14 @@ fn look(graph: &Polygraph, outs: &Outs, order: &[u32], tell: &mut impl FnMut(Pai
             [only] => {
                 let reach = Reach::of(graph, outs, order, only);
                 for group in groups {
-                    for_pairs(group, &mut |pair| {
-                        let is_second = reach.closes(graph, pair, (pair.0 - only[0]) as usize);
-                        let other = (pair.1, pair.0);
-                        let is_first = reach.closes(graph, other, (pair.1 - only[0]) as usize);
-                        tell(pair, possible(is_second, is_first));
+                    for_pairs(group, &mut |(one, two)| {
+                        let is_second = reach.closes(graph, one, two, (one - only[0]) as usize);
+                        let is_first = reach.closes(graph, two, one, (two - only[0]) as usize);
+                        tell((one, two), possible(is_second, is_first));
                     });
                 }
             }
-            _ => large(graph, outs, order, (&graph.groups[from], words), tell),
+            _ => large(graph, outs, order, &graph.groups[from], words, tell),
         }
         from = to;
     }
@@ -202,7 +201,8 @@ fn large(
     graph: &Polygraph,
     outs: &Outs,
     order: &[u32],
-    (group, words): (&std::ops::Range<u32>, usize),
+    group: &std::ops::Range<u32>,
+    words: usize,
     tell: &mut impl FnMut(Pair, Possible),
 ) {
     let count = group.len();
@@ -213,7 +213,7 @@ fn large(
         for (column, &one) in part.iter().enumerate() {
             for two in group.clone().filter(|two| *two != one) {
                 let at = (one - group.start) as usize * count + (two - group.start) as usize;
-                is_refuted[at] = reach.closes(graph, (one, two), column);
+                is_refuted[at] = reach.closes(graph, one, two, column);
             }
         }
     }
@@ -255,7 +255,7 @@ impl Reach {
     }
 
     /// Whether the first chain of a pair, which has that column, cannot come first.
-    fn closes(&self, graph: &Polygraph, (first, second): Pair, column: usize) -> bool {
+    fn closes(&self, graph: &Polygraph, first: u32, second: u32, column: usize) -> bool {
         let tails = graph.tails(first);
         graph.heads(second).into_iter().enumerate().any(|(side, head)| {
             let bit = 2 * column + side;
@@ -285,7 +285,7 @@ fn reduced(graph: &Polygraph, forced: &Forced) -> Vec<Edge> {
                     continue;
                 }
                 let two = group.start + at as u32;
-                all.extend(graph.edges((one, two)));
+                all.extend(graph.edges(one, two));
                 for (is_covered, round) in is_covered.iter_mut().zip(forced.row(two)) {
                     *is_covered |= *round > 0;
                 }
@@ -308,10 +308,12 @@ pub(crate) fn resting_on(
         let first = forced.keys[one as usize].0;
         let earlier = |own: &u8| *own > 0 && u32::from(*own) <= round;
         let own = (first..).zip(forced.row(one)).filter(|(_, own)| earlier(own));
-        all.extend(own.flat_map(|(two, _)| graph.edges((one, two))));
+        all.extend(own.flat_map(|(two, _)| graph.edges(one, two)));
     }
     let outs = Outs::of(graph.nodes, &all);
-    let ways = graph.edges(choice).filter_map(|(from, to, _)| cheapest(graph, &outs, to, from));
+    let ways = graph
+        .edges(choice.0, choice.1)
+        .filter_map(|(from, to, _)| cheapest(graph, &outs, to, from));
     ways.min_by_key(Vec::len).map(|mut pairs| {
         pairs.push(choice);
         pairs.sort_unstable();

@@ -283,11 +283,11 @@ impl Region<'_> {
         let (_, component, _) = graph.components();
         let mut search = Search::new(graph.nodes.len());
         let mut all = Vec::new();
-        for edge in self.back(&graph, &component) {
+        for (tail, head, label) in self.back(&graph, &component) {
             if search.steps > STEPS_AT_MOST || all.len() == CYCLES_AT_MOST {
                 break;
             }
-            let found = search.cycle(&graph, &component, edge, u32::MAX);
+            let found = search.cycle(&graph, &component, tail, head, label, u32::MAX);
             all.extend(found.map(|steps| Cycle { steps, is_shortest: false }));
         }
         all
@@ -315,10 +315,11 @@ impl Region<'_> {
         let back = self.back(&graph, &component);
         let mut search = Search::new(graph.nodes.len());
         for depth in 2.. {
-            for &edge in &back {
+            for &(tail, head, label) in &back {
                 let is_shortest = search.steps <= STEPS_AT_MOST;
                 let limit = if is_shortest { depth } else { u32::MAX };
-                if let Some(steps) = search.cycle(&graph, &component, edge, limit) {
+                let found = search.cycle(&graph, &component, tail, head, label, limit);
+                if let Some(steps) = found {
                     return Cycle { steps, is_shortest };
                 }
             }
@@ -514,11 +515,13 @@ impl Search {
         &mut self,
         graph: &Graph,
         component: &[u32],
-        (tail, head, label): (u32, u32, Label),
+        tail: u32,
+        head: u32,
+        label: Label,
         limit: u32,
     ) -> Option<Vec<Step>> {
         let left = limit - graph.cost(tail, &label);
-        self.reaches(graph, component, (head, tail), left).then(|| {
+        self.reaches(graph, component, head, tail, left).then(|| {
             let mut path = self.trail(graph, head, tail);
             path.push((tail, head, label));
             steps(graph, &path)
@@ -531,7 +534,8 @@ impl Search {
         &mut self,
         graph: &Graph,
         component: &[u32],
-        (from, to): (u32, u32),
+        from: u32,
+        to: u32,
         limit: u32,
     ) -> bool {
         self.turn += 1;
@@ -546,7 +550,7 @@ impl Search {
             while let Some(&node) = layer.get(done) {
                 done += 1;
                 if self.reached[node as usize].steps == depth {
-                    self.spread(graph, component, (node, to), [&mut layer, &mut next]);
+                    self.spread(graph, component, node, to, [&mut layer, &mut next]);
                 }
             }
             if self.is_reached(to, depth) {
@@ -569,7 +573,8 @@ impl Search {
         &mut self,
         graph: &Graph,
         component: &[u32],
-        (node, to): (u32, u32),
+        node: u32,
+        to: u32,
         layers: [&mut Vec<u32>; 2],
     ) {
         let depth = self.reached[node as usize].steps;

@@ -66,7 +66,7 @@ pub(crate) fn link_replaced(
     }
     for (id, base) in &links {
         if let Err(other) = versions.replace(*id, base.version) {
-            return Err(lost_update(versions, (*id, base), other, &links));
+            return Err(lost_update(versions, *id, base, other, &links));
         }
     }
     versions.place_again();
@@ -113,7 +113,8 @@ fn is_forced(shape: &Shape, how: Dependency) -> bool {
 /// The one cycle of two transactions of which each replaced what both had read.
 fn lost_update(
     versions: &Versions,
-    (id, base): (WriteId, &Base),
+    id: WriteId,
+    base: &Base,
     other: WriteId,
     links: &[(WriteId, Base)],
 ) -> Cycle {

@@ -289,7 +289,7 @@ impl Judge<'_> {
         let sights = self.facts.sights(reader);
         let reads = sights.iter().filter(|sight| sight.key == step.key);
         let mut reads = reads.filter(|sight| self.facts.resolved(sight) == step.version);
-        reads.any(|sight| sight::must_see(self.facts, self.level, (reader, sight.place), other))
+        reads.any(|sight| sight::must_see(self.facts, self.level, reader, sight.place, other))
     }
 
     /// A transaction lost sight of another one, told as a cycle of two steps.
@@ -331,16 +331,15 @@ impl Judge<'_> {
             return refused("the level does not forbid that");
         }
         let (key, version) = (flaw.key, flaw.version);
-        let is_named = |id: &WriteId| *id < ABSENT;
         let writers = self.facts.writers(version);
         let is_there = match flaw.kind {
             FlawKind::DuplicateWrite => writers.len() > 1,
             FlawKind::IncompatibleOrder => self.facts.contradicts_itself(key),
             _ if !self.facts.mentions(flaw.txn, key, version) => false,
-            FlawKind::GarbageRead => is_named(&version) && !writers.iter().any(|w| w.1 == key),
+            FlawKind::GarbageRead => version < ABSENT && !writers.iter().any(|w| w.1 == key),
             FlawKind::AbortedRead => {
-                let outcome = |txn: usize| self.history.outcome[txn];
-                !writers.is_empty() && writers.iter().all(|w| outcome(w.0) == Outcome::Failed)
+                !writers.is_empty()
+                    && writers.iter().all(|w| self.history.outcome[w.0] == Outcome::Failed)
             }
             FlawKind::IntermediateRead => writers.iter().any(|&(txn, _)| {
                 txn != flaw.txn && self.facts.last_written(txn, key) != Some(version)

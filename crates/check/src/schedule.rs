@@ -334,7 +334,7 @@ impl Sessions {
                     }
                     let mut before = chains[..reaching].iter().rev();
                     if let Some(&two) = before.find(|two| **two != one) {
-                        all.extend(graph.edges((two, one)));
+                        all.extend(graph.edges(two, one));
                     }
                 }
             }

@@ -173,7 +173,7 @@ impl<'a> Visible<'a> {
                 };
                 let between =
                     all[first..].iter().take_while(|other| place_of(other) < place[txn as usize]);
-                let seen = between.filter(|other| self.must_see((txn, at), **other));
+                let seen = between.filter(|other| self.must_see(txn, at, **other));
                 found.extend(seen.map(|other| edge(*other, read, txn)));
             }
         }
@@ -202,7 +202,7 @@ impl<'a> Visible<'a> {
     }
 
     /// Whether one that stands before in the line must be seen by a read.
-    fn must_see(&self, (txn, at): (u32, usize), other: u32) -> bool {
+    fn must_see(&self, txn: u32, at: usize, other: u32) -> bool {
         let session = |txn: u32| self.history.session[txn as usize];
         let place = |txn: u32| self.table.place[txn as usize];
         let is_own = session(txn) == session(other);

@@ -81,23 +81,8 @@ impl Witness {
 
 /// The operations that make an edge.
 fn ends(history: &History, step: &Step) -> Vec<Shown> {
-    let key = history.key_shown(step.key.min(history.key_count.saturating_sub(1)));
-    let wrote = |txn: usize, version: Option<u32>| {
-        let is_it = |op: &Op| version.is_none_or(|version| op.value == version);
-        let ops = history.ops(txn);
-        let found = ops.iter().position(|op| op.key == step.key && is_write(op.kind) && is_it(op));
-        let place = found.unwrap_or(0);
-        let text = format!("w({key}) = {}", history.value_shown(ops[place].value));
-        Shown { place, txn, text }
-    };
-    let read = |txn: usize| {
-        let ops = history.ops(txn);
-        let is_it = |op: &Op| op.key == step.key && !is_write(op.kind);
-        let place = ops.iter().position(|op| is_it(op) && op.value == step.version);
-        let place = place.or_else(|| ops.iter().position(is_it)).unwrap_or(0);
-        let text = format!("r({key}) = {}", history.value_shown(step.version));
-        Shown { place, txn, text }
-    };
+    let wrote = |txn: usize, version: Option<u32>| written(history, step, txn, version);
+    let read = |txn: usize| read(history, step, txn);
     let (from, to) = (step.from, step.to);
     match step.dependency {
         Dependency::Session | Dependency::RealTime | Dependency::CommitAsked => Vec::new(),
@@ -112,6 +97,31 @@ fn ends(history: &History, step: &Step) -> Vec<Shown> {
         }
         _ => vec![read(from), wrote(to, None)],
     }
+}
+
+/// The write of a transaction to the key of an edge, of that version or of any.
+fn written(history: &History, step: &Step, txn: usize, version: Option<u32>) -> Shown {
+    let ops = history.ops(txn);
+    let found = ops.iter().position(|op| {
+        op.key == step.key && is_write(op.kind) && version.is_none_or(|version| op.value == version)
+    });
+    let place = found.unwrap_or(0);
+    let value = history.value_shown(ops[place].value);
+    Shown { place, txn, text: format!("w({}) = {value}", shown_key(history, step)) }
+}
+
+/// The read of a transaction of the version of an edge, or else its first one of the key.
+fn read(history: &History, step: &Step, txn: usize) -> Shown {
+    let ops = history.ops(txn);
+    let is_it = |op: &Op| op.key == step.key && !is_write(op.kind);
+    let place = ops.iter().position(|op| is_it(op) && op.value == step.version);
+    let place = place.or_else(|| ops.iter().position(is_it)).unwrap_or(0);
+    let value = history.value_shown(step.version);
+    Shown { place, txn, text: format!("r({}) = {value}", shown_key(history, step)) }
+}
+
+fn shown_key(history: &History, step: &Step) -> String {
+    history.key_shown(step.key.min(history.key_count.saturating_sub(1)))
 }
 
 /// Why an edge is there, as a sentence.

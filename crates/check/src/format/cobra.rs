@@ -45,6 +45,14 @@ pub(super) fn read(logs: &[(&str, &[u8])]) -> Result<History, BadInput> {
     built(&sessions)
 }
 
+/// A transaction of a log that has not ended.
+struct OpenTransaction {
+    id: u64,
+    /// The byte where it begins.
+    begin: usize,
+    ops: Vec<Told>,
+}
+
 struct Log<'a> {
     name: &'a str,
     bytes: &'a [u8],
@@ -78,25 +86,28 @@ impl Log<'_> {
 
     fn session(mut self) -> Result<Vec<Transaction>, BadInput> {
         let mut all = Vec::new();
-        let mut open: Option<(u64, usize, Vec<Told>)> = None;
+        let mut open: Option<OpenTransaction> = None;
         while let Some(&letter) = self.bytes.get(self.at) {
             let begin = self.at;
             self.at += 1;
             match (letter, &mut open) {
-                (b'S', None) => open = Some((self.transaction()?, begin, Vec::new())),
-                (b'C', Some((id, ..))) => {
+                (b'S', None) => {
+                    let id = self.transaction()?;
+                    open = Some(OpenTransaction { id, begin, ops: Vec::new() });
+                }
+                (b'C', Some(OpenTransaction { id, .. })) => {
                     let ended = self.transaction()?;
                     if ended != *id {
                         return self.bad(format!("{ended:x} commits, and {id:x} had begun"));
                     }
                     all.extend(open.take().map(|open| self.told(open, Outcome::Ok)));
                 }
-                (b'W', Some((.., ops))) => {
+                (b'W', Some(OpenTransaction { ops, .. })) => {
                     let [write, key, _] = [self.word()?, self.word()?, self.word()?];
                     let (key, value) = (format!("{key:x}"), format!("{write:x}"));
                     ops.push(Told::Write { key, value });
                 }
-                (b'R', Some((.., ops))) => {
+                (b'R', Some(OpenTransaction { ops, .. })) => {
                     let (writer, write) = (self.word()?, self.word()?);
                     let [key, _] = [self.word()?, self.word()?];
                     let is_first = BEGINNING.contains(&writer)
@@ -104,7 +115,7 @@ impl Log<'_> {
                     let value = (!is_first).then(|| format!("{write:x}"));
                     ops.push(Told::Read { key: format!("{key:x}"), value });
                 }
-                (b'S', Some((id, ..))) => {
+                (b'S', Some(OpenTransaction { id, .. })) => {
                     let what = format!("a transaction begins, and {id:x} has not ended");
                     return self.bad(what);
                 }
@@ -122,7 +133,8 @@ impl Log<'_> {
         Ok(all)
     }
 
-    fn told(&self, (id, begin, ops): (u64, usize, Vec<Told>), outcome: Outcome) -> Transaction {
+    fn told(&self, open: OpenTransaction, outcome: Outcome) -> Transaction {
+        let OpenTransaction { id, begin, ops } = open;
         let called = format!("{}, transaction {id:x}", self.name);
         let origin = Origin { called, unit: "byte", places: (begin, self.at - 1) };
         Transaction { ops, outcome, times: Times::default(), origin }

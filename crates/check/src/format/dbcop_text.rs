@@ -135,27 +135,22 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
 
 /// An event; none if it is a read that did not succeed.
 fn of_json(event: &Value) -> Result<Option<Told>, String> {
-    let of = |body: &Value, version: &str| {
-        let key = body["variable"].as_u64().map(|key| key.to_string());
-        let key = key.or_else(|| body["variable"].as_str().map(str::to_owned));
-        let key = key.ok_or_else(|| format!("{event} has no variable"))?;
-        let value = match &body[version] {
-            Value::Null => None,
-            other => Some(other.to_string()),
-        };
-        Ok::<_, String>((key, value))
+    let forms = (event.get("Write"), event.get("Read"), event["write"].as_bool());
+    let (body, version, is_write) = match forms {
+        (Some(body), None, None) => (body, "version", true),
+        (None, Some(body), None) => (body, "version", false),
+        (None, None, Some(true)) => (event, "value", true),
+        (None, None, Some(false)) if event["success"].as_bool() == Some(false) => return Ok(None),
+        (None, None, Some(false)) => (event, "value", false),
+        _ => return Err(format!("{event} is no event; there are Read and Write")),
     };
-    let write = |(key, value): (String, Option<String>)| match value {
-        Some(value) => Ok(Some(Told::Write { key, value })),
-        None => Err(format!("{event} writes no version")),
-    };
-    let read = |(key, value)| Ok(Some(Told::Read { key, value }));
-    match (event.get("Write"), event.get("Read"), event["write"].as_bool()) {
-        (Some(body), None, None) => write(of(body, "version")?),
-        (None, Some(body), None) => read(of(body, "version")?),
-        (None, None, Some(true)) => write(of(event, "value")?),
-        (None, None, Some(false)) if event["success"].as_bool() == Some(false) => Ok(None),
-        (None, None, Some(false)) => read(of(event, "value")?),
-        _ => Err(format!("{event} is no event; there are Read and Write")),
+    let key = body["variable"].as_u64().map(|key| key.to_string());
+    let key = key.or_else(|| body["variable"].as_str().map(str::to_owned));
+    let key = key.ok_or_else(|| format!("{event} has no variable"))?;
+    match &body[version] {
+        Value::Null if is_write => Err(format!("{event} writes no version")),
+        Value::Null => Ok(Some(Told::Read { key, value: None })),
+        value if is_write => Ok(Some(Told::Write { key, value: value.to_string() })),
+        value => Ok(Some(Told::Read { key, value: Some(value.to_string()) })),
     }
 }

@@ -39,10 +39,9 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> 
     let mut open: Vec<Open<'_>> = told.open.drain().map(|(_, open)| open).collect();
     open.sort_by_key(|open| open.count);
     for open in open {
-        let times = (open.time, u64::MAX);
         let by =
             By { process: &open.process, index: open.index, lines: (open.place.0, open.place.0) };
-        told.end((&by, open.function), &open.value, Outcome::Unknown, times)
+        told.end(&by, open.function, &open.value, Outcome::Unknown, open.time, u64::MAX)
             .map_err(|what| bad(open.place.0, open.place.1, what))?;
     }
     let mut history = told.builder.finish();
@@ -112,15 +111,17 @@ impl<'a> Told<'a> {
             _ => value,
         };
         let by = By { process: &process, index, lines: (begun_at, place.0) };
-        self.end((&by, function), &value, outcome, (begun, time))
+        self.end(&by, function, &value, outcome, begun, time)
     }
 
     fn end(
         &mut self,
-        (by, function): (&By<'_>, Option<&str>),
+        by: &By<'_>,
+        function: Option<&str>,
         value: &Edn<'_>,
         outcome: Outcome,
-        (begun, ended): (u64, u64),
+        begun: u64,
+        ended: u64,
     ) -> Result<(), String> {
         let next = self.sessions.len() as u32;
         let name = match by.process {

@@ -235,19 +235,19 @@ fn operation(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
     let key = key_of(part("key", 1))?;
     let value = part("value", 2);
     let is_done = |place: usize| part("succ", place).as_bool() != Some(false);
-    let mut read = |value: &Value| {
-        parts.push(Part::Told(Told::Read { key: key.clone(), value: value_of(value) }));
-    };
-    match word {
-        "r" => read(value),
-        "i" | "d" => read(part("readValue", 3)),
-        "w" => {}
+    let read = match word {
+        "r" => Some(value),
+        "i" | "d" => Some(part("readValue", 3)),
+        "w" => None,
         other => {
             return Err(format!(
                 "{other:?} is no operation of Viper; there are r, w, i, d and range"
             ));
         }
-    }
+    };
+    parts.extend(
+        read.map(|value| Part::Told(Told::Read { key: key.clone(), value: value_of(value) })),
+    );
     let is_written = match word {
         "w" => is_done(3),
         "i" | "d" => is_done(5),

@@ -229,8 +229,20 @@ enum Found {
 /// The lost ones that are in an order: classes of the same act, and how many of each.
 type Used = Vec<(u32, u32)>;
 
-/// What distinguishes orders but for lost operations: what is held, and the open ones that are in.
-type Place = (u32, u128);
+/// What distinguishes orders but for lost operations.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Place {
+    /// What is held.
+    held: u32,
+    /// Which of the open operations are in, by their bits.
+    is_in: u128,
+}
+
+impl Place {
+    fn without(self, mask: u128) -> Place {
+        Place { is_in: self.is_in & !mask, ..self }
+    }
+}
 
 /// Orders that are possible so far: by place the least sets of lost operations, and the last entry
 /// in the log of operations that were added.
@@ -293,7 +305,8 @@ impl<'a> Search<'a> {
             }
         }
         events.sort_unstable();
-        let mut orders = Orders::from([((initial, 0), vec![(Vec::new(), ROOT)])]);
+        let mut orders =
+            Orders::from([(Place { held: initial, is_in: 0 }, vec![(Vec::new(), ROOT)])]);
         let ends = self.calls.iter().filter(|call| call.ended != NEVER).count();
         let mut ended = 0;
         for (event, at) in events {
@@ -349,9 +362,8 @@ impl<'a> Search<'a> {
                     return orders;
                 }
                 self.effort.hold(used.len());
-                if place.1 & mask != 0 {
-                    let place = (place.0, place.1 & !mask);
-                    add(&mut orders, (place, used.clone(), *last), self.effort);
+                if place.is_in & mask != 0 {
+                    add(&mut orders, place.without(mask), used.clone(), *last, self.effort);
                 } else {
                     todo.push((*place, used.clone(), *last));
                 }
@@ -359,12 +371,12 @@ impl<'a> Search<'a> {
         }
         while let Some((place, used, last)) = todo.pop() {
             let (place, last) = self.joined(place, last);
-            if place.1 & mask != 0 {
-                add(&mut orders, ((place.0, place.1 & !mask), used, last), self.effort);
+            if place.is_in & mask != 0 {
+                add(&mut orders, place.without(mask), used, last, self.effort);
                 continue;
             }
             self.effort.hold(used.len());
-            if !add(&mut seen, (place, used.clone(), last), self.effort) {
+            if !add(&mut seen, place, used.clone(), last, self.effort) {
                 self.effort.let_go(used.len());
                 continue;
             }
@@ -395,7 +407,7 @@ impl<'a> Search<'a> {
 
     /// An order with all open reads of what is held.
     fn joined(&mut self, place: Place, last: u32) -> (Place, u32) {
-        let (held, mut is_in) = place;
+        let Place { held, mut is_in } = place;
         let mut last = last;
         if held == UNSEEN {
             return (place, last);
@@ -410,17 +422,18 @@ impl<'a> Search<'a> {
                 last = self.log.len() as u32 - 1;
             }
         }
-        ((held, is_in), last)
+        (Place { held, is_in }, last)
     }
 
     /// The order continued by each open or lost operation that can follow.
     fn continued(
         &mut self,
-        (held, is_in): Place,
+        place: Place,
         used: &Used,
         last: u32,
         todo: &mut Vec<(Place, Used, u32)>,
     ) {
+        let Place { held, is_in } = place;
         self.effort.work(self.open.len() + self.classes.len());
         for (bit, open) in self.open.iter().enumerate() {
             let Some(at) = open.filter(|_| is_in & (1 << bit) == 0) else { continue };
@@ -428,7 +441,7 @@ impl<'a> Search<'a> {
             self.effort.try_one();
             self.effort.hold(used.len());
             self.log.push((last, at as u32));
-            let place = (next, is_in | 1 << bit);
+            let place = Place { held: next, is_in: is_in | 1 << bit };
             todo.push((place, used.clone(), self.log.len() as u32 - 1));
         }
         for (class, own) in self.classes.iter().enumerate() {
@@ -452,7 +465,7 @@ impl<'a> Search<'a> {
             }
             self.effort.hold(more.len());
             self.log.push((last, at as u32));
-            todo.push(((next, is_in), more, self.log.len() as u32 - 1));
+            todo.push((Place { held: next, is_in }, more, self.log.len() as u32 - 1));
         }
     }
 
@@ -470,7 +483,7 @@ impl<'a> Search<'a> {
     /// Where no order goes on: what ends there, what was held, and what was open.
     fn evidence(&self, before: &Orders, at: usize) -> Vec<String> {
         let mut held: Vec<String> =
-            before.keys().map(|(held, _)| self.names.shown(*held)).collect();
+            before.keys().map(|place| self.names.shown(place.held)).collect();
         held.sort_unstable();
         held.dedup();
         let told = |at: usize| self.operations[self.calls[at].of].shown();
@@ -495,7 +508,7 @@ impl<'a> Search<'a> {
 
 /// Adds an order that is held, unless one of its place uses no more lost operations; those that use
 /// more go. What does not stay is no longer held.
-fn add(orders: &mut Orders, (place, used, last): (Place, Used, u32), effort: &mut Effort) -> bool {
+fn add(orders: &mut Orders, place: Place, used: Used, last: u32, effort: &mut Effort) -> bool {
     let own = orders.entry(place).or_default();
     if own.iter().any(|(other, _)| is_within(other, &used, effort)) {
         effort.let_go(used.len());

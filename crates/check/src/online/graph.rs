@@ -42,7 +42,7 @@ struct Pair {
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     /// Transaction and end.
-    to: (u32, usize),
+    to: TransactionEnd,
     /// `None` within a transaction.
     why: Option<Why>,
     next: u32,
@@ -65,7 +65,7 @@ pub(super) struct Graph {
     pairs: VecDeque<Pair>,
     edges: Vec<Edge>,
     free: u32,
-    ready: Vec<(u32, usize)>,
+    ready: Vec<TransactionEnd>,
     search_at: usize,
     /// The name of a cycle.
     cycle: Option<String>,
@@ -73,6 +73,20 @@ pub(super) struct Graph {
 
 const SNAPSHOT: usize = 0;
 const COMMIT: usize = 1;
+
+/// A node of the graph: where a transaction takes its snapshot, or where it commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TransactionEnd {
+    number: u32,
+    /// [`SNAPSHOT`] or [`COMMIT`].
+    end: usize,
+}
+
+impl TransactionEnd {
+    fn both(number: u32) -> [TransactionEnd; 2] {
+        [SNAPSHOT, COMMIT].map(|end| TransactionEnd { number, end })
+    }
+}
 
 fn index(end: End) -> usize {
     match end {
@@ -124,19 +138,24 @@ impl Graph {
             is_final: false,
         });
         if has_snapshot {
-            self.put((number, SNAPSHOT), (number, COMMIT), None);
+            let [snapshot, commit] = TransactionEnd::both(number);
+            self.put(snapshot, commit, None);
         }
     }
 
     /// Adds a dependency, where the level has it.
     pub(super) fn add(&mut self, from: u32, to: u32, why: Why) -> Added {
         match self.shape.ends[why.dependency as usize] {
-            Some((one, other)) => self.join((from, index(one)), (to, index(other)), why),
+            Some((one, other)) => {
+                let from = TransactionEnd { number: from, end: index(one) };
+                let to = TransactionEnd { number: to, end: index(other) };
+                self.join(from, to, why)
+            }
             None => Added::Good,
         }
     }
 
-    fn join(&mut self, from: (u32, usize), to: (u32, usize), why: Why) -> Added {
+    fn join(&mut self, from: TransactionEnd, to: TransactionEnd, why: Why) -> Added {
         if self.cycle.is_some() || self.is_gone(from) {
             return Added::Good;
         }
@@ -147,8 +166,8 @@ impl Graph {
         Added::Good
     }
 
-    fn put(&mut self, from: (u32, usize), to: (u32, usize), why: Option<Why>) {
-        let next = self.pair(from.0).edges[from.1];
+    fn put(&mut self, from: TransactionEnd, to: TransactionEnd, why: Option<Why>) {
+        let next = self.pair(from.number).edges[from.end];
         let edge = Edge { to, why, next };
         let place = match self.free {
             UNKNOWN => {
@@ -161,15 +180,16 @@ impl Graph {
                 place
             }
         };
-        self.pair(from.0).edges[from.1] = place;
-        self.pair(to.0).waits[to.1] += 1;
+        self.pair(from.number).edges[from.end] = place;
+        self.pair(to.number).waits[to.end] += 1;
     }
 
     fn pair(&mut self, number: u32) -> &mut Pair {
         &mut self.pairs[(number - self.base) as usize]
     }
 
-    fn is_gone(&self, (number, end): (u32, usize)) -> bool {
+    fn is_gone(&self, node: TransactionEnd) -> bool {
+        let TransactionEnd { number, end } = node;
         number < self.base || self.pairs[(number - self.base) as usize].is_gone[end]
     }
 
@@ -182,7 +202,7 @@ impl Graph {
         pair.is_final = true;
         for end in [SNAPSHOT, COMMIT] {
             if pair.waits[end] == 0 && !pair.is_gone[end] {
-                self.ready.push((number, end));
+                self.ready.push(TransactionEnd { number, end });
                 break;
             }
         }
@@ -190,7 +210,7 @@ impl Graph {
     }
 
     fn let_go(&mut self) {
-        while let Some((number, end)) = self.ready.pop() {
+        while let Some(TransactionEnd { number, end }) = self.ready.pop() {
             let pair = self.pair(number);
             if pair.is_gone[end] {
                 continue;
@@ -202,9 +222,9 @@ impl Graph {
                 self.edges[place as usize].next = self.free;
                 self.free = place;
                 place = next;
-                let other = self.pair(to.0);
-                other.waits[to.1] -= 1;
-                if other.waits[to.1] == 0 && other.is_final {
+                let other = self.pair(to.number);
+                other.waits[to.end] -= 1;
+                if other.waits[to.end] == 0 && other.is_final {
                     self.ready.push(to);
                 }
             }
@@ -234,37 +254,41 @@ impl Graph {
         self.edges[place as usize]
     }
 
-    fn first_edge(&self, (number, end): (u32, usize)) -> u32 {
-        self.pairs[(number - self.base) as usize].edges[end]
+    fn first_edge(&self, node: TransactionEnd) -> u32 {
+        self.pairs[(node.number - self.base) as usize].edges[node.end]
+    }
+
+    /// The place of a node among those of all transactions that are here.
+    fn place(&self, node: TransactionEnd) -> usize {
+        2 * (node.number - self.base) as usize + node.end
     }
 
     /// Depth-first: a node that leads to one on the path to it.
-    fn some_node_of_a_cycle(&self) -> Option<(u32, usize)> {
+    fn some_node_of_a_cycle(&self) -> Option<TransactionEnd> {
         const ON_PATH: u8 = 1;
         const DONE: u8 = 2;
-        let place = |(number, end): (u32, usize)| 2 * (number - self.base) as usize + end;
         let mut seen = vec![0_u8; 2 * self.pairs.len()];
-        let mut path: Vec<((u32, usize), u32)> = Vec::new();
+        let mut path: Vec<(TransactionEnd, u32)> = Vec::new();
         let numbers = self.base..self.base + self.pairs.len() as u32;
-        for start in numbers.flat_map(|number| [(number, SNAPSHOT), (number, COMMIT)]) {
-            if seen[place(start)] != 0 {
+        for start in numbers.flat_map(TransactionEnd::both) {
+            if seen[self.place(start)] != 0 {
                 continue;
             }
-            seen[place(start)] = ON_PATH;
+            seen[self.place(start)] = ON_PATH;
             path.push((start, self.first_edge(start)));
             while let Some((node, next)) = path.last_mut() {
                 if *next == UNKNOWN {
-                    seen[place(*node)] = DONE;
+                    seen[self.place(*node)] = DONE;
                     path.pop();
                     continue;
                 }
                 let Edge { to, next: after, .. } = self.edge(*next);
                 *next = after;
-                match seen[place(to)] {
+                match seen[self.place(to)] {
                     ON_PATH => return Some(to),
                     DONE => {}
                     _ => {
-                        seen[place(to)] = ON_PATH;
+                        seen[self.place(to)] = ON_PATH;
                         path.push((to, self.first_edge(to)));
                     }
                 }
@@ -274,18 +298,17 @@ impl Graph {
     }
 
     /// The steps of a shortest cycle through a node that is on one, breadth-first.
-    fn shortest(&self, start: (u32, usize)) -> Vec<Step> {
-        let place = |(number, end): (u32, usize)| 2 * (number - self.base) as usize + end;
-        let mut came: Vec<Option<((u32, usize), u32)>> = vec![None; 2 * self.pairs.len()];
+    fn shortest(&self, start: TransactionEnd) -> Vec<Step> {
+        let mut came: Vec<Option<(TransactionEnd, u32)>> = vec![None; 2 * self.pairs.len()];
         let mut queue = VecDeque::from([start]);
         while let Some(node) = queue.pop_front() {
             let mut at = self.first_edge(node);
             while at != UNKNOWN {
                 let edge = self.edge(at);
-                if came[place(edge.to)].is_none() {
-                    came[place(edge.to)] = Some((node, at));
+                if came[self.place(edge.to)].is_none() {
+                    came[self.place(edge.to)] = Some((node, at));
                     if edge.to == start {
-                        return self.steps(start, &came, place);
+                        return self.steps(start, &came);
                     }
                     queue.push_back(edge.to);
                 }
@@ -295,17 +318,12 @@ impl Graph {
         unreachable!("the node is on a cycle")
     }
 
-    fn steps(
-        &self,
-        start: (u32, usize),
-        came: &[Option<((u32, usize), u32)>],
-        place: impl Fn((u32, usize)) -> usize,
-    ) -> Vec<Step> {
+    fn steps(&self, start: TransactionEnd, came: &[Option<(TransactionEnd, u32)>]) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut node = start;
-        while let Some((from, at)) = came[place(node)] {
+        while let Some((from, at)) = came[self.place(node)] {
             if let Some(Why { dependency, key, version }) = self.edge(at).why {
-                let (from, to) = (from.0, node.0);
+                let (from, to) = (from.number, node.number);
                 let (by, is_assumed) = (None, false);
                 let (from, to) = (from as usize, to as usize);
                 steps.push(Step { from, to, dependency, key, version, by, is_assumed });

@@ -11,10 +11,10 @@ use crate::level::Level;
 pub(super) fn must_see(
     facts: &Facts<'_>,
     level: Level,
-    read: (usize, usize),
+    txn: usize,
+    place: usize,
     other: usize,
 ) -> bool {
-    let (txn, place) = read;
     let session = &facts.history.session;
     let is_earlier = |one: usize, two: usize| session[one] == session[two] && one < two;
     match level {
