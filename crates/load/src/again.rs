@@ -64,7 +64,8 @@ pub(crate) fn ask_again(
     client: &mut dyn Client,
     prepared: &[Option<StatementId>],
     load: &ReadyLoad,
-    (event, call): (&Event, &Call),
+    event: &Event,
+    call: &Call,
 ) -> Option<AskedAgain> {
     let Some(Expect::Rows(low, high)) = call.expect else { return None };
     let statements = load.statements();
@@ -73,7 +74,7 @@ pub(crate) fn ask_again(
     }
     let mut sql = String::new();
     let mut ask = |client: &mut dyn Client| {
-        ask_often(low..=high, || execute(client, prepared, load, (event, call), &mut sql))
+        ask_often(low..=high, || execute(client, prepared, load, event, call, &mut sql))
     };
     let first = &statements[event.calls.first()?.statement as usize];
     let within = (first.kind == StatementKind::Control).then(|| {

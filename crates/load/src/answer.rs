@@ -107,10 +107,11 @@ pub(crate) fn wrong(
     client: &mut dyn Client,
     prepared: &[Option<StatementId>],
     load: &ReadyLoad,
-    (event, call): (&Event, &Call),
+    event: &Event,
+    call: &Call,
     outcome: Outcome,
 ) -> LoadError {
-    let again = ask_again(client, prepared, load, (event, call));
+    let again = ask_again(client, prepared, load, event, call);
     LoadError::WrongResult {
         sql: sql_of(load, call.statement),
         expect: call.expect.expect("what expects nothing is right"),

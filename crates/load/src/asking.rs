@@ -40,7 +40,8 @@ pub(crate) fn execute(
     client: &mut dyn Client,
     prepared: &[Option<StatementId>],
     load: &ReadyLoad,
-    (event, call): (&Event, &Call),
+    event: &Event,
+    call: &Call,
     sql: &mut String,
 ) -> Result<Outcome, WireError> {
     if let Some(id) = prepared[call.statement as usize] {

@@ -138,8 +138,8 @@ fn sum(
         let wall = Duration::from_nanos(of_all(|done| done.counted_ns));
         let observed_ns = of_all(|done| done.at_work_ns);
         let tallies = std::mem::take(&mut done[arm]).into_iter().map(|done| Ok(done?.tally));
-        let filing = (specs[arm].load.filing(), &books[arm]);
-        let measured = add_up(tallies.collect(), filing, started_unix_ms, observed_ns, wall);
+        let (filing, books) = (specs[arm].load.filing(), &books[arm]);
+        let measured = add_up(tallies.collect(), filing, books, started_unix_ms, observed_ns, wall);
         measured.map_err(|error| (arm, error))
     };
     if let Some(arm) = cause {

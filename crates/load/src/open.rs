@@ -143,7 +143,7 @@ fn run_alone(
     })
     .and_then(|(started_unix_ms, observed_ns)| {
         let accounts = sessions.into_iter().map(|(_, account)| account).collect();
-        conclude(accounts, (filing, &books), started_unix_ms, observed_ns, round.window)
+        conclude(accounts, filing, &books, started_unix_ms, observed_ns, round.window)
     })
 }
 

@@ -421,7 +421,7 @@ impl Asker {
     #[cold]
     fn wrong(&mut self, load: &ReadyLoad, outcome: Outcome) -> LoadError {
         let Member { client, prepared, .. } = &mut self.member;
-        let asked = (&self.event, &self.event.calls[self.call]);
-        wrong(&mut **client, prepared, load, asked, outcome)
+        let call = &self.event.calls[self.call];
+        wrong(&mut **client, prepared, load, &self.event, call, outcome)
     }
 }

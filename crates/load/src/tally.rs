@@ -122,7 +122,8 @@ impl Edges {
 /// The error that stopped the others; [`LoadError::NothingFinished`] where nobody counted anything.
 pub(crate) fn add_up(
     tallies: Vec<Result<Tally, LoadError>>,
-    (filing, books): (&Filing, &Books),
+    filing: &Filing,
+    books: &Books,
     started_unix_ms: u64,
     observed_ns: u64,
     window: Duration,

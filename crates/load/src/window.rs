@@ -56,7 +56,8 @@ pub(crate) fn conduct<P: Send>(
         for handle in handles {
             tallies.push(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        add_up(tallies, (spec.load.filing(), books), started_unix_ms, observed_ns, spec.window)
+        let filing = spec.load.filing();
+        add_up(tallies, filing, books, started_unix_ms, observed_ns, spec.window)
     })
 }
 

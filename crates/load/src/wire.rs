@@ -72,14 +72,14 @@ impl Wire<'_> {
     pub(crate) fn ask_event(&mut self, event: &Event) -> Result<Answer, Setback> {
         let mut answer = Answer::to(event);
         for call in &event.calls {
-            let asked = (event, call);
-            let client = &mut *self.client;
-            let outcome = match execute(client, &self.prepared, self.load, asked, &mut self.sql) {
+            let (client, prepared) = (&mut *self.client, &self.prepared);
+            let outcome = match execute(client, prepared, self.load, event, call, &mut self.sql) {
                 Ok(outcome) => outcome,
                 Err(error) => return Err(self.setback(error, call.statement, event.calls.len())),
             };
             if self.answers == Answers::OfServer && !is_right(call, outcome) {
-                let error = wrong(&mut *self.client, &self.prepared, self.load, asked, outcome);
+                let (client, prepared) = (&mut *self.client, &self.prepared);
+                let error = wrong(client, prepared, self.load, event, call, outcome);
                 return Err(Setback::Failed(error));
             }
             answer.count(outcome);

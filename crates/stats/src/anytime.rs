@@ -110,7 +110,7 @@ pub fn judge_anytime(
     let (mean, count) = (moments.mean, pairs.len() as u32);
     let found = half + quantile(POWER, f64::INFINITY) * moments.sd / f64::from(count).sqrt();
     let warnings: Vec<Warning> = few_rounds(count, "pairs of rounds");
-    let verdict: Verdict = answer(mean, count, (half, half), budget_log);
+    let verdict: Verdict = answer(mean, count, half, half, budget_log);
     Ok(Look {
         verdict,
         rqps: Interval {

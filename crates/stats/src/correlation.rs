@@ -21,6 +21,13 @@ const PHI_MOST: f64 = 0.95;
 /// this to the minus one.
 pub(crate) const KEPT_LEAST: f64 = 1.0 / 3.0;
 
+/// What a fit takes from the correlation φ of n neighbours: `(fixed + by_phi·φ)/n`.
+#[derive(Clone, Copy)]
+pub(crate) struct FitBias {
+    pub fixed: f64,
+    pub by_phi: f64,
+}
+
 /// The correlation of neighbours, and how well it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Correlation {
@@ -32,24 +39,19 @@ impl Correlation {
     /// Of values that do not vary.
     pub(crate) const NONE: Correlation = Correlation { phi: 0.0, standard_error: 1.0 };
 
-    /// Of what a fit has left of values, which took `(a + b·φ)/n` from it; what the fit leaves of φ
-    /// is taken as no less than `kept_least`. Squares that sum up to no more than `rounding` are
+    /// Of what a fit has left of values, given what it took; what the fit leaves of φ is taken as no
+    /// less than `kept_least`. Squares that sum up to no more than `rounding` are
     /// rounding and no values.
-    pub(crate) fn of(
-        left: &[f64],
-        (a, b): (f64, f64),
-        kept_least: f64,
-        rounding: f64,
-    ) -> Correlation {
+    pub(crate) fn of(left: &[f64], bias: FitBias, kept_least: f64, rounding: f64) -> Correlation {
         let n = left.len() as f64;
         let squares: f64 = left.iter().map(|value| value * value).sum();
         if squares <= rounding {
             return Correlation::NONE;
         }
         let seen = left.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares;
-        let kept = (1.0 - b / n).max(kept_least);
+        let kept = (1.0 - bias.by_phi / n).max(kept_least);
         Correlation {
-            phi: ((seen + a / n) / kept).clamp(-PHI_MOST, PHI_MOST),
+            phi: ((seen + bias.fixed / n) / kept).clamp(-PHI_MOST, PHI_MOST),
             // Bartlett 1946; 0.95 is for residuals, by the simulations of `change::null`.
             standard_error: 0.95 * ((1.0 - seen * seen) / n).sqrt() / kept,
         }
@@ -79,22 +81,25 @@ pub(crate) fn inflation(phi: f64) -> f64 {
 mod tests {
     use super::*;
 
+    const NOTHING: FitBias = FitBias { fixed: 0.0, by_phi: 0.0 };
     const ALTERNATING: [f64; 4] = [1.0, -1.0, 1.0, -1.0];
 
     #[test]
     fn what_a_fit_took_is_put_back_and_few_values_are_not_blown_up() {
-        let phi = |bias, kept| Correlation::of(&ALTERNATING, bias, kept, 0.0).phi;
+        let phi = |fixed, by_phi, kept| {
+            Correlation::of(&ALTERNATING, FitBias { fixed, by_phi }, kept, 0.0).phi
+        };
         // Products −1, −1, −1 over four squares.
-        assert_eq!(phi((0.0, 0.0), 1.0), -0.75);
+        assert_eq!(phi(0.0, 0.0, 1.0), -0.75);
         // (−0.75 + 1/4) / (1 − 2/4).
-        assert!((phi((1.0, 1.0), 0.1) + 0.5 / 0.75).abs() < 1e-12);
-        assert_eq!(phi((2.0, 4.0), 0.5), -0.5);
-        assert_eq!(phi((9.0, 4.0), 0.1), PHI_MOST);
+        assert!((phi(1.0, 1.0, 0.1) + 0.5 / 0.75).abs() < 1e-12);
+        assert_eq!(phi(2.0, 4.0, 0.5), -0.5);
+        assert_eq!(phi(9.0, 4.0, 0.1), PHI_MOST);
     }
 
     #[test]
     fn rounding_has_no_correlation() {
-        assert_eq!(Correlation::of(&[1e-14; 9], (0.0, 0.0), 1.0, 1e-24), Correlation::NONE);
+        assert_eq!(Correlation::of(&[1e-14; 9], NOTHING, 1.0, 1e-24), Correlation::NONE);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 use dbdyno_model::Interval;
 
 use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
-use crate::correlation::{self, Correlation, KEPT_LEAST};
+use crate::correlation::{self, Correlation, FitBias, KEPT_LEAST};
 use crate::error::StatsError;
 use crate::student::Estimate;
 
@@ -156,6 +156,6 @@ fn autocorrelation(left: &[f64]) -> f64 {
     if left.len() < LEAST {
         0.0
     } else {
-        Correlation::of(left, (2.0, 4.0), KEPT_LEAST, ROUNDING).phi
+        Correlation::of(left, FitBias { fixed: 2.0, by_phi: 4.0 }, KEPT_LEAST, ROUNDING).phi
     }
 }

@@ -50,7 +50,7 @@ pub fn judge_runs(
     let deciding = base.deciding.hypot(test.deciding);
     let shown = base.shown.hypot(test.shown);
     Ok(Judgement {
-        verdict: answer(mean, starts, (deciding, shown), budget_log),
+        verdict: answer(mean, starts, deciding, shown, budget_log),
         rqps: Interval {
             estimate: mean.exp(),
             low: (mean - shown).exp(),

@@ -189,7 +189,7 @@ pub fn judge_sequence(
     let at = Widths { sequence, known_sd, sd: moments.sd };
     let estimate = moments.estimate();
     let (deciding, shown) = at.half(count);
-    let verdict = answer(estimate.mean, count, (deciding, shown), budget_log);
+    let verdict = answer(estimate.mean, count, deciding, shown, budget_log);
     let around = |half: f64| ((estimate.mean - half).exp(), (estimate.mean + half).exp());
     let (low, high) = around(shown);
     Ok(Look {
@@ -239,7 +239,8 @@ pub fn starts_missing(
 pub(crate) fn answer(
     mean: f64,
     starts: u32,
-    (deciding, shown): (f64, f64),
+    deciding: f64,
+    shown: f64,
     budget_log: f64,
 ) -> Verdict {
     if starts < MIN_PAIRS {

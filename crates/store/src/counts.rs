@@ -53,34 +53,6 @@ impl Store {
 
 /// What run number `seq` has counted, in the order of names.
 pub(crate) fn read(connection: &Connection, seq: i64) -> rusqlite::Result<Counts> {
-    let sample = |row: &Row| {
-        Ok(CountSample {
-            load: row.get(0)?,
-            arm: arm(row, 1)?,
-            repeat: row.get(2)?,
-            operations: row.get::<_, i64>(3)? as u64,
-            instructions: row.get::<_, i64>(4)? as u64,
-        })
-    };
-    let function = |row: &Row| {
-        Ok(FunctionCount {
-            load: row.get(0)?,
-            arm: arm(row, 1)?,
-            name: row.get(2)?,
-            object: row.get(3)?,
-            own_per_op: row.get(4)?,
-            inclusive_per_op: row.get(5)?,
-        })
-    };
-    let call = |row: &Row| {
-        Ok(CallCount {
-            load: row.get(0)?,
-            arm: arm(row, 1)?,
-            caller: row.get(2)?,
-            callee: row.get(3)?,
-            inclusive_per_op: row.get(4)?,
-        })
-    };
     let mut calls = connection.prepare(
         "SELECT load, arm, caller, callee, inclusive_per_op FROM counted_call WHERE run = ?1 \
          ORDER BY load, arm, caller, callee",
@@ -97,6 +69,37 @@ pub(crate) fn read(connection: &Connection, seq: i64) -> rusqlite::Result<Counts
         samples: samples.query_map([seq], sample)?.collect::<rusqlite::Result<_>>()?,
         functions: functions.query_map([seq], function)?.collect::<rusqlite::Result<_>>()?,
         calls: calls.query_map([seq], call)?.collect::<rusqlite::Result<_>>()?,
+    })
+}
+
+fn sample(row: &Row) -> rusqlite::Result<CountSample> {
+    Ok(CountSample {
+        load: row.get(0)?,
+        arm: arm(row, 1)?,
+        repeat: row.get(2)?,
+        operations: row.get::<_, i64>(3)? as u64,
+        instructions: row.get::<_, i64>(4)? as u64,
+    })
+}
+
+fn function(row: &Row) -> rusqlite::Result<FunctionCount> {
+    Ok(FunctionCount {
+        load: row.get(0)?,
+        arm: arm(row, 1)?,
+        name: row.get(2)?,
+        object: row.get(3)?,
+        own_per_op: row.get(4)?,
+        inclusive_per_op: row.get(5)?,
+    })
+}
+
+fn call(row: &Row) -> rusqlite::Result<CallCount> {
+    Ok(CallCount {
+        load: row.get(0)?,
+        arm: arm(row, 1)?,
+        caller: row.get(2)?,
+        callee: row.get(3)?,
+        inclusive_per_op: row.get(4)?,
     })
 }
 

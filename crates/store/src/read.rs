@@ -463,7 +463,7 @@ impl Reader<'_> {
         let mut statement =
             connection.prepare(SELECT_CLASSES).map_err(|error| self.fail("classes", error))?;
         for (seq, arm, round) in rounds {
-            let classes = self.classes(&mut statement, seq, (&round, arm))?;
+            let classes = self.classes(&mut statement, seq, &round, arm)?;
             let readings = readings.remove(&seq).unwrap_or_default();
             let of_arm = match arm.position() {
                 0 | 1 => Some(&mut run.rounds),
@@ -483,7 +483,8 @@ impl Reader<'_> {
         &self,
         statement: &mut Statement<'_>,
         seq: i64,
-        (round, arm): (&Round, ArmIndex),
+        round: &Round,
+        arm: ArmIndex,
     ) -> Result<Vec<ClassTally>> {
         let place = describe(&round.key, arm);
         let fail = |error| self.fail(&place, error);

@@ -24,9 +24,9 @@ struct Allowance {
 const ALLOWANCES: [Allowance; 6] = [
     Allowance { rule: Rule::SharedName, places: 204 },
     Allowance { rule: Rule::Participle, places: 244 },
-    Allowance { rule: Rule::TupleParameter, places: 30 },
-    Allowance { rule: Rule::NamedClosure, places: 1592 },
-    Allowance { rule: Rule::NamedClosures, places: 36 },
+    Allowance { rule: Rule::TupleParameter, places: 16 },
+    Allowance { rule: Rule::NamedClosure, places: 1583 },
+    Allowance { rule: Rule::NamedClosures, places: 32 },
     Allowance { rule: Rule::MatchInDisguise, places: 71 },
 ];
 

@@ -74,14 +74,15 @@ impl Copy<'_> {
         let shared = &self.source.shared;
         let mut file = CheckpointWriter::begin(disk, Lsn(0))?;
         let mut view = shared.trx.view();
-        let (all, first, until) = {
+        let (all, table, index, until) = {
             // While they are held, tables neither come nor go.
             let next = shared.catalog.next();
             shared.trx.open_view(None, &mut view);
-            let first = (TableId(next.table), IndexId(next.index));
-            (shared.catalog.tables(), first, shared.pipeline.end())
+            let (table, index) = (TableId(next.table), IndexId(next.index));
+            (shared.catalog.tables(), table, index, shared.pipeline.end())
         };
-        let written = own_tables(&mut file, first, &all, (self.from, until)).and_then(|()| {
+        let own = own_tables(&mut file, table, index, &all, self.from, until);
+        let written = own.and_then(|()| {
             all.iter().try_for_each(|table| {
                 shared.write_table(table, &mut file)?;
                 shared.write_rows(table, &view, &mut file)
@@ -97,23 +98,26 @@ impl Copy<'_> {
 /// What the replica keeps for itself, with numbers that the source has not given.
 fn own_tables(
     file: &mut CheckpointWriter,
-    (table, index): (TableId, IndexId),
+    table: TableId,
+    index: IndexId,
     all: &[Arc<Table>],
-    (from, until): (Lsn, Lsn),
+    from: Lsn,
+    until: Lsn,
 ) -> Result<()> {
-    let ids = |place: u32| (TableId(table.0 + place), IndexId(index.0 + place));
-    let (next_table, next_index) = ids(2);
-    file.write(&Record::Numbers(next_table, next_index).write())?;
+    let (second, second_index) = (TableId(table.0 + 1), IndexId(index.0 + 1));
+    let (next, next_index) = (TableId(table.0 + 2), IndexId(index.0 + 2));
+    file.write(&Record::Numbers(next, next_index).write())?;
     let names: Vec<_> = all.iter().map(|table| tables::row(table.id, table.name())).collect();
-    own_table(file, position::spec(), ids(0), &position::begin(from, until))?;
-    own_table(file, tables::spec(), ids(1), &names)
+    own_table(file, position::spec(), table, index, &position::begin(from, until))?;
+    own_table(file, tables::spec(), second, second_index, &names)
 }
 
 /// One of these tables, and its rows, whose first column is the key.
 fn own_table<const N: usize>(
     file: &mut CheckpointWriter,
     spec: TableSpec,
-    (id, clustered): (TableId, IndexId),
+    id: TableId,
+    clustered: IndexId,
     rows: &[[Datum<'_>; N]],
 ) -> Result<()> {
     let made = Table::new(spec.clone(), id, &[clustered]);

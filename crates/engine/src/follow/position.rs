@@ -139,7 +139,8 @@ impl Positions {
         &self,
         it: &mut Statement<'_>,
         worker: u32,
-        (low, place): (Sequence, Lsn),
+        low: Sequence,
+        place: Lsn,
         above: &Above,
         sequence: Sequence,
     ) -> Result<()> {

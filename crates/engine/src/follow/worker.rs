@@ -97,7 +97,7 @@ impl Worker {
                 }
             }
             tables.note(it, noted)?;
-            positions.write(it, *number, (taken.low, taken.place), above, taken.sequence)
+            positions.write(it, *number, taken.low, taken.place, above, taken.sequence)
         })
     }
 }

@@ -293,11 +293,9 @@ impl Statement<'_> {
         };
         let look = |found: Option<Seen<'_, V>>| {
             let up = way.direction == Direction::Up;
-            let inside = |key: &[u8]| match way.direction {
-                Direction::Up => cursor.end.as_deref().is_none_or(|end| key < end),
-                Direction::Down => key >= &cursor.begin[..],
-            };
-            let Some((key, value, stamp)) = found.filter(|(key, ..)| up || inside(key)) else {
+            let Some((key, value, stamp)) =
+                found.filter(|(key, ..)| up || cursor.is_before_end(key))
+            else {
                 if let (true, Some(_), false) = (up, way.beyond, way.all) {
                     let end = locks.try_lock(trx, way.index, Place::Supremum, Kind::Gap, way.mode);
                     end.expect("a gap lock waits for nobody");
@@ -306,7 +304,7 @@ impl Statement<'_> {
             };
             entry.clear();
             entry.extend_from_slice(key);
-            if !inside(key) {
+            if !cursor.is_before_end(key) {
                 return match way.beyond.map(|kind| (kind, lock(key, kind))) {
                     Some((kind, Err(Conflict))) => Met::Conflict(kind),
                     _ => Met::Missing,

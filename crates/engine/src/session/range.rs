@@ -96,31 +96,29 @@ pub(super) struct Cursor {
 
 impl Cursor {
     pub(super) fn new(range: &Range<'_>, direction: Direction) -> Cursor {
-        let bytes = |values: &[Datum<'_>]| {
-            let mut bytes = Vec::with_capacity(24);
-            values.iter().for_each(|&value| key::push(&mut bytes, value));
-            bytes
-        };
-        let behind = |values: &[Datum<'_>]| {
-            let mut bytes = bytes(values);
-            key::after_all(&mut bytes);
-            bytes
-        };
-        let some = |bytes: Vec<u8>| (!bytes.is_empty()).then_some(bytes);
         let begin = match range.from {
             Bound::Unbounded => Vec::new(),
-            Bound::Included(values) => bytes(values),
-            Bound::Excluded(values) => behind(values),
+            Bound::Included(values) => key_of(values),
+            Bound::Excluded(values) => key_behind(values),
         };
         let end = match range.to {
             Bound::Unbounded => None,
-            Bound::Included(values) => some(behind(values)),
-            Bound::Excluded(values) => Some(bytes(values)),
+            Bound::Included(values) => Some(key_behind(values)).filter(|key| !key.is_empty()),
+            Bound::Excluded(values) => Some(key_of(values)),
         };
         // Behind all keys there is none.
         let behind_all = matches!(range.from, Bound::Excluded(_)) && begin.is_empty();
         let ended = behind_all || end.as_ref().is_some_and(|end| *end <= begin);
         Cursor { begin, end, direction, ended }
+    }
+
+    /// Whether a key is not beyond where the cursor ends, in the direction in which it reads.
+    #[inline]
+    pub(super) fn is_before_end(&self, key: &[u8]) -> bool {
+        match self.direction {
+            Direction::Up => self.end.as_deref().is_none_or(|end| key < end),
+            Direction::Down => key >= &self.begin[..],
+        }
     }
 
     /// Shows what comes next, at most one leaf of it. The key at which `look` breaks off counts as
@@ -166,4 +164,17 @@ impl Cursor {
         edge.clear();
         edge.extend_from_slice(place);
     }
+}
+
+fn key_of(values: &[Datum<'_>]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(24);
+    values.iter().for_each(|&value| key::push(&mut bytes, value));
+    bytes
+}
+
+/// The least key behind all that begin with these values; empty if there is none.
+fn key_behind(values: &[Datum<'_>]) -> Vec<u8> {
+    let mut bytes = key_of(values);
+    key::after_all(&mut bytes);
+    bytes
 }

@@ -31,7 +31,7 @@ use crate::usage::ThreadUsage;
 pub(crate) use client::MockClient;
 pub(crate) use rounds::{all, run_interleaved, run_round};
 pub(crate) use speed::Speed;
-use speed::{Host, Start};
+use speed::{Host, MockRound, Start};
 
 /// Processors of the host that there is not.
 pub const PROCESSORS: u64 = 2;
@@ -190,8 +190,8 @@ impl MockArm {
         };
         let away_us = self.away(&state) * model.away_us;
         let rows_s = (state.rows * model.row_us + away_us + model.sync_us) * 1e-6;
-        let when = (clock.now_ns(), state.asked_ns);
-        Speed::new(model, start, (clients, slow, rows_s), when)
+        let (begins_ns, asked_ns) = (clock.now_ns(), state.asked_ns);
+        Speed::new(model, start, MockRound { clients, slow, rows_s, begins_ns, asked_ns })
     }
 
     /// It has been asked for so long, and this many events were answered meanwhile.

@@ -53,8 +53,8 @@ pub(crate) fn run_round(
     arm.asked(open_ns, nanos(spec.window), counted);
     observe(Moment::Closed);
     let window = spec.window;
-    let filing = (spec.load.filing(), &books);
-    let measured = add_up(tallies, filing, started_unix_ms, nanos(window), window)?;
+    let filing = spec.load.filing();
+    let measured = add_up(tallies, filing, &books, started_unix_ms, nanos(window), window)?;
     Ok(Measured { usage: arm.usage_since(opened, spec.clients, window), ..measured })
 }
 
@@ -185,8 +185,9 @@ pub(crate) fn run_interleaved(
     specs.iter().for_each(|(arm, _)| observe(arm, Moment::Closed));
     let mut measured = Arms::default();
     for (arm, part) in parts {
-        let filing = (specs[arm].load.filing(), &books[arm]);
-        let sum = part.sum(arms[arm], filing, started_unix_ms).map_err(failed(arm))?;
+        let filing = specs[arm].load.filing();
+        let sum = part.sum(arms[arm], filing, &books[arm], started_unix_ms);
+        let sum = sum.map_err(failed(arm))?;
         measured.push(arm, sum);
     }
     Ok(measured)
@@ -265,7 +266,8 @@ impl Part {
     fn sum(
         self,
         arm: &MockArm,
-        filing: (&Filing, &Books),
+        filing: &Filing,
+        books: &Books,
         started_unix_ms: u64,
     ) -> Result<Measured, LoadError> {
         let clients = self.clients.len().max(1) as u64;
@@ -273,7 +275,7 @@ impl Part {
         let (counted_ns, at_work_ns) = (mean(|done| done.counted_ns), mean(|done| done.at_work_ns));
         let tallies = self.clients.into_iter().map(|done| Ok(done.tally)).collect();
         let wall = Duration::from_nanos(counted_ns);
-        let measured = add_up(tallies, filing, started_unix_ms, at_work_ns, wall)?;
+        let measured = add_up(tallies, filing, books, started_unix_ms, at_work_ns, wall)?;
         let usage = arm.usage_since(self.opened, clients as u32, Duration::from_nanos(at_work_ns));
         Ok(Measured {
             usage: usage.times(counted_ns as f64 / at_work_ns.max(1) as f64),

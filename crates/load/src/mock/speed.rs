@@ -21,6 +21,28 @@ pub(super) struct Start {
     pub round: u64,
 }
 
+impl Start {
+    /// Random numbers for something, by what more tells them apart.
+    fn stream(&self, model: &MockModel, what: &str, more: &[u64]) -> Stream {
+        let of_process =
+            [model.seed as u64, self.noise_seed, random::key_of(what), u64::from(self.arm.0)];
+        random::stream(&[&of_process, more].concat())
+    }
+}
+
+/// What a round asks of an arm that is modelled.
+pub(super) struct MockRound {
+    pub clients: u32,
+    /// The share that the arm loses on purpose.
+    pub slow: f64,
+    /// Seconds for the rows of an event.
+    pub rows_s: f64,
+    /// When it begins.
+    pub begins_ns: u64,
+    /// For how long the arm was asked before.
+    pub asked_ns: u64,
+}
+
 /// A host, as far as it was lived through.
 #[derive(Debug)]
 pub(super) struct Host {
@@ -100,25 +122,15 @@ pub(crate) struct Speed {
 }
 
 impl Speed {
-    /// In a round of so many clients that loses a share on purpose, with so many seconds for the
-    /// rows of an event; it begins at this moment, after so much of being asked.
-    pub(super) fn new(
-        model: &MockModel,
-        start: Start,
-        (clients, slow, rows_s): (u32, f64, f64),
-        (begins_ns, asked_ns): (u64, u64),
-    ) -> Speed {
-        let stream = |what: &str, more: &[u64]| {
-            let of_process =
-                [model.seed as u64, start.noise_seed, random::key_of(what), u64::from(start.arm.0)];
-            random::stream(&[&of_process, more].concat())
-        };
+    /// In a round after a start.
+    pub(super) fn new(model: &MockModel, start: Start, round: MockRound) -> Speed {
+        let MockRound { clients, slow, rows_s, begins_ns, asked_ns } = round;
         let effect = |what, sd: f64, more: &[u64]| match sd {
             0.0 => 0.0,
-            sd => sd * normal(&mut stream(what, more)),
+            sd => sd * normal(&mut start.stream(model, what, more)),
         };
         let place = [start.opening, start.start, start.round];
-        let happens = |what, share: f64| uniform(&mut stream(what, &place)) < share;
+        let happens = |what, share: f64| uniform(&mut start.stream(model, what, &place)) < share;
         let has_spike = happens("spike", model.spikes);
         let has_stall = model.stall_s > 0.0 && happens("stall", model.stalls);
         let ln_rate = model.client_rate(clients).ln()
@@ -136,7 +148,7 @@ impl Speed {
             warm_ns: model.warm_s * 1e9,
             jitter: model.jitter,
             stall_ns: if has_stall { to_ns(model.stall_s) } else { 0 },
-            stream: stream("events", &place),
+            stream: start.stream(model, "events", &place),
         }
     }
 
@@ -194,11 +206,15 @@ mod tests {
         Start { arm: ArmIndex::BASE, noise_seed: 0, opening: 0, start, round }
     }
 
+    fn alone(asked_ns: u64) -> MockRound {
+        MockRound { clients: 1, slow: 0.0, rows_s: 0.0, begins_ns: 0, asked_ns }
+    }
+
     fn ln_rates(model: &MockModel, starts: impl Iterator<Item = Start>) -> Vec<f64> {
         let mut host = Host::new(model, 0);
         starts
             .map(|start| {
-                let mut speed = Speed::new(model, start, (1, 0.0, 0.0), (0, 0));
+                let mut speed = Speed::new(model, start, alone(0));
                 -(speed.event_ns(0, &mut host) as f64 / 1e9).ln()
             })
             .collect()
@@ -248,7 +264,7 @@ mod tests {
         let model = MockModel { cold: 0.5, warm_s: 2.0, ..MockModel::default() };
         let mut host = Host::new(&model, 0);
         let mut took_us = |asked_ns| {
-            let mut speed = Speed::new(&model, start(0, 0), (1, 0.0, 0.0), (0, asked_ns));
+            let mut speed = Speed::new(&model, start(0, 0), alone(asked_ns));
             speed.event_ns(0, &mut host) / 1_000
         };
         assert_eq!([took_us(0), took_us(60_000_000_000)], [2_000, 1_000]);

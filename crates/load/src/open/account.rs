@@ -95,7 +95,8 @@ impl Account {
 /// [`LoadError::NothingFinished`].
 pub(super) fn conclude(
     accounts: Vec<Account>,
-    books: (&Filing, &Books),
+    filing: &Filing,
+    books: &Books,
     started_unix_ms: u64,
     observed_ns: u64,
     window: Duration,
@@ -113,5 +114,6 @@ pub(super) fn conclude(
     if open.offered == 0 {
         return Err(LoadError::NothingFinished);
     }
-    Ok((add_up(tallies, books, started_unix_ms, observed_ns, window)?, open))
+    let measured = add_up(tallies, filing, books, started_unix_ms, observed_ns, window)?;
+    Ok((measured, open))
 }

@@ -38,9 +38,9 @@ pub(super) fn run(
     observe(Moment::Opened);
     arm.asked(open_ns, nanos(round.window), line.ended[1]);
     observe(Moment::Closed);
-    let filing = (round.load.filing(), &books);
-    let window = round.window;
-    let (measured, open) = conclude(line.accounts, filing, started_unix_ms, nanos(window), window)?;
+    let (filing, window) = (round.load.filing(), round.window);
+    let (measured, open) =
+        conclude(line.accounts, filing, &books, started_unix_ms, nanos(window), window)?;
     Ok((Measured { usage: arm.usage_since(opened, round.clients, window), ..measured }, open))
 }
 

@@ -196,7 +196,7 @@ impl Case {
                 (0..self.clients).map(|number| scope.spawn(move || client(number))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        conclude(accounts, (&filing, &books), 0, 1, self.window()).unwrap()
+        conclude(accounts, &filing, &books, 0, 1, self.window()).unwrap()
     }
 
     /// What it must count.

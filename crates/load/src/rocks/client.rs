@@ -175,7 +175,7 @@ impl RocksClient {
                 Ok(Outcome { rows: 0, affected: 1 })
             }
             Verb::Walk(table, direction, most) => {
-                self.walk(table, number(args.get(0))?, (direction, most), into)
+                self.walk(table, number(args.get(0))?, direction, most, into)
             }
         }
     }
@@ -201,7 +201,8 @@ impl RocksClient {
         &self,
         table: u32,
         from: i64,
-        (direction, most): (Direction, usize),
+        direction: Direction,
+        most: usize,
         mut into: Option<&mut RowBuffer>,
     ) -> Result<Outcome, WireError> {
         let (mut rows, mut last, mut is_ordered) = (0, None, true);

@@ -26,7 +26,7 @@ use dbdyno_model::NullKind;
 use dbdyno_model::random::{self, Stream};
 
 use super::scores::{Best, Scan, normal, normal_scores};
-use crate::correlation::{Correlation, KEPT_LEAST};
+use crate::correlation::{Correlation, FitBias, KEPT_LEAST};
 
 /// Draws as large as what was observed, after which no more are needed.
 const LARGE_MOST: u32 = 20;
@@ -67,11 +67,11 @@ impl Look {
         of_many + 8.0 / n
     }
 
-    /// What fitting it takes from the correlation of neighbours: `(a, b)` of `(a + b·φ)/n`.
-    fn bias(self, n: f64) -> (f64, f64) {
+    /// What fitting it takes from the correlation of neighbours.
+    fn bias(self, n: f64) -> FitBias {
         match self {
-            Look::Step => (0.6 + 0.8 * n.ln(), 5.5 + 0.95 * n.ln()),
-            Look::Bump => (2.35 * n.ln() - 3.9, 1.1 + 2.5 * n.ln()),
+            Look::Step => FitBias { fixed: 0.6 + 0.8 * n.ln(), by_phi: 5.5 + 0.95 * n.ln() },
+            Look::Bump => FitBias { fixed: 2.35 * n.ln() - 3.9, by_phi: 1.1 + 2.5 * n.ln() },
         }
     }
 }
@@ -84,7 +84,8 @@ pub(crate) fn correlation(look: Look, scores: &[f64], best: &Best) -> Correlatio
 /// The correlation of neighbours in what is left around two levels, by ranks. The mean of a level
 /// takes (1 + 3φ)/n of its n values from it (Kendall 1954).
 pub(crate) fn correlation_around(left: &[f64]) -> Correlation {
-    Correlation::of(&normal_scores(left), (2.0, 6.0), KEPT_LEAST, ROUNDING)
+    let bias = FitBias { fixed: 2.0, by_phi: 6.0 };
+    Correlation::of(&normal_scores(left), bias, KEPT_LEAST, ROUNDING)
 }
 
 /// The values without the change.

@@ -14,15 +14,15 @@ use dbdyno_model::random;
 
 use super::null::{self, CORRELATION_MOST};
 use super::scores::normal_scores;
-use crate::correlation::Correlation;
+use crate::correlation::{Correlation, FitBias};
 
 /// Fewer values do not tell a slide from noise that goes somewhere.
 const VALUES_LEAST: usize = 20;
 /// Of more values only this many draws are made that are as long.
 const VALUES_MOST: usize = 1_000;
 const DRAWS_MOST: u32 = 20_000;
-/// What fitting a line takes from the correlation of neighbours: `(a, b)` of `(a + b·φ)/n`.
-const BIAS: (f64, f64) = (2.0, 4.0);
+/// What fitting a line takes from the correlation of neighbours.
+const BIAS: FitBias = FitBias { fixed: 2.0, by_phi: 4.0 };
 /// By so many standard errors the correlation is taken as larger than it looks, and by so many
 /// n-ths more.
 const CAUTION: (f64, f64) = (1.5, 15.0);
