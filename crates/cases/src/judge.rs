@@ -32,13 +32,12 @@ pub fn judge(case: &Case, steps: &[Played], end: &StepAnswer) -> CaseOutcome {
         return CaseOutcome::Unknown(text);
     }
     let answer = |name: &str| {
-        let named = || {
-            steps
-                .iter()
-                .find(|one| case.steps[one.place].name.as_deref() == Some(name))
-                .map(|one| &one.told.answer)
-        };
-        if name == END { Some(end) } else { named() }
+        if name == END {
+            return Some(end);
+        }
+        let mut steps = steps.iter();
+        let named = steps.find(|one| case.steps[one.place].name.as_deref() == Some(name))?;
+        Some(&named.told.answer)
     };
     let all_committed = steps
         .iter()

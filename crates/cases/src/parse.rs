@@ -233,10 +233,10 @@ impl Story {
         };
         let (occurs, names) =
             self.occurs.as_ref().ok_or_else(|| at_end("there is no line `occurs: …`".into()))?;
-        let known = |name: &str| {
-            name == END || self.steps.iter().any(|step| step.name.as_deref() == Some(name))
-        };
-        if let Some((line, column, name)) = names.iter().find(|(.., name)| !known(name)) {
+        let unknown = names.iter().find(|(.., name)| {
+            *name != END && !self.steps.iter().any(|step| step.name.as_deref() == Some(&**name))
+        });
+        if let Some((line, column, name)) = unknown {
             let message = format!("no step ends with `=> {name}`");
             return Err(CaseError { line: *line, column: *column, message });
         }

@@ -314,12 +314,14 @@ fn needed(
             )
         })?);
     }
-    let price = |forecast: &CellForecast, starts: u32, pairs| {
-        f64::from(starts) * forecast.price_of_part(plan, pairs)
+    let prices = |starts: u32, pairs: u32| {
+        let parts = forecasts.iter().map(move |forecast| forecast.price_of_part(plan, pairs));
+        parts.map(move |part| f64::from(starts) * part)
     };
-    let amount = |starts: u32, pairs: u32| {
-        let seconds = forecasts.iter().map(|forecast| price(forecast, starts, pairs));
-        Amount { starts, pairs, seconds: seconds.fold(0.0, f64::max) }
+    let amount = |starts: u32, pairs: u32| Amount {
+        starts,
+        pairs,
+        seconds: prices(starts, pairs).fold(0.0, f64::max),
     };
     if !has_starts(plan) {
         let pairs = own.iter().map(|amount| amount.pairs).max();
@@ -327,17 +329,17 @@ fn needed(
         return Ok(amount(1, pairs));
     }
     let alpha = alpha_of(plan);
-    let starts = |forecast: &CellForecast, pairs| {
-        let sd = forecast.spread.of_start(forecast.measured(pairs));
-        stats::pairs_needed(sd, effect, alpha, power).max(stats::STARTS_LEAST)
-    };
-    let of_pairs = |pairs: u32| {
-        let starts = forecasts.iter().map(|forecast| starts(forecast, pairs)).max()?;
-        let whole: f64 = forecasts.iter().map(|forecast| price(forecast, starts, pairs)).sum();
-        (starts < stats::PAIRS_CAP).then(|| (whole, amount(starts, pairs)))
-    };
     let tried = tried(forecasts, own.iter().map(|amount| amount.pairs));
-    let least = tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
+    let amounts = tried.into_iter().filter_map(|pairs| {
+        let starts = forecasts.iter().map(|forecast| {
+            let sd = forecast.spread.of_start(forecast.measured(pairs));
+            stats::pairs_needed(sd, effect, alpha, power).max(stats::STARTS_LEAST)
+        });
+        let starts = starts.max()?;
+        let whole: f64 = prices(starts, pairs).sum();
+        (starts < stats::PAIRS_CAP).then(|| (whole, amount(starts, pairs)))
+    });
+    let least = amounts.min_by(|a, b| a.0.total_cmp(&b.0));
     least.map(|(_, amount)| amount).ok_or_else(|| {
         format!("these cells cannot find {} in one plan; compare them one by one", percent(effect))
     })
@@ -362,10 +364,10 @@ fn best_in(
         let tried = tried(forecasts, std::iter::empty());
         return tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
     }
-    let pairs_of = |forecast: &CellForecast| {
+    let pairs = forecasts.iter().map(|forecast| {
         forecast.planned((seconds / (forecast.price.pair_s * pairs_cost(plan))) as u32)
-    };
-    let amount = Amount { starts: 1, pairs: forecasts.iter().map(pairs_of).min()?, seconds };
+    });
+    let amount = Amount { starts: 1, pairs: pairs.min()?, seconds };
     Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
 }
 

@@ -131,13 +131,7 @@ impl RocksOptions {
                 self.block_size = bytes.ok_or_else(|| takes("bytes, 512 to 16777216"))?;
             }
             _ => {
-                let plain = |text: &str, besides: &str| {
-                    !text.is_empty()
-                        && text
-                            .chars()
-                            .all(|c: char| c.is_ascii_alphanumeric() || besides.contains(c))
-                };
-                if !plain(name, "_") || !plain(value, "_.:-") {
+                if !is_plain(name, "_") || !is_plain(value, "_.:-") {
                     let words = WORDS.join(", ");
                     return Err(format!(
                         "{name}={value} is no option; {words}, or an option of RocksDB's own, for \
@@ -176,6 +170,11 @@ impl RocksOptions {
         let known = COMPRESSIONS.iter().find(|(known, _)| *known == word);
         known.map_or("kNoCompression", |(_, name)| name)
     }
+}
+
+/// Whether a text has letters, digits and these characters only.
+fn is_plain(text: &str, besides: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || besides.contains(c))
 }
 
 #[cfg(test)]

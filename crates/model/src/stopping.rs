@@ -98,10 +98,6 @@ impl FromStr for Stopping {
     /// 0.01 0.8` or `known 0.05`.
     fn from_str(text: &str) -> Result<Stopping, String> {
         let wrong = || format!("{text:?} is no rule for stopping");
-        let share = |text: &str| {
-            let share = text.parse::<f64>().ok();
-            share.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(wrong)
-        };
         let number = |text: &str| match text.parse() {
             Ok(number @ 1..) => Ok(number),
             _ => Err(wrong()),
@@ -122,8 +118,8 @@ impl FromStr for Stopping {
             ["detect", pairs, horizon, effect, power] => Ok(Stopping::Detect {
                 pairs: number(pairs)?,
                 horizon: number(horizon)?,
-                effect: share(effect)?,
-                power: share(power)?,
+                effect: share(effect).ok_or_else(wrong)?,
+                power: share(power).ok_or_else(wrong)?,
             }),
             ["known", half] => match half.parse::<f64>() {
                 Ok(half) if half > 0.0 && half.is_finite() => Ok(Stopping::Known { half }),
@@ -132,6 +128,11 @@ impl FromStr for Stopping {
             _ => Err(wrong()),
         }
     }
+}
+
+/// A number between 0 and 1.
+fn share(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|share| *share > 0.0 && *share < 1.0)
 }
 
 /// The text that [`Stopping::from_str`] reads.

@@ -103,7 +103,7 @@ impl<P: Protocol> Graph<P> {
             graph.ends += u64::from(actions.is_empty());
             for &action in &actions {
                 let next = protocol.step(&graph.states[at], action);
-                let is_over = match graph.add(&mut places, (at, action, next), most, keep) {
+                let is_over = match graph.add(&mut places, at, action, next, most, keep) {
                     Added::Known => false,
                     Added::TooMany => true,
                     Added::New => {
@@ -125,7 +125,9 @@ impl<P: Protocol> Graph<P> {
     fn add(
         &mut self,
         places: &mut Places,
-        (from, action, next): (usize, P::Action, P::State),
+        from: usize,
+        action: P::Action,
+        next: P::State,
         most: usize,
         keep: Keep,
     ) -> Added {

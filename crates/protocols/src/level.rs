@@ -103,46 +103,46 @@ fn is_execution(level: Level, all: &[Footprint], order: &[u8]) -> bool {
 /// has the level.
 #[must_use]
 pub(crate) fn allows_schedule(level: Level, schedule: &Schedule) -> bool {
-    let steps = &schedule.steps;
-    let count = steps.iter().map(|(who, _)| usize::from(*who) + 1).max().unwrap_or(0);
-    let commit = |who: u8| steps.iter().position(|step| *step == (who, Operation::Commit));
-    let wrote = |who: u8, key: u8| steps.contains(&(who, Operation::Write(key)));
-    // Who writes a key first before `at` transactions of an order have passed, backwards.
-    let writer = |order: &[u8], at: usize, key: u8| {
-        order[..at].iter().rev().copied().find(|other| wrote(*other, key))
-    };
-    let can_read = |place: usize, from: Option<u8>| {
-        from.is_none_or(|who| commit(who).is_some_and(|commit| commit < place))
-    };
+    let count = schedule.steps.iter().map(|(who, _)| usize::from(*who) + 1).max().unwrap_or(0);
     orders(count).iter().any(|order| {
         let order = &order[..count];
         order.iter().enumerate().all(|(at, who)| {
-            let reads = || {
-                steps.iter().enumerate().filter_map(|(place, (of, what))| match what {
-                    Operation::Read(key)
-                        if of == who
-                            && !steps[..place].contains(&(*who, Operation::Write(*key))) =>
-                    {
-                        Some((place, *key))
-                    }
-                    _ => None,
-                })
-            };
-            let fits =
-                |view: usize| reads().all(|(place, key)| can_read(place, writer(order, view, key)));
+            let fits = |view: usize| fits(schedule, *who, &order[..view]);
             match level {
                 Level::ReadCommitted => true,
                 Level::InnodbRepeatableRead => (0..=at).any(fits),
                 Level::SnapshotIsolation => (0..=at).any(|view| {
-                    let clash = |other: &u8| {
-                        (0..MOST as u8).any(|key| wrote(*other, key) && wrote(*who, key))
-                    };
-                    fits(view) && !order[view..at].iter().any(clash)
+                    let between = &order[view..at];
+                    fits(view) && !between.iter().any(|other| clash(schedule, *other, *who))
                 }),
                 _ => fits(at),
             }
         })
     })
+}
+
+/// Whether a transaction can read what these have written, each after the one before it.
+fn fits(schedule: &Schedule, who: u8, earlier: &[u8]) -> bool {
+    let steps = &schedule.steps;
+    steps.iter().enumerate().all(|(place, (of, what))| match what {
+        Operation::Read(key)
+            if *of == who && !steps[..place].contains(&(who, Operation::Write(*key))) =>
+        {
+            let writer = earlier.iter().rev().find(|other| wrote(schedule, **other, *key));
+            let commit = |who| steps.iter().position(|step| *step == (who, Operation::Commit));
+            writer.is_none_or(|who| commit(*who).is_some_and(|commit| commit < place))
+        }
+        _ => true,
+    })
+}
+
+/// Whether two transactions write a key.
+fn clash(schedule: &Schedule, one: u8, two: u8) -> bool {
+    (0..MOST as u8).any(|key| wrote(schedule, one, key) && wrote(schedule, two, key))
+}
+
+fn wrote(schedule: &Schedule, who: u8, key: u8) -> bool {
+    schedule.steps.contains(&(who, Operation::Write(key)))
 }
 
 #[cfg(test)]

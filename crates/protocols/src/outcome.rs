@@ -209,12 +209,8 @@ impl Outcome {
                 _ => INITIAL,
             }
         };
-        let push = |builder: &mut Builder, session: usize, outcome: Fate, ops: &[Op]| {
-            let (session, times) = (session as u32, Times::default());
-            builder.push(Txn { session, outcome, times, token: 0 }, ops);
-        };
         // Histories count from T0, which nobody is here.
-        push(&mut builder, 0, Fate::Ok, &[]);
+        builder.push(txn(0, Fate::Ok), &[]);
         for (who, ops) in self.ops.iter().enumerate() {
             let op = |(place, did): (usize, Did)| match did {
                 Did::Read(key, seen) => {
@@ -229,7 +225,7 @@ impl Outcome {
             };
             let all: Vec<Op> = ops.iter().enumerate().filter_map(op).collect();
             let outcome = if self.rolled_back[who] { Fate::Failed } else { Fate::Ok };
-            push(&mut builder, who + 1, outcome, &all);
+            builder.push(txn(who + 1, outcome), &all);
         }
         builder.finish()
     }
@@ -244,6 +240,15 @@ impl Outcome {
 
 /// What a key is called: `a`, `b`, `c`.
 #[must_use]
+fn txn(session: usize, outcome: Fate) -> Txn {
+    Txn { session: session as u32, outcome, times: Times::default(), token: 0 }
+}
+
+/// What a transaction is called, counted from 0.
+pub(crate) fn transaction_name(who: usize) -> String {
+    format!("T{}", who + 1)
+}
+
 pub(crate) fn key_name(key: u8) -> String {
     char::from(b'a' + key).to_string()
 }

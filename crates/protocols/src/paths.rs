@@ -125,6 +125,14 @@ struct Flow {
 
 const FAR: u32 = u32::MAX;
 
+/// A step of the residual graph.
+#[derive(Clone, Copy)]
+struct ResidualStep {
+    edge: u32,
+    /// Whether it gives back, or takes more.
+    gives: bool,
+}
+
 impl Flow {
     fn of<P: Protocol>(graph: &Graph<P>) -> Flow {
         let sink = graph.len();
@@ -195,14 +203,13 @@ impl Flow {
             return false;
         }
         let mut next = vec![0_usize; self.out.len()];
-        // The way so far: edges, and whether each gives back or takes more.
-        let mut way: Vec<(u32, bool)> = Vec::new();
+        let mut way: Vec<ResidualStep> = Vec::new();
         let mut at = self.sink;
         loop {
             if at == 0 {
-                let least = way.iter().filter(|step| step.1).map(|step| self.spare(step.0)).min();
-                let least = least.unwrap_or(0);
-                for &(edge, gives) in &way {
+                let giving = way.iter().filter(|step| step.gives);
+                let least = giving.map(|step| self.spare(step.edge)).min().unwrap_or(0);
+                for &ResidualStep { edge, gives } in &way {
                     let flow = &mut self.flow[edge as usize];
                     *flow = if gives { *flow - least } else { *flow + least };
                 }
@@ -221,25 +228,26 @@ impl Flow {
         }
     }
 
-    /// Where a step of the residual graph leads.
-    fn ahead(&self, (edge, gives): (u32, bool)) -> usize {
-        let (from, to) = self.edges[edge as usize];
-        if gives { from as usize } else { to as usize }
+    /// Where a step leads.
+    fn ahead(&self, step: ResidualStep) -> usize {
+        let (from, to) = self.edges[step.edge as usize];
+        if step.gives { from as usize } else { to as usize }
     }
 
-    fn behind(&self, (edge, gives): (u32, bool)) -> usize {
-        self.ahead((edge, !gives))
+    /// Where a step comes from.
+    fn behind(&self, step: ResidualStep) -> usize {
+        self.ahead(ResidualStep { gives: !step.gives, ..step })
     }
 
     /// The next step from a node that comes nearer to the start, from `place` on.
-    fn next_step(&self, node: usize, place: &mut usize) -> Option<(u32, bool)> {
+    fn next_step(&self, node: usize, place: &mut usize) -> Option<ResidualStep> {
         let (into, out) = (&self.into[node], &self.out[node]);
         while *place < into.len() + out.len() {
             let step = match into.get(*place) {
-                Some(&edge) => (edge, true),
-                None => (out[*place - into.len()], false),
+                Some(&edge) => ResidualStep { edge, gives: true },
+                None => ResidualStep { edge: out[*place - into.len()], gives: false },
             };
-            let is_open = !step.1 || self.spare(step.0) > 0;
+            let is_open = !step.gives || self.spare(step.edge) > 0;
             if is_open && self.level[self.ahead(step)] == self.level[node] + 1 {
                 return Some(step);
             }
@@ -255,8 +263,9 @@ impl Flow {
         let mut open = std::collections::VecDeque::from([self.sink]);
         while let Some(node) = open.pop_front() {
             let gives = self.into[node].iter().filter(|edge| self.spare(**edge) > 0);
-            let steps = gives.map(|edge| (*edge, true));
-            for step in steps.chain(self.out[node].iter().map(|edge| (*edge, false))) {
+            let gives = gives.map(|&edge| ResidualStep { edge, gives: true });
+            let takes = self.out[node].iter().map(|&edge| ResidualStep { edge, gives: false });
+            for step in gives.chain(takes) {
                 let to = self.ahead(step);
                 if level[to] == FAR {
                     level[to] = level[node] + 1;

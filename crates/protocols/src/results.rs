@@ -311,11 +311,8 @@ impl Produced {
         let count = usize::from(histories.shape.transactions);
         each_set(count, &numbers, &mut |set| {
             if histories.weight(set).is_some() {
-                let program = |number: &u32| {
-                    let ops = histories.all[*number as usize].iter();
-                    ops.map(operation).collect::<Vec<_>>()
-                };
-                chosen.push(set.iter().map(program).collect());
+                let ops = set.iter().map(|number| histories.all[*number as usize].iter());
+                chosen.push(ops.map(|ops| ops.map(operation).collect()).collect());
             }
         });
         chosen

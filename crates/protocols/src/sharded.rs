@@ -25,7 +25,7 @@ use dbdyno_check::Level;
 use crate::explore::Protocol;
 use crate::fact::{Fact, Facts};
 use crate::judged::Transactional;
-use crate::outcome::{Did, MOST, Ops, Outcome, Version, key_name};
+use crate::outcome::{Did, MOST, Ops, Outcome, Version, key_name, transaction_name};
 use crate::single::Names;
 
 /// What reads of a transaction have in common.
@@ -394,53 +394,51 @@ impl Transactional for Sharded {
     }
 
     fn facts(&self, state: &ShardState) -> Facts {
-        let name = |who: usize| format!("T{}", who + 1);
-        let keys = || 0..self.shape.keys;
-        let time = |time: u8| Fact::Number(i64::from(time));
-        let txn = |who: usize| {
-            let one = &state.txns[who];
-            let mut fields = vec![
-                ("is", Fact::text(one.phase.to_string())),
-                ("did", Fact::texts(one.ops.iter().map(|did| did.to_string()))),
-            ];
-            let views = keys().filter(|key| one.view[usize::from(*key)] != NONE);
-            fields.push((
-                "reads_at",
-                Fact::Map(
-                    views
-                        .map(|key| (key_name(key), time(one.view[usize::from(key)] - 1)))
-                        .collect(),
-                ),
-            ));
-            if one.commit != NONE {
-                fields.push(("commits_at", time(one.commit)));
-            }
-            (name(who), Fact::Record(fields))
-        };
-        let shard = |key: u8| {
-            let at = usize::from(key);
-            let wrote = |who: &usize| state.txns[*who].wrote(key);
-            let mut versions: Vec<usize> =
-                (0..MOST).filter(|who| wrote(who) && state.txns[*who].is_applied(key)).collect();
-            versions.sort_by_key(|who| state.txns[*who].commit);
-            let versions = versions
-                .into_iter()
-                .map(|who| format!("{} at {}", name(who), state.txns[who].commit));
-            let prepared = (0..MOST)
-                .filter(|who| {
-                    state.txns[*who].prepared[at] != NONE && !state.txns[*who].is_applied(key)
-                })
-                .map(|who| format!("{} at {}", name(who), state.txns[who].prepared[at]));
-            let fields = vec![
-                ("clock", time(state.clocks[at])),
-                ("versions", Fact::texts(std::iter::once("initial".to_owned()).chain(versions))),
-                ("prepared", Fact::texts(prepared)),
-            ];
-            (key_name(key), Fact::Record(fields))
-        };
-        let txns = (0..usize::from(self.shape.transactions)).map(txn).collect();
-        vec![("transactions", Fact::Map(txns)), ("shards", Fact::Map(keys().map(shard).collect()))]
+        let who = 0..usize::from(self.shape.transactions);
+        let txns = who.map(|who| (transaction_name(who), state.txns[who].facts(self.shape.keys)));
+        let keys = 0..self.shape.keys;
+        let shards = keys.map(|key| (key_name(key), shard_facts(state, key)));
+        vec![("transactions", Fact::Map(txns.collect())), ("shards", Fact::Map(shards.collect()))]
     }
+}
+
+impl Running {
+    fn facts(&self, keys: u8) -> Fact {
+        let mut fields = vec![
+            ("is", Fact::text(self.phase.to_string())),
+            ("did", Fact::texts(self.ops.iter().map(|did| did.to_string()))),
+        ];
+        let views = (0..keys).filter(|key| self.view[usize::from(*key)] != NONE);
+        let views = views.map(|key| (key_name(key), time(self.view[usize::from(key)] - 1)));
+        fields.push(("reads_at", Fact::Map(views.collect())));
+        if self.commit != NONE {
+            fields.push(("commits_at", time(self.commit)));
+        }
+        Fact::Record(fields)
+    }
+}
+
+fn shard_facts(state: &ShardState, key: u8) -> Fact {
+    let at = usize::from(key);
+    let is_applied = |who: &usize| state.txns[*who].is_applied(key);
+    let mut versions: Vec<usize> =
+        (0..MOST).filter(|who| state.txns[*who].wrote(key) && is_applied(who)).collect();
+    versions.sort_by_key(|who| state.txns[*who].commit);
+    let versions = versions
+        .into_iter()
+        .map(|who| format!("{} at {}", transaction_name(who), state.txns[who].commit));
+    let prepared = (0..MOST)
+        .filter(|who| state.txns[*who].prepared[at] != NONE && !is_applied(who))
+        .map(|who| format!("{} at {}", transaction_name(who), state.txns[who].prepared[at]));
+    Fact::Record(vec![
+        ("clock", time(state.clocks[at])),
+        ("versions", Fact::texts(std::iter::once("initial".to_owned()).chain(versions))),
+        ("prepared", Fact::texts(prepared)),
+    ])
+}
+
+fn time(time: u8) -> Fact {
+    Fact::Number(i64::from(time))
 }
 
 impl fmt::Display for ShardAction {

@@ -24,7 +24,7 @@ use dbdyno_cases::{Operation, Schedule, Shape};
 
 use crate::explore::Protocol;
 use crate::fact::{Fact, Facts};
-use crate::outcome::{Did, Line, MOST, Ops, Outcome, Version, key_name};
+use crate::outcome::{Did, Line, MOST, Ops, Outcome, Version, key_name, transaction_name};
 use crate::rules::{Locks, Passes, Reads, Refuses, Rules, View};
 
 /// Whether transactions and keys have names before they are met.
@@ -401,53 +401,56 @@ impl Single {
     /// What is shown of a state.
     #[must_use]
     pub fn facts(&self, state: &State) -> Facts {
-        let name = |who: usize| format!("T{}", who + 1);
-        let txn = |who: usize| {
-            let one = &state.txns[who];
+        let who = 0..usize::from(self.shape.transactions);
+        let txns = who.map(|who| (transaction_name(who), self.txn_facts(state, who)));
+        let keys = 0..self.shape.keys;
+        let versions = keys.clone().map(|key| (key_name(key), versions_of(state, key)));
+        let mut facts = vec![
+            ("transactions", Fact::Map(txns.collect())),
+            ("versions", Fact::Map(versions.collect())),
+        ];
+        if self.rules.locks != Locks::None {
+            let locks = keys.map(|key| (key_name(key), self.lock_facts(state, key)));
+            facts.push(("locks", Fact::Map(locks.collect())));
+            facts.push(("waiting", Fact::texts(state.waiting.iter().map(transaction_name))));
+        }
+        facts
+    }
+
+    fn txn_facts(&self, state: &State, who: usize) -> Fact {
+        let one = &state.txns[who];
+        let mut fields = vec![
+            ("is", Fact::text(one.phase.to_string())),
+            ("did", Fact::texts(one.ops.iter().map(|did| did.to_string()))),
+        ];
+        if self.has_views() {
             let view = match one.view {
                 NO_VIEW => "none".to_owned(),
                 view => format!("{view} commits"),
             };
-            let mut fields = vec![
-                ("is", Fact::text(one.phase.to_string())),
-                ("did", Fact::texts(one.ops.iter().map(|did| did.to_string()))),
-            ];
-            if self.has_views() {
-                fields.push(("view", Fact::Text(view)));
-            }
-            (name(who), Fact::Record(fields))
-        };
-        let lock = |key: u8| {
-            let held = (0..MOST).filter_map(|who| {
-                self.held(state, who, key).map(|mode| match mode {
-                    Mode::Shared => format!("{} shared", name(who)),
-                    Mode::Exclusive => format!("{} exclusive", name(who)),
-                })
-            });
-            (key_name(key), Fact::texts(held))
-        };
-        let versions = |key: u8| {
-            let newer = state
-                .committed
-                .iter()
-                .filter(|who| state.txns[*who].ops.last_write(key).is_some())
-                .map(name);
-            let all = std::iter::once("initial".to_owned()).chain(newer);
-            (key_name(key), Fact::texts(all))
-        };
-        let mut facts = vec![
-            (
-                "transactions",
-                Fact::Map((0..usize::from(self.shape.transactions)).map(txn).collect()),
-            ),
-            ("versions", Fact::Map((0..self.shape.keys).map(versions).collect())),
-        ];
-        if self.rules.locks != Locks::None {
-            facts.push(("locks", Fact::Map((0..self.shape.keys).map(lock).collect())));
-            facts.push(("waiting", Fact::texts(state.waiting.iter().map(name))));
+            fields.push(("view", Fact::Text(view)));
         }
-        facts
+        Fact::Record(fields)
     }
+
+    /// Who holds a key.
+    fn lock_facts(&self, state: &State, key: u8) -> Fact {
+        let held = (0..MOST).filter_map(|who| {
+            let name = transaction_name(who);
+            self.held(state, who, key).map(|mode| match mode {
+                Mode::Shared => format!("{name} shared"),
+                Mode::Exclusive => format!("{name} exclusive"),
+            })
+        });
+        Fact::texts(held)
+    }
+}
+
+/// The versions of a key that committed, the oldest first.
+fn versions_of(state: &State, key: u8) -> Fact {
+    let writers = state.committed.iter();
+    let writers = writers.filter(|who| state.txns[*who].ops.last_write(key).is_some());
+    Fact::texts(std::iter::once("initial".to_owned()).chain(writers.map(transaction_name)))
 }
 
 impl fmt::Display for Action {

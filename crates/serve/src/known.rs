@@ -44,14 +44,6 @@ const RESULTS: &[&str] = &["latin1", "utf8mb4", "utf8mb3", "utf8", "ascii", "bin
 pub(crate) fn all(settings: &Settings) -> Arc<[Known]> {
     let limits = &settings.limits;
     let is_required = settings.security.as_ref().is_some_and(ServerSecurity::is_required);
-    let number = |name, value: u64| Known { name, value: value.to_string(), takes: Takes::Number };
-    let fixed = |name, value: &str| Known { name, value: value.to_owned(), takes: Takes::Nothing };
-    let switch = |name, value: &str| Known { name, value: value.to_owned(), takes: Takes::Switch };
-    let one_of = |name, value: &str, words| Known {
-        name,
-        value: value.to_owned(),
-        takes: Takes::OneOf(words),
-    };
     Arc::new([
         fixed("connection_id()", "0"),
         fixed("current_user()", ""),
@@ -101,4 +93,20 @@ pub(crate) fn all(settings: &Settings) -> Arc<[Known]> {
         fixed("version_compile_os", std::env::consts::OS),
         number("wait_timeout", limits.silent.as_secs()),
     ])
+}
+
+fn number(name: &'static str, value: u64) -> Known {
+    Known { name, value: value.to_string(), takes: Takes::Number }
+}
+
+fn fixed(name: &'static str, value: &str) -> Known {
+    Known { name, value: value.to_owned(), takes: Takes::Nothing }
+}
+
+fn switch(name: &'static str, value: &str) -> Known {
+    Known { name, value: value.to_owned(), takes: Takes::Switch }
+}
+
+fn one_of(name: &'static str, value: &str, words: &'static [&'static str]) -> Known {
+    Known { name, value: value.to_owned(), takes: Takes::OneOf(words) }
 }

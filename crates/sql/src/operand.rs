@@ -162,7 +162,7 @@ pub(crate) fn order(left: &Operand<'_>, right: &Operand<'_>) -> Ordering {
 /// How two numbers are ordered. One without room at the scale of the other is farther from zero.
 fn by_size(left: (i128, u8), right: (i128, u8)) -> Ordering {
     let scale = left.1.max(right.1);
-    match (at_scale(left, scale), at_scale(right, scale)) {
+    match (at_scale(left.0, left.1, scale), at_scale(right.0, right.1, scale)) {
         (Ok(left), Ok(right)) => left.cmp(&right),
         (Err(_), _) => left.0.cmp(&0),
         (Ok(_), Err(_)) => 0.cmp(&right.0),
@@ -172,11 +172,11 @@ fn by_size(left: (i128, u8), right: (i128, u8)) -> Ordering {
 /// Two numbers at one scale.
 fn aligned(left: (i128, u8), right: (i128, u8)) -> Result<(i128, i128, u8)> {
     let scale = left.1.max(right.1);
-    Ok((at_scale(left, scale)?, at_scale(right, scale)?, scale))
+    Ok((at_scale(left.0, left.1, scale)?, at_scale(right.0, right.1, scale)?, scale))
 }
 
 /// Units at a scale that is not smaller.
-fn at_scale((units, from): (i128, u8), scale: u8) -> Result<i128> {
+fn at_scale(units: i128, from: u8, scale: u8) -> Result<i128> {
     if from == scale {
         return Ok(units);
     }
@@ -185,9 +185,9 @@ fn at_scale((units, from): (i128, u8), scale: u8) -> Result<i128> {
 }
 
 /// Units at any scale; what is cut is rounded half away from zero.
-pub(crate) fn rounded((units, from): (i128, u8), scale: u8) -> Result<i128> {
+pub(crate) fn rounded(units: i128, from: u8, scale: u8) -> Result<i128> {
     if from <= scale {
-        return at_scale((units, from), scale);
+        return at_scale(units, from, scale);
     }
     let factor = 10_i128.checked_pow(u32::from(from - scale)).ok_or_else(too_large)?;
     Ok(divided(units, factor))
@@ -257,7 +257,7 @@ pub(crate) fn divide(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
             return Ok(Operand::Null);
         }
         let scale = scale_of(left.1, DIVISION_DIGITS)?;
-        let units = at_scale(left, scale_of(scale, right.1)?)?;
+        let units = at_scale(left.0, left.1, scale_of(scale, right.1)?)?;
         Ok(Operand::Decimal(divided(units, right.0), scale))
     })
 }
@@ -367,7 +367,8 @@ mod tests {
         for (text, scale, units) in
             [("347.00", 0, 347), ("0.5", 0, 1), ("-0.5", 0, -1), ("0.49", 0, 0), ("1.255", 2, 126)]
         {
-            assert_eq!(rounded(read_decimal(text.as_bytes()).unwrap(), scale).unwrap(), units);
+            let (read, from) = read_decimal(text.as_bytes()).unwrap();
+            assert_eq!(rounded(read, from, scale).unwrap(), units);
         }
     }
 

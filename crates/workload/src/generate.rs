@@ -198,7 +198,7 @@ impl Scope {
         buffer: &mut Vec<u8>,
     ) {
         if let Generator::Bits(low, high) = part {
-            return push_bits(buffer, (*low, *high), random);
+            return push_bits(buffer, *low, *high, random);
         }
         let end = buffer.len();
         match self.value(part, memory, random, buffer) {
@@ -231,7 +231,7 @@ fn random_bits(random: &mut Stream, count: i64) -> u64 {
     random.next_u64() >> (i64::from(u64::BITS) - count)
 }
 
-fn push_bits(buffer: &mut Vec<u8>, (low, high): (u32, u32), random: &mut Stream) {
+fn push_bits(buffer: &mut Vec<u8>, low: u32, high: u32, random: &mut Stream) {
     let count = between(i64::from(low), i64::from(high), random);
     let bits = random_bits(random, count);
     buffer.extend((0..count).rev().map(|place| b'0' + (bits >> place & 1) as u8));
@@ -260,7 +260,7 @@ fn push_characters(generator: &Generator<usize>, random: &mut Stream, buffer: &m
             buffer.extend_from_slice(chosen.as_bytes());
         }
         Generator::Uuid => text::push_uuid(buffer, random),
-        Generator::Bits(low, high) => push_bits(buffer, (*low, *high), random),
+        Generator::Bits(low, high) => push_bits(buffer, *low, *high, random),
         Generator::Literal(text) => buffer.extend_from_slice(text.as_bytes()),
         others => unreachable!("{others:?} gives no characters"),
     }

@@ -370,6 +370,9 @@ fn list_of(word: &str) -> Option<(Maker, i64)> {
     Some((maker, count))
 }
 
+const NULL_TAKES: &str = "{null P%: …} takes a share from 0.01% to 99.99% and a generator without \
+                          braces, for example {null 10%: int 1..9}";
+
 /// The generator that a word names; what it takes, if it does not name one.
 fn generator_of(word: &str) -> Result<Generator, String> {
     if let Some((inner, name)) = word.rsplit_once(" as ")
@@ -381,17 +384,12 @@ fn generator_of(word: &str) -> Result<Generator, String> {
         return Ok(Generator::Keep(name.into(), Box::new(generator_of(inner)?)));
     }
     if let Some(rest) = word.strip_prefix("null ") {
-        let takes = || {
-            "{null P%: …} takes a share from 0.01% to 99.99% and a generator without \
-                        braces, for example {null 10%: int 1..9}"
-        };
-        let (share, inner) = rest.split_once(':').ok_or_else(takes)?;
         // Of NULL in so many cases of so many cases nobody means anything.
-        if inner.trim_start().starts_with("null ") {
-            return Err(takes().to_owned());
-        }
+        let parts = rest.split_once(':');
+        let parts = parts.filter(|(_, inner)| !inner.trim_start().starts_with("null "));
+        let (share, inner) = parts.ok_or(NULL_TAKES)?;
         let share = share.trim().strip_suffix('%').and_then(|share| fixed(share.trim(), 2));
-        let share = share.filter(|share| (1..10_000).contains(share)).ok_or_else(takes)?;
+        let share = share.filter(|share| (1..10_000).contains(share)).ok_or(NULL_TAKES)?;
         return Ok(Generator::Null(share as u32, Box::new(generator_of(inner.trim())?)));
     }
     let unknown = || {
@@ -407,22 +405,24 @@ fn generator_of(word: &str) -> Result<Generator, String> {
     if let Some(formula) = word.strip_prefix('=') {
         let formula = Formula::parse(formula).map_err(|error| format!("{{{word}}}: {error}"))?;
         let named = formula.bind(&mut |name| {
-            let message = || format!("{{{word}}}: {name:?} is too long for a name");
-            if is_name(name) { Ok(name.as_str().into()) } else { Err(message()) }
+            if !is_name(name) {
+                return Err(format!("{{{word}}}: {name:?} is too long for a name"));
+            }
+            Ok(name.as_str().into())
         });
         return Ok(Generator::Computed(Box::new(named?)));
     }
     if let Some((_, generator)) = PLAIN.iter().find(|(name, _)| *name == word) {
         return Ok(generator.clone());
     }
-    let with = |sign: &str| {
-        let (name, distance) = word.split_once(sign)?;
-        Some((name, number(distance)?))
-    };
-    match with("+") {
-        Some(("id", distance)) => return Ok(Generator::LastIdPlus(distance)),
-        Some(("k", distance)) => return Ok(Generator::LastKPlus(distance)),
-        _ => {}
+    if let Some((name, distance)) = word.split_once('+')
+        && let Some(distance) = number(distance)
+    {
+        match name {
+            "id" => return Ok(Generator::LastIdPlus(distance)),
+            "k" => return Ok(Generator::LastKPlus(distance)),
+            _ => {}
+        }
     }
     let (name, rest) = word.split_once(' ').ok_or_else(unknown)?;
     typed(name, rest.trim()).ok_or_else(unknown)?

@@ -24,9 +24,9 @@ struct Allowance {
 const ALLOWANCES: [Allowance; 6] = [
     Allowance { rule: Rule::SharedName, places: 204 },
     Allowance { rule: Rule::Participle, places: 244 },
-    Allowance { rule: Rule::TupleParameter, places: 16 },
-    Allowance { rule: Rule::NamedClosure, places: 1583 },
-    Allowance { rule: Rule::NamedClosures, places: 32 },
+    Allowance { rule: Rule::TupleParameter, places: 6 },
+    Allowance { rule: Rule::NamedClosure, places: 1554 },
+    Allowance { rule: Rule::NamedClosures, places: 19 },
     Allowance { rule: Rule::MatchInDisguise, places: 71 },
 ];
 

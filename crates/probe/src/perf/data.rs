@@ -130,7 +130,8 @@ pub fn stacks(file: &Path, windows: &[Window], kind: Kind) -> Result<Vec<Stacks>
         let PerfFileRecord::EventRecord { record, attr_index } = record else { continue };
         let misc = record.misc;
         let of = record.common_data().ok();
-        let at = of.and_then(|of| Some((of.tid?, of.timestamp?))).unwrap_or_default();
+        let at = of.and_then(|of| Some((of.tid?, of.timestamp?)));
+        let (tid, time) = at.unwrap_or_default();
         let record = record.parse().map_err(|error| format!("{}: {error}", file.display()))?;
         if kind == Kind::Samples && matches!(record, EventRecord::Sample(_)) {
             let own = events.get(attr_index).and_then(|name| name.as_deref());
@@ -139,7 +140,7 @@ pub fn stacks(file: &Path, windows: &[Window], kind: Kind) -> Result<Vec<Stacks>
             }
             event = event.or(own);
         }
-        reader.take(record, misc, at);
+        reader.take(record, misc, tid, time);
     }
     let ids = perf_file.build_ids().map_err(wrong)?;
     let ids = ids.into_values().map(|of| (text(&of.path), of.build_id)).collect();
@@ -234,16 +235,18 @@ impl<'w> Reader<'w> {
     }
 
     /// Takes a record, which is of a thread at a time.
-    fn take(&mut self, record: EventRecord<'_>, misc: u16, (tid, time): (i32, u64)) {
+    fn take(&mut self, record: EventRecord<'_>, misc: u16, tid: i32, time: u64) {
         self.now = self.now.max(time);
         match record {
             EventRecord::Mmap(map) => {
                 let is_user = map.cpu_mode == CpuMode::User;
-                self.map(is_user, map.pid, (map.address, map.length), map.page_offset, map.path);
+                let (start, length) = (map.address, map.length);
+                self.map(is_user, map.pid, start, length, map.page_offset, map.path);
             }
             EventRecord::Mmap2(map) => {
                 let is_user = map.cpu_mode == CpuMode::User;
-                self.map(is_user, map.pid, (map.address, map.length), map.page_offset, map.path);
+                let (start, length) = (map.address, map.length);
+                self.map(is_user, map.pid, start, length, map.page_offset, map.path);
             }
             EventRecord::Lost(lost) => self.lost += lost.count,
             EventRecord::Exit(exit) => {
@@ -283,11 +286,19 @@ impl<'w> Reader<'w> {
         }
     }
 
-    fn map(&mut self, is_user: bool, pid: i32, at: (u64, u64), offset: u64, path: RawData<'_>) {
+    fn map(
+        &mut self,
+        is_user: bool,
+        pid: i32,
+        start: u64,
+        length: u64,
+        offset: u64,
+        path: RawData<'_>,
+    ) {
         let path = text(&path.as_slice());
         if is_user {
             let object = self.objects.number(&path);
-            self.maps.map(pid, at, object, offset);
+            self.maps.map(pid, start, length, object, offset);
         } else if path == KERNEL_BEGINS {
             self.kernel_begins = Some(offset);
         }

@@ -56,7 +56,7 @@ pub(super) struct Maps {
 
 impl Maps {
     /// A file, or a part of one, is mapped; what was there is gone.
-    pub(super) fn map(&mut self, pid: i32, (start, length): (u64, u64), object: u32, offset: u64) {
+    pub(super) fn map(&mut self, pid: i32, start: u64, length: u64, object: u32, offset: u64) {
         let end = start.saturating_add(length);
         let space = self.spaces.entry(pid).or_default();
         let covered: Vec<u64> = space.range(start..end).map(|(start, _)| *start).collect();
@@ -106,8 +106,8 @@ mod tests {
         let (server, library) = (objects.number("/usr/sbin/mysqld"), objects.number("/lib/c.so"));
         assert_eq!(objects.number("/usr/sbin/mysqld"), server);
         let mut maps = Maps::default();
-        maps.map(7, (0x1000, 0x1000), server, 0x400);
-        maps.map(7, (0x1800, 0x100), library, 0);
+        maps.map(7, 0x1000, 0x1000, server, 0x400);
+        maps.map(7, 0x1800, 0x100, library, 0);
         let place = |maps: &Maps, pid, address| {
             maps.place(pid, address).map(|place| (objects.path(place.object), place.offset))
         };

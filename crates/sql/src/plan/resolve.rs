@@ -89,8 +89,8 @@ pub(crate) fn plan_update(update: &parse::Update, catalog: &dyn Catalog) -> Resu
         check_unset(&table, &set, &value)?;
         set.push((column, value));
     }
-    let tail = (&update.filter, &update.order[..], &update.limit);
-    Ok(Change { which: planner.which(tail)?, set })
+    let tail = Tail { filter: &update.filter, order: &update.order, limit: &update.limit };
+    Ok(Change { which: planner.which(&tail)?, set })
 }
 
 /// Refuses a value that is made of a column which was set before it: MySQL takes what was set,
@@ -118,8 +118,8 @@ pub(crate) fn plan_delete(delete: &parse::Delete, catalog: &dyn Catalog) -> Resu
     let from = [delete.table.clone()];
     let planner = Planner::new(&from, catalog, None)?;
     planner.table(0)?;
-    let tail = (&delete.filter, &delete.order[..], &delete.limit);
-    Ok(Change { which: planner.which(tail)?, set: Vec::new() })
+    let tail = Tail { filter: &delete.filter, order: &delete.order, limit: &delete.limit };
+    Ok(Change { which: planner.which(&tail)?, set: Vec::new() })
 }
 
 /// What a default is.
@@ -158,7 +158,11 @@ fn column(table: &Table, name: &str) -> Result<usize> {
 }
 
 /// WHERE, ORDER BY and LIMIT of a statement that writes.
-type Tail<'a> = (&'a Option<Written>, &'a [parse::Order], &'a Option<Written>);
+struct Tail<'a> {
+    filter: &'a Option<Written>,
+    order: &'a [parse::Order],
+    limit: &'a Option<Written>,
+}
 
 /// One query while it is planned.
 struct Planner<'p> {
@@ -284,11 +288,11 @@ impl<'p> Planner<'p> {
     }
 
     /// The rows of the one table that a statement writes to.
-    fn which(self, (filter, order, limit): Tail<'_>) -> Result<Query> {
-        let conditions = self.conditions(filter)?;
+    fn which(self, tail: &Tail<'_>) -> Result<Query> {
+        let conditions = self.conditions(tail.filter)?;
         let mut items = Vec::new();
-        let order = self.order(order, None, &[], &mut items, 0)?;
-        let limit = self.limit(limit)?;
+        let order = self.order(tail.order, None, &[], &mut items, 0)?;
+        let limit = self.limit(tail.limit)?;
         let query = Query {
             levels: Vec::new(),
             filter: Vec::new(),

@@ -48,7 +48,7 @@ pub(super) fn place<'a>(value: &'a Operand<'a>, kind: Kind) -> Result<Place<'a>>
 fn number<'a>(value: &Operand<'_>, scale: u8, made: fn(i64) -> Datum<'a>) -> Result<Place<'a>> {
     let (units, from) = value.number()?;
     let (units, is_exact) = if from <= scale {
-        (operand::rounded((units, from), scale).unwrap_or(units.signum() * i128::MAX), true)
+        (operand::rounded(units, from, scale).unwrap_or(units.signum() * i128::MAX), true)
     } else {
         let factor = 10_i128.pow(u32::from(from - scale));
         (units.div_euclid(factor), units.rem_euclid(factor) == 0)
@@ -64,7 +64,8 @@ fn number<'a>(value: &Operand<'_>, scale: u8, made: fn(i64) -> Datum<'a>) -> Res
 pub(super) fn stored<'a>(value: &'a Operand<'a>, kind: Kind, column: &str) -> Result<Held<'a>> {
     let too_large = || EngineError::OutOfRange(column.to_owned(), kind.to_string());
     let units = |scale: u8| {
-        let units = operand::rounded(value.number()?, scale).map_err(|_| too_large())?;
+        let (units, from) = value.number()?;
+        let units = operand::rounded(units, from, scale).map_err(|_| too_large())?;
         i64::try_from(units).map_err(|_| SqlError::Engine(too_large()))
     };
     Ok(match (kind, value) {

@@ -153,7 +153,7 @@ impl Server<'_> {
         let wanted = Some((count, width, form, first));
         if self.built_for != wanted {
             self.built.clear();
-            build_rows(&mut self.built, first, (count, width), form, self.ending);
+            build_rows(&mut self.built, first, count, width, form, self.ending);
             self.built_for = wanted;
         }
         self.channel.write_built(&self.built)?;
@@ -180,13 +180,7 @@ const EOF_PACKET: [u8; 5] = [EOF, 0, 0, AUTOCOMMIT[0], AUTOCOMMIT[1]];
 const OK_AS_EOF: [u8; 7] = [EOF, 0, 0, AUTOCOMMIT[0], AUTOCOMMIT[1], 0, 0];
 
 /// A whole result of one column, `c CHAR(width)`.
-fn build_rows(
-    output: &mut Vec<u8>,
-    first: u8,
-    (count, width): (u32, u32),
-    form: Form,
-    ending: Ending,
-) {
+fn build_rows(output: &mut Vec<u8>, first: u8, count: u32, width: u32, form: Form, ending: Ending) {
     let mut number = first;
     put_packets(output, &mut number, &[1]);
     put_packets(output, &mut number, &definition("c", width));
