@@ -48,7 +48,7 @@ pub(crate) fn round_line(arm: ArmIndex, round: &Round) -> String {
         "events": round.events,
         "latency_ns_p99": round.latency.quantile_ns(0.99),
     });
-    dbdyno_report::plain_json(format!("{line}\n"))
+    dbdyno_document::json::plain_json(format!("{line}\n"))
 }
 
 /// A JSON text of several lines as one: no string of JSON has a line feed in it.

@@ -17,9 +17,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use dbdyno_document::layout;
+use dbdyno_document::terminal::{COLOUR_SEQUENCES, Colour, TextStyle};
 use dbdyno_model::foreign::{self, bounded, steers};
 use dbdyno_model::{Comparison, Gate, History, Run, Secret};
-use dbdyno_report::{COLOUR_SEQUENCES, Colour, HistoryExtent, Order, TextStyle, View};
+use dbdyno_report::{HistoryExtent, Order, View};
 
 use crate::args::{Color, Format, Section, Shape, Told, ToldFormat};
 use crate::ci;
@@ -69,7 +71,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// in a pipe a line stays a line.
 pub(crate) fn lines(text: String) -> String {
     match screen::columns() {
-        Some(width) => dbdyno_report::fitted(&text, width),
+        Some(width) => layout::fitted(&text, width),
         None => text,
     }
 }
@@ -134,7 +136,7 @@ pub(crate) fn say(text: &str) {
 /// is said by [`say`].
 pub(crate) fn say_lines(text: &str) {
     match screen::columns_of_talk() {
-        Some(width) => say(dbdyno_report::fitted(text, width).trim_end()),
+        Some(width) => say(layout::fitted(text, width).trim_end()),
         None => say(text),
     }
 }

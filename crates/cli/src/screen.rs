@@ -14,7 +14,7 @@
 use std::io::IsTerminal as _;
 
 use console::Term;
-use dbdyno_report::{Colour, TextStyle};
+use dbdyno_document::terminal::{Colour, TextStyle};
 
 use crate::args::Color;
 

@@ -12,11 +12,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use dbdyno_document::layout::paragraph;
 use dbdyno_model::{
     ArmSpec, Begin, MaskedTarget, Record, ReleaseSpec, Role, Setting, Shape, SourceKind, Target,
     TargetError, Topology, setting, split_version, target,
 };
-use dbdyno_report::paragraph;
 use dbdyno_sandbox::{
     Background, Home, Image, Offer, Options, PRESETS, Release, State, Symbols, here,
     likely_version, offers, packers, start_together, start_together_again, stop_together, together,

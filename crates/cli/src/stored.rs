@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use dbdyno_document::layout::{Grid, Line};
 use dbdyno_model::{Comparison, Run, foreign};
-use dbdyno_report::{Grid, Line, Order, View};
+use dbdyno_report::{Order, View};
 use dbdyno_store::{Listed, RunSummary};
 
 use crate::args::{Place, Report, Runs, Show};

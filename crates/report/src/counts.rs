@@ -9,9 +9,9 @@
 //!   no name, in libcrypto.so.3         0      912      +912
 //! ```
 
+use dbdyno_document::number;
 use dbdyno_model::CountVerdict;
 
-use crate::number;
 use crate::sheet::{Sheet, SheetCell, Tint};
 use crate::view::{CountView, FunctionView, View};
 

@@ -10,11 +10,10 @@
 //! Instructions are counted with one client, whatever the cell has: they stand in the row of each
 //! cell of a load, and in a row of their own where no rate of the load was measured.
 //!
-//! RFC 4180: fields with a comma, a quote or a line break are quoted, quotes doubled, lines end
-//! with CR LF. An empty field is what `null` is in JSON. Numbers have a decimal point and no
-//! grouping. A text that a spreadsheet would run begins with an apostrophe.
+//! An empty field is what `null` is in JSON. Numbers have a decimal point and no grouping.
 
-use dbdyno_model::{Metric, foreign};
+use dbdyno_document::csv::line;
+use dbdyno_model::Metric;
 
 use crate::view::{ArmView, CellView, ClassView, CountView, LabelView, MetricView, View};
 
@@ -304,55 +303,4 @@ fn arm(label: &LabelView, arm: &ArmView) -> Vec<String> {
 
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
-}
-
-pub(crate) fn line(fields: Vec<String>) -> String {
-    let quoted: Vec<String> = fields.into_iter().map(quote).collect();
-    quoted.join(",") + "\r\n"
-}
-
-fn quote(field: String) -> String {
-    let field = no_formula(foreign::lines(&field).into_owned());
-    if field.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field
-    }
-}
-
-/// A spreadsheet runs what begins like a formula, also behind blanks and in wide letters; behind an
-/// apostrophe it is text (OWASP, "CSV Injection"). Numbers stay numbers.
-fn no_formula(field: String) -> String {
-    let begins = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
-    let is_formula = field.trim_start().starts_with(begins) || field.starts_with('\t');
-    let is_number = field.parse::<f64>().is_ok();
-    if is_formula && !is_number { format!("'{field}") } else { field }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_needs_quotes_gets_them() {
-        let quoted = |text: &str| quote(text.to_owned());
-        assert_eq!(quoted("plain text µ"), "plain text µ");
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("say \"x\""), "\"say \"\"x\"\"\"");
-        assert_eq!(quoted("two\nlines"), "\"two\nlines\"");
-    }
-
-    #[test]
-    fn no_spreadsheet_runs_a_field() {
-        let quoted = |text: &str| quote(text.to_owned());
-        assert_eq!(quoted("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
-        assert_eq!(quoted(" @SUM(1,2)"), "\"' @SUM(1,2)\"");
-        assert_eq!(quoted("\t=1"), "'\t=1");
-        assert_eq!(quoted("＝1+1"), "'＝1+1");
-        assert_eq!(quoted("-1+1"), "'-1+1");
-        for number in ["-0.25", "+1", "-1e-9", "12"] {
-            assert_eq!(quoted(number), number);
-        }
-        assert_eq!(quoted("a\u{1b}[2J\u{202e}"), "a\u{fffd}[2J\u{fffd}");
-    }
 }

@@ -1,9 +1,8 @@
 //! Deadlocks by signature, for people and for programs.
 
+use dbdyno_document::layout::{paragraph, printable};
 use dbdyno_model::{DeadlockCluster, DeadlockParty};
 use serde::Serialize;
-
-use crate::layout::{paragraph, printable};
 
 /// Version of the JSON; raised when a name changes its meaning.
 const SCHEMA: u32 = 1;

@@ -16,13 +16,13 @@
 
 use std::fmt::Write as _;
 
+use dbdyno_document::layout::{self, Grid, Line};
+use dbdyno_document::markdown::escape;
 use dbdyno_model::{Audit, Change, PerArm, PlanChange, PlanStability, Weight};
 
-use crate::escape::escape;
 use crate::explanation::json::{PlanJson, plan as plan_json};
 use crate::explanation::plan;
 use crate::firmness::{self, FirmnessJson};
-use crate::layout::{self, Grid, Line};
 use crate::view::{AuditView, InequalityView, LabelView};
 
 /// How much is shown.

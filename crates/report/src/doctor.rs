@@ -1,10 +1,10 @@
 //! The findings about a host, for people and for programs.
 
+use dbdyno_document::layout::{paragraph, printable};
+use dbdyno_document::number::GLUE;
 use dbdyno_model::{Finding, Severity};
 use serde::Serialize;
 
-use crate::layout::{paragraph, printable};
-use crate::number::GLUE;
 use crate::words::plural;
 
 /// Version of the JSON; raised when a name changes its meaning.

@@ -8,7 +8,8 @@
 //!
 //! Shares are of the variance of the result (Kalibera and Jones 2013).
 
-use crate::number;
+use dbdyno_document::number;
+
 use crate::view::{CellView, LevelView, View};
 use crate::words;
 

@@ -14,17 +14,18 @@
 //! than usual: doubts give way. Nothing is hidden that would change a verdict: what blocks one
 //! comes first, and a cell that anything speaks against has a `!`.
 
+use dbdyno_document::layout::{self, Grid, Line};
+use dbdyno_document::markdown::escape;
+use dbdyno_document::number::GLUE;
+use dbdyno_document::terminal::TextStyle;
 use dbdyno_model::{Severity, Verdict};
 
 use crate::cautions;
 use crate::counts;
-use crate::escape::escape;
 use crate::groups;
-use crate::layout::{self, Grid, Line};
 use crate::notes::Notes;
-use crate::number::GLUE;
 use crate::rows;
-use crate::text::{TextStyle, arms_text_of, headline_text, paint_answer, sheet_text};
+use crate::text::{arms_text_of, headline_text, paint_answer, sheet_text};
 use crate::view::{CellView, Summary, View};
 use crate::words;
 

@@ -1,7 +1,8 @@
 //! Cells in groups of loads that do the same kind of work, and the median of a group: of two arms
 //! and of more.
 
-use crate::number::{self, GLUE};
+use dbdyno_document::number::{self, GLUE};
+
 use crate::view::CellView;
 
 /// Beyond so many cells loads stand in groups.

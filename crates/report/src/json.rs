@@ -1,8 +1,6 @@
 //! JSON: the contract with scripts, [`crate::Summary`] as it stands.
 
-use std::fmt::Write as _;
-
-use dbdyno_model::foreign::steers;
+use dbdyno_document::json::plain_json;
 use serde::Serialize;
 
 use crate::view::View;
@@ -25,29 +23,10 @@ pub fn json_text(document: &impl Serialize) -> String {
     plain_json(json)
 }
 
-/// The same JSON, in which nothing steers: such characters stand in strings only, where they may be
-/// escapes, and so may the number signs with which commands of continuous integration begin.
-pub fn plain_json(json: String) -> String {
-    let is_plain = |c: char| c == '\n' || !steers(c);
-    if json.chars().all(is_plain) && !json.contains("##") {
-        return json;
-    }
-    let mut plain = String::with_capacity(json.len());
-    for c in json.chars() {
-        if is_plain(c) {
-            plain.push(c);
-        } else {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                let _infallible = write!(plain, "\\u{unit:04x}");
-            }
-        }
-    }
-    plain.replace("##", "#\\u0023")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::foreign::steers;
 
     #[test]
     fn a_program_reads_what_was_recorded() {

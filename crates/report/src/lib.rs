@@ -33,7 +33,6 @@ mod deadlocks;
 mod difference;
 mod doctor;
 mod doubt;
-mod escape;
 mod explanation;
 mod firmness;
 mod first_screen;
@@ -42,11 +41,9 @@ mod history;
 mod html;
 mod isolation;
 mod json;
-mod layout;
 mod markdown;
 mod mechanisms;
 mod notes;
-mod number;
 mod profile;
 mod published;
 mod rows;
@@ -76,8 +73,7 @@ pub use history::{
 };
 pub use html::html;
 pub use isolation::{IsolationExtent, isolation_json, isolation_markdown, isolation_text};
-pub use json::{json, json_text, plain_json};
-pub use layout::{Grid, Line, fitted, paragraph};
+pub use json::{json, json_text};
 pub use markdown::markdown;
 pub use profile::{
     ProfileExtent, profile_csv, profile_html, profile_json, profile_markdown, profile_text,
@@ -87,7 +83,7 @@ pub use published::{
     outcome_words, published_csv, published_json, published_markdown, published_svg, published_text,
 };
 pub use sections::{Section, sections};
-pub use text::{COLOUR_SEQUENCES, Colour, TextStyle, text};
+pub use text::text;
 pub use trace::{TraceHead, trace_html};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,

@@ -3,11 +3,11 @@
 //! Text from outside is escaped, so that a label neither breaks the table nor becomes a link or
 //! markup; footnotes are superscript digits and a list, which every renderer understands.
 
+use dbdyno_document::markdown::escape;
 use dbdyno_model::foreign;
 
 use crate::difference::{self, Extent};
 use crate::doubt;
-use crate::escape::escape;
 use crate::notes::{self, Notes};
 use crate::rows::{self, PlainRow};
 use crate::shapes;

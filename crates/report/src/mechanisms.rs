@@ -7,7 +7,8 @@
 //!     useful_activations / activations            0.52     1.00    1.94 (1.93 to 1.95)
 //! ```
 
-use crate::number;
+use dbdyno_document::number;
+
 use crate::sheet::{Sheet, SheetCell, Tint};
 use crate::view::{MechanismView, View};
 

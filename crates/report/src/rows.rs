@@ -1,8 +1,8 @@
 //! The rows of the tables, as strings: made once, laid out by text, Markdown and HTML.
 
+use dbdyno_document::number;
 use dbdyno_model::{Metric, MetricVerdict, Verdict};
 
-use crate::number;
 use crate::view::{ArmView, CellView, ClassView, LatencyView, MetricView};
 use crate::words;
 

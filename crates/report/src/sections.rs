@@ -1,18 +1,18 @@
 //! Parts of a report for a terminal, each of which can be asked for.
 
+use dbdyno_document::layout;
+use dbdyno_document::number::GLUE;
+use dbdyno_document::terminal::TextStyle;
+
 use crate::counts;
 use crate::difference;
 use crate::first_screen::{self, Order};
-use crate::layout;
 use crate::mechanisms;
 use crate::notes::Notes;
-use crate::number::GLUE;
 use crate::shapes;
 use crate::sheet::Sheet;
 use crate::sheets;
-use crate::text::{
-    TextStyle, doubt_table, footnotes, plain_table, rate_table, shape_text, sheet_text,
-};
+use crate::text::{doubt_table, footnotes, plain_table, rate_table, shape_text, sheet_text};
 use crate::view::View;
 
 /// A part of the report that the first screen leaves out.

@@ -7,9 +7,9 @@
 //!     one client (λ)     21 840 ± 1 %    21 800 ± 1 %    −0.2 %        −0.9 to 0.5 %   equal
 //! ```
 
+use dbdyno_document::number::{self, GLUE, UNKNOWN};
 use dbdyno_model::Verdict;
 
-use crate::number::{self, GLUE, UNKNOWN};
 use crate::sheet::{Sheet, SheetCell, Tint};
 use crate::view::{
     CostChangeView, CostView, CurveChangeView, CurveView, IntervalView, LineView, UslView, View,

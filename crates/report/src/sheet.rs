@@ -1,7 +1,7 @@
 //! A table with signs: laid out once, and drawn by text, Markdown and HTML. Colour only repeats the
 //! mark.
 
-use crate::number;
+use dbdyno_document::number;
 
 /// What a cell of a sheet says by its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

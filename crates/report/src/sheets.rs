@@ -12,11 +12,11 @@
 //!
 //! A sheet is laid out once and drawn by text, Markdown and HTML. Colour only repeats the mark.
 
+use dbdyno_document::number;
 use dbdyno_model::insert_benchmark::{COLUMNS, SLA};
 
 use crate::counts;
 use crate::mechanisms;
-use crate::number;
 use crate::sheet::{Sheet, SheetCell, Tint, shown};
 use crate::view::{StepArmView, StepView, View};
 

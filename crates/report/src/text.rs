@@ -10,48 +10,20 @@
 //!
 //! Colour only repeats what the word and the sign say.
 
+use dbdyno_document::layout::{self, Grid, Line};
+use dbdyno_document::number::GLUE;
+use dbdyno_document::terminal::{Colour, Paint, TextStyle, painted};
 use dbdyno_model::Verdict;
 
 use crate::difference;
 use crate::doubt;
-use crate::layout::{self, Grid, Line};
 use crate::notes::{self, Notes};
-use crate::number::GLUE;
 use crate::rows::{self, PlainRow};
 use crate::shapes::{self, Told};
 use crate::sheet::{Sheet, SheetCell};
 use crate::sheets;
 use crate::view::{CellView, View};
 use crate::words::{self, Headline};
-
-/// Whether the text carries colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
-    /// Characters only.
-    Plain,
-    /// ANSI escape sequences.
-    Ansi,
-}
-
-/// The escape sequences of reports: those of each colour, and the end of all.
-pub const COLOUR_SEQUENCES: [&str; 7] = [
-    "\u{1b}[0m",
-    "\u{1b}[1m",
-    "\u{1b}[2m",
-    "\u{1b}[31m",
-    "\u{1b}[32m",
-    "\u{1b}[33m",
-    "\u{1b}[1;33m",
-];
-
-/// How text is to look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextStyle {
-    /// Whether colour may be used.
-    pub colour: Colour,
-    /// Columns of the terminal. Tables need about 60; below that they stay wider than asked.
-    pub width: usize,
-}
 
 /// How much a table of rates says.
 #[derive(Clone, Copy, PartialEq)]
@@ -108,7 +80,7 @@ pub(crate) fn headline_text(headline: &Headline, style: &TextStyle) -> String {
         let word = words::word(*verdict);
         let first = format!("  {word:<11}  ");
         let line = layout::paragraph(members, style.width, &first, "               ");
-        let coloured = painted(word, Paint::of(*verdict), style.colour);
+        let coloured = painted(word, words::paint(*verdict), style.colour);
         text.push_str(&line.replacen(word, &coloured, 1));
     }
     text
@@ -261,52 +233,6 @@ pub(crate) fn footnotes(view: &View, notes: &Notes<'_>, style: &TextStyle) -> St
     text
 }
 
-pub(crate) enum Paint {
-    Strong,
-    Caution,
-    Bad,
-    Good,
-    Doubt,
-    Faint,
-    None,
-}
-
-impl Paint {
-    pub(crate) fn of(verdict: Verdict) -> Paint {
-        match verdict {
-            Verdict::Slower => Paint::Bad,
-            Verdict::Faster => Paint::Good,
-            Verdict::Undecided => Paint::Doubt,
-            Verdict::Equal => Paint::None,
-        }
-    }
-
-    fn code(self) -> Option<&'static str> {
-        match self {
-            Paint::Strong => Some("1"),
-            Paint::Caution => Some("1;33"),
-            Paint::Bad => Some("31"),
-            Paint::Good => Some("32"),
-            Paint::Doubt => Some("33"),
-            Paint::Faint => Some("2"),
-            Paint::None => None,
-        }
-    }
-}
-
-/// Colours a text, and leaves line feeds outside of the colour.
-pub(crate) fn painted(text: &str, paint: Paint, colour: Colour) -> String {
-    let (Colour::Ansi, Some(code)) = (colour, paint.code()) else {
-        return text.to_owned();
-    };
-    let mut painted = String::new();
-    for line in text.split_inclusive('\n') {
-        let bare = line.trim_end_matches('\n');
-        painted.push_str(&format!("\u{1b}[{code}m{bare}\u{1b}[0m{}", &line[bare.len()..]));
-    }
-    painted
-}
-
 /// Colours the answer at the end of a line of the table of rates. The answer follows the bracket of
 /// the interval, so that a load called "slower" stays as it is.
 pub(crate) fn paint_answer(line: &str, colour: Colour) -> String {
@@ -318,7 +244,7 @@ pub(crate) fn paint_answer(line: &str, colour: Colour) -> String {
     match verdicts.into_iter().find(|&verdict| tail.contains(words::word(verdict))) {
         Some(verdict) => {
             let word = words::word(verdict);
-            let coloured = painted(word, Paint::of(verdict), colour);
+            let coloured = painted(word, words::paint(verdict), colour);
             format!("{head}{}", tail.replacen(word, &coloured, 1))
         }
         None => line.to_owned(),

@@ -7,17 +7,14 @@
 //!   …              versions       a   initial, T2
 //! ```
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use dbdyno_document::html::{PageHead, data_block, escape};
+use dbdyno_document::layout::printable;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use crate::html::escape::{data_block, escape};
-use crate::html::head;
-use crate::layout::printable;
+use crate::html::STYLE;
 
 const SCRIPT: &str = include_str!("../assets/trace.js");
-const OWN_STYLE: &str = "<style>\
+const OWN_STYLE: &str = "\
 .trace{display:grid;grid-template-columns:minmax(14rem,22rem) 1fr;gap:1rem 2rem;align-items:start}\
 #steps{margin:0;padding:0 0 0 2.2rem}#steps li{padding:.2rem .5rem;cursor:pointer;border-left:3px \
 solid transparent}#steps li:hover{background:var(--shade)}\
@@ -31,7 +28,7 @@ align-items:center;flex-wrap:wrap}#controls[hidden]{display:none}\
 border:1px solid var(--rule);border-radius:.3rem;cursor:pointer}#controls button:disabled{opacity:.4;\
 cursor:default}pre{overflow-x:auto;background:var(--shade);padding:.75rem;font-size:.85rem}\
 @media (max-width:44rem){.trace{grid-template-columns:1fr}#steps{max-height:11rem;overflow-y:auto}}\
-</style>\n";
+\n";
 
 /// What stands above a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,10 +44,9 @@ pub struct TraceHead<'a> {
 /// A trace in the Informal Trace Format as a page: `steps` names what led to each state after the
 /// first one.
 pub fn trace_html(of: &TraceHead<'_>, steps: &[String], itf: &Value) -> String {
-    let hash = STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
     let plain = |text: &str| escape(&printable(text));
-    let mut page = head(&printable(of.title), &format!("'sha256-{hash}'"));
-    page.push_str(OWN_STYLE);
+    let head = PageHead { title: of.title, styles: &[STYLE, OWN_STYLE], script: Some(SCRIPT) };
+    let mut page = head.html();
     page.push_str(&format!("<body>\n<main>\n<header>\n<h1>{}</h1>\n", plain(of.title)));
     for sentence in of.about {
         page.push_str(&format!("<p>{}</p>\n", plain(sentence)));

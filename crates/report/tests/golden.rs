@@ -6,10 +6,11 @@
 use std::path::Path;
 
 use crate::common::{self, Sample};
+use dbdyno_document::terminal::{Colour, TextStyle};
 use dbdyno_model::GateOutcome;
 use dbdyno_report::{
-    Checked, Colour, Order, Section, TextStyle, View, benchfmt, csv, first_markdown, first_screen,
-    github, html, json, junit, markdown, sections, text,
+    Checked, Order, Section, View, benchfmt, csv, first_markdown, first_screen, github, html, json,
+    junit, markdown, sections, text,
 };
 
 pub(crate) fn check(name: &str, actual: &str) {

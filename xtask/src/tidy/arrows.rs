@@ -62,7 +62,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "protocols",
         ],
     ),
-    ("report", &["model"]),
+    ("document", &["model"]),
+    ("report", &["model", "document"]),
     ("rivals", &["model", "rocks", "engine"]),
     (
         "cli",
@@ -76,6 +77,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "serve",
             "sandbox",
             "store",
+            "document",
             "report",
             "judge",
             "forecast",

@@ -12,6 +12,7 @@
 //! server's own processor time leaves the client out, and compares with what was measured with
 //! clients elsewhere.
 
+use dbdyno_document::number::{self, UNKNOWN};
 use dbdyno_model::{Metric, MetricVerdict, Verdict};
 
 use super::figure::{self, Better, Figure, Shade};
@@ -19,7 +20,6 @@ use super::groups::{self, Group};
 use super::rows::{Answer, Row};
 use super::table::{Line, Source, Table};
 use super::view::ArmsView;
-use crate::number::{self, UNKNOWN};
 use crate::view::{ArmView, MetricView};
 
 /// Amounts below this, in their own unit, are not compared.

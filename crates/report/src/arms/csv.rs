@@ -3,7 +3,9 @@
 use super::costs::{self, Quantity, RateByCpu};
 use super::rows::Answer;
 use super::view::ArmsView;
-use crate::csv::{ARM_COLUMNS, line, metric_columns, metrics, number};
+use dbdyno_document::csv::line;
+
+use crate::csv::{ARM_COLUMNS, metric_columns, metrics, number};
 
 /// What is known of an answer, once against the reference and once, with `before_` in front,
 /// against the arm before.

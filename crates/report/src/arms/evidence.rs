@@ -7,15 +7,16 @@
 //!
 //! No script is needed: the style sheet shows the article that the address names.
 
+use dbdyno_document::html::escape;
+use dbdyno_document::layout;
+use dbdyno_document::number::{self, GLUE};
+
 use super::costs;
 use super::figure;
 use super::rounds::PairRatio;
 use super::rows::{Answer, Row};
 use super::view::ArmsView;
 use crate::doubt::probability;
-use crate::html::escape::escape;
-use crate::layout;
-use crate::number::{self, GLUE};
 use crate::rows;
 use crate::words as told;
 

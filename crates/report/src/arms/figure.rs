@@ -9,11 +9,11 @@
 //! The edges are Callaghan's. A number that is not decided is hatched whatever it is, and no colour
 //! says anything that sign and number do not.
 
+use dbdyno_document::number::{self, GLUE};
 use dbdyno_model::Verdict;
 
 use super::groups::Median;
 use super::rows::Answer;
-use crate::number::{self, GLUE};
 use crate::rows;
 
 /// Between these a number is grey.

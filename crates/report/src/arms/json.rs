@@ -1,5 +1,6 @@
 //! JSON, schema 2: what schema 1 says of two arms stands under each arm beside the reference.
 
+use dbdyno_document::number::GLUE;
 use dbdyno_model::MetricVerdict;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,7 +10,6 @@ use super::groups::{Group, Median, Tally};
 use super::rows::{Answer, Row};
 use super::view::ArmsView;
 use super::words;
-use crate::number::GLUE;
 use crate::view::{ArmView, CellView, CountView, FamilyView, WarningView};
 
 /// Version of the JSON contract of several arms.

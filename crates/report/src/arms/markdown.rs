@@ -1,5 +1,7 @@
 //! Markdown for a pull request: the sentence, one table, footnotes.
 
+use dbdyno_document::markdown::escape;
+use dbdyno_document::number::UNKNOWN;
 use dbdyno_model::Reference;
 
 use super::figure::Figure;
@@ -7,9 +9,7 @@ use super::table::{self, Table};
 use super::view::ArmsView;
 use super::words::Signs;
 use super::{costs, history, words};
-use crate::escape::escape;
 use crate::notes;
-use crate::number::UNKNOWN;
 use crate::sections::Section;
 use crate::words as told;
 

@@ -11,6 +11,9 @@
 //!
 //! It has no script. A colour repeats what the sign beside it says.
 
+use dbdyno_document::html::{PageHead, escape};
+use dbdyno_document::number::UNKNOWN;
+
 use super::figure::{Figure, Shade};
 use super::history::Scale;
 use super::table::{self, Line, Part, Table};
@@ -18,8 +21,7 @@ use super::view::ArmsView;
 use super::words::Signs;
 use super::{costs, evidence, words};
 use crate::calendar::utc;
-use crate::html::{self, escape::escape};
-use crate::number::UNKNOWN;
+use crate::html;
 use crate::view::WarningView;
 use crate::words as told;
 
@@ -54,7 +56,7 @@ fn head(view: &ArmsView) -> String {
     let name = view.head.name.as_deref().unwrap_or(&view.head.run);
     let targets: Vec<&str> = view.arms.iter().map(|arm| arm.target.as_str()).collect();
     let title = format!("{}: dbdyno {name}", targets.join(", "));
-    html::head(&title, "'none'").replace("</head>", &format!("<style>\n{STYLE}</style>\n</head>"))
+    PageHead { title: &title, styles: &[html::STYLE, STYLE], script: None }.html()
 }
 
 fn headline(view: &ArmsView) -> String {

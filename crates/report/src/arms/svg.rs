@@ -11,15 +11,16 @@
 //! It fetches nothing, has the fonts of whoever looks at it, and is light or dark as they wish.
 //! Widths of text are estimated, so that columns are wide enough for usual fonts.
 
+use dbdyno_document::html::escape;
+use dbdyno_document::layout;
+use dbdyno_document::number::GLUE;
+
 use super::figure::{Figure, Shade};
 use super::history::Scale;
 use super::table::{self, Part, Table};
 use super::view::ArmsView;
 use super::words::Signs;
 use super::{costs, words};
-use crate::html::escape::escape;
-use crate::layout;
-use crate::number::GLUE;
 use crate::words as told;
 
 const STYLE: &str = include_str!("../../assets/arms-svg.css");
@@ -294,7 +295,7 @@ impl Drawing {
                     ));
                     figure.text()
                 }
-                None => crate::number::UNKNOWN.to_owned(),
+                None => dbdyno_document::number::UNKNOWN.to_owned(),
             };
             self.text((middle, self.y + 15.0), "middle", &text);
         }

@@ -6,12 +6,13 @@
 //!     point-query        21 840          ▼ 0.91       ▼ 0.73      a line for each row
 //! ```
 
+use dbdyno_document::layout;
+
 use super::figure::Figure;
 use super::groups::{Group, Medians};
 use super::rows::Row;
 use super::view::ArmsView;
 use super::words;
-use crate::layout;
 
 /// Loads down, arms across.
 pub(super) struct Table {

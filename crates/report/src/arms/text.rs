@@ -9,6 +9,10 @@
 //! Where a terminal is too narrow, the arms stand in several tables, and what stands behind them is
 //! left out; with all sections it has tables of its own.
 
+use dbdyno_document::layout::{self, Grid, Line};
+use dbdyno_document::number::{GLUE, UNKNOWN};
+use dbdyno_document::terminal::{Colour, Paint, TextStyle, painted};
+
 use super::figure::{Better, Figure, Shade};
 use super::table::{self, Table};
 use super::view::ArmsView;
@@ -16,11 +20,8 @@ use super::view::Note;
 use super::words::Signs;
 use super::{costs, history, words};
 use crate::cautions::TOLD_MOST;
-use crate::layout::{self, Grid, Line};
 use crate::notes;
-use crate::number::{GLUE, UNKNOWN};
 use crate::sections::Section;
-use crate::text::{Colour, Paint, TextStyle, painted};
 use crate::words as told;
 
 /// How much a table of several arms says.

@@ -1,5 +1,6 @@
 //! The view of several arms: what is known of each row, in groups, with footnotes.
 
+use dbdyno_document::layout;
 use dbdyno_model::{
     ArmIndex, ArmsComparison, Cell, CellComparison, Measure, PairComparison, Pairing, Reference,
     Run, Severity,
@@ -10,7 +11,6 @@ use super::groups::{self, Group};
 use super::rounds::Rounds;
 use super::rows::{Answer, ArmCell, Row};
 use crate::first_screen::Order;
-use crate::layout;
 use crate::view::{CellView, CountView, Summary, WarningView};
 
 /// A run of several arms and what follows from it, ready to be shown.

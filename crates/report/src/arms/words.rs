@@ -1,12 +1,12 @@
 //! What is said of several arms, in every shape.
 
+use dbdyno_document::number::{self, GLUE};
 use dbdyno_model::{ArmIndex, CountVerdict, Reference, Verdict};
 
 use super::figure::Figure;
 use super::groups::{Group, Median};
 use super::rows::Row;
 use super::view::{ArmHead, ArmsView, CountRow};
-use crate::number::{self, GLUE};
 use crate::view::{CellView, CountView};
 use crate::words;
 

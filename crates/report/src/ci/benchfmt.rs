@@ -12,8 +12,9 @@
 
 use std::fmt::Write as _;
 
+use dbdyno_document::layout::printable;
+
 use super::Checked;
-use crate::layout::printable;
 
 /// The rounds. Ends with a line feed.
 pub fn benchfmt(all: &[Checked]) -> String {

@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
+use dbdyno_document::layout::printable;
 use dbdyno_model::GateOutcome;
 
 use super::{Checked, cell_name, doubts};
-use crate::layout::printable;
 use crate::view::CellDetail;
 
 /// The report. Ends with a line feed.

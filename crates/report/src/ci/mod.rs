@@ -14,13 +14,13 @@ mod benchfmt;
 mod github;
 mod junit;
 
+use dbdyno_document::number::GLUE;
 use dbdyno_model::GateOutcome;
 
 pub use benchfmt::benchfmt;
 pub use github::github;
 pub use junit::junit;
 
-use crate::number::GLUE;
 use crate::view::{CellView, View};
 use crate::words;
 

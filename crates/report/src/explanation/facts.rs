@@ -1,10 +1,9 @@
 //! What servers did for an operation by their own account: the lines of that table, for all shapes.
 
+use dbdyno_document::number::{UNKNOWN, ratio, ratio_between, three_digits};
 use dbdyno_model::experiment::Sign;
 use dbdyno_model::server_facts::FactKind;
 use dbdyno_model::{DeadlockCounts, Explanation, FactComparison, FactWorth};
-
-use crate::number::{UNKNOWN, ratio, ratio_between, three_digits};
 
 /// Heads of its columns.
 pub(super) const HEADS: [&str; 4] = ["what servers did for an operation", "base", "test", "times"];

@@ -1,12 +1,12 @@
 //! An explanation as one HTML file without any script: it opens from disk and asks nobody.
 
+use dbdyno_document::html::{PageHead, escape};
+use dbdyno_document::layout::printable;
 use dbdyno_model::{Account, Explanation, FactComparison, Ledger};
 
 use super::words::{self, Row};
 use super::{facts, plan};
 use crate::html::STYLE;
-use crate::html::escape::escape;
-use crate::layout::printable;
 
 const OWN_STYLE: &str = "td.bar{width:32%;min-width:9rem}\
 td.bar svg{display:block;width:100%;height:1.1em}\
@@ -16,15 +16,10 @@ td.text,th.text{text-align:left}tr.sum td{border-top:1px solid var(--ink);font-w
 
 /// The explanations as one self-contained HTML file.
 pub fn explanation_html(all: &[Explanation]) -> String {
-    let title = all.first().map_or_else(String::new, |one| plain(&words::headline(one)));
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<main>\n",
-    );
+    let title = all.first().map_or_else(String::new, words::headline);
+    let head = PageHead { title: &title, styles: &[STYLE, OWN_STYLE], script: None };
+    let mut page = head.html();
+    page.push_str("<body>\n<main>\n");
     all.iter().for_each(|one| page.push_str(&of_cell(one)));
     page.push_str(
         "<p class=\"aside\">Shares of causes are means over all orders in which they can be taken \

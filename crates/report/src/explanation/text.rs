@@ -1,12 +1,12 @@
 //! An explanation for a terminal, and as Markdown.
 
+use dbdyno_document::layout::{self, Grid, Line, printable};
+use dbdyno_document::markdown::escape;
+use dbdyno_document::number::GLUE;
+use dbdyno_document::terminal::{Paint, TextStyle, painted};
 use dbdyno_model::{Account, Explanation};
 
 use super::{facts, words};
-use crate::escape::escape;
-use crate::layout::{self, Grid, Line, printable};
-use crate::number::GLUE;
-use crate::text::{Paint, TextStyle, painted};
 
 /// The explanations for a terminal. Ends with a line feed.
 pub fn explanation_text(all: &[Explanation], style: &TextStyle) -> String {

@@ -1,12 +1,12 @@
 //! The sentences and tables that all shapes share.
 
+use dbdyno_document::number::{GLUE, fixed, signed};
 use dbdyno_model::{
     Account, Direction, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, Part, Prior,
     Remedy, RemedyCell, Suspect, Trial, Verdict, WaitLine, Waits, Witness, Worth,
 };
 
 use super::{facts, plan};
-use crate::number::{GLUE, fixed, signed};
 
 /// Where a cause is the first and only one that a sentence names.
 const NAMED_MOST: usize = 3;
@@ -173,7 +173,8 @@ fn share(account: &Account, worth: &Worth) -> String {
 fn spread(account: &Account, worth: &Worth) -> String {
     let Interval { estimate, low, high } = value(account, worth);
     let half = (high - low) / 2.0;
-    let decimals = crate::number::decimals_for(half).map_or(1, |decimals| decimals.clamp(0, 2));
+    let decimals =
+        dbdyno_document::number::decimals_for(half).map_or(1, |decimals| decimals.clamp(0, 2));
     format!("{} ± {}", signed(estimate, decimals), fixed(half, decimals))
 }
 
@@ -198,7 +199,7 @@ pub(super) const LEDGER_HEADS: [&str; 4] =
 pub(super) fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
     let half = |line: &LedgerLine| (line.difference_us.high - line.difference_us.low) / 2.0;
     let decimals = |line: &LedgerLine| {
-        crate::number::decimals_for(half(line)).map_or(2, |decimals| decimals.clamp(0, 2))
+        dbdyno_document::number::decimals_for(half(line)).map_or(2, |decimals| decimals.clamp(0, 2))
     };
     let row = |line: &LedgerLine| {
         let decimals = decimals(line);
@@ -385,7 +386,8 @@ fn remedy(of: &Remedy) -> Vec<String> {
 fn remedied(of: &RemedyCell, witness: Witness) -> String {
     let Interval { estimate, low, high } = of.ratio;
     let half = 50.0 * (high - low);
-    let decimals = crate::number::decimals_for(half).map_or(1, |decimals| decimals.clamp(0, 2));
+    let decimals =
+        dbdyno_document::number::decimals_for(half).map_or(1, |decimals| decimals.clamp(0, 2));
     let (unit, verdict) = match (witness, of.verdict) {
         (Witness::Rate, verdict) => ("points", verdict.name()),
         (Witness::Instructions, Verdict::Slower) => ("% instructions", "more"),

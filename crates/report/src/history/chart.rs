@@ -9,10 +9,10 @@
 
 use std::fmt::Write as _;
 
+use dbdyno_document::html::escape;
 use dbdyno_model::{HistorySeries, ShiftWeight};
 
 use super::words;
-use crate::html::escape::escape;
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 240.0;

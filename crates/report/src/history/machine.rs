@@ -223,11 +223,16 @@ pub fn history_csv(history: &History) -> String {
     for one in &history.series {
         let codes = codes(one, history);
         for (at, beside) in e_divisive::shifts(one).into_iter().enumerate() {
-            text.push_str(&crate::csv::line(row(one, Some(&shift(one, at)), &codes, beside)));
+            text.push_str(&dbdyno_document::csv::line(row(
+                one,
+                Some(&shift(one, at)),
+                &codes,
+                beside,
+            )));
         }
         // What no change was found in may be too short to show one, and is not passed over.
         if one.changes.shifts.is_empty() {
-            text.push_str(&crate::csv::line(row(one, None, &codes, None)));
+            text.push_str(&dbdyno_document::csv::line(row(one, None, &codes, None)));
         }
     }
     text

@@ -1,11 +1,11 @@
 //! A history for a pull request.
 
+use dbdyno_document::layout::printable;
+use dbdyno_document::markdown::escape;
+use dbdyno_document::number::GLUE;
 use dbdyno_model::{History, HistorySeries};
 
 use super::words;
-use crate::escape::escape;
-use crate::layout::printable;
-use crate::number::GLUE;
 
 /// The history as Markdown (GitHub's dialect).
 pub fn history_markdown(history: &History) -> String {

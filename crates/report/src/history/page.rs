@@ -1,11 +1,11 @@
 //! A history as one HTML file without any script: it opens from disk and asks nobody.
 
+use dbdyno_document::html::{PageHead, escape};
+use dbdyno_document::layout::printable;
 use dbdyno_model::{History, HistorySeries, Severity};
 
 use super::{chart, words};
 use crate::html::STYLE;
-use crate::html::escape::escape;
-use crate::layout::printable;
 
 const OWN_STYLE: &str = "svg.history{width:100%;height:auto;display:block;color:var(--base)}\
 svg.history text{fill:var(--faint);font-size:12px}\
@@ -20,17 +20,15 @@ td.answer.better{color:var(--faster);font-weight:600}td.answer,td.run{text-align
 
 /// The history as one self-contained HTML file.
 pub fn history_html(history: &History) -> String {
-    let headline = escape(&words::headline(history));
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{headline} dbdyno history</title>\n<style>\n{STYLE}{OWN_STYLE}</style>\n</head>\n\
-         <body>\n<main>\n<header>\n<h1>{headline}</h1>\n<p class=\"aside\">{}</p>\n</header>\n",
+    let headline = words::headline(history);
+    let title = format!("{headline} dbdyno history");
+    let head = PageHead { title: &title, styles: &[STYLE, OWN_STYLE], script: None };
+    let mut page = head.html();
+    page.push_str(&format!(
+        "<body>\n<main>\n<header>\n<h1>{}</h1>\n<p class=\"aside\">{}</p>\n</header>\n",
+        escape(&headline),
         escape(&printable(&history.source)),
-    );
+    ));
     page.push_str(&notes(history.warnings.iter().map(|one| (one.severity, one.text.as_str()))));
     for series in &history.series {
         page.push_str(&of_series(series));

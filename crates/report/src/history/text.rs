@@ -5,12 +5,12 @@
 //!   0.898 │         ▲             a shift; ┄ where it may begin
 //! ```
 
+use dbdyno_document::layout::{Grid, Line, paragraph, printable};
+use dbdyno_document::number::GLUE;
+use dbdyno_document::terminal::{Colour, TextStyle};
 use dbdyno_model::{History, HistorySeries};
 
 use super::words;
-use crate::layout::{Grid, Line, paragraph, printable};
-use crate::number::GLUE;
-use crate::text::{Colour, TextStyle};
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const INDENT: &str = "  ";

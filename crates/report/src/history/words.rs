@@ -1,13 +1,13 @@
 //! Sentences and rows about a history.
 
+use dbdyno_document::layout::printable;
+use dbdyno_document::number::{self, GLUE, UNKNOWN};
 use dbdyno_model::{
     ChangeScale, History, HistoryPoint, HistorySeries, NullKind, Shift, ShiftWeight,
 };
 
 use super::e_divisive;
 use crate::calendar::minute;
-use crate::layout::printable;
-use crate::number::{self, GLUE, UNKNOWN};
 use crate::words::plural;
 
 /// The heads of [`rows`].

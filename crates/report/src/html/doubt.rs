@@ -4,7 +4,8 @@
 //!   ████████████▓▓▓▓▓▓▓░░    pairs, restarts, reloads: shares of the variance
 //! ```
 
-use super::escape::escape;
+use dbdyno_document::html::escape;
+
 use super::fold::folded;
 use crate::doubt;
 use crate::view::{CellView, View};

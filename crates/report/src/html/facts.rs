@@ -1,12 +1,13 @@
 //! Environment, warnings, provenance: what an expert reads before believing the number.
 
-use super::escape::escape;
+use dbdyno_document::html::escape;
+use dbdyno_document::number;
+
 use super::fold::folded;
 use crate::calendar::utc;
 use crate::cautions;
 use crate::difference::{self, Extent, Section};
 use crate::notes::Notes;
-use crate::number;
 use crate::view::{CellDetail, Fact, Summary, View, WarningView};
 use crate::words;
 

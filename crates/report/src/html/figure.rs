@@ -10,7 +10,7 @@
 //!
 //! Colours, and the size of letters on narrow screens, come from the style sheet.
 
-use super::escape::escape;
+use dbdyno_document::html::escape;
 
 const WIDTH: f64 = 660.0;
 const HEIGHT: f64 = 340.0;

@@ -1,6 +1,6 @@
 //! Sections that are there, but do not stand in the way.
 
-use super::escape::escape;
+use dbdyno_document::html::escape;
 
 /// A section of which only the title is seen until it is opened, or a link into it is followed.
 pub(crate) fn folded(id: &str, title: &str, body: &str) -> String {

@@ -4,9 +4,9 @@
 //! faster. A cell that is not decided is hatched and carries `~`: the number stays, the colour does
 //! not claim anything. Where there are many, loads stand in groups beside each other.
 
+use dbdyno_document::html::escape;
 use dbdyno_model::Verdict;
 
-use super::escape::escape;
 use crate::groups;
 use crate::rows;
 use crate::view::{CellView, View};

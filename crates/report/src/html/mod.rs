@@ -15,7 +15,6 @@
 //! could not run, because no script without the hash does.
 
 mod doubt;
-pub(crate) mod escape;
 mod facts;
 mod figure;
 mod fold;
@@ -24,16 +23,13 @@ mod shapes;
 mod sheets;
 mod tables;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use dbdyno_document::html::{PageHead, data_block, escape};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::groups;
 use crate::notes::Notes;
 use crate::view::{CellDetail, CellView, View};
 use crate::words;
-use escape::{data_block, escape};
 pub(crate) use facts::warning;
 pub(crate) use fold::folded;
 
@@ -44,8 +40,8 @@ pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
 pub fn html(view: &View) -> String {
     let view = &view.printable();
     let notes = Notes::new(&view.summary);
-    let hash = STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
-    let mut page = head(&title(view), &format!("'sha256-{hash}'"));
+    let head = PageHead { title: &title(view), styles: &[STYLE], script: Some(SCRIPT) };
+    let mut page = head.html();
     page.push_str("<body>\n<main>\n");
     page.push_str(&headline(view));
     let (rates, heat) = (tables::rates(view, &notes), heat::table(view));
@@ -66,22 +62,6 @@ pub fn html(view: &View) -> String {
     page.push_str(&scripts(view));
     page.push_str("</body>\n</html>\n");
     page
-}
-
-/// The head of a page that fetches nothing, with the only script that it may run.
-pub(crate) fn head(title: &str, script: &str) -> String {
-    let policy = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src {script}; base-uri 'none'; \
-         form-action 'none'"
-    );
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n",
-        escape(title)
-    )
 }
 
 fn title(view: &View) -> String {

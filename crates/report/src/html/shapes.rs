@@ -1,9 +1,10 @@
 //! Curves over clients and costs over rows: a sentence, a chart and a table each.
 
-use super::escape::escape;
+use dbdyno_document::html::escape;
+use dbdyno_document::number;
+
 use super::figure::{Axis, Figure, Mark, Scale, Trace, decades, round_steps};
 use super::sheets;
-use crate::number;
 use crate::shapes::{self, Told};
 use crate::view::{CostView, CurvePointView, CurveView, IntervalView, LineView, UslView, View};
 use crate::words;

@@ -1,6 +1,7 @@
 //! The tables of the Insert Benchmark, of what engines did, and of what was counted.
 
-use super::escape::escape;
+use dbdyno_document::html::escape;
+
 use crate::counts;
 use crate::mechanisms;
 use crate::sheet::{Sheet, SheetCell, Tint};

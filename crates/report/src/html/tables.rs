@@ -1,9 +1,10 @@
 //! The tables of results.
 
-use super::escape::escape;
+use dbdyno_document::html::escape;
+use dbdyno_document::number;
+
 use super::fold::folded;
 use crate::notes::Notes;
-use crate::number;
 use crate::rows::{self, PlainRow};
 use crate::view::{CellView, View};
 use crate::words::{self, Group};

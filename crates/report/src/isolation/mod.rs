@@ -10,9 +10,9 @@ mod cells;
 mod json;
 mod stories;
 
+use dbdyno_document::layout::{self, Grid, Line, paragraph, printable};
 use dbdyno_model::isolation::{IsolationTold, LevelTold, Permissiveness, ShapeTold};
 
-use crate::layout::{self, Grid, Line, paragraph, printable};
 use cells::{anomalies, cell};
 pub use json::isolation_json;
 

@@ -9,10 +9,10 @@
 //!                         T2 … → 1 changed
 //! ```
 
+use dbdyno_document::layout::printable;
 use dbdyno_model::isolation::{CaseTold, IsolationTold, StepAnswer, StepTold, StepWait};
 
 use super::cells::word;
-use crate::layout::printable;
 
 /// How far the lane of a session is from that of the one before it.
 const LANE: usize = 24;

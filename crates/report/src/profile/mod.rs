@@ -7,17 +7,16 @@
 mod page;
 mod waits;
 
+use dbdyno_document::csv;
+use dbdyno_document::layout::{self, Grid, Line, printable};
+use dbdyno_document::markdown::escape;
+use dbdyno_document::number::{GLUE, fixed, signed};
+use dbdyno_document::terminal::{Paint, TextStyle, painted};
 use dbdyno_model::{
     Arm, FunctionDifference, LEFT_OUT, Match, PerArm, ProfileDifference, ProfileScale,
     UntoldFunction,
 };
 use serde::Serialize;
-
-use crate::csv;
-use crate::escape::escape;
-use crate::layout::{self, Grid, Line, printable};
-use crate::number::{GLUE, fixed, signed};
-use crate::text::{Paint, TextStyle, painted};
 
 /// Version of the JSON contract of profile differences.
 const SCHEMA: u32 = 1;

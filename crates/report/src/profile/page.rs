@@ -1,19 +1,16 @@
 //! The difference of profiles as one HTML file that opens from disk and asks nobody: the functions
 //! that changed, and the stacks of both sides as a graph in which one looks closer and searches.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use dbdyno_document::html::{PageHead, data_block, escape};
+use dbdyno_document::layout::printable;
 use dbdyno_model::{FlameNode, PerArm, ProfileDifference};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::{HEADS, ProfileExtent, headline, notes, rows};
-use crate::html::escape::{data_block, escape};
-use crate::html::head;
-use crate::layout::printable;
+use crate::html::STYLE;
 
 const SCRIPT: &str = include_str!("../../assets/flame.js");
-const OWN_STYLE: &str = "<style>\
+const OWN_STYLE: &str = "\
 td.text,th.text{text-align:left}td.name{max-width:34rem;overflow-wrap:anywhere;white-space:normal}\
 tr.sum td{border-top:1px solid var(--ink);font-weight:600}\
 #flame{position:relative;overflow:hidden;margin:.75rem 0}\
@@ -27,16 +24,15 @@ color:var(--ink);font:11px/17px system-ui,sans-serif;text-align:left;overflow:hi
 #flame-details{min-height:3em;overflow-wrap:anywhere}\
 #flame-search{font:inherit;padding:.2rem .4rem;width:min(24rem,100%)}\
 .key i{display:inline-block;width:1.5rem;height:.4rem;margin:0 .35rem .1rem 0}\
-.key .base{background:var(--base)}.key .test{background:var(--test)}</style>\n";
+.key .base{background:var(--base)}.key .test{background:var(--test)}\n";
 
 /// The difference and the stacks of both sides as one self-contained HTML file.
 pub fn profile_html(of: &ProfileDifference, flame: &FlameNode, labels: &PerArm<String>) -> String {
-    let hash = STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
     let sentence = plain(&headline(of));
     let title =
         format!("{} against {}: profiles", printable(&labels.test), printable(&labels.base));
-    let mut page = head(&title, &format!("'sha256-{hash}'"));
-    page.push_str(OWN_STYLE);
+    let head = PageHead { title: &title, styles: &[STYLE, OWN_STYLE], script: Some(SCRIPT) };
+    let mut page = head.html();
     page.push_str(&format!(
         "<body>\n<main>\n<header>\n<h1>{sentence}</h1>\n<dl class=\"arms\">\n\
          <dt class=\"base\">base</dt><dd>{}</dd>\n<dt class=\"test\">test</dt><dd>{}</dd>\n</dl>\n\

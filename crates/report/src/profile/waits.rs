@@ -1,12 +1,11 @@
 //! What sessions wait for: a table that adds up to the time of an operation.
 
+use dbdyno_document::layout::{self, Grid, Line, printable};
+use dbdyno_document::markdown::escape;
+use dbdyno_document::number::{GLUE, fixed, signed};
+use dbdyno_document::terminal::{Paint, TextStyle, painted};
 use dbdyno_model::{PerArm, WaitLine, Waits};
 use serde::Serialize;
-
-use crate::escape::escape;
-use crate::layout::{self, Grid, Line, printable};
-use crate::number::{GLUE, fixed, signed};
-use crate::text::{Paint, TextStyle, painted};
 
 /// Version of the JSON contract of waits.
 const SCHEMA: u32 = 1;
@@ -168,7 +167,7 @@ pub fn waits_csv(of: &Waits) -> String {
     for line in of.lines.iter().chain([&of.total]) {
         let json = LineJson::of(line);
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-        text.push_str(&crate::csv::line(vec![
+        text.push_str(&dbdyno_document::csv::line(vec![
             json.name.to_owned(),
             json.base_us.to_string(),
             json.test_us.to_string(),

@@ -1,14 +1,14 @@
 //! Rows beyond the tolerance on a line each: how much more the server has to do, and where the time
 //! went. The explanations in full stand below.
 
+use dbdyno_document::layout::{Grid, Line, paragraph, printable};
+use dbdyno_document::markdown::escape;
+use dbdyno_document::number::{UNKNOWN, decimals_for, fixed, signed, three_digits};
+use dbdyno_document::terminal::TextStyle;
 use dbdyno_model::published::{Agreement, ExplainedRow, ExplainedRows};
 use dbdyno_model::{Account, Explanation, LEDGER_LINES, Ledger, Witness, Worth};
 
-use crate::escape::escape;
 use crate::explanation::{explanation_markdown, explanation_text};
-use crate::layout::{Grid, Line, paragraph, printable};
-use crate::number::{UNKNOWN, decimals_for, fixed, signed, three_digits};
-use crate::text::TextStyle;
 
 /// What stands above.
 const TITLE: &str = "Where our own figures come from, of the rows that lie further from the \

@@ -10,6 +10,10 @@ mod explained;
 mod json;
 mod svg;
 
+use dbdyno_document::layout::{Grid, Line, paragraph, printable};
+use dbdyno_document::markdown::escape;
+use dbdyno_document::number::{GLUE, UNKNOWN, fixed, signed};
+use dbdyno_document::terminal::TextStyle;
 use dbdyno_model::Interval;
 use dbdyno_model::experiment::{Expectation, Outcome};
 use dbdyno_model::published::{
@@ -17,10 +21,6 @@ use dbdyno_model::published::{
 };
 
 use crate::calendar::utc;
-use crate::escape::escape;
-use crate::layout::{Grid, Line, paragraph, printable};
-use crate::number::{GLUE, UNKNOWN, fixed, signed};
-use crate::text::TextStyle;
 
 pub use json::published_json;
 pub use svg::published_svg;
@@ -252,7 +252,7 @@ pub fn published_csv(all: &[Replication]) -> String {
                 .chain(interval(row.ours))
                 .chain(interval(row.by_server_cpu))
                 .chain([row.standing.name().to_owned()]);
-            text.push_str(&crate::csv::line(fields.collect()));
+            text.push_str(&dbdyno_document::csv::line(fields.collect()));
         }
     }
     text

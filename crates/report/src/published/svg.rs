@@ -9,11 +9,10 @@
 
 use std::fmt::Write as _;
 
+use dbdyno_document::html::escape;
+use dbdyno_document::layout::printable;
+use dbdyno_document::number::fixed;
 use dbdyno_model::published::{ReplicatedRow, ReplicatedTable, Replication, Standing, tolerance};
-
-use crate::html::escape::escape;
-use crate::layout::printable;
-use crate::number::fixed;
 
 const PANEL: f64 = 400.0;
 const HEAD: f64 = 44.0;

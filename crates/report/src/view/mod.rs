@@ -38,10 +38,9 @@ pub use summary::{
 };
 pub use values::{VerdictView, WarningView};
 
+use dbdyno_document::layout;
 use dbdyno_model::{Comparison, Run};
 use serde::Serialize;
-
-use crate::layout;
 
 /// A run and what follows from it, ready to be shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]

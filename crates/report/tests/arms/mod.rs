@@ -4,10 +4,11 @@
 mod sample;
 
 use crate::golden::check;
+use dbdyno_document::terminal::{Colour, TextStyle};
 use dbdyno_model::{ArmIndex, EndedArm, Reference, Severity, Verdict, Warning};
 use dbdyno_report::{
-    ArmsDetail, ArmsView, Colour, Order, Section, TextStyle, arms_csv, arms_html, arms_json,
-    arms_markdown, arms_svg, arms_text,
+    ArmsDetail, ArmsView, Order, Section, arms_csv, arms_html, arms_json, arms_markdown, arms_svg,
+    arms_text,
 };
 use sample::{Sample, four_versions, large};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use crate::layout::printable;
 
 /// Makes text from outside mean itself, on one line.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in printable(text).chars() {
         match c {

@@ -9,18 +9,18 @@
 //! An uncertainty keeps one or two digits by the rule of the Particle Data Group (two if its
 //! leading digits are 100 to 354, one if 355 to 949, two and rounded up from 950), and the value is
 //! written to the same place. Groups of digits and units are glued with no-break spaces, so that no
-//! line is broken inside a number; [`crate::text()`] turns them into plain ones at the end. Minus
-//! is U+2212.
+//! line is broken inside a number; the writers turn them into plain ones at the end, but for HTML.
+//! Minus is U+2212.
 
 /// No-break space: inside numbers and between number and unit.
-pub(crate) const GLUE: char = '\u{a0}';
+pub const GLUE: char = '\u{a0}';
 /// Stands where nothing could be observed.
-pub(crate) const UNKNOWN: &str = "—";
+pub const UNKNOWN: &str = "—";
 
 const DECIMALS_MAX: i32 = 6;
 
 /// How many decimals a value deserves that is known to `± uncertainty`. Negative: tens, hundreds ….
-pub(crate) fn decimals_for(uncertainty: f64) -> Option<i32> {
+pub fn decimals_for(uncertainty: f64) -> Option<i32> {
     if !(uncertainty.is_finite() && uncertainty > 0.0) {
         return None;
     }
@@ -41,7 +41,7 @@ fn decimals_of(value: f64, digits: i32) -> i32 {
 }
 
 /// Rounds to a place, left of the point if `decimals` is negative, and groups thousands.
-pub(crate) fn fixed(value: f64, decimals: i32) -> String {
+pub fn fixed(value: f64, decimals: i32) -> String {
     if !value.is_finite() {
         return UNKNOWN.to_owned();
     }
@@ -55,19 +55,19 @@ pub(crate) fn fixed(value: f64, decimals: i32) -> String {
 }
 
 /// Like [`fixed`], with a plus before what is above zero.
-pub(crate) fn signed(value: f64, decimals: i32) -> String {
+pub fn signed(value: f64, decimals: i32) -> String {
     let text = fixed(value, decimals);
     let shows_something = text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
     if value > 0.0 && value.is_finite() && shows_something { format!("+{text}") } else { text }
 }
 
 /// Three significant digits, thousands grouped.
-pub(crate) fn three_digits(value: f64) -> String {
+pub fn three_digits(value: f64) -> String {
     fixed(value, decimals_of(value, 3).max(0))
 }
 
 /// A time that people wait: `40 s`, `12 min`, `3.5 h`.
-pub(crate) fn minutes(minutes: f64) -> String {
+pub fn minutes(minutes: f64) -> String {
     match minutes {
         ..1.5 => format!("{:.0}{GLUE}s", 60.0 * minutes),
         ..90.0 => format!("{minutes:.0}{GLUE}min"),
@@ -76,7 +76,7 @@ pub(crate) fn minutes(minutes: f64) -> String {
 }
 
 /// A share as per cent, to the one or two digits that an uncertainty deserves.
-pub(crate) fn percent_of_spread(share: f64) -> String {
+pub fn percent_of_spread(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 {
         return format!("0{GLUE}%");
@@ -91,7 +91,7 @@ pub(crate) fn percent_of_spread(share: f64) -> String {
 }
 
 /// A budget or another share that somebody typed: as few decimals as say it.
-pub(crate) fn percent_as_given(share: f64) -> String {
+pub fn percent_as_given(share: f64) -> String {
     if !share.is_finite() {
         return UNKNOWN.to_owned();
     }
@@ -123,7 +123,7 @@ fn group(digits: &str) -> String {
 }
 
 /// A value and its interval as `21 840 ± 1.0 %`.
-pub(crate) fn with_spread(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+pub fn with_spread(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     let Some(value) = value else {
         return UNKNOWN.to_owned();
     };
@@ -144,7 +144,7 @@ pub(crate) fn with_spread(value: Option<f64>, low: Option<f64>, high: Option<f64
 }
 
 /// Microseconds in the unit that suits both values of a row: `45.3 µs`, `6.12 ms`, `1.20 s`.
-pub(crate) fn latency(us: Option<f64>, other_us: Option<f64>) -> String {
+pub fn latency(us: Option<f64>, other_us: Option<f64>) -> String {
     let Some(us) = us else {
         return UNKNOWN.to_owned();
     };
@@ -160,7 +160,7 @@ pub(crate) fn latency(us: Option<f64>, other_us: Option<f64>) -> String {
 }
 
 /// Test ÷ base as `×1.07`, or nothing to say.
-pub(crate) fn ratio(base: Option<f64>, test: Option<f64>) -> Option<String> {
+pub fn ratio(base: Option<f64>, test: Option<f64>) -> Option<String> {
     let (base, test) = (base?, test?);
     if base == 0.0 && test == 0.0 {
         return Some("×1.00".to_owned());
@@ -181,7 +181,7 @@ pub(crate) fn ratio(base: Option<f64>, test: Option<f64>) -> Option<String> {
 
 /// A ratio with its interval as `×0.52 (0.50 to 0.54)`: with the decimals of [`ratio()`], or more
 /// where a bound would read as 1, so that an interval that leaves 1 out is also seen to do so.
-pub(crate) fn ratio_between(ratio: f64, low: f64, high: f64) -> String {
+pub fn ratio_between(ratio: f64, low: f64, high: f64) -> String {
     let least = match ratio {
         ..0.1 => 3,
         ..10.0 => 2,

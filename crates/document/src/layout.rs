@@ -313,7 +313,7 @@ pub fn paragraph(text: &str, width: usize, first: &str, hanging: &str) -> String
 }
 
 /// The text on one line, without characters that steer a terminal or turn the direction of writing.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     foreign::one_line(text).into_owned()
 }
 

@@ -1,0 +1,76 @@
+//! A terminal: colours that only repeat what words and signs say, and a width.
+
+/// Whether the text carries colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    /// Characters only.
+    Plain,
+    /// ANSI escape sequences.
+    Ansi,
+}
+
+/// The escape sequences of reports: those of each colour, and the end of all.
+pub const COLOUR_SEQUENCES: [&str; 7] = [
+    "\u{1b}[0m",
+    "\u{1b}[1m",
+    "\u{1b}[2m",
+    "\u{1b}[31m",
+    "\u{1b}[32m",
+    "\u{1b}[33m",
+    "\u{1b}[1;33m",
+];
+
+/// How text is to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextStyle {
+    /// Whether colour may be used.
+    pub colour: Colour,
+    /// Columns of the terminal. Tables need about 60; below that they stay wider than asked.
+    pub width: usize,
+}
+
+/// What a colour says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// The answer.
+    Strong,
+    /// What the answer may not hold for.
+    Caution,
+    /// Slower, worse.
+    Bad,
+    /// Faster, better.
+    Good,
+    /// Undecided.
+    Doubt,
+    /// Not worth a look.
+    Faint,
+    /// Nothing.
+    None,
+}
+
+impl Paint {
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Paint::Strong => Some("1"),
+            Paint::Caution => Some("1;33"),
+            Paint::Bad => Some("31"),
+            Paint::Good => Some("32"),
+            Paint::Doubt => Some("33"),
+            Paint::Faint => Some("2"),
+            Paint::None => None,
+        }
+    }
+}
+
+/// Colours a text, and leaves line feeds outside of the colour.
+pub fn painted(text: &str, paint: Paint, colour: Colour) -> String {
+    let (Colour::Ansi, Some(code)) = (colour, paint.code()) else {
+        return text.to_owned();
+    };
+    let mut painted = String::new();
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches('\n');
+        painted.push_str(&format!("\u{1b}[{code}m{bare}\u{1b}[0m{}", &line[bare.len()..]));
+    }
+    painted
+}
