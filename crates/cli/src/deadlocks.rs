@@ -12,7 +12,6 @@ use crate::args::DoctorFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use crate::screen;
 
 /// A log is read into memory; a larger one is cut by its user.
 const LOG_MOST: u64 = 2 << 30;
@@ -60,7 +59,7 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
         doubtful: gathered.doubtful,
     };
     output::print(&match flags.format {
-        DoctorFormat::Text => dbdyno_report::deadlocks_text(&shown, screen::width()),
+        DoctorFormat::Text => output::plain_text(&dbdyno_report::deadlocks_document(&shown)),
         DoctorFormat::Json => dbdyno_report::deadlocks_json(&shown),
     })?;
     Ok(Exit::Holds)

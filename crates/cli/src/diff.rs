@@ -9,11 +9,12 @@
 
 use std::path::PathBuf;
 
+use dbdyno_document::markdown;
 use dbdyno_lab::Lab;
 use dbdyno_model::{
     ArmIndex, ArmSpec, Audit, Comparison, Driving, Environment, PerArm, Pin, Plan, PlanStability,
 };
-use dbdyno_report::{Extent, Plans, difference, difference_json, difference_markdown};
+use dbdyno_report::{Extent, Plans, difference_document, difference_json};
 
 use crate::args::{Format, Place};
 use crate::exit::Exit;
@@ -21,7 +22,7 @@ use crate::failure::Failure;
 use crate::loads::{self, Chosen};
 use crate::progress::Ticker;
 use crate::values::{Side, read_side};
-use crate::{arms, login, output, screen, session};
+use crate::{arms, login, output, session};
 
 /// The flags of `dbdyno diff`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -137,8 +138,8 @@ fn show(
     let changed = dbdyno_explain::all_plan_changes(audit);
     let plans = Plans { changed: &changed, firmness };
     output::print(&match flags.format {
-        Format::Text => difference(audit, labels, plans, extent, screen::width()),
-        Format::Markdown => difference_markdown(audit, labels, plans, extent),
+        Format::Text => output::plain_text(&difference_document(audit, labels, plans, extent)),
+        Format::Markdown => markdown::written(&difference_document(audit, labels, plans, extent)),
         Format::Json => difference_json(audit, labels, plans),
         Format::Csv => {
             return Err(Failure::Usage(

@@ -6,7 +6,7 @@ use dbdyno_report::DoctorExtent;
 use crate::args::{Doctor, DoctorFormat, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{output, screen, session};
+use crate::{output, session};
 
 /// Looks, and prints what was found.
 pub(crate) fn run(place: &Place, flags: &Doctor) -> Result<Exit, Failure> {
@@ -15,7 +15,7 @@ pub(crate) fn run(place: &Place, flags: &Doctor) -> Result<Exit, Failure> {
     output::print(&match flags.format {
         DoctorFormat::Text => {
             let extent = if flags.all { DoctorExtent::Whole } else { DoctorExtent::Faults };
-            dbdyno_report::doctor_text(&findings, extent, screen::width())
+            output::plain_text(&dbdyno_report::doctor_document(&findings, extent))
         }
         DoctorFormat::Json => dbdyno_report::doctor_json(&findings),
     })?;

@@ -17,8 +17,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use dbdyno_document::layout;
-use dbdyno_document::terminal::{COLOUR_SEQUENCES, Colour, TextStyle};
+use dbdyno_document::terminal::{self, COLOUR_SEQUENCES, Colour, TextStyle};
+use dbdyno_document::{Document, csv, layout, markdown};
 use dbdyno_model::foreign::{self, bounded, steers};
 use dbdyno_model::{Comparison, Gate, History, Run, Secret};
 use dbdyno_report::{HistoryExtent, Order, View};
@@ -265,6 +265,27 @@ pub(crate) fn section(section: &Section) -> dbdyno_report::Section {
         Section::Facts => dbdyno_report::Section::Facts,
         Section::Notes => dbdyno_report::Section::Notes,
     }
+}
+
+/// A document for a terminal, of a command that has no colours.
+pub(crate) fn plain_text(document: &Document) -> String {
+    terminal::written(document, &TextStyle { colour: Colour::Plain, width: screen::width() })
+}
+
+/// Prints a result in the format that was asked for.
+pub(crate) fn document(
+    shape: Shape,
+    document: impl FnOnce() -> Document,
+    json: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    let style = style(shape.color);
+    let text = match shape.format {
+        Format::Text => terminal::written(&document(), &style),
+        Format::Markdown => markdown::written(&document()),
+        Format::Csv => csv::written(&document()),
+        Format::Json => json(),
+    };
+    print_styled(&text, &style)
 }
 
 /// Prints a history in the shape that was asked for.

@@ -17,16 +17,13 @@ use dbdyno_lab::{Lab, Sampled, Stacks, input};
 use dbdyno_model::{
     Arm, ArmSpec, MaskedTarget, PerArm, Plan, ProfileDifference, Target, WaitProfile,
 };
-use dbdyno_report::{
-    ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text, waits_csv,
-    waits_json, waits_markdown, waits_text,
-};
+use dbdyno_report::{ProfileExtent, profile_document, profile_json, waits_document, waits_json};
 
-use crate::args::{Format, Place, Shape};
+use crate::args::{Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::{compare, files, output, plan, screen, session};
+use crate::{compare, files, output, plan, session};
 
 /// Collapsed stacks are read into memory.
 const PROFILE_MOST: u64 = 4 << 30;
@@ -156,14 +153,7 @@ fn waited(flags: &ProfileFlags, plan: &Plan, all: &[Sampled]) -> Result<(), Fail
     let all: Vec<WaitProfile> =
         all.iter().map(|one| by_start(plan, one)).collect::<Result<_, _>>()?;
     let found = waits(plan.clients[0], &all);
-    let style = screen::style(flags.shape.color);
-    let text = match flags.shape.format {
-        Format::Text => waits_text(&found, &style),
-        Format::Markdown => waits_markdown(&found),
-        Format::Json => waits_json(&found),
-        Format::Csv => waits_csv(&found),
-    };
-    output::print_styled(&text, &style)
+    output::document(flags.shape, || waits_document(&found), || waits_json(&found))
 }
 
 /// What each side is called: its server, or its files.
@@ -179,14 +169,7 @@ fn labels(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> PerArm<String> {
 
 fn show(flags: &ProfileFlags, found: &ProfileDifference) -> Result<(), Failure> {
     let extent = if flags.all { ProfileExtent::All } else { ProfileExtent::Changed };
-    let style = screen::style(flags.shape.color);
-    let text = match flags.shape.format {
-        Format::Text => profile_text(found, extent, &style),
-        Format::Markdown => profile_markdown(found, extent),
-        Format::Json => profile_json(found),
-        Format::Csv => profile_csv(found),
-    };
-    output::print_styled(&text, &style)
+    output::document(flags.shape, || profile_document(found, extent), || profile_json(found))
 }
 
 /// A profile: what it is called, its stacks as text, and the operations beside it.

@@ -3,6 +3,28 @@
 
 use dbdyno_model::foreign;
 
+use crate::element::{Document, Element};
+use crate::table::DataTable;
+
+/// The tables of the document, of each the columns that programs read, under a row of their names.
+pub fn written(document: &Document) -> String {
+    let tables = document.passages.iter().flatten().filter_map(|element| match element {
+        Element::Table(table) if !table.names.is_empty() => Some(table),
+        _ => None,
+    });
+    tables.map(of_table).collect()
+}
+
+fn of_table(table: &DataTable) -> String {
+    let names = line(table.names.iter().map(|name| (*name).to_owned()).collect());
+    names + &table.records.iter().map(|record| line(record.clone())).collect::<String>()
+}
+
+/// A number as it was recorded; one that is not known, or not finite, is an empty field.
+pub fn number(value: Option<f64>) -> String {
+    value.filter(|value| value.is_finite()).map_or_else(String::new, |value| value.to_string())
+}
+
 /// A line of these fields, with its end.
 pub fn line(fields: Vec<String>) -> String {
     let quoted: Vec<String> = fields.into_iter().map(quote).collect();

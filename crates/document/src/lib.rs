@@ -15,9 +15,16 @@
 //! [`markdown::escape`], [`html::escape`], [`csv::line`], [`terminal::painted`]).
 
 pub mod csv;
+mod element;
 pub mod html;
 pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod number;
+mod table;
 pub mod terminal;
+mod text;
+
+pub use element::{Document, Element, LabelledItem};
+pub use table::{DataTable, TableColumn};
+pub use text::Text;

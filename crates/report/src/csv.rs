@@ -12,7 +12,7 @@
 //!
 //! An empty field is what `null` is in JSON. Numbers have a decimal point and no grouping.
 
-use dbdyno_document::csv::line;
+use dbdyno_document::csv::{line, number};
 use dbdyno_model::Metric;
 
 use crate::view::{ArmView, CellView, ClassView, CountView, LabelView, MetricView, View};
@@ -299,8 +299,4 @@ fn arm(label: &LabelView, arm: &ArmView) -> Vec<String> {
     let mut fields = vec![label.label.clone()];
     fields.extend(ARM_COLUMNS.iter().map(|(_, pick)| number(pick(arm))));
     fields
-}
-
-pub(crate) fn number(value: Option<f64>) -> String {
-    value.map_or(String::new(), |value| value.to_string())
 }

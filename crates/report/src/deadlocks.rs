@@ -1,6 +1,6 @@
 //! Deadlocks by signature, for people and for programs.
 
-use dbdyno_document::layout::{paragraph, printable};
+use dbdyno_document::{Document, Element, LabelledItem, Text};
 use dbdyno_model::{DeadlockCluster, DeadlockParty};
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ pub struct DeadlocksShown {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct DeadlocksJson<'a> {
     schema: u32,
     inputs: &'a [DeadlockInput],
     deadlocks: u64,
@@ -80,28 +80,26 @@ struct Party<'a> {
     holds: &'a [String],
 }
 
-/// A paragraph for each cluster and each of its parties, below what was read. Ends with a line
-/// feed.
-pub fn deadlocks_text(shown: &DeadlocksShown, width: usize) -> String {
+/// What was read, then a passage for each cluster with each of its parties.
+pub fn deadlocks_document(shown: &DeadlocksShown) -> Document {
     let DeadlocksShown { inputs, clusters, .. } = shown;
     let all: u64 = clusters.iter().map(|one| one.count).sum();
-    let mut text = match (all, clusters.len()) {
-        (0, _) => "no deadlocks\n".to_owned(),
-        (1, _) => "1 deadlock\n".to_owned(),
-        (all, 1) => format!("{all} deadlocks of 1 kind\n"),
-        (all, kinds) => format!("{all} deadlocks of {kinds} kinds\n"),
+    let headline = match (all, clusters.len()) {
+        (0, _) => "no deadlocks".to_owned(),
+        (1, _) => "1 deadlock".to_owned(),
+        (all, 1) => format!("{all} deadlocks of 1 kind"),
+        (all, kinds) => format!("{all} deadlocks of {kinds} kinds"),
     };
     let read = inputs.iter().flat_map(|input| std::iter::once(in_words(input)).chain(lacks(input)));
-    for line in read.chain(notes(shown)) {
-        text.push_str(&paragraph(&printable(&line), width, "  ", "    "));
-    }
+    let notes = read.chain(notes(shown)).map(Text::from).collect();
+    let mut document = Document::default();
+    document.push(vec![Element::Headline(headline.into()), Element::Notes(notes)]);
     for cluster in clusters {
-        text.push_str(&format!("\n{} ×\n", cluster.count));
-        for party in &cluster.parties {
-            text.push_str(&of_party(party, width));
-        }
+        let title = format!("{} ×", cluster.count);
+        let parties = cluster.parties.iter().map(of_party).collect();
+        document.push(vec![Element::Title(title.into()), Element::Items(parties)]);
     }
-    text
+    document
 }
 
 /// What is missing of the deadlocks of a text.
@@ -179,26 +177,23 @@ fn in_words(input: &DeadlockInput) -> String {
 /// For what a party waits where that is not told.
 const UNTOLD_LOCK: &str = "a lock that is not told";
 
-fn of_party(party: &DeadlockParty, width: usize) -> String {
-    let statement = match party.statement.as_str() {
+/// Columns of what a party does with a lock.
+const WORD_WIDTH: usize = 9;
+
+fn of_party(party: &DeadlockParty) -> LabelledItem {
+    let mut item = LabelledItem::new(match party.statement.as_str() {
         "" => "a statement that was not logged",
         statement => statement,
-    };
-    let mut text = paragraph(&printable(statement), width, "  ", "    ");
+    });
     if party.waits_for.is_empty() {
-        text.push_str(&paragraph(UNTOLD_LOCK, width, "    waits for ", "      "));
+        item = item.detail(LabelledItem::new(UNTOLD_LOCK).label("waits for", WORD_WIDTH));
     }
     for (word, locks) in [("waits for", &party.waits_for), ("holds", &party.holds)] {
         for lock in locks {
-            text.push_str(&paragraph(
-                &printable(lock),
-                width,
-                &format!("    {word:<10}"),
-                "      ",
-            ));
+            item = item.detail(LabelledItem::new(lock).label(word, WORD_WIDTH));
         }
     }
-    text
+    item
 }
 
 fn party(of: &DeadlockParty) -> Party<'_> {
@@ -208,7 +203,7 @@ fn party(of: &DeadlockParty) -> Party<'_> {
 /// The same as JSON, indented, ending with a line feed.
 pub fn deadlocks_json(shown: &DeadlocksShown) -> String {
     let DeadlocksShown { inputs, clusters, repeated, repeated_tellings, doubtful } = shown;
-    let document = Document {
+    let document = DeadlocksJson {
         schema: SCHEMA,
         inputs,
         deadlocks: clusters.iter().map(|one| one.count).sum(),

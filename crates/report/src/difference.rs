@@ -14,10 +14,7 @@
 //! Hundreds of variables must not bury the one that matters: what no rule knows is counted, and
 //! shown to those who ask for all.
 
-use std::fmt::Write as _;
-
-use dbdyno_document::layout::{self, Grid, Line};
-use dbdyno_document::markdown::escape;
+use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
 use dbdyno_model::{Audit, Change, PerArm, PlanChange, PlanStability, Weight};
 
 use crate::explanation::json::{PlanJson, plan as plan_json};
@@ -68,58 +65,54 @@ pub struct Plans<'a> {
     pub firmness: &'a [PlanStability],
 }
 
-/// The difference for a terminal. Ends with a line feed.
-pub fn difference(
+/// The difference as a document.
+pub fn difference_document(
     audit: &Audit,
     labels: &PerArm<String>,
     plans: Plans<'_>,
     extent: Extent,
-    width: usize,
-) -> String {
+) -> Document {
     let view = &AuditView::new(audit);
-    let mut text = String::new();
-    for (arm, label) in [("base", &labels.base), ("test", &labels.test)] {
-        text.push_str(&layout::paragraph(
-            &layout::printable(label),
-            width,
-            &format!("{arm}  "),
-            "      ",
-        ));
-    }
-    text.push_str(&layout::paragraph(&counts(view), width, "", "  "));
+    let arms = PerArm::from_fn(|arm| Text::from(&labels[arm]));
+    let mut document = Document::default();
+    document.push(vec![Element::Arms(arms), Element::Sentence(counts(view).into())]);
     let firmness = firmness::notes(plans.firmness);
     for (title, notes) in [("plans that changed", notes(plans)), (FIRMNESS, firmness)] {
         if !notes.is_empty() {
-            let _infallible = write!(text, "\n{title}\n");
-        }
-        for note in notes {
-            text.push_str(&layout::paragraph(&layout::printable(&note), width, "  ", "    "));
+            let notes = notes.into_iter().map(Text::from).collect();
+            document.push(vec![Element::Title(title.into()), Element::Notes(notes)]);
         }
     }
-    text + &unequal(view, extent, "--all", width)
+    unequal(view, extent, " (--all)").into_iter().for_each(|passage| document.push(passage));
+    document
 }
 
-/// Where the arms are unequal, part by part, each behind an empty line. `rest` is how what is only
-/// counted can be seen.
-pub(crate) fn unequal(view: &AuditView, extent: Extent, rest: &str, width: usize) -> String {
-    let mut text = String::new();
-    for section in sections(view, extent) {
-        let _infallible = write!(text, "\n{}\n", section.title);
-        let mut grid = Grid { lines: Vec::new(), ragged: 1 };
-        for (topic, list) in &section.groups {
-            grid.lines.push(Line::Across(format!("  {topic}")));
-            let columns = list.iter().map(|one| {
-                let (base, test) = values(one);
-                Line::Columns(vec![format!("    {}", name(one)), base, test])
-            });
-            grid.lines.extend(columns);
-        }
-        text.push_str(&grid.render(width));
+/// Where the arms are unequal, a passage for each part. `rest` says how what is only counted can be
+/// seen.
+pub(crate) fn unequal(view: &AuditView, extent: Extent, rest: &str) -> Vec<Vec<Element>> {
+    let passage = |section: Section<'_>| {
+        let mut passage = vec![Element::Table(table(&section))];
         if section.uncounted > 0 {
-            let _infallible = writeln!(text, "  and {} more ({rest})", section.uncounted);
+            passage.push(Element::Sentence(format!("and {} more{rest}", section.uncounted).into()));
         }
-    }
-    text
+        passage
+    };
+    sections(view, extent).into_iter().map(passage).collect()
+}
+
+/// A fact that is unequal, below its topic.
+type UnequalFact<'a> = (&'static str, &'a InequalityView);
+
+fn table(section: &Section<'_>) -> DataTable {
+    let columns = [
+        TableColumn::words("", |fact: &UnequalFact<'_>| fact.0.into()).as_group(),
+        TableColumn::words("", |fact: &UnequalFact<'_>| name(fact.1).into()),
+        TableColumn::words("base", |fact: &UnequalFact<'_>| values(fact.1).0.into()),
+        TableColumn::words("test", |fact: &UnequalFact<'_>| values(fact.1).1.into()),
+    ];
+    let of_topic = section.groups.iter();
+    let facts = of_topic.flat_map(|(topic, list)| list.iter().map(|one| (*topic, *one)));
+    DataTable::new(&columns, &facts.collect::<Vec<_>>()).titled(section.title)
 }
 
 fn notes(plans: Plans<'_>) -> Vec<String> {
@@ -128,48 +121,6 @@ fn notes(plans: Plans<'_>) -> Vec<String> {
         plan::notes(change).into_iter().map(move |note| format!("{load}, {note}"))
     };
     plans.changed.iter().flat_map(of_load).collect()
-}
-
-/// The difference as Markdown.
-pub fn difference_markdown(
-    audit: &Audit,
-    labels: &PerArm<String>,
-    plans: Plans<'_>,
-    extent: Extent,
-) -> String {
-    let view = &AuditView::new(audit);
-    let (base, test) = (escape(&labels.base), escape(&labels.test));
-    let mut text = format!("base {base}, test {test}: {}\n", counts(view));
-    let notes: Vec<String> =
-        notes(plans).into_iter().chain(firmness::notes(plans.firmness)).collect();
-    for note in &notes {
-        let _infallible = write!(text, "\n* {}", escape(&layout::printable(note)));
-    }
-    if !notes.is_empty() {
-        text.push('\n');
-    }
-    text.push_str(&tables(view, extent));
-    text
-}
-
-/// The sections as tables of Markdown.
-pub(crate) fn tables(view: &AuditView, extent: Extent) -> String {
-    let mut text = String::new();
-    for section in sections(view, extent) {
-        let title = section.title;
-        let _infallible = write!(text, "\n| {title} | | base | test |\n|:--|:--|:--|:--|\n");
-        for (topic, list) in &section.groups {
-            for one in list {
-                let (base, test) = values(one);
-                let (name, base, test) = (escape(&name(one)), escape(&base), escape(&test));
-                let _infallible = writeln!(text, "| {topic} | {name} | {base} | {test} |");
-            }
-        }
-        if section.uncounted > 0 {
-            let _infallible = writeln!(text, "\nand {} more", section.uncounted);
-        }
-    }
-    text
 }
 
 /// How many facts are unequal, by weight, and what was varied.
@@ -257,12 +208,12 @@ fn section<'a>(
 }
 
 /// The fact without the word that all settings begin with.
-pub(crate) fn name(one: &InequalityView) -> String {
-    layout::printable(one.name.strip_prefix("variable.").unwrap_or(&one.name))
+pub(crate) fn name(one: &InequalityView) -> &str {
+    one.name.strip_prefix("variable.").unwrap_or(&one.name)
 }
 
 /// Both values as they are shown: of long lists what differs.
-pub(crate) fn values(one: &InequalityView) -> (String, String) {
+fn values(one: &InequalityView) -> (String, String) {
     let list = |value: &Option<String>| {
         value
             .as_deref()
@@ -291,10 +242,9 @@ fn shown(value: &Option<String>) -> String {
 }
 
 fn clipped(value: &str) -> String {
-    let value = layout::printable(value);
     match value.char_indices().nth(VALUE_MOST) {
         Some((end, _)) => format!("{}…", &value[..end]),
-        None => value,
+        None => value.to_owned(),
     }
 }
 

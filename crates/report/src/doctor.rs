@@ -1,7 +1,6 @@
 //! The findings about a host, for people and for programs.
 
-use dbdyno_document::layout::{paragraph, printable};
-use dbdyno_document::number::GLUE;
+use dbdyno_document::{Document, Element, LabelledItem};
 use dbdyno_model::{Finding, Severity};
 use serde::Serialize;
 
@@ -9,7 +8,11 @@ use crate::words::plural;
 
 /// Version of the JSON; raised when a name changes its meaning.
 const VERSION: u32 = 1;
-const FIRST: usize = 28;
+/// Columns of `caution`, of the longest code, and of `change`.
+const STATE_WIDTH: usize = 8;
+const CODE_WIDTH: usize = 18;
+const ADVICE_WIDTH: usize = 7;
+const REST: &str = "dbdyno doctor --all: figures of each check, what each note costs";
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -36,38 +39,40 @@ pub enum DoctorExtent {
     Whole,
 }
 
-/// The answer in a sentence, then a paragraph for each finding, the worst first: what was found,
-/// what to change, and what it costs not to. Ends with a line feed.
-pub fn doctor_text(findings: &[Finding], extent: DoctorExtent, width: usize) -> String {
-    let hanging = " ".repeat(FIRST);
-    let mut text = paragraph(&headline(findings), width, "", "");
-    text.push('\n');
+/// The answer in a sentence, then each finding, the worst first: what was found, what to change,
+/// and what it costs not to.
+pub fn doctor_document(findings: &[Finding], extent: DoctorExtent) -> Document {
+    let is_whole = extent == DoctorExtent::Whole;
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    let is_whole = extent == DoctorExtent::Whole;
-    for finding in sorted.iter().filter(|finding| is_whole || finding.severity.is_some()) {
-        let first = format!("{:<8} {:<18} ", finding.state(), finding.code);
-        text.push_str(&paragraph(&printable(&finding.found), width, &first, &hanging));
-        let Some(advice) = &finding.advice else { continue };
-        // What only a note would cost is left for who asks.
-        let is_told = is_whole || finding.severity > Some(Severity::Note);
-        let cost = is_told.then_some(("cost", &advice.cost));
-        for (word, what) in [("change", &advice.change)].into_iter().chain(cost) {
-            let first = format!("{hanging}{word:<8}");
-            text.push_str(&paragraph(what, width, &first, &" ".repeat(FIRST + 8)));
-        }
-    }
+    let listed = sorted.iter().filter(|finding| is_whole || finding.severity.is_some());
+    let mut items: Vec<LabelledItem> = listed.map(|finding| item(finding, extent)).collect();
     let good = sorted.iter().filter(|finding| finding.severity.is_none());
     let good: Vec<&str> = good.map(|finding| finding.code.as_str()).collect();
-    if !is_whole {
-        if !good.is_empty() {
-            text.push_str(&paragraph(&good.join(", "), width, "good     ", "         "));
-        }
-        text.push_str(
-            "\nrest     dbdyno doctor --all: figures of each check, what each note costs\n",
-        );
+    if !is_whole && !good.is_empty() {
+        items.push(LabelledItem::new(good.join(", ")).label("good", STATE_WIDTH));
     }
-    text.replace(GLUE, " ")
+    let mut document = Document::default();
+    document.push(vec![Element::Headline(headline(findings).into())]);
+    document.push(vec![Element::Items(items)]);
+    if !is_whole {
+        let rest = LabelledItem::new(REST).label("rest", STATE_WIDTH);
+        document.push(vec![Element::Items(vec![rest])]);
+    }
+    document
+}
+
+fn item(finding: &Finding, extent: DoctorExtent) -> LabelledItem {
+    let item = LabelledItem::new(&finding.found)
+        .label(finding.state(), STATE_WIDTH)
+        .label(&finding.code, CODE_WIDTH);
+    let Some(advice) = &finding.advice else { return item };
+    let item = item.detail(LabelledItem::new(&advice.change).label("change", ADVICE_WIDTH));
+    // What only a note would cost is left for those who ask.
+    if extent == DoctorExtent::Faults && finding.severity <= Some(Severity::Note) {
+        return item;
+    }
+    item.detail(LabelledItem::new(&advice.cost).label("cost", ADVICE_WIDTH))
 }
 
 /// Whether the host is fit, and what stands against it.
@@ -117,6 +122,13 @@ pub fn doctor_json(findings: &[Finding]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_document::number::GLUE;
+    use dbdyno_document::terminal::{self, Colour, TextStyle};
+
+    fn written(extent: DoctorExtent, width: usize) -> String {
+        let style = TextStyle { colour: Colour::Plain, width };
+        terminal::written(&doctor_document(&findings(), extent), &style)
+    }
 
     fn findings() -> [Finding; 3] {
         let found = "a disk with \u{1b}[31m in its name";
@@ -129,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_answer_comes_first_and_then_the_worst() {
-        let text = doctor_text(&findings(), DoctorExtent::Whole, 60);
+        let text = written(DoctorExtent::Whole, 60);
         let expected = "This host is fit to measure on: 1 caution, 1 note\n\n\
              caution  file-system        a disk with \u{fffd}[31m in its name\n\
              \u{20}                           change  use another\n\
@@ -140,7 +152,7 @@ mod tests {
              good     processors         2 × X\n";
         assert_eq!(text, format!("{expected}{rest}"));
         assert!(text.lines().all(|line| line.chars().count() <= 60));
-        let text = doctor_text(&findings(), DoctorExtent::Faults, 100);
+        let text = written(DoctorExtent::Faults, 100);
         assert!(text.starts_with(expected), "{text}");
         assert!(text.contains("\ngood     processors\n") && !text.contains("little"), "{text}");
     }

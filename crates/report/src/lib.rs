@@ -62,10 +62,10 @@ pub use arms::{
 pub use ci::{Checked, benchfmt, github, junit};
 pub use csv::csv;
 pub use deadlocks::{
-    DeadlockInPart, DeadlockInput, DeadlocksShown, deadlocks_json, deadlocks_text,
+    DeadlockInPart, DeadlockInput, DeadlocksShown, deadlocks_document, deadlocks_json,
 };
-pub use difference::{Extent, Plans, difference, difference_json, difference_markdown};
-pub use doctor::{DoctorExtent, doctor_json, doctor_text};
+pub use difference::{Extent, Plans, difference_document, difference_json};
+pub use doctor::{DoctorExtent, doctor_document, doctor_json};
 pub use explanation::{explanation_html, explanation_json, explanation_markdown, explanation_text};
 pub use first_screen::{Order, first_markdown, first_screen};
 pub use history::{
@@ -76,8 +76,7 @@ pub use isolation::{IsolationExtent, isolation_json, isolation_markdown, isolati
 pub use json::{json, json_text};
 pub use markdown::markdown;
 pub use profile::{
-    ProfileExtent, profile_csv, profile_html, profile_json, profile_markdown, profile_text,
-    waits_csv, waits_json, waits_markdown, waits_text,
+    ProfileExtent, profile_document, profile_html, profile_json, waits_document, waits_json,
 };
 pub use published::{
     outcome_words, published_csv, published_json, published_markdown, published_svg, published_text,

@@ -3,6 +3,7 @@
 //! Text from outside is escaped, so that a label neither breaks the table nor becomes a link or
 //! markup; footnotes are superscript digits and a list, which every renderer understands.
 
+use dbdyno_document::Document;
 use dbdyno_document::markdown::escape;
 use dbdyno_model::foreign;
 
@@ -41,11 +42,11 @@ fn unequal(view: &View) -> String {
     if audit.is_empty() {
         return String::new();
     }
-    format!(
-        "<details><summary>{}</summary>\n{}\n</details>\n\n",
-        difference::counts(audit),
-        difference::tables(audit, Extent::WhatMatters)
-    )
+    let tables = Document::from(difference::unequal(audit, Extent::WhatMatters, ""));
+    let tables = dbdyno_document::markdown::written(&tables);
+    let gap = if tables.is_empty() { "" } else { "\n" };
+    let counts = difference::counts(audit);
+    format!("<details><summary>{counts}</summary>\n{gap}{tables}\n</details>\n\n")
 }
 
 fn headline(view: &View) -> String {

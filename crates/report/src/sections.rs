@@ -1,8 +1,8 @@
 //! Parts of a report for a terminal, each of which can be asked for.
 
-use dbdyno_document::layout;
 use dbdyno_document::number::GLUE;
-use dbdyno_document::terminal::TextStyle;
+use dbdyno_document::terminal::{self, TextStyle};
+use dbdyno_document::{Document, Element};
 
 use crate::counts;
 use crate::difference;
@@ -68,9 +68,12 @@ fn section_text(view: &View, section: Section, style: &TextStyle) -> String {
         Section::Engine => joined(mechanisms::sheets(view)),
         Section::Facts => {
             let audit = &view.summary.audit;
-            let counts = layout::paragraph(&difference::counts(audit), width, "", "  ");
-            let rest = format!("dbdyno diff {} --all", view.summary.run);
-            counts + &difference::unequal(audit, difference::Extent::WhatMatters, &rest, width)
+            let rest = format!(" (dbdyno diff {} --all)", view.summary.run);
+            let mut document = Document::default();
+            document.push(vec![Element::Sentence(difference::counts(audit).into())]);
+            let unequal = difference::unequal(audit, difference::Extent::WhatMatters, &rest);
+            unequal.into_iter().for_each(|passage| document.push(passage));
+            terminal::written(&document, style)
         }
         Section::Notes => {
             let notes = Notes::new(&view.summary);

@@ -4,3 +4,4 @@ mod arms;
 mod common;
 mod golden;
 mod page;
+mod waits;

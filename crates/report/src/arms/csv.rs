@@ -3,9 +3,9 @@
 use super::costs::{self, Quantity, RateByCpu};
 use super::rows::Answer;
 use super::view::ArmsView;
-use dbdyno_document::csv::line;
+use dbdyno_document::csv::{line, number};
 
-use crate::csv::{ARM_COLUMNS, metric_columns, metrics, number};
+use crate::csv::{ARM_COLUMNS, metric_columns, metrics};
 
 /// What is known of an answer, once against the reference and once, with `before_` in front,
 /// against the arm before.

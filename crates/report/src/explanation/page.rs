@@ -11,8 +11,7 @@ use crate::html::STYLE;
 const OWN_STYLE: &str = "td.bar{width:32%;min-width:9rem}\
 td.bar svg{display:block;width:100%;height:1.1em}\
 td.bar .loss{fill:var(--slower)}td.bar .gain{fill:var(--faster)}td.bar .sum{fill:var(--faint)}\
-td.bar line{stroke:var(--ink);stroke-width:1}\
-td.text,th.text{text-align:left}tr.sum td{border-top:1px solid var(--ink);font-weight:600}";
+td.bar line{stroke:var(--ink);stroke-width:1}";
 
 /// The explanations as one self-contained HTML file.
 pub fn explanation_html(all: &[Explanation]) -> String {

@@ -7,13 +7,11 @@
 mod page;
 mod waits;
 
-use dbdyno_document::csv;
-use dbdyno_document::layout::{self, Grid, Line, printable};
-use dbdyno_document::markdown::escape;
+use dbdyno_document::csv::number;
 use dbdyno_document::number::{GLUE, fixed, signed};
-use dbdyno_document::terminal::{Paint, TextStyle, painted};
+use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
 use dbdyno_model::{
-    Arm, FunctionDifference, LEFT_OUT, Match, PerArm, ProfileDifference, ProfileScale,
+    Arm, FunctionDifference, Interval, LEFT_OUT, Match, PerArm, ProfileDifference, ProfileScale,
     UntoldFunction,
 };
 use serde::Serialize;
@@ -34,7 +32,7 @@ const PROGRAMS_MOST: usize = 6;
 const NAME_MOST: usize = 48;
 
 pub use page::profile_html;
-pub use waits::{waits_csv, waits_json, waits_markdown, waits_text};
+pub use waits::{waits_document, waits_json};
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,41 +43,135 @@ pub enum ProfileExtent {
     All,
 }
 
-const HEADS: [&str; 7] =
-    ["function", "base, %", "test, %", "relative, %", "weighted, %", "q", "how matched"];
-
-/// The difference for a terminal. Ends with a line feed.
-pub fn profile_text(of: &ProfileDifference, extent: ProfileExtent, style: &TextStyle) -> String {
-    let headline = layout::paragraph(&headline(of), style.width, "", "  ");
-    let mut text = painted(&headline, Paint::Strong, style.colour);
-    text.push('\n');
-    let columns = |row: [String; 7]| {
-        let [name, others @ ..] = row;
-        Line::Columns(std::iter::once(clipped(&name)).chain(others).collect())
-    };
-    let mut lines = vec![columns(HEADS.map(str::to_owned))];
-    lines.extend(rows(of, extent).into_iter().map(columns));
-    text.push_str(&Grid { lines, ragged: 6 }.render(style.width));
-    text.push('\n');
-    for note in notes(of) {
-        text.push_str(&layout::paragraph(&note, style.width, "  ", "    "));
-    }
-    text.replace(GLUE, " ")
+/// The difference as a document: functions for programs are all of them.
+pub fn profile_document(of: &ProfileDifference, extent: ProfileExtent) -> Document {
+    Document::from(vec![
+        vec![Element::Headline(headline(of).into())],
+        vec![Element::Table(table(of, extent))],
+        vec![Element::Notes(notes(of).into_iter().map(Text::from).collect())],
+    ])
 }
 
-/// The difference as Markdown. Ends with a line feed.
-pub fn profile_markdown(of: &ProfileDifference, extent: ProfileExtent) -> String {
-    let line = |text: &str| escape(&printable(text)).replace(GLUE, " ");
-    let mut text = format!("**{}**\n\n| {} |\n", line(&headline(of)), HEADS.join(" | "));
-    text.push_str("|:--|--:|--:|--:|--:|--:|:--|\n");
-    for row in rows(of, extent) {
-        text.push_str(&format!("| {} |\n", row.map(|cell| line(&cell)).join(" | ")));
+fn table(of: &ProfileDifference, extent: ProfileExtent) -> DataTable {
+    let all = of.functions.iter().map(ProfileRow::of);
+    let all: Vec<ProfileRow> = all.chain(of.untold.iter().map(ProfileRow::of_untold)).collect();
+    DataTable::new(&columns(), &rows(of, extent)).with_sum().with_records(&columns(), &all)
+}
+
+/// A function, or several together.
+#[derive(Default)]
+struct ProfileRow {
+    name: String,
+    matched: &'static str,
+    share: PerArm<Option<f64>>,
+    /// Of a function; infinite for one that base has not.
+    relative: Option<f64>,
+    weighted: Option<Interval>,
+    p_value: Option<f64>,
+    q_value: Option<f64>,
+    moved_within: Option<String>,
+    /// How it was matched, or why not.
+    told: String,
+}
+
+impl ProfileRow {
+    fn of(one: &FunctionDifference) -> ProfileRow {
+        let moved = one.moved_within.as_ref();
+        let moved = moved.map(|caller| format!(", moved within {}", clipped(caller)));
+        ProfileRow {
+            name: one.name.clone(),
+            matched: one.matched.name(),
+            share: PerArm::from_fn(|arm| Some(one.share[arm])),
+            relative: Some(one.relative),
+            weighted: Some(one.weighted),
+            p_value: one.p_value,
+            q_value: one.q_value,
+            moved_within: one.moved_within.clone(),
+            told: one.matched.name().to_owned() + &moved.unwrap_or_default(),
+        }
     }
-    text.push('\n');
-    for note in notes(of) {
-        text.push_str(&format!("* {}\n", line(&note)));
+
+    /// A function that an excerpt lacks: what is known of it, and no difference.
+    fn of_untold(one: &UntoldFunction) -> ProfileRow {
+        ProfileRow {
+            name: one.name.clone(),
+            matched: "untold",
+            share: one.share.clone(),
+            told: format!("not in {}", lacking(one)),
+            ..ProfileRow::default()
+        }
     }
-    text
+
+    fn of_several(name: String, all: &[&FunctionDifference]) -> ProfileRow {
+        let estimate = all.iter().map(|one| one.weighted.estimate).sum();
+        ProfileRow {
+            name,
+            share: PerArm::from_fn(|arm| Some(all.iter().map(|one| one.share[arm]).sum())),
+            weighted: Some(Interval { estimate, low: f64::NAN, high: f64::NAN }),
+            ..ProfileRow::default()
+        }
+    }
+
+    fn shown_share(&self, arm: Arm) -> Text {
+        let share = self.share[arm].map_or_else(|| "?".to_owned(), |it| fixed(100.0 * it, 2));
+        share.into()
+    }
+
+    fn shown_relative(&self) -> Text {
+        match self.relative {
+            None => Text::default(),
+            Some(relative) if relative.is_finite() => signed(100.0 * relative, 1).into(),
+            Some(_) => "new".into(),
+        }
+    }
+
+    fn shown_weighted(&self) -> Text {
+        let Some(weighted) = self.weighted else { return Text::default() };
+        let estimate = signed(100.0 * weighted.estimate, 2);
+        match self.q_value {
+            None => estimate.into(),
+            Some(_) => {
+                let half = 50.0 * (weighted.high - weighted.low);
+                format!("{estimate} ± {}", fixed(half, 2)).into()
+            }
+        }
+    }
+
+    fn shown_q(&self) -> Text {
+        match self.q_value {
+            Some(q) if q < 0.001 => "<0.001".into(),
+            Some(q) => fixed(q, 3).into(),
+            None if self.relative.is_some() => "?".into(),
+            None => Text::default(),
+        }
+    }
+}
+
+type ProfileColumn = TableColumn<'static, ProfileRow>;
+
+fn columns() -> [ProfileColumn; 11] {
+    let probability = |p: Option<f64>| p.map_or_else(String::new, |p| format!("{p:.3e}"));
+    [
+        ProfileColumn::words("function", |row| row.name.as_str().into())
+            .cut_behind(NAME_MOST)
+            .and_recorded("function", |row| row.name.clone()),
+        ProfileColumn::recorded("matched", |row| row.matched.to_owned()),
+        ProfileColumn::numbers("base, %", |row| row.shown_share(Arm::Base))
+            .and_recorded("base_share", |row| number(row.share.base)),
+        ProfileColumn::numbers("test, %", |row| row.shown_share(Arm::Test))
+            .and_recorded("test_share", |row| number(row.share.test)),
+        ProfileColumn::numbers("relative, %", ProfileRow::shown_relative)
+            .and_recorded("relative", |row| number(row.relative)),
+        ProfileColumn::numbers("weighted, %", ProfileRow::shown_weighted)
+            .and_recorded("weighted", |row| number(row.weighted.map(|of| of.estimate))),
+        ProfileColumn::recorded("weighted_low", |row| number(row.weighted.map(|of| of.low))),
+        ProfileColumn::recorded("weighted_high", |row| number(row.weighted.map(|of| of.high))),
+        ProfileColumn::recorded("p_value", move |row| probability(row.p_value)),
+        ProfileColumn::numbers("q", ProfileRow::shown_q)
+            .and_recorded("q_value", move |row| probability(row.q_value)),
+        ProfileColumn::words("how matched", |row| row.told.as_str().into())
+            .and_recorded("moved_within", |row| row.moved_within.clone().unwrap_or_default()),
+    ]
 }
 
 /// Why nothing is proved by profiles that tell shares alone.
@@ -110,10 +202,10 @@ fn headline(of: &ProfileDifference) -> String {
         ProfileScale::Operations if half > 0.0 => format!(
             "an operation of test costs {percent}{GLUE}% ± {}{GLUE}% {more} {}",
             fixed(100.0 * half, 1),
-            printable(&of.measure)
+            of.measure
         ),
         ProfileScale::Operations => {
-            format!("an operation of test costs {percent}{GLUE}% {more} {}", printable(&of.measure))
+            format!("an operation of test costs {percent}{GLUE}% {more} {}", of.measure)
         }
     };
     let told = || of.functions.iter().filter(|one| one.name != LEFT_OUT);
@@ -129,77 +221,24 @@ fn headline(of: &ProfileDifference) -> String {
 }
 
 /// The rows of the table; what is not shown is one row, and the last one is the sum.
-fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
-    let percent = |share: f64| fixed(100.0 * share, 2);
-    let row = |one: &FunctionDifference| {
-        let half = 50.0 * (one.weighted.high - one.weighted.low);
-        let relative = match one.relative {
-            relative if relative.is_finite() => signed(100.0 * relative, 1),
-            _ => "new".to_owned(),
-        };
-        let moved = one.moved_within.as_ref();
-        let moved = moved.map(|caller| format!(", moved within {}", clipped(caller)));
-        [
-            printable(&one.name),
-            percent(one.share.base),
-            percent(one.share.test),
-            relative,
-            match one.q_value {
-                Some(_) => {
-                    format!("{} ± {}", signed(100.0 * one.weighted.estimate, 2), fixed(half, 2))
-                }
-                None => signed(100.0 * one.weighted.estimate, 2),
-            },
-            one.q_value.map_or_else(|| "?".to_owned(), q_value),
-            printable(&format!("{}{}", one.matched.name(), moved.unwrap_or_default())),
-        ]
-    };
-    let (shown, hidden): (Vec<_>, Vec<_>) = of
-        .functions
-        .iter()
-        .partition(|one| extent == ProfileExtent::All || is_changed(one) || one.q_value.is_none());
-    let most = if extent == ProfileExtent::All { shown.len() } else { CHANGED_MOST };
+fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<ProfileRow> {
+    let is_all = extent == ProfileExtent::All;
+    let (shown, hidden): (Vec<_>, Vec<_>) =
+        of.functions.iter().partition(|one| is_all || is_changed(one) || one.q_value.is_none());
+    let most = if is_all { shown.len() } else { CHANGED_MOST };
     let (listed, further) = shown.split_at(most.min(shown.len()));
-    let mut rows: Vec<[String; 7]> = listed.iter().copied().map(row).collect();
-    let line = |name: String, all: &[&FunctionDifference]| {
-        let sum =
-            |pick: fn(&FunctionDifference) -> f64| all.iter().map(|one| pick(one)).sum::<f64>();
-        [
-            name,
-            percent(sum(|one| one.share.base)),
-            percent(sum(|one| one.share.test)),
-            String::new(),
-            signed(100.0 * sum(|one| one.weighted.estimate), 2),
-            String::new(),
-            String::new(),
-        ]
-    };
+    let mut rows: Vec<ProfileRow> = listed.iter().map(|one| ProfileRow::of(one)).collect();
     if !further.is_empty() {
         let which = if is_tested(of) { " that changed" } else { "" };
-        rows.push(line(format!("{} others{which}", further.len()), further));
+        rows.push(ProfileRow::of_several(format!("{} others{which}", further.len()), further));
     }
     if !hidden.is_empty() {
-        rows.push(line(format!("{} others together", hidden.len()), &hidden));
+        rows.push(ProfileRow::of_several(format!("{} others together", hidden.len()), &hidden));
     }
-    let most = if extent == ProfileExtent::All { of.untold.len() } else { UNTOLD_MOST };
-    rows.extend(of.untold.iter().take(most).map(untold_row));
-    rows.push(line("sum".to_owned(), &of.functions.iter().collect::<Vec<_>>()));
+    let most = if is_all { of.untold.len() } else { UNTOLD_MOST };
+    rows.extend(of.untold.iter().take(most).map(ProfileRow::of_untold));
+    rows.push(ProfileRow::of_several("sum".to_owned(), &of.functions.iter().collect::<Vec<_>>()));
     rows
-}
-
-/// A function that an excerpt lacks: what is known of it, and no difference.
-fn untold_row(one: &UntoldFunction) -> [String; 7] {
-    let share =
-        |share: Option<f64>| share.map_or_else(|| "?".to_owned(), |it| fixed(100.0 * it, 2));
-    [
-        printable(&one.name),
-        share(one.share.base),
-        share(one.share.test),
-        String::new(),
-        String::new(),
-        String::new(),
-        format!("not in {}", lacking(one)),
-    ]
 }
 
 /// Which excerpt does not tell a function.
@@ -209,10 +248,6 @@ fn lacking(one: &UntoldFunction) -> &'static str {
         PerArm { base: true, test: false } => "the excerpt of base",
         PerArm { .. } => "the excerpt of test",
     }
-}
-
-fn q_value(q: f64) -> String {
-    if q < 0.001 { "<0.001".to_owned() } else { fixed(q, 3) }
 }
 
 fn samples(number: Option<f64>) -> String {
@@ -275,7 +310,7 @@ fn notes(of: &ProfileDifference) -> Vec<String> {
                 1 => "1 function does not stand".to_owned(),
                 more => format!("{more} functions do not stand"),
             },
-            clipped(&printable(&largest.name)),
+            clipped(&largest.name),
         ));
     }
     notes
@@ -289,13 +324,12 @@ fn several_programs(of: &ProfileDifference, arm: Arm) -> Option<String> {
         return None;
     }
     let listed = programs.iter().take(notable.min(PROGRAMS_MOST));
-    let listed: Vec<String> = listed
-        .map(|(name, share)| format!("{} {}{GLUE}%", printable(name), fixed(100.0 * share, 1)))
-        .collect();
+    let listed: Vec<String> =
+        listed.map(|(name, share)| format!("{name} {}{GLUE}%", fixed(100.0 * share, 1))).collect();
     Some(format!(
         "several programs of {arm} are counted together: {}; --process {} compares one of them",
         listed.join(", "),
-        printable(&programs[0].0)
+        programs[0].0
     ))
 }
 
@@ -306,48 +340,12 @@ fn clipped(name: &str) -> String {
     }
 }
 
-/// A number as it is written, or nothing where it is not known.
-fn known(number: Option<f64>, written: fn(&f64) -> String) -> String {
-    number.as_ref().map_or_else(String::new, written)
-}
-
 fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// One row for each function, with the names of the JSON contract.
-pub fn profile_csv(of: &ProfileDifference) -> String {
-    let mut text = "function,matched,base_share,test_share,relative,weighted,weighted_low,\
-                    weighted_high,p_value,q_value,moved_within\r\n"
-        .to_owned();
-    for one in &of.functions {
-        let relative =
-            if one.relative.is_finite() { one.relative.to_string() } else { String::new() };
-        text.push_str(&csv::line(vec![
-            one.name.clone(),
-            one.matched.name().to_owned(),
-            one.share.base.to_string(),
-            one.share.test.to_string(),
-            relative,
-            one.weighted.estimate.to_string(),
-            known(finite(one.weighted.low), f64::to_string),
-            known(finite(one.weighted.high), f64::to_string),
-            known(one.p_value, |p| format!("{p:.3e}")),
-            known(one.q_value, |q| format!("{q:.3e}")),
-            one.moved_within.clone().unwrap_or_default(),
-        ]));
-    }
-    for one in &of.untold {
-        let share = |share: Option<f64>| share.map_or_else(String::new, |it| it.to_string());
-        let known = [share(one.share.base), share(one.share.test)];
-        let row = [one.name.clone(), "untold".to_owned()].into_iter().chain(known);
-        text.push_str(&csv::line(row.chain(std::iter::repeat_n(String::new(), 7)).collect()));
-    }
-    text
-}
-
 #[derive(Serialize)]
-struct Document<'a> {
+struct ProfileJson<'a> {
     schema: u32,
     scale: &'static str,
     total: f64,
@@ -445,7 +443,7 @@ pub fn profile_json(of: &ProfileDifference) -> String {
         .matched
         .iter()
         .map(|(rung, share)| MatchedJson { matched: rung.name(), base_share: *share });
-    let document = Document {
+    let document = ProfileJson {
         schema: SCHEMA,
         scale: match of.scale {
             ProfileScale::Operations => "operations",

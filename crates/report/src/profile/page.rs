@@ -1,18 +1,18 @@
 //! The difference of profiles as one HTML file that opens from disk and asks nobody: the functions
 //! that changed, and the stacks of both sides as a graph in which one looks closer and searches.
 
-use dbdyno_document::html::{PageHead, data_block, escape};
+use dbdyno_document::html::{self, PageHead, data_block};
 use dbdyno_document::layout::printable;
+use dbdyno_document::{Document, Element, Text};
 use dbdyno_model::{FlameNode, PerArm, ProfileDifference};
 use serde::Serialize;
 
-use super::{HEADS, ProfileExtent, headline, notes, rows};
+use super::{ProfileExtent, headline, notes, table};
 use crate::html::STYLE;
 
 const SCRIPT: &str = include_str!("../../assets/flame.js");
 const OWN_STYLE: &str = "\
-td.text,th.text{text-align:left}td.name{max-width:34rem;overflow-wrap:anywhere;white-space:normal}\
-tr.sum td{border-top:1px solid var(--ink);font-weight:600}\
+td.text:first-child{max-width:34rem;overflow-wrap:anywhere;white-space:normal}\
 #flame{position:relative;overflow:hidden;margin:.75rem 0}\
 #flame button{position:absolute;height:27px;padding:0;border:0;border-right:1px solid var(--paper);\
 color:var(--ink);font:11px/17px system-ui,sans-serif;text-align:left;overflow:hidden;cursor:pointer}\
@@ -28,25 +28,19 @@ color:var(--ink);font:11px/17px system-ui,sans-serif;text-align:left;overflow:hi
 
 /// The difference and the stacks of both sides as one self-contained HTML file.
 pub fn profile_html(of: &ProfileDifference, flame: &FlameNode, labels: &PerArm<String>) -> String {
-    let sentence = plain(&headline(of));
-    let title =
-        format!("{} against {}: profiles", printable(&labels.test), printable(&labels.base));
+    let arms = PerArm::from_fn(|arm| Text::from(&labels[arm]));
+    let title = format!("{} against {}: profiles", labels.test, labels.base);
     let head = PageHead { title: &title, styles: &[STYLE, OWN_STYLE], script: Some(SCRIPT) };
-    let mut page = head.html();
-    page.push_str(&format!(
-        "<body>\n<main>\n<header>\n<h1>{sentence}</h1>\n<dl class=\"arms\">\n\
-         <dt class=\"base\">base</dt><dd>{}</dd>\n<dt class=\"test\">test</dt><dd>{}</dd>\n</dl>\n\
-         </header>\n",
-        plain(&labels.base),
-        plain(&labels.test)
-    ));
-    page.push_str(&table(of));
+    let above = Document::from(vec![
+        vec![Element::Headline(headline(of).into()), Element::Arms(arms)],
+        vec![Element::Table(table(of, ProfileExtent::Changed).titled("Functions"))],
+    ]);
+    let notes = notes(of).into_iter().map(Text::from).collect();
+    let below = Document::from(vec![vec![Element::Notes(notes)]]);
+    let mut page = head.html() + "<body>\n<main>\n" + &html::written(&above);
     page.push_str(GRAPH);
-    page.push_str("<section>\n");
-    for note in notes(of) {
-        page.push_str(&format!("<p class=\"aside\">{}</p>\n", plain(&note)));
-    }
-    page.push_str("</section>\n</main>\n");
+    page.push_str(&html::written(&below));
+    page.push_str("</main>\n");
     page.push_str(&format!(
         "<script type=\"application/json\" id=\"flame-data\">{}</script>\n\
          <script>{SCRIPT}</script>\n</body>\n</html>\n",
@@ -66,35 +60,6 @@ aria-label=\"find functions\" hidden>\n\
 <p id=\"flame-details\" aria-live=\"polite\"></p>\n\
 <div id=\"flame\"><p class=\"aside\">The graph is drawn by the script of this page, which did not \
 run here. The functions that changed stand in the table.</p></div>\n</section>\n";
-
-fn plain(text: &str) -> String {
-    escape(&printable(text))
-}
-
-fn table(of: &ProfileDifference) -> String {
-    let [name, numbers @ .., matched] = HEADS;
-    let mut text = format!(
-        "<section>\n<h2>Functions</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\
-         <th scope=\"col\" class=\"text\">{name}</th>"
-    );
-    for head in numbers {
-        text.push_str(&format!("<th scope=\"col\">{head}</th>"));
-    }
-    text.push_str(&format!(
-        "<th scope=\"col\" class=\"text\">{matched}</th></tr></thead>\n<tbody>\n"
-    ));
-    let rows = rows(of, ProfileExtent::Changed);
-    let last = rows.len() - 1;
-    for (at, [name, numbers @ .., matched]) in rows.into_iter().enumerate() {
-        let class = if at == last { " class=\"sum\"" } else { "" };
-        text.push_str(&format!("<tr{class}><td class=\"text name\">{}</td>", plain(&name)));
-        for number in numbers {
-            text.push_str(&format!("<td>{}</td>", plain(&number)));
-        }
-        text.push_str(&format!("<td class=\"text\">{}</td></tr>\n", plain(&matched)));
-    }
-    text + "</tbody>\n</table></div>\n</section>\n"
-}
 
 /// A node as the script of the page takes it.
 #[derive(Serialize)]

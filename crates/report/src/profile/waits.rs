@@ -1,41 +1,76 @@
 //! What sessions wait for: a table that adds up to the time of an operation.
 
-use dbdyno_document::layout::{self, Grid, Line, printable};
-use dbdyno_document::markdown::escape;
+use dbdyno_document::csv::number;
 use dbdyno_document::number::{GLUE, fixed, signed};
-use dbdyno_document::terminal::{Paint, TextStyle, painted};
+use dbdyno_document::{DataTable, Document, Element, TableColumn};
 use dbdyno_model::{PerArm, WaitLine, Waits};
 use serde::Serialize;
 
 /// Version of the JSON contract of waits.
 const SCHEMA: u32 = 1;
-/// Longer names are cut in text.
+/// Longer names are cut on a terminal.
 const NAME_MOST: usize = 40;
-const HEADS: [&str; 5] =
-    ["what a session does", "base, µs", "test, µs", "difference, µs", "where most of it"];
 
-/// The waits for a terminal. Ends with a line feed.
-pub fn waits_text(of: &Waits, style: &TextStyle) -> String {
-    let headline = layout::paragraph(&headline(of), style.width, "", "  ");
-    let mut text = painted(&headline, Paint::Strong, style.colour);
-    text.push('\n');
-    let mut lines = vec![Line::Columns(HEADS.map(str::to_owned).to_vec())];
-    lines.extend(rows(of, Some(NAME_MOST)).into_iter().map(|row| Line::Columns(row.to_vec())));
-    text.push_str(&Grid { lines, ragged: 4 }.render(style.width));
-    text.push('\n');
-    text.push_str(&layout::paragraph(&note(of), style.width, "  ", "    "));
-    text.replace(GLUE, " ")
+/// The waits as a document.
+pub fn waits_document(of: &Waits) -> Document {
+    let lines = of.lines.iter().chain([&of.total]);
+    let table = DataTable::new(&columns(), lines).with_sum();
+    Document::from(vec![
+        vec![Element::Headline(headline(of).into())],
+        vec![Element::Table(table)],
+        vec![Element::Notes(vec![note(of).into()])],
+    ])
 }
 
-/// The waits as Markdown. Ends with a line feed.
-pub fn waits_markdown(of: &Waits) -> String {
-    let line = |text: &str| escape(&printable(text)).replace(GLUE, " ");
-    let mut text = format!("**{}**\n\n| {} |\n", line(&headline(of)), HEADS.join(" | "));
-    text.push_str("|:--|--:|--:|--:|:--|\n");
-    for row in rows(of, None) {
-        text.push_str(&format!("| {} |\n", row.map(|cell| line(&cell)).join(" | ")));
+/// Of what sessions do, or of the sum of it.
+type WaitColumn = TableColumn<'static, WaitLine>;
+
+fn columns() -> [WaitColumn; 8] {
+    [
+        WaitColumn::words("what a session does", |line| line.name.as_str().into())
+            .and_recorded("name", |line| line.name.clone()),
+        WaitColumn::numbers("base, µs", |line| fixed(line.us.base, 1).into())
+            .and_recorded("base_us", |line| line.us.base.to_string()),
+        WaitColumn::numbers("test, µs", |line| fixed(line.us.test, 1).into())
+            .and_recorded("test_us", |line| line.us.test.to_string()),
+        WaitColumn::numbers("difference, µs", |line| difference(line).into())
+            .and_recorded("difference_us", |line| change_us(line).to_string()),
+        WaitColumn::recorded("difference_us_low", |line| {
+            number(line.difference_us.map(|of| of.low))
+        }),
+        WaitColumn::recorded("difference_us_high", |line| {
+            number(line.difference_us.map(|of| of.high))
+        }),
+        WaitColumn::words("where most of it", |line| function(line).into())
+            .cut_behind(NAME_MOST)
+            .and_recorded("base_function", |line| line.function.base.clone().unwrap_or_default()),
+        WaitColumn::recorded("test_function", |line| {
+            line.function.test.clone().unwrap_or_default()
+        }),
+    ]
+}
+
+/// What a line takes more in test, in µs.
+fn change_us(line: &WaitLine) -> f64 {
+    line.us.test - line.us.base
+}
+
+fn difference(line: &WaitLine) -> String {
+    let change = signed(change_us(line), 1);
+    match line.difference_us {
+        Some(of) => format!("{change} ± {}", fixed((of.high - of.low) / 2.0, 1)),
+        None => change,
     }
-    text + &format!("\n* {}\n", line(&note(of)))
+}
+
+/// The function with most of a line, in the arm in which the line takes longer.
+fn function(line: &WaitLine) -> &str {
+    match (&line.function.base, &line.function.test) {
+        (Some(base), Some(test)) if base != test && line.us.base >= line.us.test => base,
+        (_, Some(test)) => test,
+        (Some(base), None) => base,
+        (None, None) => "",
+    }
 }
 
 fn is_known(line: &WaitLine) -> bool {
@@ -49,47 +84,16 @@ fn headline(of: &Waits) -> String {
         time(of.total.us.base),
         time(of.total.us.test)
     );
-    let size = |line: &&WaitLine| (line.us.test - line.us.base).abs();
+    let size = |line| change_us(line).abs();
     let largest = of.lines.iter().filter(|line| is_known(line));
     match largest.max_by(|a, b| size(a).total_cmp(&size(b))) {
         Some(line) => format!(
             "{total}; most of the difference that is more than chance: {} ({}{GLUE}µs)",
             line.name,
-            signed(line.us.test - line.us.base, 1)
+            signed(change_us(line), 1)
         ),
         None => format!("{total}; no line differs by more than chance"),
     }
-}
-
-fn rows(of: &Waits, most: Option<usize>) -> Vec<[String; 5]> {
-    let row = |line: &WaitLine| {
-        let change = line.us.test - line.us.base;
-        let difference = match line.difference_us {
-            Some(known) => {
-                let half = (known.high - known.low) / 2.0;
-                format!("{} ± {}", signed(change, 1), fixed(half, 1))
-            }
-            None => signed(change, 1),
-        };
-        let function = match (&line.function.base, &line.function.test) {
-            (Some(base), Some(test)) if base != test && line.us.base >= line.us.test => base,
-            (_, Some(test)) => test,
-            (Some(base), None) => base,
-            (None, None) => "",
-        };
-        let cut = |name: &str| match most.and_then(|most| name.char_indices().nth(most)) {
-            Some((end, _)) => format!("{}…", &name[..end]),
-            None => name.to_owned(),
-        };
-        [
-            line.name.clone(),
-            fixed(line.us.base, 1),
-            fixed(line.us.test, 1),
-            difference,
-            cut(&printable(function)),
-        ]
-    };
-    of.lines.iter().map(row).chain([row(&of.total)]).collect()
 }
 
 fn note(of: &Waits) -> String {
@@ -109,7 +113,7 @@ fn note(of: &Waits) -> String {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct WaitsJson<'a> {
     schema: u32,
     clients: u32,
     base_profiles: usize,
@@ -137,7 +141,7 @@ impl<'a> LineJson<'a> {
             name: &line.name,
             base_us: line.us.base,
             test_us: line.us.test,
-            difference_us: line.us.test - line.us.base,
+            difference_us: change_us(line),
             difference_us_low: line.difference_us.map(|of| of.low),
             difference_us_high: line.difference_us.map(|of| of.high),
             base_function: base.as_deref(),
@@ -148,7 +152,7 @@ impl<'a> LineJson<'a> {
 
 /// The waits as JSON, indented, ending with a line feed.
 pub fn waits_json(of: &Waits) -> String {
-    let document = Document {
+    let document = WaitsJson {
         schema: SCHEMA,
         clients: of.clients,
         base_profiles: of.profiles.base,
@@ -157,26 +161,4 @@ pub fn waits_json(of: &Waits) -> String {
         total: LineJson::of(&of.total),
     };
     crate::json::json_text(&document)
-}
-
-/// One row for each line, with the names of the JSON contract.
-pub fn waits_csv(of: &Waits) -> String {
-    let mut text = "name,base_us,test_us,difference_us,difference_us_low,difference_us_high,\
-                    base_function,test_function\r\n"
-        .to_owned();
-    for line in of.lines.iter().chain([&of.total]) {
-        let json = LineJson::of(line);
-        let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-        text.push_str(&dbdyno_document::csv::line(vec![
-            json.name.to_owned(),
-            json.base_us.to_string(),
-            json.test_us.to_string(),
-            json.difference_us.to_string(),
-            number(json.difference_us_low),
-            number(json.difference_us_high),
-            json.base_function.unwrap_or_default().to_owned(),
-            json.test_function.unwrap_or_default().to_owned(),
-        ]));
-    }
-    text
 }
