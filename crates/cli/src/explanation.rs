@@ -16,7 +16,7 @@ use crate::args::{Compare, Format, Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::{arms, output, plan, screen, session};
+use crate::{arms, output, plan, session};
 
 /// In what causes are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -201,19 +201,13 @@ pub(crate) fn shown(
     shape: Shape,
     report: Option<&Path>,
 ) -> Result<Exit, Failure> {
-    let style = screen::style(shape.color);
-    let text = match shape.format {
-        Format::Text => dbdyno_report::explanation_text(all, &style),
-        Format::Json => dbdyno_report::explanation_json(all),
-        Format::Markdown => dbdyno_report::explanation_markdown(all),
-        Format::Csv => {
-            return Err(Failure::Usage(
-                "--format csv has no shape for an explanation; take text, json or markdown"
-                    .to_owned(),
-            ));
-        }
-    };
-    output::print_styled(&text, &style)?;
+    if shape.format == Format::Csv {
+        return Err(Failure::Usage(
+            "--format csv has no shape for an explanation; take text, json or markdown".to_owned(),
+        ));
+    }
+    let document = || dbdyno_report::explanation_document(all);
+    output::document(shape, document, || dbdyno_report::explanation_json(all))?;
     if let Some(path) = report {
         output::write_page(path, dbdyno_report::explanation_html(all))?;
     }

@@ -1,24 +1,23 @@
-//! One view model, five shapes.
+//! Results, built as documents and as JSON.
 //!
 //! ```text
-//!   Run + Comparison ──► View ──► text       for a terminal, in the manner of benchstat
-//!                             ├─► markdown   for a pull request
-//!                             ├─► csv, json  for programs; the names are a contract
-//!                             └─► html       one file that opens from disk and asks nobody
+//!   ProfileDifference, Waits (`profile`) ┐
+//!   DeadlocksShown, findings of doctor   ├─► Document ──► the writers of `document`
+//!   Audit (`difference`), Explanation    ┘   the page of a profile: elements, a graph, a script
 //!
-//!   several Views ──► github, junit, benchfmt: what continuous integration shows (`ci`)
-//!   Run + ArmsComparison ──► ArmsView ──► the same five and svg, for more than two arms (`arms`)
-//!   ProfileDifference ──► text, markdown, csv, json (`profile`)
-//!   Explanation ──► text, markdown, json, html (`explanation`)
-//!   a trace of states ──► html (`trace`)
-//!   Replication ──► text, markdown, csv, json, svg: printed figures beside ours (`published`)
-//!   IsolationTold ──► text, markdown, json (`isolation`)
+//!   laid out by hand, format by format, with the tools of `document`:
+//!   Run + Comparison ──► View ──► text, markdown, csv, html; ci: github, junit, benchfmt
+//!   Run + ArmsComparison ──► ArmsView ──► the same and svg, for more than two arms (`arms`)
+//!   Replication (`published`), IsolationTold (`isolation`), History (`history`), pages of
+//!   explanations and of traces of states (`trace`)
+//!
+//!   all of them ──► json   for programs; the names are a contract
 //! ```
 //!
 //! Nothing is computed here that could change an answer: verdicts, intervals and costs come from
 //! the comparison. What is decided here is how many digits a number deserves, which sentence says
-//! it, and what stands on top. Text, Markdown and HTML share the sentences (`words`), the rows
-//! (`rows`) and the footnotes (`notes`); each shape only lays them out.
+//! it, and what stands on top. Text, Markdown and HTML of a comparison share the sentences (`words`),
+//! the rows (`rows`) and the footnotes (`notes`).
 //!
 //! The page's script and style are built from `web/` and committed under `assets/`, so that
 //! building this crate needs no Node.
@@ -66,7 +65,7 @@ pub use deadlocks::{
 };
 pub use difference::{Extent, Plans, difference_document, difference_json};
 pub use doctor::{DoctorExtent, doctor_document, doctor_json};
-pub use explanation::{explanation_html, explanation_json, explanation_markdown, explanation_text};
+pub use explanation::{explanation_document, explanation_html, explanation_json};
 pub use first_screen::{Order, first_markdown, first_screen};
 pub use history::{
     HistoryExtent, history_csv, history_html, history_json, history_markdown, history_text,

@@ -1,9 +1,11 @@
 //! An explanation as one HTML file without any script: it opens from disk and asks nobody.
 
-use dbdyno_document::html::{PageHead, escape};
+use dbdyno_document::html::{self, PageHead, escape};
 use dbdyno_document::layout::printable;
+use dbdyno_document::{Document, Element};
 use dbdyno_model::{Account, Explanation, FactComparison, Ledger};
 
+use super::document::ledger_table;
 use super::words::{self, Row};
 use super::{facts, plan};
 use crate::html::STYLE;
@@ -102,24 +104,8 @@ fn bar(row: &Row, widest: f64, is_sum: bool, is_loss: bool) -> String {
 }
 
 fn ledger(ledger: &Ledger) -> String {
-    let [what, others @ ..] = words::LEDGER_HEADS;
-    let heads = others.map(|head| format!("<th scope=\"col\">{head}</th>")).concat();
-    let mut text = format!(
-        "<section>\n<h2>Where the time of an operation goes</h2>\n<div class=\"scroll\"><table>\n\
-         <thead><tr><th scope=\"col\" class=\"text\">{what}</th>{heads}</tr></thead>\n<tbody>\n"
-    );
-    let rows = words::ledger(ledger);
-    for (at, [name, base, test, difference]) in rows.iter().enumerate() {
-        let class = if at + 1 == rows.len() { " class=\"sum\"" } else { "" };
-        text.push_str(&format!(
-            "<tr{class}><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            plain(name),
-            plain(base),
-            plain(test),
-            plain(difference)
-        ));
-    }
-    text + "</tbody>\n</table></div>\n</section>\n"
+    let table = ledger_table(ledger).titled("Where the time of an operation goes");
+    html::written(&Document::from(vec![vec![Element::Table(table)]]))
 }
 
 /// What servers did for an operation: what differs, and behind it all that they tell.

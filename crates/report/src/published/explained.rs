@@ -2,13 +2,13 @@
 //! went. The explanations in full stand below.
 
 use dbdyno_document::layout::{Grid, Line, paragraph, printable};
-use dbdyno_document::markdown::escape;
+use dbdyno_document::markdown::{self, escape};
 use dbdyno_document::number::{UNKNOWN, decimals_for, fixed, signed, three_digits};
-use dbdyno_document::terminal::TextStyle;
+use dbdyno_document::terminal::{self, TextStyle};
 use dbdyno_model::published::{Agreement, ExplainedRow, ExplainedRows};
 use dbdyno_model::{Account, Explanation, LEDGER_LINES, Ledger, Witness, Worth};
 
-use crate::explanation::{explanation_markdown, explanation_text};
+use crate::explanation::explanation_document;
 
 /// What stands above.
 const TITLE: &str = "Where our own figures come from, of the rows that lie further from the \
@@ -43,7 +43,7 @@ pub(super) fn text(all: &ExplainedRows, style: &TextStyle, agreed: Agreed<'_>) -
         return String::new();
     }
     let table = grid(&all.rows).render(style.width);
-    let told = explanation_text(&explanations(all), style);
+    let told = terminal::written(&explanation_document(&explanations(all)), style);
     let title = paragraph(TITLE, style.width, "", "  ");
     let finding = paragraph(&finding(all, agreed), style.width, "", "  ");
     format!("{title}\n{table}\n{finding}\n{told}\n")
@@ -76,7 +76,7 @@ fn grid(rows: &[ExplainedRow]) -> Grid {
 }
 
 /// For a page; empty where nothing was explained.
-pub(super) fn markdown(all: &ExplainedRows, agreed: Agreed<'_>) -> String {
+pub(super) fn for_page(all: &ExplainedRows, agreed: Agreed<'_>) -> String {
     if all.rows.is_empty() {
         return String::new();
     }
@@ -90,7 +90,7 @@ pub(super) fn markdown(all: &ExplainedRows, agreed: Agreed<'_>) -> String {
         text.push_str(&format!("| {} |\n", row(one).map(|cell| escape(&cell)).join(" | ")));
     }
     text.push_str(&format!("\n{}\n", escape(&finding(all, agreed))));
-    text + &explanation_markdown(&explanations(all))
+    text + &markdown::written(&explanation_document(&explanations(all)))
 }
 
 /// How an agreement is told.

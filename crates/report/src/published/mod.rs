@@ -115,7 +115,7 @@ pub fn published_markdown(all: &[Replication]) -> String {
             }
         }
         text.push_str(&signs_markdown(one));
-        text.push_str(&explained::markdown(&one.explained, &agreed));
+        text.push_str(&explained::for_page(&one.explained, &agreed));
     }
     text.replace(GLUE, " ")
 }

@@ -1,0 +1,61 @@
+//! Explanations as a document.
+
+use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
+use dbdyno_model::{Account, Explanation, Ledger, PerArm};
+
+use super::facts;
+use super::words::{self, Row};
+
+/// The explanations, one after the other.
+pub fn explanation_document(all: &[Explanation]) -> Document {
+    let mut document = Document::default();
+    all.iter().flat_map(of_cell).for_each(|passage| document.push(passage));
+    document
+}
+
+fn of_cell(of: &Explanation) -> Vec<Vec<Element>> {
+    let arms = PerArm { base: Text::from(&of.labels[0]), test: Text::from(&of.labels[1]) };
+    let mut passages =
+        vec![vec![Element::Headline(words::headline(of).into()), Element::Arms(arms)]];
+    let tables = of.accounts.iter().map(|account| account_table(account, of));
+    let tables = tables.chain(of.ledger.as_ref().map(ledger_table)).chain(facts_table(of));
+    passages.extend(tables.map(|table| vec![Element::Table(table)]));
+    let notes = words::plans(of).into_iter().chain(words::notes(of)).map(Text::from);
+    passages.push(vec![Element::Notes(notes.collect())]);
+    passages
+}
+
+fn account_table(account: &Account, of: &Explanation) -> DataTable {
+    type AccountColumn = TableColumn<'static, Row>;
+    let [name, values, share, alone] = words::heads(account);
+    let columns = [
+        AccountColumn::words(name, |row| row.name.as_str().into()),
+        AccountColumn::words(values, |row| row.values.as_str().into()),
+        AccountColumn::numbers(share, |row| row.share.as_str().into()),
+        AccountColumn::numbers(alone, |row| row.alone.as_str().into()),
+    ];
+    DataTable::new(&columns, &words::rows(account, of)).titled(words::title(account)).with_sum()
+}
+
+/// Where the time of an operation goes.
+pub(super) fn ledger_table(ledger: &Ledger) -> DataTable {
+    DataTable::new(&beside(words::LEDGER_HEADS), &words::ledger(ledger)).with_sum()
+}
+
+/// What servers did for an operation, where that is told.
+fn facts_table(of: &Explanation) -> Option<DataTable> {
+    let (told, _) = facts::told(of);
+    let rows: Vec<[String; 4]> = told.into_iter().map(facts::row).collect();
+    (!rows.is_empty()).then(|| DataTable::new(&beside(facts::HEADS), &rows))
+}
+
+/// What it is, base, test, and how they differ.
+fn beside(heads: [&'static str; 4]) -> [TableColumn<'static, [String; 4]>; 4] {
+    let [what, base, test, difference] = heads;
+    [
+        TableColumn::words(what, |row: &[String; 4]| row[0].as_str().into()),
+        TableColumn::numbers(base, |row: &[String; 4]| row[1].as_str().into()),
+        TableColumn::numbers(test, |row: &[String; 4]| row[2].as_str().into()),
+        TableColumn::numbers(difference, |row: &[String; 4]| row[3].as_str().into()),
+    ]
+}
