@@ -258,7 +258,7 @@ pub const POSTGRES_RESOURCES: Citation = Citation::new(
     "https://www.postgresql.org/docs/current/runtime-config-resource.html",
 );
 pub(crate) const POSTGRES_ASSERTIONS: Citation = Citation::new(
-    "PostgreSQL manual, Building and Installation, --enable-cassert",
+    "PostgreSQL manual, Building and Installation with Autoconf and Make",
     "https://www.postgresql.org/docs/current/install-make.html",
 );
 pub(crate) const POSTGRES_FOREIGN_KEYS: Citation = Citation::new(

@@ -99,8 +99,8 @@ fn rules(format: Format) -> Result<Exit, Failure> {
         Format::Text => {
             let told = dbdyno_audit::all_rules().into_iter().map(|rule| {
                 let learnt = rule.sources.iter();
-                let learnt = learnt.map(|source| format!("{}, {}", source.title(), source.place()));
-                let learnt = learnt.collect::<Vec<String>>().join("\n            ");
+                let learnt = learnt.flat_map(|source| [source.title(), source.place()]);
+                let learnt = learnt.collect::<Vec<&str>>().join("\n            ");
                 format!(
                     "{}: {}; of two releases {}\n  looks at  {}\n  means     {}\n  learnt    {learnt}\n",
                     rule.key, rule.weight, rule.of_release, rule.looks_at, rule.advice

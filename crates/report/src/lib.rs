@@ -16,8 +16,8 @@
 //!
 //! Nothing is computed here that could change an answer: verdicts, intervals and costs come from
 //! the comparison. What is decided here is how many digits a number deserves, which sentence says
-//! it, and what stands on top. Text, Markdown and HTML of a comparison share the sentences (`words`),
-//! the rows (`rows`) and the footnotes (`notes`).
+//! it, and what stands on top. Text, Markdown and HTML of a comparison share the sentences
+//! (`words`), the rows (`rows`) and the footnotes (`notes`).
 //!
 //! The page's script and style are built from `web/` and committed under `assets/`, so that
 //! building this crate needs no Node.

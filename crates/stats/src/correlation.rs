@@ -39,9 +39,9 @@ impl Correlation {
     /// Of values that do not vary.
     pub(crate) const NONE: Correlation = Correlation { phi: 0.0, standard_error: 1.0 };
 
-    /// Of what a fit has left of values, given what it took; what the fit leaves of φ is taken as no
-    /// less than `kept_least`. Squares that sum up to no more than `rounding` are
-    /// rounding and no values.
+    /// Of what a fit has left of values, given what it took; what the fit leaves of φ is taken as
+    /// no less than `kept_least`. Squares that sum up to no more than `rounding` are rounding, and
+    /// no values.
     pub(crate) fn of(left: &[f64], bias: FitBias, kept_least: f64, rounding: f64) -> Correlation {
         let n = left.len() as f64;
         let squares: f64 = left.iter().map(|value| value * value).sum();
