@@ -36,9 +36,9 @@ pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
             continue;
         }
         let rule = rules::rule_of(name);
-        let change = change(name, rule, &varied, (&base, &test));
-        let seen = (base.as_deref(), test.as_deref());
-        let weight = weight(name, rule, change, seen, &varied, families);
+        let (of_base, of_test) = (base.as_deref(), test.as_deref());
+        let change = change(name, rule, &varied, of_base, of_test);
+        let weight = weight(name, rule, change, of_base, of_test, &varied, families);
         let rule = rule.unwrap_or(&OTHER);
         let (rule, topic) = (rule.key, rule.topic);
         unequal.push((
@@ -71,10 +71,11 @@ fn change(
     name: &str,
     rule: Option<&Rule>,
     varied: &Varied,
-    seen: (&Option<String>, &Option<String>),
+    base: Option<&str>,
+    test: Option<&str>,
 ) -> Change {
     let is_setting = is_setting(name) || name.starts_with(SETTING);
-    match seen {
+    match (base, test) {
         (Some(_), Some(_)) if varied.is_default(name) && !varied.has(name, rule) => Change::Default,
         (Some(_), Some(_)) => Change::Different,
         (None, _) if is_setting => Change::New,
@@ -92,7 +93,8 @@ fn weight(
     name: &str,
     rule: Option<&Rule>,
     change: Change,
-    seen: (Option<&str>, Option<&str>),
+    base: Option<&str>,
+    test: Option<&str>,
     varied: &Varied,
     families: usize,
 ) -> Weight {
@@ -103,7 +105,7 @@ fn weight(
     if rule.of_release == Weight::Varied && varied.version {
         return Weight::Varied;
     }
-    if let (Some(tolerance), (Some(base), Some(test))) = (rule.tolerance, seen)
+    if let (Some(tolerance), (Some(base), Some(test))) = (rule.tolerance, (base, test))
         && tolerance.allows(base, test)
     {
         return Weight::Harmless;

@@ -130,10 +130,12 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         }
     })?;
     let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
-    Ok(match () {
-        () if any(|verdict| verdict.anomaly().is_some()) => Exit::Fails,
-        () if any(|verdict| matches!(verdict, Verdict::CannotTell(_))) => Exit::CannotTell,
-        () => Exit::Holds,
+    Ok(if any(|verdict| verdict.anomaly().is_some()) {
+        Exit::Fails
+    } else if any(|verdict| matches!(verdict, Verdict::CannotTell(_))) {
+        Exit::CannotTell
+    } else {
+        Exit::Holds
     })
 }
 

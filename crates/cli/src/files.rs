@@ -72,10 +72,12 @@ pub(crate) fn refuse_links_of_strangers(path: &Path) -> io::Result<()> {
     for place in std::path::absolute(path)?.ancestors() {
         let Ok(found) = std::fs::symlink_metadata(place) else { continue };
         let is_ours = is_ours(&found);
-        let kind = match () {
-            () if found.is_symlink() => "a link",
-            () if found.file_type().is_fifo() => "a pipe",
-            () => continue,
+        let kind = if found.is_symlink() {
+            "a link"
+        } else if found.file_type().is_fifo() {
+            "a pipe"
+        } else {
+            continue;
         };
         if !is_ours {
             return Err(of_a_stranger(place, kind));

@@ -62,11 +62,14 @@ fn promised(told: &OnlineTold) -> Option<&OnlineVerdict> {
 
 fn exit_of(all: &[(String, OnlineOf)]) -> Exit {
     let verdicts = || all.iter().flat_map(|(_, one)| &one.levels).map(promised);
-    match () {
-        () if all.iter().any(|(_, one)| one.is_cut_short) => Exit::Interrupted,
-        () if verdicts().any(|one| matches!(one, Some(OnlineVerdict::Broken(_)))) => Exit::Fails,
-        () if !verdicts().all(|one| one == Some(&OnlineVerdict::Holds)) => Exit::CannotTell,
-        () => Exit::Holds,
+    if all.iter().any(|(_, one)| one.is_cut_short) {
+        Exit::Interrupted
+    } else if verdicts().any(|one| matches!(one, Some(OnlineVerdict::Broken(_)))) {
+        Exit::Fails
+    } else if verdicts().all(|one| one == Some(&OnlineVerdict::Holds)) {
+        Exit::Holds
+    } else {
+        Exit::CannotTell
     }
 }
 

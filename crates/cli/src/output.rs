@@ -119,9 +119,8 @@ fn without_passwords(text: &str) -> Cow<'_, str> {
 fn without(text: &str, is_sought: impl Fn(&str) -> bool) -> Cow<'_, str> {
     let known = PASSWORDS.lock().unwrap_or_else(PoisonError::into_inner);
     let sought = known.iter().map(Secret::expose).filter(|password| is_sought(password));
-    sought.fold(Cow::Borrowed(text), |text, password| match text.contains(password) {
-        true => Cow::Owned(text.replace(password, "***")),
-        false => text,
+    sought.fold(Cow::Borrowed(text), |text, password| {
+        if text.contains(password) { Cow::Owned(text.replace(password, "***")) } else { text }
     })
 }
 
@@ -227,9 +226,12 @@ pub(crate) fn comparison(
     let color = told.color;
     let order = order(told.worst_first);
     let sections: Vec<dbdyno_report::Section> = told.section.iter().map(section).collect();
-    let markdown = || match told.all {
-        true => dbdyno_report::markdown(&view),
-        false => dbdyno_report::first_markdown(&view, order),
+    let markdown = || {
+        if told.all {
+            dbdyno_report::markdown(&view)
+        } else {
+            dbdyno_report::first_markdown(&view, order)
+        }
     };
     let text = match told.format {
         ToldFormat::Text if told.all => dbdyno_report::text(&view, &style(color)),

@@ -431,10 +431,9 @@ pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
     // Where something is wanted, the numbers are what the user gave.
     let wanted = until::in_words(flags);
-    let (rounds, restarts) = match wanted.is_empty() {
-        true => (Some(plan.pairs), Some(plan.restarts)),
-        false => (flags.rounds, flags.restarts),
-    };
+    let is_ours = wanted.is_empty();
+    let rounds = if is_ours { Some(plan.pairs) } else { flags.rounds };
+    let restarts = if is_ours { Some(plan.restarts) } else { flags.restarts };
     let rounds = rounds.map_or(String::new(), |rounds| format!(" --rounds {rounds}"));
     let restarts = restarts.map_or(String::new(), |restarts| format!(" --restarts {restarts}"));
     let arms: Vec<String> = plan.specs().values().map(|arm| format!("'{arm}'")).collect();
@@ -619,18 +618,18 @@ fn promise_of_all(plan: &Plan, forecasts: &[CellForecast]) -> String {
         forecasts.iter().filter_map(|forecast| forecast.found(plan, power)).collect();
     let largest = found.iter().copied().fold(f64::NAN, f64::max);
     let least = found.iter().copied().fold(f64::NAN, f64::min);
-    let mut text = match found.is_empty() {
-        true => "       too few rounds for a verdict; give --rounds 3 or more".to_owned(),
-        false => {
-            let [least, largest] = [least, largest].map(|share| format!("{:.1}", 100.0 * share));
-            let noisiest = match least == largest {
-                true => String::new(),
-                false => format!(" ({largest} % in the noisiest cell)"),
-            };
-            format!(
-                "       finds changes of {least} % or more{noisiest}; cell by cell: dbdyno compare --verbose"
-            )
-        }
+    let mut text = if found.is_empty() {
+        "       too few rounds for a verdict; give --rounds 3 or more".to_owned()
+    } else {
+        let [least, largest] = [least, largest].map(|share| format!("{:.1}", 100.0 * share));
+        let noisiest = if least == largest {
+            String::new()
+        } else {
+            format!(" ({largest} % in the noisiest cell)")
+        };
+        format!(
+            "       finds changes of {least} % or more{noisiest}; cell by cell: dbdyno compare --verbose"
+        )
     };
     text.push('\n');
     text

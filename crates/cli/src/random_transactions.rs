@@ -98,11 +98,14 @@ pub(crate) fn kind_of(flags: &Verify) -> Result<Kind, Failure> {
         VerifyKind::Lists => Shape::List,
         VerifyKind::Counters => Shape::Counter,
     };
-    let flag = match () {
-        () if flags.one_thread => "--one-thread",
-        () if flags.row_log => "--row-log",
-        () if flags.scripts.is_some() => "--scripts",
-        () => return Ok(Kind::Load(shape)),
+    let flag = if flags.one_thread {
+        "--one-thread"
+    } else if flags.row_log {
+        "--row-log"
+    } else if flags.scripts.is_some() {
+        "--scripts"
+    } else {
+        return Ok(Kind::Load(shape));
     };
     let text = format!("{flag} is for --kind rows; leave one of them out");
     Err(Failure::Usage(text))
@@ -231,13 +234,13 @@ fn settled(history: &mut History, log: &RowLog) -> Result<LogAgrees, String> {
 fn exit_of(all: &[(String, Judged)]) -> Exit {
     let levels = || all.iter().flat_map(|(_, one)| &one.levels);
     let promises = || levels().map(|one| &one.promise);
-    match () {
-        () if levels().any(|one| matches!(one.log, Some(Err(_)))) => Exit::Fails,
-        () if promises().any(|verdict| verdict.anomaly().is_some()) => Exit::Fails,
-        () if promises().any(|verdict| matches!(verdict, Verdict::CannotTell(_))) => {
-            Exit::CannotTell
-        }
-        () => Exit::Holds,
+    let contradicts_log = levels().any(|one| matches!(one.log, Some(Err(_))));
+    if contradicts_log || promises().any(|verdict| verdict.anomaly().is_some()) {
+        Exit::Fails
+    } else if promises().any(|verdict| matches!(verdict, Verdict::CannotTell(_))) {
+        Exit::CannotTell
+    } else {
+        Exit::Holds
     }
 }
 

@@ -144,10 +144,10 @@ pub(crate) fn parse_limit_of_trials(text: &str) -> Result<Duration, String> {
 
 /// A name for a run, which is kept and shown: no target, for there may be a password in one.
 pub(crate) fn parse_name(text: &str) -> Result<String, String> {
-    match text.contains("://") || text.contains('@') {
-        true => Err("a name has no @ and no ://, as an address of a server has".to_owned()),
-        false => Ok(text.to_owned()),
+    if text.contains("://") || text.contains('@') {
+        return Err("a name has no @ and no ://, as an address of a server has".to_owned());
     }
+    Ok(text.to_owned())
 }
 
 /// `+100` or `100`.

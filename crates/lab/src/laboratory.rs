@@ -31,10 +31,10 @@ impl Lab<'_> {
     /// # Errors
     /// [`LabError::Foreign`], or a store that cannot be read.
     pub(crate) fn check_origin(&self, run: &RunId) -> Result<(), LabError> {
-        match self.store.may_be_carried_out(run)? {
-            true => Ok(()),
-            false => Err(LabError::Foreign(run.clone())),
+        if !self.store.may_be_carried_out(run)? {
+            return Err(LabError::Foreign(run.clone()));
         }
+        Ok(())
     }
 
     /// Stores that a run goes on without an arm, and tells it.

@@ -147,8 +147,8 @@ impl<'a, 'b> Stages<'a, 'b> {
             match stage {
                 Stage::Measure(label) => {
                     for cell in plan.cells_of(label) {
-                        if let Some(step) = planned::step_of(&cell) {
-                            self.step(&cell, &step)?;
+                        if let Some((step, sizes)) = planned::step_of(&cell) {
+                            self.step(&cell, step, &sizes)?;
                         } else {
                             self.repeat(&cell)?;
                             self.measure(&cell)?;
@@ -208,7 +208,7 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Measures a step of the Insert Benchmark; what was measured before the run was taken up again
     /// is repeated there.
-    fn step(&mut self, cell: &Cell, step: &(Step, Sizes)) -> Result<(), LabError> {
+    fn step(&mut self, cell: &Cell, step: Step, sizes: &Sizes) -> Result<(), LabError> {
         let next_pair = self.left.next_pair(cell);
         if next_pair > 0 {
             self.repeated = Repeated::Writes;
@@ -225,7 +225,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             counter: &mut self.counter,
             meters: &mut self.meters,
         };
-        let failed = site.measure(&mut self.inserted, cell, step, next_pair)?;
+        let failed = site.measure(&mut self.inserted, cell, step, sizes, next_pair)?;
         for error in failed {
             self.without(error)?;
         }

@@ -136,10 +136,10 @@ impl Recorder {
         self.interrupt();
         let status = self.child.wait().map_err(|error| format!("perf record: {error}"))?;
         let is_there = std::fs::metadata(&self.file).is_ok_and(|file| file.len() > 0);
-        match is_there {
-            true => Ok(self.file.clone()),
-            false => Err(format!("perf record ended with {status} and wrote nothing")),
+        if !is_there {
+            return Err(format!("perf record ended with {status} and wrote nothing"));
         }
+        Ok(self.file.clone())
     }
 
     /// It writes what it has and ends.

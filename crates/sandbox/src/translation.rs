@@ -209,13 +209,13 @@ impl fmt::Display for Translation {
             f.write_str(if is_made { ", when its data directory is made\n" } else { "\n" })?;
         }
         for (name, file) in &self.left_out {
-            let why = match setting::is_ours(name) {
-                true => "names it, and dbdyno gives its own",
-                false if is_command(name) => {
-                    "has a command, which would do what it does for the server of the file; say it \
-                     in the target if it is meant"
-                }
-                false => "has a password in it, and what servers are told is stored",
+            let why = if setting::is_ours(name) {
+                "names it, and dbdyno gives its own"
+            } else if is_command(name) {
+                "has a command, which would do what it does for the server of the file; say it in \
+                 the target if it is meant"
+            } else {
+                "has a password in it, and what servers are told is stored"
             };
             writeln!(f, "  {name:names$}   left out: {file} {why}")?;
         }

@@ -187,10 +187,12 @@ fn is_included(path: &Path, about: &fs::Metadata) -> bool {
 /// What everybody can write, anybody may have written.
 fn why_distrusted(about: &fs::Metadata, owners: Owners) -> Option<&'static str> {
     let is_ours = [0, nix::unistd::geteuid().as_raw()].contains(&about.uid());
-    match () {
-        () if about.permissions().mode() & 0o002 != 0 => Some("everybody can write it; chmod o-w"),
-        () if owners == Owners::RootOrUs && !is_ours => Some("it is somebody else's; chown"),
-        () => None,
+    if about.permissions().mode() & 0o002 != 0 {
+        Some("everybody can write it; chmod o-w")
+    } else if owners == Owners::RootOrUs && !is_ours {
+        Some("it is somebody else's; chown")
+    } else {
+        None
     }
 }
 

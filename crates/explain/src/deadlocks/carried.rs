@@ -71,10 +71,7 @@ impl Containers {
             let is_named = || composed(&uncoloured(head)).is_some();
             named += usize::from(head.contains('|') && is_named());
         }
-        match NAMED_OF * named >= all && named > 0 {
-            true => Containers::Named,
-            false => Containers::Unnamed,
-        }
+        if NAMED_OF * named >= all && named > 0 { Containers::Named } else { Containers::Unnamed }
     }
 }
 

@@ -40,11 +40,12 @@ pub(super) fn record_or_looked_at(text: &str) -> Result<Record<'_>, usize> {
     let mut fields = Vec::new();
     let (mut at, mut lines) = (0, 1);
     loop {
-        let (field, length) = match text[at..].starts_with('"') {
-            true => quoted(&text[at..], &mut lines),
-            false => plain(&text[at..]),
-        }
-        .map_err(|looked_at| at + looked_at)?;
+        let found = if text[at..].starts_with('"') {
+            quoted(&text[at..], &mut lines)
+        } else {
+            plain(&text[at..])
+        };
+        let (field, length) = found.map_err(|looked_at| at + looked_at)?;
         at += length;
         fields.push(field);
         let rest = &text[at..];

@@ -281,10 +281,12 @@ fn evenness(sql: &[u8], mark: u8, backslash: Backslash) -> Vec<bool> {
         outside[at] = if is_mark { inside[at + 1] } else { outside[at + 1] };
         let is_pair = (sql[at] == b'\\' && backslash == Backslash::Protects)
             || (is_mark && sql.get(at + 1) == Some(&mark));
-        inside[at] = match is_pair {
-            true => inside[at + 2],
-            false if is_mark => outside[at + 1],
-            false => inside[at + 1],
+        inside[at] = if is_pair {
+            inside[at + 2]
+        } else if is_mark {
+            outside[at + 1]
+        } else {
+            inside[at + 1]
         };
     }
     outside

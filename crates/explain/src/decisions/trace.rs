@@ -237,9 +237,11 @@ fn decision(node: &Node, field: &str, place: &Place) -> Option<Decision> {
 fn of(node: &Node, step: Option<&str>, place: &Place) -> String {
     let index = node.text("index").or(node.get("range_access_plan").and_then(|p| p.text("index")));
     let used = node.get("range_details").and_then(|details| details.text("used_index"));
-    let behind = || match place.before.is_empty() {
-        true => String::new(),
-        false => format!(" after {}", place.before.join(", ")),
+    let behind = || {
+        if place.before.is_empty() {
+            return String::new();
+        }
+        format!(" after {}", place.before.join(", "))
     };
     match (step, index.or(used)) {
         (Some("join order"), _) => {

@@ -93,12 +93,10 @@ pub(super) fn each_stack(
     let map = map.unwrap_or_default();
     is_off_cpu |= tells_off_cpu(map);
     let of = if is_off_cpu { format!(" of {OFF_CPU}") } else { String::new() };
+    let off_cpu = Measure::of(MeasureUnit::Event, Some(OFF_CPU));
     Ok(Form {
         taken_for: format!("bpftrace map @{map}{of}, {stacks} stacks"),
-        measure: match is_off_cpu {
-            true => Measure::of(MeasureUnit::Event, Some(OFF_CPU)),
-            false => Measure::UNTOLD,
-        },
+        measure: if is_off_cpu { off_cpu } else { Measure::UNTOLD },
         weighing: if is_off_cpu { Weighing::Periods } else { Weighing::Smallest },
         is_excerpt: false,
     })

@@ -387,10 +387,12 @@ fn function(line: &str, head: Option<Columns>) -> Option<FunctionLine<'_>> {
         Some(Columns { command, .. }) => command.and_then(|at| others.get(at)),
         None => others.first().filter(|_| others.len() > 1),
     };
-    let name = match symbol.starts_with("0x") {
-        true => format!("[{}]", cut(file)).into(),
-        false if is_kernel => format!("{}_[k]", cut(symbol)).into(),
-        false => symbol.into(),
+    let name = if symbol.starts_with("0x") {
+        format!("[{}]", cut(file)).into()
+    } else if is_kernel {
+        format!("{}_[k]", cut(symbol)).into()
+    } else {
+        symbol.into()
     };
     let row = Row {
         program: command.map_or("", |command| without_number(command)),

@@ -71,16 +71,22 @@ fn tool(text: &str) -> Option<Tool> {
         return Some(Tool::Bcc);
     }
     for (_, line) in filled(text) {
-        match () {
-            () if line.is_empty() => {}
-            () if bpftrace::is_of_bpftrace(line) => return Some(Tool::Bpftrace),
-            () if async_profiler::is_of_async_profiler(line) => return Some(Tool::AsyncProfiler),
-            () if backtraces::is_of_gdb(line) => return Some(Tool::Gdb),
-            () if pprof::is_of_pprof(line) => return Some(Tool::Pprof),
-            () if backtraces::is_of_pmp(line) => return Some(Tool::PtPmp),
-            () if perf_script::is_of_script(line) => return Some(Tool::PerfScript),
-            () if is_collapsed(line) => return None,
-            () => {}
+        if line.is_empty() {
+            continue;
+        } else if bpftrace::is_of_bpftrace(line) {
+            return Some(Tool::Bpftrace);
+        } else if async_profiler::is_of_async_profiler(line) {
+            return Some(Tool::AsyncProfiler);
+        } else if backtraces::is_of_gdb(line) {
+            return Some(Tool::Gdb);
+        } else if pprof::is_of_pprof(line) {
+            return Some(Tool::Pprof);
+        } else if backtraces::is_of_pmp(line) {
+            return Some(Tool::PtPmp);
+        } else if perf_script::is_of_script(line) {
+            return Some(Tool::PerfScript);
+        } else if is_collapsed(line) {
+            return None;
         }
     }
     None

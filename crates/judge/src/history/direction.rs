@@ -48,7 +48,7 @@ pub(super) fn of(
             || said.is_of_faults && cells::measured(unit) == Some(Measure::Rate))
     });
     let (better, severity, text) = match unit_says {
-        Some(better) => by_unit(better, unit, (tool, said.better)),
+        Some(better) => by_unit(better, unit, tool, said.better),
         None => by_word(tool, said.better, bench.is_some()),
     };
     (better, Some(Warning::new(severity, "direction", text)))
@@ -68,8 +68,8 @@ fn assumed(better: Better, why: &str) -> Sentence {
     (better, Severity::Caution, format!("{why}; {more} is assumed, and --better says it."))
 }
 
-fn by_unit(better: Better, unit: &str, words: (Word, Option<Better>)) -> Sentence {
-    let against = match words {
+fn by_unit(better: Better, unit: &str, tool: Word, name: Option<Better>) -> Sentence {
+    let against = match (tool, name) {
         (Word::Says(told), _) if told != better => {
             ", although the tool of the file says the opposite"
         }

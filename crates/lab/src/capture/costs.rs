@@ -139,10 +139,11 @@ pub(super) fn lend(test: &Connector, prices: &[&Price]) -> Result<Lent, String> 
         }
     });
     let framed = |statements: Vec<String>| {
-        let (first, last) = match is_mariadb {
+        let (first, last) = if is_mariadb {
             // What is opened already has the prices that it was opened with.
-            true => (None, "FLUSH LOCAL TABLES"),
-            false => (Some("SET sql_log_bin=0".to_owned()), "FLUSH LOCAL OPTIMIZER_COSTS"),
+            (None, "FLUSH LOCAL TABLES")
+        } else {
+            (Some("SET sql_log_bin=0".to_owned()), "FLUSH LOCAL OPTIMIZER_COSTS")
         };
         first.into_iter().chain(statements).chain([last.to_owned()]).collect::<Vec<_>>()
     };

@@ -240,10 +240,11 @@ impl Case<'_> {
             }
             let Some(account) = self.with_given(lab, account, found)? else { break };
             let shows = witness == Witness::Rate || shows(&account, measured);
-            match shows || self.question.by.is_some() {
-                true => accounts.push(account),
+            if shows || self.question.by.is_some() {
+                accounts.push(account);
+            } else {
                 // What instructions do not show is looked for by rates from the beginning.
-                false => self.given = None,
+                self.given = None;
             }
             let may_confirm = self.question.rates.is_some() && witness == Witness::Instructions;
             if !may_confirm {

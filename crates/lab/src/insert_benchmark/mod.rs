@@ -83,12 +83,12 @@ impl Site<'_, '_> {
         &mut self,
         inserted: &mut Inserted,
         cell: &Cell,
-        found: &(Step, Sizes),
+        step: Step,
+        sizes: &Sizes,
         next_pair: u32,
     ) -> Result<Vec<LabError>, LabError> {
         let (plan, stations) = (self.plan, self.stations);
-        let (step, sizes) = found;
-        let pairs = planned::rounds_of_step(plan, *step, sizes);
+        let pairs = planned::rounds_of_step(plan, step, sizes);
         if next_pair >= pairs && matches!(step.work(sizes), Work::QueriesAtRate(_)) {
             return Ok(Vec::new());
         }
@@ -96,10 +96,10 @@ impl Site<'_, '_> {
         let mut failed = Vec::new();
         let arms = stations.indices();
         let scripts =
-            Arms::from_fn(arms.clone(), |arm| scripts(plan, cell, *step, sizes, &stations[arm]));
+            Arms::from_fn(arms.clone(), |arm| scripts(plan, cell, step, sizes, &stations[arm]));
         let mut drivers = Arms::try_from_fn(arms, |arm| {
             let (station, scripts) = (&stations[arm], &scripts[arm]);
-            StepTrack::prepare(inserted, cell, arm, *step, sizes.clone(), station, scripts)
+            StepTrack::prepare(inserted, cell, arm, step, sizes.clone(), station, scripts)
         })?;
         let blocks = plan.blocks(cell).into_iter().filter(|block| block.pair < pairs);
         let rounds = blocks.flat_map(|block| {

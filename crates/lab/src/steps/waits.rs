@@ -95,9 +95,10 @@ impl Witness {
             let asked = client.query("SELECT @@performance_schema");
             asked.is_ok_and(|rows| rows.single() == Some("1"))
         };
-        match !is_old && is_on(&mut *client) {
-            true => Witness::LockWaits(client),
-            false => Witness::Innodb { client, read: None, is_old },
+        if !is_old && is_on(&mut *client) {
+            Witness::LockWaits(client)
+        } else {
+            Witness::Innodb { client, read: None, is_old }
         }
     }
 

@@ -42,13 +42,11 @@ impl Server {
     /// # Errors
     /// As [`Server::restart`]. The end of the log has what valgrind said.
     pub fn await_counted(&mut self) -> Result<(), SandboxError> {
-        match self.wait_until_ready()? {
-            true => Ok(()),
-            false => {
-                self.change_ports()?;
-                self.launch()
-            }
+        if self.wait_until_ready()? {
+            return Ok(());
         }
+        self.change_ports()?;
+        self.launch()
     }
 
     /// Where a counted server leaves its files.

@@ -128,9 +128,9 @@ pub(crate) fn chance(
     scores: &[f64],
     best: &Best,
     null: NullKind,
-    decision: (f64, u64),
+    alpha: f64,
+    seed: u64,
 ) -> Chance {
-    let (alpha, seed) = decision;
     let draws = ((f64::from(LARGE_MOST) / alpha).ceil() as u32).min(DRAWS_MOST) - 1;
     let mut drawn = Vec::with_capacity(draws as usize);
     let mut stream = random::stream(&[seed, random::key_of("change"), scores.len() as u64]);
@@ -220,12 +220,12 @@ mod tests {
         };
         let exact = share_from(best.statistic);
         let null = NullKind::Permutation;
-        let draws = chance(Look::Step, &scan, &scores, &best, null, (0.001, 7)).p_value;
+        let draws = chance(Look::Step, &scan, &scores, &best, null, 0.001, 7).p_value;
         // After 20 draws as large, p has a relative standard error of 1/√20.
         assert!((draws / exact - 1.0).abs() < 0.5, "{draws} against {exact}");
         assert!(exact > 0.01 && LEVEL_LEAST == 4, "{exact}");
         let clearest = Best { statistic: 9.0, ..best };
-        let least = chance(Look::Step, &scan, &scores, &clearest, null, (0.05, 7)).least_found;
+        let least = chance(Look::Step, &scan, &scores, &clearest, null, 0.05, 7).least_found;
         let found = share_from(least);
         assert!((found / 0.05 - 1.0).abs() < 0.5, "{found} of all are as large as {least}");
     }

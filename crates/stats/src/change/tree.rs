@@ -83,7 +83,7 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
         }
         let null = null::choose(look, &scores, &best);
         let Chance { p_value, least_found } =
-            null::chance(look, &scan, &scores, &best, null, (alpha, seed));
+            null::chance(look, &scan, &scores, &best, null, alpha, seed);
         if p_value <= alpha {
             let least_found = scan.size(&Best { statistic: least_found, ..best });
             let ends = [best.from, best.to].into_iter().filter(|&end| end < n);

@@ -384,8 +384,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "what is left for the code is taken for none",
         "crates/explain/src/shares.rs",
-        "code: beside(everything),",
-        "code: beside(base(0.0)),",
+        "code: beside_base(everything, base_error),",
+        "code: beside_base(base(0.0), base_error),",
         &["explain::where_no_setting_differs_all_of_it_is_code"],
     ),
     fault(
@@ -496,8 +496,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "a change of the engine is noted to replace what was never there",
         "crates/lab/src/isolation/in_process.rs",
-        "self.note(open, Kind::Write, ROWS, key, (own, old));",
-        "self.note(open, Kind::Write, ROWS, key, (own, MISSING));",
+        "self.note(open, Kind::Write, ROWS, key, own, old);",
+        "self.note(open, Kind::Write, ROWS, key, own, MISSING);",
         &["isolation::the_engine_keeps_its_levels_and_faults_in_it_are_found"],
     ),
     fault(
