@@ -10,10 +10,12 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_cases::{Case, Shape, published};
+use dbdyno_document::markdown;
 use dbdyno_lab::{IsolationLab, IsolationQuestion, isolation};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::{CaseOutcome, IsolationLevel, IsolationTold};
-use dbdyno_report::{IsolationExtent, isolation_json, isolation_markdown, isolation_text};
+use dbdyno_report::IsolationLayout::{Apart, Together};
+use dbdyno_report::{IsolationExtent, isolation_document, isolation_json};
 use dbdyno_workload::suggest::did_you_mean;
 
 use crate::args::Place;
@@ -21,7 +23,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::values::{Side, read_side};
-use crate::{login, output, screen, session};
+use crate::{login, output, session};
 
 /// The heading of the flags of random transactions.
 const RANDOM: &str = "Random transactions (without --cases, --case-file and --interleavings)";
@@ -239,8 +241,8 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
 fn show(flags: &Verify, told: &[IsolationTold]) -> Result<(), Failure> {
     let extent = if flags.all { IsolationExtent::Stories } else { IsolationExtent::Tables };
     output::print(&match flags.format {
-        VerifyFormat::Text => isolation_text(told, extent, screen::width()),
-        VerifyFormat::Markdown => isolation_markdown(told, extent),
+        VerifyFormat::Text => output::plain_text(&isolation_document(told, extent, Apart)),
+        VerifyFormat::Markdown => markdown::written(&isolation_document(told, extent, Together)),
         VerifyFormat::Json => isolation_json(told),
     })
 }

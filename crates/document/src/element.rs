@@ -6,6 +6,7 @@
 //!                     Headline   the answer       Arms    who is compared
 //!                     Title      of a passage     Items   findings, each with details
 //!                     Sentence   of its own       Notes   what must be known of the rest
+//!                     Prose      several of them  Lines   whose blanks count
 //!                     Table      see `DataTable`
 //! ```
 //!
@@ -48,6 +49,10 @@ pub enum Element {
     Title(Text),
     /// A sentence that stands for itself.
     Sentence(Text),
+    /// Sentences that explain, one after the other.
+    Prose(Text),
+    /// Lines whose blanks count, such as columns of a story.
+    Lines(Vec<Text>),
     /// The labels of the two arms.
     Arms(PerArm<Text>),
     /// Findings, one below the other.

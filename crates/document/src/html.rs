@@ -31,7 +31,11 @@ fn of_element(element: &Element) -> String {
     match element {
         Element::Headline(text) => format!("<h1>{}</h1>\n", line(text)),
         Element::Title(text) => format!("<h2>{}</h2>\n", line(text)),
-        Element::Sentence(text) => format!("<p>{}</p>\n", line(text)),
+        Element::Sentence(text) | Element::Prose(text) => format!("<p>{}</p>\n", line(text)),
+        Element::Lines(lines) => {
+            let lines: Vec<String> = lines.iter().map(line).collect();
+            format!("<pre>{}</pre>\n", lines.join("\n"))
+        }
         Element::Arms(labels) => {
             let label =
                 |arm| format!("<dt class=\"{arm}\">{arm}</dt><dd>{}</dd>\n", line(&labels[arm]));

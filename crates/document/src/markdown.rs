@@ -19,6 +19,9 @@ fn of_element(element: &Element) -> String {
         Element::Headline(text) => format!("**{}**\n", line(text)),
         Element::Title(text) => format!("{}:\n", line(text)),
         Element::Sentence(text) => format!("{}\n", line(text)),
+        // Markdown has one sentence per line.
+        Element::Prose(text) => format!("{}\n", line(text).replace(". ", ".\n")),
+        Element::Lines(lines) => of_lines(lines),
         Element::Arms(labels) => {
             Arm::BOTH.map(|arm| format!("* {arm}: {}\n", line(&labels[arm]))).concat()
         }
@@ -26,6 +29,14 @@ fn of_element(element: &Element) -> String {
         Element::Notes(notes) => notes.iter().map(|note| format!("* {}\n", line(note))).collect(),
         Element::Table(table) => of_table(table),
     }
+}
+
+/// Lines as they stand, in a fence that is longer than whatever they have of one.
+fn of_lines(lines: &[Text]) -> String {
+    let lines: String = lines.iter().map(|line| line.one_line() + "\n").collect();
+    let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{}{fence}\n", lines.replace(GLUE, " "))
 }
 
 fn of_item(item: &LabelledItem, indent: &str) -> String {

@@ -11,7 +11,7 @@ use dbdyno_model::Arm;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::element::{Document, Element, LabelledItem};
-use crate::layout::{Grid, Line, paragraph};
+use crate::layout::{Grid, Line, fitted, paragraph};
 use crate::number::GLUE;
 use crate::table::{Alignment, DataTable};
 use crate::text::Text;
@@ -123,6 +123,10 @@ fn of_element(element: &Element, indent: usize, style: &TextStyle) -> String {
             painted(&headline, Paint::Strong, style.colour)
         }
         Element::Title(text) | Element::Sentence(text) => hanging(text, indent, width),
+        Element::Prose(text) => {
+            paragraph(&text.one_line(), width, &spaces(indent), &spaces(indent))
+        }
+        Element::Lines(lines) => lines.iter().map(|line| fitted(&line.one_line(), width)).collect(),
         Element::Arms(labels) => {
             let of = |arm: Arm| LabelledItem::new(labels[arm].clone()).label(arm.name(), ARM_WIDTH);
             Arm::BOTH.map(|arm| of_item(&of(arm), indent, width)).concat()

@@ -3,13 +3,13 @@
 //! ```text
 //!   ProfileDifference, Waits (`profile`) ┐
 //!   DeadlocksShown, findings of doctor   ├─► Document ──► the writers of `document`
-//!   Audit (`difference`), Explanation    ┘   the page of a profile: elements, a graph, a script
+//!   Audit (`difference`), Explanation    │   the page of a profile: elements, a graph, a script
+//!   IsolationTold (`isolation`)          ┘
 //!
 //!   laid out by hand, format by format, with the tools of `document`:
 //!   Run + Comparison ──► View ──► text, markdown, csv, html; ci: github, junit, benchfmt
 //!   Run + ArmsComparison ──► ArmsView ──► the same and svg, for more than two arms (`arms`)
-//!   Replication (`published`), IsolationTold (`isolation`), History (`history`), pages of
-//!   explanations and of traces of states (`trace`)
+//!   Replication (`published`), History (`history`), pages of explanations and of traces
 //!
 //!   all of them ──► json   for programs; the names are a contract
 //! ```
@@ -71,7 +71,7 @@ pub use history::{
     HistoryExtent, history_csv, history_html, history_json, history_markdown, history_text,
 };
 pub use html::html;
-pub use isolation::{IsolationExtent, isolation_json, isolation_markdown, isolation_text};
+pub use isolation::{IsolationExtent, IsolationLayout, isolation_document, isolation_json};
 pub use json::{json, json_text};
 pub use markdown::markdown;
 pub use profile::{

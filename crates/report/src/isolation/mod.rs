@@ -10,7 +10,7 @@ mod cells;
 mod json;
 mod stories;
 
-use dbdyno_document::layout::{self, Grid, Line, paragraph, printable};
+use dbdyno_document::{DataTable, Document, Element, TableColumn};
 use dbdyno_model::isolation::{IsolationTold, LevelTold, Permissiveness, ShapeTold};
 
 use cells::{anomalies, cell};
@@ -32,71 +32,63 @@ const KEY: &str = "occurs: the anomaly was seen. Otherwise it was prevented: wai
 const BROKEN: &str = "! this server is known to prevent it";
 const BETTER: &str = "* prevented, though that is not known of this server at this level";
 
-/// Tables for a terminal. Ends with a line feed.
-pub fn isolation_text(all: &[IsolationTold], extent: IsolationExtent, width: usize) -> String {
-    let mut text = String::new();
-    for (index, told) in all.iter().enumerate() {
-        if index > 0 {
-            text.push('\n');
-        }
-        text.push_str(&paragraph(&headline(told), width, "", "  "));
-        if has_cases(told) {
-            text.push('\n');
-            text.push_str(&table(told).render(width));
-        }
-        text.push_str(&counts_text(told, width));
-        if extent == IsolationExtent::Stories {
-            text.push_str(&layout::fitted(&stories::stories(told), width));
-        }
-    }
-    if all.iter().any(has_cases) {
-        text.push('\n');
-        text.push_str(&paragraph(KEY, width, "", ""));
-        for mark in marks(all) {
-            text.push_str(&paragraph(mark, width, "", "  "));
-        }
-    }
-    for sentence in broken(all) {
-        text.push_str(&paragraph(&format!("! {sentence}"), width, "", "  "));
-    }
-    if extent == IsolationExtent::Tables && all.iter().any(has_cases) {
-        text.push_str("Each story, step by step: --all\n");
-    }
-    text
+/// How several servers are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IsolationLayout {
+    /// Each by itself, a row for each anomaly: narrow enough for a terminal.
+    Apart,
+    /// In one table, a row for each level of each server: for a page.
+    Together,
 }
 
-/// The same for a page: one table of all servers. Ends with a line feed.
-pub fn isolation_markdown(all: &[IsolationTold], extent: IsolationExtent) -> String {
-    let mut text = String::new();
-    if all.iter().any(has_cases) {
-        let names = anomalies(all);
-        text.push_str(&format!("| server | level | {} |\n", names.join(" | ")));
-        text.push_str(&format!("|---|---|{}\n", "---|".repeat(names.len())));
+/// How servers isolate, as a document.
+pub fn isolation_document(
+    all: &[IsolationTold],
+    extent: IsolationExtent,
+    layout: IsolationLayout,
+) -> Document {
+    let mut document = Document::default();
+    if layout == IsolationLayout::Together {
+        document.push(tables(level_table(all), counts_table(all, layout)));
+    }
+    for told in all.iter().filter(|_| layout == IsolationLayout::Apart) {
+        let one = std::slice::from_ref(told);
+        document.push(vec![Element::Headline(headline(told).into())]);
+        document.push(tables(anomaly_table(told), None));
+        document.push(tables(None, counts_table(one, layout)));
+        if extent == IsolationExtent::Stories {
+            told_stories(told, &mut document);
+        }
+    }
+    let has_tables = all.iter().any(has_cases);
+    let mut legend = Vec::new();
+    if has_tables {
+        legend.push(Element::Prose(KEY.into()));
+        legend.extend(marks(all).into_iter().map(|mark| Element::Sentence(mark.into())));
+    }
+    let broken = broken(all).into_iter().map(|sentence| format!("! {sentence}"));
+    legend.extend(broken.map(|sentence| Element::Sentence(sentence.into())));
+    if extent == IsolationExtent::Tables && has_tables && layout == IsolationLayout::Apart {
+        legend.push(Element::Sentence("Each story, step by step: --all".into()));
+    }
+    document.push(legend);
+    if extent == IsolationExtent::Stories && layout == IsolationLayout::Together {
         for told in all {
-            for level in told.levels.iter().filter(|level| !level.cases.is_empty()) {
-                let cells: Vec<String> =
-                    names.iter().map(|name| cell(level, name).to_string()).collect();
-                let server = printable(&told.target).replace('|', "\\|");
-                let (level, cells) = (level.level, cells.join(" | "));
-                text.push_str(&format!("| {server} {} | {level} | {cells} |\n", brief(told)));
-            }
-        }
-        text.push_str(&format!("\n{}\n", KEY.replace(". ", ".\n")));
-        for mark in marks(all) {
-            text.push_str(&format!("\n{mark}\n"));
+            document.push(vec![Element::Sentence(headline(told).into())]);
+            told_stories(told, &mut document);
         }
     }
-    text.push_str(&counts_markdown(all));
-    for sentence in broken(all) {
-        text.push_str(&format!("\n{sentence}\n"));
-    }
-    if extent == IsolationExtent::Stories {
-        for told in all {
-            let stories = stories::stories(told);
-            text.push_str(&format!("\n{}\n\n```text{stories}```\n", headline(told)));
-        }
-    }
-    text
+    document
+}
+
+/// A table of what became of anomalies, and one of what became of interleavings with its legend.
+fn tables(cases: Option<DataTable>, counts: Option<DataTable>) -> Vec<Element> {
+    let legend = counts.as_ref().map(|_| Element::Prose(COUNTS_KEY.into()));
+    cases.into_iter().chain(counts).map(Element::Table).chain(legend).collect()
+}
+
+fn told_stories(told: &IsolationTold, document: &mut Document) {
+    stories::stories(told).into_iter().for_each(|story| document.push(vec![Element::Lines(story)]));
 }
 
 fn has_cases(told: &IsolationTold) -> bool {
@@ -111,27 +103,54 @@ fn headline(told: &IsolationTold) -> String {
         0 => String::new(),
         some => format!("; of {some} interleavings the outcome is unknown"),
     };
-    let (target, version) = (printable(&told.target), printable(&told.version));
-    format!("{target} ({version}), promises of {}{unknown}{cut}", told.family)
+    format!("{} ({}), promises of {}{unknown}{cut}", told.target, told.version, told.family)
 }
 
-/// The version, without what is said behind a hyphen.
-fn brief(told: &IsolationTold) -> String {
+/// A server: a row for each anomaly, a column for each level.
+fn anomaly_table(told: &IsolationTold) -> Option<DataTable> {
+    type AnomalyColumn<'a> = TableColumn<'a, String>;
+    let name = AnomalyColumn::words("", |name| name.into());
+    let levels = told.levels.iter().filter(|level| !level.cases.is_empty()).map(|level| {
+        let title = level.level.to_string();
+        AnomalyColumn::words(title, move |name| cell(level, name).to_string().into())
+    });
+    let columns: Vec<AnomalyColumn<'_>> = [name].into_iter().chain(levels).collect();
+    let names = anomalies(std::slice::from_ref(told));
+    has_cases(told).then(|| DataTable::new(&columns, &names))
+}
+
+/// Servers: a row for each level, a column for each anomaly.
+fn level_table(all: &[IsolationTold]) -> Option<DataTable> {
+    type LevelColumn<'a> = TableColumn<'a, ServerLevel<'a>>;
+    let first = [
+        LevelColumn::words("server", |row| server(row.told).into()),
+        LevelColumn::words("level", |row| row.level.level.to_string().into()),
+    ];
+    let anomalies = anomalies(all).into_iter().map(|name| {
+        let title = name.clone();
+        LevelColumn::words(title, move |row| cell(row.level, &name).to_string().into())
+    });
+    let columns: Vec<LevelColumn<'_>> = first.into_iter().chain(anomalies).collect();
+    let levels = server_levels(all).filter(|row| !row.level.cases.is_empty());
+    let levels: Vec<ServerLevel<'_>> = levels.collect();
+    (!levels.is_empty()).then(|| DataTable::new(&columns, &levels))
+}
+
+/// A level of a server.
+#[derive(Clone, Copy)]
+struct ServerLevel<'a> {
+    told: &'a IsolationTold,
+    level: &'a LevelTold,
+}
+
+fn server_levels(all: &[IsolationTold]) -> impl Iterator<Item = ServerLevel<'_>> {
+    all.iter().flat_map(|told| told.levels.iter().map(move |level| ServerLevel { told, level }))
+}
+
+/// The server with its version, without what is said behind a hyphen.
+fn server(told: &IsolationTold) -> String {
     let version = told.version.split(['-', ' ']).next().unwrap_or_default();
-    format!("({})", printable(version))
-}
-
-fn table(told: &IsolationTold) -> Grid {
-    let levels: Vec<&LevelTold> = told.levels.iter().filter(|one| !one.cases.is_empty()).collect();
-    let mut head = vec![String::new()];
-    head.extend(levels.iter().map(|level| level.level.to_string()));
-    let mut grid = Grid { lines: vec![Line::Columns(head)], ragged: 1 };
-    for name in anomalies(std::slice::from_ref(told)) {
-        let mut line = vec![name.clone()];
-        line.extend(levels.iter().map(|level| cell(level, &name).to_string()));
-        grid.lines.push(Line::Columns(line));
-    }
-    grid
+    format!("{} ({version})", told.target)
 }
 
 /// Marks that occur in these tables.
@@ -153,20 +172,20 @@ fn broken(all: &[IsolationTold]) -> Vec<String> {
     for told in all {
         for level in &told.levels {
             for case in level.cases.iter().filter(|case| case.breaks_promise()) {
-                sentences.push(printable(&format!(
+                sentences.push(format!(
                     "{} at {}: {} was seen: {}",
                     told.target, level.level, case.name, case.about
-                )));
+                ));
             }
             for shape in level.shapes.iter().filter(|shape| level.breaks_serializability(shape)) {
-                sentences.push(printable(&format!(
+                sentences.push(format!(
                     "{} at {}: {} interleavings of {} ended as no serial order does{}",
                     told.target,
                     level.level,
                     shape.counts.not_serializable,
                     shape.shape,
                     example(shape)
-                )));
+                ));
             }
         }
     }
@@ -177,17 +196,6 @@ fn example(shape: &ShapeTold) -> String {
     shape.example.as_ref().map_or_else(String::new, |one| format!(", as {one}"))
 }
 
-const COLUMNS: [&str; 9] = [
-    "shape",
-    "played",
-    "allowed",
-    "at once",
-    "waited",
-    "waited, refused",
-    "refused",
-    "misread",
-    "let through",
-];
 const COUNTS_KEY: &str = "allowed: a scheduler that shows committed values only could complete it \
                           at once, and some serial order does the same; shares are of these. at \
                           once: so it went. waited: it was completed after a wait. waited, \
@@ -196,62 +204,50 @@ const COUNTS_KEY: &str = "allowed: a scheduler that shows committed values only 
                           with a result of no serial order. let through: it is not allowed, and \
                           was completed at once all the same.";
 
-fn counts_row(shape: &ShapeTold) -> Vec<String> {
-    let counts: &Permissiveness = &shape.counts;
-    let share = |part: u64| match counts.allowed {
-        0 => "–".to_owned(),
-        all => format!("{:.1} %", 100.0 * part as f64 / all as f64),
-    };
-    let mut row = vec![shape.shape.clone(), format!("{}/{}", counts.played, shape.canonical)];
-    row.push(counts.allowed.to_string());
-    let parts = [
-        counts.completed,
-        counts.waited,
-        counts.refused_after_waiting,
-        counts.aborted,
-        counts.misread,
+/// What became of interleavings of one shape, at a level of a server.
+type CountsRow<'a> = (ServerLevel<'a>, &'a ShapeTold);
+
+fn counts_table(all: &[IsolationTold], layout: IsolationLayout) -> Option<DataTable> {
+    type CountsColumn<'a> = TableColumn<'a, CountsRow<'a>>;
+    let is_apart = layout == IsolationLayout::Apart;
+    let mut columns = vec![
+        CountsColumn::words(if is_apart { "" } else { "level" }, |(of, _)| {
+            of.level.level.to_string().into()
+        }),
+        CountsColumn::numbers("shape", |(_, shape)| shape.shape.as_str().into()),
+        CountsColumn::numbers("played", |(_, shape)| {
+            format!("{}/{}", shape.counts.played, shape.canonical).into()
+        }),
+        CountsColumn::numbers("allowed", |(_, shape)| shape.counts.allowed.to_string().into()),
     ];
-    row.extend(parts.map(share));
-    row.push(counts.let_through.to_string());
-    row
+    if !is_apart {
+        columns.insert(0, CountsColumn::words("server", |(of, _)| server(of.told).into()));
+    }
+    let parts: [(&str, fn(&Permissiveness) -> u64); 5] = [
+        ("at once", |counts| counts.completed),
+        ("waited", |counts| counts.waited),
+        ("waited, refused", |counts| counts.refused_after_waiting),
+        ("refused", |counts| counts.aborted),
+        ("misread", |counts| counts.misread),
+    ];
+    columns.extend(parts.map(|(title, part)| {
+        CountsColumn::numbers(title, move |(_, shape)| share(&shape.counts, part).into())
+    }));
+    let let_through = CountsColumn::numbers("let through", |(_, shape)| {
+        shape.counts.let_through.to_string().into()
+    });
+    columns.push(let_through);
+    let rows = server_levels(all).flat_map(|of| of.level.shapes.iter().map(move |one| (of, one)));
+    let rows: Vec<CountsRow<'_>> = rows.collect();
+    (!rows.is_empty()).then(|| DataTable::new(&columns, &rows))
 }
 
-fn counts_text(told: &IsolationTold, width: usize) -> String {
-    let mut head = vec![String::new()];
-    head.extend(COLUMNS.map(str::to_owned));
-    let mut grid = Grid { lines: vec![Line::Columns(head)], ragged: 99 };
-    for level in &told.levels {
-        for shape in &level.shapes {
-            let mut line = vec![level.level.to_string()];
-            line.extend(counts_row(shape));
-            grid.lines.push(Line::Columns(line));
-        }
+/// Of the interleavings that are allowed.
+fn share(counts: &Permissiveness, part: fn(&Permissiveness) -> u64) -> String {
+    match counts.allowed {
+        0 => "–".to_owned(),
+        all => format!("{:.1} %", 100.0 * part(counts) as f64 / all as f64),
     }
-    if grid.lines.len() == 1 {
-        return String::new();
-    }
-    format!("\n{}\n{}", grid.render(width), paragraph(COUNTS_KEY, width, "", ""))
-}
-
-fn counts_markdown(all: &[IsolationTold]) -> String {
-    let mut text = String::new();
-    for told in all {
-        for level in &told.levels {
-            for shape in &level.shapes {
-                if text.is_empty() {
-                    text.push_str(&format!("\n| server | level | {} |\n", COLUMNS.join(" | ")));
-                    text.push_str(&format!("|---|---|{}\n", "---|".repeat(COLUMNS.len())));
-                }
-                let server = printable(&told.target).replace('|', "\\|");
-                let (level, cells) = (level.level, counts_row(shape).join(" | "));
-                text.push_str(&format!("| {server} {} | {level} | {cells} |\n", brief(told)));
-            }
-        }
-    }
-    if !text.is_empty() {
-        text.push_str(&format!("\n{}\n", COUNTS_KEY.replace(". ", ".\n")));
-    }
-    text
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //!                         T2 … → 1 changed
 //! ```
 
-use dbdyno_document::layout::printable;
+use dbdyno_document::Text;
 use dbdyno_model::isolation::{CaseTold, IsolationTold, StepAnswer, StepTold, StepWait};
 
 use super::cells::word;
@@ -17,17 +17,16 @@ use super::cells::word;
 /// How far the lane of a session is from that of the one before it.
 const LANE: usize = 24;
 
-/// All stories of a server. Each begins with an empty line.
-pub(super) fn stories(told: &IsolationTold) -> String {
-    let mut text = String::new();
-    for level in &told.levels {
-        for case in &level.cases {
-            text.push_str(&format!("\n{} at {}: {}\n", case.name, level.level, ending(case)));
-            text.push_str(&format!("  {}\n", printable(&case.about)));
-            text.push_str(&lanes(case));
-        }
-    }
-    text
+/// All stories of a server, each as its lines.
+pub(super) fn stories(told: &IsolationTold) -> Vec<Vec<Text>> {
+    let cases =
+        told.levels.iter().flat_map(|level| level.cases.iter().map(move |case| (level, case)));
+    let story = cases.map(|(level, case)| {
+        let title = format!("{} at {}: {}", case.name, level.level, ending(case));
+        let about = format!("  {}", case.about);
+        [title, about].into_iter().chain(lanes(case)).map(Text::from).collect()
+    });
+    story.collect()
 }
 
 fn ending(case: &CaseTold) -> String {
@@ -40,32 +39,28 @@ fn ending(case: &CaseTold) -> String {
         dbdyno_model::isolation::CaseOutcome::Unknown(why) => format!("unknown: {why}"),
         outcome => word(outcome),
     };
-    printable(&format!("{word}{mark}"))
+    format!("{word}{mark}")
 }
 
-fn lanes(case: &CaseTold) -> String {
-    let mut text = String::new();
+fn lanes(case: &CaseTold) -> Vec<String> {
+    let mut lines = Vec::new();
     for (index, step) in case.steps.iter().enumerate() {
-        let said = printable(&step.sql);
-        match &step.waited {
-            Some(wait) => {
-                text.push_str(&line(step, &format!("{said} … waits{}", whom(wait))));
-            }
-            None => text.push_str(&line(step, &format!("{said}{}", answer(&step.answer)))),
-        }
-        for late in &case.steps {
-            let until = late.waited.as_ref().and_then(|wait| wait.until);
-            if until == Some(index) {
-                text.push_str(&line(late, &format!("…{}", answer(&late.answer))));
-            }
-        }
+        lines.push(match &step.waited {
+            Some(wait) => line(step, &format!("{} … waits{}", step.sql, whom(wait))),
+            None => line(step, &format!("{}{}", step.sql, answer(&step.answer))),
+        });
+        let late = case
+            .steps
+            .iter()
+            .filter(|late| late.waited.as_ref().and_then(|wait| wait.until) == Some(index));
+        lines.extend(late.map(|late| line(late, &format!("…{}", answer(&late.answer)))));
     }
-    text
+    lines
 }
 
 fn line(step: &StepTold, text: &str) -> String {
     let indent = 2 + LANE * usize::from(step.session.saturating_sub(1));
-    format!("{}T{} {text}\n", " ".repeat(indent), step.session)
+    format!("{}T{} {text}", " ".repeat(indent), step.session)
 }
 
 fn whom(wait: &StepWait) -> String {
@@ -74,7 +69,7 @@ fn whom(wait: &StepWait) -> String {
 }
 
 fn answer(answer: &StepAnswer) -> String {
-    printable(&match answer {
+    match answer {
         StepAnswer::Rows(rows) if rows.is_empty() => " → nothing".to_owned(),
         StepAnswer::Rows(rows) => {
             let row = |row: &Vec<Option<String>>| {
@@ -93,5 +88,5 @@ fn answer(answer: &StepAnswer) -> String {
         }
         StepAnswer::LeftOut => " (left out)".to_owned(),
         StepAnswer::Nothing => " → no answer".to_owned(),
-    })
+    }
 }

@@ -5,6 +5,18 @@ use dbdyno_model::isolation::{
 };
 
 use super::*;
+use dbdyno_document::markdown;
+use dbdyno_document::terminal::{self, Colour, TextStyle};
+
+fn on_screen(all: &[IsolationTold], extent: IsolationExtent, width: usize) -> String {
+    let document = isolation_document(all, extent, IsolationLayout::Apart);
+    terminal::written(&document, &TextStyle { colour: Colour::Plain, width })
+}
+
+fn on_page(all: &[IsolationTold]) -> String {
+    let layout = IsolationLayout::Together;
+    markdown::written(&isolation_document(all, IsolationExtent::Tables, layout))
+}
 
 fn step(session: u8, sql: &str, answer: StepAnswer) -> StepTold {
     StepTold { session, sql: sql.to_owned(), answer, waited: None }
@@ -46,12 +58,12 @@ fn a_broken_promise_is_marked_named_and_explained() {
         case("G2", "G2", CaseOutcome::ByError("1213".to_owned()), Promise::Open),
     ];
     let all = [told(cases, Vec::new())];
-    let text = isolation_text(&all, IsolationExtent::Tables, 100);
+    let text = on_screen(&all, IsolationExtent::Tables, 100);
     for part in ["P4    occurs !", "PMP   some", "G2    error 1213 *", "P4 was seen"] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
-    let page = isolation_markdown(&all, IsolationExtent::Tables);
-    let row = "| mysql:8.0 (8.0.33) | serializable | occurs ! | some | error 1213 * |";
+    let page = on_page(&all);
+    let row = "| mysql:8.0 (8.0.33) | serializable | occurs ! | some | error 1213 \\* |";
     assert!(page.contains(row), "{page}");
     let json = isolation_json(&all);
     assert!(json.contains("\"broken\": true") && json.contains("\"error\": \"1213\""), "{json}");
@@ -60,7 +72,7 @@ fn a_broken_promise_is_marked_named_and_explained() {
 #[test]
 fn a_story_shows_waits_where_they_began_and_answers_where_they_came() {
     let all = [told(vec![case("P4", "P4", CaseOutcome::ByWaiting, Promise::Open)], Vec::new())];
-    let text = isolation_text(&all, IsolationExtent::Stories, 100);
+    let text = on_screen(&all, IsolationExtent::Stories, 100);
     let lane = " ".repeat(26);
     let story = format!(
         "  T1 select → 1:null\n{lane}T2 update … waits for T1\n  T1 commit\n{lane}T2 … → 1 row\n"
@@ -88,9 +100,9 @@ fn interleavings_are_counted_and_what_should_not_be_is_named() {
         example: Some("T1 reads a".to_owned()),
     };
     let all = [told(Vec::new(), vec![shape])];
-    let text = isolation_text(&all, IsolationExtent::Tables, 120);
+    let text = on_screen(&all, IsolationExtent::Tables, 120);
     for part in ["10/40", "50.0 %", "25.0 %", "12.5 %", "as T1 reads a"] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
-    assert!(isolation_markdown(&all, IsolationExtent::Tables).contains("| 50.0 % |"));
+    assert!(on_page(&all).contains("| 50.0 % |"));
 }
