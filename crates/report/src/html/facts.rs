@@ -84,7 +84,7 @@ fn section_table(section: &Section<'_>) -> String {
         for one in list {
             rows.push_str(&format!(
                 "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
-                escape(&difference::name(one)),
+                escape(difference::name(one)),
                 value(&one.base),
                 value(&one.test),
             ));

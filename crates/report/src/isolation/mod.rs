@@ -49,13 +49,14 @@ pub fn isolation_document(
 ) -> Document {
     let mut document = Document::default();
     if layout == IsolationLayout::Together {
-        document.push(tables(level_table(all), counts_table(all, layout)));
+        document.push(level_table(all).map(Element::Table).into_iter().collect());
+        told_counts(counts_table(all, layout), &mut document);
     }
     for told in all.iter().filter(|_| layout == IsolationLayout::Apart) {
         let one = std::slice::from_ref(told);
         document.push(vec![Element::Headline(headline(told).into())]);
-        document.push(tables(anomaly_table(told), None));
-        document.push(tables(None, counts_table(one, layout)));
+        document.push(anomaly_table(told).map(Element::Table).into_iter().collect());
+        told_counts(counts_table(one, layout), &mut document);
         if extent == IsolationExtent::Stories {
             told_stories(told, &mut document);
         }
@@ -81,10 +82,11 @@ pub fn isolation_document(
     document
 }
 
-/// A table of what became of anomalies, and one of what became of interleavings with its legend.
-fn tables(cases: Option<DataTable>, counts: Option<DataTable>) -> Vec<Element> {
-    let legend = counts.as_ref().map(|_| Element::Prose(COUNTS_KEY.into()));
-    cases.into_iter().chain(counts).map(Element::Table).chain(legend).collect()
+/// What became of interleavings, and what its columns mean.
+fn told_counts(table: Option<DataTable>, document: &mut Document) {
+    let Some(table) = table else { return };
+    document.push(vec![Element::Table(table)]);
+    document.push(vec![Element::Prose(COUNTS_KEY.into())]);
 }
 
 fn told_stories(told: &IsolationTold, document: &mut Document) {
@@ -204,6 +206,9 @@ const COUNTS_KEY: &str = "allowed: a scheduler that shows committed values only 
                           with a result of no serial order. let through: it is not allowed, and \
                           was completed at once all the same.";
 
+/// One of the counts.
+type CountOf = fn(&Permissiveness) -> u64;
+
 /// What became of interleavings of one shape, at a level of a server.
 type CountsRow<'a> = (ServerLevel<'a>, &'a ShapeTold);
 
@@ -223,7 +228,7 @@ fn counts_table(all: &[IsolationTold], layout: IsolationLayout) -> Option<DataTa
     if !is_apart {
         columns.insert(0, CountsColumn::words("server", |(of, _)| server(of.told).into()));
     }
-    let parts: [(&str, fn(&Permissiveness) -> u64); 5] = [
+    let parts: [(&str, CountOf); 5] = [
         ("at once", |counts| counts.completed),
         ("waited", |counts| counts.waited),
         ("waited, refused", |counts| counts.refused_after_waiting),
@@ -243,7 +248,7 @@ fn counts_table(all: &[IsolationTold], layout: IsolationLayout) -> Option<DataTa
 }
 
 /// Of the interleavings that are allowed.
-fn share(counts: &Permissiveness, part: fn(&Permissiveness) -> u64) -> String {
+fn share(counts: &Permissiveness, part: CountOf) -> String {
     match counts.allowed {
         0 => "–".to_owned(),
         all => format!("{:.1} %", 100.0 * part(counts) as f64 / all as f64),

@@ -96,7 +96,7 @@ impl ProfileRow {
         ProfileRow {
             name: one.name.clone(),
             matched: "untold",
-            share: one.share.clone(),
+            share: one.share,
             told: format!("not in {}", lacking(one)),
             ..ProfileRow::default()
         }
