@@ -22,12 +22,12 @@ struct Allowance {
 
 /// What is left to mend.
 const ALLOWANCES: [Allowance; 6] = [
-    Allowance { rule: Rule::SharedName, places: 209 },
+    Allowance { rule: Rule::SharedName, places: 204 },
     Allowance { rule: Rule::Participle, places: 244 },
-    Allowance { rule: Rule::TupleParameter, places: 99 },
-    Allowance { rule: Rule::NamedClosure, places: 1726 },
-    Allowance { rule: Rule::NamedClosures, places: 89 },
-    Allowance { rule: Rule::MatchInDisguise, places: 74 },
+    Allowance { rule: Rule::TupleParameter, places: 6 },
+    Allowance { rule: Rule::NamedClosure, places: 1547 },
+    Allowance { rule: Rule::NamedClosures, places: 18 },
+    Allowance { rule: Rule::MatchInDisguise, places: 45 },
 ];
 
 /// Named closures in one function that a reader can keep apart.
@@ -87,6 +87,9 @@ const NO_NOUNS: [&str; 50] = [
     "Written",
 ];
 
+/// What the standard library itself calls in each module by one name: `io::Result`, `fmt::Result`.
+const ALIAS: &str = "Result";
+
 /// Words that end like a participle and are nouns.
 const NOUNS: [&str; 6] = ["Deed", "Feed", "Need", "Seed", "Shed", "Speed"];
 
@@ -135,7 +138,7 @@ fn type_names(sources: &[&Source], found: &mut Vec<Violation>) {
     for source in sources {
         for (at, line) in source.code.iter().enumerate().filter(|(at, _)| !source.is_test[*at]) {
             let Some((name, is_public)) = type_name(line) else { continue };
-            if is_public {
+            if is_public && name != ALIAS {
                 public.entry(name).or_default().push((&source.path, at + 1));
             }
             if is_participle(name) {
