@@ -24,7 +24,7 @@ pub(super) enum Edn<'a> {
     Nil,
     /// `:name`, without the colon.
     Keyword(&'a str),
-    /// A number, a symbol, `true` or `false`, as it is written.
+    /// A number, a symbol, `true` or `false`, as it is written; a whole number in one way.
     Atom(&'a str),
     /// A string, as it is written between its quotes.
     Text(&'a str),
@@ -74,9 +74,22 @@ impl<'a> Edn<'a> {
     /// A whole number from 0.
     pub(super) fn number(&self) -> Option<u64> {
         match self {
-            Edn::Atom(word) => word.strip_suffix('N').unwrap_or(word).parse().ok(),
+            Edn::Atom(word) => word.parse().ok(),
             _ => None,
         }
+    }
+}
+
+/// A whole number without the mark of its precision and without a plus: `1N` and `+1` are the key
+/// that `1` is, and `-0` is `0`.
+fn without_mark(word: &str) -> &str {
+    let number = word.strip_suffix('N').unwrap_or(word);
+    let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match number.as_bytes().first() {
+        _ if !is_whole => word,
+        Some(b'-') if digits != "0" => number,
+        _ => digits,
     }
 }
 
@@ -201,7 +214,7 @@ impl<'a> Reader<'a> {
             Some(other) => match self.token() {
                 "" => self.bad(format!("{} stands where a value should be", char::from(other))),
                 "nil" => Ok(Edn::Nil),
-                word => Ok(Edn::Atom(word)),
+                word => Ok(Edn::Atom(without_mark(word))),
             },
         }
     }
@@ -297,12 +310,29 @@ mod tests {
         let (map, line, column) = reader.next().unwrap().unwrap();
         assert_eq!((line, column), (2, 1));
         let items = map.get("k").unwrap().items().unwrap();
-        assert_eq!(items, [Edn::Atom("1"), Edn::Atom("-2N"), Edn::Text("x\\\"y")]);
+        assert_eq!(items, [Edn::Atom("1"), Edn::Atom("-2"), Edn::Text("x\\\"y")]);
         assert_eq!(map.get("n"), Some(&Edn::Nil));
         let (list, _, column) = reader.next().unwrap().unwrap();
         assert_eq!(list.items().unwrap()[2], Edn::Items(Vec::new()));
         assert_eq!(column, 41);
         assert_eq!(reader.next(), Ok(None));
+    }
+
+    #[test]
+    fn a_whole_number_is_one_however_it_is_marked() {
+        for (written, read) in [
+            ("1N", "1"),
+            ("+1", "1"),
+            ("-0", "0"),
+            ("-12N", "-12"),
+            ("N", "N"),
+            ("1.5N", "1.5N"),
+            ("x1N", "x1N"),
+            ("+", "+"),
+        ] {
+            let value = Reader::new(written).next().unwrap().unwrap().0;
+            assert_eq!(value, Edn::Atom(read), "{written}");
+        }
     }
 
     #[test]
