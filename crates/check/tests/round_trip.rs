@@ -270,5 +270,5 @@ fn lists_that_contradict_each_other_are_not_written_as_lists_that_agree() {
     assert!(error.contains("contradict each other"), "{error}");
     let again = read_history(&write_history(&history, Format::Records).unwrap()).unwrap();
     let verdict = Checker::new(&again).verdict(Level::ReadUncommitted);
-    assert_eq!(verdict.anomaly().as_deref(), Some("incompatible order"));
+    assert_eq!(verdict.anomaly(), Some("incompatible order"));
 }
