@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dbdyno_explain::profile::{
-    EVENT_LINE, Waited, Weighed, by_class, contradiction, difference, flame, read_process, waits,
+    EVENT_LINE, SAMPLES_LINE, Waited, Weighed, by_class, contradiction, difference, flame,
+    read_process, waits,
 };
 use dbdyno_lab::profile::Kind;
 use dbdyno_lab::{Lab, Sampled, Stacks, input};
@@ -190,9 +191,13 @@ enum Naming {
 
 /// Collapsed stacks below a line that tells what they count, where that is known.
 fn of_event(stacks: &Stacks) -> String {
-    match &stacks.event {
-        Some(event) => format!("{EVENT_LINE}{event}\n{}", stacks.collapsed),
-        None => stacks.collapsed.clone(),
+    match stacks.event.as_deref() {
+        Some(event @ "offcpu-time") => format!("{EVENT_LINE}{event}\n{}", stacks.collapsed),
+        Some(event) => {
+            let Stacks { samples, collapsed, .. } = stacks;
+            format!("{EVENT_LINE}{event}\n{SAMPLES_LINE} {samples}\n{collapsed}")
+        }
+        None => format!("{SAMPLES_LINE} {}\n{}", stacks.samples, stacks.collapsed),
     }
 }
 

@@ -57,7 +57,7 @@ fn profile(counts: &Counts, load: &str, arm: Arm) -> Profile {
     };
     let (by_caller, total) = (calls.map(call).collect(), own.values().sum());
     Profile {
-        unit: 1.0,
+        unit: Some(1.0),
         own,
         by_caller,
         total,

@@ -120,8 +120,8 @@ pub use pin::{Pin, Placement, Processors};
 pub use plan::{Block, Cell, LoadFile, Plan, RoundKey};
 pub use product::{Dialect, Product, TargetError};
 pub use profile::{
-    ClassWait, FlameNode, FunctionDifference, LEFT_OUT, Match, ProfileDifference, ProfileScale,
-    UntoldFunction, WaitLine, WaitProfile, Waits,
+    ClassWait, FlameNode, FunctionDifference, FunctionPlace, LEFT_OUT, Match, ProfileDifference,
+    ProfileScale, UntoldFunction, WaitLine, WaitProfile, Waits,
 };
 pub use rate::{RateUnit, Since};
 pub use readings::Readings;

@@ -91,6 +91,17 @@ pub struct FlameNode {
     pub callees: Vec<FlameNode>,
 }
 
+/// Which function of a stack its samples count for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FunctionPlace {
+    /// The innermost, which works.
+    #[default]
+    Innermost,
+    /// The first one above what all waits have in common: the kernel's switch, conditions and
+    /// mutexes of libraries, and the server's own wrappers of them.
+    Waiting,
+}
+
 /// The difference of two sets of profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileDifference {
@@ -100,6 +111,8 @@ pub struct ProfileDifference {
     pub total: Interval,
     /// What the cost of an operation is: processor time, cycles, time of threads.
     pub measure: String,
+    /// Which function of a stack it counts for.
+    pub place: FunctionPlace,
     /// Profiles on each side.
     pub profiles: PerArm<usize>,
     /// Samples on each side; absent where its profiles tell shares alone.

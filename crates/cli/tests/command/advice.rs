@@ -75,7 +75,7 @@ const SHOWN_APART: [(&str, &str); 3] = [
 const OF_OTHERS: [(&str, &[&str]); 7] = [
     ("cli/src/login/mod.rs", &["host", "login-path", "password"]),
     ("explain/src/profile/read.rs", &["stdio"]),
-    ("explain/src/profile/perf_report.rs", &["stdio"]),
+    ("explain/src/profile/perf_report.rs", &["no-group", "stdio"]),
     ("judge/src/history/file.rs", &["benchmark"]),
     ("judge/src/history/pgbench.rs", &["aggregate-interval", "progress"]),
     ("sandbox/src/cgroup.rs", &["scope"]),

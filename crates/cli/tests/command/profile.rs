@@ -49,6 +49,7 @@ fn a_function_that_one_arm_alone_spends_time_in_is_told_and_profiles_are_kept() 
         let mut lines = text.lines();
         let told = lines.next().unwrap();
         assert!(told.starts_with("# event: ") && told.contains("clock"), "{told}");
+        assert!(lines.next().unwrap().starts_with("# samples: "), "{text}");
         let lines = lines.map(|line| line.rsplit_once(' ').unwrap());
         let samples = lines.map(|(stack, count)| (stack, count.parse::<f64>().unwrap()));
         let (mut spinning, mut all) = (0.0, 0.0);

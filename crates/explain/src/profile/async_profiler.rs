@@ -25,7 +25,9 @@
 use dbdyno_model::LEFT_OUT;
 
 use super::filled::filled;
-use super::form::{ALLOCATIONS, Form, Measure, MeasureUnit, PROCESSOR, ProfileError, Weighing};
+use super::form::{
+    ALLOCATIONS, Form, Measure, MeasureUnit, PROCESSOR, ProfileError, WALL, Weighing,
+};
 use super::programs::Sighting;
 use super::stack::Stack;
 
@@ -47,6 +49,13 @@ struct Weight<'t> {
     unit: &'t str,
     share: f64,
     samples: f64,
+}
+
+impl Weight<'_> {
+    /// The squares of the weights of its samples, if they are alike.
+    fn square(&self) -> f64 {
+        self.value * self.value / f64::max(self.samples, 1.0)
+    }
 }
 
 /// `--- 352227700 ns (53.09%), 248 samples`
@@ -92,7 +101,7 @@ pub(super) fn each_stack(
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
     let (mut kind, mut first, mut above) = (None, None::<&str>, None::<Weight<'_>>);
-    let (mut total, mut share, mut samples, mut stacks) = (0.0, 0.0, 0.0, 0_u64);
+    let (mut total, mut share, mut squares, mut stacks) = (0.0, 0.0, 0.0, 0_u64);
     let (mut table, mut functions) = (None, 0_u64);
     for (number, line) in filled(text).chain([(0, "")]) {
         kind = kind.or_else(|| started(line));
@@ -103,7 +112,7 @@ pub(super) fn each_stack(
         if let Some(of) = above.take_if(|_| !stack.is_empty()) {
             stacks += 1;
             stack.give("", of.value, take);
-            (total, share, samples) = (total + of.value, share + of.share, samples + of.samples);
+            (total, share, squares) = (total + of.value, share + of.share, squares + of.square());
         }
         table = head_of_flat(line).or(table);
         // Behind stacks the table says the same once more.
@@ -111,7 +120,7 @@ pub(super) fn each_stack(
             first = first.or(Some(of.unit));
             functions += 1;
             take(&Sighting::new(&[name], of.value));
-            (total, share, samples) = (total + of.value, share + of.share, samples + of.samples);
+            (total, share, squares) = (total + of.value, share + of.share, squares + of.square());
         }
         let Some(next) = weight(line) else { continue };
         match first {
@@ -132,7 +141,7 @@ pub(super) fn each_stack(
     }
     let event = match (kind, first) {
         (Some("cpu" | "itimer" | "ctimer"), _) => PROCESSOR,
-        (Some("wall"), _) => "wall-clock time of threads",
+        (Some("wall"), _) => WALL,
         (Some("lock"), _) => "time of waiting for locks",
         (Some("alloc"), _) | (None, Some("bytes")) => ALLOCATIONS,
         (Some(other), _) => other,
@@ -140,19 +149,18 @@ pub(super) fn each_stack(
         (None, _) => "samples",
     };
     let is_excerpt = share > 0.0 && share < WHOLE;
-    let unit = total / f64::max(samples, 1.0);
+    // Kish: amounts are of all sizes, and a stack tells the mean of its own.
+    let unit = if squares > 0.0 { squares / total } else { 1.0 };
     if is_excerpt {
         take(&Sighting::new(&[LEFT_OUT], total * (1.0 / share - 1.0)));
     }
     let told = 100.0 * f64::min(share, 1.0);
-    let count = match functions {
-        0 => format!("{stacks} stacks"),
-        _ => format!("{functions} functions"),
-    };
+    let count =
+        if functions == 0 { format!("{stacks} stacks") } else { format!("{functions} functions") };
     Ok(Form {
         taken_for: format!("async-profiler's text of {event}, {count}, {told:.1} % of it"),
         measure: Measure::of(MeasureUnit::Event, Some(event)),
-        weighing: Weighing::Unit(if unit > 0.0 { unit } else { 1.0 }),
+        weighing: Weighing::Unit(unit),
         is_excerpt,
     })
 }

@@ -11,6 +11,9 @@
 //!           4952                                        samples, or microseconds
 //! ```
 //!
+//! Above a stack that waited, `offwaketime` has the one that woke it, from `waker:` to a line of
+//! marks: that is none of the functions that waited.
+//!
 //! The heading says what is counted; where it is missing, the functions may (see `read`).
 
 use super::filled::filled;
@@ -87,6 +90,7 @@ pub(super) fn each_stack(
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
     let (mut stacks, mut found, mut process) = (0_u64, None::<&Heading>, "");
+    let mut is_waker = false;
     for (number, line) in filled(text) {
         if let Some(other) = heading(line) {
             match found {
@@ -109,10 +113,12 @@ pub(super) fn each_stack(
         }
         // What is no stack stands at the margin: prompts, `^C`.
         let line_in = line.trim_start();
-        if line_in.len() == line.len()
-            || line_in.trim_end() == "--"
-            || line_in.starts_with("waker:")
-        {
+        let is_mark = line_in.split_whitespace().all(|word| word == "-" || word == "--");
+        if is_waker && is_mark && line_in.split_whitespace().count() > 1 {
+            (stack, is_waker) = (Stack::default(), false);
+        }
+        is_waker |= line_in.starts_with("waker:") && stack.is_empty();
+        if line_in.len() == line.len() || is_mark || line_in.starts_with("waker:") {
             continue;
         }
         if let Some(name) = named_process(line) {
@@ -135,9 +141,9 @@ pub(super) fn each_stack(
     Ok(Form {
         taken_for: format!("bcc's {whose}{of}, {stacks} stacks"),
         weighing: match measure.event.as_deref() {
-            Some(OFF_CPU) => Weighing::Periods,
+            Some(OFF_CPU) => Weighing::Untold,
             Some(_) => Weighing::Unit(1.0),
-            None => Weighing::Smallest,
+            None => Weighing::Counts,
         },
         measure,
         is_excerpt: false,
@@ -153,4 +159,24 @@ fn frame(line: &str) -> &str {
     // What Python prints of bytes.
     let bytes = name.strip_prefix("b'").and_then(|rest| rest.strip_suffix('\''));
     bytes.unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read;
+
+    /// What `offwaketime` prints, as text and folded: the stack that waits, and no waker.
+    #[test]
+    fn wakers_are_none_of_the_functions_that_wait() {
+        let text = "Tracing blocked time (us) by kernel off-CPU and waker stack for 5 secs.\n\n    \
+                    waker:           swapper/0\n    ffffffff8137897c blk_mq_complete_request\n    \
+                    ffffffff810b54d9 __wake_up\n    -                -\n    ffffffff81785085 \
+                    schedule\n    ffffffff8137b839 bt_get\n    target:          cksum\n        \
+                    56529\n";
+        let folded = "cksum;bt_get;schedule;-;__wake_up;blk_mq_complete_request;swapper/0 56529\n";
+        for text in [text, folded] {
+            let profile = read(text).unwrap();
+            assert_eq!(profile.own.into_iter().collect::<Vec<_>>(), [("bt_get".into(), 56_529.0)]);
+        }
+    }
 }

@@ -10,13 +10,18 @@
 //!   @[do_sys_open]: 7
 //! ```
 //!
+//! Printed at intervals, a map that is not cleared has all that it had before, and more: the last
+//! print alone is read. Where prints do not contain those before, they are of times apart, and are
+//! added up.
+//!
 //! A map does not tell what it counts, and two of them cannot be added up. What a script says
 //! before may tell it, as that of `offcputime.bt` does, and so may the name of a map.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use super::filled::{filled, is_digits};
-use super::form::{Form, Measure, MeasureUnit, OFF_CPU, ProfileError, Weighing};
+use super::form::{Form, Measure, MeasureUnit, OFF_CPU, ProfileError, Weighing, letters};
 use super::perf_script;
 use super::programs::Sighting;
 use super::stack::{Stack, is_left_out};
@@ -32,13 +37,97 @@ fn name_of_map(line: &str) -> Option<(&str, &str)> {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_').then_some((name, rest))
 }
 
+/// An entry of a map.
+struct MapEntry<'t> {
+    /// Its key as it stands in the text.
+    key: String,
+    stack: Stack<'t>,
+    program: &'t str,
+    count: f64,
+}
+
+/// The entries of a map, as often as it was printed.
+#[derive(Default)]
+struct MapPrints<'t> {
+    entries: Vec<MapEntry<'t>>,
+    /// Before which of them something else was printed.
+    parts: Vec<usize>,
+}
+
+impl<'t> MapPrints<'t> {
+    /// Something else is printed.
+    fn part(&mut self) {
+        self.parts.push(self.entries.len());
+    }
+
+    /// Where each print begins: behind something else, where a key comes again, and, as counts
+    /// rise within a print, where one falls if that is asked for.
+    fn begins(&self, by_fall: Fall) -> Vec<usize> {
+        let (mut begins, mut keys) = (Vec::new(), HashSet::new());
+        for (at, entry) in self.entries.iter().enumerate() {
+            let has_fallen = at > 0 && entry.count < self.entries[at - 1].count;
+            let is_parted = at == 0 || self.parts.binary_search(&at).is_ok();
+            let is_new = is_parted || (by_fall == Fall::Parts && has_fallen);
+            if is_new || keys.contains(entry.key.as_str()) {
+                begins.push(at);
+                keys.clear();
+            }
+            keys.insert(entry.key.as_str());
+        }
+        begins
+    }
+
+    /// Whether each print has at least what the one before it has, so that they are sums.
+    fn has_grown(&self, begins: &[usize]) -> bool {
+        let end = self.entries.len();
+        let ends = begins.iter().skip(1).copied().chain([end]);
+        let mut before: HashMap<&str, f64> = HashMap::new();
+        for (begin, end) in begins.iter().zip(ends) {
+            let print = self.entries[*begin..end].iter();
+            let counts: HashMap<&str, f64> =
+                print.map(|entry| (entry.key.as_str(), entry.count)).collect();
+            if before.iter().any(|(key, count)| counts.get(key).is_none_or(|now| now < count)) {
+                return false;
+            }
+            before = counts;
+        }
+        begins.len() > 1
+    }
+
+    /// Gives the entries: of prints that contain each other, those of the last one. Returns how
+    /// many stacks, and what is said of it.
+    fn give(self, take: &mut dyn FnMut(&Sighting<'_>)) -> (u64, String) {
+        let found = [Fall::Passes, Fall::Parts].map(|fall| self.begins(fall));
+        let sums = found.iter().find(|begins| self.has_grown(begins));
+        let told = sums.map_or_else(String::new, |begins| {
+            let count = begins.len();
+            format!(", the last of {count} prints, which has all that was printed before")
+        });
+        let begin = sums.and_then(|begins| begins.last()).copied().unwrap_or(0);
+        let mut stacks = 0;
+        for mut entry in self.entries.into_iter().skip(begin) {
+            stacks += u64::from(!entry.stack.is_empty());
+            entry.stack.give(entry.program, entry.count, take);
+        }
+        (stacks, told)
+    }
+}
+
+/// Whether a count that is less than the one before begins a print.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fall {
+    Passes,
+    Parts,
+}
+
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
-    let (mut map, mut stacks, mut begun, mut is_off_cpu) = (None, 0_u64, None, false);
+    let (mut map, mut begun, mut is_off_cpu) = (None, None, false);
+    let (mut prints, mut key) = (MapPrints::default(), String::new());
     let mut program = "";
     for (number, line) in filled(text) {
         let wrong = |what: &str| ProfileError::new(number, what);
@@ -52,6 +141,9 @@ pub(super) fn each_stack(
         if begun.is_none() {
             let Some((name, behind)) = name_of_map(line) else {
                 is_off_cpu |= line.starts_with("Tracing") && tells_off_cpu(line);
+                if !line.trim().is_empty() {
+                    prints.part();
+                }
                 continue;
             };
             match map {
@@ -70,6 +162,8 @@ pub(super) fn each_stack(
             Some((inner, count)) if !count.starts_with(':') => (inner, Some(count.trim())),
             _ => (rest, None),
         };
+        key.push_str(inner.trim());
+        key.push(';');
         // Names of processes stand before the stack, or behind it and a comma.
         let is_key = inner.trim_start().starts_with(',') || (is_first && count.is_none());
         if is_key {
@@ -83,23 +177,31 @@ pub(super) fn each_stack(
             wrong("behind a stack stands how often it was counted: `]: 12`; histograms are none")
         })?;
         begun = None;
-        stacks += u64::from(!stack.is_empty());
-        stack.give(std::mem::take(&mut program), count as f64, take);
+        prints.entries.push(MapEntry {
+            key: std::mem::take(&mut key),
+            stack: std::mem::take(&mut stack),
+            program: std::mem::take(&mut program),
+            count: count as f64,
+        });
     }
     if let Some(number) = begun {
         let what = "this stack has no end: `]: 12`; give all that bpftrace has printed";
         return Err(ProfileError::new(number, what));
     }
-    let map = map.unwrap_or_default();
-    is_off_cpu |= tells_off_cpu(map);
+    let (map, (stacks, repeated)) = (map.unwrap_or_default(), prints.give(take));
+    Ok(form(map, is_off_cpu || tells_off_cpu(map), &format!("{stacks} stacks{repeated}")))
+}
+
+/// What a map is.
+fn form(map: &str, is_off_cpu: bool, what: &str) -> Form {
     let of = if is_off_cpu { format!(" of {OFF_CPU}") } else { String::new() };
     let off_cpu = Measure::of(MeasureUnit::Event, Some(OFF_CPU));
-    Ok(Form {
-        taken_for: format!("bpftrace map @{map}{of}, {stacks} stacks"),
+    Form {
+        taken_for: format!("bpftrace map @{map}{of}, {what}"),
         measure: if is_off_cpu { off_cpu } else { Measure::UNTOLD },
-        weighing: if is_off_cpu { Weighing::Periods } else { Weighing::Smallest },
+        weighing: if is_off_cpu { Weighing::Untold } else { Weighing::Counts },
         is_excerpt: false,
-    })
+    }
 }
 
 /// `, mysqld, 77`: the name of a process in a key.
@@ -109,8 +211,7 @@ fn word_of_key(key: &str) -> Option<&str> {
 
 /// `Tracing nanosecond time in off-CPU stacks.`, `offcpu`, `off_cpu_ns`
 fn tells_off_cpu(text: &str) -> bool {
-    let letters = |c: char| c.is_ascii_alphabetic().then_some(c.to_ascii_lowercase());
-    text.chars().filter_map(letters).collect::<String>().contains("offcpu")
+    letters(text).contains("offcpu")
 }
 
 /// `finish_task_switch+106`, `0x7f3a`, or with `perf`: `7f3a main+0x1a (/usr/bin/x)`.
@@ -129,4 +230,35 @@ fn frame(line: &str) -> Option<Cow<'_, str>> {
     };
     let name = line.rsplit_once('+').filter(is_offset).map_or(line, |(name, _)| name);
     Some(if name.starts_with("0x") { "[unknown]".into() } else { name.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read;
+
+    /// A map that is printed each second and not cleared has all that it had.
+    #[test]
+    fn of_a_map_that_grows_the_last_print_is_read() {
+        let print = |a: u64, b: u64| {
+            let of = |name: &str, count: u64| match count {
+                0 => String::new(),
+                _ => format!("@[\n    {name}+1\n    main+5\n]: {count}\n"),
+            };
+            of("b", b) + &of("a", a) + "\n"
+        };
+        let own = |text: &str| {
+            let profile = read(text).unwrap();
+            let told = profile.taken_for.contains("the last of");
+            (profile.own.get("a").copied(), profile.own.get("b").copied(), told)
+        };
+        let fallen = "@[\n    a+1\n]: 40\n12:00:02\n@[\n    a+1\n]: 80\n@[\n    b+1\n]: 20\n";
+        assert_eq!(own(fallen), (Some(80.0), Some(20.0), true));
+        for parted in ["", "12:00:02\n"] {
+            let grows = print(40, 0) + parted + &print(80, 20) + parted + &print(80, 20);
+            assert_eq!(own(&grows), (Some(80.0), Some(20.0), true), "{grows}");
+            let cleared = print(40, 10) + parted + &print(30, 20);
+            assert_eq!(own(&cleared), (Some(70.0), Some(30.0), false), "{cleared}");
+        }
+        assert_eq!(own(&print(40, 10)), (Some(40.0), Some(10.0), false));
+    }
 }

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dbdyno_model::{
-    Arm, FlameNode, FunctionDifference, Interval, Match, PerArm, ProfileDifference, ProfileScale,
+    Arm, FlameNode, FunctionDifference, FunctionPlace, Interval, Match, PerArm, ProfileDifference,
+    ProfileScale,
 };
 use dbdyno_stats as stats;
 
@@ -45,7 +46,11 @@ const Q_MOST: f64 = 0.05;
 pub fn contradiction(base: &[Weighed], test: &[Weighed]) -> Option<String> {
     let mut all = base.iter().chain(test);
     let first = &all.next()?.profile.measure;
-    let other = all.map(|one| &one.profile.measure).find(|other| first.contradicts(other))?;
+    let place = base.first()?.profile.place;
+    let other = all
+        .map(|one| (&one.profile.measure, one.profile.place))
+        .find(|(other, theirs)| first.contradicts(other) || *theirs != place)
+        .map(|(other, _)| other)?;
     Some(format!(
         "one profile counts {}, and another one {}: nothing follows from comparing them; give \
          profiles of one kind",
@@ -119,9 +124,10 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
         functions,
         total: around(change, error),
         measure: measured(base, test),
+        place: place(base, test),
         profiles: PerArm::from_fn(|arm| sides[arm].len()),
         samples: PerArm::from_fn(|arm| {
-            tells_samples[arm].then(|| sums[arm].total / sums[arm].unit)
+            sums[arm].unit.filter(|_| tells_samples[arm]).map(|unit| sums[arm].total / unit)
         }),
         scale,
         dispersion,
@@ -132,10 +138,18 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
     }
 }
 
-/// Whether all profiles of a side tell how many samples they have: of shares alone nobody knows
-/// what is chance.
+/// Whether all profiles of a side tell how many samples they have: of shares, or of sums of times
+/// and bytes, nobody knows what is chance.
 fn tells_samples(side: &[Weighed]) -> bool {
-    side.iter().all(|one| one.profile.measure.unit != MeasureUnit::Share)
+    side.iter().all(|Weighed { profile, .. }| {
+        profile.measure.unit != MeasureUnit::Share && profile.unit.is_some()
+    })
+}
+
+/// Which function of a stack it counts for.
+fn place(base: &[Weighed], test: &[Weighed]) -> FunctionPlace {
+    let mut all = base.iter().chain(test).map(|one| one.profile.place);
+    all.find(|place| *place == FunctionPlace::Waiting).unwrap_or_default()
 }
 
 /// The programs of a side that are counted together, and their shares, the largest first; none
@@ -239,7 +253,8 @@ fn dispersion(sides: &PerArm<&[Weighed]>, pairs: &[Pair]) -> f64 {
             let seen: Vec<f64> =
                 side.iter().map(|one| samples(&one.profile, &pair.names[arm])).collect();
             let sum: f64 = seen.iter().sum();
-            let unit = side.iter().map(|one| one.profile.unit).fold(f64::MIN_POSITIVE, f64::max);
+            let units = side.iter().filter_map(|one| one.profile.unit);
+            let unit = units.fold(f64::MIN_POSITIVE, f64::max);
             if sum / unit / (seen.len() as f64) < SAMPLES_LEAST {
                 continue;
             }
@@ -285,7 +300,7 @@ impl Costs<'_> {
     fn error(&self, seen: &PerArm<f64>, total_errors: &PerArm<f64>, dispersion: f64) -> f64 {
         let variance = |arm: Arm| {
             // A function that was never seen might have been seen once.
-            let unit = self.sums[arm].unit;
+            let unit = self.sums[arm].unit.unwrap_or(f64::INFINITY);
             let by_chance = dispersion * unit * seen[arm].max(unit);
             let by_chance = self.cost(arm, by_chance.sqrt());
             by_chance.powi(2) + (self.cost(arm, seen[arm]) * total_errors[arm]).powi(2)
@@ -505,6 +520,48 @@ mod tests {
         assert_eq!(frames, ["[left out of an excerpt]", "lock"], "the graph claims none either");
     }
 
+    /// All threads wait for conditions: the function that waits tells what for, whatever tool has
+    /// looked at them.
+    #[test]
+    fn waits_are_compared_by_the_function_that_waits() {
+        let pmp = |waits: &str| {
+            format!(
+                "  150 pthread_cond_wait,os_event::wait,{waits},one\n   30 poll,vio_io_wait,one\n"
+            )
+        };
+        let gdb = |waits: &str| {
+            let thread = |at: usize| {
+                format!(
+                    "Thread {at} (Thread 0x7f{at} (LWP {at})):\n#0  0x01 in \
+                     pthread_cond_wait@@GLIBC_2.3.2 () from /x\n#1  0x02 in {waits} ()\n#2  0x03 in \
+                     one ()\n\n"
+                )
+            };
+            (1..151).map(thread).collect::<String>()
+        };
+        let folded =
+            |waits: &str| format!("m;one;{waits};futex_wait;schedule;finish_task_switch 90\n");
+        let bcc = |waits: &str| {
+            format!(
+                "Tracing off-CPU time (us) of all threads by user + kernel stack...\n    \
+                 finish_task_switch\n    schedule\n    {waits}\n    one\n    -    m (7)\n        90\n\n"
+            )
+        };
+        for (of, is_proved) in
+            [(&pmp as &dyn Fn(&str) -> String, true), (&gdb, true), (&folded, false), (&bcc, false)]
+        {
+            let side =
+                |waits: &str| [Weighed { profile: read(&of(waits)).unwrap(), operations: None }];
+            let found = difference(&side("lock_wait_suspend_thread"), &side("log_write_up_to"));
+            assert_eq!(found.place, FunctionPlace::Waiting);
+            for name in ["lock_wait_suspend_thread", "log_write_up_to"] {
+                let one = found.functions.iter().find(|one| one.name == name).unwrap();
+                assert!(one.weighted.estimate.abs() > 0.8, "{one:?}");
+                assert_eq!(one.q_value.is_some_and(|q| q <= Q_MOST), is_proved, "{one:?}");
+            }
+        }
+    }
+
     /// Cycles and instructions, or threads that wait and samples of a processor, are not compared;
     /// where weights are of different units, shares are.
     #[test]
@@ -579,7 +636,7 @@ mod tests {
             let Profile { own, by_caller, total, .. } = &one.profile;
             let by_caller = by_caller.iter().map(|(place, own)| (place.clone(), own * 1_001_001.0));
             let profile = Profile {
-                unit: 1_001_001.0,
+                unit: Some(1_001_001.0),
                 own: scaled(own),
                 by_caller: by_caller.collect(),
                 total: total * 1_001_001.0,
@@ -587,8 +644,9 @@ mod tests {
             };
             Weighed { profile, operations: one.operations }
         };
-        let text = "main;a 2002002\nmain;b 1001001\n";
-        assert_eq!(read(text).unwrap().unit, 1_001_001.0);
+        let rare: String = (0..9).map(|at| format!("main;r{at} 1001001\n")).collect();
+        let text = format!("main;a 2002002\n{rare}");
+        assert_eq!(read(&text).unwrap().unit, Some(1_001_001.0));
         let (base, test) = (side(3, 4_000, 1.0, 1.0), side(4, 4_000, 1.5, 1.0));
         let light = difference(&base, &test);
         let all = |side: &[Weighed]| side.iter().map(heavy).collect::<Vec<_>>();
@@ -616,7 +674,10 @@ mod tests {
 
     #[test]
     fn cost_that_only_moved_is_told_so() {
-        let text = |a: u64, b: u64| format!("main;work;a {a}\nmain;work;b {b}\nmain;rest 6000\n");
+        let text = |a: u64, b: u64| {
+            let samples = a + b + 6_000;
+            format!("# samples: {samples}\nmain;work;a {a}\nmain;work;b {b}\nmain;rest 6000\n")
+        };
         let one =
             |a, b| vec![Weighed { profile: read(&text(a, b)).unwrap(), operations: Some(1_000.0) }];
         let found = difference(&one(900, 300), &one(300, 900));

@@ -96,10 +96,15 @@ pub enum MeasureUnit {
 
 /// How a line begins above collapsed stacks that tells what they count: `# event: cycles`.
 pub const EVENT_LINE: &str = "# event: ";
+/// How a line begins above collapsed stacks that tells how many samples all of them have:
+/// `# samples: 12000`.
+pub const SAMPLES_LINE: &str = "# samples:";
 /// The time that threads had no processor.
 pub(super) const OFF_CPU: &str = "off-CPU time";
 /// The same of stacks that say where threads were, and not what is counted.
 pub(super) const WAITS: &str = "waits off the CPU";
+/// The time of threads, whether they work or wait.
+pub(super) const WALL: &str = "wall-clock time of threads";
 /// The time of a processor, by whatever clock it was sampled.
 pub(super) const PROCESSOR: &str = "processor time";
 /// What was given by an allocator.
@@ -109,9 +114,25 @@ pub(super) const ALLOCATIONS: &str = "allocations";
 fn counted(event: &str) -> &str {
     match event {
         "cpu" | "cpu-clock" | "task-clock" => PROCESSOR,
-        "offcpu-time" => OFF_CPU,
+        "wall" | "wall-clock" => WALL,
+        off_cpu if letters(off_cpu).starts_with("offcpu") => OFF_CPU,
         other => other,
     }
+}
+
+/// The letters of a name in lower case: `offcputime` of `off-CPU time`.
+pub(super) fn letters(name: &str) -> String {
+    let letters = name.chars().filter(char::is_ascii_alphabetic);
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// Whether an event has an amount of its own each time, as a wait has a time and an allocation
+/// bytes, so that sums of it tell no number of samples.
+pub(super) fn is_amount(event: &str) -> bool {
+    let event = letters(event);
+    ["offcpu", "alloc", "bytes", "wait", "delay", "block", "contention"]
+        .iter()
+        .any(|word| event.contains(word))
 }
 
 impl Measure {
@@ -130,6 +151,12 @@ impl Measure {
 
     fn is_off_cpu(&self) -> bool {
         self.event.as_deref().is_some_and(|event| event == OFF_CPU || event == WAITS)
+    }
+
+    /// Whether threads that wait are among what is counted.
+    pub(super) fn has_waits(&self) -> bool {
+        let is_wall = self.event.as_deref() == Some(WALL);
+        self.unit == MeasureUnit::Thread || self.is_off_cpu() || is_wall
     }
 
     /// For people: `cycles`, `threads, waiting or not`.
@@ -170,8 +197,10 @@ pub(super) enum Weighing {
     Unit(f64),
     /// As many of one weight as would say as much: Kish, *Survey Sampling*, 1965.
     Periods,
-    /// One for each of the smallest weight, if it is that of a clock.
-    Smallest,
+    /// One for each of a weight where they look like counts, else untold; see [`super::counts`].
+    Counts,
+    /// Weights are sums of amounts, as times and bytes: how many samples they stand for is untold.
+    Untold,
 }
 
 /// An event without what it is restricted to: `cycles` of `cycles:u`.

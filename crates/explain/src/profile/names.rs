@@ -16,7 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dbdyno_model::{Match, PerArm};
+use dbdyno_model::{FunctionPlace, Match, PerArm};
 
 use super::function_name::{one_function, plain};
 use super::samples::Profile;
@@ -111,7 +111,10 @@ pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
         };
         found.push(Pair { names, matched: Match::Plain });
     }
-    renamed(base, test, &mut base_plain, &mut test_plain, &mut found);
+    // All that waits has the same callees: they tell nothing of who calls them.
+    if base.place != FunctionPlace::Waiting {
+        renamed(base, test, &mut base_plain, &mut test_plain, &mut found);
+    }
     let alone = |names: Names| Pair {
         names: PerArm { base: names, test: Vec::new() },
         matched: Match::Alone,

@@ -88,7 +88,11 @@ impl<'t> Head<'t> {
                     self.screen(number)?;
                 }
                 self.samples = self.samples.or_else(|| count(rest.split_whitespace().next()?));
-                let event = rest.split_once("of event").map(|(_, event)| quoted(event));
+                let event = rest.split_once("of event").map(|(_, event)| event);
+                if let Some(group) = event.and_then(|event| event.strip_prefix('s')) {
+                    return Err(group_refused(number, quoted(group)));
+                }
+                let event = event.map(quoted);
                 self.part = event.map_or(self.part, CodePart::of);
                 event.map(plain_event)
             }
@@ -142,7 +146,10 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
         head.line(number, line)?;
         columns = Columns::of(line).or(columns);
         let row = match function(line, columns) {
-            Some(FunctionLine { row, file, whole }) => {
+            Some(FunctionLine { row, file, whole, is_sure }) => {
+                if !is_sure {
+                    return Err(columns_unknown(number, columns.is_some()));
+                }
                 if !row.program.is_empty() {
                     threads.note(row.program, file);
                 }
@@ -183,6 +190,27 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
         is_excerpt,
     };
     Ok(Some(Report { rows, form }))
+}
+
+/// A group of events has a column of shares for each, below one name.
+fn group_refused(number: usize, group: &str) -> ProfileError {
+    let what = format!(
+        "shares of several events, {group}, stand beside each other here; give those of one: what \
+         `perf report --stdio --no-group` prints below the heading of one event, or `perf script` \
+         of it"
+    );
+    ProfileError::new(number, what)
+}
+
+/// Columns of shares without names, or with others than the head has.
+fn columns_unknown(number: usize, has_head: bool) -> ProfileError {
+    let why = if has_head { "does not name them all" } else { "is missing" };
+    let what = format!(
+        "several shares stand in this line, and the line that names the columns {why}, so that \
+         nobody knows which is the function's own: give all that `perf report --stdio` has \
+         printed, with its line `# Overhead  Command  …` or `# Children  Self  …`, of one event"
+    );
+    ProfileError::new(number, what)
 }
 
 /// What stands behind a row on the screen of perf: the bar for scrolling, and its handle.
@@ -318,23 +346,33 @@ const ALL_MOST: f64 = 1.05;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Columns {
     command: Option<usize>,
-    /// Whether shares of kernel and user stand behind those of both.
-    is_split: bool,
+    /// How many have shares, and which of them is a function's own.
+    shares: usize,
+    own: usize,
 }
 
 /// How the names of columns begin that have shares.
-const SHARES: [&str; 6] = ["Overhead", "Children", "Self", "sys", "usr", "guest"];
+const SHARES: [&str; 7] = ["Overhead", "Children", "Self", "Latency", "sys", "usr", "guest"];
 
 impl Columns {
     /// `# Children      Self  Command  Shared Object      Symbol`
     fn of(line: &str) -> Option<Columns> {
         let line = line.trim().trim_start_matches('#').trim_start();
-        let behind = line.strip_prefix("Overhead").or(line.strip_prefix("Children"))?;
+        let behind = ["Overhead", "Children", "Latency", "Self"]
+            .iter()
+            .find_map(|name| line.strip_prefix(name))?;
         let separator = separator(behind.get(..1)?)?;
-        let command = columns(line, separator)
-            .filter(|name| !SHARES.contains(&name.split(' ').next().unwrap_or_default()))
-            .position(|name| name == "Command" || name.ends_with(":Command"));
-        Some(Columns { command, is_split: line.contains(" sys") })
+        let names = columns(line, separator).flat_map(|name| match name.split_once(' ') {
+            Some((first @ "Overhead", second)) => vec![first, second.trim()],
+            _ => vec![name],
+        });
+        let (shares, others): (Vec<&str>, Vec<&str>) =
+            names.partition(|name| SHARES.contains(&name.split(' ').next().unwrap_or_default()));
+        let command =
+            others.iter().position(|name| *name == "Command" || name.ends_with(":Command"));
+        let own =
+            ["Self", "Overhead"].iter().find_map(|own| shares.iter().position(|name| name == own));
+        Some(Columns { command, shares: shares.len(), own: own? })
     }
 }
 
@@ -359,6 +397,8 @@ struct FunctionLine<'t> {
     file: &'t str,
     /// The share by which lines are sorted: with all that it calls, where that is told.
     whole: f64,
+    /// Whether it is known which of its shares is its own.
+    is_sure: bool,
 }
 
 /// A line of a function, with its own share.
@@ -373,11 +413,15 @@ fn function(line: &str, head: Option<Columns>) -> Option<FunctionLine<'_>> {
     let symbol = columns(symbol, separator).next()?;
     let words = before.split(if separator == "  " { " " } else { separator }).map(str::trim);
     let shares: Vec<f64> = words.filter(|word| !word.is_empty()).map_while(percent).collect();
-    // Of two, the second is its own; behind one for both may stand those of kernel and user.
-    let share = match shares[..] {
-        [share] | [_, share] => share,
-        [share, ..] if head.is_some_and(|head| head.is_split) => share,
-        _ => return None,
+    // Of two without names, those of `--children`, the second is its own and not the larger one.
+    let (share, is_sure) = match (&shares[..], head) {
+        ([], _) => return None,
+        ([share], None) => (*share, true),
+        ([whole, share], None) => (*share, share <= whole),
+        ([share, ..], None) => (*share, false),
+        (all, Some(Columns { shares, own, .. })) => {
+            (all.get(own).copied().unwrap_or(0.0), all.len() == shares)
+        }
     };
     let others: Vec<&str> = columns(before, separator)
         .filter(|column| !column.split_whitespace().all(|word| percent(word).is_some()))
@@ -399,7 +443,7 @@ fn function(line: &str, head: Option<Columns>) -> Option<FunctionLine<'_>> {
         name,
         weight: share / 100.0,
     };
-    (share > 0.0).then_some(FunctionLine { row, file, whole: shares[0] })
+    (share > 0.0 || !is_sure).then_some(FunctionLine { row, file, whole: shares[0], is_sure })
 }
 
 /// `postgres` of `1234:postgres`.
@@ -411,6 +455,31 @@ fn without_number(command: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of several shares in a line the one is read that the head names, or none is.
+    #[test]
+    fn shares_are_told_by_the_names_of_their_columns() {
+        let own = |text: &str| {
+            let report = read(text)?.unwrap();
+            Ok::<f64, ProfileError>((report.rows[0].weight / 100.0).round())
+        };
+        let rows = "    40.00%    30.00%  m  m  [.] a\n    60.00%    20.00%  m  m  [.] b\n";
+        let with = |head: &str| own(&format!("#{head}  Command  Object  Symbol\n{rows}"));
+        assert_eq!(with(" Overhead   Latency"), Ok(40.0));
+        assert_eq!(with("  Latency  Overhead"), Ok(30.0));
+        assert_eq!(with(" Children      Self"), Ok(30.0));
+        assert_eq!(with(" Overhead       sys"), Ok(40.0));
+        assert_eq!(own(rows), Ok(30.0), "as `--children` has it");
+        let why = |answer: Result<f64, ProfileError>| answer.unwrap_err().what;
+        assert!(why(with(" Overhead")).contains("does not name them all"));
+        let turned = "    40.00%    50.00%  m  m  [.] a\n";
+        assert!(why(own(turned)).contains("is missing"));
+        for event in ["anon group { cycles, instructions }", "cycles, instructions"] {
+            let head = format!("# Samples: 40K of events '{event}'\n# Overhead  Command  Symbol\n");
+            let told = why(own(&(head + rows)));
+            assert!(told.contains(event) && told.contains("--no-group"), "{told}");
+        }
+    }
 
     fn told(text: &str) -> Vec<(String, f64)> {
         let rows = read(text).unwrap().unwrap().rows.into_iter();

@@ -20,8 +20,6 @@ use super::programs::Sighting;
 const WHOLE: f64 = 0.97;
 /// Seconds between two samples of a processor in Go, and of gperftools.
 const SAMPLE_S: f64 = 0.01;
-/// Bytes between two samples of a heap in Go.
-const SAMPLE_BYTES: f64 = 524_288.0;
 
 /// Whether a line is the head of the table.
 pub(super) fn is_of_pprof(line: &str) -> bool {
@@ -59,17 +57,24 @@ pub(super) fn each_stack(
     }
     let shown = 100.0 * told / total.max(f64::MIN_POSITIVE);
     let smallest = table.rows.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);
-    let (event, sample) = match table.unit {
-        Unit::Seconds => ("time", SAMPLE_S.min(smallest)),
-        Unit::Bytes => ("bytes", SAMPLE_BYTES.min(smallest)),
-        Unit::Count => ("counts", 1.0),
+    // What is no time of a processor has an amount of its own each time: a wait, an allocation.
+    let (event, weighing) = match (table.unit, table.kind) {
+        (Unit::Seconds, None | Some("cpu" | "CPU" | "time")) => {
+            ("time", Weighing::Unit(SAMPLE_S.min(smallest)))
+        }
+        (Unit::Seconds, Some(_)) => ("time", Weighing::Untold),
+        (Unit::Bytes, _) => ("bytes", Weighing::Untold),
+        (Unit::Count, None | Some("samples" | "goroutine" | "threadcreate" | "cpu")) => {
+            ("counts", Weighing::Unit(1.0))
+        }
+        (Unit::Count, Some(_)) => ("counts", Weighing::Untold),
     };
     let event = table.kind.unwrap_or(event);
     let count = table.rows.len();
     Ok(Form {
         taken_for: format!("`pprof -top` of {event}, {count} functions, {shown:.1} % of it"),
         measure: Measure::of(MeasureUnit::Event, Some(event)),
-        weighing: Weighing::Unit(sample),
+        weighing,
         is_excerpt,
     })
 }

@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use dbdyno_model::FunctionPlace;
+
+use super::counts::weight_of_sample;
 use super::filled::filled;
 use super::form::{
-    ALLOCATIONS, EVENT_LINE, Form, Measure, MeasureUnit, ProfileError, WAITS, Weighing,
-    plain_event, two_events,
+    ALLOCATIONS, EVENT_LINE, Form, Measure, MeasureUnit, ProfileError, SAMPLES_LINE, WAITS,
+    Weighing, is_amount, plain_event, two_events,
 };
+use super::primitives::{is_switch, telling_function, without_waker};
 use super::programs::{Programs, Sighting};
 use super::samples::Profile;
 use super::speedscope::is_of_speedscope;
@@ -161,6 +165,7 @@ fn collapsed(
 ) -> Result<Form, ProfileError> {
     let mut frames: Vec<&str> = Vec::new();
     let (mut stacks, mut event) = (0_u64, None);
+    let (mut all, mut samples) = (0.0, None);
     for (number, line) in filled(text) {
         let line = line.trim();
         if let Some(told) = line.strip_prefix(EVENT_LINE).map(plain_event) {
@@ -169,10 +174,16 @@ fn collapsed(
                 _ => event = Some(told),
             }
         }
+        let wrong = |what: &str| ProfileError::new(number, what);
+        if let Some(told) = line.strip_prefix(SAMPLES_LINE) {
+            let told = told.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
+            let usage = "behind `# samples:` stands how many samples all stacks have: \
+                         `# samples: 12000`";
+            *samples.get_or_insert(0.0) += told.ok_or_else(|| wrong(usage))?;
+        }
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let wrong = |what: &str| ProfileError::new(number, what);
         let usage = "a line is a stack and how often it was seen: `main;work;read 12`";
         let (stack, count) = line.rsplit_once(' ').ok_or_else(|| wrong(usage))?;
         let count: f64 = count.parse().map_err(|_| wrong(usage))?;
@@ -186,45 +197,36 @@ fn collapsed(
             ));
         }
         frames.clear();
-        frames.extend(stack.split(';').map(str::trim));
-        stacks += 1;
+        frames.extend(without_waker(stack).split(';').map(str::trim));
+        (stacks, all) = (stacks + 1, all + count);
         // stackcollapse-perf.pl begins a stack with its process, and says so nowhere.
         let program = frames.first().filter(|_| process.is_some());
         take(&Sighting { program: program.copied().unwrap_or(""), stack: &frames, weight: count });
     }
     let of = event.map_or_else(String::new, |event| format!(" of {event}"));
     let (measure, weighing) = match event {
-        Some(event @ "offcpu-time") => {
-            (Measure::of(MeasureUnit::Event, Some(event)), Weighing::Periods)
+        Some(event) if is_amount(event) => {
+            (Measure::of(MeasureUnit::Event, Some(event)), Weighing::Untold)
         }
-        Some(event) => (Measure::of(MeasureUnit::Sample, Some(event)), Weighing::Unit(1.0)),
-        None => (Measure::UNTOLD, Weighing::Smallest),
+        Some(event) => (Measure::of(MeasureUnit::Sample, Some(event)), Weighing::Counts),
+        None => (Measure::UNTOLD, Weighing::Counts),
     };
+    let weighing = samples.map_or(weighing, |samples: f64| Weighing::Unit(all / samples));
     let taken_for = format!("collapsed stacks{of}, {stacks} of them");
     Ok(Form { taken_for, measure, weighing, is_excerpt: false })
 }
 
-/// In which functions of the kernel a thread is that goes off the processor, how they begin.
-const GOING: [&str; 5] =
-    ["finish_task_switch", "schedule", "__schedule", "context_switch", "__switch_to"];
 /// The share of stacks that end there from which on no sample of a processor is among them.
 const ALL_GOING: f64 = 0.999;
 
 /// What functions tell of stacks whose text does not: all threads go off the processor, or types
 /// of arrays stand where functions do, as in profiles of Java's allocations.
 fn told_by_functions(own: &BTreeMap<Arc<str>, f64>, total: f64) -> Option<&'static str> {
-    let going: f64 = own.iter().filter(|(name, _)| is_going(name)).map(|(_, own)| own).sum();
+    let going: f64 = own.iter().filter(|(name, _)| is_switch(name)).map(|(_, own)| own).sum();
     if going >= ALL_GOING * total {
         return Some(WAITS);
     }
     own.keys().any(|name| is_array(name)).then_some(ALLOCATIONS)
-}
-
-/// Whether a function takes a thread off the processor.
-fn is_going(function: &str) -> bool {
-    let name = without_kernel_mark(function);
-    let whole = name.split_once(".").map_or(name, |(name, _)| name);
-    GOING.contains(&whole)
 }
 
 /// Whether a type of arrays stands where a function does.
@@ -241,12 +243,11 @@ fn without_kernel_mark(function: &str) -> &str {
     function.strip_suffix("_[k]").unwrap_or(function)
 }
 
-/// Where no stack has a smaller weight than this, weights are times: periods in nanoseconds or
-/// microseconds. Of a profile with as many samples some stack was seen a few times only.
-const PERIOD_LEAST: f64 = 1_000.0;
-
 /// Functions with their callers, at most: profiles of large servers have some ten thousand.
 const PLACES_MOST: usize = 200_000;
+
+/// Stacks whose weights are looked at, at most: so many tell what they are.
+const WEIGHTS_MOST: usize = 1 << 20;
 
 /// Samples by number of function: a million stacks have a few thousand names.
 #[derive(Default)]
@@ -254,8 +255,10 @@ struct Sums {
     numbers: HashMap<Arc<str>, u32>,
     /// By number.
     own: Vec<f64>,
-    /// The smallest weight of a stack, and the sum of all their squares.
-    least: Option<f64>,
+    /// The same, each wait counted for the function that waits.
+    waiting: Vec<f64>,
+    /// Weights of the first stacks, but for 0, and the sum of the squares of all.
+    weights: Vec<f64>,
     squares: f64,
     /// By caller, if there is one, and function.
     by_caller: HashMap<(Option<u32>, u32), f64>,
@@ -286,12 +289,14 @@ impl Sums {
             }
         }
         let Some(last) = caller else { return };
-        if count > 0.0 {
-            self.least = Some(self.least.map_or(count, |least| least.min(count)));
+        if count > 0.0 && self.weights.len() < WEIGHTS_MOST {
+            self.weights.push(count);
         }
         self.total += count;
         self.squares += count * count;
         self.own[last as usize] += count;
+        let telling = self.number(telling_function(stack));
+        self.waiting[telling as usize] += count;
         for place in &self.places {
             *self.by_caller.entry(*place).or_default() += count;
         }
@@ -304,6 +309,7 @@ impl Sums {
         let number = self.own.len() as u32;
         self.numbers.insert(name.into(), number);
         self.own.push(0.0);
+        self.waiting.push(0.0);
         number
     }
 
@@ -313,34 +319,50 @@ impl Sums {
             names[number as usize] = name;
         }
         let name = |number: u32| names[number as usize].clone();
-        let own = (0..).zip(&self.own).filter(|(_, own)| **own > 0.0);
-        let own = own.map(|(number, own)| (name(number), *own)).collect();
+        let by_function = |sums: &[f64]| -> BTreeMap<Arc<str>, f64> {
+            let own = (0..).zip(sums).filter(|(_, own)| **own > 0.0);
+            own.map(|(number, own)| (name(number), *own)).collect()
+        };
+        let mut own = by_function(&self.own);
         let mut form = form;
         if form.measure == Measure::UNTOLD
             && let Some(event) = told_by_functions(&own, self.total)
         {
             form.measure = Measure::of(MeasureUnit::Event, Some(event));
-            form.weighing = Weighing::Periods;
+            if form.weighing == Weighing::Counts {
+                form.weighing = Weighing::Untold;
+            }
             form.taken_for += &format!(", {event} as their functions tell");
         }
         let by_caller = self.by_caller.into_iter().map(|((caller, number), samples)| {
             ((caller.map_or_else(|| "".into(), name), name(number)), samples)
         });
         let unit = match form.weighing {
-            Weighing::Periods => self.squares / self.total.max(f64::MIN_POSITIVE),
-            Weighing::Smallest => self.least.filter(|least| *least >= PERIOD_LEAST).unwrap_or(1.0),
-            Weighing::Unit(unit) => unit,
+            Weighing::Periods => Some(self.squares / self.total.max(f64::MIN_POSITIVE)),
+            Weighing::Counts => weight_of_sample(&self.weights),
+            Weighing::Untold => None,
+            Weighing::Unit(unit) => Some(unit),
         };
-        // Where weights have no name, whether they are times is a guess.
-        let is_untold = form.measure == Measure::UNTOLD;
-        let is_guess = is_untold && form.weighing == Weighing::Smallest && unit > 1.0;
-        let Form { mut taken_for, measure, is_excerpt, .. } = form;
-        if is_guess {
-            taken_for += &format!(", the smallest weight, {unit}, taken for that of one sample");
+        let Form { mut taken_for, mut measure, is_excerpt, weighing } = form;
+        match unit {
+            Some(unit) if weighing == Weighing::Counts && unit > 1.0 => {
+                taken_for +=
+                    &format!(", the smallest weight, {unit}, taken for that of one sample");
+            }
+            Some(_) => {}
+            None => taken_for += ", and how many samples their weights stand for is not told",
+        }
+        if unit.is_none() && measure.unit == MeasureUnit::Sample {
+            measure.unit = MeasureUnit::Event;
+        }
+        let mut place = FunctionPlace::Innermost;
+        if measure.has_waits() {
+            (place, own) = (FunctionPlace::Waiting, by_function(&self.waiting));
         }
         taken_for += &programs.told(process);
         Profile {
             unit,
+            place,
             own,
             by_caller: by_caller.collect(),
             total: self.total,
@@ -376,7 +398,7 @@ mod tests {
                       mysqld 7 [001] 5.26: 10101010 cpu-clock:pppH:\n\
                       \t    5501 main+0x9 (/usr/sbin/mysqld)\n";
         let script = read(script).unwrap();
-        let samples = |weight: f64| (weight / script.unit).round();
+        let samples = |weight: f64| (weight / script.unit.unwrap()).round();
         assert_eq!(samples(script.total), 2.0);
         let own = (samples(script.own["read_row(THD*)"]), samples(script.own["main"]));
         assert_eq!(own, (1.0, 1.0));
@@ -425,7 +447,7 @@ mod tests {
         };
         let profile = read(&(sample(1, "faults", "hot") + &sample(99, "faults", "cold"))).unwrap();
         assert_eq!((profile.own["hot"], profile.own["cold"], profile.total), (1.0, 99.0, 100.0));
-        let samples = profile.total / profile.unit;
+        let samples = profile.total / profile.unit.unwrap();
         assert!((1.0..1.1).contains(&samples), "one sample outweighs the other: {samples}");
         let both = sample(5, "cycles:u", "a") + &sample(7, "instructions:u", "a");
         let error = read(&both).unwrap_err();
@@ -467,7 +489,7 @@ mod tests {
         };
         let gdb = sample(true) + &sample(false) + &sample(true);
         let (own, taken_for, measure) = told(&gdb);
-        assert_eq!(own, owns(&[("poll", 3.0), ("pthread_cond_wait", 4.0), ("row_sel<true>", 2.0)]));
+        assert_eq!(own, owns(&[("os_event::wait", 4.0), ("poll", 3.0), ("row_sel<true>", 2.0)]));
         assert_eq!(taken_for, "gdb backtraces, 3 samples of 3 threads");
         assert_eq!(measure.name(), "threads, working or waiting");
         let pmp = "Fri Jan  6 23:48:24 UTC 2017\n\
@@ -495,7 +517,11 @@ mod tests {
         let arm: Arc<str> = "Timer::arm(unsigned long, std::function<void ()>)".into();
         assert_eq!(profile.by_caller[&(arm.clone(), "schedule".into())], 1493.0);
         assert_eq!(profile.own[&arm], 7.0);
-        assert_eq!(profile.taken_for, "bpftrace map @cpu, 2 stacks; of mysqld");
+        assert_eq!(
+            profile.taken_for,
+            "bpftrace map @cpu, 2 stacks, and how many samples their weights stand for is not told; of \
+             mysqld"
+        );
         assert_eq!(told("@[vfs_read]: 5\n@[vfs_write]: 7\n").0[0], ("vfs_read".to_owned(), 5.0));
         for (text, why) in [
             ("@a[\n    f+1\n]: 3\n@b[\n    f+1\n]: 3\n", "two maps, @a and @b"),
@@ -519,7 +545,7 @@ mod tests {
         let profile = read(table).unwrap();
         assert_eq!((profile.own["runtime.scan"], profile.own["main.work"]), (5.0, 3.0));
         assert_eq!((profile.total, profile.is_excerpt), (20.0, true));
-        assert_eq!(profile.total / profile.unit, 2_000.0, "of 10 ms each");
+        assert_eq!(profile.total / profile.unit.unwrap(), 2_000.0, "of 10 ms each");
         assert_eq!(profile.taken_for, "`pprof -top` of cpu, 2 functions, 40.0 % of it");
         let headless = table.replace("Showing nodes", "some nodes of");
         let headless = headless.replace("accounting for", "for");
@@ -620,7 +646,7 @@ mod tests {
         assert_eq!(own.iter().find(|(name, _)| name == "c.D").unwrap().1, 3e8);
         assert_eq!(taken_for, "async-profiler's text of time, 2 stacks, 98.3 % of it");
         let profile = read(&java("", "ns")).unwrap();
-        assert_eq!((profile.total / profile.unit).round(), 496.0);
+        assert_eq!((profile.total / profile.unit.unwrap()).round(), 493.0, "as many alike");
         let half = java("", "ns").replace("--- 300000000 ns (45.22%), 248 samples", "");
         assert!(read(&half).unwrap().is_excerpt);
         let mixed = java("", "ns") + &java("", "bytes");
@@ -674,7 +700,7 @@ mod tests {
             |head: &str| format!("{head}    75.00%  m  m  [.] a\n    25.00%  m  m  [.] b\n");
         let samples = "# Samples: 4K of event 'cycles:u'\n";
         let both = read(&report(&format!("{samples}# Event count (approx.): 8000000\n"))).unwrap();
-        assert_eq!((both.own["a"], both.total / both.unit), (6e6, 4_000.0));
+        assert_eq!((both.own["a"], both.total / both.unit.unwrap()), (6e6, 4_000.0));
         assert_eq!(
             both.measure,
             Measure::of(MeasureUnit::Event, Some("cycles")).within(CodePart::User)

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dbdyno_model::LEFT_OUT;
+use dbdyno_model::{FunctionPlace, LEFT_OUT};
 
 use super::form::Measure;
 use super::programs::Programs;
@@ -16,10 +16,11 @@ use super::programs::Programs;
 /// What was sampled, by function: weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// The weight of one sample: 1, or where stacks have times, the smallest of them, as a rule
-    /// that of a stack that was seen once. Where it is not, fewer samples are reckoned with than
-    /// there were, and intervals are wider.
-    pub unit: f64,
+    /// The weight of one sample: 1, or the period of a clock. Absent where weights are sums of
+    /// amounts and how many samples they stand for is not told.
+    pub unit: Option<f64>,
+    /// Which function of a stack it counts for.
+    pub place: FunctionPlace,
     /// Samples of a function itself.
     pub own: BTreeMap<Arc<str>, f64>,
     /// Samples of a function and all that it called, by its caller; the outermost has none.
@@ -53,7 +54,8 @@ impl Profile {
     /// A profile without samples.
     pub(crate) fn nothing() -> Profile {
         Profile {
-            unit: f64::MIN_POSITIVE,
+            unit: Some(f64::MIN_POSITIVE),
+            place: FunctionPlace::Innermost,
             own: BTreeMap::new(),
             by_caller: BTreeMap::new(),
             total: 0.0,
@@ -70,7 +72,10 @@ impl Profile {
     pub(super) fn sum<'p>(all: impl Iterator<Item = &'p Profile>) -> Profile {
         let mut sum = Profile::nothing();
         for profile in all {
-            sum.unit = sum.unit.max(profile.unit);
+            sum.unit = sum.unit.zip(profile.unit).map(|(one, other)| one.max(other));
+            if profile.place == FunctionPlace::Waiting {
+                sum.place = profile.place;
+            }
             sum.total += profile.total;
             for (name, own) in &profile.own {
                 *sum.own.entry(name.clone()).or_default() += own;

@@ -171,7 +171,7 @@ pub(super) fn each_stack(
     Ok(Form {
         taken_for: format!("JSON of speedscope, {count} profiles in {unit}"),
         measure,
-        weighing: if is_traced { Weighing::Periods } else { Weighing::Smallest },
+        weighing: if is_traced || unit != "none" { Weighing::Periods } else { Weighing::Counts },
         is_excerpt: false,
     })
 }

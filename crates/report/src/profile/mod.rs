@@ -11,8 +11,8 @@ use dbdyno_document::csv::number;
 use dbdyno_document::number::{GLUE, fixed, signed};
 use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
 use dbdyno_model::{
-    Arm, FunctionDifference, Interval, LEFT_OUT, Match, PerArm, ProfileDifference, ProfileScale,
-    UntoldFunction,
+    Arm, FunctionDifference, FunctionPlace, Interval, LEFT_OUT, Match, PerArm, ProfileDifference,
+    ProfileScale, UntoldFunction,
 };
 use serde::Serialize;
 
@@ -177,8 +177,13 @@ fn columns() -> [ProfileColumn; 11] {
 /// Why nothing is proved by profiles that tell shares alone.
 const UNTOLD_SAMPLES: &str = "the profiles do not all tell how many samples they have, so that \
     nobody knows what is chance: differences of shares are shown as they stand, and none of them \
-    is proved; give files of perf record, or all that perf report --stdio prints, with the line \
-    # Samples at its head";
+    is proved; give files of perf record, what perf script prints, or all of perf report --stdio, \
+    with the line # Samples at its head; above collapsed stacks write how many samples they have, \
+    as # samples: 12000";
+
+/// What is compared of threads that wait.
+const OF_WAITS: &str = "each wait counts for the first function above what all waits have in \
+    common: the kernel's switch, locks and conditions, and the server's own wrappers of them";
 
 fn is_changed(one: &FunctionDifference) -> bool {
     one.q_value.is_some_and(|q| q <= Q_MOST)
@@ -207,6 +212,10 @@ fn headline(of: &ProfileDifference) -> String {
         ProfileScale::Operations => {
             format!("an operation of test costs {percent}{GLUE}% {more} {}", of.measure)
         }
+    };
+    let total = match of.place {
+        FunctionPlace::Innermost => total,
+        FunctionPlace::Waiting => format!("{total}, by the function that waits"),
     };
     let told = || of.functions.iter().filter(|one| one.name != LEFT_OUT);
     if !is_tested(of) && told().count() > 0 {
@@ -286,6 +295,9 @@ fn notes(of: &ProfileDifference) -> Vec<String> {
          share of wrong ones if all with as small a q are called changed"
             .to_owned(),
     ];
+    if of.place == FunctionPlace::Waiting {
+        notes.push(OF_WAITS.to_owned());
+    }
     if of.scale == ProfileScale::Samples {
         notes.push(
             "only shares are compared, so that a function which became cheaper makes all others \

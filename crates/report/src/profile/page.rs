@@ -88,13 +88,14 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{FunctionDifference, Interval, Match, ProfileScale};
+    use dbdyno_model::{FunctionDifference, FunctionPlace, Interval, Match, ProfileScale};
 
     #[test]
     fn names_leave_neither_the_table_nor_the_data_of_the_graph() {
         let hostile = "</script><b>read".to_owned();
         let exactly = |estimate| Interval { estimate, low: estimate, high: estimate };
         let of = ProfileDifference {
+            place: FunctionPlace::Innermost,
             functions: vec![FunctionDifference {
                 name: hostile.clone(),
                 matched: Match::Exact,

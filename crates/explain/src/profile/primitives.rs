@@ -1,0 +1,177 @@
+//! What all waits have in common, and the function that tells them apart.
+//!
+//! ```text
+//!   finish_task_switch, schedule, futex_wait       the kernel takes the processor away
+//!   pthread_cond_wait, os_event::wait              a library and the server's own wrapper of it
+//!   lock_wait_suspend_thread                       who waits: this one tells
+//!   row_search_mvcc, …
+//! ```
+//!
+//! Compared by the innermost function, all threads that wait are one: a condition is waited for by
+//! whoever has nothing to do, and by whoever is held up.
+
+/// Functions that go off the processor, whole names.
+const SWITCHES: [&str; 7] = [
+    "finish_task_switch",
+    "schedule",
+    "__schedule",
+    "context_switch",
+    "__switch_to",
+    "preempt_schedule_common",
+    "preempt_schedule",
+];
+
+/// How names begin of functions that wait for whatever they are asked to: of the kernel, of
+/// libraries, and of servers.
+const PRIMITIVES: &str = "schedule_timeout schedule_hrtimeout schedule_preempt io_schedule \
+    _cond_resched __cond_resched preempt_schedule __preempt_schedule prepare_to_wait do_wait_intr \
+    futex_wait_queue futex_wait_restart futex_abstimed futex_do_wait do_futex sys_futex __x64_sys_futex __se_sys_futex __do_sys_futex __futex_ ___futex_ \
+    entry_SYSCALL do_syscall_64 x64_sys_call el0_svc el0t_64 invoke_syscall do_el0_svc \
+    __wait_on_bit wait_on_bit bit_wait out_of_line_wait wait_woken wait_for_completion \
+    rwsem_down call_rwsem_down down_read down_write __down mutex_lock __mutex_lock rt_mutex \
+    percpu_down \
+    pthread_cond_ __pthread_cond_ ___pthread_cond_ __GI___pthread_cond __GI_pthread_cond \
+    pthread_mutex_ __pthread_mutex_ ___pthread_mutex_ __GI___pthread_mutex pthread_rwlock_ \
+    __pthread_rwlock_ ___pthread_rwlock_ __lll_ lll_ ___lll __GI___lll __GI___futex \
+    sem_wait sem_timedwait __new_sem_ __sem_ sem_clockwait do_futex_wait __GI_sem semop __semop \
+    std::condition_variable std::_V2::condition_variable std::mutex std::timed_mutex \
+    std::shared_mutex std::unique_lock std::lock_guard std::__condvar std::recursive_mutex \
+    __gthread_ parking_lot std::sys:: std::sync::condvar std::sync::mutex \
+    safe_mutex_ safe_cond_ my_cond_ native_cond_ native_mutex_ my_mutex_ inline_mysql_ \
+    mysql_cond_ mysql_mutex_ mysql_rwlock_ psi_cond psi_mutex psi_rwlock \
+    os_event sync_array_ sync_cell PolicyMutex TTAS ssux_ srw_ sux_ rw_lock_ mutex_enter \
+    mutex_spin_wait sync_mutex OSMutex \
+    jdk.internal.misc.Unsafe.park sun.misc.Unsafe.park java.util.concurrent.locks. Unsafe_Park \
+    Parker:: ObjectMonitor:: PlatformEvent os::PlatformEvent java.lang.Object.wait \
+    LWLock PGSemaphore WaitLatch WaitEventSetWait ConditionVariableSleep ConditionVariableTimedSleep";
+
+/// System calls that wait for anything: they tell something unless a wrapper called them.
+const CALLS: [&str; 8] = [
+    "poll",
+    "__poll",
+    "ppoll",
+    "epoll_wait",
+    "__epoll_wait",
+    "epoll_pwait",
+    "__GI___poll",
+    "syscall",
+];
+/// Where threads begin: all have that in common, too.
+const BEGINNINGS: [&str; 8] = [
+    "start_thread",
+    "clone",
+    "__clone",
+    "clone3",
+    "__clone3",
+    "main",
+    "__libc_start_main",
+    "_start",
+];
+
+/// Whether a function takes a thread off the processor.
+pub(super) fn is_switch(function: &str) -> bool {
+    SWITCHES.contains(&bare(function))
+}
+
+/// Without its mark of the kernel, pieces that a compiler made, version and arguments.
+fn bare(function: &str) -> &str {
+    let name = function.strip_suffix("_[k]").unwrap_or(function);
+    let name = name.split(['(', '<', '@']).next().unwrap_or(name);
+    name.split_once('.').map_or(name, |(name, _)| name)
+}
+
+/// Whether all kinds of waits go through a function.
+fn is_primitive(function: &str) -> bool {
+    let whole = function.trim_start();
+    is_switch(function)
+        || bare(function) == "futex_wait"
+        || PRIMITIVES.split_whitespace().any(|begin| whole.starts_with(begin))
+        || has_no_name(function)
+}
+
+/// A mark between stacks of the kernel and the user, or a file in place of a function.
+fn has_no_name(function: &str) -> bool {
+    let is_file = function.starts_with('[') && function.ends_with(']');
+    matches!(function, "-" | "--" | "") || is_file
+}
+
+/// Which function of a stack, the outermost first, tells why it waits: the first one outside of
+/// all primitives. Of a stack that works, or has nothing else, the innermost is.
+pub(super) fn telling_function<'s>(stack: &[&'s str]) -> &'s str {
+    let innermost = stack.last().copied().unwrap_or_default();
+    let mut wrapper = innermost;
+    for (at, function) in stack.iter().enumerate().rev() {
+        let caller = at.checked_sub(1).and_then(|at| stack.get(at));
+        let is_of_wrapper = CALLS.contains(&bare(function))
+            && caller.is_some_and(|caller| is_primitive(caller) && !has_no_name(caller));
+        if !is_primitive(function) && !is_of_wrapper {
+            let is_beginning = BEGINNINGS.contains(&bare(function));
+            return if is_beginning { wrapper } else { function };
+        }
+        if !has_no_name(function) {
+            wrapper = function;
+        }
+    }
+    wrapper
+}
+
+/// `main;read;schedule;--;try_to_wake_up;swapper/0`: the stack that waited, without the one that
+/// woke it, which `offwaketime` writes behind a mark. Between user and kernel `offcputime` writes
+/// the same mark, and there nobody has gone off the processor before it.
+pub(super) fn without_waker(stack: &str) -> &str {
+    for mark in [";--;", ";-;"] {
+        let mut found = stack.match_indices(mark).map(|(at, _)| &stack[..at]);
+        if let Some(waiting) = found.find(|before| before.rsplit(';').next().is_some_and(is_switch))
+        {
+            return waiting;
+        }
+    }
+    stack
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_function_that_waits_is_found_above_primitives() {
+        for (stack, tells) in [
+            (
+                "one;row;lock_wait_suspend_thread;os_event::wait;pthread_cond_wait",
+                "lock_wait_suspend_thread",
+            ),
+            (
+                "one;log_write_up_to(unsigned long);os_event::wait_low(long);__pthread_cond_wait@@GLIBC_2.3.2;futex_wait;entry_SYSCALL_64;do_syscall_64;__x64_sys_futex_[k];do_futex_[k];schedule_[k];finish_task_switch.isra.0_[k]",
+                "log_write_up_to(unsigned long)",
+            ),
+            ("main;do_command;fsync_caller;fsync;-;schedule;finish_task_switch", "fsync"),
+            ("PostgresMain;ProcSleep;WaitLatch;WaitEventSetWait;epoll_wait", "ProcSleep"),
+            ("do_command;vio_io_wait;poll", "poll"),
+            ("main;row_search_mvcc", "row_search_mvcc"),
+            ("start_thread;os_event::wait;pthread_cond_wait", "os_event::wait"),
+            ("pthread_cond_wait", "pthread_cond_wait"),
+            (
+                "Mutex::wait;std::condition_variable::wait(std::unique_lock<std::mutex>&);[libc.so.6]",
+                "Mutex::wait",
+            ),
+        ] {
+            let functions: Vec<&str> = stack.split(';').collect();
+            assert_eq!(telling_function(&functions), tells, "{stack}");
+        }
+    }
+
+    /// Who woke a thread is none of the functions that it waits in.
+    #[test]
+    fn wakers_are_no_functions() {
+        for (stack, is) in [
+            ("sshd;read;schedule;--;wake_up;swapper/0", "sshd;read;schedule"),
+            (
+                "sshd;down_write;_cond_resched;preempt_schedule_common;-;",
+                "sshd;down_write;_cond_resched;preempt_schedule_common",
+            ),
+            ("mysqld;do_command;-;sys_read;schedule", "mysqld;do_command;-;sys_read;schedule"),
+        ] {
+            assert_eq!(without_waker(stack), is);
+        }
+    }
+}
