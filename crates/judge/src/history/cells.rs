@@ -210,6 +210,11 @@ pub(super) fn measured(unit: &str) -> Option<Measure> {
     }
 }
 
+/// Whether a unit is a number of things, or a size of data.
+pub(super) fn is_size(unit: &str) -> bool {
+    unit.is_empty() || size_of(unit).is_some_and(|(family, _)| !["time", "%"].contains(&family))
+}
+
 pub(super) fn is_known(unit: &str) -> bool {
     size_of(unit).is_some() || measured(unit).is_some()
 }

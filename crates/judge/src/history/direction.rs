@@ -1,15 +1,20 @@
 //! Which direction of a figure is good, and from where that is known.
 //!
 //! ```text
-//!   --better  ─▶  unit of the values  ─▶  tool of the file  ─▶  name of the column  ─▶  assumed
-//!                 ops/s more, ms less      jmh less             latency less            more
+//!   --better ─▶ stated in the name ─▶ unit that has one sense ─▶ word of the owner ─▶ other units
+//!               (lower is better)     ms, ns/op, tps             customSmaller…       req/s, MB/s
+//!            ─▶ tool of the file ─▶ name of the column ─▶ assumed
+//!               jmh less            latency less          more
 //! ```
 //!
-//! A tool has figures of several kinds, a name may be `Score`, and a unit is of one kind: where
-//! they say the opposite, the unit decides, and the note tells both. Whether
-//! github-action-benchmark is told `customBiggerIsBetter` or `customSmallerIsBetter` is a user's
-//! choice, which he may have made wrong, or have corrected on the way: where the rows differ, the
-//! name of the benchmark decides, and where that says the opposite, the direction is open.
+//! A tool has figures of several kinds, a name may be `Score`, and a time or an operation by the
+//! time has one sense: where a tool says the opposite of these, the unit decides, and the note
+//! tells both. What is counted by the time may be good or bad: errors by the second are bad by
+//! their word, and requests that reach an origin by what their owner says. Whether
+//! github-action-benchmark is told `customBiggerIsBetter` or `customSmallerIsBetter` is such a word
+//! of the owner, which he may have made wrong, or have corrected on the way: where the rows differ,
+//! the name of the benchmark decides, and where a unit of one sense or a name says the opposite,
+//! the direction is open.
 
 use dbdyno_model::{Better, Severity, Warning, foreign};
 
@@ -17,9 +22,21 @@ use super::cells::{self, Measure};
 use super::names;
 use super::table::Table;
 
+/// In the column [`Table::better`]: more is better for all that the tool measures.
+pub(super) const HIGHER: &str = "higher";
+/// Less is better for all that the tool measures, or for most of it.
+pub(super) const LOWER: &str = "lower";
+/// The owner of the benchmark says that more is better.
+pub(super) const BIGGER: &str = "bigger, by its owner";
+/// The owner of the benchmark says that less is better.
+pub(super) const SMALLER: &str = "smaller, by its owner";
+
 /// Columns of this name tell of what metric a row is.
 const METRICS: [&str; 7] =
     ["metric", "metric_name", "measure", "measures", "measurement", "statistic", "_field"];
+/// Money is spent by the time.
+const MONEY: [&str; 12] =
+    ["$", "€", "£", "¥", "usd", "eur", "gbp", "cents", "dollars", "euros", "credits", "cost"];
 
 /// Which direction of the figures in `column` is good, whose unit is `unit`, and what is to be said
 /// of that.
@@ -39,17 +56,25 @@ pub(super) fn of(
     let bench = table.better.and_then(|_| named_by(table, table.column("bench")?, rows));
     let said = match (names::said(head), bench.or_else(|| of_metric(table, rows))) {
         // A column that is called `value` has the figures of what its row names.
-        (said, Some(metric)) if said.better.is_none() && !said.is_turned => metric,
+        (said, Some(metric)) if said.better.is_none() && !said.is_turned || metric.is_stated => {
+            metric
+        }
         (said, _) => said,
     };
     // A time that is kept or spared is told in a unit of time, too.
-    let unit_says = of_unit(unit).filter(|_| {
-        !(said.is_turned && cells::measured(unit) == Some(Measure::Time)
-            || said.is_of_faults && cells::measured(unit) == Some(Measure::Rate))
-    });
-    let (better, severity, text) = match unit_says {
-        Some(better) => by_unit(better, unit, tool, said.better),
-        None => by_word(tool, said.better, bench.is_some()),
+    let measure = cells::measured(unit);
+    let is_of_name = said.is_turned && measure == Some(Measure::Time)
+        || said.is_of_faults && measure == Some(Measure::Rate);
+    let unit_says = if is_of_name { UnitWord::Silent } else { of_unit(unit) };
+    let (better, severity, text) = match (said.better, unit_says) {
+        (Some(better), _) if said.is_stated => by_statement(better, unit, unit_says, tool),
+        (name, UnitWord::OneSense(better)) => by_unit(better, unit, tool, name),
+        // A benchmark's name that only counts is none against its owner.
+        (name, UnitWord::Usual(better)) => match tool {
+            Word::OfOwner(told) => by_owner(told, better, unit, name.filter(|_| said.is_of_main)),
+            _ => by_unit(better, unit, tool, name),
+        },
+        (name, UnitWord::Silent) => by_word(tool, name, bench.is_some()),
     };
     (better, Some(Warning::new(severity, "direction", text)))
 }
@@ -68,8 +93,52 @@ fn assumed(better: Better, why: &str) -> Sentence {
     (better, Severity::Caution, format!("{why}; {more} is assumed, and --better says it."))
 }
 
+/// By what stands in the name, unless a unit of one sense or the tool says the opposite.
+fn by_statement(better: Better, unit: &str, unit_says: UnitWord, tool: Word) -> Sentence {
+    let is_against_unit = matches!(unit_says, UnitWord::OneSense(of_unit) if of_unit != better);
+    let is_against_tool = tool.better().is_some_and(|told| told != better);
+    if is_against_unit || is_against_tool {
+        let other = if is_against_unit {
+            format!("the unit, {},", foreign::one_line(unit))
+        } else {
+            "the tool of the file".to_owned()
+        };
+        let name = better.name();
+        let why = format!("The name states that {name} is better, and {other} says the opposite");
+        return assumed(better, &why);
+    }
+    known(better, "by the name, which states it")
+}
+
+/// By the owner's word, where a unit says only what is usual.
+fn by_owner(told: Better, usual: Better, unit: &str, name: Option<Better>) -> Sentence {
+    let unit = foreign::one_line(unit);
+    match name {
+        Some(name) if name != told => assumed(
+            told,
+            &format!(
+                "The tool of the file says that {} is better, and the name says the opposite",
+                told.name()
+            ),
+        ),
+        _ if told != usual => known(
+            told,
+            &format!("by the tool of the file, although more often the opposite of {unit} is"),
+        ),
+        _ => known(told, "by the tool of the file"),
+    }
+}
+
 fn by_unit(better: Better, unit: &str, tool: Word, name: Option<Better>) -> Sentence {
     let against = match (tool, name) {
+        (Word::OfOwner(told), _) if told != better => {
+            let why = format!(
+                "The tool of the file says that {} is better, and the unit, {}, says the opposite",
+                told.name(),
+                foreign::one_line(unit)
+            );
+            return assumed(told, &why);
+        }
         (Word::Says(told), _) if told != better => {
             ", although the tool of the file says the opposite"
         }
@@ -85,14 +154,16 @@ fn by_unit(better: Better, unit: &str, tool: Word, name: Option<Better>) -> Sent
 /// By what the tool and the name say, where `is_bench` is whether that is of a benchmark.
 fn by_word(tool: Word, name: Option<Better>, is_bench: bool) -> Sentence {
     match (tool, name) {
-        (Word::Says(better), Some(name)) if name != better && is_bench => assumed(
-            better,
-            &format!(
-                "The tool of the file says that {} is better, and the name says the opposite",
-                better.name()
-            ),
-        ),
-        (Word::Says(better), _) => known(better, "by the tool of the file"),
+        (Word::Says(better) | Word::OfOwner(better), Some(name)) if name != better && is_bench => {
+            assumed(
+                better,
+                &format!(
+                    "The tool of the file says that {} is better, and the name says the opposite",
+                    better.name()
+                ),
+            )
+        }
+        (Word::Says(better) | Word::OfOwner(better), _) => known(better, "by the tool of the file"),
         (Word::Contradicts, Some(better)) => {
             known(better, "by the name, for the tool of the file says now one and now the other")
         }
@@ -124,9 +195,20 @@ fn named_by(table: &Table<'_>, column: usize, rows: &[usize]) -> Option<names::M
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
     Says(Better),
+    /// The owner of the benchmark chose it.
+    OfOwner(Better),
     /// Of some that more is better, of others that less is.
     Contradicts,
     Silent,
+}
+
+impl Word {
+    fn better(self) -> Option<Better> {
+        match self {
+            Word::Says(better) | Word::OfOwner(better) => Some(better),
+            Word::Contradicts | Word::Silent => None,
+        }
+    }
 }
 
 /// What the tool that wrote the file says of these rows: github-action-benchmark in a column of its
@@ -141,7 +223,13 @@ fn of_tool(table: &Table<'_>, column: usize, rows: &[usize]) -> Word {
         _ => Word::Contradicts,
     };
     if let Some(column) = table.better {
-        return of(column, &["higher"], &["lower"]);
+        let told = of(column, &[HIGHER, BIGGER], &[LOWER, SMALLER]);
+        return match told {
+            Word::Says(better) if are_all(table, column, rows, &[BIGGER, SMALLER]) => {
+                Word::OfOwner(better)
+            }
+            told => told,
+        };
     }
     let is_score = table.header[column].to_ascii_lowercase().contains("score");
     match table.column("mode").filter(|_| is_score) {
@@ -158,9 +246,74 @@ fn are_all(table: &Table<'_>, column: usize, rows: &[usize], words: &[&str]) -> 
     rows.iter().all(|&row| words.contains(&table.cell(row, column)))
 }
 
-fn of_unit(unit: &str) -> Option<Better> {
-    cells::measured(unit).map(|measured| match measured {
-        Measure::Time | Measure::Cost => Better::Lower,
-        Measure::Rate => Better::Higher,
-    })
+/// What a unit says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnitWord {
+    /// A time, what each operation costs, or operations by the time.
+    OneSense(Better),
+    /// What is counted by the time, and what it mostly is.
+    Usual(Better),
+    Silent,
+}
+
+fn of_unit(unit: &str) -> UnitWord {
+    let said = names::said(unit);
+    match cells::measured(unit) {
+        Some(Measure::Time | Measure::Cost) => UnitWord::OneSense(Better::Lower),
+        Some(Measure::Rate) => {
+            let what = unit.rsplit_once('/').map_or("", |(what, _)| what.trim());
+            if MONEY.contains(&what.to_lowercase().as_str()) {
+                return UnitWord::Usual(Better::Lower);
+            }
+            match said.better {
+                Some(Better::Higher) if said.is_of_main => UnitWord::OneSense(Better::Higher),
+                Some(better) => UnitWord::Usual(better),
+                // `k/s`, `/s`: so many of something.
+                None if cells::is_size(what) => UnitWord::Usual(Better::Higher),
+                None => UnitWord::Silent,
+            }
+        }
+        None if said.is_of_faults => said.better.map_or(UnitWord::Silent, UnitWord::Usual),
+        None => UnitWord::Silent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_by_the_time_is_good_or_bad_by_its_word() {
+        let lower = UnitWord::Usual(Better::Lower);
+        for unit in [
+            "errors/s",
+            "failures/s",
+            "deadlocks/s",
+            "aborts/s",
+            "timeouts/s",
+            "retries/s",
+            "misses/s",
+            "drops/s",
+            "faults/sec",
+            "wakeups/s",
+            "$/h",
+            "USD/h",
+            "errors",
+            "conflicts/op",
+        ] {
+            assert_eq!(of_unit(unit), lower, "{unit}");
+        }
+        for unit in ["req/s", "GB/s", "MB/s", "rows/s", "k/s", "/s", "iter/sec", "Mbit/s", "M/s"] {
+            assert_eq!(of_unit(unit), UnitWord::Usual(Better::Higher), "{unit}");
+        }
+        for unit in ["ops/s", "tps", "qps", "ops/ms"] {
+            assert_eq!(of_unit(unit), UnitWord::OneSense(Better::Higher), "{unit}");
+        }
+        for unit in ["ms", "ns/op", "B/op", "s"] {
+            assert_eq!(of_unit(unit), UnitWord::OneSense(Better::Lower), "{unit}");
+        }
+        for unit in ["frobs/s", "points", "", "%", "MB"] {
+            assert_eq!(of_unit(unit), UnitWord::Silent, "{unit}");
+        }
+    }
 }

@@ -896,6 +896,12 @@ mod tests {
             let history = of_file("data.js", &text, &Question::of_figures(&[])).unwrap();
             let series = &history.series[0];
             let note = series.warnings.iter().find(|one| one.code == "direction").unwrap();
+            // An owner's word against a unit of one sense leaves it open.
+            let is_open = note.severity == Severity::Caution;
+            assert_eq!(
+                is_open,
+                note.text.contains("says the opposite") && tool.contains("IsBetter")
+            );
             (series.better, note.text.contains("says the opposite"))
         };
         for (tool, unit, expected) in [
@@ -905,8 +911,11 @@ mod tests {
             ("go", "MB/s", (Better::Higher, true)),
             ("go", "ns/op", (Better::Lower, false)),
             ("go", "B/op", (Better::Lower, false)),
-            ("customSmallerIsBetter", "req/s", (Better::Higher, true)),
-            ("customBiggerIsBetter", "ms", (Better::Lower, true)),
+            ("customSmallerIsBetter", "req/s", (Better::Lower, false)),
+            ("customSmallerIsBetter", "GB/s", (Better::Lower, false)),
+            ("customSmallerIsBetter", "misses/s", (Better::Lower, false)),
+            ("customSmallerIsBetter", "ops/s", (Better::Lower, true)),
+            ("customBiggerIsBetter", "ms", (Better::Higher, true)),
             ("customBiggerIsBetter", "points", (Better::Higher, false)),
             ("customSmallerIsBetter", "KB", (Better::Lower, false)),
             ("pytest", "iter/sec", (Better::Higher, false)),
@@ -1086,6 +1095,28 @@ mod tests {
         assert_eq!(of(forwards), (vec![1.0, 2.0, 3.0], false));
         let unknown = backwards.map(|(_, measured, median)| ("", measured, median));
         assert_eq!(of(unknown), (vec![3.0, 2.0, 1.0], false));
+    }
+
+    /// Bad events by the second passed for work: 20 % more errors were better.
+    #[test]
+    fn a_unit_of_bad_events_and_a_name_that_states_it_say_what_is_better() {
+        let of = |text: &str| {
+            let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+            let series = &history.series[0];
+            let note = series.warnings.iter().find(|one| one.code == "direction").unwrap();
+            (series.better, note.severity)
+        };
+        let rows =
+            |unit: &str| format!("date,value,unit\n2026-01-01,1,{unit}\n2026-01-02,2,{unit}\n");
+        for unit in ["errors/s", "timeouts/s", "$/h", "wakeups/s"] {
+            assert_eq!(of(&rows(unit)), (Better::Lower, Severity::Note), "{unit}");
+        }
+        assert_eq!(of(&rows("frobs/s")).1, Severity::Caution);
+        let named = |name: &str| format!("date,{name}\n2026-01-01,1\n2026-01-02,2\n");
+        assert_eq!(of(&named("score (lower is better)")), (Better::Lower, Severity::Note));
+        assert_eq!(of(&named("score ↓")), (Better::Lower, Severity::Note));
+        let open = "date,latency (higher is better)\n2026-01-01,1 ms\n2026-01-02,2 ms\n";
+        assert_eq!(of(open).1, Severity::Caution, "a unit of one sense says the opposite");
     }
 
     /// What has no figure whose name tells, but a metric, or a benchmark of asv.

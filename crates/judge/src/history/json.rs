@@ -25,6 +25,7 @@ use serde_json::Value;
 
 use crate::error::JudgeError;
 
+use super::direction;
 use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
 use super::when::{self, Moment};
 
@@ -39,7 +40,7 @@ const BENCHMARK_DATA: &str = "window.BENCHMARK_DATA";
 /// What Google Benchmark measures; the rest says how.
 const GOOGLE_FIGURES: [&str; 4] = ["real_time", "cpu_time", "items_per_second", "bytes_per_second"];
 /// Tools of github-action-benchmark of which more is better, as its own charts have it.
-const BIGGER_IS_BETTER: [&str; 3] = ["benchmarkjs", "pytest", "customBiggerIsBetter"];
+const BIGGER_IS_BETTER: [&str; 2] = ["benchmarkjs", "pytest"];
 
 /// Whether a text is JSON, by how it begins.
 pub(super) fn is_json(text: &str) -> bool {
@@ -308,7 +309,12 @@ impl Rows {
         for (suite, runs) in entries.into_iter().flatten() {
             for run in runs.as_array().into_iter().flatten() {
                 let tool = run.get("tool").and_then(Value::as_str).unwrap_or_default();
-                let better = if BIGGER_IS_BETTER.contains(&tool) { "higher" } else { "lower" };
+                let better = match tool {
+                    "customBiggerIsBetter" => direction::BIGGER,
+                    "customSmallerIsBetter" => direction::SMALLER,
+                    tool if BIGGER_IS_BETTER.contains(&tool) => direction::HIGHER,
+                    _ => direction::LOWER,
+                };
                 let commit = run.pointer("/commit/id").and_then(text_of).unwrap_or_default();
                 let commit: String = commit.chars().take(COMMIT_LETTERS).collect();
                 for bench in run.get("benches").and_then(Value::as_array).into_iter().flatten() {

@@ -28,11 +28,13 @@ mod one_run;
 mod order;
 mod pgbench;
 mod repeats;
+mod stated;
 mod table;
 mod times;
 mod units;
 mod versions;
 mod when;
+mod words;
 
 use dbdyno_model::{
     Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,

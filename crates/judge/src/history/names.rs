@@ -15,8 +15,11 @@
 
 use dbdyno_model::Better;
 
+use super::stated;
+use super::words::words;
+
 /// Words that say how much others scatter.
-const SPREAD: [&str; 14] = [
+const SPREAD: [&str; 16] = [
     "stddev",
     "stdev",
     "std",
@@ -31,9 +34,11 @@ const SPREAD: [&str; 14] = [
     "mad",
     "iqr",
     "noise",
+    "uncertainty",
+    "moe",
 ];
 /// What goes wrong, in its forms.
-const FAULTS: [&str; 115] = [
+const FAULTS: [&str; 169] = [
     "error",
     "errors",
     "err",
@@ -149,9 +154,63 @@ const FAULTS: [&str; 115] = [
     "slow",
     "4xx",
     "5xx",
+    "collision",
+    "rejection",
+    "anomaly",
+    "eviction",
+    "retransmit",
+    "retransmission",
+    "reconnect",
+    "reconnection",
+    "disconnect",
+    "disconnection",
+    "warning",
+    "restart",
+    "invalidation",
+    "cancellation",
+    "cancellations",
+    "leak",
+    "leaking",
+    "orphan",
+    "orphans",
+    "outlier",
+    "outliers",
+    "interruption",
+    "interruptions",
+    "outage",
+    "outages",
+    "starvation",
+    "contention",
+    "congestion",
+    "unavailability",
+    "downtime",
+    "wakeup",
+    "wakeups",
+    "preemption",
+    "preemptions",
+    "mispredict",
+    "mispredicts",
+    "unfinished",
+    "uncommitted",
+    "unanswered",
+    "undelivered",
+    "hang",
+    "hangs",
+    "hiccup",
+    "hiccups",
+    "glitch",
+    "glitches",
+    "incident",
+    "incidents",
+    "lockup",
+    "lockups",
+    "oom",
+    "duplicates",
+    "pagefault",
+    "pagefaults",
 ];
 /// What a client or an operator pays.
-const LOWER: [&str; 61] = [
+const LOWER: [&str; 64] = [
     "latency",
     "latencies",
     "lat",
@@ -213,6 +272,9 @@ const LOWER: [&str; 61] = [
     "examined",
     "scanned",
     "pending",
+    "gc",
+    "gcs",
+    "garbage",
 ];
 /// Shares and places of a distribution, of times unless another word says of what.
 const PERCENTILES: [&str; 5] = ["percentile", "percentiles", "pctl", "response", "quantile"];
@@ -265,7 +327,7 @@ const HIGHER: [&str; 40] = [
     "吞吐量",
 ];
 /// What is counted, and of which more is done.
-const COUNTED: [&str; 67] = [
+const COUNTED: [&str; 68] = [
     "transactions",
     "txns",
     "txn",
@@ -311,12 +373,6 @@ const COUNTED: [&str; 67] = [
     "frames",
     "packets",
     "connects",
-    "mb",
-    "kb",
-    "gb",
-    "mib",
-    "kib",
-    "gib",
     "2xx",
     "req",
     "trx",
@@ -333,9 +389,23 @@ const COUNTED: [&str; 67] = [
     "gets",
     "lookups",
     "pkts",
+    "jobs",
+    "tasks",
+    "files",
+    "keys",
+    "entries",
+    "tokens",
+    "images",
 ];
+/// Units of what is moved, or of what is used: only beside a time do they say which.
+const SIZES: [&str; 8] = ["mb", "kb", "gb", "tb", "mib", "kib", "gib", "tib"];
+/// What a server does to its own pages, as little as it can; a benchmark of disks as much.
+const PAGE_WORK: [&str; 2] = ["reads", "writes"];
+/// Words beside these that say of what they are.
+const PAGES: [&str; 10] =
+    ["pool", "buffer", "disk", "physical", "logical", "page", "pages", "block", "blocks", "blks"];
 /// Words that turn round what stands beside them, or make it another thing.
-const TURNING: [&str; 34] = [
+const TURNING: [&str; 38] = [
     "between",
     "saved",
     "saving",
@@ -370,6 +440,10 @@ const TURNING: [&str; 34] = [
     "handled",
     "corrected",
     "survived",
+    "inverse",
+    "inverted",
+    "reciprocal",
+    "margin",
 ];
 /// Of these, those that of what is used mean that it is not.
 const UNUSED: [&str; 6] = ["free", "idle", "available", "unused", "spare", "headroom"];
@@ -448,39 +522,67 @@ pub(super) struct Meaning {
     pub(super) is_turned: bool,
     /// Whether it is of what goes wrong, so that a rate of it is no better for being larger.
     pub(super) is_of_faults: bool,
+    /// Whether that is said of what is measured, and not of what is only counted or used.
+    pub(super) is_of_main: bool,
+    /// Whether the direction stands there in words, or as an arrow.
+    pub(super) is_stated: bool,
 }
 
 /// What a name says about the direction that is good.
 pub(super) fn said(name: &str) -> Meaning {
+    let by_words = said_by_words(name);
+    match stated::direction(name) {
+        Some(better) => {
+            Meaning { better: Some(better), is_of_main: true, is_stated: true, ..by_words }
+        }
+        None => by_words,
+    }
+}
+
+/// What the words of a name say that do not state it.
+fn said_by_words(name: &str) -> Meaning {
     let name = name.replace(['µ', 'μ'], "u");
     if is_share_of_times(&name)
         || is_part_of_a_request(&name)
         || ["b/op", "b/iter"].contains(&&*name.trim().to_lowercase())
     {
-        return Meaning { better: Some(Better::Lower), ..Meaning::default() };
+        return Meaning { better: Some(Better::Lower), is_of_main: true, ..Meaning::default() };
     }
     let words = words(&name);
-    let (measured, is_rate) = before_per(&words);
+    let words = before_at(&words);
+    let (measured, is_rate) = before_per(words);
     if is_until_a_fault(measured) {
-        return Meaning { better: None, is_turned: true, is_of_faults: true };
+        return Meaning { is_turned: true, is_of_faults: true, ..Meaning::default() };
     }
     let is_of_faults = weighed(measured).iter().any(|(weight, _)| *weight >= Weight::Fault);
     if let Some(turned) = turned_round(measured) {
-        return Meaning { better: turned, is_turned: true, is_of_faults };
+        return Meaning { better: turned, is_turned: true, is_of_faults, ..Meaning::default() };
     }
     let kept = ["uptime", "mtbf", "mtbo"];
     let is_turned = measured.iter().any(|word| kept.contains(&word.as_str()));
     let heaviest = heaviest(&weighed(measured));
+    let is_of_main = heaviest.is_some_and(|(weight, _)| weight >= Weight::Main);
+    let is_of_pages = measured.iter().any(|word| is_one_of(word, &PAGE_WORK))
+        && measured.iter().any(|word| is_one_of(word, &PAGES));
     let better = match (is_rate, heaviest) {
+        _ if is_of_pages && !is_of_main => None,
         (true, Some((weight, better))) if weight >= Weight::Main => better,
         // Of what is only counted or moved, more by the time is more work.
         (true, Some(_)) => Some(Better::Higher),
+        (true, None) if measured.iter().any(|word| is_one_of(word, &SIZES)) => Some(Better::Higher),
         (true, None) => None,
         // Work by work, such as reads per query, may be effort as well.
-        (false, Some((_, Some(Better::Higher)))) if is_by_work(&words) => None,
+        (false, Some((_, Some(Better::Higher)))) if is_by_work(words) => None,
         (false, heaviest) => heaviest.and_then(|(_, better)| better),
     };
-    Meaning { better, is_turned, is_of_faults }
+    Meaning { better, is_turned, is_of_faults, is_of_main, is_stated: false }
+}
+
+/// The words before those that say where it was measured, if they say something: `p99 at max tps`.
+fn before_at(words: &[String]) -> &[String] {
+    let at = words.iter().position(|word| word == "@" || word == "at");
+    let measured = at.map_or(words, |at| &words[..at]);
+    if weighed(measured).is_empty() { words } else { measured }
 }
 
 /// `time_to_failure`: the longer the better, or the time that it takes to see one.
@@ -500,34 +602,6 @@ fn is_share_of_times(name: &str) -> bool {
 fn is_part_of_a_request(name: &str) -> bool {
     let part = name.trim().strip_prefix("http_req_");
     part.is_some_and(|part| !part.starts_with("failed"))
-}
-
-/// The words of a name, in small letters; `/` is a word.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut is_open = false;
-    let mut was_small = false;
-    for letter in name.chars() {
-        if letter == '/' {
-            words.push("/".to_owned());
-        }
-        if !letter.is_alphanumeric() {
-            (is_open, was_small) = (false, false);
-            continue;
-        }
-        if !is_open || (was_small && letter.is_uppercase()) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut() {
-            word.extend(letter.to_lowercase());
-        }
-        (is_open, was_small) = (true, letter.is_lowercase());
-    }
-    // `(s)` is a unit, and any other `s` may be one of anything.
-    if ["(s)", "[s]"].iter().any(|unit| name.to_lowercase().contains(unit)) {
-        words.push("sec".to_owned());
-    }
-    words
 }
 
 /// The words of what is measured, and whether that is by the time.
@@ -555,7 +629,23 @@ fn is_by_work(words: &[String]) -> bool {
 
 /// The direction of each word that has one.
 fn weighed(words: &[String]) -> Vec<(Weight, Better)> {
-    words.iter().filter_map(|word| weight_of(word)).collect()
+    let one = |(at, word): (usize, &String)| {
+        let next = words.get(at + 1).map(String::as_str).unwrap_or_default();
+        match word.as_str() {
+            // `response rate`: how many there are, and no time.
+            "response" if ["rate", "rates"].contains(&next) => None,
+            // `qps_ci`: how sure it is; elsewhere it builds and tests.
+            "ci" | "ci95" | "ci99" if at > 0 && at + 1 == words.len() => {
+                Some((Weight::Spread, Better::Lower))
+            }
+            // `MB_s`
+            size if SIZES.contains(&size) && TIMES.contains(&next) => {
+                Some((Weight::Counted, Better::Higher))
+            }
+            word => weight_of(word),
+        }
+    };
+    words.iter().enumerate().filter_map(one).collect()
 }
 
 fn weight_of(word: &str) -> Option<(Weight, Better)> {
@@ -733,6 +823,15 @@ mod tests {
             "hung_ops",
             "retransmits/s",
             "rows_examined_per_query",
+            "p99_at_max_tps",
+            "p99@max tps",
+            "latency_at_10k_qps",
+            "collision_rate",
+            "gc_rate",
+            "qps_ci",
+            "unfinished_ops",
+            "wakeups/s",
+            "memory_mb",
         ] {
             assert_eq!(of(name), Some(Better::Lower), "{name}");
         }
@@ -792,6 +891,12 @@ mod tests {
             "insert rate",
             "docs/s",
             "2xx responses",
+            "response_rate",
+            "qps_at_p99_10ms",
+            "MB_s",
+            "read MB/s",
+            "MB/s",
+            "buffer_pool_hit_rate",
         ] {
             assert_eq!(of(name), Some(Better::Higher), "{name}");
         }
@@ -824,6 +929,12 @@ mod tests {
             "tolerated_failures",
             "failures_recovered",
             "errors_fixed",
+            "buffer_pool_reads",
+            "disk_reads/s",
+            "inverse_throughput",
+            "reciprocal_throughput",
+            "tps_margin",
+            "MB",
             "",
         ] {
             assert_eq!(of(name), None, "{name}");

@@ -1,0 +1,216 @@
+//! Names that state which direction is good: `score (lower is better)`, `score ↓`.
+//!
+//! ```text
+//!   score (lower is better)   moins c'est mieux   weniger ist besser   越低越好        lower
+//!   cost, higher is worse                                                           lower
+//!   score ↑                                                                         higher
+//! ```
+//!
+//! Such words are what the owner of a file says about the figure, and outweigh what it is called.
+//! Before the word that judges stands one that compares, with nothing but small words between them.
+
+use dbdyno_model::Better;
+
+use super::words::words;
+
+/// `better` and `worse`, in the languages of the other lists.
+const BETTER: [&str; 10] = [
+    "better",
+    "besser",
+    "mieux",
+    "meilleur",
+    "meilleure",
+    "mejor",
+    "melhor",
+    "meglio",
+    "migliore",
+    "лучше",
+];
+const WORSE: [&str; 7] = ["worse", "schlechter", "pire", "peor", "pior", "peggio", "хуже"];
+/// Words that compare downwards.
+const DOWN: [&str; 37] = [
+    "lower",
+    "low",
+    "smaller",
+    "less",
+    "fewer",
+    "shorter",
+    "niedriger",
+    "niedrigere",
+    "kleiner",
+    "kleinere",
+    "weniger",
+    "geringer",
+    "kürzer",
+    "tiefer",
+    "moins",
+    "petit",
+    "petite",
+    "bas",
+    "basse",
+    "faible",
+    "court",
+    "menor",
+    "menos",
+    "bajo",
+    "baja",
+    "pequeño",
+    "baixo",
+    "minore",
+    "meno",
+    "basso",
+    "меньше",
+    "ниже",
+    "lowest",
+    "smallest",
+    "least",
+    "down",
+    "fewest",
+];
+/// Words that compare upwards.
+const UP: [&str; 32] = [
+    "higher",
+    "high",
+    "bigger",
+    "larger",
+    "greater",
+    "more",
+    "longer",
+    "höher",
+    "höhere",
+    "hoeher",
+    "größer",
+    "grösser",
+    "groesser",
+    "mehr",
+    "länger",
+    "plus",
+    "haut",
+    "haute",
+    "grand",
+    "grande",
+    "élevé",
+    "mayor",
+    "más",
+    "alto",
+    "alta",
+    "maior",
+    "mais",
+    "maggiore",
+    "больше",
+    "выше",
+    "highest",
+    "up",
+];
+/// What may stand between a word that compares and one that judges.
+const BETWEEN: [&str; 15] = [
+    "is", "are", "the", "means", "ist", "sind", "desto", "umso", "est", "c", "le", "es", "é", "è",
+    "values",
+];
+/// Letters of languages without blanks.
+const UNPARTED: [(&str, Better); 8] = [
+    ("越低越好", Better::Lower),
+    ("越小越好", Better::Lower),
+    ("越少越好", Better::Lower),
+    ("越高越好", Better::Higher),
+    ("越大越好", Better::Higher),
+    ("越多越好", Better::Higher),
+    ("低いほど良い", Better::Lower),
+    ("高いほど良い", Better::Higher),
+];
+const ARROWS_DOWN: [char; 4] = ['↓', '⬇', '⇓', '↘'];
+const ARROWS_UP: [char; 4] = ['↑', '⬆', '⇑', '↗'];
+/// Of traffic an arrow says which way it goes.
+const TRAFFIC: [&str; 9] =
+    ["download", "upload", "rx", "tx", "net", "network", "traffic", "in", "out"];
+
+/// The direction that a name states; `None` where it states none, or both.
+pub(super) fn direction(name: &str) -> Option<Better> {
+    let words = words(name);
+    let mut stated: Vec<Better> =
+        (0..words.len()).filter_map(|at| judged_before(&words, at)).collect();
+    stated.extend(UNPARTED.iter().filter(|(text, _)| name.contains(text)).map(|(_, it)| *it));
+    let is_traffic = words.iter().any(|word| TRAFFIC.contains(&word.as_str()));
+    if stated.is_empty() && !is_traffic {
+        if name.contains(ARROWS_DOWN) {
+            stated.push(Better::Lower);
+        }
+        if name.contains(ARROWS_UP) {
+            stated.push(Better::Higher);
+        }
+    }
+    let first = *stated.first()?;
+    stated.iter().all(|other| *other == first).then_some(first)
+}
+
+/// What the word at this place judges of the one that compares before it, or right behind it:
+/// `better: lower`.
+fn judged_before(words: &[String], at: usize) -> Option<Better> {
+    let is_one_of = |list: &[&str], at: usize| list.contains(&words[at].as_str());
+    let is_better = is_one_of(&BETTER, at);
+    if !is_better && !is_one_of(&WORSE, at) {
+        return None;
+    }
+    let before = (0..at).rev().find(|&before| !is_one_of(&BETWEEN, before));
+    let behind = (at + 1 < words.len()).then_some(at + 1);
+    let mut places = before.into_iter().chain(behind);
+    let is_down =
+        places.find_map(|place| match (is_one_of(&DOWN, place), is_one_of(&UP, place)) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        })?;
+    Some(if is_down == is_better { Better::Lower } else { Better::Higher })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_states_its_direction_says_it() {
+        for name in [
+            "score (lower is better)",
+            "score ↓",
+            "Score, smaller is better",
+            "lower_is_better_score",
+            "LowerIsBetter",
+            "tps - the lower the better",
+            "score (less=better)",
+            "score (higher is worse)",
+            "Punkte (weniger ist besser)",
+            "Punkte (kleiner ist besser)",
+            "score (plus petit est mieux)",
+            "score (moins c'est mieux)",
+            "puntos (menor es mejor)",
+            "очки (меньше лучше)",
+            "得分 越低越好",
+            "score [better: lower]",
+        ] {
+            assert_eq!(direction(name), Some(Better::Lower), "{name}");
+        }
+        for name in [
+            "latency (higher is better)",
+            "cost ↑",
+            "errors, bigger is better",
+            "Punkte (höher ist besser)",
+            "score (plus c'est élevé, mieux c'est)",
+            "score (plus haut est mieux)",
+            "score (lower is worse)",
+            "puntos (mayor es mejor)",
+        ] {
+            assert_eq!(direction(name), Some(Better::Higher), "{name}");
+        }
+        for name in [
+            "score",
+            "score ↑↓",
+            "download ↓",
+            "lower bound",
+            "lower is not better",
+            "lower is better, higher is better",
+            "better",
+        ] {
+            assert_eq!(direction(name), None, "{name}");
+        }
+    }
+}

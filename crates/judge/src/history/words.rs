@@ -1,0 +1,36 @@
+//! The words of a name.
+//!
+//! ```text
+//!   http_req_failed   responseTimeP95   errors/s        p99@max tps
+//!   http req failed   response time p95 errors / s      p99 @ max tps
+//! ```
+//!
+//! A name is parted at signs and where small letters end.
+
+/// The words of a name, in small letters; `/` and `@` are words.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_open = false;
+    let mut was_small = false;
+    for letter in name.chars() {
+        if ['/', '@'].contains(&letter) {
+            words.push(letter.to_string());
+        }
+        if !letter.is_alphanumeric() {
+            (is_open, was_small) = (false, false);
+            continue;
+        }
+        if !is_open || (was_small && letter.is_uppercase()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(letter.to_lowercase());
+        }
+        (is_open, was_small) = (true, letter.is_lowercase());
+    }
+    // `(s)` is a unit, and any other `s` may be one of anything.
+    if ["(s)", "[s]"].iter().any(|unit| name.to_lowercase().contains(unit)) {
+        words.push("sec".to_owned());
+    }
+    words
+}
