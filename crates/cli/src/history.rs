@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_judge::history::{
-    self, DecimalMark, FileAsked, Gathering, LEFT_OUT, OrderAsked, Question,
+    self, DecimalMark, FileAsked, Gathering, LATEST_FAR, LATEST_MISSING, LEFT_OUT, OrderAsked,
+    Question,
 };
 use dbdyno_lab::input;
 use dbdyno_model::{
@@ -76,7 +77,8 @@ pub(crate) struct History {
     /// Condition for scripts: exit 1 if a change to the worse alarms that begins within the latest
     /// N values of a series, or first alarmed with one of them; 3 if a series is too short to
     /// tell, slides to the worse there, changes there while nothing says which direction is good,
-    /// its latest run has no verdict or a run cannot be read, else 0
+    /// its latest runs have no figure or verdict, or lie far to the worse and are too few to be a
+    /// level, or a run cannot be read; else 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub gate: Option<u32>,
     /// In text: print every series, also those without a change
@@ -169,16 +171,19 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
     }
     let Some(latest) = flags.gate else { return Ok(Exit::Holds) };
     let exit = judge(&told, latest as usize);
-    if exit == Exit::CannotTell
-        && let Some(why) = unknown_directions(&told, latest as usize)
-    {
-        output::say_lines(&why);
+    if exit == Exit::CannotTell {
+        if let Some(why) = unknown_directions(&told, latest as usize) {
+            output::say_lines(&why);
+        }
+        if let Some(why) = latest_doubts(&told) {
+            output::say_lines(&why);
+        }
     }
     Ok(exit)
 }
 
 /// One change to the worse fails; one series that cannot show any leaves a doubt, and so does one
-/// that slides to the worse or whose latest run has no verdict, and a run that cannot be read.
+/// that slides to the worse or whose latest runs tell nothing, and a run that cannot be read.
 /// Where the direction is assumed, any change is a doubt: it may be to the worse.
 ///
 /// It takes some values of a new level to prove it, so that a change is never within the very
@@ -194,12 +199,35 @@ fn judge(told: &Told, latest: usize) -> Exit {
     let warns = |warnings: &[Warning], code| warnings.iter().any(|warning| warning.code == code);
     let lacks = |warnings: &[Warning]| warns(warnings, "too-short") || warns(warnings, LEFT_OUT);
     let lack = told.series.iter().any(|series| lacks(&series.warnings)) || lacks(&told.warnings);
-    let is_open = slides || lack || unknown_directions(told, latest).is_some();
+    let is_untold = told.series.iter().any(|series| latest_doubt(series).is_some());
+    let is_open = slides || lack || is_untold || unknown_directions(told, latest).is_some();
     match (fails, is_open) {
         (true, _) => Exit::Fails,
         (false, true) => Exit::CannotTell,
         (false, false) => Exit::Holds,
     }
+}
+
+/// What is not known of the latest runs of a series: they have no figure, or figures that are far
+/// to the worse and too few to be a level.
+fn latest_doubt(series: &HistorySeries) -> Option<&Warning> {
+    let is_doubt = |warning: &&Warning| {
+        warning.code == LATEST_MISSING
+            || warning.code == LATEST_FAR
+                && (warning.severity == Severity::Caution || is_assumed(series))
+    };
+    series.warnings.iter().find(is_doubt)
+}
+
+/// The series of which the latest runs leave a doubt, and the doubt of the first.
+fn latest_doubts(told: &Told) -> Option<String> {
+    let mut open = told.series.iter().filter_map(|series| Some((series, latest_doubt(series)?)));
+    let (first, doubt) = open.next()?;
+    let more = match open.count() {
+        0 => String::new(),
+        more => format!(" ({more} more series leave such a doubt)"),
+    };
+    Some(format!("gate   cannot tell: {:?}: {}{more}", first.name, doubt.text))
 }
 
 /// Whether nothing says which direction of the figure is good.
@@ -433,5 +461,8 @@ mod tests {
         assert_eq!(gated(series(false), &["short-runs"], &[], 10), Exit::Holds);
         assert_eq!(gated(series(false), &[LEFT_OUT], &[], 10), Exit::CannotTell);
         assert_eq!(gated(series(false), &[], &["too-short"], 10), Exit::CannotTell);
+        assert_eq!(gated(series(false), &[], &[LATEST_MISSING], 10), Exit::CannotTell);
+        assert_eq!(gated(series(false), &[], &[LATEST_FAR], 10), Exit::CannotTell);
+        assert_eq!(gated(series(true), &[], &[LATEST_MISSING], 10), Exit::Fails);
     }
 }

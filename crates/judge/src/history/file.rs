@@ -19,7 +19,7 @@ use super::one_run::{self, output_of_one_run};
 use super::order::{Arranged, Order};
 use super::table::{Table, failed, is_blank};
 use super::{
-    Question, Raw, cells, csv, dimensions, direction, influx, json, judge, markdown, order,
+    Question, Raw, cells, csv, dimensions, direction, gaps, influx, json, judge, markdown, order,
     pgbench, repeats, units, when,
 };
 use crate::error::JudgeError;
@@ -433,11 +433,13 @@ fn series(
     if raw.points.is_empty() {
         return Ok(None);
     }
-    let blank = rows.len() - raw.points.len();
-    if blank > 0 {
-        let text = format!("{blank} of {} rows without a value left out.", rows.len());
-        raw.warnings.push(Warning::new(Severity::Note, "blanks", text));
-    }
+    let cell = |(&row, value): (&usize, &Option<f64>)| gaps::HistoryCell {
+        label: table.rows[row].place.name(),
+        text: table.cell(row, column),
+        has_value: value.is_some(),
+    };
+    let cells: Vec<gaps::HistoryCell<'_>> = rows.iter().zip(&values.of_rows).map(cell).collect();
+    raw.warnings.extend(gaps::notes(&cells));
     if !values.unit.is_empty() {
         let text = format!("Values are in {}.", foreign::one_line(&values.unit));
         raw.warnings.push(Warning::new(Severity::Note, "unit", text));

@@ -20,6 +20,7 @@ mod dimensions;
 mod direction;
 mod figures;
 mod file;
+mod gaps;
 mod influx;
 mod json;
 mod markdown;
@@ -52,6 +53,14 @@ pub use file::of_file;
 const E_DIVISIVE_DRAWS: u32 = 199;
 /// So many of the latest values are taken away, one by one, to see what they changed.
 const LOOK_BACK: usize = 8;
+/// The code of a warning: the latest rows of a file have no figure.
+pub const LATEST_MISSING: &str = "latest-missing";
+/// The code of a warning: the latest values are far to the worse, and too few to be a level.
+pub const LATEST_FAR: &str = "latest-far";
+/// So many of the latest values, with strays among them, are looked at together.
+const LATEST: usize = 10;
+/// So many strays among them are no single bad nights.
+const LATEST_STRAYS_LEAST: usize = 3;
 /// So many values that were left out are named in a note.
 const STRAYS_NAMED_MOST: usize = 6;
 /// So many changes in one direction and none in the other have a chance of 1 in 32 where both are
@@ -169,6 +178,7 @@ fn judge_one(mut raw: Raw, question: &Question) -> Result<HistorySeries, JudgeEr
     };
     let mut warnings = raw.warnings;
     warnings.extend(notes(values.len(), &changes, scale));
+    warnings.extend(latest(&values, &changes, raw.better, &options));
     warnings.extend(causes::mixed_hosts(&raw.facts));
     Ok(HistorySeries {
         name: raw.name,
@@ -228,10 +238,6 @@ fn looked_back(
 
 fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {
     let mut notes = Vec::new();
-    let size = |size: f64| match scale {
-        ChangeScale::Share => format!("{:+.1} %", 100.0 * size),
-        ChangeScale::Difference => format!("{size:+.4}"),
-    };
     if count < stats::CHANGE_VALUES_LEAST {
         let text = format!(
             "{count} values are too few to prove a change; at least {} are needed",
@@ -259,7 +265,7 @@ fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {
              logs or fragmentation.",
             from + 1,
             to,
-            size(*slid)
+            size_written(*slid, scale)
         );
         notes.push(Warning::new(Severity::Caution, "slides", text));
     }
@@ -267,12 +273,58 @@ fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {
         let text = format!(
             "Values jump between two levels {} apart, {:.0} % of them at the upper one; look for \
              what differs from run to run, such as memory layout, placement or a second host.",
-            size(apart).trim_start_matches('+'),
+            size_written(apart, scale).trim_start_matches('+'),
             100.0 * share_upper
         );
         notes.push(Warning::new(Severity::Caution, "two-modes", text));
     }
     notes
+}
+
+/// What lies at the end and is no level yet, or no single bad night.
+fn latest(
+    values: &[f64],
+    changes: &Changes,
+    better: Better,
+    options: &stats::ChangeOptions,
+) -> Option<Warning> {
+    let is_worse = |size: f64| (size < 0.0) == (better == Better::Higher);
+    let from = values.len().saturating_sub(LATEST);
+    let strays: Vec<usize> = changes.strays.iter().copied().filter(|&at| at >= from).collect();
+    if let Some(latest) = stats::latest_values(values, changes, options.scale) {
+        let of = match latest.count {
+            1 => "The latest value is".to_owned(),
+            count => format!("The latest {count} values are"),
+        };
+        let of_strays = match strays.len() {
+            0 => String::new(),
+            count => format!(", and {count} of those right before lie far away, too"),
+        };
+        let text = format!(
+            "{of} far from the level before: {}{of_strays}. That is too few to tell a level from \
+             bad nights; the next runs do.",
+            size_written(latest.size, options.scale)
+        );
+        let severity = if is_worse(latest.size) { Severity::Caution } else { Severity::Note };
+        return Some(Warning::new(severity, LATEST_FAR, text));
+    }
+    (strays.len() >= LATEST_STRAYS_LEAST).then(|| {
+        let text = format!(
+            "{} of the latest {} values lie far from those around them: more than bad nights now \
+             and then.",
+            strays.len(),
+            values.len() - from
+        );
+        Warning::new(Severity::Caution, LATEST_FAR, text)
+    })
+}
+
+/// The size of a change, for people.
+fn size_written(size: f64, scale: ChangeScale) -> String {
+    match scale {
+        ChangeScale::Share => format!("{:+.1} %", 100.0 * size),
+        ChangeScale::Difference => format!("{size:+.4}"),
+    }
 }
 
 /// Changes to the worse only, or to the better only: real servers have both.

@@ -53,15 +53,25 @@ pub(crate) fn best(values: &[f64]) -> Best {
 /// The first values of levels, as far as gaps tell them: of what is left around them the
 /// correlation of neighbours is asked. Other changes would look like it.
 pub(crate) fn levels(values: &[f64]) -> Vec<usize> {
-    let mut gaps: Vec<(usize, f64)> = gaps(values, LEVEL_LEAST).collect();
+    let large = gaps(values, LEVEL_LEAST).filter(|(_, gap)| *gap >= LEVEL_GAP_LEAST);
+    apart(large.collect()).into_iter().map(|(first, _)| first).collect()
+}
+
+/// The places of all gaps larger than this, and how large they are.
+pub(crate) fn larger(values: &[f64], least: f64) -> Vec<(usize, f64)> {
+    apart(gaps(values, NEIGHBOURS).filter(|(_, gap)| *gap > least).collect())
+}
+
+/// Of places that are too near for levels between them, those with the larger gap; in order.
+fn apart(mut gaps: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
     gaps.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let mut firsts: Vec<usize> = Vec::new();
-    for (from, _) in gaps.into_iter().filter(|(_, gap)| *gap >= LEVEL_GAP_LEAST) {
-        if firsts.iter().all(|&first| first.abs_diff(from) >= LEVEL_LEAST) {
-            firsts.push(from);
+    let mut firsts: Vec<(usize, f64)> = Vec::new();
+    for (from, gap) in gaps {
+        if firsts.iter().all(|(first, _)| first.abs_diff(from) >= LEVEL_LEAST) {
+            firsts.push((from, gap));
         }
     }
-    firsts.sort_unstable();
+    firsts.sort_unstable_by_key(|(first, _)| *first);
     firsts
 }
 
@@ -88,7 +98,8 @@ fn ends(values: &[f64]) -> (f64, f64) {
 /// The chance of a gap as large in noise with this correlation, for a decision at `alpha`; `None`
 /// if that is clear without asking.
 pub(crate) fn chance(best: &Best, phi: f64, alpha: f64, seed: u64) -> Option<Chance> {
-    if best.statistic < GAP_LEAST {
+    // So many draws would be needed that none decides.
+    if best.statistic < GAP_LEAST || alpha * f64::from(DRAWS_MOST) < 1.0 {
         return None;
     }
     let draws = ((1.0 / alpha).ceil() as u32).min(DRAWS_MOST);
@@ -163,6 +174,28 @@ mod tests {
         };
         assert!(count(300, 0.9) <= 2, "{}", count(300, 0.9));
         assert_eq!(count(300, 0.6), 0);
+    }
+
+    /// A level that comes and goes several times, by a fifth: by ranks it looked like correlation,
+    /// and of the steps one was told, or none.
+    #[test]
+    fn levels_that_return_are_found() {
+        let options = ChangeOptions::with_budget(0.02);
+        for (count, length) in [(8, 8), (10, 12), (6, 10), (8, 10), (8, 20)] {
+            for seed in 0..12 {
+                let mut stream = random::stream(&[random::key_of("returning"), seed]);
+                let level = |at: usize| if (at / length) % 2 == 0 { 1000.0 } else { 800.0 };
+                let values: Vec<f64> = (0..count * length)
+                    .map(|at| level(at) * (1.0 + 0.01 * normal(&mut stream)))
+                    .collect();
+                let changes = change_points(&values, &options).unwrap();
+                let alarms = changes.shifts.iter().filter(|one| one.weight == ShiftWeight::Alarm);
+                let firsts: Vec<usize> = alarms.map(|one| one.first).collect();
+                let truth: Vec<usize> = (1..count).map(|at| at * length).collect();
+                assert_eq!(firsts, truth, "{count} {length} {seed}");
+                assert!(changes.slides.is_empty() && changes.modes.is_none());
+            }
+        }
     }
 
     /// A third less in the last nights, of noise of 1 %: by ranks 10 of 15 such series showed

@@ -34,6 +34,7 @@
 
 mod energy;
 mod jump;
+mod latest;
 mod null;
 mod place;
 mod scores;
@@ -54,6 +55,7 @@ use selection::Selected;
 use tree::Cut;
 
 pub use energy::{E_DIVISIVE_MOST, e_divisive};
+pub use latest::{LatestValues, latest_values};
 
 /// Fewer values than this show no change at all at 1 %: with 12 there are 924 ways to part them
 /// in halves.

@@ -93,7 +93,7 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
         }
     }
     if node.cuts.is_empty() {
-        node.cuts.extend(jump(&values[from..to], JUMP_SHARE * alpha, seed));
+        node.cuts.extend(jumps(&values[from..to], JUMP_SHARE * alpha, seed));
         node.cuts.iter_mut().for_each(|cut| cut.first += from);
     }
     // Ranks know too little of a large step to say where it is.
@@ -109,25 +109,38 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
     node
 }
 
-/// A step that stands out by its size, where its rank does not say so: in correlated noise, and
-/// among the last few values.
-fn jump(values: &[f64], alpha: f64, seed: u64) -> Option<Cut> {
+/// The steps that stand out by their size, where their rank does not say so: in correlated noise,
+/// among the last few values, and where levels come and go. Each of them is larger than the largest
+/// of noise, so that they are found together and not one in the parts of the other: each depth has
+/// half the `alpha`, and of seven steps four were never asked for.
+fn jumps(values: &[f64], alpha: f64, seed: u64) -> Vec<Cut> {
     let best = jump::best(values);
     if values.len() > JUMPS_MOST || best.statistic == 0.0 {
-        return None;
+        return Vec::new();
     }
     let around = size::around_levels(values, &jump::levels(values));
     let phi = null::correlation_around(&around).phi.max(0.0);
     // Ranks of heavy tails resemble each other less than the values do.
     let phi = f64::midpoint(phi, null::CORRELATION_MOST);
-    let Chance { p_value, least_found } = jump::chance(&best, phi, alpha, seed)?;
-    let share = least_found / best.statistic;
-    (p_value <= alpha).then(|| Cut {
-        first: best.from,
-        p_value,
-        null: NullKind::Correlated(phi),
-        least_found: share * place::seen(values, best.from),
-    })
+    let Some(Chance { p_value, least_found }) = jump::chance(&best, phi, alpha, seed) else {
+        return Vec::new();
+    };
+    if p_value > alpha {
+        return Vec::new();
+    }
+    let firsts = jump::larger(values, least_found);
+    let cut = |at: usize| {
+        let begin = if at == 0 { 0 } else { firsts[at - 1].0 };
+        let end = firsts.get(at + 1).map_or(values.len(), |next| next.0);
+        let (first, gap) = firsts[at];
+        Cut {
+            first,
+            p_value,
+            null: NullKind::Correlated(phi),
+            least_found: least_found / gap * place::seen(&values[begin..end], first - begin),
+        }
+    };
+    (0..firsts.len()).map(cut).collect()
 }
 
 /// Moves each cut to where it stands out most between its neighbours.
