@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_judge::history::{
-    self, DecimalMark, FileAsked, Gathering, LATEST_FAR, LATEST_MISSING, LEFT_OUT, OrderAsked,
-    Question,
+    self, DecimalMark, FileAsked, Gathering, LATEST_FAR, LATEST_MISSING, LEFT_OUT, MODE_SHIFT,
+    OrderAsked, Question,
 };
 use dbdyno_lab::input;
 use dbdyno_model::{
@@ -213,7 +213,7 @@ fn judge(told: &Told, latest: usize) -> Exit {
 fn latest_doubt(series: &HistorySeries) -> Option<&Warning> {
     let is_doubt = |warning: &&Warning| {
         warning.code == LATEST_MISSING
-            || warning.code == LATEST_FAR
+            || [LATEST_FAR, MODE_SHIFT].contains(&warning.code.as_str())
                 && (warning.severity == Severity::Caution || is_assumed(series))
     };
     series.warnings.iter().find(is_doubt)
@@ -463,6 +463,7 @@ mod tests {
         assert_eq!(gated(series(false), &[], &["too-short"], 10), Exit::CannotTell);
         assert_eq!(gated(series(false), &[], &[LATEST_MISSING], 10), Exit::CannotTell);
         assert_eq!(gated(series(false), &[], &[LATEST_FAR], 10), Exit::CannotTell);
+        assert_eq!(gated(series(false), &[], &[MODE_SHIFT], 10), Exit::CannotTell);
         assert_eq!(gated(series(true), &[], &[LATEST_MISSING], 10), Exit::Fails);
     }
 }

@@ -1176,3 +1176,137 @@ fn locks_of_other_languages_are_told_as_in_english() {
         いましたが、プロセス 12 でブロックされました\n";
     assert_eq!(waits(japanese)[1], "ShareLock on virtual transaction ?");
 }
+
+/// With `log_error_verbosity=terse` the announcement is all there is, in the server's language:
+/// "no deadlocks" was said of it.
+#[test]
+fn what_is_announced_in_any_language_and_not_told_is_unread() {
+    for message in [
+        "ERROR:  deadlock detected",
+        "FEHLER:  Verklemmung entdeckt",
+        "ERREUR:  interblocage (deadlock) détecté",
+        "错误:  检测到死锁",
+        "ERROR:  デッドロックを検出しました",
+        "ОШИБКА:  обнаружена взаимоблокировка",
+        "ERROR:  se ha detectado un deadlock",
+        "ERRO:  impasse detectado",
+        "오류:  deadlock 발생했음",
+        "ERRORE:  rilevato deadlock",
+        "BŁĄD:  wykryto zakleszczenie",
+        "HATA:  kilitlenme (deadlock) tespit edildi",
+        "FEL:  upptäckte ett deadlock här",
+        "TIPP:  Einzelheiten zur Anfrage finden Sie im Serverlog.",
+        "HINT:  See server log for query details.",
+    ] {
+        let text = format!(
+            "2024-03-05 10:12:01 CET [4136] {message}\n\
+             2024-03-05 10:12:09 CET [4137] LOG:  checkpoint complete: wrote 3 buffers\n"
+        );
+        let reading = read_deadlocks(&text);
+        assert_eq!((reading.tellings.len(), &reading.unread[..]), (0, &[1][..]), "{message}");
+    }
+}
+
+/// One that is told takes no other one's place: its announcement stands.
+#[test]
+fn an_announcement_whose_details_are_cut_is_unread_beside_one_that_is_told() {
+    let whole = "2024-03-05 10:12:01 CET [4136] FEHLER:  Verklemmung entdeckt\n\
+                 2024-03-05 10:12:01 CET [4136] DETAIL:  Prozess 4136 wartet auf ShareLock-Sperre \
+                 auf Transaktion 809; blockiert von Prozess 1556.\n\
+                 \tProzess 1556 wartet auf ShareLock-Sperre auf Transaktion 808; blockiert von \
+                 Prozess 4136.\n";
+    let cut = "2024-03-05 10:14:01 CET [4136] ERRORE:  rilevato deadlock\n\
+               2024-03-05 10:14:01 CET [4136] DETTAGLI:  Il processo 4136 è in attesa di ShareLock \
+               su transazione 809; bloccato dal processo 1556.\n";
+    let reading = read_deadlocks(&format!("{whole}{cut}"));
+    assert_eq!((reading.tellings.len(), &reading.unread[..]), (1, &[4][..]));
+}
+
+/// Two reports without the number of their backend, line by line between one another: the row of
+/// one was given to the other, and one was told to be not understood.
+#[test]
+fn reports_between_one_another_are_both_told_and_share_no_rows() {
+    let text = "2024-03-05 10:12:01 CET ERROR:  deadlock detected\n\
+                2024-03-05 10:12:01 CET ERROR:  deadlock detected\n\
+                2024-03-05 10:12:01 CET DETAIL:  Process 41 waits for ShareLock on transaction 809; blocked by process 55.\n\
+                \tProcess 55 waits for ShareLock on transaction 808; blocked by process 41.\n\
+                \tProcess 41: UPDATE a SET x=1 WHERE id=2\n\
+                \tProcess 55: UPDATE a SET x=2 WHERE id=1\n\
+                2024-03-05 10:12:01 CET DETAIL:  Process 77 waits for ShareLock on transaction 819; blocked by process 75.\n\
+                \tProcess 75 waits for ShareLock on transaction 818; blocked by process 77.\n\
+                \tProcess 77: DELETE FROM b WHERE id=2\n\
+                \tProcess 75: DELETE FROM c WHERE id=1\n\
+                2024-03-05 10:12:01 CET HINT:  See server log for query details.\n\
+                2024-03-05 10:12:01 CET HINT:  See server log for query details.\n\
+                2024-03-05 10:12:01 CET CONTEXT:  while updating tuple (0,2) in relation \"a\"\n\
+                2024-03-05 10:12:01 CET CONTEXT:  while deleting tuple (0,2) in relation \"b\"\n\
+                2024-03-05 10:12:01 CET STATEMENT:  UPDATE a SET x=1 WHERE id=2\n\
+                2024-03-05 10:12:01 CET STATEMENT:  DELETE FROM b WHERE id=2\n";
+    let reading = read_deadlocks(text);
+    assert_eq!((reading.tellings.len(), &reading.unread[..]), (2, &[][..]));
+    let clusters = gathered_deadlocks(reading.tellings).clusters;
+    let of_b = clusters.iter().find(|one| statements(one).iter().any(|it| it.contains("FROM b")));
+    let waits = of_b.unwrap().parties.iter().flat_map(|party| &party.waits_for);
+    assert!(waits.into_iter().all(|wait| !wait.contains("row of a")), "{of_b:?}");
+}
+
+/// A queue keeps the errors of its jobs, and the server logs the statement that stores one.
+#[test]
+fn a_deadlock_within_a_logged_statement_is_none_of_this_log() {
+    let text = "2024-03-05 10:12:07 CET [41] LOG:  duration: 1201.2 ms  statement: UPDATE jobs SET \
+                last_error = 'PG::TRDeadlockDetected: ERROR:  deadlock detected\n\
+                \tDETAIL:  Process 41 waits for ShareLock on transaction 809; blocked by process 55.\n\
+                \tProcess 55 waits for ShareLock on transaction 808; blocked by process 41.\n\
+                \tHINT:  See server log for query details.\n\
+                \tCONTEXT:  while updating tuple (0,2) in relation \"a\"\n\
+                \t' WHERE id = 7\n\
+                2024-03-05 10:12:08 CET [43] LOG:  checkpoint starting: time\n";
+    let reading = read_deadlocks(text);
+    assert!(reading.tellings.is_empty(), "{:?}", reading.tellings);
+    assert!(!reading.unread.is_empty(), "it is spoken of one");
+}
+
+/// Where the word for a process stands behind its number.
+#[test]
+fn statements_behind_a_number_and_a_word_are_taken() {
+    let text = "2024-03-05 10:13:01 KST [4136] 오류:  deadlock 발생했음\n\
+                2024-03-05 10:13:01 KST [4136] 상세정보:  4136 프로세스가 ShareLock 상태로 지연되고 있음(해당 작업: 트랜잭션 809); 1556 프로세스에 의해 블록킹되었음\n\
+                \t1556 프로세스가 ShareLock 상태로 지연되고 있음(해당 작업: 트랜잭션 808); 4136 프로세스에 의해 블록킹되었음\n\
+                \t4136 프로세스: UPDATE a SET x=1 WHERE id=2\n\
+                \t1556 프로세스: UPDATE a SET x=2 WHERE id=1\n";
+    let clusters = deadlock_clusters(text);
+    assert_eq!(statements(&clusters[0]), ["UPDATE a SET x=? WHERE id=?"; 2]);
+}
+
+/// A page that lost the line of a lock below its heading.
+#[test]
+fn a_heading_of_locks_without_a_lock_is_told_in_part() {
+    let party = |number: u32, heading: &str| {
+        format!(
+            "*** ({number}) TRANSACTION:\nTRANSACTION 10{number}, ACTIVE 0 sec inserting\n\
+             MySQL thread id 9{number}, OS thread handle 4{number}, query id 1{number} host user update\n\
+             INSERT INTO t VALUES ({number})\n{heading}"
+        )
+    };
+    let lock = |number: u32, held: &str| {
+        format!(
+            "RECORD LOCKS space id 3 page no 8 n bits 0 index PRIMARY of table `d`.`t` trx id \
+             10{number} lock_mode X{held}\nRecord lock, heap no 7\n"
+        )
+    };
+    let text = |held: &str| {
+        format!(
+            "LATEST DETECTED DEADLOCK\n------------------------\n2020-03-01 15:43:35 0x2adf\n{}{}{}{held}{}{}\
+             *** WE ROLL BACK TRANSACTION (2)\n",
+            party(1, "*** (1) WAITING FOR THIS LOCK TO BE GRANTED:\n"),
+            lock(1, " insert intention waiting"),
+            party(2, "*** (2) HOLDS THE LOCK(S):\n"),
+            "*** (2) WAITING FOR THIS LOCK TO BE GRANTED:\n",
+            lock(2, " insert intention waiting"),
+        )
+    };
+    assert_eq!(read_deadlocks(&text(&lock(2, ""))).in_part, []);
+    let cut = read_deadlocks(&text(""));
+    assert_eq!(cut.tellings.len(), 1);
+    assert_eq!(cut.in_part.iter().map(|gap| gap.line).collect::<Vec<_>>(), [15]);
+}

@@ -108,6 +108,8 @@ pub(super) struct Reader {
     open: Option<String>,
     /// Whether the heading says that the next lock is waited for.
     is_waited_for: bool,
+    /// The line of a heading of locks that are held, as long as none stands behind it.
+    held_from: Option<usize>,
     /// Whether it is a server that says of each transaction what it holds; older ones leave out the
     /// first.
     tells_holders: bool,
@@ -231,9 +233,12 @@ impl Reader {
             self.take_lock(text, line.number, is_waited_for);
         } else if is_begun_lock(text) {
             self.close_statement();
+            self.held_from = None;
             self.broken = Some((broken.map_or(line.number, |(at, _)| at), text.to_owned()));
         } else if text.starts_with("***") || is_held(text) || is_stamped(line.text) {
             self.close_statement();
+            self.take_held_heading();
+            self.held_from = Some(line.number).filter(|_| text.contains("HOLDS THE LOCK"));
             self.is_waited_for = text.contains("WAITING FOR THIS");
             self.tells_holders |= text.contains("(1) HOLDS") || text.contains("CONFLICTING WITH");
             if self.witness == Some(Witness::Status) && self.parties.is_empty() {
@@ -244,10 +249,18 @@ impl Reader {
         }
     }
 
+    /// Notes a heading of locks behind which none stood.
+    fn take_held_heading(&mut self) {
+        if let Some(line) = self.held_from.take().filter(|_| !self.parties.is_empty()) {
+            self.gaps.push(DeadlockGap::new(line, "the locks of this heading"));
+        }
+    }
+
     /// Takes the line of a lock. Its heading may say that it is waited for where a page has lost
     /// the last word.
     fn take_lock(&mut self, text: &str, line: usize, is_waited_for: bool) {
         self.used += 1;
+        self.held_from = None;
         if self.parties.is_empty() || self.locks.len() > LOCKS_MOST {
             return;
         }
@@ -391,6 +404,7 @@ impl Reader {
     /// Ends the deadlock that is being told. One transaction alone is none.
     pub(super) fn end(&mut self, findings: &mut Findings) {
         self.close_statement();
+        self.take_held_heading();
         let count = self.parties.len();
         let is_untold = self.headings == Headings::None && count > PARTIES_UNTOLD;
         let is_doubtful = count > PARTIES_MOST

@@ -13,6 +13,7 @@
 //! waited for is a party, and the statements that stand there were taken. Where one is announced
 //! and not told, the line is named: no deadlocks are found only where none is spoken of.
 
+mod announcement;
 mod carried;
 mod csv;
 mod findings;
@@ -143,6 +144,8 @@ fn mentions_one(line: &str) -> bool {
     let of_innodb = ["LATEST DETECTED DEADLOCK", "(1) TRANSACTION:", "WE ROLL BACK TRANSACTION"];
     (line.contains("eadlock") && words.iter().any(|word| line.contains(word)))
         || line.contains("40P01")
+        || announcement::announces(line)
+        || announcement::hints(line)
         || of_innodb.iter().any(|word| line.contains(word))
 }
 

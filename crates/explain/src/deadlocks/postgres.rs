@@ -13,6 +13,7 @@
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
+use super::announcement::{announces, hints, quotes};
 use super::carried::Source;
 use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
@@ -46,7 +47,7 @@ const HEAD_BYTES: usize = 2_000;
 
 /// Whether a line may begin an account; most lines of a log do not, and need not be looked at.
 pub(super) fn may_begin(line: &Line<'_>) -> bool {
-    line.text.contains("Lock") || announces(line.text.trim_end())
+    line.text.contains("Lock") || announces(line.text.trim_end()) || hints(line.text)
 }
 
 /// Whether a line tells who waits for whom.
@@ -105,6 +106,12 @@ pub(super) struct Reader {
     told: Vec<Party>,
     /// Where the deadlock was announced that is not told yet.
     announced: Option<usize>,
+    /// Where others were before it, whose details may follow.
+    pending: Vec<usize>,
+    /// Whether accounts stood between one another, so that nobody knows whose the lines behind are.
+    is_mixed: bool,
+    /// Whether a statement is being logged that speaks of a deadlock.
+    is_quoting: bool,
     moment: Option<Moment>,
     source: Source,
     part: Part,
@@ -170,16 +177,31 @@ impl Reader {
         }
         let is_indented = text.starts_with(char::is_whitespace);
         let (label, rest) = unlabelled(text.trim_start());
+        let begins_another = || {
+            begins_with_date(text)
+                || Prefix::of(line).is_some()
+                || matches!(label, Some("LOG" | "ERROR" | "FATAL" | "WARNING" | "STATEMENT"))
+        };
+        if self.is_quoting && (is_indented || !begins_another()) {
+            return;
+        }
+        self.is_quoting = quotes(label) && announces(text);
+        if self.is_quoting {
+            return;
+        }
         if announces(text) {
-            self.end(findings);
-            (self.announced, self.moment) = (Some(line.number), line.moment);
-            (self.used, self.last) = (1, line.number);
+            return self.announce(line, findings);
+        }
+        if self.part == Part::Outside && self.announced.is_none() && hints(text) {
+            findings.unread.push(line.number);
             return;
         }
         let may_wait = self.part != Part::Asks || label.is_some();
         if let Some(wait) = wait(rest).filter(|_| may_wait) {
             if self.part == Part::Behind || (label.is_some() && self.part != Part::Outside) {
+                let is_mixed = self.part != Part::Behind && !self.pending.is_empty();
                 self.end(findings);
+                self.is_mixed = is_mixed;
             }
             return self.take_wait(wait, line, label, rest);
         }
@@ -210,6 +232,24 @@ impl Reader {
                 self.behind(label, rest, findings);
             }
         }
+    }
+
+    /// Takes a line that announces a deadlock. One before it may be told later, by another backend.
+    fn announce(&mut self, line: &Line<'_>, findings: &mut Findings) {
+        let before = self.announced.filter(|_| self.told.is_empty());
+        let pending = match before {
+            Some(before) if self.pending.len() < PARTIES_MOST => {
+                self.pending.push(before);
+                std::mem::take(&mut self.pending)
+            }
+            _ => Vec::new(),
+        };
+        if before.is_none() || pending.is_empty() {
+            self.end(findings);
+        }
+        self.pending.extend(pending);
+        (self.announced, self.moment) = (Some(line.number), line.moment);
+        (self.used, self.last) = (self.used + 1, line.number);
     }
 
     /// Takes a sentence that tells of a wait.
@@ -267,14 +307,14 @@ impl Reader {
 
     /// Whether nothing is being told.
     pub(super) fn is_idle(&self) -> bool {
-        self.announced.is_none() && self.told.is_empty()
+        self.announced.is_none() && self.told.is_empty() && !self.is_quoting
     }
 
     /// A line behind the details.
     fn behind(&mut self, label: Option<&str>, rest: &str, findings: &mut Findings) {
         self.part = Part::Behind;
         if let (Some(party), Some(table)) = (self.told.first_mut(), relation(rest)) {
-            if party.tables.len() < TABLES_MOST {
+            if party.tables.len() < TABLES_MOST && !self.is_mixed {
                 party.tables.push(shortened(table, NAME_BYTES_MOST).into_owned());
             }
             self.used += 1;
@@ -287,7 +327,9 @@ impl Reader {
     fn asks(&mut self, line: &str, number: usize) -> bool {
         let text = line.trim_start();
         let known = number_in(text).and_then(|(process, rest)| {
-            let rest = rest.trim_start();
+            // `4136 프로세스: UPDATE …`: the word stands behind the number.
+            let word = |c: char| c == ' ' || c.is_alphabetic() && !c.is_ascii();
+            let rest = rest.trim_start_matches(word);
             let sql = rest.strip_prefix(':').or(rest.strip_prefix('：'))?;
             let at = self.told.iter().position(|known| known.process == process);
             let is_known =
@@ -324,6 +366,8 @@ impl Reader {
         let missing = "what is asked: the text ends with this line";
         let gap = is_cut.then(|| DeadlockGap::new(last, missing));
         self.end_with(gap.into_iter().collect(), findings);
+        findings.unread.extend(self.announced.take());
+        findings.unread.append(&mut self.pending);
     }
 
     /// Ends a deadlock that lacks something. One process alone is none.
@@ -346,7 +390,8 @@ impl Reader {
         } else {
             findings.unread.extend(self.announced);
         }
-        *self = Reader::default();
+        let mut pending = std::mem::take(&mut self.pending);
+        *self = Reader { announced: pending.pop(), pending, ..Reader::default() };
     }
 
     /// What is missing of the deadlock that was told. Who is waited for is a party, too.
@@ -441,15 +486,6 @@ impl Party {
 /// The beginning of a line.
 fn head(line: &str) -> &str {
     beginning(line, HEAD_BYTES)
-}
-
-/// Whether a line announces a deadlock in English, in a log or as a client's error; others are
-/// known by their details.
-fn announces(text: &str) -> bool {
-    let words = text.trim_end_matches(['\'', '"', ')', '.', ' ']).as_bytes();
-    let announcement = b"deadlock detected";
-    let end = &words[words.len().saturating_sub(announcement.len())..];
-    end.eq_ignore_ascii_case(announcement) && !text.contains("InnoDB")
 }
 
 /// The label of a line and what is behind it: `… DETAIL:  …`. Clients write it as a word, and one

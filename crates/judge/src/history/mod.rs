@@ -57,6 +57,8 @@ const LOOK_BACK: usize = 8;
 pub const LATEST_MISSING: &str = "latest-missing";
 /// The code of a warning: the latest values are far to the worse, and too few to be a level.
 pub const LATEST_FAR: &str = "latest-far";
+/// The code of a warning: one of two levels that values jump between has moved.
+pub const MODE_SHIFT: &str = "mode-shift";
 /// So many of the latest values, with strays among them, are looked at together.
 const LATEST: usize = 10;
 /// So many strays among them are no single bad nights.
@@ -179,6 +181,9 @@ fn judge_one(mut raw: Raw, question: &Question) -> Result<HistorySeries, JudgeEr
     let mut warnings = raw.warnings;
     warnings.extend(notes(values.len(), &changes, scale));
     warnings.extend(latest(&values, &changes, raw.better, &options));
+    let of_mode = stats::mode_shift(&values, &changes, &options)?;
+    let asked = values.len().saturating_sub(question.look_back.max(LOOK_BACK));
+    warnings.extend(of_mode.map(|shift| moved_mode(&shift, raw.better, scale, asked)));
     warnings.extend(causes::mixed_hosts(&raw.facts));
     Ok(HistorySeries {
         name: raw.name,
@@ -317,6 +322,27 @@ fn latest(
         );
         Warning::new(Severity::Caution, LATEST_FAR, text)
     })
+}
+
+/// That one of two levels has moved: a caution where that is to the worse and among the values that
+/// are asked about.
+fn moved_mode(
+    shift: &stats::ModeShift,
+    better: Better,
+    scale: ChangeScale,
+    asked: usize,
+) -> Warning {
+    let is_worse = (shift.size < 0.0) == (better == Better::Higher);
+    let severity =
+        if is_worse && shift.first >= asked { Severity::Caution } else { Severity::Note };
+    let text = format!(
+        "Of the two levels the one at {:.4} has moved by {} from value {} on; the other one hides \
+         that. Look at each by itself, such as with --where.",
+        shift.before,
+        size_written(shift.size, scale),
+        shift.first + 1
+    );
+    Warning::new(severity, MODE_SHIFT, text)
 }
 
 /// The size of a change, for people.

@@ -40,6 +40,7 @@ mod place;
 mod scores;
 mod selection;
 mod shape;
+mod sides;
 mod size;
 mod stray;
 mod tree;
@@ -56,6 +57,7 @@ use tree::Cut;
 
 pub use energy::{E_DIVISIVE_MOST, e_divisive};
 pub use latest::{LatestValues, latest_values};
+pub use sides::{ModeShift, mode_shift};
 
 /// Fewer values than this show no change at all at 1 %: with 12 there are 924 ways to part them
 /// in halves.

@@ -1,0 +1,103 @@
+//! The words in which PostgreSQL announces a deadlock, and those of its hint, in its languages.
+//!
+//! ```text
+//!   FEHLER:  Verklemmung entdeckt                    ◀── with log_error_verbosity=terse all there is
+//!   TIPP:  Einzelheiten zur Anfrage finden Sie im Serverlog.       ◀── of no other error
+//! ```
+//!
+//! Where the details stand they are read whatever the language. These words are needed where they
+//! do not stand: of what is announced and not told nobody may say that there was none. A language
+//! that is not here is known by `deadlock`, which many of them have as a loan.
+
+/// How the announcement ends: messages of PostgreSQL 9 to 18 for `deadlock detected`.
+const ENDS: [&str; 23] = [
+    "deadlock detected",
+    "Verklemmung entdeckt",
+    "interblocage (deadlock) détecté",
+    "interblocage détecté",
+    "Bloquage mortel détecté",
+    "检测到死锁",
+    "偵測到死結",
+    "偵測到 deadlock",
+    "デッドロックを検出しました",
+    "обнаружена взаимоблокировка",
+    "виявлено взаємне блокування",
+    "взаємне блокування виявлено",
+    "se ha detectado un deadlock",
+    "impasse detectado",
+    "deadlock 발생했음",
+    "rilevato deadlock",
+    "deadlock rilevato",
+    "wykryto zakleszczenie",
+    "kilitlenme (deadlock) tespit edildi",
+    "ölümcül kilitlenme saptandı",
+    "kilitlenme saptandı",
+    "deadlock upptäckt",
+    "detekován deadlock",
+];
+/// A part of the hint that only a deadlock has: `See server log for query details.`
+const HINTS: [&str; 12] = [
+    "See server log for query details",
+    "Einzelheiten zur Anfrage finden Sie im Serverlog",
+    "Voir les journaux applicatifs du serveur pour les détails sur la requête",
+    "详细信息请查看服务器日志",
+    "问询服务器日志",
+    "問い合わせの詳細はサーバーログを参照してください",
+    "問い合わせの詳細はサーバログを参照してください",
+    "Подробности запроса смотрите в протоколе сервера",
+    "Vea el registro del servidor para obtener detalles de las consultas",
+    "쿼리에 대한 자세한 내용은 서버 로그를 참조하십시오",
+    "Consulte o log do servidor para obter detalhes",
+    "Vedi il log del server per dettagli sulle query",
+];
+/// Labels of lines that quote statements, in which anything may stand.
+const QUOTING: [&str; 15] = [
+    "LOG",
+    "STATEMENT",
+    "QUERY",
+    "ANWEISUNG",
+    "ANFRAGE",
+    "INSTRUCTION",
+    "REQUÊTE",
+    "SENTENCIA",
+    "CONSULTA",
+    "ISTRUZIONE",
+    "ОПЕРАТОР",
+    "ЗАПРОС",
+    "语句",
+    "文",
+    "WYRAŻENIE",
+];
+/// A longer message is none of a server in another language.
+const MESSAGE_LETTERS_MOST: usize = 60;
+
+/// Whether a line announces a deadlock, in a log or as a client's error.
+pub(super) fn announces(text: &str) -> bool {
+    let words = text.trim_end_matches(['\'', '"', ')', '.', ' ', '。']);
+    let announces = |end: &&str| {
+        let from = words.len().checked_sub(end.len());
+        from.is_some_and(|from| words.as_bytes()[from..].eq_ignore_ascii_case(end.as_bytes()))
+    };
+    (ENDS.iter().any(|end| announces(&end)) || is_loan(words)) && !text.contains("InnoDB")
+}
+
+/// `ERROR:  … deadlock …`: a short message behind a label, in a language that is not known.
+fn is_loan(text: &str) -> bool {
+    let Some((before, message)) = text.rsplit_once(":  ") else { return false };
+    let label = before.rsplit([' ', ']', ':']).next().unwrap_or_default();
+    message.contains("deadlock")
+        && !message.is_ascii()
+        && message.chars().count() <= MESSAGE_LETTERS_MOST
+        && label.chars().all(char::is_alphabetic)
+        && !QUOTING.contains(&label)
+}
+
+/// Whether a line has the hint that only a deadlock has.
+pub(super) fn hints(text: &str) -> bool {
+    HINTS.iter().any(|hint| text.contains(hint))
+}
+
+/// Whether a line with this label may quote what another one has said.
+pub(super) fn quotes(label: Option<&str>) -> bool {
+    label.is_some_and(|label| QUOTING.contains(&label))
+}
