@@ -211,12 +211,11 @@ fn judge(told: &Told, latest: usize) -> Exit {
 /// What is not known of the latest runs of a series: they have no figure, or figures that are far
 /// to the worse and too few to be a level.
 fn latest_doubt(series: &HistorySeries) -> Option<&Warning> {
-    let is_doubt = |warning: &&Warning| {
+    series.warnings.iter().find(|warning| {
         warning.code == LATEST_MISSING
             || [LATEST_FAR, MODE_SHIFT].contains(&warning.code.as_str())
                 && (warning.severity == Severity::Caution || is_assumed(series))
-    };
-    series.warnings.iter().find(is_doubt)
+    })
 }
 
 /// The series of which the latest runs leave a doubt, and the doubt of the first.

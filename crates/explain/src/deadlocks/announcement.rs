@@ -1,8 +1,8 @@
 //! The words in which PostgreSQL announces a deadlock, and those of its hint, in its languages.
 //!
 //! ```text
-//!   FEHLER:  Verklemmung entdeckt                    ◀── with log_error_verbosity=terse all there is
-//!   TIPP:  Einzelheiten zur Anfrage finden Sie im Serverlog.       ◀── of no other error
+//!   FEHLER:  Verklemmung entdeckt          ◀── with log_error_verbosity=terse all there is
+//!   TIPP:  Einzelheiten zur Anfrage finden Sie im Serverlog.    ◀── of no other error
 //! ```
 //!
 //! Where the details stand they are read whatever the language. These words are needed where they
@@ -74,11 +74,11 @@ const MESSAGE_LETTERS_MOST: usize = 60;
 /// Whether a line announces a deadlock, in a log or as a client's error.
 pub(super) fn announces(text: &str) -> bool {
     let words = text.trim_end_matches(['\'', '"', ')', '.', ' ', '。']);
-    let announces = |end: &&str| {
+    let is_said = ENDS.iter().any(|end| {
         let from = words.len().checked_sub(end.len());
         from.is_some_and(|from| words.as_bytes()[from..].eq_ignore_ascii_case(end.as_bytes()))
-    };
-    (ENDS.iter().any(|end| announces(&end)) || is_loan(words)) && !text.contains("InnoDB")
+    });
+    (is_said || is_loan(words)) && !text.contains("InnoDB")
 }
 
 /// `ERROR:  … deadlock …`: a short message behind a label, in a language that is not known.

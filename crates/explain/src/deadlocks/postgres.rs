@@ -177,12 +177,7 @@ impl Reader {
         }
         let is_indented = text.starts_with(char::is_whitespace);
         let (label, rest) = unlabelled(text.trim_start());
-        let begins_another = || {
-            begins_with_date(text)
-                || Prefix::of(line).is_some()
-                || matches!(label, Some("LOG" | "ERROR" | "FATAL" | "WARNING" | "STATEMENT"))
-        };
-        if self.is_quoting && (is_indented || !begins_another()) {
+        if self.is_quoting && (is_indented || !begins_another(line, label)) {
             return;
         }
         self.is_quoting = quotes(label) && announces(text);
@@ -328,8 +323,8 @@ impl Reader {
         let text = line.trim_start();
         let known = number_in(text).and_then(|(process, rest)| {
             // `4136 프로세스: UPDATE …`: the word stands behind the number.
-            let word = |c: char| c == ' ' || c.is_alphabetic() && !c.is_ascii();
-            let rest = rest.trim_start_matches(word);
+            let rest =
+                rest.trim_start_matches(|c: char| c == ' ' || c.is_alphabetic() && !c.is_ascii());
             let sql = rest.strip_prefix(':').or(rest.strip_prefix('：'))?;
             let at = self.told.iter().position(|known| known.process == process);
             let is_known =
@@ -486,6 +481,13 @@ impl Party {
 /// The beginning of a line.
 fn head(line: &str) -> &str {
     beginning(line, HEAD_BYTES)
+}
+
+/// Whether a line with this label begins an entry of a log, whatever stood before.
+fn begins_another(line: &Line<'_>, label: Option<&str>) -> bool {
+    begins_with_date(line.text)
+        || Prefix::of(line).is_some()
+        || matches!(label, Some("LOG" | "ERROR" | "FATAL" | "WARNING" | "STATEMENT"))
 }
 
 /// The label of a line and what is behind it: `… DETAIL:  …`. Clients write it as a word, and one

@@ -433,12 +433,15 @@ fn series(
     if raw.points.is_empty() {
         return Ok(None);
     }
-    let cell = |(&row, value): (&usize, &Option<f64>)| gaps::HistoryCell {
-        label: table.rows[row].place.name(),
-        text: table.cell(row, column),
-        has_value: value.is_some(),
-    };
-    let cells: Vec<gaps::HistoryCell<'_>> = rows.iter().zip(&values.of_rows).map(cell).collect();
+    let cells: Vec<gaps::HistoryCell<'_>> = rows
+        .iter()
+        .zip(&values.of_rows)
+        .map(|(&row, value)| gaps::HistoryCell {
+            label: table.rows[row].place.name(),
+            text: table.cell(row, column),
+            has_value: value.is_some(),
+        })
+        .collect();
     raw.warnings.extend(gaps::notes(&cells));
     if !values.unit.is_empty() {
         let text = format!("Values are in {}.", foreign::one_line(&values.unit));

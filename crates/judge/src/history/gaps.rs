@@ -33,7 +33,7 @@ pub(super) struct HistoryCell<'a> {
 
 /// What is to be said of the rows without a value, which are in the order of time.
 pub(super) fn notes(cells: &[HistoryCell<'_>]) -> Vec<Warning> {
-    let missing = cells.iter().filter(|cell| !cell.has_value).count();
+    let missing = missing(cells);
     if missing == 0 {
         return Vec::new();
     }
@@ -82,11 +82,15 @@ fn untold_from(cells: &[HistoryCell<'_>]) -> Option<usize> {
         return Some(end);
     }
     let from = n.saturating_sub(LATEST);
-    let missing = |cells: &[HistoryCell<'_>]| cells.iter().filter(|cell| !cell.has_value).count();
     let late = missing(&cells[from..]);
     // Twice the share that the rows before lack.
     let is_unusual = late * from > 2 * missing(&cells[..from]) * (n - from);
     (late >= MISSING_LEAST && is_unusual).then_some(from)
+}
+
+/// How many have no value.
+fn missing(cells: &[HistoryCell<'_>]) -> usize {
+    cells.iter().filter(|cell| !cell.has_value).count()
 }
 
 /// The length of gaps that nine of ten steps from one value to the next do not exceed.

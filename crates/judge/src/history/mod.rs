@@ -293,7 +293,6 @@ fn latest(
     better: Better,
     options: &stats::ChangeOptions,
 ) -> Option<Warning> {
-    let is_worse = |size: f64| (size < 0.0) == (better == Better::Higher);
     let from = values.len().saturating_sub(LATEST);
     let strays: Vec<usize> = changes.strays.iter().copied().filter(|&at| at >= from).collect();
     if let Some(latest) = stats::latest_values(values, changes, options.scale) {
@@ -310,7 +309,8 @@ fn latest(
              bad nights; the next runs do.",
             size_written(latest.size, options.scale)
         );
-        let severity = if is_worse(latest.size) { Severity::Caution } else { Severity::Note };
+        let is_worse = (latest.size < 0.0) == (better == Better::Higher);
+        let severity = if is_worse { Severity::Caution } else { Severity::Note };
         return Some(Warning::new(severity, LATEST_FAR, text));
     }
     (strays.len() >= LATEST_STRAYS_LEAST).then(|| {

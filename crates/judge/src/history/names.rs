@@ -629,23 +629,25 @@ fn is_by_work(words: &[String]) -> bool {
 
 /// The direction of each word that has one.
 fn weighed(words: &[String]) -> Vec<(Weight, Better)> {
-    let one = |(at, word): (usize, &String)| {
-        let next = words.get(at + 1).map(String::as_str).unwrap_or_default();
-        match word.as_str() {
-            // `response rate`: how many there are, and no time.
-            "response" if ["rate", "rates"].contains(&next) => None,
-            // `qps_ci`: how sure it is; elsewhere it builds and tests.
-            "ci" | "ci95" | "ci99" if at > 0 && at + 1 == words.len() => {
-                Some((Weight::Spread, Better::Lower))
-            }
-            // `MB_s`
-            size if SIZES.contains(&size) && TIMES.contains(&next) => {
-                Some((Weight::Counted, Better::Higher))
-            }
-            word => weight_of(word),
+    (0..words.len()).filter_map(|at| weight_at(words, at)).collect()
+}
+
+/// The direction of the word at this place, by what stands beside it.
+fn weight_at(words: &[String], at: usize) -> Option<(Weight, Better)> {
+    let next = words.get(at + 1).map(String::as_str).unwrap_or_default();
+    match words[at].as_str() {
+        // `response rate`: how many there are, and no time.
+        "response" if ["rate", "rates"].contains(&next) => None,
+        // `qps_ci`: how sure it is; elsewhere it builds and tests.
+        "ci" | "ci95" | "ci99" if at > 0 && at + 1 == words.len() => {
+            Some((Weight::Spread, Better::Lower))
         }
-    };
-    words.iter().enumerate().filter_map(one).collect()
+        // `MB_s`
+        size if SIZES.contains(&size) && TIMES.contains(&next) => {
+            Some((Weight::Counted, Better::Higher))
+        }
+        word => weight_of(word),
+    }
 }
 
 fn weight_of(word: &str) -> Option<(Weight, Better)> {

@@ -146,20 +146,16 @@ pub(super) fn direction(name: &str) -> Option<Better> {
 /// What the word at this place judges of the one that compares before it, or right behind it:
 /// `better: lower`.
 fn judged_before(words: &[String], at: usize) -> Option<Better> {
-    let is_one_of = |list: &[&str], at: usize| list.contains(&words[at].as_str());
-    let is_better = is_one_of(&BETTER, at);
-    if !is_better && !is_one_of(&WORSE, at) {
+    let is_better = BETTER.contains(&words[at].as_str());
+    if !is_better && !WORSE.contains(&words[at].as_str()) {
         return None;
     }
-    let before = (0..at).rev().find(|&before| !is_one_of(&BETWEEN, before));
-    let behind = (at + 1 < words.len()).then_some(at + 1);
-    let mut places = before.into_iter().chain(behind);
-    let is_down =
-        places.find_map(|place| match (is_one_of(&DOWN, place), is_one_of(&UP, place)) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        })?;
+    let before = words[..at].iter().rev().find(|word| !BETWEEN.contains(&word.as_str()));
+    let mut comparing = before.into_iter().chain(words.get(at + 1));
+    let is_down = comparing.find_map(|word| {
+        let is_down = DOWN.contains(&word.as_str());
+        (is_down || UP.contains(&word.as_str())).then_some(is_down)
+    })?;
     Some(if is_down == is_better { Better::Lower } else { Better::Higher })
 }
 

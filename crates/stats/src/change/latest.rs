@@ -10,7 +10,7 @@
 //! before, as for strays: how often noise is so far stands in
 //! `docs/journal/2026-11-29-levels-that-return.md`.
 
-use dbdyno_model::{ChangeScale, Changes, Shift, ShiftWeight};
+use dbdyno_model::{ChangeScale, Changes, ShiftWeight};
 
 use super::scores::LEVEL_LEAST;
 use super::size::{median, told};
@@ -44,11 +44,15 @@ pub fn latest_values(
     let scaled = super::scaled(values, scale).ok()?;
     let n = scaled.len();
     // The latest level, if it has values enough to be seen beside noise, or alarms by itself.
-    let is_level =
-        |shift: &&Shift| n - shift.first >= 2 * LEVEL_LEAST || shift.weight == ShiftWeight::Alarm;
-    let from = changes.shifts.iter().rfind(is_level).map_or(0, |shift| shift.first);
-    let is_stray = |at: &usize| changes.strays.binary_search(at).is_ok();
-    let level: Vec<f64> = (from..n).filter(|at| !is_stray(at)).map(|at| scaled[at]).collect();
+    let level = changes
+        .shifts
+        .iter()
+        .rfind(|shift| n - shift.first >= 2 * LEVEL_LEAST || shift.weight == ShiftWeight::Alarm);
+    let from = level.map_or(0, |shift| shift.first);
+    let level: Vec<f64> = (from..n)
+        .filter(|at| changes.strays.binary_search(at).is_err())
+        .map(|at| scaled[at])
+        .collect();
     let mut found = None;
     for count in 1..=COUNT_MOST.min(level.len().saturating_sub(LEVEL_LEAST)) {
         let (before, latest) = level.split_at(level.len() - count);
@@ -81,8 +85,8 @@ mod tests {
     use crate::change::{ChangeOptions, change_points};
     use dbdyno_model::random;
 
-    /// The latest of 60 values with noise of 1 %, so many of them at this level, and whether a shift
-    /// alarms there.
+    /// The latest of 60 values with noise of 1 %, so many of them at this level, and whether a
+    /// shift alarms there.
     fn found(seed: u64, latest: usize, level: f64) -> (Option<LatestValues>, bool) {
         let mut stream = random::stream(&[random::key_of("latest"), seed]);
         let of = |at: usize| if at < 60 - latest { 1000.0 } else { 1000.0 * level };
