@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use dbdyno_model::{ArmSpec, Audit, Change, Environment, Inequality, PerArm, Weight};
+use dbdyno_model::{ArmSpec, Audit, Environment, FactChange, Inequality, PerArm, Weight};
 
 use crate::rules::{self, OTHER, Rule};
-use crate::varied::Varied;
+use crate::varied::Variation;
 
 const VARIABLE: &str = "variable.";
 const SETTING: &str = "setting.";
@@ -25,7 +25,7 @@ const RESULTS: &str = "results";
 
 /// Compares what is known of both arms, fact by fact.
 pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
-    let varied = Varied::of(arms, facts);
+    let varied = Variation::of(arms, facts);
     let families = if arms.base.dialect() == arms.test.dialect() { 1 } else { 2 };
     let names: BTreeSet<&String> = facts.base.facts.keys().chain(facts.test.facts.keys()).collect();
     let mut unequal = Vec::new();
@@ -70,17 +70,19 @@ fn is_same(base: &Option<String>, test: &Option<String>) -> bool {
 fn change(
     name: &str,
     rule: Option<&Rule>,
-    varied: &Varied,
+    varied: &Variation,
     base: Option<&str>,
     test: Option<&str>,
-) -> Change {
+) -> FactChange {
     let is_setting = is_setting(name) || name.starts_with(SETTING);
     match (base, test) {
-        (Some(_), Some(_)) if varied.is_default(name) && !varied.has(name, rule) => Change::Default,
-        (Some(_), Some(_)) => Change::Different,
-        (None, _) if is_setting => Change::New,
-        (_, None) if is_setting => Change::Gone,
-        _ => Change::Unseen,
+        (Some(_), Some(_)) if varied.is_default(name) && !varied.has(name, rule) => {
+            FactChange::Default
+        }
+        (Some(_), Some(_)) => FactChange::Different,
+        (None, _) if is_setting => FactChange::New,
+        (_, None) if is_setting => FactChange::Gone,
+        _ => FactChange::Unseen,
     }
 }
 
@@ -92,10 +94,10 @@ fn is_setting(name: &str) -> bool {
 fn weight(
     name: &str,
     rule: Option<&Rule>,
-    change: Change,
+    change: FactChange,
     base: Option<&str>,
     test: Option<&str>,
-    varied: &Varied,
+    varied: &Variation,
     families: usize,
 ) -> Weight {
     if varied.has(name, rule) {
@@ -112,19 +114,21 @@ fn weight(
     }
     let of_a_family = families > 1 && OF_A_FAMILY.contains(&rule.key);
     match change {
-        Change::Unseen => Weight::Harmless,
-        Change::New | Change::Gone if varied.version => Weight::Varied,
-        Change::New | Change::Gone | Change::Different if of_a_family => Weight::Harmless,
-        Change::Default if of_a_family => Weight::Harmless,
-        Change::Different if families > 1 && rule.key == BY_FAMILY => rule.of_release,
-        Change::Different if families > 1 && rule.key == RESULTS => Weight::Annotates,
+        FactChange::Unseen => Weight::Harmless,
+        FactChange::New | FactChange::Gone if varied.version => Weight::Varied,
+        FactChange::New | FactChange::Gone | FactChange::Different if of_a_family => {
+            Weight::Harmless
+        }
+        FactChange::Default if of_a_family => Weight::Harmless,
+        FactChange::Different if families > 1 && rule.key == BY_FAMILY => rule.of_release,
+        FactChange::Different if families > 1 && rule.key == RESULTS => Weight::Annotates,
         // What was set may well be why another plan was chosen.
-        Change::Different if rule.key == "plan" && varied.anything() => rule.of_release,
-        Change::New | Change::Gone | Change::Different => rule.weight,
+        FactChange::Different if rule.key == "plan" && varied.anything() => rule.of_release,
+        FactChange::New | FactChange::Gone | FactChange::Different => rule.weight,
         // Whether it matters for this load is not known: `dbdyno explain` finds out.
-        Change::Default if is_setting(name) && rule.of_release == Weight::Harmless => {
+        FactChange::Default if is_setting(name) && rule.of_release == Weight::Harmless => {
             if rule.key == INSTANCE { Weight::Harmless } else { Weight::Varied }
         }
-        Change::Default => rule.of_release,
+        FactChange::Default => rule.of_release,
     }
 }

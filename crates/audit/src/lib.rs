@@ -34,6 +34,6 @@ mod varied;
 
 pub use diff::audit;
 pub use rules::rule_key_of;
-pub use told::{Finding, RuleTold, all_rules, findings, handbook};
+pub use told::{AuditWarning, RuleTold, all_rules, findings, handbook};
 pub use topic::Topic;
 pub use varied::MEANT;

@@ -1,13 +1,13 @@
 //! What was found, in sentences.
 
-use dbdyno_model::{Audit, Change, Inequality, Severity, Warning, Weight};
+use dbdyno_model::{Audit, FactChange, Inequality, Severity, Warning, Weight};
 
 use crate::rules::{Looks, OTHER, RULES, Rule};
 use crate::sources::Citation;
 
 /// A warning, and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct AuditWarning {
     /// The load (`point-query`) or the cell (`point-query at 4 clients`) that it speaks of; `None`
     /// for the whole run.
     pub of: Option<String>,
@@ -21,7 +21,7 @@ const NAMED_MOST: usize = 4;
 const VALUE_MOST: usize = 48;
 
 /// One warning for each rule that blocks or annotates, and each load that it speaks of.
-pub fn findings(audit: &Audit) -> Vec<Finding> {
+pub fn findings(audit: &Audit) -> Vec<AuditWarning> {
     let mut found: Vec<(&Inequality, Vec<&Inequality>)> = Vec::new();
     for one in audit.unequal.iter().filter(|one| is_told(one)) {
         let alike = |other: &Inequality| {
@@ -43,7 +43,7 @@ fn is_told(one: &Inequality) -> bool {
     let weighs = rule.weight != Weight::Harmless && rule.of_release != Weight::Varied;
     match one.weight {
         Weight::Blocks | Weight::Annotates => true,
-        Weight::Varied => weighs && one.change == Change::Different && rule != &OTHER,
+        Weight::Varied => weighs && one.change == FactChange::Different && rule != &OTHER,
         Weight::Harmless => false,
     }
 }
@@ -52,13 +52,13 @@ fn rule_of(one: &Inequality) -> &'static Rule {
     RULES.iter().find(|rule| rule.key == one.rule).unwrap_or(&OTHER)
 }
 
-fn finding(first: &Inequality, list: &[&Inequality]) -> Finding {
+fn finding(first: &Inequality, list: &[&Inequality]) -> AuditWarning {
     let rule = rule_of(first);
     let mut named: Vec<String> = list.iter().take(NAMED_MOST).map(|one| named(one)).collect();
     if list.len() > NAMED_MOST {
         named.push(format!("and {} more (`dbdyno diff --all`)", list.len() - NAMED_MOST));
     }
-    let all_default = list.iter().all(|one| one.change == Change::Default);
+    let all_default = list.iter().all(|one| one.change == FactChange::Default);
     let severity = match first.weight {
         Weight::Blocks => Severity::Blocks,
         Weight::Varied => Severity::Note,
@@ -72,14 +72,14 @@ fn finding(first: &Inequality, list: &[&Inequality]) -> Finding {
     if first.weight == Weight::Varied {
         let text = format!("what is compared is {what}{on}: {named}");
         let warning = Warning::new(severity, rule.key, text);
-        return Finding { of: place.map(str::to_owned), warning };
+        return AuditWarning { of: place.map(str::to_owned), warning };
     }
     let end = match first.weight {
         Weight::Blocks => format!("; if it is intended, add --varied {}", rule.key),
         _ => String::new(),
     };
     let text = format!("the arms differ in {what}{why}{on}: {named}; {}{end}", rule.advice);
-    Finding { of: place.map(str::to_owned), warning: Warning::new(severity, rule.key, text) }
+    AuditWarning { of: place.map(str::to_owned), warning: Warning::new(severity, rule.key, text) }
 }
 
 /// `plan[point-query].1` is about point-query.

@@ -48,7 +48,7 @@ const NOT_SETTINGS: [&str; 12] = [
 ];
 
 /// What was varied between two arms.
-pub(crate) struct Varied {
+pub(crate) struct Variation {
     pub(crate) version: bool,
     /// Whether neither is a server by URL, so that what we did not tell them are defaults.
     known_settings: bool,
@@ -58,8 +58,8 @@ pub(crate) struct Varied {
     rules: BTreeSet<&'static str>,
 }
 
-impl Varied {
-    pub(crate) fn of(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Varied {
+impl Variation {
+    pub(crate) fn of(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Variation {
         let names = names(arms, facts);
         let is_meant = |rule: &&'static Rule| {
             let key = format!("{MEANT}{}", rule.key);
@@ -69,7 +69,7 @@ impl Varied {
             names.iter().any(|name| rules::rule_of(&format!("{VARIABLE}{name}")) == Some(*rule))
         };
         let rules = rules::RULES.iter().filter(|rule| is_meant(rule) || touches(rule));
-        Varied {
+        Variation {
             version: facts.base.get(VERSION) != facts.test.get(VERSION),
             known_settings: [&arms.base, &arms.test]
                 .into_iter()

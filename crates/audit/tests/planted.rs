@@ -2,7 +2,7 @@
 
 use dbdyno_audit::rules::{Looks, OTHER, RULES, Rule};
 use dbdyno_audit::{MEANT, all_rules, audit, findings};
-use dbdyno_model::{ArmSpec, Change, Environment, PerArm, Severity, Weight};
+use dbdyno_model::{ArmSpec, Environment, FactChange, PerArm, Severity, Weight};
 
 const URL: &str = "mysql://u@h/d";
 
@@ -34,7 +34,7 @@ fn weight_of(
     arms: &PerArm<ArmSpec>,
     facts: &PerArm<Environment>,
     name: &str,
-) -> Option<(Weight, Change, &'static str)> {
+) -> Option<(Weight, FactChange, &'static str)> {
     let found = audit(arms, &facts.as_ref());
     let one = found.unequal.iter().find(|one| one.name == name)?;
     Some((one.weight, one.change, one.rule))
@@ -159,11 +159,11 @@ fn one_release_has_settings_that_the_other_has_not() {
     let releases = arms("mysql:8.0", "mysql:9.7");
     let of = |name: &str| weight_of(&releases, &facts, name).unwrap();
     let gone = of("variable.innodb_log_files_in_group");
-    assert_eq!((gone.0, gone.1), (Weight::Varied, Change::Gone));
+    assert_eq!((gone.0, gone.1), (Weight::Varied, FactChange::Gone));
     let new = of("variable.innodb_new");
-    assert_eq!((new.0, new.1), (Weight::Varied, Change::New));
+    assert_eq!((new.0, new.1), (Weight::Varied, FactChange::New));
     let unseen = of("process.allocator");
-    assert_eq!((unseen.0, unseen.1), (Weight::Harmless, Change::Unseen), "never guessed");
+    assert_eq!((unseen.0, unseen.1), (Weight::Harmless, FactChange::Unseen), "never guessed");
 }
 
 /// What servers by URL were told is not known: a difference may be somebody's doing.
@@ -173,9 +173,9 @@ fn only_servers_of_our_own_have_known_defaults() {
     plant(&mut facts, "variable.character_set_server");
     let name = "variable.character_set_server";
     let ours = weight_of(&arms("mysql:8.0", "mysql:9.7"), &facts, name).unwrap();
-    assert_eq!((ours.0, ours.1), (Weight::Annotates, Change::Default));
+    assert_eq!((ours.0, ours.1), (Weight::Annotates, FactChange::Default));
     let theirs = weight_of(&arms(URL, "mysql://u@i/d"), &facts, name).unwrap();
-    assert_eq!((theirs.0, theirs.1), (Weight::Blocks, Change::Different));
+    assert_eq!((theirs.0, theirs.1), (Weight::Blocks, FactChange::Different));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::condition::Condition;
 
 /// Servers that make the same promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub enum PromiseFamily {
     /// InnoDB, and what behaves as InnoDB does.
     Mysql,
     /// InnoDB of MariaDB with `innodb_snapshot_isolation=ON`.
@@ -18,25 +18,29 @@ pub enum Family {
     Sqlite,
 }
 
-impl Family {
+impl PromiseFamily {
     /// All of them.
-    pub const ALL: [Family; 4] =
-        [Family::Mysql, Family::InnodbSnapshot, Family::Postgres, Family::Sqlite];
+    pub const ALL: [PromiseFamily; 4] = [
+        PromiseFamily::Mysql,
+        PromiseFamily::InnodbSnapshot,
+        PromiseFamily::Postgres,
+        PromiseFamily::Sqlite,
+    ];
 
     /// Its name in stories and reports.
     pub fn name(self) -> &'static str {
         match self {
-            Family::Mysql => "mysql",
-            Family::InnodbSnapshot => "innodb-snapshot",
-            Family::Postgres => "postgres",
-            Family::Sqlite => "sqlite",
+            PromiseFamily::Mysql => "mysql",
+            PromiseFamily::InnodbSnapshot => "innodb-snapshot",
+            PromiseFamily::Postgres => "postgres",
+            PromiseFamily::Sqlite => "sqlite",
         }
     }
 }
 
 /// What a step does, apart from how it is spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum StepAction {
     /// A transaction begins.
     Begin,
     /// A transaction begins, and what it will see is settled at once.
@@ -51,11 +55,11 @@ pub enum Action {
 
 /// One step of a story.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct StoryStep {
     /// Who takes it, from 1.
     pub session: u8,
     /// What it does.
-    pub action: Action,
+    pub action: StepAction,
     /// Its SQL where it is a statement; the table is called `test`.
     pub sql: String,
     /// Its SQL where a dialect spells it otherwise.
@@ -66,7 +70,7 @@ pub struct Step {
     pub waits_anyway: bool,
 }
 
-impl Step {
+impl StoryStep {
     /// Its SQL in this dialect.
     pub fn sql_in(&self, dialect: Dialect) -> &str {
         let own = self.spelled.iter().find(|(of, _)| *of == dialect);
@@ -90,18 +94,19 @@ pub struct Case {
     /// Statements that follow the rows, such as one that makes an index.
     pub setup: Vec<String>,
     /// Which levels of which servers are known to prevent it.
-    pub prevented: Vec<(Family, Vec<IsolationLevel>)>,
+    pub prevented: Vec<(PromiseFamily, Vec<IsolationLevel>)>,
     /// When the anomaly has been seen.
     pub(crate) occurs: Condition,
     /// What happens, in this order as far as nobody has to wait.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StoryStep>,
 }
 
 impl Case {
     /// What a server of this family is known for at this level.
-    pub fn promise(&self, family: Family, level: IsolationLevel) -> Promise {
-        let known =
-            |(of, levels): &(Family, Vec<IsolationLevel>)| *of == family && levels.contains(&level);
+    pub fn promise(&self, family: PromiseFamily, level: IsolationLevel) -> Promise {
+        let known = |(of, levels): &(PromiseFamily, Vec<IsolationLevel>)| {
+            *of == family && levels.contains(&level)
+        };
         match self.prevented.iter().any(known) {
             true => Promise::Prevents,
             false => Promise::Open,

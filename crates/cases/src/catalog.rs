@@ -49,7 +49,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::case::Action;
+    use crate::case::StepAction;
 
     #[test]
     fn every_story_is_read_and_has_a_name_of_its_own() {
@@ -64,9 +64,9 @@ mod tests {
     fn whoever_begins_ends() {
         for case in published() {
             for session in 1..=case.sessions() {
-                let of = |step: &&crate::case::Step| step.session == session;
+                let of = |step: &&crate::case::StoryStep| step.session == session;
                 let last = case.steps.iter().rfind(of).unwrap().action;
-                assert!(matches!(last, Action::Commit | Action::Rollback), "{}", case.name);
+                assert!(matches!(last, StepAction::Commit | StepAction::Rollback), "{}", case.name);
             }
         }
     }

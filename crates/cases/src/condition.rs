@@ -11,7 +11,7 @@ use dbdyno_model::isolation::StepAnswer;
 pub(crate) const END: &str = "end";
 
 /// A row as stories write it: its columns with colons between them.
-pub(crate) type Written = String;
+pub(crate) type RowText = String;
 
 /// One or the other of several, each of which is all of several.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,13 +33,13 @@ pub(crate) struct Atom {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Says {
     /// Its rows are these, in any order.
-    Is(Vec<Written>),
+    Is(Vec<RowText>),
     /// They are others.
-    IsNot(Vec<Written>),
+    IsNot(Vec<RowText>),
     /// This row is among them.
-    Has(Written),
+    Has(RowText),
     /// This row is not among them.
-    Lacks(Written),
+    Lacks(RowText),
     /// It changed so many rows.
     Changed(u64),
 }
@@ -66,17 +66,17 @@ impl Says {
 }
 
 /// A row as stories write it.
-pub(crate) fn write_row(row: &[Option<String>]) -> Written {
+pub(crate) fn write_row(row: &[Option<String>]) -> RowText {
     let texts: Vec<&str> = row.iter().map(|value| value.as_deref().unwrap_or("null")).collect();
     texts.join(":")
 }
 
-fn written(rows: &[Vec<Option<String>>]) -> Vec<Written> {
-    let rows: Vec<Written> = rows.iter().map(|row| write_row(row)).collect();
+fn written(rows: &[Vec<Option<String>>]) -> Vec<RowText> {
+    let rows: Vec<RowText> = rows.iter().map(|row| write_row(row)).collect();
     sorted(&rows)
 }
 
-fn sorted(rows: &[Written]) -> Vec<Written> {
+fn sorted(rows: &[RowText]) -> Vec<RowText> {
     let mut rows = rows.to_vec();
     rows.sort();
     rows

@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 /// What a transaction does to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Operation {
+pub enum KeyOperation {
     /// Reads it.
     Read(u8),
     /// Writes it.
@@ -26,7 +26,7 @@ pub enum Operation {
 
 /// How large interleavings are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct InterleavingSize {
     /// Transactions, exactly.
     pub transactions: u8,
     /// Keys, at most.
@@ -38,16 +38,16 @@ pub struct Shape {
 /// The largest number of each that is walked through in a moment.
 const MOST: u8 = 3;
 
-impl fmt::Display for Shape {
+impl fmt::Display for InterleavingSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}x{}", self.transactions, self.keys, self.operations)
     }
 }
 
-impl FromStr for Shape {
+impl FromStr for InterleavingSize {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Shape, String> {
+    fn from_str(text: &str) -> Result<InterleavingSize, String> {
         let numbers: Vec<Option<u8>> = text.split('x').map(|number| number.parse().ok()).collect();
         let wrong = || {
             format!(
@@ -61,7 +61,7 @@ impl FromStr for Shape {
         let all = [transactions, keys, operations];
         let fits = all.iter().all(|number| (1..=MOST).contains(number)) && transactions >= 2;
         match fits && all.iter().sum::<u8>() <= 7 {
-            true => Ok(Shape { transactions, keys, operations }),
+            true => Ok(InterleavingSize { transactions, keys, operations }),
             false => Err(wrong()),
         }
     }
@@ -69,12 +69,12 @@ impl FromStr for Shape {
 
 /// One order: who does what, step by step. Each transaction ends with its commit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Schedule {
+pub struct Interleaving {
     /// Transaction, from 0, and what it does.
-    pub steps: Vec<(u8, Operation)>,
+    pub steps: Vec<(u8, KeyOperation)>,
 }
 
-impl fmt::Display for Schedule {
+impl fmt::Display for Interleaving {
     /// `T1 reads a, T2 writes a, T1 commits, T2 commits`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = |key: u8| char::from(b'a' + key);
@@ -82,22 +82,22 @@ impl fmt::Display for Schedule {
             let comma = if index > 0 { ", " } else { "" };
             write!(f, "{comma}T{} ", who + 1)?;
             match what {
-                Operation::Read(of) => write!(f, "reads {}", key(*of))?,
-                Operation::Write(of) => write!(f, "writes {}", key(*of))?,
-                Operation::Commit => write!(f, "commits")?,
+                KeyOperation::Read(of) => write!(f, "reads {}", key(*of))?,
+                KeyOperation::Write(of) => write!(f, "writes {}", key(*of))?,
+                KeyOperation::Commit => write!(f, "commits")?,
             }
         }
         Ok(())
     }
 }
 
-impl Shape {
+impl InterleavingSize {
     /// What a transaction may ask after `done` reads and writes, of the first `keys` keys.
-    pub fn asked_after(self, done: usize, keys: u8) -> impl Iterator<Item = Operation> {
+    pub fn asked_after(self, done: usize, keys: u8) -> impl Iterator<Item = KeyOperation> {
         let keys = if done < usize::from(self.operations) { keys } else { 0 };
         (0..keys)
-            .flat_map(|key| [Operation::Read(key), Operation::Write(key)])
-            .chain((done > 0).then_some(Operation::Commit))
+            .flat_map(|key| [KeyOperation::Read(key), KeyOperation::Write(key)])
+            .chain((done > 0).then_some(KeyOperation::Commit))
     }
 
     /// How many there are.
@@ -109,7 +109,7 @@ impl Shape {
 
     /// All of them, or if they are more than `most`, so many at equal distances of the walk, and
     /// which distance from its beginning decides the seed.
-    pub fn schedules(self, most: u64, seed: u64) -> Vec<Schedule> {
+    pub fn schedules(self, most: u64, seed: u64) -> Vec<Interleaving> {
         let all = self.count();
         let wanted = most.min(all).max(1);
         let start = dbdyno_model::random::mix(seed) % all.max(1);
@@ -120,7 +120,7 @@ impl Shape {
                 (u128::from(at) * u128::from(wanted) + u128::from(start)) / u128::from(all)
             };
             if place(index + 1) > place(index) {
-                chosen.push(Schedule { steps: steps.to_vec() });
+                chosen.push(Interleaving { steps: steps.to_vec() });
             }
             index += 1;
         });
@@ -134,12 +134,12 @@ impl Shape {
 }
 
 /// Who a walk shows each interleaving.
-type Visit<'a> = dyn FnMut(&[(u8, Operation)]) + 'a;
+type Visit<'a> = dyn FnMut(&[(u8, KeyOperation)]) + 'a;
 
 /// Where a walk is: what was done so far.
 struct Walk<'a, 'b> {
-    shape: Shape,
-    steps: Vec<(u8, Operation)>,
+    shape: InterleavingSize,
+    steps: Vec<(u8, KeyOperation)>,
     /// Operations of each transaction that has begun, and whether it has committed.
     done: Vec<(u8, bool)>,
     /// Keys that were touched.
@@ -160,7 +160,7 @@ impl Walk<'_, '_> {
                 continue;
             }
             self.done[who].1 = true;
-            self.step(who, Operation::Commit);
+            self.step(who, KeyOperation::Commit);
             self.done[who].1 = false;
             if operations < self.shape.operations {
                 self.done[who].0 += 1;
@@ -180,13 +180,13 @@ impl Walk<'_, '_> {
         let known = self.keys;
         for key in 0..(known + 1).min(self.shape.keys) {
             self.keys = known.max(key + 1);
-            self.step(who, Operation::Read(key));
-            self.step(who, Operation::Write(key));
+            self.step(who, KeyOperation::Read(key));
+            self.step(who, KeyOperation::Write(key));
         }
         self.keys = known;
     }
 
-    fn step(&mut self, who: usize, what: Operation) {
+    fn step(&mut self, who: usize, what: KeyOperation) {
         self.steps.push((who as u8, what));
         self.go();
         self.steps.pop();
@@ -200,25 +200,26 @@ mod tests {
     use super::*;
 
     /// All interleavings with all names, by the definition.
-    fn all_with_names(shape: Shape) -> Vec<Vec<(u8, Operation)>> {
-        fn programs(keys: u8, most: u8) -> Vec<Vec<Operation>> {
-            let one: Vec<Operation> =
-                (0..keys).flat_map(|key| [Operation::Read(key), Operation::Write(key)]).collect();
-            let mut all: Vec<Vec<Operation>> = Vec::new();
+    fn all_with_names(shape: InterleavingSize) -> Vec<Vec<(u8, KeyOperation)>> {
+        fn programs(keys: u8, most: u8) -> Vec<Vec<KeyOperation>> {
+            let one: Vec<KeyOperation> = (0..keys)
+                .flat_map(|key| [KeyOperation::Read(key), KeyOperation::Write(key)])
+                .collect();
+            let mut all: Vec<Vec<KeyOperation>> = Vec::new();
             let mut last = vec![Vec::new()];
             for _ in 0..most {
-                let longer = |part: &Vec<Operation>| {
+                let longer = |part: &Vec<KeyOperation>| {
                     one.iter().map(|op| [&part[..], &[*op]].concat()).collect::<Vec<_>>()
                 };
                 last = last.iter().flat_map(longer).collect();
                 all.extend(last.iter().cloned());
             }
-            all.iter().map(|program| [&program[..], &[Operation::Commit]].concat()).collect()
+            all.iter().map(|program| [&program[..], &[KeyOperation::Commit]].concat()).collect()
         }
         fn merge(
-            left: &[Vec<Operation>],
-            so_far: &[(u8, Operation)],
-            out: &mut Vec<Vec<(u8, Operation)>>,
+            left: &[Vec<KeyOperation>],
+            so_far: &[(u8, KeyOperation)],
+            out: &mut Vec<Vec<(u8, KeyOperation)>>,
         ) {
             if left.iter().all(Vec::is_empty) {
                 out.push(so_far.to_vec());
@@ -232,9 +233,9 @@ mod tests {
             }
         }
         let programs = programs(shape.keys, shape.operations);
-        let mut chosen: Vec<Vec<Vec<Operation>>> = vec![Vec::new()];
+        let mut chosen: Vec<Vec<Vec<KeyOperation>>> = vec![Vec::new()];
         for _ in 0..shape.transactions {
-            let more = |so_far: &Vec<Vec<Operation>>| {
+            let more = |so_far: &Vec<Vec<KeyOperation>>| {
                 programs
                     .iter()
                     .map(|one| [&so_far[..], std::slice::from_ref(one)].concat())
@@ -248,7 +249,7 @@ mod tests {
     }
 
     /// The least of all namings.
-    fn canonical(steps: &[(u8, Operation)], shape: Shape) -> Vec<(u8, Operation)> {
+    fn canonical(steps: &[(u8, KeyOperation)], shape: InterleavingSize) -> Vec<(u8, KeyOperation)> {
         fn orders(count: u8) -> Vec<Vec<u8>> {
             let mut all = vec![vec![]];
             for next in 0..count {
@@ -265,11 +266,11 @@ mod tests {
             }
             all
         }
-        let named = |who: &[u8], keys: &[u8]| -> Vec<(u8, Operation)> {
-            let name = |what: Operation| match what {
-                Operation::Read(key) => Operation::Read(keys[usize::from(key)]),
-                Operation::Write(key) => Operation::Write(keys[usize::from(key)]),
-                Operation::Commit => Operation::Commit,
+        let named = |who: &[u8], keys: &[u8]| -> Vec<(u8, KeyOperation)> {
+            let name = |what: KeyOperation| match what {
+                KeyOperation::Read(key) => KeyOperation::Read(keys[usize::from(key)]),
+                KeyOperation::Write(key) => KeyOperation::Write(keys[usize::from(key)]),
+                KeyOperation::Commit => KeyOperation::Commit,
             };
             steps.iter().map(|(of, what)| (who[usize::from(*of)], name(*what))).collect()
         };
@@ -285,7 +286,7 @@ mod tests {
     #[test]
     fn each_is_met_once_up_to_symmetry() {
         for text in ["2x1x1", "2x2x1", "2x2x2", "3x2x1"] {
-            let shape: Shape = text.parse().unwrap();
+            let shape: InterleavingSize = text.parse().unwrap();
             let classes: BTreeSet<_> =
                 all_with_names(shape).iter().map(|steps| canonical(steps, shape)).collect();
             let walked = shape.schedules(u64::MAX, 0);
@@ -297,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_sample_has_the_size_that_was_asked_for() {
-        let shape: Shape = "2x2x2".parse().unwrap();
+        let shape: InterleavingSize = "2x2x2".parse().unwrap();
         for seed in 0..5 {
             assert_eq!(shape.schedules(100, seed).len(), 100);
         }
@@ -306,8 +307,8 @@ mod tests {
     #[test]
     fn shapes_that_nobody_can_wait_for_are_refused() {
         for text in ["", "2", "2x2", "1x2x2", "2x0x2", "3x3x3", "4x2x2", "2x2x2x2", "axbxc"] {
-            assert!(text.parse::<Shape>().is_err(), "{text}");
+            assert!(text.parse::<InterleavingSize>().is_err(), "{text}");
         }
-        assert_eq!("3x2x2".parse::<Shape>().unwrap().to_string(), "3x2x2");
+        assert_eq!("3x2x2".parse::<InterleavingSize>().unwrap().to_string(), "3x2x2");
     }
 }

@@ -2,12 +2,12 @@
 
 use dbdyno_model::isolation::{CaseOutcome, StepAnswer, StepTold};
 
-use crate::case::{Action, Case};
+use crate::case::{Case, StepAction};
 use crate::condition::END;
 
 /// A step that was sent: which one of the case it is, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Played {
+pub struct PlayedStep {
     /// Its place in the case, from 0.
     pub place: usize,
     /// What was said and answered.
@@ -21,7 +21,7 @@ const NUMBERS: [u16; 5] = [1213, 1205, 1020, 1412, 3572];
 const STATES: [&str; 3] = ["40001", "40P01", "55P03"];
 
 /// Judges a case by its steps, in any order, and by the rows that were left.
-pub fn judge(case: &Case, steps: &[Played], end: &StepAnswer) -> CaseOutcome {
+pub fn judge(case: &Case, steps: &[PlayedStep], end: &StepAnswer) -> CaseOutcome {
     if let Some(silent) = steps.iter().find(|one| one.told.answer == StepAnswer::Nothing) {
         return CaseOutcome::Unknown(format!(
             "T{} had no answer to `{}`, and the server does not say that it waits",
@@ -41,7 +41,7 @@ pub fn judge(case: &Case, steps: &[Played], end: &StepAnswer) -> CaseOutcome {
     };
     let all_committed = steps
         .iter()
-        .filter(|one| case.steps[one.place].action == Action::Commit)
+        .filter(|one| case.steps[one.place].action == StepAction::Commit)
         .all(|one| matches!(one.told.answer, StepAnswer::Changed(_)));
     if all_committed && case.occurs.holds(answer) {
         return CaseOutcome::Occurs;
@@ -49,7 +49,8 @@ pub fn judge(case: &Case, steps: &[Played], end: &StepAnswer) -> CaseOutcome {
     if let Some(error) = steps.iter().find_map(|one| one.told.answer.error()) {
         return CaseOutcome::ByError(error);
     }
-    let waited = |one: &Played| one.told.waited.is_some() && !case.steps[one.place].waits_anyway;
+    let waited =
+        |one: &PlayedStep| one.told.waited.is_some() && !case.steps[one.place].waits_anyway;
     if steps.iter().any(waited) { CaseOutcome::ByWaiting } else { CaseOutcome::BySnapshot }
 }
 
@@ -81,7 +82,7 @@ mod tests {
 
     fn played(answers: [StepAnswer; 5], waits: Option<usize>) -> CaseOutcome {
         let case = parse(STORY).unwrap();
-        let played = |(place, answer): (usize, StepAnswer)| Played {
+        let played = |(place, answer): (usize, StepAnswer)| PlayedStep {
             place,
             told: StepTold {
                 session: case.steps[place].session,
@@ -91,7 +92,7 @@ mod tests {
                     .then(|| StepWait { for_whom: vec![1], until: Some(3) }),
             },
         };
-        let steps: Vec<Played> = answers.into_iter().enumerate().map(played).collect();
+        let steps: Vec<PlayedStep> = answers.into_iter().enumerate().map(played).collect();
         judge(&case, &steps, &rows("1:12"))
     }
 

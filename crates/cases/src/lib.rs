@@ -22,9 +22,9 @@ mod parse;
 mod reply;
 pub mod serial;
 
-pub use case::{Action, Case, Family, Step};
+pub use case::{Case, PromiseFamily, StepAction, StoryStep};
 pub use catalog::published;
-pub use interleaving::{Operation, Schedule, Shape};
-pub use judge::{Played, judge};
+pub use interleaving::{Interleaving, InterleavingSize, KeyOperation};
+pub use judge::{PlayedStep, judge};
 pub use parse::{CaseError, parse};
-pub use reply::{Answer, Reply};
+pub use reply::{StatementAnswer, StatementReply};

@@ -27,7 +27,7 @@ use std::fmt;
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
 
-use crate::case::{Action, Case, Family, Step};
+use crate::case::{Case, PromiseFamily, StepAction, StoryStep};
 use crate::condition::{Atom, Condition, END, Says};
 
 /// What is wrong with a story, and where.
@@ -123,9 +123,9 @@ struct Story {
     head: Vec<(&'static str, String)>,
     rows: Option<Vec<(i64, i64)>>,
     setup: Vec<String>,
-    prevented: Vec<(Family, Vec<IsolationLevel>)>,
+    prevented: Vec<(PromiseFamily, Vec<IsolationLevel>)>,
     occurs: Option<(Condition, Vec<Mention>)>,
-    steps: Vec<Step>,
+    steps: Vec<StoryStep>,
 }
 
 impl Story {
@@ -197,14 +197,14 @@ impl Story {
             None => (value.text, None),
         };
         let action = match sql {
-            "begin" => Action::Begin,
-            "begin snapshot" => Action::BeginSnapshot,
-            "commit" => Action::Commit,
-            "rollback" => Action::Rollback,
-            _ => Action::Statement,
+            "begin" => StepAction::Begin,
+            "begin snapshot" => StepAction::BeginSnapshot,
+            "commit" => StepAction::Commit,
+            "rollback" => StepAction::Rollback,
+            _ => StepAction::Statement,
         };
         let (sql, spelled) = (sql.to_owned(), Vec::new());
-        self.steps.push(Step { session, action, sql, spelled, name, waits_anyway: waits });
+        self.steps.push(StoryStep { session, action, sql, spelled, name, waits_anyway: waits });
         Ok(())
     }
 
@@ -268,11 +268,11 @@ fn row(word: Line<'_>) -> Result<(i64, i64)> {
 }
 
 /// `mysql serializable`, `postgres from repeatable-read`.
-fn promise(value: Line<'_>) -> Result<(Family, Vec<IsolationLevel>)> {
+fn promise(value: Line<'_>) -> Result<(PromiseFamily, Vec<IsolationLevel>)> {
     let mut words = value.words();
-    let names = || Family::ALL.map(Family::name).join(", ");
+    let names = || PromiseFamily::ALL.map(PromiseFamily::name).join(", ");
     let first = words.next().unwrap_or(value);
-    let family = Family::ALL.into_iter().find(|family| family.name() == first.text);
+    let family = PromiseFamily::ALL.into_iter().find(|family| family.name() == first.text);
     let family =
         family.ok_or_else(|| first.error(format!("a promise begins with one of {}", names())))?;
     let mut levels = Vec::new();
@@ -355,7 +355,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::case::Action;
+    use crate::case::StepAction;
     use dbdyno_model::isolation::Promise;
 
     const STORY: &str = "\
@@ -382,15 +382,18 @@ T1: commit
         let case = parse(STORY).unwrap();
         assert_eq!((case.name.as_str(), case.rows.as_slice()), ("two", &[(1, 10)][..]));
         assert_eq!((case.sessions(), case.steps.len(), case.setup.len()), (2, 4, 1));
-        assert_eq!(case.steps[0].action, Action::BeginSnapshot);
+        assert_eq!(case.steps[0].action, StepAction::BeginSnapshot);
         let locked = &case.steps[2];
         assert!(locked.waits_anyway && !case.steps[1].waits_anyway);
         assert_eq!(locked.sql_in(Dialect::Sqlite), "select id, value from test");
         assert_eq!(locked.sql_in(Dialect::Mysql), "select id, value from test for update");
         let promise = |family, level| case.promise(family, level);
-        assert_eq!(promise(Family::Mysql, IsolationLevel::Serializable), Promise::Prevents);
-        assert_eq!(promise(Family::Mysql, IsolationLevel::RepeatableRead), Promise::Open);
-        assert_eq!(promise(Family::Postgres, IsolationLevel::Serializable), Promise::Prevents);
+        assert_eq!(promise(PromiseFamily::Mysql, IsolationLevel::Serializable), Promise::Prevents);
+        assert_eq!(promise(PromiseFamily::Mysql, IsolationLevel::RepeatableRead), Promise::Open);
+        assert_eq!(
+            promise(PromiseFamily::Postgres, IsolationLevel::Serializable),
+            Promise::Prevents
+        );
         assert_eq!(case.occurs.any_of.len(), 2);
         assert_eq!(case.occurs.any_of[0].len(), 2);
     }

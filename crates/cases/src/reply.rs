@@ -2,7 +2,7 @@
 
 /// What a statement was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Answer {
+pub enum StatementAnswer {
     /// A read saw what the statement at this place of the interleaving wrote; `None` is what was
     /// there at the beginning.
     Read(Option<usize>),
@@ -18,9 +18,9 @@ pub enum Answer {
 
 /// One statement of an interleaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reply {
+pub struct StatementReply {
     /// What came back.
-    pub answer: Answer,
+    pub answer: StatementAnswer,
     /// Whether it waited.
     pub waited: bool,
 }

@@ -10,11 +10,11 @@
 //!
 //! Both try all orders of two or three transactions.
 
-use crate::interleaving::{Operation, Schedule};
+use crate::interleaving::{Interleaving, KeyOperation};
 
 /// What a transaction did, with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
+pub enum ValueOperation {
     /// It read this value of a key.
     Read(u8, i64),
     /// It wrote this value to a key.
@@ -30,19 +30,19 @@ pub fn value_of(step: usize) -> i64 {
 }
 
 /// Whether serializability allows that an interleaving completes at once.
-pub fn allowed(schedule: &Schedule) -> bool {
+pub fn allowed(schedule: &Interleaving) -> bool {
     let count = schedule.steps.iter().map(|(who, _)| who + 1).max().unwrap_or(0);
     orders(count).iter().any(|order| can_be(schedule, order))
 }
 
 /// Whether every read can be answered as this serial order wants it.
-fn can_be(schedule: &Schedule, order: &[u8]) -> bool {
+fn can_be(schedule: &Interleaving, order: &[u8]) -> bool {
     let commit_of =
-        |who: u8| schedule.steps.iter().position(|step| *step == (who, Operation::Commit));
-    let writes = |who: u8, key: u8| schedule.steps.contains(&(who, Operation::Write(key)));
+        |who: u8| schedule.steps.iter().position(|step| *step == (who, KeyOperation::Commit));
+    let writes = |who: u8, key: u8| schedule.steps.contains(&(who, KeyOperation::Write(key)));
     schedule.steps.iter().enumerate().all(|(place, (who, what))| {
-        let Operation::Read(key) = *what else { return true };
-        if schedule.steps[..place].contains(&(*who, Operation::Write(key))) {
+        let KeyOperation::Read(key) = *what else { return true };
+        if schedule.steps[..place].contains(&(*who, KeyOperation::Write(key))) {
             return true;
         }
         let before = order.iter().take_while(|other| *other != who);
@@ -55,13 +55,13 @@ fn can_be(schedule: &Schedule, order: &[u8]) -> bool {
 
 /// Whether some serial order of these transactions does what they did and leaves `end`: the value
 /// of each key.
-pub fn explains(transactions: &[Vec<Done>], end: &[i64]) -> bool {
+pub fn explains(transactions: &[Vec<ValueOperation>], end: &[i64]) -> bool {
     orders(transactions.len() as u8).iter().any(|order| {
         let mut state = vec![INITIAL; end.len()];
         let mut all = order.iter().flat_map(|who| &transactions[usize::from(*who)]);
         let same = all.all(|done| match *done {
-            Done::Read(key, value) => state[usize::from(key)] == value,
-            Done::Write(key, value) => {
+            ValueOperation::Read(key, value) => state[usize::from(key)] == value,
+            ValueOperation::Write(key, value) => {
                 state[usize::from(key)] = value;
                 true
             }
@@ -85,11 +85,11 @@ fn orders(count: u8) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interleaving::Operation::{Commit, Read, Write};
-    use crate::interleaving::Shape;
+    use crate::interleaving::InterleavingSize;
+    use crate::interleaving::KeyOperation::{Commit, Read, Write};
 
-    fn of(steps: &[(u8, Operation)]) -> Schedule {
-        Schedule { steps: steps.to_vec() }
+    fn of(steps: &[(u8, KeyOperation)]) -> Interleaving {
+        Interleaving { steps: steps.to_vec() }
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn who_runs_alone_is_always_allowed_and_explained() {
-        for schedule in "2x2x2".parse::<Shape>().unwrap().schedules(u64::MAX, 0) {
+        for schedule in "2x2x2".parse::<InterleavingSize>().unwrap().schedules(u64::MAX, 0) {
             let serial =
                 schedule.steps.windows(2).all(|pair| pair[0].0 == pair[1].0 || pair[0].1 == Commit);
             assert!(!serial || allowed(&schedule), "{schedule}");
@@ -118,10 +118,12 @@ mod tests {
 
     #[test]
     fn results_are_explained_by_an_order_or_by_none() {
-        let (a, b) =
-            (vec![Done::Read(0, 0), Done::Write(0, 1)], vec![Done::Read(0, 0), Done::Write(0, 2)]);
+        let (a, b) = (
+            vec![ValueOperation::Read(0, 0), ValueOperation::Write(0, 1)],
+            vec![ValueOperation::Read(0, 0), ValueOperation::Write(0, 2)],
+        );
         assert!(!explains(&[a.clone(), b.clone()], &[2]), "a lost update");
-        let later = vec![Done::Read(0, 1), Done::Write(0, 2)];
+        let later = vec![ValueOperation::Read(0, 1), ValueOperation::Write(0, 2)];
         assert!(explains(&[a.clone(), later.clone()], &[2]) && explains(&[later, a], &[2]));
         assert!(explains(&[], &[0]) && !explains(&[], &[1]));
         assert!(!explains(&[b], &[0]), "a write that is not there");
@@ -130,7 +132,7 @@ mod tests {
     /// What is allowed is completed by reading as the serial order wants it.
     #[test]
     fn an_allowed_schedule_has_a_result_that_is_explained() {
-        for schedule in "2x2x2".parse::<Shape>().unwrap().schedules(u64::MAX, 0) {
+        for schedule in "2x2x2".parse::<InterleavingSize>().unwrap().schedules(u64::MAX, 0) {
             let found = orders(2).into_iter().find(|order| can_be(&schedule, order));
             let Some(order) = found else { continue };
             let (mut done, mut end) = (vec![Vec::new(), Vec::new()], vec![INITIAL; 2]);
@@ -141,10 +143,10 @@ mod tests {
                     }
                     let own = &mut done[usize::from(*who)];
                     match *what {
-                        Read(key) => own.push(Done::Read(key, end[usize::from(key)])),
+                        Read(key) => own.push(ValueOperation::Read(key, end[usize::from(key)])),
                         Write(key) => {
                             end[usize::from(key)] = value_of(place);
-                            own.push(Done::Write(key, value_of(place)));
+                            own.push(ValueOperation::Write(key, value_of(place)));
                         }
                         Commit => {}
                     }

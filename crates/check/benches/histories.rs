@@ -23,8 +23,9 @@
 use std::time::Instant;
 
 use dbdyno_check::{
-    Checker, HEADER, History, INITIAL, Kind, Level, Online, OpRecord, Outcome, Times, Txn, UNKNOWN,
-    Verdict, WriteIds, encode_end, read_records, read_records_from, replay, retrace,
+    Checker, HEADER, History, INITIAL, Level, LevelVerdict, Online, OpRecord, OperationKind, Times,
+    TransactionOutcome, Txn, UNKNOWN, WriteIds, encode_end, read_records, read_records_from,
+    replay, retrace,
 };
 
 const OPS: usize = 10;
@@ -126,11 +127,11 @@ fn history(scheduler: Scheduler, ops: usize, keys: u64, sessions: usize) -> Vec<
             continue;
         }
         done += own.ops.len();
-        let outcome = if is_refused { Outcome::Failed } else { Outcome::Ok };
+        let outcome = if is_refused { TransactionOutcome::Failed } else { TransactionOutcome::Ok };
         commits += 1;
         for op in &own.ops {
             let row = &mut rows[op.key as usize];
-            if op.kind == Kind::Write && !is_refused {
+            if op.kind == OperationKind::Write && !is_refused {
                 row.versions.rotate_right(1);
                 row.versions[0] = (op.value, op.prev, commits);
             }
@@ -180,7 +181,11 @@ fn step(
     let Some(seen) = seen.filter(|_| !(wants_lock && is_locked || is_write && is_too_new)) else {
         return true;
     };
-    let kind = if scheduler == Scheduler::Locking { Kind::CurrentRead } else { Kind::Read };
+    let kind = if scheduler == Scheduler::Locking {
+        OperationKind::CurrentRead
+    } else {
+        OperationKind::Read
+    };
     if wants_lock {
         row.holder = session;
         own.keys.push(key);
@@ -188,7 +193,7 @@ fn step(
     own.ops.push(OpRecord { kind, table: 1, key, value: seen.0, prev: seen.1 });
     if is_write {
         let value = ids.take().expect("a benchmark does not use up 32 bits");
-        own.ops.push(OpRecord { kind: Kind::Write, table: 1, key, value, prev: seen.0 });
+        own.ops.push(OpRecord { kind: OperationKind::Write, table: 1, key, value, prev: seen.0 });
     }
     false
 }
@@ -307,11 +312,11 @@ fn main() {
             total += decided;
             let start = Watch::start();
             let told = match &verdict {
-                Verdict::Holds(proof) => {
+                LevelVerdict::Holds(proof) => {
                     assert_eq!(replay(&history, level, proof), Ok(()), "{level}");
                     format!("holds, replayed in {:.3} s", start.seconds())
                 }
-                Verdict::CannotTell(_) => "cannot tell".to_owned(),
+                LevelVerdict::CannotTell(_) => "cannot tell".to_owned(),
                 broken => {
                     assert_eq!(retrace(&history, level, broken), Ok(()), "{level}");
                     let name = broken.anomaly().unwrap_or_default();

@@ -18,14 +18,14 @@ use batsat::{
 };
 
 use crate::history::UNKNOWN;
-use crate::polygraph::{Edge, Pair, Polygraph, Why};
+use crate::polygraph::{Edge, Pair, Polygraph, PolygraphReason};
 
 /// Clauses that are learnt at most, and nodes that are moved or looked at for them.
 const LEARNT_AT_MOST: u64 = 200_000;
 const STEPS_AT_MOST: u64 = 400_000_000;
 
 /// What the solver came to.
-pub(crate) enum Made {
+pub(crate) enum SolverAnswer {
     /// The nodes in an order that agrees with known edges and some choices.
     Order(Vec<u32>),
     /// No choices are possible: sets of pairs that close cycles, some of them forced.
@@ -50,11 +50,16 @@ impl Callbacks for Budget {
 }
 
 /// Makes the open choices; `forced` are the edges of those that are made.
-pub(crate) fn choose(graph: &Polygraph, forced: &[Edge], open: &[Pair], line: &[u32]) -> Made {
+pub(crate) fn choose(
+    graph: &Polygraph,
+    forced: &[Edge],
+    open: &[Pair],
+    line: &[u32],
+) -> SolverAnswer {
     let mut cycles = Cycles::new(graph, line);
     for &(from, to, why) in graph.known.iter().chain(forced) {
         if cycles.insert(from, to, why).is_err() {
-            return Made::GaveUp;
+            return SolverAnswer::GaveUp;
         }
     }
     cycles.undo.clear();
@@ -73,12 +78,12 @@ pub(crate) fn choose(graph: &Polygraph, forced: &[Edge], open: &[Pair], line: &[
     }
     match solver.solve_limited_th(&mut cycles, &[]) {
         answer if answer == lbool::TRUE && cycles.steps <= STEPS_AT_MOST => {
-            Made::Order(cycles.order())
+            SolverAnswer::Order(cycles.order())
         }
         answer if answer == lbool::FALSE && cycles.steps <= STEPS_AT_MOST => {
-            Made::None(cycles.conflicts)
+            SolverAnswer::None(cycles.conflicts)
         }
-        _ => Made::GaveUp,
+        _ => SolverAnswer::GaveUp,
     }
 }
 
@@ -93,8 +98,8 @@ enum Way {
 struct Cycles<'a> {
     graph: &'a Polygraph,
     place: Vec<u32>,
-    outs: Vec<Vec<(u32, Why)>>,
-    ins: Vec<Vec<(u32, Why)>>,
+    outs: Vec<Vec<(u32, PolygraphReason)>>,
+    ins: Vec<Vec<(u32, PolygraphReason)>>,
     /// Tails of edges, in the order in which they came.
     undo: Vec<(u32, u32)>,
     /// By level, the edges and the literals that were there before it.
@@ -104,7 +109,7 @@ struct Cycles<'a> {
     pairs: Vec<Pair>,
     literals: HashMap<Pair, Lit>,
     conflicts: Vec<Vec<Pair>>,
-    reached: HashMap<u32, (u32, Why)>,
+    reached: HashMap<u32, (u32, PolygraphReason)>,
     steps: u64,
 }
 
@@ -140,7 +145,7 @@ impl<'a> Cycles<'a> {
     ///
     /// # Errors
     /// The pairs of a cycle that it closes.
-    fn insert(&mut self, from: u32, to: u32, why: Why) -> Result<(), Vec<Pair>> {
+    fn insert(&mut self, from: u32, to: u32, why: PolygraphReason) -> Result<(), Vec<Pair>> {
         if from == to {
             return Err(self.cycle(from, to, why));
         }
@@ -171,7 +176,7 @@ impl<'a> Cycles<'a> {
             Way::Against => self.place[node as usize] >= limit,
         };
         self.reached.clear();
-        self.reached.insert(from, (UNKNOWN, Why::Known));
+        self.reached.insert(from, (UNKNOWN, PolygraphReason::Known));
         let mut queue = vec![from];
         let mut done = 0;
         while let Some(&node) = queue.get(done) {
@@ -203,10 +208,10 @@ impl<'a> Cycles<'a> {
     }
 
     /// The pairs on the way that was just found back to the tail of an edge.
-    fn cycle(&self, from: u32, to: u32, why: Why) -> Vec<Pair> {
+    fn cycle(&self, from: u32, to: u32, why: PolygraphReason) -> Vec<Pair> {
         let mut pairs = Vec::new();
-        let mut note = |why: Why| {
-            if let Why::Pair(pair) = why {
+        let mut note = |why: PolygraphReason| {
+            if let PolygraphReason::Pair(pair) = why {
                 pairs.push(pair);
             }
         };

@@ -6,11 +6,11 @@
 //! 2015.
 
 use crate::level::Dependency;
-use crate::region::Step;
+use crate::region::CycleStep;
 use crate::versions::FlawKind;
 
 /// The name of a cycle.
-pub(crate) fn cycle_name(steps: &[Step]) -> String {
+pub(crate) fn cycle_name(steps: &[CycleStep]) -> String {
     let count = |is: fn(Dependency) -> bool| steps.iter().filter(|s| is(s.dependency)).count();
     let anti = count(Dependency::is_anti);
     let reads = count(|d| matches!(d, Dependency::Read | Dependency::CurrentRead));
@@ -41,9 +41,9 @@ pub(crate) fn cycle_name(steps: &[Step]) -> String {
 }
 
 /// Two transactions read one version, and both replace it.
-fn is_lost_update(steps: &[Step]) -> bool {
+fn is_lost_update(steps: &[CycleStep]) -> bool {
     let [one, two] = steps else { return false };
-    let is = |step: &Step, wanted: Dependency| step.dependency == wanted;
+    let is = |step: &CycleStep, wanted: Dependency| step.dependency == wanted;
     let has_write = is(one, Dependency::Write) || is(two, Dependency::Write);
     // Both replaced what both had read: then nothing says which of them did so first.
     let have_read_one = one.version == two.version;
@@ -51,7 +51,7 @@ fn is_lost_update(steps: &[Step]) -> bool {
 }
 
 /// Two transactions of which each sees what the other one misses.
-fn is_long_fork(steps: &[Step]) -> bool {
+fn is_long_fork(steps: &[CycleStep]) -> bool {
     let is_read = |d: Dependency| matches!(d, Dependency::Read | Dependency::CurrentRead);
     let turn = usize::from(!steps[0].dependency.is_anti());
     steps.len() == 4

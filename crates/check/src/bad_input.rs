@@ -4,7 +4,7 @@ use std::fmt;
 
 use dbdyno_json::Wrong;
 
-use crate::history::{Outcome, Times, Txn};
+use crate::history::{Times, TransactionOutcome, Txn};
 
 /// A message has at most so many letters of its beginning, and of its end, where the advice stands.
 /// What it quotes is somebody's, and may be of any size.
@@ -43,7 +43,7 @@ pub(crate) fn bad_json(first_line: usize, wrong: Wrong) -> BadInput {
 }
 
 /// A transaction without a token.
-pub(crate) fn txn(session: u32, outcome: Outcome, times: Times) -> Txn {
+pub(crate) fn txn(session: u32, outcome: TransactionOutcome, times: Times) -> Txn {
     Txn { session, outcome, times, token: 0 }
 }
 

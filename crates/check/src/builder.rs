@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::history::{ABSENT, History, INITIAL, Keys, Kind, Op, Origin, Txn, WriteId};
+use crate::history::{ABSENT, History, INITIAL, Keys, Op, OperationKind, Origin, Txn, WriteId};
 
 /// Collects transactions.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Builder {
 /// a list, which says what they follow.
 fn begin_with(history: &mut History, mut versions: HashSet<WriteId>) {
     for op in &history.ops {
-        let is_read = matches!(op.kind, Kind::Read | Kind::CurrentRead);
+        let is_read = matches!(op.kind, OperationKind::Read | OperationKind::CurrentRead);
         if !is_read || op.prev < ABSENT {
             versions.remove(&op.value);
         }
@@ -96,7 +96,10 @@ fn begin_with(history: &mut History, mut versions: HashSet<WriteId>) {
         return;
     }
     for op in &mut history.ops {
-        let has_versions = !matches!(op.kind, Kind::Scan | Kind::CurrentScan | Kind::Count);
+        let has_versions = !matches!(
+            op.kind,
+            OperationKind::Scan | OperationKind::CurrentScan | OperationKind::Count
+        );
         for id in [&mut op.value, &mut op.prev] {
             if has_versions && versions.contains(id) {
                 *id = INITIAL;

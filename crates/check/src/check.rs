@@ -17,8 +17,8 @@ use crate::layout::{Before, Node};
 use crate::level::{Dependency, Keeps, Level, Shape};
 use crate::orders::{Chains, Choice, Search};
 use crate::question::{Cycles, Question};
-use crate::recoverable::{Told, told};
-use crate::region::{Cycle, Step};
+use crate::recoverable::{IntervalEvidence, told};
+use crate::region::{Cycle, CycleStep};
 use crate::replaced::{behind_the_last, link_replaced};
 use crate::versions::{Flaw, Versions};
 use crate::visible::Visible;
@@ -33,7 +33,7 @@ const GUESSES_AT_LEAST: u64 = 16;
 
 /// What can be said of a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LevelVerdict {
     /// The history has it, as this order shows.
     Holds(Certificate),
     /// It has not: a cycle that the level forbids, and its name.
@@ -41,7 +41,7 @@ pub enum Verdict {
     /// It has not: something that no order explains.
     Flaw(Flaw),
     /// It has not: a transaction lost sight of what it had seen (observed transaction vanishes).
-    Vanished(Vanished),
+    Vanished(VanishedWrite),
     /// It has not: some versions may stand in several orders, and each order has one of these
     /// cycles; what they are called.
     NoOrder(String, Vec<Cycle>),
@@ -49,22 +49,22 @@ pub enum Verdict {
     CannotTell(String),
 }
 
-impl Verdict {
+impl LevelVerdict {
     /// The name of the anomaly, if there is one.
     #[must_use]
     pub fn anomaly(&self) -> Option<&str> {
         match self {
-            Verdict::Cycle(name, _) | Verdict::NoOrder(name, _) => Some(name),
-            Verdict::Flaw(flaw) => Some(flaw.kind.name()),
-            Verdict::Vanished(_) => Some("OTV (observed transaction vanishes)"),
-            Verdict::Holds(_) | Verdict::CannotTell(_) => None,
+            LevelVerdict::Cycle(name, _) | LevelVerdict::NoOrder(name, _) => Some(name),
+            LevelVerdict::Flaw(flaw) => Some(flaw.kind.name()),
+            LevelVerdict::Vanished(_) => Some("OTV (observed transaction vanishes)"),
+            LevelVerdict::Holds(_) | LevelVerdict::CannotTell(_) => None,
         }
     }
 }
 
 /// A transaction that saw one write of another, and then missed another write of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vanished {
+pub struct VanishedWrite {
     /// The transaction that read.
     pub txn: usize,
     /// The one whose writes it saw in part.
@@ -79,11 +79,11 @@ pub struct Vanished {
     pub saw: (u32, WriteId),
 }
 
-impl Vanished {
+impl VanishedWrite {
     /// The same as a cycle, for a caller that asks in which order versions stand.
     fn cycle(&self) -> Cycle {
         let (key, version) = (self.key, self.version);
-        let step = |from, to, dependency, is_assumed| Step {
+        let step = |from, to, dependency, is_assumed| CycleStep {
             from,
             to,
             dependency,
@@ -94,7 +94,7 @@ impl Vanished {
         };
         let (writer, txn) = (self.writer, self.txn);
         let (key, version) = self.saw;
-        let read = Step { key, version, ..step(writer, txn, Dependency::Read, false) };
+        let read = CycleStep { key, version, ..step(writer, txn, Dependency::Read, false) };
         let steps = vec![read, step(txn, writer, Dependency::Anti, true)];
         Cycle { steps, is_shortest: true }
     }
@@ -149,10 +149,10 @@ impl<'a> Checker<'a> {
 
     /// Decides a level.
     #[must_use]
-    pub fn verdict(&self, level: Level) -> Verdict {
+    pub fn verdict(&self, level: Level) -> LevelVerdict {
         let flaws = &self.versions.flaws;
         if let Some(flaw) = flaws.iter().find(|flaw| level.forbids(flaw.kind)) {
-            return Verdict::Flaw(*flaw);
+            return LevelVerdict::Flaw(*flaw);
         }
         if level.is_of_commits() {
             return self.commits(level);
@@ -167,7 +167,7 @@ impl<'a> Checker<'a> {
 
     /// Decides a level by an order of transactions; of each key `lasts` has the version that has to
     /// be the last one, if it is not empty.
-    fn ordered(&self, level: Level, lasts: &[WriteId]) -> Verdict {
+    fn ordered(&self, level: Level, lasts: &[WriteId]) -> LevelVerdict {
         let shape = level.shape();
         let is_timed = self.history.is_empty() || self.history.has_clock();
         if shape.keeps == Keeps::RealTime && !is_timed {
@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
                 "the history does not say when transactions began and when they were answered: it has \
                  no times, or of some no :invoke"
             };
-            return Verdict::CannotTell(what.to_owned());
+            return LevelVerdict::CannotTell(what.to_owned());
         }
         if self.versions.unplaced > 0 {
             let mut versions = self.versions.clone();
@@ -197,7 +197,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The same, of versions that are linked as far as the level links them.
-    fn in_line(&self, level: Level, shape: Shape, lasts: &[WriteId]) -> Verdict {
+    fn in_line(&self, level: Level, shape: Shape, lasts: &[WriteId]) -> LevelVerdict {
         let before = Before::of(self.history, &self.versions, shape.keeps);
         let question = Question { history: self.history, shape, before };
         match question.line(&self.versions, &self.reach, Cycles::Shortest) {
@@ -206,42 +206,44 @@ impl<'a> Checker<'a> {
             Ok(line) if self.versions.unplaced > 0 => self.searched(level, &question, line, lasts),
             Ok(events) => {
                 let lost = self.lost_sight(level, &self.versions);
-                lost.first().map_or(Verdict::Holds(Certificate { events }), |vanished| {
-                    Verdict::Vanished(*vanished)
+                lost.first().map_or(LevelVerdict::Holds(Certificate { events }), |vanished| {
+                    LevelVerdict::Vanished(*vanished)
                 })
             }
         }
     }
 
     /// Decides which commits came first, as far as clients' clocks tell.
-    fn commits(&self, level: Level) -> Verdict {
+    fn commits(&self, level: Level) -> LevelVerdict {
         match told(self.history, &self.versions, level) {
-            Told::Proved => {
+            IntervalEvidence::Proved => {
                 let all = (0..self.len() as u32).filter(|&txn| self.versions.is_in[txn as usize]);
-                Verdict::Holds(Certificate { events: all.map(|txn| 2 * txn + 1).collect() })
+                LevelVerdict::Holds(Certificate { events: all.map(|txn| 2 * txn + 1).collect() })
             }
-            Told::Contradicted(cycle) => Verdict::Cycle(format!("not {level}"), cycle),
-            Told::Open { overlapping, all } => Verdict::CannotTell(format!(
+            IntervalEvidence::Contradicted(cycle) => {
+                LevelVerdict::Cycle(format!("not {level}"), cycle)
+            }
+            IntervalEvidence::Open { overlapping, all } => LevelVerdict::CannotTell(format!(
                 "nothing contradicts it; of {all} dependencies {overlapping} are of transactions \
                  whose times overlap"
             )),
-            Told::NoTimes => {
-                Verdict::CannotTell("the history does not say when commits were sent".into())
+            IntervalEvidence::NoTimes => {
+                LevelVerdict::CannotTell("the history does not say when commits were sent".into())
             }
         }
     }
 
     /// Decides a level of visibility: with the edges that it infers there is an order, or a cycle.
-    fn visible(&self, level: Level, question: &Question<'_>, mut line: Vec<Node>) -> Verdict {
+    fn visible(&self, level: Level, question: &Question<'_>, mut line: Vec<Node>) -> LevelVerdict {
         let visible = match Visible::new(self.history, &self.versions, level, &line) {
             Ok(visible) => visible,
-            Err(what) => return Verdict::CannotTell(what),
+            Err(what) => return LevelVerdict::CannotTell(what),
         };
         let mut all = Vec::new();
         loop {
             let more = visible.against(&line);
             if more.is_empty() {
-                return Verdict::Holds(Certificate { events: line });
+                return LevelVerdict::Holds(Certificate { events: line });
             }
             all.extend(more);
             match question.line_with(&self.versions, &self.reach, &all) {
@@ -258,7 +260,7 @@ impl<'a> Checker<'a> {
         question: &Question<'_>,
         mut line: Vec<Node>,
         lasts: &[WriteId],
-    ) -> Verdict {
+    ) -> LevelVerdict {
         let chains = Chains::of(self.history, &self.versions);
         // A solver is asked once, after the first guess: that is right for most histories.
         let mut is_to_be_made = lasts.is_empty() && level != Level::MonotonicAtomicView;
@@ -292,13 +294,13 @@ impl<'a> Checker<'a> {
                 Ok(events) => {
                     let lost = self.lost_sight(level, &versions);
                     if lost.is_empty() {
-                        return Verdict::Holds(Certificate { events });
+                        return LevelVerdict::Holds(Certificate { events });
                     }
                     for vanished in lost {
                         let pair = chains.pair(vanished.version, vanished.instead);
                         let known = pair.map(|pair| search.forbid(&[pair], vanished.cycle()));
                         if known.is_none() {
-                            return Verdict::Vanished(vanished);
+                            return LevelVerdict::Vanished(vanished);
                         }
                     }
                 }
@@ -318,7 +320,7 @@ impl<'a> Checker<'a> {
         question: &Question<'_>,
         search: &mut Search<'_>,
         left: &mut u64,
-    ) -> Result<Vec<Node>, Verdict> {
+    ) -> Result<Vec<Node>, LevelVerdict> {
         while *left > 0 {
             *left -= 1;
             let chosen = match search.choose() {
@@ -340,7 +342,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Transactions that lost sight of a write, where the level forbids that.
-    fn lost_sight(&self, level: Level, versions: &Versions) -> Vec<Vanished> {
+    fn lost_sight(&self, level: Level, versions: &Versions) -> Vec<VanishedWrite> {
         match level {
             Level::MonotonicAtomicView => self.vanished(versions),
             _ => Vec::new(),
@@ -353,7 +355,7 @@ impl<'a> Checker<'a> {
 
     /// The transactions that lost sight of another one: Bailis et al., *Highly Available
     /// Transactions*, VLDB 2014, of monotonic atomic view.
-    pub(crate) fn vanished(&self, versions: &Versions) -> Vec<Vanished> {
+    pub(crate) fn vanished(&self, versions: &Versions) -> Vec<VanishedWrite> {
         let places = places(versions);
         let place = |id: WriteId| if id == INITIAL { 0 } else { places[id as usize] };
         let mut found = Vec::new();
@@ -374,7 +376,7 @@ impl<'a> Checker<'a> {
                 if let Some(&(lost, saw)) = wanted.iter().find(is_lost) {
                     let (key, instead) = (lost.key, lost.value);
                     let writer = versions.writer(instead) as usize;
-                    found.push(Vanished { txn, writer, key, version, instead, saw });
+                    found.push(VanishedWrite { txn, writer, key, version, instead, saw });
                 }
                 let writer = if version == INITIAL { UNKNOWN } else { versions.writer(version) };
                 let is_known = wanted.iter().any(|(op, _)| versions.writer(op.value) == writer);
@@ -403,15 +405,15 @@ fn places(versions: &Versions) -> Vec<u32> {
     places
 }
 
-pub(crate) fn broken(cycle: Cycle) -> Verdict {
-    Verdict::Cycle(cycle_name(&cycle.steps), cycle)
+pub(crate) fn broken(cycle: Cycle) -> LevelVerdict {
+    LevelVerdict::Cycle(cycle_name(&cycle.steps), cycle)
 }
 
-pub(crate) fn no_order(cycles: Vec<Cycle>) -> Verdict {
+pub(crate) fn no_order(cycles: Vec<Cycle>) -> LevelVerdict {
     let mut names: Vec<String> = cycles.iter().map(|cycle| cycle_name(&cycle.steps)).collect();
     names.sort();
     names.dedup();
-    Verdict::NoOrder(format!("{} in every order of versions", names.join(" or ")), cycles)
+    LevelVerdict::NoOrder(format!("{} in every order of versions", names.join(" or ")), cycles)
 }
 
 /// The cycle with the fewest steps, which is a shortest one if no stretch may have a shorter one.
@@ -423,8 +425,8 @@ fn shortest(cycles: Vec<Cycle>) -> Cycle {
     shortest
 }
 
-fn gave_up(versions: &Versions) -> Verdict {
-    Verdict::CannotTell(format!(
+fn gave_up(versions: &Versions) -> LevelVerdict {
+    LevelVerdict::CannotTell(format!(
         "nothing says where {} versions stand among those of their keys; the search for an order \
          gave up",
         versions.unplaced

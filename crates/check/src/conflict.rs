@@ -6,12 +6,12 @@
 //! increments and decrements commute). A predicate reads the absence of what it does not match, so
 //! that it conflicts with whatever makes a row appear or go.
 
-use crate::history::Kind;
+use crate::history::OperationKind;
 
 /// What a transaction does to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Action {
+pub enum RowAction {
     /// A read of the row by its key.
     Read,
     /// A new value.
@@ -30,43 +30,45 @@ pub enum Action {
     Predicate,
 }
 
-impl Action {
+impl RowAction {
     /// All of them.
-    pub const ALL: [Action; 8] = [
-        Action::Read,
-        Action::Write,
-        Action::Increment,
-        Action::Decrement,
-        Action::Append,
-        Action::Insert,
-        Action::Delete,
-        Action::Predicate,
+    pub const ALL: [RowAction; 8] = [
+        RowAction::Read,
+        RowAction::Write,
+        RowAction::Increment,
+        RowAction::Decrement,
+        RowAction::Append,
+        RowAction::Insert,
+        RowAction::Delete,
+        RowAction::Predicate,
     ];
 
     /// What an operation of a history is; `None` of what only says more of another one. Increments
     /// and decrements are one kind of operation: both commute with both.
     #[must_use]
-    pub fn of(kind: Kind) -> Option<Action> {
+    pub fn of(kind: OperationKind) -> Option<RowAction> {
         match kind {
-            Kind::Read | Kind::CurrentRead | Kind::Count => Some(Action::Read),
-            Kind::Write => Some(Action::Write),
-            Kind::Insert => Some(Action::Insert),
-            Kind::Delete => Some(Action::Delete),
-            Kind::Append => Some(Action::Append),
-            Kind::Increment => Some(Action::Increment),
-            Kind::Scan | Kind::CurrentScan => Some(Action::Predicate),
-            Kind::Included | Kind::Order => None,
+            OperationKind::Read | OperationKind::CurrentRead | OperationKind::Count => {
+                Some(RowAction::Read)
+            }
+            OperationKind::Write => Some(RowAction::Write),
+            OperationKind::Insert => Some(RowAction::Insert),
+            OperationKind::Delete => Some(RowAction::Delete),
+            OperationKind::Append => Some(RowAction::Append),
+            OperationKind::Increment => Some(RowAction::Increment),
+            OperationKind::Scan | OperationKind::CurrentScan => Some(RowAction::Predicate),
+            OperationKind::Included | OperationKind::Order => None,
         }
     }
 
     /// Whether the order of the two can make a difference.
     #[must_use]
-    pub fn conflicts_with(self, other: Action) -> bool {
+    pub fn conflicts_with(self, other: RowAction) -> bool {
         CONFLICTS[self as usize].as_bytes()[other as usize] == b'x'
     }
 }
 
-/// By action and action, in the order of [`Action::ALL`]: `x` where they conflict.
+/// By action and action, in the order of [`RowAction::ALL`]: `x` where they conflict.
 ///
 /// ```text
 ///              read write incr decr append insert delete predicate

@@ -16,9 +16,9 @@
 use std::fmt::Write as _;
 
 use crate::anomaly::cycle_name;
-use crate::check::Verdict;
+use crate::check::LevelVerdict;
 use crate::history::History;
-use crate::region::Step;
+use crate::region::CycleStep;
 use crate::versions::{Flaw, FlawKind};
 use crate::witness::Witness;
 
@@ -29,11 +29,11 @@ const COLUMNS: usize = 96;
 
 /// The drawing of what breaks a level, empty where nothing does.
 #[must_use]
-pub fn drawn(history: &History, verdict: &Verdict) -> String {
+pub fn drawn(history: &History, verdict: &LevelVerdict) -> String {
     match verdict {
-        Verdict::Cycle(_, cycle) => lanes(history, &cycle.steps),
-        Verdict::Flaw(flaw) => flawed(history, flaw),
-        Verdict::Vanished(lost) => {
+        LevelVerdict::Cycle(_, cycle) => lanes(history, &cycle.steps),
+        LevelVerdict::Flaw(flaw) => flawed(history, flaw),
+        LevelVerdict::Vanished(lost) => {
             let (key, seen) = (history.key_shown(lost.key), history.value_shown(lost.version));
             let (txn, writer) = (named(history, lost.txn), named(history, lost.writer));
             format!(
@@ -42,7 +42,7 @@ pub fn drawn(history: &History, verdict: &Verdict) -> String {
                 origins(history, &[lost.txn, lost.writer])
             )
         }
-        Verdict::NoOrder(_, cycles) => {
+        LevelVerdict::NoOrder(_, cycles) => {
             let mut out = String::from("every order of the versions has one of these cycles\n");
             for (at, cycle) in (1..).zip(cycles) {
                 let _ = write!(
@@ -54,11 +54,11 @@ pub fn drawn(history: &History, verdict: &Verdict) -> String {
             }
             out
         }
-        Verdict::Holds(_) | Verdict::CannotTell(_) => String::new(),
+        LevelVerdict::Holds(_) | LevelVerdict::CannotTell(_) => String::new(),
     }
 }
 
-fn lanes(history: &History, steps: &[Step]) -> String {
+fn lanes(history: &History, steps: &[CycleStep]) -> String {
     let witness = Witness::of(history, steps);
     let mut out = String::new();
     if witness.has_room() {

@@ -4,7 +4,7 @@
 //! between (ww), so that a cycle exists among all conflicts exactly if one exists here. That makes
 //! the graph linear in the number of operations.
 
-use crate::footprint::{Access, Seen, accesses};
+use crate::footprint::{Access, VersionRead, accesses};
 use crate::history::{ABSENT, History, INITIAL, UNKNOWN, WriteId};
 use crate::level::Dependency;
 use crate::versions::Versions;
@@ -65,7 +65,7 @@ pub(crate) fn edges(history: &History, versions: &Versions, txn: u32, mut give: 
 }
 
 #[inline]
-fn read(versions: &Versions, txn: u32, seen: &Seen, give: &mut impl FnMut(Edge)) {
+fn read(versions: &Versions, txn: u32, seen: &VersionRead, give: &mut impl FnMut(Edge)) {
     let (key, version) = (seen.key, versions.resolved(seen));
     if version == UNKNOWN {
         return;
@@ -92,7 +92,7 @@ fn read(versions: &Versions, txn: u32, seen: &Seen, give: &mut impl FnMut(Edge))
 }
 
 /// How the reader of a version precedes the writer that replaces it.
-pub(crate) fn anti(seen: &Seen) -> Dependency {
+pub(crate) fn anti(seen: &VersionRead) -> Dependency {
     match (seen.is_predicate, seen.is_current) {
         (false, false) => Dependency::Anti,
         (false, true) => Dependency::CurrentAnti,

@@ -4,13 +4,13 @@
 //! consistency*: Cerone, Bernardi, Gotsman, CONCUR 2015). Of others it says only what the own
 //! version follows, where the row or the list tells that. All other reads are *external*.
 
-use crate::history::{ABSENT, Kind, Op, UNKNOWN, WriteId};
+use crate::history::{ABSENT, Op, OperationKind, UNKNOWN, WriteId};
 
 /// One access that matters beyond the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// An external read.
-    Read(Seen),
+    Read(VersionRead),
     /// A version of its own, and the version of its own that it replaces, if any.
     Write { op: Op, own_before: Option<WriteId> },
     /// An increment.
@@ -26,7 +26,7 @@ pub(crate) enum Access {
 
 /// A version that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct VersionRead {
     pub key: u32,
     pub value: WriteId,
     pub prev: WriteId,
@@ -43,14 +43,14 @@ pub(crate) fn accesses(ops: &[Op], mut give: impl FnMut(Access)) {
     for (at, op) in ops.iter().enumerate() {
         let bit = 1 << (op.key.wrapping_mul(0x9e37_79b1) >> 26);
         match op.kind {
-            Kind::Read | Kind::CurrentRead => {
+            OperationKind::Read | OperationKind::CurrentRead => {
                 if op.value == UNKNOWN {
                     continue;
                 }
                 if written & bit != 0
                     && let Some(own) = own_before(&ops[..at], op.key)
                 {
-                    let is_gone = own.kind == Kind::Delete && op.value == ABSENT;
+                    let is_gone = own.kind == OperationKind::Delete && op.value == ABSENT;
                     if own.value != op.value && !is_gone {
                         let (wanted, seen, prev) = (own.value, op.value, op.prev);
                         give(Access::Internal { key: op.key, wanted, seen, prev });
@@ -59,15 +59,18 @@ pub(crate) fn accesses(ops: &[Op], mut give: impl FnMut(Access)) {
                     }
                     continue;
                 }
-                give(Access::Read(Seen {
+                give(Access::Read(VersionRead {
                     key: op.key,
                     value: op.value,
                     prev: op.prev,
-                    is_current: op.kind == Kind::CurrentRead,
+                    is_current: op.kind == OperationKind::CurrentRead,
                     is_predicate: false,
                 }));
             }
-            Kind::Write | Kind::Insert | Kind::Delete | Kind::Append => {
+            OperationKind::Write
+            | OperationKind::Insert
+            | OperationKind::Delete
+            | OperationKind::Append => {
                 let is_again = written & bit != 0;
                 let own = if is_again { own_before(&ops[..at], op.key) } else { None };
                 let own = own.map(|own| own.value);
@@ -78,14 +81,15 @@ pub(crate) fn accesses(ops: &[Op], mut give: impl FnMut(Access)) {
                 give(Access::Write { op: *op, own_before: own });
                 written |= bit;
             }
-            Kind::Increment => give(Access::Increment { key: op.key, id: op.value }),
-            Kind::Scan | Kind::CurrentScan => missed(ops, at, written, &mut give),
-            Kind::Count => {
-                let included = ops[at + 1..].iter().take_while(|op| op.kind == Kind::Included);
+            OperationKind::Increment => give(Access::Increment { key: op.key, id: op.value }),
+            OperationKind::Scan | OperationKind::CurrentScan => missed(ops, at, written, &mut give),
+            OperationKind::Count => {
+                let included =
+                    ops[at + 1..].iter().take_while(|op| op.kind == OperationKind::Included);
                 let end = at + 1 + included.count();
                 give(Access::Count { key: op.key, first: at + 1, end });
             }
-            Kind::Included | Kind::Order => {}
+            OperationKind::Included | OperationKind::Order => {}
         }
     }
 }
@@ -96,8 +100,14 @@ fn own_before(ops: &[Op], key: u32) -> Option<&Op> {
 }
 
 /// Whether it makes a version that takes its place in the version order of its key.
-pub(crate) fn is_write(kind: Kind) -> bool {
-    matches!(kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append)
+pub(crate) fn is_write(kind: OperationKind) -> bool {
+    matches!(
+        kind,
+        OperationKind::Write
+            | OperationKind::Insert
+            | OperationKind::Delete
+            | OperationKind::Append
+    )
 }
 
 /// The keys of a scan whose rows it did not find: their absence was read, by a predicate.
@@ -108,9 +118,9 @@ fn missed(ops: &[Op], at: usize, written: u64, give: &mut impl FnMut(Access)) {
     for key in scan.key..scan.key.saturating_add(scan.value) {
         let is_own = written != 0 && own_before(&ops[..at], key).is_some();
         if !is_own && !found.iter().any(|row| row.key == key) {
-            let is_current = scan.kind == Kind::CurrentScan;
+            let is_current = scan.kind == OperationKind::CurrentScan;
             let (value, prev) = (ABSENT, UNKNOWN);
-            give(Access::Read(Seen { key, value, prev, is_current, is_predicate: true }));
+            give(Access::Read(VersionRead { key, value, prev, is_current, is_predicate: true }));
         }
     }
 }
@@ -119,7 +129,7 @@ fn missed(ops: &[Op], at: usize, written: u64, give: &mut impl FnMut(Access)) {
 mod tests {
     use super::*;
 
-    fn op(kind: Kind, key: u32, value: u32) -> Op {
+    fn op(kind: OperationKind, key: u32, value: u32) -> Op {
         Op { kind, key, value, prev: UNKNOWN }
     }
 
@@ -131,18 +141,24 @@ mod tests {
 
     #[test]
     fn a_read_after_an_own_write_is_internal() {
-        let wrong = told(&[op(Kind::Write, 4, 1), op(Kind::Read, 4, 0)]);
+        let wrong = told(&[op(OperationKind::Write, 4, 1), op(OperationKind::Read, 4, 0)]);
         assert_eq!(wrong[1], Access::Internal { key: 4, wanted: 1, seen: 0, prev: UNKNOWN });
-        assert_eq!(told(&[op(Kind::Write, 4, 1), op(Kind::Read, 4, 1)]).len(), 1);
-        assert_eq!(told(&[op(Kind::Delete, 4, 1), op(Kind::Read, 4, ABSENT)]).len(), 1);
-        let told_prev = told(&[op(Kind::Append, 4, 2), Op { prev: 1, ..op(Kind::Read, 4, 2) }]);
+        assert_eq!(told(&[op(OperationKind::Write, 4, 1), op(OperationKind::Read, 4, 1)]).len(), 1);
+        assert_eq!(
+            told(&[op(OperationKind::Delete, 4, 1), op(OperationKind::Read, 4, ABSENT)]).len(),
+            1
+        );
+        let told_prev = told(&[
+            op(OperationKind::Append, 4, 2),
+            Op { prev: 1, ..op(OperationKind::Read, 4, 2) },
+        ]);
         assert_eq!(told_prev[1], Access::Own { key: 4, value: 2, prev: 1 });
     }
 
     #[test]
     fn a_scan_reads_the_absence_of_what_it_did_not_find() {
-        let scan = Op { kind: Kind::Scan, key: 2, value: 3, prev: 1 };
-        let all = told(&[op(Kind::Insert, 4, 9), scan, op(Kind::Read, 3, 5)]);
+        let scan = Op { kind: OperationKind::Scan, key: 2, value: 3, prev: 1 };
+        let all = told(&[op(OperationKind::Insert, 4, 9), scan, op(OperationKind::Read, 3, 5)]);
         let seen: Vec<(u32, u32, bool)> = all
             .iter()
             .filter_map(|access| match access {

@@ -39,7 +39,7 @@ mod viper;
 
 pub use directory::{is_log, read_directory};
 pub use export::{Format, write_history};
-pub use form::Form;
+pub use form::HistoryForm;
 
 use crate::bad_input::BadInput;
 use crate::builder::Builder;
@@ -51,7 +51,7 @@ use crate::record::read_records;
 #[derive(Clone, Debug)]
 pub enum Input {
     /// Transactions, which have isolation levels, and what the file was taken for.
-    Transactions(Box<History>, Form),
+    Transactions(Box<History>, HistoryForm),
     /// Operations on banks, sets, counters, registers or mutexes, which have not.
     Objects(Operations),
 }
@@ -130,18 +130,18 @@ fn refuse_nothing(history: History, lines: usize) -> Result<History, BadInput> {
     Err(BadInput { place, what: format!("{what}; {needed}") })
 }
 
-fn read_any(bytes: &[u8]) -> Result<(History, Form), BadInput> {
-    let of = |form: Form| move |history: History| (history, form);
+fn read_any(bytes: &[u8]) -> Result<(History, HistoryForm), BadInput> {
+    let of = |form: HistoryForm| move |history: History| (history, form);
     if bytes.starts_with(b"dbdynoH") {
         return read_records(bytes)
-            .map(of(Form::Records))
+            .map(of(HistoryForm::Records))
             .map_err(|bad| BadInput { place: format!("byte {}", bad.offset), what: bad.what });
     }
     if dbcop::is_it(bytes) {
-        return dbcop::read(bytes).map(of(Form::Dbcop));
+        return dbcop::read(bytes).map(of(HistoryForm::Dbcop));
     }
     if cobra::is_it(bytes) {
-        return cobra::read(&[("the log", bytes)]).map(of(Form::Cobra(1)));
+        return cobra::read(&[("the log", bytes)]).map(of(HistoryForm::Cobra(1)));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| BadInput {
         place: format!("byte {}", error.valid_up_to()),
@@ -150,44 +150,46 @@ fn read_any(bytes: &[u8]) -> Result<(History, Form), BadInput> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let body = data(text);
     if body.is_empty() {
-        return Ok((Builder::new().finish(), Form::Text));
+        return Ok((Builder::new().finish(), HistoryForm::Text));
     }
     if dbcop_text::is_json(body) {
-        return dbcop_text::read_json(text).map(of(Form::DbcopJson));
+        return dbcop_text::read_json(text).map(of(HistoryForm::DbcopJson));
     }
     if dbcop_text::is_text(text) {
-        return dbcop_text::read_text(text).map(of(Form::DbcopText));
+        return dbcop_text::read_text(text).map(of(HistoryForm::DbcopText));
     }
     if viper::is_it(body) {
-        return viper::read(&[("the log", text)]).map(of(Form::Viper(1)));
+        return viper::read(&[("the log", text)]).map(of(HistoryForm::Viper(1)));
     }
     match body.strip_prefix('{') {
         Some(inner) if !inner.trim_start().starts_with([':', '}']) => {
             match jepsen_json::begins(body) {
-                true => jepsen_json::read(body).map(of(Form::JepsenJson)),
-                false => json::read(text).map(of(Form::Json)),
+                true => jepsen_json::read(body).map(of(HistoryForm::JepsenJson)),
+                false => json::read(text).map(of(HistoryForm::Json)),
             }
         }
         Some(_) => elle::read(text, "line").map(of(form_of_edn(text))),
-        None if is_array_of_objects(body) => jepsen_json::read(body).map(of(Form::JepsenJson)),
+        None if is_array_of_objects(body) => {
+            jepsen_json::read(body).map(of(HistoryForm::JepsenJson))
+        }
         None if body.starts_with(['[', '(', '#']) => {
             elle::read(text, "line").map(of(form_of_edn(text)))
         }
         None if is_log_of_jepsen(body) => {
-            elle::read(&jepsen_log::edn_of(text), "line").map(of(Form::JepsenLog))
+            elle::read(&jepsen_log::edn_of(text), "line").map(of(HistoryForm::JepsenLog))
         }
-        None if awdit::is_it(body) => awdit::read(text).map(of(Form::Awdit)),
-        None => text::read(text).map(of(Form::Text)),
+        None if awdit::is_it(body) => awdit::read(text).map(of(HistoryForm::Awdit)),
+        None => text::read(text).map(of(HistoryForm::Text)),
     }
 }
 
 /// A text whose first operation is not the first of its history lacks what was written before.
-fn form_of_edn(text: &str) -> Form {
+fn form_of_edn(text: &str) -> HistoryForm {
     let first = text.split_once(":index").map_or("", |(_, rest)| rest.trim_start());
     let digits = first.bytes().take_while(u8::is_ascii_digit).count();
     match first[..digits].parse() {
-        Ok(index) if index > 0 => Form::EdnFrom(index),
-        _ => Form::Edn,
+        Ok(index) if index > 0 => HistoryForm::EdnFrom(index),
+        _ => HistoryForm::Edn,
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) const KEY_MASK: u64 = (1 << KEY_BITS) - 1;
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum OperationKind {
     /// A plain read, which a server may answer from a snapshot (InnoDB: a *consistent read*).
     /// `value` was seen; `prev` is what the row said of the version before, or [`UNKNOWN`].
     Read = 0,
@@ -52,10 +52,10 @@ pub enum Kind {
     /// A predicate read of the keys `key`, `key + 1`, … `key + value - 1`, from a snapshot. The
     /// next `prev` operations are the reads of the rows that it found; it saw no other.
     Scan = 7,
-    /// As [`Kind::Scan`], of the latest versions.
+    /// As [`OperationKind::Scan`], of the latest versions.
     CurrentScan = 8,
     /// A read of a counter that includes exactly `value` increments: those of the
-    /// [`Kind::Included`] that follow.
+    /// [`OperationKind::Included`] that follow.
     Count = 9,
     /// Two increments that the count before includes: `value`, and `prev` unless it is UNKNOWN.
     Included = 10,
@@ -63,21 +63,21 @@ pub enum Kind {
     Order = 11,
 }
 
-impl Kind {
+impl OperationKind {
     /// All kinds, by their number.
-    pub(crate) const ALL: [Kind; 12] = [
-        Kind::Read,
-        Kind::CurrentRead,
-        Kind::Write,
-        Kind::Insert,
-        Kind::Delete,
-        Kind::Append,
-        Kind::Increment,
-        Kind::Scan,
-        Kind::CurrentScan,
-        Kind::Count,
-        Kind::Included,
-        Kind::Order,
+    pub(crate) const ALL: [OperationKind; 12] = [
+        OperationKind::Read,
+        OperationKind::CurrentRead,
+        OperationKind::Write,
+        OperationKind::Insert,
+        OperationKind::Delete,
+        OperationKind::Append,
+        OperationKind::Increment,
+        OperationKind::Scan,
+        OperationKind::CurrentScan,
+        OperationKind::Count,
+        OperationKind::Included,
+        OperationKind::Order,
     ];
 }
 
@@ -92,13 +92,13 @@ pub struct Op {
     /// The version before that one, or [`UNKNOWN`].
     pub prev: WriteId,
     /// What it does.
-    pub kind: Kind,
+    pub kind: OperationKind,
 }
 
 /// What became of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Outcome {
+pub enum TransactionOutcome {
     /// The commit was confirmed (Jepsen: `ok`).
     Ok = 0,
     /// It was certainly rolled back (`fail`).
@@ -134,7 +134,7 @@ pub struct Txn {
     /// The client that asked, one transaction after the other.
     pub session: u32,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: TransactionOutcome,
     /// When.
     pub times: Times,
     /// What the server called the commit (a GTID's number, a position of a log), or 0.
@@ -168,7 +168,7 @@ pub struct History {
     pub(crate) first: Vec<u32>,
     pub(crate) count: Vec<u32>,
     pub(crate) session: Vec<u32>,
-    pub(crate) outcome: Vec<Outcome>,
+    pub(crate) outcome: Vec<TransactionOutcome>,
     pub(crate) times: Vec<Times>,
     pub(crate) token: Vec<u64>,
     pub(crate) keys: Keys,
@@ -258,15 +258,18 @@ impl History {
     pub(crate) fn without_order(&self) -> History {
         let mut other = self.clone();
         let mut is_list = vec![false; self.key_count as usize];
-        for op in self.ops.iter().filter(|op| op.kind == Kind::Append) {
+        for op in self.ops.iter().filter(|op| op.kind == OperationKind::Append) {
             is_list[op.key as usize] = true;
         }
         for op in
             other.ops.iter_mut().filter(|op| !is_list.get(op.key as usize).is_some_and(|is| *is))
         {
             match op.kind {
-                Kind::Scan | Kind::CurrentScan | Kind::Count | Kind::Included => {}
-                Kind::Order => op.value = UNKNOWN,
+                OperationKind::Scan
+                | OperationKind::CurrentScan
+                | OperationKind::Count
+                | OperationKind::Included => {}
+                OperationKind::Order => op.value = UNKNOWN,
                 _ => op.prev = UNKNOWN,
             }
         }
@@ -406,12 +409,12 @@ impl WriteIds {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for TransactionOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Outcome::Ok => "ok",
-            Outcome::Failed => "failed",
-            Outcome::Unknown => "unknown",
+            TransactionOutcome::Ok => "ok",
+            TransactionOutcome::Failed => "failed",
+            TransactionOutcome::Unknown => "unknown",
         })
     }
 }

@@ -20,12 +20,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::anomaly::cycle_name;
-use crate::check::{Checker, Verdict};
+use crate::check::{Checker, LevelVerdict};
 use crate::edges::{Reach, edges};
 use crate::history::UNKNOWN;
 use crate::level::{Dependency, Level};
 use crate::pairs::PairAnomaly;
-use crate::region::{Cycle, Graph, Label, Step};
+use crate::region::{Cycle, CycleStep, Graph, Label};
 use crate::replaced::link_replaced;
 use crate::versions::FlawKind;
 
@@ -42,7 +42,7 @@ pub struct AnomalyKind {
     /// How many there are, and of what; `None` where they are not counted.
     pub count: Option<(u64, &'static str)>,
     /// One of them, as what breaks a level.
-    pub witness: Verdict,
+    pub witness: LevelVerdict,
 }
 
 impl AnomalyKind {
@@ -51,12 +51,12 @@ impl AnomalyKind {
     pub fn why_not_counted(&self) -> Option<&'static str> {
         match (&self.count, &self.witness) {
             (Some(_), _) => None,
-            (None, Verdict::Cycle(_, cycle)) if cycle.steps.len() <= 2 => Some(
+            (None, LevelVerdict::Cycle(_, cycle)) if cycle.steps.len() <= 2 => Some(
                 "the order of the versions of its keys is not known; it is where values are \
                  appended to lists and read, or where a write tells the version that it replaced, \
                  as w(x,2<1,0,0) or [\"w\", \"x\", 2, 1]",
             ),
-            (None, Verdict::Cycle(..)) => {
+            (None, LevelVerdict::Cycle(..)) => {
                 Some("of cycles of more than two transactions there are more than can be counted")
             }
             _ => Some("it is what broke a level, of which one witness is searched for"),
@@ -76,7 +76,7 @@ enum Anti {
 }
 
 /// A kind of cycle: the dependency that it begins with, the others, and its anti-dependencies.
-struct Wanted {
+struct CycleKind {
     name: &'static str,
     first: fn(Dependency) -> bool,
     rest: fn(Dependency) -> bool,
@@ -107,14 +107,19 @@ fn is_any(_: Dependency) -> bool {
     true
 }
 
-const WANTED: [Wanted; 7] = [
-    Wanted { name: "G0", first: is_write, rest: is_write, anti: Anti::Few },
-    Wanted { name: "G1c", first: is_read, rest: is_known, anti: Anti::Few },
-    Wanted { name: "G-single", first: Dependency::is_anti, rest: is_known, anti: Anti::Few },
-    Wanted { name: LONG_FORK, first: Dependency::is_anti, rest: is_any, anti: Anti::Apart },
-    Wanted { name: "G-nonadjacent", first: Dependency::is_anti, rest: is_any, anti: Anti::Apart },
-    Wanted { name: "G2-item", first: is_of_item, rest: is_known_or_of_item, anti: Anti::Beside },
-    Wanted { name: "G2", first: Dependency::is_predicate, rest: is_any, anti: Anti::Beside },
+const WANTED: [CycleKind; 7] = [
+    CycleKind { name: "G0", first: is_write, rest: is_write, anti: Anti::Few },
+    CycleKind { name: "G1c", first: is_read, rest: is_known, anti: Anti::Few },
+    CycleKind { name: "G-single", first: Dependency::is_anti, rest: is_known, anti: Anti::Few },
+    CycleKind { name: LONG_FORK, first: Dependency::is_anti, rest: is_any, anti: Anti::Apart },
+    CycleKind {
+        name: "G-nonadjacent",
+        first: Dependency::is_anti,
+        rest: is_any,
+        anti: Anti::Apart,
+    },
+    CycleKind { name: "G2-item", first: is_of_item, rest: is_known_or_of_item, anti: Anti::Beside },
+    CycleKind { name: "G2", first: Dependency::is_predicate, rest: is_any, anti: Anti::Beside },
 ];
 
 const LONG_FORK: &str = "long fork (G-nonadjacent)";
@@ -126,7 +131,7 @@ impl Checker<'_> {
     /// Orders of versions are those that are known, and that a transaction replaced what it read
     /// and then wrote, unless that is a lost update.
     #[must_use]
-    pub fn anomaly_kinds(&self, verdicts: &[(Level, Verdict)]) -> Vec<AnomalyKind> {
+    pub fn anomaly_kinds(&self, verdicts: &[(Level, LevelVerdict)]) -> Vec<AnomalyKind> {
         let mut kinds = self.flaw_kinds();
         let mut versions = self.versions.clone();
         let shape = Level::Serializable.shape();
@@ -142,7 +147,7 @@ impl Checker<'_> {
         }
         let lost = linked.vanished(&linked.versions);
         if let Some(first) = lost.first() {
-            let witness = Verdict::Vanished(*first);
+            let witness = LevelVerdict::Vanished(*first);
             let name = witness.anomaly().unwrap_or_default().to_owned();
             let count = Some((lost.len() as u64, "reads"));
             add(&mut kinds, AnomalyKind { name, count, witness });
@@ -173,7 +178,7 @@ impl Checker<'_> {
             };
             let count = Some((self.versions.flaw_counts[flaw.kind as usize], of));
             let name = flaw.kind.name().to_owned();
-            let witness = Verdict::Flaw(*flaw);
+            let witness = LevelVerdict::Flaw(*flaw);
             kinds.entry(flaw.kind as usize).or_insert(AnomalyKind { name, count, witness });
         }
         kinds.into_values().collect()
@@ -202,13 +207,13 @@ fn add(kinds: &mut Vec<AnomalyKind>, kind: AnomalyKind) {
 
 fn of_cycle(cycle: Cycle) -> AnomalyKind {
     let name = cycle_name(&cycle.steps);
-    AnomalyKind { name: name.clone(), count: None, witness: Verdict::Cycle(name, cycle) }
+    AnomalyKind { name: name.clone(), count: None, witness: LevelVerdict::Cycle(name, cycle) }
 }
 
 fn of_pairs(pair: &PairAnomaly) -> AnomalyKind {
     let name = pair.name.clone();
     let steps = pair.examples.first().map_or(Vec::new(), |steps| steps.to_vec());
-    let witness = Verdict::Cycle(name.clone(), Cycle { steps, is_shortest: true });
+    let witness = LevelVerdict::Cycle(name.clone(), Cycle { steps, is_shortest: true });
     AnomalyKind { name, count: Some((pair.pairs, "pairs of transactions")), witness }
 }
 
@@ -255,7 +260,7 @@ impl State {
 }
 
 /// A shortest cycle of a kind, if one is found.
-fn shortest(all: &[(u32, u32, Label)], wanted: &Wanted) -> Option<Cycle> {
+fn shortest(all: &[(u32, u32, Label)], wanted: &CycleKind) -> Option<Cycle> {
     let is_of =
         |label: &Label| label.dependency.is_some_and(|d| (wanted.first)(d) || (wanted.rest)(d));
     let own: Vec<(u32, u32, Label)> = all.iter().filter(|edge| is_of(&edge.2)).copied().collect();
@@ -270,7 +275,7 @@ fn shortest(all: &[(u32, u32, Label)], wanted: &Wanted) -> Option<Cycle> {
         is_within && label.dependency.is_some_and(wanted.first)
     };
     let firsts: Vec<&(u32, u32, Label)> = own.iter().filter(is_first).collect();
-    let never = Reached { turn: 0, from: UNKNOWN, edge: UNKNOWN };
+    let never = CycleVisit { turn: 0, from: UNKNOWN, edge: UNKNOWN };
     let reached = vec![never; State::COUNT * count as usize];
     let mut search = Search { graph: &graph, component, wanted, reached, turn: 0, steps: 0 };
     for depth in 2.. {
@@ -296,7 +301,7 @@ fn shortest(all: &[(u32, u32, Label)], wanted: &Wanted) -> Option<Cycle> {
 
 /// What came of a walk.
 enum Walk {
-    Cycle(Vec<Step>),
+    Cycle(Vec<CycleStep>),
     /// There may be a longer one.
     CutOff,
     None,
@@ -304,7 +309,7 @@ enum Walk {
 
 /// How a node was reached in a state.
 #[derive(Clone, Copy)]
-struct Reached {
+struct CycleVisit {
     turn: u32,
     /// The node and state before, and the edge from there.
     from: u32,
@@ -314,9 +319,9 @@ struct Reached {
 struct Search<'a> {
     graph: &'a Graph,
     component: Vec<u32>,
-    wanted: &'a Wanted,
+    wanted: &'a CycleKind,
     /// By node and state.
-    reached: Vec<Reached>,
+    reached: Vec<CycleVisit>,
     turn: u32,
     steps: u64,
 }
@@ -370,7 +375,7 @@ impl Search<'_> {
         let reached = &mut self.reached[at as usize];
         let is_new = reached.turn != self.turn;
         if is_new {
-            *reached = Reached { turn: self.turn, from, edge };
+            *reached = CycleVisit { turn: self.turn, from, edge };
         }
         is_new
     }
@@ -383,7 +388,7 @@ impl Search<'_> {
         dependency: Dependency,
         last: u32,
         edge: u32,
-    ) -> Option<Vec<Step>> {
+    ) -> Option<Vec<CycleStep>> {
         let mut edges = vec![edge];
         let mut at = last;
         while self.reached[at as usize].edge != UNKNOWN {
@@ -409,10 +414,10 @@ impl Search<'_> {
     }
 }
 
-fn step(from: u32, to: u32, label: &Label) -> Option<Step> {
+fn step(from: u32, to: u32, label: &Label) -> Option<CycleStep> {
     let Label { dependency, key, version, .. } = *label;
     let (from, to, dependency) = (from as usize, to as usize, dependency?);
-    Some(Step { from, to, dependency, key, version, by: None, is_assumed: false })
+    Some(CycleStep { from, to, dependency, key, version, by: None, is_assumed: false })
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@
 //! random histories, and against trying all executions of small ones.
 
 use crate::certificate::Certificate;
-use crate::check::{Checker, Verdict};
-use crate::history::{History, Kind, Outcome};
+use crate::check::{Checker, LevelVerdict};
+use crate::history::{History, OperationKind, TransactionOutcome};
 use crate::level::Level;
 use crate::replay::replay;
 use crate::retrace::Retracer;
@@ -26,7 +26,7 @@ use crate::versions::Versions;
 
 /// What must be true of a history for two levels to be comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Where {
+enum Precondition {
     Always,
     /// Locking reads of InnoDB's repeatable read see more than its snapshot.
     NoCurrentReads,
@@ -37,50 +37,54 @@ enum Where {
 }
 
 /// The stronger level, the weaker one, and where.
-const ORDER: [(Level, Level, Where); 32] = [
-    (Level::Cascadeless, Level::Recoverable, Where::Always),
-    (Level::Strict, Level::Cascadeless, Where::Always),
-    (Level::ReadCommitted, Level::ReadUncommitted, Where::Always),
-    (Level::MonotonicAtomicView, Level::ReadCommitted, Where::Always),
-    (Level::ReadYourWrites, Level::ReadCommitted, Where::Always),
-    (Level::MonotonicReads, Level::ReadCommitted, Where::Always),
-    (Level::MonotonicWrites, Level::ReadCommitted, Where::Always),
-    (Level::WritesFollowReads, Level::ReadCommitted, Where::Always),
+const ORDER: [(Level, Level, Precondition); 32] = [
+    (Level::Cascadeless, Level::Recoverable, Precondition::Always),
+    (Level::Strict, Level::Cascadeless, Precondition::Always),
+    (Level::ReadCommitted, Level::ReadUncommitted, Precondition::Always),
+    (Level::MonotonicAtomicView, Level::ReadCommitted, Precondition::Always),
+    (Level::ReadYourWrites, Level::ReadCommitted, Precondition::Always),
+    (Level::MonotonicReads, Level::ReadCommitted, Precondition::Always),
+    (Level::MonotonicWrites, Level::ReadCommitted, Precondition::Always),
+    (Level::WritesFollowReads, Level::ReadCommitted, Precondition::Always),
     // In the order of its commits no transaction that was read before is missed.
-    (Level::MonotonicReadCommitted, Level::MonotonicAtomicView, Where::Always),
-    (Level::ReadAtomic, Level::MonotonicReadCommitted, Where::Always),
-    (Level::ReadAtomic, Level::ReadYourWrites, Where::Always),
+    (Level::MonotonicReadCommitted, Level::MonotonicAtomicView, Precondition::Always),
+    (Level::ReadAtomic, Level::MonotonicReadCommitted, Precondition::Always),
+    (Level::ReadAtomic, Level::ReadYourWrites, Precondition::Always),
     // From a transaction that must be seen by the rules of sessions, a path of reads and
     // sessions leads to the one that sees it.
-    (Level::Causal, Level::ReadAtomic, Where::Always),
-    (Level::Causal, Level::MonotonicReads, Where::Always),
-    (Level::Causal, Level::MonotonicWrites, Where::Always),
-    (Level::Causal, Level::WritesFollowReads, Where::Always),
-    (Level::InnodbRepeatableRead, Level::ReadCommitted, Where::Always),
-    (Level::InnodbRepeatableRead, Level::MonotonicAtomicView, Where::NoCurrentReads),
-    (Level::RepeatableRead, Level::ReadCommitted, Where::Always),
-    (Level::RepeatableRead, Level::Serializable, Where::NoPredicates),
-    (Level::SnapshotIsolation, Level::MonotonicAtomicView, Where::Always),
-    (Level::SnapshotIsolation, Level::InnodbRepeatableRead, Where::NoCurrentReads),
-    (Level::StrongSessionSnapshotIsolation, Level::SnapshotIsolation, Where::Always),
+    (Level::Causal, Level::ReadAtomic, Precondition::Always),
+    (Level::Causal, Level::MonotonicReads, Precondition::Always),
+    (Level::Causal, Level::MonotonicWrites, Precondition::Always),
+    (Level::Causal, Level::WritesFollowReads, Precondition::Always),
+    (Level::InnodbRepeatableRead, Level::ReadCommitted, Precondition::Always),
+    (Level::InnodbRepeatableRead, Level::MonotonicAtomicView, Precondition::NoCurrentReads),
+    (Level::RepeatableRead, Level::ReadCommitted, Precondition::Always),
+    (Level::RepeatableRead, Level::Serializable, Precondition::NoPredicates),
+    (Level::SnapshotIsolation, Level::MonotonicAtomicView, Precondition::Always),
+    (Level::SnapshotIsolation, Level::InnodbRepeatableRead, Precondition::NoCurrentReads),
+    (Level::StrongSessionSnapshotIsolation, Level::SnapshotIsolation, Precondition::Always),
     // All from which a path leads to a transaction have committed before its snapshot.
-    (Level::StrongSessionSnapshotIsolation, Level::Causal, Where::Always),
-    (Level::StrongSnapshotIsolation, Level::SnapshotIsolation, Where::Always),
-    (Level::StrongSnapshotIsolation, Level::StrongSessionSnapshotIsolation, Where::TimedSessions),
+    (Level::StrongSessionSnapshotIsolation, Level::Causal, Precondition::Always),
+    (Level::StrongSnapshotIsolation, Level::SnapshotIsolation, Precondition::Always),
+    (
+        Level::StrongSnapshotIsolation,
+        Level::StrongSessionSnapshotIsolation,
+        Precondition::TimedSessions,
+    ),
     // A serial order is one of snapshots that are taken right before their commits.
-    (Level::Serializable, Level::SnapshotIsolation, Where::Always),
-    (Level::Serializable, Level::InnodbRepeatableRead, Where::Always),
-    (Level::Serializable, Level::RepeatableRead, Where::Always),
-    (Level::Serializable, Level::ViewSerializable, Where::Always),
-    (Level::StrongSessionSerializable, Level::StrongSessionSnapshotIsolation, Where::Always),
-    (Level::StrongSessionSerializable, Level::Serializable, Where::Always),
-    (Level::StrictSerializable, Level::StrongSnapshotIsolation, Where::Always),
+    (Level::Serializable, Level::SnapshotIsolation, Precondition::Always),
+    (Level::Serializable, Level::InnodbRepeatableRead, Precondition::Always),
+    (Level::Serializable, Level::RepeatableRead, Precondition::Always),
+    (Level::Serializable, Level::ViewSerializable, Precondition::Always),
+    (Level::StrongSessionSerializable, Level::StrongSessionSnapshotIsolation, Precondition::Always),
+    (Level::StrongSessionSerializable, Level::Serializable, Precondition::Always),
+    (Level::StrictSerializable, Level::StrongSnapshotIsolation, Precondition::Always),
 ];
 
 /// More of the same, of strict serializability.
-const OF_STRICT: [(Level, Level, Where); 2] = [
-    (Level::StrictSerializable, Level::Serializable, Where::Always),
-    (Level::StrictSerializable, Level::StrongSessionSerializable, Where::TimedSessions),
+const OF_STRICT: [(Level, Level, Precondition); 2] = [
+    (Level::StrictSerializable, Level::Serializable, Precondition::Always),
+    (Level::StrictSerializable, Level::StrongSessionSerializable, Precondition::TimedSessions),
 ];
 
 /// The order of the levels, as far as one history goes.
@@ -93,20 +97,20 @@ struct Lattice {
 
 impl Lattice {
     fn of(history: &History, versions: &Versions) -> Lattice {
-        let has = |kinds: [Kind; 2]| history.ops.iter().any(|op| kinds.contains(&op.kind));
+        let has = |kinds: [OperationKind; 2]| history.ops.iter().any(|op| kinds.contains(&op.kind));
         Lattice {
-            has_current_reads: has([Kind::CurrentRead, Kind::CurrentScan]),
-            has_predicates: has([Kind::Scan, Kind::CurrentScan]),
+            has_current_reads: has([OperationKind::CurrentRead, OperationKind::CurrentScan]),
+            has_predicates: has([OperationKind::Scan, OperationKind::CurrentScan]),
             has_timed_sessions: has_timed_sessions(history, versions),
         }
     }
 
-    fn is_true(&self, of: Where) -> bool {
+    fn is_true(&self, of: Precondition) -> bool {
         match of {
-            Where::Always => true,
-            Where::NoCurrentReads => !self.has_current_reads,
-            Where::NoPredicates => !self.has_predicates,
-            Where::TimedSessions => self.has_timed_sessions,
+            Precondition::Always => true,
+            Precondition::NoCurrentReads => !self.has_current_reads,
+            Precondition::NoPredicates => !self.has_predicates,
+            Precondition::TimedSessions => self.has_timed_sessions,
         }
     }
 
@@ -134,7 +138,7 @@ fn has_timed_sessions(history: &History, versions: &Versions) -> bool {
         let before = last[history.session[txn] as usize].replace(txn);
         before.is_none_or(|before| {
             let (one, two) = (history.times[before], history.times[txn]);
-            let is_answered = history.outcome[before] != Outcome::Unknown;
+            let is_answered = history.outcome[before] != TransactionOutcome::Unknown;
             is_answered && one.commit_return_ns < two.begin_invoke_ns
         })
     })
@@ -151,13 +155,13 @@ impl Checker<'_> {
     /// [`replay`] accepts, each one that is broken one that [`crate::retrace()`] follows, and no
     /// two verdicts contradict each other.
     #[must_use]
-    pub fn verdicts(&self, levels: &[Level]) -> Vec<(Level, Verdict)> {
+    pub fn verdicts(&self, levels: &[Level]) -> Vec<(Level, LevelVerdict)> {
         let lattice = Lattice::of(self.history, &self.versions);
         let retracer = Retracer::new(self.history);
-        let mut told: Vec<(Level, Verdict)> = Vec::new();
+        let mut told: Vec<(Level, LevelVerdict)> = Vec::new();
         for level in Level::ALL.into_iter().rev().filter(|level| levels.contains(level)) {
             let known = told.iter().find_map(|(stronger, verdict)| match verdict {
-                Verdict::Holds(proof) if lattice.below(*stronger).contains(&level) => {
+                LevelVerdict::Holds(proof) if lattice.below(*stronger).contains(&level) => {
                     self.carried_down(level, proof)
                 }
                 _ => None,
@@ -173,20 +177,20 @@ impl Checker<'_> {
 
     /// Decides a level; that it holds, or is broken, is told only if the proof is accepted.
     #[must_use]
-    pub fn proved(&self, level: Level) -> Verdict {
+    pub fn proved(&self, level: Level) -> LevelVerdict {
         self.proved_by(level, &Retracer::new(self.history))
     }
 
-    fn proved_by(&self, level: Level, retracer: &Retracer<'_>) -> Verdict {
+    fn proved_by(&self, level: Level, retracer: &Retracer<'_>) -> LevelVerdict {
         let verdict = self.verdict(level);
         let accepted = match &verdict {
-            Verdict::Holds(proof) => replay(self.history, level, proof),
-            Verdict::CannotTell(_) => Ok(()),
+            LevelVerdict::Holds(proof) => replay(self.history, level, proof),
+            LevelVerdict::CannotTell(_) => Ok(()),
             _ => retracer.follow(level, &verdict),
         };
         match accepted {
             Ok(()) => verdict,
-            Err(what) => Verdict::CannotTell(format!(
+            Err(what) => LevelVerdict::CannotTell(format!(
                 "the proof was not accepted: {what}; that is a fault of this program: please \
                  report it with the history"
             )),
@@ -194,28 +198,32 @@ impl Checker<'_> {
     }
 
     /// The proof of a stronger level as one of this level, if that is accepted.
-    fn carried_down(&self, level: Level, proof: &Certificate) -> Option<Verdict> {
+    fn carried_down(&self, level: Level, proof: &Certificate) -> Option<LevelVerdict> {
         let proof = adapted(level, proof);
-        replay(self.history, level, &proof).is_ok().then_some(Verdict::Holds(proof))
+        replay(self.history, level, &proof).is_ok().then_some(LevelVerdict::Holds(proof))
     }
 
     /// What was not decided at one level and is decided by another; and nothing of two that
     /// contradict each other, of which one must be wrong.
-    fn agreeing(&self, lattice: &Lattice, told: Vec<(Level, Verdict)>) -> Vec<(Level, Verdict)> {
+    fn agreeing(
+        &self,
+        lattice: &Lattice,
+        told: Vec<(Level, LevelVerdict)>,
+    ) -> Vec<(Level, LevelVerdict)> {
         let is_above = |one: Level, other: Level| lattice.below(one).contains(&other);
-        let settled = |(level, verdict): &(Level, Verdict)| {
-            let (level, holds) = (*level, matches!(verdict, Verdict::Holds(_)));
-            let is_open = matches!(verdict, Verdict::CannotTell(_));
+        let settled = |(level, verdict): &(Level, LevelVerdict)| {
+            let (level, holds) = (*level, matches!(verdict, LevelVerdict::Holds(_)));
+            let is_open = matches!(verdict, LevelVerdict::CannotTell(_));
             let mut below = told.iter().filter(|(other, _)| is_above(level, *other));
             let mut above = told.iter().filter(|(other, _)| is_above(*other, level));
             let refuted = below.find(|(_, other)| other.anomaly().is_some());
-            let shown = above.find(|(_, other)| matches!(other, Verdict::Holds(_)));
+            let shown = above.find(|(_, other)| matches!(other, LevelVerdict::Holds(_)));
             let verdict = match (refuted, shown) {
                 (Some((other, _)), _) if holds => contradicted(level, *other),
                 (_, Some((other, _))) if verdict.anomaly().is_some() => contradicted(*other, level),
                 (Some((other, _)), Some((one, _))) => contradicted(*one, *other),
                 (Some((_, broken)), None) if is_open => carried_up(broken),
-                (None, Some((_, Verdict::Holds(proof)))) if is_open => {
+                (None, Some((_, LevelVerdict::Holds(proof)))) if is_open => {
                     self.carried_down(level, proof).unwrap_or_else(|| verdict.clone())
                 }
                 _ => verdict.clone(),
@@ -226,17 +234,17 @@ impl Checker<'_> {
     }
 }
 
-fn contradicted(stronger: Level, weaker: Level) -> Verdict {
-    Verdict::CannotTell(format!(
+fn contradicted(stronger: Level, weaker: Level) -> LevelVerdict {
+    LevelVerdict::CannotTell(format!(
         "{stronger} was found to hold, and {weaker} to be broken, which cannot be: a fault of this \
          program; please report it with the history"
     ))
 }
 
 /// What breaks a weaker level, as what breaks a stronger one: there may be shorter cycles there.
-fn carried_up(broken: &Verdict) -> Verdict {
+fn carried_up(broken: &LevelVerdict) -> LevelVerdict {
     let mut broken = broken.clone();
-    if let Verdict::Cycle(_, cycle) = &mut broken {
+    if let LevelVerdict::Cycle(_, cycle) = &mut broken {
         cycle.is_shortest = false;
     }
     broken

@@ -51,25 +51,28 @@ mod witness;
 pub use bad_input::BadInput;
 pub use builder::Builder;
 pub use certificate::Certificate;
-pub use check::{Checker, Contention, Vanished, Verdict};
-pub use conflict::Action;
+pub use check::{Checker, Contention, LevelVerdict, VanishedWrite};
+pub use conflict::RowAction;
 pub use draw::drawn;
 pub use format::{
-    Form, Format, Input, is_log, read_directory, read_history, read_input, write_history,
+    Format, HistoryForm, Input, is_log, read_directory, read_history, read_input, write_history,
 };
 pub use history::{
-    ABSENT, History, INITIAL, Kind, Op, Outcome, Times, Txn, UNKNOWN, WriteId, WriteIds,
+    ABSENT, History, INITIAL, Op, OperationKind, Times, TransactionOutcome, Txn, UNKNOWN, WriteId,
+    WriteIds,
 };
 pub use kinds::AnomalyKind;
 pub use level::{Dependency, Level};
-pub use objects::{Counted, Finding, Judged, Operations, Stated, Workload};
+pub use objects::{
+    ObjectAssumptions, ObjectCounts, ObjectJudgement, ObjectVerdict, Operations, Workload,
+};
 pub use online::{Online, OnlineVerdict};
 pub use pairs::PairAnomaly;
 pub use record::{
     BadRecord, HEADER, MAGIC, OpRecord, cut, encode_end, read_records, read_records_from,
     read_stream, seal, write_records,
 };
-pub use region::{Cycle, Step};
+pub use region::{Cycle, CycleStep};
 pub use replay::replay;
 pub use retrace::retrace;
 pub use server_log::{LogAgrees, LogDiffers, LoggedChange};

@@ -14,15 +14,15 @@ use std::collections::{HashMap, HashSet};
 
 use batsat::{BasicSolver, Lit, SolverInterface as _, Var, lbool};
 
-use crate::acyclic::{Made, choose};
+use crate::acyclic::{SolverAnswer, choose};
 use crate::certificate::Certificate;
-use crate::check::{Checker, Verdict, broken, no_order};
+use crate::check::{Checker, LevelVerdict, broken, no_order};
 use crate::edges::Reach;
 use crate::layout::Before;
 use crate::level::Keeps;
 use crate::orders::Chains;
 use crate::polygraph::{Edge, Outs, Pair, Polygraph};
-use crate::pruning::{Pruned, prune, resting_on};
+use crate::pruning::{Pruning, prune, resting_on};
 use crate::question::{Cycles, Question};
 use crate::schedule::{Sessions, best, schedule};
 
@@ -40,7 +40,11 @@ impl Checker<'_> {
     ///
     /// Sessions are kept first, also where the level does not ask for them: an order that keeps
     /// them is one of the level, and they tell more.
-    pub(crate) fn carried_out(&self, question: &Question<'_>, chains: &Chains) -> Option<Verdict> {
+    pub(crate) fn carried_out(
+        &self,
+        question: &Question<'_>,
+        chains: &Chains,
+    ) -> Option<LevelVerdict> {
         let shape = &question.shape;
         let has_sessions = shape.keeps != Keeps::RealTime;
         let kept = has_sessions.then(|| Before::of(self.history, &self.versions, Keeps::Sessions));
@@ -62,7 +66,7 @@ impl Checker<'_> {
     }
 
     /// A verdict, if one is found.
-    pub(crate) fn made(&self, question: &Question<'_>, chains: &Chains) -> Option<Verdict> {
+    pub(crate) fn made(&self, question: &Question<'_>, chains: &Chains) -> Option<LevelVerdict> {
         if let Some(verdict) = self.carried_out(question, chains) {
             return Some(verdict);
         }
@@ -84,11 +88,11 @@ impl Checker<'_> {
         let guess = schedule(&graph, &Outs::of(graph.nodes, &all));
         let line = guess.map_or(pruned.line.clone(), |guess| guess.order);
         match choose(&graph, &pruned.edges, &pruned.open, &line) {
-            Made::Order(order) => self.ordered_by(question, chains, &order),
-            Made::None(conflicts) => {
+            SolverAnswer::Order(order) => self.ordered_by(question, chains, &order),
+            SolverAnswer::None(conflicts) => {
                 self.refuted(question, chains, &graph, &pruned, conflicts.into_iter())
             }
-            Made::GaveUp => None,
+            SolverAnswer::GaveUp => None,
         }
     }
 
@@ -98,7 +102,7 @@ impl Checker<'_> {
         question: &Question<'_>,
         chains: &Chains,
         order: &[u32],
-    ) -> Option<Verdict> {
+    ) -> Option<LevelVerdict> {
         let line: Vec<u32> = order
             .iter()
             .copied()
@@ -108,7 +112,7 @@ impl Checker<'_> {
         chains.line_up(&mut versions, &line);
         let reach = Reach::of(self.history, &versions);
         let events = question.line(&versions, &reach, Cycles::Shortest).ok()?;
-        Some(Verdict::Holds(Certificate { events }))
+        Some(LevelVerdict::Holds(Certificate { events }))
     }
 
     /// The cycles that no choices avoid.
@@ -117,9 +121,9 @@ impl Checker<'_> {
         question: &Question<'_>,
         chains: &Chains,
         graph: &Polygraph,
-        pruned: &Pruned,
+        pruned: &Pruning,
         clauses: impl Iterator<Item = Vec<Pair>>,
-    ) -> Option<Verdict> {
+    ) -> Option<LevelVerdict> {
         let mut clauses: Vec<Vec<Pair>> = clauses.collect();
         let mut is_explained: HashSet<Pair> = HashSet::new();
         let mut done = 0;
@@ -153,7 +157,7 @@ impl Checker<'_> {
 }
 
 /// The round before which what refutes a pair was known.
-fn since(pruned: &Pruned, pair: Pair) -> u32 {
+fn since(pruned: &Pruning, pair: Pair) -> u32 {
     pruned.forced.round((pair.1, pair.0)).unwrap_or(u32::MAX)
 }
 
@@ -208,7 +212,7 @@ mod tests {
         let question = Question { history: &history, shape, before };
         let chains = Chains::of(&history, &checker.versions);
         let verdict = checker.carried_out(&question, &chains);
-        assert!(matches!(verdict, None | Some(Verdict::Holds(_))), "{level}");
+        assert!(matches!(verdict, None | Some(LevelVerdict::Holds(_))), "{level}");
         verdict.is_some()
     }
 

@@ -23,12 +23,12 @@ mod linear;
 mod operation;
 mod presence;
 
-pub use finding::Finding;
+pub use finding::ObjectVerdict;
 pub(crate) use operation::{Operation, Value};
 
 use std::collections::BTreeMap;
 
-use crate::history::Outcome;
+use crate::history::TransactionOutcome;
 use effort::{Effort, Limits, Share};
 
 /// The operations of a history without transactions.
@@ -56,7 +56,7 @@ pub enum Workload {
 
 /// How many operations there are, by what became of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct ObjectCounts {
     /// All.
     pub operations: usize,
     /// Operations that were confirmed.
@@ -73,20 +73,20 @@ pub struct Counted {
 
 /// What a history of objects was taken for, and what came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct ObjectJudgement {
     /// What it was taken for.
     pub workload: Workload,
     /// How much was understood.
-    pub counted: Counted,
+    pub counted: ObjectCounts,
     /// What was found.
-    pub finding: Finding,
+    pub finding: ObjectVerdict,
     /// What else should be known of it.
     pub notes: Vec<String>,
 }
 
 /// What the file does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stated {
+pub struct ObjectAssumptions {
     /// The total of a bank.
     pub total: Option<i64>,
     /// What a register held at the beginning, `nil` for nothing.
@@ -135,11 +135,15 @@ impl Operations {
     /// # Errors
     /// A sentence, if they are of nothing that is known, or if the file does not say what they have
     /// to be judged by.
-    pub fn judged(&self, stated: &Stated) -> Result<Judged, String> {
+    pub fn judged(&self, stated: &ObjectAssumptions) -> Result<ObjectJudgement, String> {
         self.judged_within(stated, Limits::OF_A_FILE)
     }
 
-    fn judged_within(&self, stated: &Stated, limits: Limits) -> Result<Judged, String> {
+    fn judged_within(
+        &self,
+        stated: &ObjectAssumptions,
+        limits: Limits,
+    ) -> Result<ObjectJudgement, String> {
         let (groups, is_keyed) = self.by_key()?;
         let workload = workload_of(&self.all, is_keyed)?;
         self.refuse_superfluous(workload, stated)?;
@@ -166,10 +170,14 @@ impl Operations {
             findings.push((key, finding));
         }
         let told = findings;
-        Ok(Judged { workload, counted, finding: together(is_keyed, &told), notes })
+        Ok(ObjectJudgement { workload, counted, finding: together(is_keyed, &told), notes })
     }
 
-    fn refuse_superfluous(&self, workload: Workload, stated: &Stated) -> Result<(), String> {
+    fn refuse_superfluous(
+        &self,
+        workload: Workload,
+        stated: &ObjectAssumptions,
+    ) -> Result<(), String> {
         match workload {
             Workload::Bank if stated.initial.is_some() => {
                 Err("this is a bank, which begins with a total and no value".to_owned())
@@ -185,13 +193,13 @@ impl Operations {
         }
     }
 
-    fn counted(&self, keys: usize) -> Counted {
+    fn counted(&self, keys: usize) -> ObjectCounts {
         let of = |outcome| self.all.iter().filter(|one| one.outcome == outcome).count();
-        Counted {
+        ObjectCounts {
             operations: self.all.len(),
-            ok: of(Outcome::Ok),
-            failed: of(Outcome::Failed),
-            unknown: of(Outcome::Unknown),
+            ok: of(TransactionOutcome::Ok),
+            failed: of(TransactionOutcome::Failed),
+            unknown: of(TransactionOutcome::Unknown),
             passed_over: self.passed_over,
             keys,
         }
@@ -243,9 +251,9 @@ fn of_key(is_keyed: bool, key: &str, text: &str) -> String {
 fn judged_alone(
     workload: Workload,
     operations: &[Operation],
-    stated: &Stated,
+    stated: &ObjectAssumptions,
     effort: &mut Effort,
-) -> Result<(Finding, Vec<String>), String> {
+) -> Result<(ObjectVerdict, Vec<String>), String> {
     match workload {
         Workload::Bank => bank::judged(operations, stated.total),
         Workload::Set => presence::judged(operations),
@@ -256,18 +264,20 @@ fn judged_alone(
 }
 
 /// The finding of all keys: the first one that is broken, else the first one that is not told.
-fn together(is_keyed: bool, told: &[(&String, Finding)]) -> Finding {
-    let broken = told.iter().find(|(_, finding)| matches!(finding, Finding::Broken { .. }));
-    let open = told.iter().find(|(_, finding)| matches!(finding, Finding::CannotTell(_)));
+fn together(is_keyed: bool, told: &[(&String, ObjectVerdict)]) -> ObjectVerdict {
+    let broken = told.iter().find(|(_, finding)| matches!(finding, ObjectVerdict::Broken { .. }));
+    let open = told.iter().find(|(_, finding)| matches!(finding, ObjectVerdict::CannotTell(_)));
     match broken.or(open) {
-        Some((key, Finding::Broken { anomaly, evidence })) => {
+        Some((key, ObjectVerdict::Broken { anomaly, evidence })) => {
             let evidence = evidence.iter().map(|line| of_key(is_keyed, key, line)).collect();
-            Finding::Broken { anomaly: anomaly.clone(), evidence }
+            ObjectVerdict::Broken { anomaly: anomaly.clone(), evidence }
         }
-        Some((key, Finding::CannotTell(why))) => Finding::CannotTell(of_key(is_keyed, key, why)),
+        Some((key, ObjectVerdict::CannotTell(why))) => {
+            ObjectVerdict::CannotTell(of_key(is_keyed, key, why))
+        }
         _ => match told {
             [(_, only)] => only.clone(),
-            _ => Finding::Holds(format!("each of {} keys is as it should be", told.len())),
+            _ => ObjectVerdict::Holds(format!("each of {} keys is as it should be", told.len())),
         },
     }
 }
@@ -282,7 +292,7 @@ fn workload_of(operations: &[Operation], is_keyed: bool) -> Result<Workload, Str
     let is_register = names.contains(&"write") || names.contains(&"cas");
     let answers = || {
         let reads = operations.iter().filter(|one| one.function == "read");
-        let ok = reads.filter(|one| one.outcome == Outcome::Ok);
+        let ok = reads.filter(|one| one.outcome == TransactionOutcome::Ok);
         ok.map(move |one| match one.result.items().filter(|_| is_keyed) {
             Some([_, value]) => value,
             _ => &one.result,
@@ -346,7 +356,7 @@ mod tests {
                         "cas",
                         change.clone(),
                         Value::Nil,
-                        Outcome::Unknown,
+                        TransactionOutcome::Unknown,
                         at,
                         operation::NEVER,
                     )
@@ -361,13 +371,20 @@ mod tests {
         for at in 0..reads {
             let value = number(i64::from(at * 7) % values);
             let began = first + 2 * at;
-            all.push(operation("read", Value::Nil, value, Outcome::Ok, began, began + 1));
+            all.push(operation(
+                "read",
+                Value::Nil,
+                value,
+                TransactionOutcome::Ok,
+                began,
+                began + 1,
+            ));
         }
         Operations { all, passed_over: 0 }
     }
 
-    fn told(operations: &Operations, limits: Limits) -> Finding {
-        operations.judged_within(&Stated::default(), limits).unwrap().finding
+    fn told(operations: &Operations, limits: Limits) -> ObjectVerdict {
+        operations.judged_within(&ObjectAssumptions::default(), limits).unwrap().finding
     }
 
     const ENOUGH: Limits = Limits { tried: u64::MAX, steps: u64::MAX, held: u64::MAX };
@@ -376,7 +393,7 @@ mod tests {
     fn a_search_ends_by_what_it_did_and_says_how_far_it_came() {
         let hard = open_changes(5, 200, 40);
         let why = |limits| match told(&hard, limits) {
-            Finding::CannotTell(why) => why,
+            ObjectVerdict::CannotTell(why) => why,
             other => panic!("{other:?}"),
         };
         let steps = why(Limits { steps: 300_000, ..ENOUGH });
@@ -405,7 +422,7 @@ mod tests {
         }
         let mut effort = Effort::new(ENOUGH);
         let (finding, _) = linear::register(&none.all, Some("-1"), &mut effort).unwrap();
-        assert!(matches!(finding, Finding::Holds(_)), "{finding:?}");
+        assert!(matches!(finding, ObjectVerdict::Holds(_)), "{finding:?}");
         assert!(effort.steps() >= 15 * 60 * 59, "{}", effort.steps());
     }
 
@@ -427,10 +444,14 @@ mod tests {
             all.all.push(read.clone());
         }
         let limits = Limits { steps: 300_000, ..ENOUGH };
-        assert!(matches!(told(&all, limits), Finding::Broken { .. }), "{:?}", told(&all, limits));
+        assert!(
+            matches!(told(&all, limits), ObjectVerdict::Broken { .. }),
+            "{:?}",
+            told(&all, limits)
+        );
         // Alone it is not decided, and of what the other one left it gets all.
         all.all.pop();
-        let Finding::CannotTell(why) = told(&all, limits) else { panic!() };
+        let ObjectVerdict::CannotTell(why) = told(&all, limits) else { panic!() };
         let steps: u64 = why.split_whitespace().find_map(|word| word.parse().ok()).unwrap();
         assert!(why.starts_with("key a: ") && (215_000..226_000).contains(&steps), "{why}");
     }

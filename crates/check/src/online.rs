@@ -28,11 +28,13 @@ mod store;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
-use crate::footprint::{Access, Seen, accesses, is_write};
-use crate::history::{ABSENT, INITIAL, Kind, Op, Outcome, Txn, UNKNOWN, WriteId};
+use crate::footprint::{Access, VersionRead, accesses, is_write};
+use crate::history::{
+    ABSENT, INITIAL, Op, OperationKind, TransactionOutcome, Txn, UNKNOWN, WriteId,
+};
 use crate::level::{Dependency, Keeps, Level};
 use crate::versions::FlawKind;
-use graph::{Added, Graph, Why};
+use graph::{EdgeInsertion, EdgeReason, Graph};
 use store::{Bits, Dense, EMPTY, List, Reader, Readers};
 
 /// Transactions that may wait until it is known what one of their versions follows.
@@ -182,15 +184,15 @@ impl Online {
     /// Takes in a transaction with its operations, in any order. Keys are small numbers.
     pub fn add(&mut self, txn: Txn, ops: &[Op]) {
         match txn.outcome {
-            Outcome::Ok => self.admit(txn, ops),
+            TransactionOutcome::Ok => self.admit(txn, ops),
             // It has been seen.
-            Outcome::Unknown if self.is_seen(ops) => self.admit(txn, ops),
-            Outcome::Unknown => {
+            TransactionOutcome::Unknown if self.is_seen(ops) => self.admit(txn, ops),
+            TransactionOutcome::Unknown => {
                 self.note_writes(Writer::Parked(self.next_parked), ops);
                 self.parked.insert(self.next_parked, (txn, ops.to_vec()));
                 self.next_parked += 1;
             }
-            Outcome::Failed => self.note_writes(Writer::Failed, ops),
+            TransactionOutcome::Failed => self.note_writes(Writer::Failed, ops),
         }
     }
 
@@ -349,8 +351,10 @@ impl Online {
         });
         for op in ops {
             match op.kind {
-                Kind::Order if op.value < ABSENT => self.element(number, op),
-                Kind::Scan | Kind::CurrentScan | Kind::Delete => self.leave_open(LATER),
+                OperationKind::Order if op.value < ABSENT => self.element(number, op),
+                OperationKind::Scan | OperationKind::CurrentScan | OperationKind::Delete => {
+                    self.leave_open(LATER)
+                }
                 _ => {}
             }
         }
@@ -440,7 +444,7 @@ impl Online {
     }
 
     /// A read of what others wrote.
-    fn read(&mut self, number: u32, seen: &Seen) {
+    fn read(&mut self, number: u32, seen: &VersionRead) {
         let (key, value) = (seen.key, seen.value);
         match value {
             INITIAL | ABSENT => self.add_reader(number, key, INITIAL, seen.is_current),
@@ -480,7 +484,7 @@ impl Online {
             return self.flaw(FlawKind::Internal);
         }
         let dependency = if is_current { Dependency::CurrentRead } else { Dependency::Read };
-        self.edge(from, number, Why { dependency, key, version: id });
+        self.edge(from, number, EdgeReason { dependency, key, version: id });
     }
 
     /// Notes a reader, which comes before the transaction that replaces the version.
@@ -517,7 +521,7 @@ impl Online {
         if to != reader.number {
             let dependency =
                 if reader.is_current { Dependency::CurrentAnti } else { Dependency::Anti };
-            self.edge(reader.number, to, Why { dependency, key, version: id });
+            self.edge(reader.number, to, EdgeReason { dependency, key, version: id });
         }
     }
 
@@ -591,7 +595,7 @@ impl Online {
                     return self.placed(value);
                 }
                 Writer::Of(from) if from != to => {
-                    let why = Why { dependency: Dependency::Write, key, version: prev };
+                    let why = EdgeReason { dependency: Dependency::Write, key, version: prev };
                     self.edge(from, to, why);
                 }
                 Writer::Of(_) => {}
@@ -688,10 +692,10 @@ impl Online {
         }
     }
 
-    fn edge(&mut self, from: u32, to: u32, why: Why) {
+    fn edge(&mut self, from: u32, to: u32, why: EdgeReason) {
         let mut is_late = false;
         for (_, graph) in &mut self.levels {
-            is_late |= graph.add(from, to, why) == Added::TooLate;
+            is_late |= graph.add(from, to, why) == EdgeInsertion::TooLate;
         }
         if is_late {
             self.leave_open(STALE);

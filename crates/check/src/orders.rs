@@ -26,7 +26,7 @@ use crate::footprint::{Access, accesses};
 use crate::history::{History, INITIAL, UNKNOWN, WriteId};
 use crate::layout::Node;
 use crate::level::{Dependency, Shape};
-use crate::region::{Cycle, Label, Step, joined};
+use crate::region::{Cycle, CycleStep, Label, joined};
 use crate::versions::Versions;
 
 /// Cycles of a proof that is made smaller by leaving one out after the other.
@@ -235,7 +235,7 @@ impl Chains {
         cycle: Cycle,
         chosen: &[(u32, u32)],
     ) -> (Cycle, Vec<(u32, u32)>) {
-        let rests = |step: &Step, pair: &(u32, u32)| {
+        let rests = |step: &CycleStep, pair: &(u32, u32)| {
             let head = self.all[pair.1 as usize].head;
             let is_it = step.version == self.tail(pair.0) && step.key == versions.key(head);
             is_it && step.dependency.is_link() && step.to as u32 == versions.writer(head)
@@ -312,7 +312,7 @@ impl<'a> Search<'a> {
                 let Chain { tail, .. } = self.chains.all[last as usize];
                 let head = self.chains.all[other as usize].head;
                 let (from, to) = (versions.writer(tail), versions.writer(head));
-                let step = |from, to, dependency, is_assumed| Step {
+                let step = |from, to, dependency, is_assumed| CycleStep {
                     from,
                     to,
                     dependency,
@@ -408,7 +408,7 @@ impl<'a> Search<'a> {
 }
 
 /// The cycle, with the steps marked that rest on an order that nothing tells.
-fn marked(mut cycle: Cycle, is_assumed: impl Fn(&Step) -> bool) -> Cycle {
+fn marked(mut cycle: Cycle, is_assumed: impl Fn(&CycleStep) -> bool) -> Cycle {
     for step in &mut cycle.steps {
         step.is_assumed = step.dependency.is_link() && is_assumed(step);
     }

@@ -12,7 +12,7 @@ use crate::anomaly::cycle_name;
 use crate::check::Checker;
 use crate::edges::{Edge, edges};
 use crate::level::Dependency;
-use crate::region::Step;
+use crate::region::CycleStep;
 
 /// Examples of a kind that are kept, the first ones in the order of completion.
 const EXAMPLES: usize = 8;
@@ -25,7 +25,7 @@ pub struct PairAnomaly {
     /// Pairs of transactions that have it; a pair may have several kinds.
     pub pairs: u64,
     /// The first of them: the two steps of the cycle.
-    pub examples: Vec<[Step; 2]>,
+    pub examples: Vec<[CycleStep; 2]>,
 }
 
 impl Checker<'_> {
@@ -35,7 +35,7 @@ impl Checker<'_> {
     #[must_use]
     pub fn pair_anomalies(
         &self,
-        refine: impl Fn(String, &[Step; 2]) -> String,
+        refine: impl Fn(String, &[CycleStep; 2]) -> String,
     ) -> Vec<PairAnomaly> {
         let mut kinds: BTreeMap<String, PairAnomaly> = BTreeMap::new();
         let mut between: Vec<Edge> = Vec::new();
@@ -83,8 +83,8 @@ impl Checker<'_> {
 fn cycles(
     between: &[Edge],
     later: u32,
-    refine: &impl Fn(String, &[Step; 2]) -> String,
-) -> BTreeMap<String, [Step; 2]> {
+    refine: &impl Fn(String, &[CycleStep; 2]) -> String,
+) -> BTreeMap<String, [CycleStep; 2]> {
     let mut named = BTreeMap::new();
     for back in between.iter().filter(|edge| edge.from == later) {
         for forth in between.iter().filter(|edge| edge.to == later) {
@@ -95,21 +95,21 @@ fn cycles(
     named
 }
 
-fn name(steps: &[Step; 2]) -> String {
+fn name(steps: &[CycleStep; 2]) -> String {
     let [one, two] = steps;
     let is_read = |d: Dependency| matches!(d, Dependency::Read | Dependency::CurrentRead);
     let is_reread =
-        |read: &Step, anti: &Step| is_read(read.dependency) && anti.dependency.is_anti();
+        |read: &CycleStep, anti: &CycleStep| is_read(read.dependency) && anti.dependency.is_anti();
     if one.key == two.key && (is_reread(one, two) || is_reread(two, one)) {
         return "non-repeatable read".to_owned();
     }
     cycle_name(steps)
 }
 
-fn step(edge: &Edge) -> Step {
+fn step(edge: &Edge) -> CycleStep {
     let Edge { from, to, dependency, key, version } = *edge;
     let (from, to) = (from as usize, to as usize);
-    Step { from, to, dependency, key, version, by: None, is_assumed: false }
+    CycleStep { from, to, dependency, key, version, by: None, is_assumed: false }
 }
 
 #[cfg(test)]

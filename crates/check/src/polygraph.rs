@@ -14,7 +14,7 @@
 
 use crate::edges::{anti, edges};
 use crate::footprint::{Access, accesses};
-use crate::history::{History, Outcome, UNKNOWN};
+use crate::history::{History, TransactionOutcome, UNKNOWN};
 use crate::layout::Before;
 use crate::level::{Dependency, Shape};
 use crate::orders::Chains;
@@ -27,13 +27,13 @@ pub(crate) type Pair = (u32, u32);
 /// Why an edge is there: it is known; or one chain comes before another, which was chosen, forced,
 /// or is certain because the first one begins with INITIAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum PolygraphReason {
     Known,
     Pair(Pair),
 }
 
 /// An edge.
-pub(crate) type Edge = (u32, u32, Why);
+pub(crate) type Edge = (u32, u32, PolygraphReason);
 
 /// Where choices of a chain begin and end.
 #[derive(Clone, Copy)]
@@ -103,29 +103,29 @@ impl Polygraph {
         }
         for txn in (0..history.len() as u32).filter(|&txn| versions.is_in[txn as usize]) {
             if shape.has_snapshots {
-                self.known.push((2 * txn, 2 * txn + 1, Why::Known));
+                self.known.push((2 * txn, 2 * txn + 1, PolygraphReason::Known));
             }
             let session = before.session(txn);
             if session > 0 {
-                self.known.push((2 * session - 1, first(txn), Why::Known));
+                self.known.push((2 * session - 1, first(txn), PolygraphReason::Known));
             }
             edges(history, versions, txn, |edge| {
                 if let Some((from, to)) = joined(shape, edge.dependency, edge.from, edge.to) {
-                    self.known.push((from, to, Why::Known));
+                    self.known.push((from, to, PolygraphReason::Known));
                 }
             });
         }
         for (txn, moment) in (0_u32..).zip(&answered) {
             let is_in = versions.is_in[txn as usize];
-            if is_in && history.outcome[txn as usize] != Outcome::Unknown {
-                self.known.push((2 * txn + 1, *moment, Why::Known));
+            if is_in && history.outcome[txn as usize] != TransactionOutcome::Unknown {
+                self.known.push((2 * txn + 1, *moment, PolygraphReason::Known));
             }
             if txn > 0 {
-                self.known.push((moment - 1, *moment, Why::Known));
+                self.known.push((moment - 1, *moment, PolygraphReason::Known));
             }
             let count = before.answered(txn);
             if is_in && count > 0 {
-                self.known.push((answered[count as usize - 1], first(txn), Why::Known));
+                self.known.push((answered[count as usize - 1], first(txn), PolygraphReason::Known));
             }
         }
     }
@@ -169,7 +169,7 @@ impl Polygraph {
                     *meeting = self.nodes;
                     self.nodes += 1;
                 }
-                self.known.push((from, *meeting, Why::Known));
+                self.known.push((from, *meeting, PolygraphReason::Known));
             });
         }
     }
@@ -177,7 +177,7 @@ impl Polygraph {
     /// The edges of a choice.
     pub(crate) fn edges(&self, first: u32, second: u32) -> impl Iterator<Item = Edge> + use<> {
         let (one, two) = (self.ends[first as usize], self.ends[second as usize]);
-        let why = Why::Pair((first, second));
+        let why = PolygraphReason::Pair((first, second));
         let all = [(one.written, two.after_write), (one.read, two.after_read)];
         all.into_iter()
             .filter(|(from, to)| *from != UNKNOWN && *to != UNKNOWN)
@@ -205,7 +205,7 @@ impl Polygraph {
 /// Edges by their tails.
 pub(crate) struct Outs {
     starts: Vec<u32>,
-    heads: Vec<(u32, Why)>,
+    heads: Vec<(u32, PolygraphReason)>,
 }
 
 impl Outs {
@@ -217,7 +217,7 @@ impl Outs {
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        let mut heads = vec![(0, Why::Known); all.len()];
+        let mut heads = vec![(0, PolygraphReason::Known); all.len()];
         for (from, to, why) in all {
             let place = &mut starts[*from as usize + 1];
             heads[*place as usize] = (*to, *why);
@@ -230,7 +230,7 @@ impl Outs {
         self.starts.len() as u32 - 2
     }
 
-    pub(crate) fn of_node(&self, node: u32) -> &[(u32, Why)] {
+    pub(crate) fn of_node(&self, node: u32) -> &[(u32, PolygraphReason)] {
         let (first, end) = (self.starts[node as usize], self.starts[node as usize + 1]);
         &self.heads[first as usize..end as usize]
     }

@@ -13,7 +13,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::history::UNKNOWN;
-use crate::polygraph::{Edge, Outs, Pair, Polygraph, Why};
+use crate::polygraph::{Edge, Outs, Pair, Polygraph, PolygraphReason};
 
 /// Columns that are looked at in one pass at most, in words of 64 bits.
 const WORDS_AT_MOST: usize = 64;
@@ -21,8 +21,8 @@ const WORDS_AT_MOST: usize = 64;
 const ROWS_AT_MOST: usize = 1 << 25;
 
 /// What pruning came to.
-pub(crate) struct Pruned {
-    pub forced: Forced,
+pub(crate) struct Pruning {
+    pub forced: ForcedChoices,
     /// Those of them whose edges are needed; the others follow.
     pub edges: Vec<Edge>,
     /// All nodes, in an order that known and forced edges agree with.
@@ -34,7 +34,7 @@ pub(crate) struct Pruned {
 }
 
 /// Choices that are forced, and in which round: a later one may rest on an earlier one.
-pub(crate) struct Forced {
+pub(crate) struct ForcedChoices {
     /// By chain, the first one of its key, how many there are, and where their rounds begin.
     keys: Vec<(u32, u32, usize)>,
     /// By chain and chain of one key, one more than the round; 0 where nothing is forced.
@@ -42,9 +42,9 @@ pub(crate) struct Forced {
     count: usize,
 }
 
-impl Forced {
-    fn of(graph: &Polygraph) -> Forced {
-        let mut forced = Forced { keys: Vec::new(), rounds: Vec::new(), count: 0 };
+impl ForcedChoices {
+    fn of(graph: &Polygraph) -> ForcedChoices {
+        let mut forced = ForcedChoices { keys: Vec::new(), rounds: Vec::new(), count: 0 };
         let mut begin = 0;
         for group in &graph.groups {
             let count = group.len();
@@ -96,9 +96,9 @@ enum Possible {
     Neither,
 }
 
-pub(crate) fn prune(graph: &Polygraph) -> Pruned {
-    let mut pruned = Pruned {
-        forced: Forced::of(graph),
+pub(crate) fn prune(graph: &Polygraph) -> Pruning {
+    let mut pruned = Pruning {
+        forced: ForcedChoices::of(graph),
         edges: Vec::new(),
         line: Vec::new(),
         open: Vec::new(),
@@ -139,7 +139,9 @@ fn cyclic(graph: &Polygraph, outs: &Outs, order: &[u32]) -> Vec<Pair> {
     let rest = nodes.filter(|node| !done.contains(node));
     let edges = rest.flat_map(|node| outs.of_node(node));
     let pairs = edges.filter_map(|(head, why)| match why {
-        Why::Pair(pair) if !done.contains(head) && !graph.is_certain(*pair) => Some(*pair),
+        PolygraphReason::Pair(pair) if !done.contains(head) && !graph.is_certain(*pair) => {
+            Some(*pair)
+        }
         _ => None,
     });
     pairs.take(1).collect()
@@ -267,7 +269,7 @@ impl Reach {
 }
 
 /// The edges of forced pairs, without those that follow from two others.
-fn reduced(graph: &Polygraph, forced: &Forced) -> Vec<Edge> {
+fn reduced(graph: &Polygraph, forced: &ForcedChoices) -> Vec<Edge> {
     let mut all = Vec::new();
     for group in &graph.groups {
         let ranks: Vec<usize> = group
@@ -299,7 +301,7 @@ fn reduced(graph: &Polygraph, forced: &Forced) -> Vec<Edge> {
 /// was forced before the round.
 pub(crate) fn resting_on(
     graph: &Polygraph,
-    forced: &Forced,
+    forced: &ForcedChoices,
     choice: Pair,
     round: u32,
 ) -> Option<Vec<Pair>> {
@@ -324,7 +326,8 @@ pub(crate) fn resting_on(
 
 /// The pairs on a way between two nodes, as few as there are.
 fn cheapest(graph: &Polygraph, outs: &Outs, from: u32, to: u32) -> Option<Vec<Pair>> {
-    let mut reached: HashMap<u32, (u32, u32, Why)> = HashMap::from([(from, (0, from, Why::Known))]);
+    let mut reached: HashMap<u32, (u32, u32, PolygraphReason)> =
+        HashMap::from([(from, (0, from, PolygraphReason::Known))]);
     let mut queue = VecDeque::from([(from, 0)]);
     while let Some((node, cost)) = queue.pop_front() {
         if node == to {
@@ -335,8 +338,8 @@ fn cheapest(graph: &Polygraph, outs: &Outs, from: u32, to: u32) -> Option<Vec<Pa
         }
         for &(head, why) in outs.of_node(node) {
             let is_free = match why {
-                Why::Known => true,
-                Why::Pair(pair) => graph.is_certain(pair),
+                PolygraphReason::Known => true,
+                PolygraphReason::Pair(pair) => graph.is_certain(pair),
             };
             let next = cost + u32::from(!is_free);
             if reached.get(&head).is_none_or(|(known, ..)| next < *known) {
@@ -354,7 +357,7 @@ fn cheapest(graph: &Polygraph, outs: &Outs, from: u32, to: u32) -> Option<Vec<Pa
     let mut at = to;
     while at != from {
         let (_, before, why) = reached[&at];
-        if let Why::Pair(pair) = why {
+        if let PolygraphReason::Pair(pair) = why {
             pairs.push(pair);
         }
         at = before;

@@ -4,7 +4,7 @@ use crate::edges::Reach;
 use crate::history::{History, UNKNOWN};
 use crate::layout::{Before, Layout, Node};
 use crate::level::Shape;
-use crate::region::{Cycle, Found, Label, Region};
+use crate::region::{Cycle, Label, Region, RegionResult};
 use crate::versions::Versions;
 
 /// Which cycles are wanted.
@@ -40,8 +40,8 @@ impl Question<'_> {
             let first = line.partition_point(|node| layout.position(*node) < low);
             let end = line.partition_point(|node| layout.position(*node) <= high);
             match region.search(&line[first..end]) {
-                Found::Order(order) => line[first..end].copy_from_slice(&order),
-                Found::Cycle(cycle) => {
+                RegionResult::Order(order) => line[first..end].copy_from_slice(&order),
+                RegionResult::Cycle(cycle) => {
                     cycles.push(cycle);
                     if wanted == Cycles::OfEachStretch {
                         cycles.extend(region.cycles(&line[first..end]));

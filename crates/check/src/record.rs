@@ -21,8 +21,8 @@ use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::history::{
-    ABSENT, History, INITIAL, KEY_BITS, KEY_MASK, Keys, Kind, Op, Outcome, Range, Times, Txn,
-    UNKNOWN, WriteId,
+    ABSENT, History, INITIAL, KEY_BITS, KEY_MASK, Keys, Op, OperationKind, Range, Times,
+    TransactionOutcome, Txn, UNKNOWN, WriteId,
 };
 
 const END: u64 = 15;
@@ -55,7 +55,7 @@ pub const HEADER: [u8; 16] = *b"dbdynoH1\0\0\0\0\0\0\0\0";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpRecord {
     /// What it does.
-    pub kind: Kind,
+    pub kind: OperationKind,
     /// A number for the table, below 4096.
     pub table: u16,
     /// The key, below 2⁴⁸.
@@ -130,7 +130,7 @@ impl Raw {
         self.first >> 60
     }
 
-    pub(crate) fn is(self, kind: Kind) -> bool {
+    pub(crate) fn is(self, kind: OperationKind) -> bool {
         self.kind() == kind as u64
     }
 
@@ -148,7 +148,7 @@ impl Raw {
     }
 
     /// Another operation on the same key.
-    pub(crate) fn replaced(self, kind: Kind, value: WriteId, prev: WriteId) -> Raw {
+    pub(crate) fn replaced(self, kind: OperationKind, value: WriteId, prev: WriteId) -> Raw {
         let second = u64::from(prev) << 32 | u64::from(value);
         Raw { first: (kind as u64) << 60 | self.place(), second }
     }
@@ -161,7 +161,7 @@ impl Raw {
 }
 
 /// Gives the operations of every transaction, and what became of it.
-pub(crate) fn walk(records: &[u8], mut give: impl FnMut(&[Raw], Outcome)) {
+pub(crate) fn walk(records: &[u8], mut give: impl FnMut(&[Raw], TransactionOutcome)) {
     let (mut at, mut ops) = (HEADER.len(), Vec::new());
     while let Some(raw) = Raw::at(records, at) {
         if raw.kind() == END {
@@ -184,7 +184,7 @@ pub fn read_stream(records: &[u8], ops: &mut Vec<Op>, mut give: impl FnMut(Txn, 
         if raw.kind() == END {
             give(txn(records, at), ops);
             ops.clear();
-        } else if let Some(kind) = Kind::ALL.get(raw.kind() as usize).copied() {
+        } else if let Some(kind) = OperationKind::ALL.get(raw.kind() as usize).copied() {
             let key = (raw.place() & KEY_MASK) as u32;
             ops.push(Op { key, value: raw.value(), prev: (raw.second >> 32) as u32, kind });
         }
@@ -210,7 +210,7 @@ pub fn cut(records: &mut [u8], ended_ns: u64) {
                     op.unseen().put(records, place);
                 }
             }
-            let outcome = Outcome::Unknown as u64;
+            let outcome = TransactionOutcome::Unknown as u64;
             let told = raw.first & !(15 << 56) | outcome << 56;
             records[at..at + WORD].copy_from_slice(&told.to_le_bytes());
         }
@@ -221,13 +221,15 @@ pub fn cut(records: &mut [u8], ended_ns: u64) {
 impl Raw {
     /// The same as its client would have noted it had it not looked.
     fn unseen(self) -> Raw {
-        let kind = Kind::ALL.get(self.kind() as usize).copied();
+        let kind = OperationKind::ALL.get(self.kind() as usize).copied();
         match kind {
             // Evidence goes as reads do; what stays in its place says nothing.
-            Some(Kind::Read | Kind::CurrentRead | Kind::Order) => {
-                self.replaced(Kind::Read, UNKNOWN, UNKNOWN)
+            Some(OperationKind::Read | OperationKind::CurrentRead | OperationKind::Order) => {
+                self.replaced(OperationKind::Read, UNKNOWN, UNKNOWN)
             }
-            Some(kind @ (Kind::Write | Kind::Append)) => self.replaced(kind, self.value(), UNKNOWN),
+            Some(kind @ (OperationKind::Write | OperationKind::Append)) => {
+                self.replaced(kind, self.value(), UNKNOWN)
+            }
             _ => self,
         }
     }
@@ -390,7 +392,7 @@ impl Filling {
                 key: self.keys.dense(word & !(END << 60)),
                 value: values as u32,
                 prev: (values >> 32) as u32,
-                kind: Kind::ALL[(word >> 60) as usize],
+                kind: OperationKind::ALL[(word >> 60) as usize],
             };
             self.ops.push(self.keys.spanned(op, word));
             at += 2 * WORD;
@@ -515,10 +517,10 @@ impl Layout {
                 self.whole = begun + at;
                 continue;
             }
-            if kind as usize >= Kind::ALL.len() {
+            if kind as usize >= OperationKind::ALL.len() {
                 return bad(at, format!("{kind} is no kind of an operation"));
             }
-            self.note_ids(Kind::ALL[kind as usize], self::word(records, at + WORD));
+            self.note_ids(OperationKind::ALL[kind as usize], self::word(records, at + WORD));
             let bounds = &mut self.bounds[(word >> KEY_BITS) as usize & (TABLES - 1)];
             let key = word & KEY_MASK;
             *bounds = (bounds.0.min(key), bounds.1.max(key));
@@ -528,17 +530,18 @@ impl Layout {
         Ok(at)
     }
 
-    fn note_ids(&mut self, kind: Kind, values: u64) {
+    fn note_ids(&mut self, kind: OperationKind, values: u64) {
         let (value, prev) = (values as u32, (values >> 32) as u32);
-        if matches!(kind, Kind::Scan | Kind::CurrentScan) {
+        if matches!(kind, OperationKind::Scan | OperationKind::CurrentScan) {
             return;
         }
-        let counts = if kind == Kind::Count { 0 } else { value };
+        let counts = if kind == OperationKind::Count { 0 } else { value };
         for id in [counts, prev].into_iter().filter(|id| *id < ABSENT) {
             self.largest = self.largest.max(id);
         }
         let is_named = value != INITIAL && value < ABSENT;
-        let is_read = matches!(kind, Kind::Read | Kind::CurrentRead | Kind::Count);
+        let is_read =
+            matches!(kind, OperationKind::Read | OperationKind::CurrentRead | OperationKind::Count);
         self.has_nameless |= !is_read && !is_named;
     }
 
@@ -599,7 +602,7 @@ fn wrong_end(records: &[u8], at: usize, count: usize) -> Option<String> {
         () if word as u32 >= SESSIONS => {
             Some(format!("session {}: there are at most {SESSIONS}", word as u32))
         }
-        () if word >> 56 & 15 > Outcome::Unknown as u64 => {
+        () if word >> 56 & 15 > TransactionOutcome::Unknown as u64 => {
             Some(format!("{} is no outcome", word >> 56 & 15))
         }
         () if !txn(records, at).times.are_in_order() => {
@@ -630,7 +633,7 @@ impl Numbering {
 
     /// A scan covers the keys of the history that lie in its range.
     fn spanned(&self, op: Op, word: u64) -> Op {
-        if !matches!(op.kind, Kind::Scan | Kind::CurrentScan) {
+        if !matches!(op.kind, OperationKind::Scan | OperationKind::CurrentScan) {
             return op;
         }
         let packed = word & !(END << 60);
@@ -663,9 +666,9 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 fn txn(records: &[u8], at: usize) -> Txn {
     let first = word(records, at);
     let outcome = match first >> 56 & 15 {
-        0 => Outcome::Ok,
-        1 => Outcome::Failed,
-        _ => Outcome::Unknown,
+        0 => TransactionOutcome::Ok,
+        1 => TransactionOutcome::Failed,
+        _ => TransactionOutcome::Unknown,
     };
     let of = |place: usize| word(records, at + place * WORD);
     let times = Times {

@@ -14,11 +14,11 @@
 use crate::edges::edges;
 use crate::history::{History, Times};
 use crate::level::{Dependency, Level};
-use crate::region::{Cycle, Step};
+use crate::region::{Cycle, CycleStep};
 use crate::versions::Versions;
 
 /// What intervals say.
-pub(crate) enum Told {
+pub(crate) enum IntervalEvidence {
     /// Every pair proves it.
     Proved,
     /// A pair contradicts it: which depends on the other, and which asked to commit first.
@@ -29,10 +29,10 @@ pub(crate) enum Told {
     NoTimes,
 }
 
-pub(crate) fn told(history: &History, versions: &Versions, level: Level) -> Told {
+pub(crate) fn told(history: &History, versions: &Versions, level: Level) -> IntervalEvidence {
     let committed = || (0..history.len()).filter(|&txn| versions.is_in[txn]);
     if committed().any(|txn| history.times[txn].commit_invoke_ns == 0) {
-        return Told::NoTimes;
+        return IntervalEvidence::NoTimes;
     }
     let (mut overlapping, mut all, mut broken) = (0, 0, None);
     for txn in committed() {
@@ -46,7 +46,7 @@ pub(crate) fn told(history: &History, versions: &Versions, level: Level) -> Told
                 Some(true) => {}
                 None => overlapping += 1,
                 Some(false) => {
-                    let step = Step {
+                    let step = CycleStep {
                         from,
                         to,
                         dependency: edge.dependency,
@@ -56,16 +56,16 @@ pub(crate) fn told(history: &History, versions: &Versions, level: Level) -> Told
                         is_assumed: false,
                     };
                     let back = Dependency::CommitAsked;
-                    let answer = Step { from: to, to: from, dependency: back, ..step };
+                    let answer = CycleStep { from: to, to: from, dependency: back, ..step };
                     broken.get_or_insert_with(|| vec![step, answer]);
                 }
             }
         });
     }
     match broken {
-        Some(steps) => Told::Contradicted(Cycle { steps, is_shortest: true }),
-        None if overlapping > 0 => Told::Open { overlapping, all },
-        None => Told::Proved,
+        Some(steps) => IntervalEvidence::Contradicted(Cycle { steps, is_shortest: true }),
+        None if overlapping > 0 => IntervalEvidence::Open { overlapping, all },
+        None => IntervalEvidence::Proved,
     }
 }
 

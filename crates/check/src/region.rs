@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::edges::{Edge, edges};
-use crate::history::{History, Outcome, UNKNOWN};
+use crate::history::{History, TransactionOutcome, UNKNOWN};
 use crate::layout::{Before, Layout, Node};
 use crate::level::{Dependency, End, Shape};
 use crate::versions::Versions;
@@ -43,7 +43,7 @@ pub(crate) struct Region<'a> {
 
 /// One step of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct CycleStep {
     /// The transaction that comes first.
     pub from: usize,
     /// The transaction that must follow it.
@@ -64,7 +64,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
     /// Its steps; each begins where the one before ends, the first where the last one ends.
-    pub steps: Vec<Step>,
+    pub steps: Vec<CycleStep>,
     /// Whether it was proved that the graph of the level, in which each transaction follows all
     /// earlier ones of its session, has no cycle with fewer steps.
     pub is_shortest: bool,
@@ -80,7 +80,7 @@ enum Earlier {
 }
 
 /// What a region turned out to be.
-pub(crate) enum Found {
+pub(crate) enum RegionResult {
     /// Its nodes in an order that every edge agrees with.
     Order(Vec<Node>),
     Cycle(Cycle),
@@ -107,14 +107,14 @@ pub(crate) struct Graph {
 
 impl Region<'_> {
     /// Looks at the nodes of one stretch.
-    pub(crate) fn search(&mut self, nodes: &[Node]) -> Found {
+    pub(crate) fn search(&mut self, nodes: &[Node]) -> RegionResult {
         let graph = self.graph(nodes, &[], Earlier::Neighbour);
         let (order, _, is_cyclic) = graph.components();
         if !is_cyclic {
             let all = order.iter().rev().map(|&at| graph.nodes[at as usize]);
-            return Found::Order(all.filter(|node| node & MOMENT == 0).collect());
+            return RegionResult::Order(all.filter(|node| node & MOMENT == 0).collect());
         }
-        Found::Cycle(self.cycle(nodes, &[]))
+        RegionResult::Cycle(self.cycle(nodes, &[]))
     }
 
     /// The same of all nodes, with more edges; the order is the one that always takes the node
@@ -255,7 +255,7 @@ impl Region<'_> {
         let base = nodes.len() as u32;
         for (at, &txn) in commits.iter().enumerate() {
             let moment = base + at as u32;
-            if self.history.outcome[txn as usize] != Outcome::Unknown {
+            if self.history.outcome[txn as usize] != TransactionOutcome::Unknown {
                 all.push((self.local[2 * txn as usize + 1], moment, label));
             }
             if at > 0 {
@@ -341,7 +341,7 @@ pub(crate) fn joined(
 }
 
 /// The path as steps between transactions.
-fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<Step> {
+fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<CycleStep> {
     let is_moment = |at: u32| graph.is_moment(at);
     let turn = path.iter().position(|(from, ..)| !is_moment(*from)).unwrap_or(0);
     let txn = |at: u32| graph.nodes[at as usize] as usize / 2;
@@ -356,7 +356,7 @@ fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<Step> {
         let from = since.take().unwrap_or_else(|| txn(from));
         let Label { key, version, by, .. } = label;
         let by = (by != UNKNOWN).then_some(by as usize);
-        all.push(Step { from, to: txn(to), dependency, key, version, by, is_assumed: false });
+        all.push(CycleStep { from, to: txn(to), dependency, key, version, by, is_assumed: false });
     }
     all
 }
@@ -482,7 +482,7 @@ impl Graph {
 
 /// How a search reached a node.
 #[derive(Clone, Copy)]
-struct Reached {
+struct RegionVisit {
     /// The search that reached it last.
     turn: u32,
     /// How many steps it takes to get here.
@@ -496,7 +496,7 @@ struct Reached {
 /// Breadth-first searches that share their memory.
 struct Search {
     /// By node.
-    reached: Vec<Reached>,
+    reached: Vec<RegionVisit>,
     /// Nodes of the depth that is looked at, and of the next one.
     layers: [Vec<u32>; 2],
     turn: u32,
@@ -506,7 +506,7 @@ struct Search {
 
 impl Search {
     fn new(nodes: usize) -> Search {
-        let never = Reached { turn: 0, steps: 0, from: 0, edge: UNKNOWN };
+        let never = RegionVisit { turn: 0, steps: 0, from: 0, edge: UNKNOWN };
         Search { reached: vec![never; nodes], layers: [Vec::new(), Vec::new()], turn: 0, steps: 0 }
     }
 
@@ -519,7 +519,7 @@ impl Search {
         head: u32,
         label: Label,
         limit: u32,
-    ) -> Option<Vec<Step>> {
+    ) -> Option<Vec<CycleStep>> {
         let left = limit - graph.cost(tail, &label);
         self.reaches(graph, component, head, tail, left).then(|| {
             let mut path = self.trail(graph, head, tail);
@@ -542,7 +542,8 @@ impl Search {
         let [mut layer, mut next] = std::mem::take(&mut self.layers);
         layer.clear();
         layer.push(from);
-        self.reached[from as usize] = Reached { turn: self.turn, steps: 0, from, edge: UNKNOWN };
+        self.reached[from as usize] =
+            RegionVisit { turn: self.turn, steps: 0, from, edge: UNKNOWN };
         let mut depth = 0;
         while !layer.is_empty() && depth <= limit && !self.is_reached(to, depth) {
             next.clear();
@@ -586,7 +587,7 @@ impl Search {
             if component[*head as usize] == component[to as usize] && !self.is_reached(*head, steps)
             {
                 let turn = self.turn;
-                self.reached[*head as usize] = Reached { turn, steps, from: node, edge };
+                self.reached[*head as usize] = RegionVisit { turn, steps, from: node, edge };
                 layers[cost as usize].push(*head);
             }
         }
@@ -597,7 +598,7 @@ impl Search {
         let mut path = Vec::new();
         let mut at = to;
         while at != from {
-            let Reached { from: before, edge, .. } = self.reached[at as usize];
+            let RegionVisit { from: before, edge, .. } = self.reached[at as usize];
             path.push((before, at, graph.heads[edge as usize].1));
             at = before;
         }

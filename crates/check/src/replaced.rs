@@ -14,7 +14,7 @@
 use crate::footprint::{Access, accesses};
 use crate::history::{ABSENT, History, INITIAL, UNKNOWN, WriteId};
 use crate::level::{Dependency, End, Shape};
-use crate::region::{Cycle, Step};
+use crate::region::{Cycle, CycleStep};
 use crate::versions::Versions;
 
 /// A read of a key that its transaction wrote later.
@@ -88,7 +88,7 @@ pub(crate) fn behind_the_last(versions: &Versions, lasts: &[WriteId]) -> Option<
         let next = if linked == UNKNOWN { other } else { linked };
         (next != UNKNOWN).then(|| {
             let (from, to) = (versions.writer(last) as usize, next as usize);
-            let step = |from, to, dependency| Step {
+            let step = |from, to, dependency| CycleStep {
                 from,
                 to,
                 dependency,
@@ -123,7 +123,7 @@ fn lost_update(
     let (dependency, version) =
         its.map_or((Dependency::Write, other), |(_, its)| (its.how, its.version));
     let key = base.key;
-    let step = |from, to, dependency, version| Step {
+    let step = |from, to, dependency, version| CycleStep {
         from,
         to,
         dependency,

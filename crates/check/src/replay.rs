@@ -8,7 +8,9 @@
 mod visible;
 
 use crate::certificate::Certificate;
-use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN, WriteId};
+use crate::history::{
+    ABSENT, History, INITIAL, Op, OperationKind, TransactionOutcome, UNKNOWN, WriteId,
+};
 use crate::level::Level;
 
 /// Events whose keys and versions are asked for at once, so that their loads overlap.
@@ -52,7 +54,10 @@ fn carried_out(
     };
     for (at, &event) in certificate.events.iter().enumerate() {
         let txn = event as usize / 2;
-        if txn >= history.len() || history.outcome[txn] == Outcome::Failed || world.is_done[txn] {
+        if txn >= history.len()
+            || history.outcome[txn] == TransactionOutcome::Failed
+            || world.is_done[txn]
+        {
             return Err(format!("event {at} is of no transaction that can commit now"));
         }
         if at.is_multiple_of(FETCHED) {
@@ -61,8 +66,8 @@ fn carried_out(
         let told = if event % 2 == 0 { world.begin(txn, at) } else { world.commit(txn, at) };
         told.map_err(|what| format!("event {at}, transaction {txn}: {what}"))?;
     }
-    let missing =
-        (0..history.len()).find(|&txn| history.outcome[txn] == Outcome::Ok && !world.is_done[txn]);
+    let missing = (0..history.len())
+        .find(|&txn| history.outcome[txn] == TransactionOutcome::Ok && !world.is_done[txn]);
     missing.map_or(Ok(()), |txn| Err(format!("transaction {txn} committed and is missing")))?;
     world.sessions(certificate)?;
     Ok(world.now)
@@ -72,7 +77,8 @@ fn carried_out(
 fn lasts(history: &History, now: &[WriteId]) -> Result<(), String> {
     let mut is_followed = vec![false; history.id_count as usize];
     let mut is_told = vec![true; history.key_count as usize];
-    let committed = || (0..history.len()).filter(|&txn| history.outcome[txn] == Outcome::Ok);
+    let committed =
+        || (0..history.len()).filter(|&txn| history.outcome[txn] == TransactionOutcome::Ok);
     let ops =
         || committed().flat_map(|txn| history.ops(txn).iter().enumerate().map(move |at| (txn, at)));
     for (txn, (at, op)) in ops().filter(|(_, (_, op))| is_write(op.kind)) {
@@ -97,9 +103,9 @@ fn commits(history: &History, level: Level) -> Result<(), String> {
     for (txn, op) in all.clone().filter(|(_, op)| is_write(op.kind)) {
         writer[op.value as usize] = txn as u32;
     }
-    for (txn, op) in all.filter(|(txn, _)| history.outcome[*txn] == Outcome::Ok) {
+    for (txn, op) in all.filter(|(txn, _)| history.outcome[*txn] == TransactionOutcome::Ok) {
         let version = match op.kind {
-            Kind::Read | Kind::CurrentRead => op.value,
+            OperationKind::Read | OperationKind::CurrentRead => op.value,
             kind if is_write(kind) && level == Level::Strict => op.prev,
             _ => continue,
         };
@@ -159,7 +165,9 @@ impl World<'_> {
         self.snapshot[txn] = at as u32;
         self.begun_ns = self.begun_ns.max(self.history.times[txn].begin_invoke_ns);
         let is_innodb = self.level == Level::InnodbRepeatableRead;
-        self.read(txn, |kind| !is_innodb || !matches!(kind, Kind::CurrentRead | Kind::CurrentScan))
+        self.read(txn, |kind| {
+            !is_innodb || !matches!(kind, OperationKind::CurrentRead | OperationKind::CurrentScan)
+        })
     }
 
     fn commit(&mut self, txn: usize, at: usize) -> Result<(), String> {
@@ -169,11 +177,13 @@ impl World<'_> {
         } else if self.snapshot[txn] == UNKNOWN {
             return Err("it commits before it begins".to_owned());
         } else if self.level == Level::InnodbRepeatableRead {
-            self.read(txn, |kind| matches!(kind, Kind::CurrentRead | Kind::CurrentScan))?;
+            self.read(txn, |kind| {
+                matches!(kind, OperationKind::CurrentRead | OperationKind::CurrentScan)
+            })?;
         }
         let is_strong =
             matches!(self.level, Level::StrictSerializable | Level::StrongSnapshotIsolation);
-        let is_answered = self.history.outcome[txn] != Outcome::Unknown;
+        let is_answered = self.history.outcome[txn] != TransactionOutcome::Unknown;
         let answered_ns = self.history.times[txn].commit_return_ns;
         if is_strong && is_answered && answered_ns < self.begun_ns {
             return Err("it was answered before another began that stands before it".to_owned());
@@ -204,9 +214,9 @@ impl World<'_> {
             }
             self.before[op.value as usize] = self.now[key];
             (self.now[key], self.changed[key]) = (op.value, at as u32 + 1);
-            self.is_gone[key] = op.kind == Kind::Delete;
+            self.is_gone[key] = op.kind == OperationKind::Delete;
         }
-        for op in ops.iter().filter(|op| op.kind == Kind::Increment) {
+        for op in ops.iter().filter(|op| op.kind == OperationKind::Increment) {
             self.before[op.value as usize] = INITIAL;
             self.now[op.key as usize] += 1;
         }
@@ -217,10 +227,12 @@ impl World<'_> {
     fn orders(&self, ops: &[Op]) -> Result<(), String> {
         let written = ops.iter().position(|op| is_write(op.kind)).unwrap_or(ops.len());
         let mut orders = ops.iter().enumerate().filter(|(place, op)| match op.kind {
-            Kind::Read | Kind::CurrentRead if *place > written && op.prev < ABSENT => {
+            OperationKind::Read | OperationKind::CurrentRead
+                if *place > written && op.prev < ABSENT =>
+            {
                 own(&ops[written..*place], op.key).is_some_and(|own| own.value == op.value)
             }
-            kind => kind == Kind::Order && op.value < ABSENT,
+            kind => kind == OperationKind::Order && op.value < ABSENT,
         });
         let wrong = orders.find(|(_, op)| {
             let before = self.before[op.value as usize];
@@ -231,11 +243,11 @@ impl World<'_> {
     }
 
     /// Compares the reads that are answered now.
-    fn read(&self, txn: usize, is_now: impl Fn(Kind) -> bool) -> Result<(), String> {
+    fn read(&self, txn: usize, is_now: impl Fn(OperationKind) -> bool) -> Result<(), String> {
         let ops = self.history.ops(txn);
         for (place, op) in ops.iter().enumerate().filter(|(_, op)| is_now(op.kind)) {
             let is_right = match op.kind {
-                Kind::Read | Kind::CurrentRead if op.value != UNKNOWN => {
+                OperationKind::Read | OperationKind::CurrentRead if op.value != UNKNOWN => {
                     let (value, is_own) = match own(&ops[..place], op.key) {
                         Some(own) => (self.held(own), true),
                         None => (op.value, false),
@@ -244,8 +256,8 @@ impl World<'_> {
                     let is_free = matches!(self.level, Level::ReadUncommitted);
                     is_free || is_seen
                 }
-                Kind::Count => self.counts(ops, place),
-                Kind::Scan | Kind::CurrentScan => self.scans(ops, place),
+                OperationKind::Count => self.counts(ops, place),
+                OperationKind::Scan | OperationKind::CurrentScan => self.scans(ops, place),
                 _ => true,
             };
             if !is_right {
@@ -256,7 +268,7 @@ impl World<'_> {
     }
 
     fn held(&self, own: &Op) -> WriteId {
-        if own.kind == Kind::Delete { ABSENT } else { own.value }
+        if own.kind == OperationKind::Delete { ABSENT } else { own.value }
     }
 
     /// Whether an external read may see what it saw.
@@ -289,11 +301,11 @@ impl World<'_> {
         if matches!(self.level, Level::ReadUncommitted) {
             return true;
         }
-        let included = ops[place + 1..].iter().take_while(|op| op.kind == Kind::Included);
+        let included = ops[place + 1..].iter().take_while(|op| op.kind == OperationKind::Included);
         let ids: Vec<WriteId> =
             included.flat_map(|op| [op.value, op.prev]).filter(|id| *id < ABSENT).collect();
         let is_own = |id: &WriteId| {
-            ops[..place].iter().any(|op| op.kind == Kind::Increment && op.value == *id)
+            ops[..place].iter().any(|op| op.kind == OperationKind::Increment && op.value == *id)
         };
         let others = ids.iter().filter(|id| !is_own(id));
         let are_there = others.clone().all(|id| self.before[*id as usize] != UNKNOWN);
@@ -340,8 +352,14 @@ impl World<'_> {
     }
 }
 
-fn is_write(kind: Kind) -> bool {
-    matches!(kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append)
+fn is_write(kind: OperationKind) -> bool {
+    matches!(
+        kind,
+        OperationKind::Write
+            | OperationKind::Insert
+            | OperationKind::Delete
+            | OperationKind::Append
+    )
 }
 
 fn own(ops: &[Op], key: u32) -> Option<&Op> {

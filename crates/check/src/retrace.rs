@@ -19,20 +19,20 @@ mod sight;
 
 use std::cell::OnceCell;
 
-use crate::check::{Vanished, Verdict};
-use crate::history::{ABSENT, History, INITIAL, Outcome, UNKNOWN, WriteId};
+use crate::check::{LevelVerdict, VanishedWrite};
+use crate::history::{ABSENT, History, INITIAL, TransactionOutcome, UNKNOWN, WriteId};
 use crate::level::{Dependency, Level};
-use crate::region::{Cycle, Step};
+use crate::region::{Cycle, CycleStep};
 use crate::versions::{Flaw, FlawKind};
 use choices::leave_a_choice;
-use facts::{Choice, Facts, Ordered, REPLACING, Replacing};
+use facts::{Choice, Facts, Precedence, REPLACING, Replacing};
 
 /// Follows what is claimed to break a level.
 ///
 /// # Errors
 /// The first thing that the history does not say, or that the level allows; also of a verdict that
 /// does not claim a violation.
-pub fn retrace(history: &History, level: Level, verdict: &Verdict) -> Result<(), String> {
+pub fn retrace(history: &History, level: Level, verdict: &LevelVerdict) -> Result<(), String> {
     Retracer::new(history).follow(level, verdict)
 }
 
@@ -49,12 +49,14 @@ impl<'a> Retracer<'a> {
     }
 
     /// See [`retrace`].
-    pub(crate) fn follow(&self, level: Level, verdict: &Verdict) -> Result<(), String> {
+    pub(crate) fn follow(&self, level: Level, verdict: &LevelVerdict) -> Result<(), String> {
         let lasts = Vec::new();
         let judge = Judge { history: self.history, level, facts: self.facts(level), lasts };
         match verdict {
-            Verdict::Holds(_) | Verdict::CannotTell(_) => Err("no violation is claimed".to_owned()),
-            Verdict::Flaw(flaw) => judge.flaw(flaw),
+            LevelVerdict::Holds(_) | LevelVerdict::CannotTell(_) => {
+                Err("no violation is claimed".to_owned())
+            }
+            LevelVerdict::Flaw(flaw) => judge.flaw(flaw),
             _ if level == Level::ViewSerializable => {
                 let (history, level) = (self.history.without_order(), Level::Serializable);
                 let facts = &Facts::of(&history, Replacing::of(level));
@@ -88,13 +90,13 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn violation(&self, verdict: &Verdict) -> Result<(), String> {
+    fn violation(&self, verdict: &LevelVerdict) -> Result<(), String> {
         match verdict {
-            Verdict::Cycle(_, cycle) => match self.cycle(cycle)?.as_slice() {
+            LevelVerdict::Cycle(_, cycle) => match self.cycle(cycle)?.as_slice() {
                 [] => Ok(()),
                 _ => Err("the cycle rests on an order of versions that nothing tells".to_owned()),
             },
-            Verdict::NoOrder(_, cycles) => {
+            LevelVerdict::NoOrder(_, cycles) => {
                 let choices: Vec<Vec<Choice>> =
                     cycles.iter().map(|cycle| self.cycle(cycle)).collect::<Result<_, _>>()?;
                 match leave_a_choice(&choices) {
@@ -103,8 +105,8 @@ impl Judge<'_> {
                     Some(false) | None => Ok(()),
                 }
             }
-            Verdict::Vanished(vanished) => match self.vanished(vanished)? {
-                Ordered::Surely => Ok(()),
+            LevelVerdict::Vanished(vanished) => match self.vanished(vanished)? {
+                Precedence::Surely => Ok(()),
                 _ => Err("nothing tells which of the two versions comes first".to_owned()),
             },
             _ => Err("no violation is claimed".to_owned()),
@@ -150,7 +152,7 @@ impl Judge<'_> {
         let [one, other] = cycle.steps.as_slice() else { return false };
         let is_closed = one.from == other.to && one.to == other.from && one.from != one.to;
         let is_of_one = (one.key, one.version) == (other.key, other.version);
-        let has_replaced = |step: &Step| {
+        let has_replaced = |step: &CycleStep| {
             let is_counted = self.facts.is_counted.get(step.from).copied().unwrap_or(false);
             let is_current = step.dependency == Dependency::CurrentAnti;
             let is_forbidden = Replacing::of(self.level).is_at_once(is_current);
@@ -207,7 +209,7 @@ impl Judge<'_> {
     }
 
     /// The choice that a step rests on, if any.
-    fn step(&self, step: &Step) -> Result<Vec<Choice>, String> {
+    fn step(&self, step: &CycleStep) -> Result<Vec<Choice>, String> {
         let is_in = |txn: usize| self.facts.is_counted.get(txn).copied().unwrap_or(false);
         if step.from == step.to || !is_in(step.from) || !is_in(step.to) {
             return Err("one of them did not commit, or both are the same".to_owned());
@@ -225,67 +227,67 @@ impl Judge<'_> {
                     && self.facts.has_read(step.to, step.key, step.version, |sight| {
                         sight.is_current == is_current
                     });
-                Ordered::surely_if(is_read)
+                Precedence::surely_if(is_read)
             }
             _ if self.level.is_of_visibility() => self.missed(step),
             dependency => self.facts.overwritten(step, dependency),
         };
         match ordered {
-            Ordered::Not => Err("the history does not say that".to_owned()),
-            Ordered::If(..) if !step.is_assumed => {
+            Precedence::Not => Err("the history does not say that".to_owned()),
+            Precedence::If(..) if !step.is_assumed => {
                 Err("nothing tells the order of versions that it rests on".to_owned())
             }
             ordered => Ok(ordered.choice()),
         }
     }
 
-    fn session(&self, step: &Step) -> Ordered {
+    fn session(&self, step: &CycleStep) -> Precedence {
         let session = &self.history.session;
-        Ordered::surely_if(step.from < step.to && session[step.from] == session[step.to])
+        Precedence::surely_if(step.from < step.to && session[step.from] == session[step.to])
     }
 
-    fn real_time(&self, step: &Step) -> Ordered {
+    fn real_time(&self, step: &CycleStep) -> Precedence {
         let times = &self.history.times;
-        let is_answered = self.history.outcome[step.from] == Outcome::Ok;
+        let is_answered = self.history.outcome[step.from] == TransactionOutcome::Ok;
         let is_before = times[step.from].commit_return_ns < times[step.to].begin_invoke_ns;
-        Ordered::surely_if(is_answered && is_before)
+        Precedence::surely_if(is_answered && is_before)
     }
 
     /// `from` was done with what had to wait before `to` asked for its commit.
-    fn commit_asked(&self, step: &Step) -> Ordered {
+    fn commit_asked(&self, step: &CycleStep) -> Precedence {
         let (dependent, awaited) = (self.history.times[step.from], self.history.times[step.to]);
         let done_ns = match self.level {
             Level::Recoverable => dependent.commit_return_ns,
             _ => dependent.commit_invoke_ns,
         };
-        Ordered::surely_if(done_ns < awaited.commit_invoke_ns)
+        Precedence::surely_if(done_ns < awaited.commit_invoke_ns)
     }
 
     /// `to` wrote the version that is the last one, and `from` another one of the key.
-    fn last(&self, step: &Step) -> Ordered {
+    fn last(&self, step: &CycleStep) -> Precedence {
         let is_last = self.lasts.get(step.key as usize) == Some(&step.version);
         let is_written = self.facts.writer(step.key, step.version) == Some(step.to);
-        Ordered::surely_if(is_last && is_written && self.facts.has_written(step.from, step.key))
+        Precedence::surely_if(is_last && is_written && self.facts.has_written(step.from, step.key))
     }
 
     /// `by` had to see `from`, and read the key of `to`: a writer that is not seen came before.
-    fn seen(&self, step: &Step) -> Ordered {
-        let Some(by) = step.by else { return Ordered::Not };
+    fn seen(&self, step: &CycleStep) -> Precedence {
+        let Some(by) = step.by else { return Precedence::Not };
         let is_written = self.facts.writer(step.key, step.version) == Some(step.to)
             && self.facts.has_written(step.from, step.key);
-        Ordered::surely_if(is_written && self.must_see(by, step, step.from))
+        Precedence::surely_if(is_written && self.must_see(by, step, step.from))
     }
 
     /// `from` had to see `to`, which wrote the key, and read what was there before all writes.
-    fn missed(&self, step: &Step) -> Ordered {
+    fn missed(&self, step: &CycleStep) -> Precedence {
         let is_missed = step.version == INITIAL
             && self.facts.has_written(step.to, step.key)
             && self.must_see(step.from, step, step.to);
-        Ordered::surely_if(is_missed)
+        Precedence::surely_if(is_missed)
     }
 
     /// Whether a read of a step's key and version had to see another transaction.
-    fn must_see(&self, reader: usize, step: &Step, other: usize) -> bool {
+    fn must_see(&self, reader: usize, step: &CycleStep, other: usize) -> bool {
         let sights = self.facts.sights(reader);
         let reads = sights.iter().filter(|sight| sight.key == step.key);
         let mut reads = reads.filter(|sight| self.facts.resolved(sight) == step.version);
@@ -293,7 +295,7 @@ impl Judge<'_> {
     }
 
     /// A transaction lost sight of another one, told as a cycle of two steps.
-    fn vanished_in(&self, cycle: &Cycle) -> Option<Vanished> {
+    fn vanished_in(&self, cycle: &Cycle) -> Option<VanishedWrite> {
         let [read, anti] = cycle.steps.as_slice() else { return None };
         let is_read = read.dependency == Dependency::Read && anti.dependency == Dependency::Anti;
         let is_closed = read.from == anti.to && read.to == anti.from;
@@ -303,10 +305,10 @@ impl Judge<'_> {
         let instead = self.facts.last_written(read.from, anti.key)?;
         let saw = (read.key, read.version);
         let (txn, writer, key, version) = (read.to, read.from, anti.key, anti.version);
-        Some(Vanished { txn, writer, key, version, instead, saw })
+        Some(VanishedWrite { txn, writer, key, version, instead, saw })
     }
 
-    fn vanished(&self, told: &Vanished) -> Result<Ordered, String> {
+    fn vanished(&self, told: &VanishedWrite) -> Result<Precedence, String> {
         let sights = self.facts.sights(told.txn);
         let read = |(key, version)| {
             let is_it = move |sight: &&facts::Sight| {
@@ -339,7 +341,9 @@ impl Judge<'_> {
             FlawKind::GarbageRead => version < ABSENT && !writers.iter().any(|w| w.1 == key),
             FlawKind::AbortedRead => {
                 !writers.is_empty()
-                    && writers.iter().all(|w| self.history.outcome[w.0] == Outcome::Failed)
+                    && writers
+                        .iter()
+                        .all(|w| self.history.outcome[w.0] == TransactionOutcome::Failed)
             }
             FlawKind::IntermediateRead => writers.iter().any(|&(txn, _)| {
                 txn != flaw.txn && self.facts.last_written(txn, key) != Some(version)
@@ -362,7 +366,7 @@ mod tests {
 
     const SKEW: &str = "r(x,0,0,0)\nw(y,1<0,0,0)\nr(y,0,1,1)\nw(x,2<0,1,1)\n";
 
-    fn broken(text: &str, level: Level) -> (History, Verdict) {
+    fn broken(text: &str, level: Level) -> (History, LevelVerdict) {
         let history = read_history(text.as_bytes()).unwrap();
         let verdict = Checker::new(&history).verdict(level);
         assert!(verdict.anomaly().is_some(), "{verdict:?}");
@@ -381,8 +385,8 @@ mod tests {
     #[test]
     fn a_step_that_the_history_does_not_have_is_refused() {
         let (history, verdict) = broken(SKEW, Level::Serializable);
-        let Verdict::Cycle(name, cycle) = verdict else { panic!() };
-        let changes: [fn(&mut Step); 5] = [
+        let LevelVerdict::Cycle(name, cycle) = verdict else { panic!() };
+        let changes: [fn(&mut CycleStep); 5] = [
             |step| step.version += 1,
             |step| step.key = 1 - step.key,
             |step| std::mem::swap(&mut step.from, &mut step.to),
@@ -392,12 +396,13 @@ mod tests {
         for (at, change) in changes.iter().enumerate() {
             let mut wrong = cycle.clone();
             change(&mut wrong.steps[0]);
-            let told = retrace(&history, Level::Serializable, &Verdict::Cycle(name.clone(), wrong));
+            let told =
+                retrace(&history, Level::Serializable, &LevelVerdict::Cycle(name.clone(), wrong));
             assert!(told.is_err(), "change {at}");
         }
         let mut open = cycle;
         open.steps.pop();
-        let open = Verdict::Cycle(name, open);
+        let open = LevelVerdict::Cycle(name, open);
         assert!(retrace(&history, Level::Serializable, &open).is_err());
     }
 
@@ -407,15 +412,15 @@ mod tests {
         let level = Level::StrongSessionSerializable;
         let (history, verdict) = broken(text, level);
         assert_eq!(retrace(&history, level, &verdict), Ok(()));
-        let Verdict::NoOrder(name, cycles) = verdict else { panic!("{verdict:?}") };
+        let LevelVerdict::NoOrder(name, cycles) = verdict else { panic!("{verdict:?}") };
         for at in 0..cycles.len() {
             let mut fewer = cycles.clone();
             fewer.remove(at);
-            let told = retrace(&history, level, &Verdict::NoOrder(name.clone(), fewer));
+            let told = retrace(&history, level, &LevelVerdict::NoOrder(name.clone(), fewer));
             assert_eq!(told, Err("an order of versions has none of the cycles".to_owned()));
         }
         let mut told = cycles;
         told[0].steps.iter_mut().for_each(|step| step.is_assumed = false);
-        assert!(retrace(&history, level, &Verdict::NoOrder(name, told)).is_err());
+        assert!(retrace(&history, level, &LevelVerdict::NoOrder(name, told)).is_err());
     }
 }

@@ -15,7 +15,9 @@ use std::collections::HashMap;
 use std::fmt;
 
 use crate::footprint::{Access, accesses};
-use crate::history::{ABSENT, History, INITIAL, KEY_BITS, Keys, Kind, Outcome, UNKNOWN, WriteId};
+use crate::history::{
+    ABSENT, History, INITIAL, KEY_BITS, Keys, OperationKind, TransactionOutcome, UNKNOWN, WriteId,
+};
 
 /// A change that the log has of a key: the versions before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +86,7 @@ impl History {
     /// # Errors
     /// The first difference.
     pub fn settle_by_log(&mut self, log: &[Vec<LoggedChange>]) -> Result<LogAgrees, LogDiffers> {
-        let told = Told::of(self);
+        let told = ClientReports::of(self);
         let mut place = vec![UNKNOWN; self.len()];
         let mut is_logged = vec![false; self.id_count as usize];
         let mut last = vec![INITIAL; self.key_count as usize];
@@ -95,7 +97,7 @@ impl History {
                 agrees.changes += 1;
                 let change = &told.named(change, last[change.key as usize]);
                 let txn = told.writer(change).ok_or(LogDiffers::NotWritten(*change))?;
-                if self.outcome[txn] == Outcome::Failed {
+                if self.outcome[txn] == TransactionOutcome::Failed {
                     return Err(LogDiffers::RolledBack(txn));
                 }
                 if place[txn] != UNKNOWN && place[txn] != at as u32 {
@@ -113,14 +115,15 @@ impl History {
             }
         }
         for (id, txn) in told.writes() {
-            if self.outcome[txn] == Outcome::Ok && !is_logged[id as usize] {
+            if self.outcome[txn] == TransactionOutcome::Ok && !is_logged[id as usize] {
                 return Err(LogDiffers::Missing(txn, id));
             }
         }
         for (outcome, place) in self.outcome.iter_mut().zip(&place) {
-            if *outcome == Outcome::Unknown {
+            if *outcome == TransactionOutcome::Unknown {
                 let is_there = *place != UNKNOWN;
-                *outcome = if is_there { Outcome::Ok } else { Outcome::Failed };
+                *outcome =
+                    if is_there { TransactionOutcome::Ok } else { TransactionOutcome::Failed };
                 agrees.unknown.0 += u64::from(is_there);
                 agrees.unknown.1 += u64::from(!is_there);
             }
@@ -130,7 +133,7 @@ impl History {
 }
 
 /// What clients said of versions.
-struct Told {
+struct ClientReports {
     /// By id, its writer and key.
     writer: Vec<(u32, u32)>,
     /// By id, what its writer or a reader said of the version before.
@@ -140,10 +143,10 @@ struct Told {
     is_deletion: Vec<bool>,
 }
 
-impl Told {
-    fn of(history: &History) -> Told {
+impl ClientReports {
+    fn of(history: &History) -> ClientReports {
         let ids = history.id_count as usize;
-        let mut told = Told {
+        let mut told = ClientReports {
             writer: vec![(UNKNOWN, UNKNOWN); ids],
             prev: vec![UNKNOWN; ids],
             deletions: HashMap::new(),
@@ -154,7 +157,9 @@ impl Told {
                 Access::Write { op, own_before } if op.value != INITIAL && op.value < ABSENT => {
                     told.writer[op.value as usize] = (txn as u32, op.key);
                     let prev = own_before.unwrap_or(op.prev);
-                    if op.kind == Kind::Delete && history.outcome[txn] != Outcome::Failed {
+                    if op.kind == OperationKind::Delete
+                        && history.outcome[txn] != TransactionOutcome::Failed
+                    {
                         told.deletions.insert((op.key, prev), op.value);
                         told.is_deletion[op.value as usize] = true;
                     }
@@ -166,7 +171,7 @@ impl Told {
                     if seen.value != INITIAL
                         && seen.value < ABSENT
                         && seen.prev < ABSENT
-                        && history.outcome[txn] == Outcome::Ok =>
+                        && history.outcome[txn] == TransactionOutcome::Ok =>
                 {
                     told.prev[seen.value as usize] = seen.prev;
                 }

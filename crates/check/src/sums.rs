@@ -16,7 +16,7 @@
 //! explained so, is a version that none wrote. Where a sum was made twice, by chance, once by a
 //! transaction that was rolled back, the other one is meant.
 
-use crate::history::{INITIAL, Kind, Outcome, UNKNOWN, WriteId};
+use crate::history::{INITIAL, OperationKind, TransactionOutcome, UNKNOWN, WriteId};
 use crate::record::{HEADER, OpRecord, Raw, walk};
 
 /// A counter that was read. The words of a record, but for the second one, which is the sum.
@@ -36,7 +36,13 @@ impl SumRecord {
     /// Its 16 bytes.
     #[must_use]
     pub fn encode(self) -> [u8; 16] {
-        let op = OpRecord { kind: Kind::Read, table: self.table, key: self.key, value: 0, prev: 0 };
+        let op = OpRecord {
+            kind: OperationKind::Read,
+            table: self.table,
+            key: self.key,
+            value: 0,
+            prev: 0,
+        };
         let mut bytes = op.encode();
         let kind = if self.is_current { Raw::CURRENT_SUM } else { Raw::SUM };
         bytes[7] = (kind as u8) << 4 | bytes[7] & 15;
@@ -60,11 +66,11 @@ impl Sums {
         let mut sums = Sums { known: Vec::new(), unread: Vec::new(), nobody: 1 };
         walk(records, |ops, outcome| {
             let next = ops.iter().skip(1).map(Some).chain([None]);
-            for (op, next) in ops.iter().zip(next).filter(|(op, _)| op.is(Kind::Append)) {
+            for (op, next) in ops.iter().zip(next).filter(|(op, _)| op.is(OperationKind::Append)) {
                 sums.nobody = sums.nobody.max(op.value() + 1);
                 match next.filter(|next| next.kind() == Raw::CURRENT_SUM) {
                     Some(own) => {
-                        let is_failed = outcome == Outcome::Failed;
+                        let is_failed = outcome == TransactionOutcome::Failed;
                         sums.known.push((op.place(), own.sum(), is_failed, op.value()));
                     }
                     None => sums.unread.push((op.place(), op.value())),
@@ -114,17 +120,18 @@ pub fn settle_sums(records: &mut [u8], amount: impl Fn(WriteId) -> u64) {
                     Some((_, id)) => id,
                     None => sums.version(raw.place(), raw.sum(), &amount),
                 };
-                let kind = if is_current { Kind::CurrentRead } else { Kind::Read };
+                let kind =
+                    if is_current { OperationKind::CurrentRead } else { OperationKind::Read };
                 raw.replaced(kind, value, UNKNOWN).put(records, at);
                 own = None;
             }
-            _ if raw.is(Kind::Append) => {
+            _ if raw.is(OperationKind::Append) => {
                 let sum = next.filter(|next| next.kind() == Raw::CURRENT_SUM).map(|own| own.sum());
                 let prev = sum.map_or(UNKNOWN, |sum| {
                     let before = sum.checked_sub(amount(raw.value()));
                     before.map_or(sums.nobody, |sum| sums.version(raw.place(), sum, &amount))
                 });
-                raw.replaced(Kind::Append, raw.value(), prev).put(records, at);
+                raw.replaced(OperationKind::Append, raw.value(), prev).put(records, at);
                 own = Some((raw.place(), raw.value()));
             }
             _ => own = None,
@@ -139,7 +146,7 @@ mod tests {
     use crate::history::{Times, Txn};
     use crate::record::{encode_end, read_records};
     use crate::versions::FlawKind;
-    use crate::{Checker, Level, Verdict};
+    use crate::{Checker, Level, LevelVerdict};
 
     /// Amounts by id.
     fn amount(id: WriteId) -> u64 {
@@ -147,7 +154,8 @@ mod tests {
     }
 
     fn add(id: WriteId, sum: u64) -> Vec<u8> {
-        let op = OpRecord { kind: Kind::Append, table: 1, key: 9, value: id, prev: UNKNOWN };
+        let op =
+            OpRecord { kind: OperationKind::Append, table: 1, key: 9, value: id, prev: UNKNOWN };
         let own = SumRecord { table: 1, key: 9, sum, is_current: true };
         [op.encode(), own.encode()].concat()
     }
@@ -156,7 +164,7 @@ mod tests {
         SumRecord { table: 1, key: 9, sum, is_current: false }.encode().to_vec()
     }
 
-    fn judged(all: &[(Vec<u8>, Outcome)]) -> Verdict {
+    fn judged(all: &[(Vec<u8>, TransactionOutcome)]) -> LevelVerdict {
         let mut records = HEADER.to_vec();
         for (at, (ops, outcome)) in all.iter().enumerate() {
             records.extend(ops);
@@ -170,31 +178,35 @@ mod tests {
         Checker::new(&history).verdict(Level::Serializable)
     }
 
-    fn flaw(verdict: &Verdict) -> Option<FlawKind> {
+    fn flaw(verdict: &LevelVerdict) -> Option<FlawKind> {
         match verdict {
-            Verdict::Flaw(flaw) => Some(flaw.kind),
+            LevelVerdict::Flaw(flaw) => Some(flaw.kind),
             _ => None,
         }
     }
 
     #[test]
     fn sums_that_follow_each_other_are_an_order() {
-        let (ok, failed) = (Outcome::Ok, Outcome::Failed);
+        let (ok, failed) = (TransactionOutcome::Ok, TransactionOutcome::Failed);
         let all = [(add(1, 5), ok), (add(2, 16), failed), (add(3, 28), ok), (read(28), ok)];
-        assert!(matches!(judged(&all), Verdict::Holds(_)));
+        assert!(matches!(judged(&all), LevelVerdict::Holds(_)));
         let again = [(add(1, 5), ok), (read(0), ok), (add(2, 16), ok), (read(16), ok)];
-        assert!(matches!(judged(&again), Verdict::Holds(_)));
+        assert!(matches!(judged(&again), LevelVerdict::Holds(_)));
     }
 
     #[test]
     fn two_increments_of_one_sum_are_a_lost_update() {
-        let all = [(add(1, 5), Outcome::Ok), (add(2, 11), Outcome::Ok), (read(11), Outcome::Ok)];
+        let all = [
+            (add(1, 5), TransactionOutcome::Ok),
+            (add(2, 11), TransactionOutcome::Ok),
+            (read(11), TransactionOutcome::Ok),
+        ];
         assert_eq!(flaw(&judged(&all)), Some(FlawKind::IncompatibleOrder));
     }
 
     #[test]
     fn what_was_rolled_back_is_not_to_be_seen() {
-        let (ok, failed) = (Outcome::Ok, Outcome::Failed);
+        let (ok, failed) = (TransactionOutcome::Ok, TransactionOutcome::Failed);
         assert_eq!(
             flaw(&judged(&[(add(1, 5), failed), (read(5), ok)])),
             Some(FlawKind::AbortedRead)

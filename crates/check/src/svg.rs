@@ -12,10 +12,10 @@
 
 use std::fmt::Write as _;
 
-use crate::check::Verdict;
+use crate::check::LevelVerdict;
 use crate::draw::named;
 use crate::history::History;
-use crate::region::Step;
+use crate::region::CycleStep;
 use crate::witness::{Arrow, Witness};
 
 const LANE: usize = 240;
@@ -34,17 +34,19 @@ text{fill:var(--ink)}.page{fill:var(--page)}.lane{stroke:var(--soft);stroke-dash
 /// The cycles that break a level, each as a picture in SVG; none where something else does, and of
 /// none that has more transactions than a picture has room for.
 #[must_use]
-pub fn pictures(history: &History, verdict: &Verdict) -> Vec<String> {
+pub fn pictures(history: &History, verdict: &LevelVerdict) -> Vec<String> {
     match verdict {
-        Verdict::Cycle(name, cycle) => picture(history, name, &cycle.steps).into_iter().collect(),
-        Verdict::NoOrder(name, cycles) => {
+        LevelVerdict::Cycle(name, cycle) => {
+            picture(history, name, &cycle.steps).into_iter().collect()
+        }
+        LevelVerdict::NoOrder(name, cycles) => {
             cycles.iter().filter_map(|cycle| picture(history, name, &cycle.steps)).collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn picture(history: &History, name: &str, steps: &[Step]) -> Option<String> {
+fn picture(history: &History, name: &str, steps: &[CycleStep]) -> Option<String> {
     let witness = Some(Witness::of(history, steps)).filter(Witness::has_room)?;
     let bottom = TOP + ROW * (witness.ops.len() + 1);
     let reasons: Vec<&str> = witness.arrows.iter().map(|arrow| arrow.reason.as_str()).collect();

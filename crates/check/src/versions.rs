@@ -9,8 +9,10 @@
 //! Two passes: over the operations (writers, what evidence says of predecessors), then over
 //! the ids (each version is told to the one before it). What contradicts itself is a [`Flaw`].
 
-use crate::footprint::{Access, Seen, accesses};
-use crate::history::{ABSENT, History, INITIAL, Kind, Outcome, UNKNOWN, WriteId};
+use crate::footprint::{Access, VersionRead, accesses};
+use crate::history::{
+    ABSENT, History, INITIAL, OperationKind, TransactionOutcome, UNKNOWN, WriteId,
+};
 
 /// Flaws that are kept; the rest is counted.
 const FLAWS_KEPT: usize = 64;
@@ -100,7 +102,11 @@ impl Versions {
             next: vec![UNKNOWN; history.id_count as usize],
             first: vec![UNKNOWN; keys],
             first_writer: vec![UNKNOWN; keys],
-            is_in: history.outcome.iter().map(|outcome| *outcome == Outcome::Ok).collect(),
+            is_in: history
+                .outcome
+                .iter()
+                .map(|outcome| *outcome == TransactionOutcome::Ok)
+                .collect(),
             is_deleted: vec![false; keys],
             increments: Vec::new(),
             flaws: Vec::new(),
@@ -153,7 +159,7 @@ impl Versions {
     /// What a read of `value` at `key` saw: an id, INITIAL, or UNKNOWN where an absence could be
     /// one of several.
     #[inline]
-    pub(crate) fn resolved(&self, seen: &Seen) -> WriteId {
+    pub(crate) fn resolved(&self, seen: &VersionRead) -> WriteId {
         match seen.value {
             ABSENT if self.is_deleted[seen.key as usize] => UNKNOWN,
             ABSENT => INITIAL,
@@ -196,7 +202,9 @@ impl Versions {
     /// A key is deleted if a deletion is the last that a transaction does to it: one that puts a
     /// row there again leaves no absence that others may see.
     fn note_deletions(&mut self, history: &History) {
-        for op in history.ops.iter().filter(|op| op.kind == Kind::Delete && op.value < ABSENT) {
+        for op in
+            history.ops.iter().filter(|op| op.kind == OperationKind::Delete && op.value < ABSENT)
+        {
             self.is_deleted[op.key as usize] |= self.is_final(op.value);
         }
     }
@@ -204,19 +212,23 @@ impl Versions {
     /// A transaction of unknown outcome has committed if one that counts saw what it wrote; the
     /// others count as rolled back, which no answer contradicts.
     fn settle_unknown(&mut self, history: &History) {
-        if !history.outcome.contains(&Outcome::Unknown) {
+        if !history.outcome.contains(&TransactionOutcome::Unknown) {
             return;
         }
         let mut todo: Vec<usize> = (0..history.len()).filter(|&txn| self.is_in[txn]).collect();
         while let Some(txn) = todo.pop() {
             for op in history.ops(txn) {
-                let is_scan = matches!(op.kind, Kind::Scan | Kind::CurrentScan | Kind::Count);
+                let is_scan = matches!(
+                    op.kind,
+                    OperationKind::Scan | OperationKind::CurrentScan | OperationKind::Count
+                );
                 for id in [op.value, op.prev] {
                     if is_scan || id == INITIAL || id >= ABSENT {
                         continue;
                     }
                     let writer = self.all[id as usize].writer as usize;
-                    let is_unknown = history.outcome.get(writer) == Some(&Outcome::Unknown);
+                    let is_unknown =
+                        history.outcome.get(writer) == Some(&TransactionOutcome::Unknown);
                     if is_unknown && !self.is_in[writer] {
                         self.is_in[writer] = true;
                         todo.push(writer);
@@ -248,17 +260,20 @@ impl Versions {
                 self.flaw(FlawKind::IncompatibleOrder, txn, None, op.key, op.value, op.prev);
             }
             Access::Write { op, own_before: None } if op.prev < ABSENT => {
-                self.note_read(txn, &Seen { value: op.prev, prev: UNKNOWN, ..read_of(op.key) });
+                self.note_read(
+                    txn,
+                    &VersionRead { value: op.prev, prev: UNKNOWN, ..read_of(op.key) },
+                );
             }
             Access::Count { key, first, end } => {
                 let included = ops[first..end].iter().flat_map(|op| [op.value, op.prev]);
                 for value in included.filter(|id| *id < ABSENT) {
-                    self.note_read(txn, &Seen { value, ..read_of(key) });
+                    self.note_read(txn, &VersionRead { value, ..read_of(key) });
                 }
             }
             _ => {}
         });
-        for op in ops.iter().filter(|op| op.kind == Kind::Order && op.value < ABSENT) {
+        for op in ops.iter().filter(|op| op.kind == OperationKind::Order && op.value < ABSENT) {
             self.note_element(txn, op.key, op.value);
             self.note_order(txn, op.key, op.value, op.prev);
         }
@@ -274,7 +289,7 @@ impl Versions {
         }
     }
 
-    fn note_read(&mut self, txn: usize, seen: &Seen) {
+    fn note_read(&mut self, txn: usize, seen: &VersionRead) {
         let (key, value) = (seen.key, seen.value);
         if value == INITIAL || value >= ABSENT {
             return;
@@ -494,6 +509,6 @@ impl Versions {
     }
 }
 
-fn read_of(key: u32) -> Seen {
-    Seen { key, value: UNKNOWN, prev: UNKNOWN, is_current: true, is_predicate: false }
+fn read_of(key: u32) -> VersionRead {
+    VersionRead { key, value: UNKNOWN, prev: UNKNOWN, is_current: true, is_predicate: false }
 }

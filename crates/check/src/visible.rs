@@ -36,7 +36,7 @@ const CLOCKS_AT_MOST: usize = 1 << 31;
 
 /// One external read.
 #[derive(Clone, Copy, Debug)]
-struct Read {
+struct ExternalRead {
     key: u32,
     /// The writer of what it saw, or UNKNOWN for INITIAL.
     writer: u32,
@@ -45,7 +45,7 @@ struct Read {
 
 /// Reads and last writes of all transactions that count as committed.
 struct Table {
-    reads: Vec<Read>,
+    reads: Vec<ExternalRead>,
     first_read: Vec<u32>,
     /// By transaction in order, sorted by key.
     writes: Vec<u32>,
@@ -89,7 +89,7 @@ impl Table {
                 };
                 let is_known = version == INITIAL || (writer != UNKNOWN && writer != txn as u32);
                 if is_known && (version == INITIAL || versions.is_in[writer as usize]) {
-                    self.reads.push(Read { key, writer, version });
+                    self.reads.push(ExternalRead { key, writer, version });
                 }
             }
             Access::Write { op, .. } if op.value != INITIAL && op.value < ABSENT => {
@@ -108,7 +108,7 @@ impl Table {
         self.writes.truncate(kept);
     }
 
-    fn reads(&self, txn: u32) -> &[Read] {
+    fn reads(&self, txn: u32) -> &[ExternalRead] {
         let txn = txn as usize;
         &self.reads[self.first_read[txn] as usize..self.first_read[txn + 1] as usize]
     }
@@ -268,7 +268,7 @@ impl<'a> Visible<'a> {
 }
 
 /// `seen` had to be seen by `txn`, and wrote the key of the read.
-fn edge(seen: u32, read: &Read, txn: u32) -> (Node, Node, Label) {
+fn edge(seen: u32, read: &ExternalRead, txn: u32) -> (Node, Node, Label) {
     let (key, version) = (read.key, read.version);
     let commit = |txn: u32| 2 * txn + 1;
     if read.writer == UNKNOWN {

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::footprint::is_write;
 use crate::history::{History, Op};
 use crate::level::Dependency;
-use crate::region::Step;
+use crate::region::CycleStep;
 
 /// Lanes beside each other that somebody could still follow.
 const LANES_MOST: usize = 64;
 
 /// An operation on the cycle.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Shown {
+pub(crate) struct WitnessOperation {
     /// Its place in its transaction.
     pub place: usize,
     pub txn: usize,
@@ -36,12 +36,12 @@ pub(crate) struct Witness {
     /// The place of each in that order.
     columns: BTreeMap<usize, usize>,
     /// Their operations on the cycle, each transaction's in its order.
-    pub ops: Vec<Shown>,
+    pub ops: Vec<WitnessOperation>,
     pub arrows: Vec<Arrow>,
 }
 
 impl Witness {
-    pub(crate) fn of(history: &History, steps: &[Step]) -> Witness {
+    pub(crate) fn of(history: &History, steps: &[CycleStep]) -> Witness {
         let mut lanes: Vec<usize> = steps.iter().map(|step| step.from).collect();
         let mut columns: BTreeMap<usize, usize> =
             lanes.iter().enumerate().map(|(column, txn)| (*txn, column)).collect();
@@ -80,7 +80,7 @@ impl Witness {
 }
 
 /// The operations that make an edge.
-fn ends(history: &History, step: &Step) -> Vec<Shown> {
+fn ends(history: &History, step: &CycleStep) -> Vec<WitnessOperation> {
     let wrote = |txn: usize, version: Option<u32>| written(history, step, txn, version);
     let read = |txn: usize| read(history, step, txn);
     let (from, to) = (step.from, step.to);
@@ -100,32 +100,37 @@ fn ends(history: &History, step: &Step) -> Vec<Shown> {
 }
 
 /// The write of a transaction to the key of an edge, of that version or of any.
-fn written(history: &History, step: &Step, txn: usize, version: Option<u32>) -> Shown {
+fn written(
+    history: &History,
+    step: &CycleStep,
+    txn: usize,
+    version: Option<u32>,
+) -> WitnessOperation {
     let ops = history.ops(txn);
     let found = ops.iter().position(|op| {
         op.key == step.key && is_write(op.kind) && version.is_none_or(|version| op.value == version)
     });
     let place = found.unwrap_or(0);
     let value = history.value_shown(ops[place].value);
-    Shown { place, txn, text: format!("w({}) = {value}", shown_key(history, step)) }
+    WitnessOperation { place, txn, text: format!("w({}) = {value}", shown_key(history, step)) }
 }
 
 /// The read of a transaction of the version of an edge, or else its first one of the key.
-fn read(history: &History, step: &Step, txn: usize) -> Shown {
+fn read(history: &History, step: &CycleStep, txn: usize) -> WitnessOperation {
     let ops = history.ops(txn);
     let is_it = |op: &Op| op.key == step.key && !is_write(op.kind);
     let place = ops.iter().position(|op| is_it(op) && op.value == step.version);
     let place = place.or_else(|| ops.iter().position(is_it)).unwrap_or(0);
     let value = history.value_shown(step.version);
-    Shown { place, txn, text: format!("r({}) = {value}", shown_key(history, step)) }
+    WitnessOperation { place, txn, text: format!("r({}) = {value}", shown_key(history, step)) }
 }
 
-fn shown_key(history: &History, step: &Step) -> String {
+fn shown_key(history: &History, step: &CycleStep) -> String {
     history.key_shown(step.key.min(history.key_count.saturating_sub(1)))
 }
 
 /// Why an edge is there, as a sentence.
-fn reason(history: &History, step: &Step, label: &str) -> String {
+fn reason(history: &History, step: &CycleStep, label: &str) -> String {
     let (from, to) = (step.from, step.to);
     let head = format!("T{from} ─{label}→ T{to}");
     let what = match step.dependency {

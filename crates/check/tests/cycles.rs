@@ -1,6 +1,8 @@
 //! A cycle that is called a shortest one has as few steps as a search of all ways finds.
 
-use dbdyno_check::{Checker, Cycle, Dependency, Kind, Level, Verdict, drawn, read_history};
+use dbdyno_check::{
+    Checker, Cycle, Dependency, Level, LevelVerdict, OperationKind, drawn, read_history,
+};
 use proptest::prelude::*;
 
 use crate::small::{KEYS, Small, drawn_at_random, in_order};
@@ -96,13 +98,13 @@ proptest! {
 
     #[test]
     fn a_shortest_cycle_is_one(seed: u64) {
-        let all = drawn_at_random(seed, &[Kind::Read, Kind::Read], 9);
+        let all = drawn_at_random(seed, &[OperationKind::Read, OperationKind::Read], 9);
         let history = in_order(&all);
         let checker = Checker::new(&history);
         for (level, has_snapshots, kept) in ASKED {
             let wanted = fewest(&all, has_snapshots, kept);
             match checker.verdict(level) {
-                Verdict::Cycle(_, cycle) => {
+                LevelVerdict::Cycle(_, cycle) => {
                     prop_assert_eq!(Some(cycle.steps.len()), wanted, "{}: {:?}", level, all);
                     prop_assert!(cycle.is_shortest);
                     assert_closed(&cycle);
@@ -123,7 +125,7 @@ fn a_session_is_one_step_however_long_it_is() {
     text += "r(x,0,0,13)";
     let history = read_history(text.as_bytes()).unwrap();
     let verdict = Checker::new(&history).verdict(Level::StrongSessionSerializable);
-    let Verdict::Cycle(name, cycle) = &verdict else { panic!("{verdict:?}") };
+    let LevelVerdict::Cycle(name, cycle) = &verdict else { panic!("{verdict:?}") };
     assert_eq!((name.as_str(), cycle.steps.len()), ("G-single-process", 2));
     assert_eq!(
         drawn(&history, &verdict).lines().next(),
@@ -137,7 +139,7 @@ fn a_lost_update_is_one_cycle_of_what_both_read() {
     let history = read_history(text.as_bytes()).unwrap();
     for level in [Level::SnapshotIsolation, Level::Serializable, Level::RepeatableRead] {
         let verdict = Checker::new(&history).verdict(level);
-        let Verdict::Cycle(name, cycle) = &verdict else { panic!("{verdict:?}") };
+        let LevelVerdict::Cycle(name, cycle) = &verdict else { panic!("{verdict:?}") };
         assert_eq!((name.as_str(), cycle.steps.len()), ("lost update", 2));
         assert!(cycle.steps.iter().all(|step| step.dependency == Dependency::Anti));
         assert!(cycle.steps.iter().all(|step| !step.is_assumed));

@@ -5,8 +5,8 @@
 //! Clement define the levels (*Seeing is Believing*, PODC 2017).
 
 use dbdyno_check::{
-    Builder, Checker, History, INITIAL, Kind, Level, Op, Outcome, Times, Txn, UNKNOWN, Verdict,
-    replay, retrace,
+    Builder, Checker, History, INITIAL, Level, LevelVerdict, Op, OperationKind, Times,
+    TransactionOutcome, Txn, UNKNOWN, replay, retrace,
 };
 
 /// Levels that the oracle can judge.
@@ -32,7 +32,7 @@ const LEVELS: [Level; 15] = [
 /// their versions.
 #[derive(Clone, Debug)]
 struct Small {
-    txns: Vec<Vec<(Kind, usize, u32)>>,
+    txns: Vec<Vec<(OperationKind, usize, u32)>>,
     orders: Vec<Vec<usize>>,
 }
 
@@ -40,7 +40,7 @@ impl Small {
     /// The last own write of `key` before `place`.
     fn own(&self, txn: usize, place: usize, key: usize) -> Option<u32> {
         let mut before = self.txns[txn][..place].iter().rev();
-        before.find(|op| op.0 == Kind::Write && op.1 == key).map(|op| op.2)
+        before.find(|op| op.0 == OperationKind::Write && op.1 == key).map(|op| op.2)
     }
 
     /// What it leaves at `key`.
@@ -49,16 +49,18 @@ impl Small {
     }
 
     /// Reads that say something about others: kind, key, value.
-    fn external(&self, txn: usize) -> impl Iterator<Item = (Kind, usize, u32)> {
+    fn external(&self, txn: usize) -> impl Iterator<Item = (OperationKind, usize, u32)> {
         let all = self.txns[txn].iter().enumerate();
-        all.filter(move |(at, op)| op.0 != Kind::Write && self.own(txn, *at, op.1).is_none())
-            .map(|(_, op)| *op)
+        all.filter(move |(at, op)| {
+            op.0 != OperationKind::Write && self.own(txn, *at, op.1).is_none()
+        })
+        .map(|(_, op)| *op)
     }
 
     fn is_consistent_inside(&self) -> bool {
         (0..self.txns.len()).all(|txn| {
             self.txns[txn].iter().enumerate().all(|(at, op)| {
-                let own = if op.0 == Kind::Write { None } else { self.own(txn, at, op.1) };
+                let own = if op.0 == OperationKind::Write { None } else { self.own(txn, at, op.1) };
                 own.is_none_or(|own| own == op.2)
             })
         })
@@ -126,7 +128,7 @@ impl Small {
             }),
             Level::InnodbRepeatableRead => (0..=at).any(|view| {
                 self.external(txn).all(|(kind, key, value)| {
-                    let count = if kind == Kind::Read { view } else { at };
+                    let count = if kind == OperationKind::Read { view } else { at };
                     is_at(key, value, count)
                 })
             }),
@@ -242,14 +244,17 @@ impl Small {
         for (key, writers) in self.orders.iter().enumerate() {
             let mut last = INITIAL;
             for &writer in writers {
-                for op in self.txns[writer].iter().filter(|op| op.0 == Kind::Write && op.1 == key) {
+                for op in self.txns[writer]
+                    .iter()
+                    .filter(|op| op.0 == OperationKind::Write && op.1 == key)
+                {
                     before[op.2 as usize] = last;
                     last = op.2;
                 }
             }
         }
         let mut ids = vec![INITIAL; 64];
-        for op in self.txns.iter().flatten().filter(|op| op.0 == Kind::Write) {
+        for op in self.txns.iter().flatten().filter(|op| op.0 == OperationKind::Write) {
             ids[op.2 as usize] =
                 builder.value(keys[op.1], ["a", "b", "c", "d", "e", "f", "g"][op.2 as usize]);
         }
@@ -257,7 +262,7 @@ impl Small {
             let ops: Vec<Op> = ops
                 .iter()
                 .map(|&(kind, key, value)| {
-                    let is_write = kind == Kind::Write;
+                    let is_write = kind == OperationKind::Write;
                     let prev = if is_write && is_order_told {
                         ids[before[value as usize] as usize]
                     } else {
@@ -267,7 +272,7 @@ impl Small {
                 })
                 .collect();
             let session = Small::session(session) as u32;
-            let (outcome, times) = (Outcome::Ok, Times::default());
+            let (outcome, times) = (TransactionOutcome::Ok, Times::default());
             builder.push(Txn { session, outcome, times, token: 0 }, &ops);
         }
         builder.finish()
@@ -292,13 +297,17 @@ pub(crate) fn permutations(count: usize) -> Vec<Vec<usize>> {
 }
 
 /// All lists of at most `most` operations, without values.
-fn shapes(kinds: &[Kind], keys: usize, most: usize) -> Vec<Vec<(Kind, usize, u32)>> {
+fn shapes(
+    kinds: &[OperationKind],
+    keys: usize,
+    most: usize,
+) -> Vec<Vec<(OperationKind, usize, u32)>> {
     let mut all = vec![vec![]];
     let mut longest = all.clone();
     for _ in 0..most {
         longest = longest
             .iter()
-            .flat_map(|shape: &Vec<(Kind, usize, u32)>| {
+            .flat_map(|shape: &Vec<(OperationKind, usize, u32)>| {
                 let next =
                     kinds.iter().flat_map(move |&kind| (0..keys).map(move |key| (kind, key)));
                 next.map(move |(kind, key)| [&shape[..], &[(kind, key, 0)]].concat())
@@ -311,16 +320,17 @@ fn shapes(kinds: &[Kind], keys: usize, most: usize) -> Vec<Vec<(Kind, usize, u32
 
 /// Gives every history of these transactions: all values that reads may have seen, all orders.
 fn histories(
-    mut txns: Vec<Vec<(Kind, usize, u32)>>,
+    mut txns: Vec<Vec<(OperationKind, usize, u32)>>,
     keys: usize,
     give: &mut impl FnMut(&Small, &[Vec<Vec<usize>>]),
 ) {
-    let writes = txns.iter_mut().flatten().filter(|op| op.0 == Kind::Write);
+    let writes = txns.iter_mut().flatten().filter(|op| op.0 == OperationKind::Write);
     for (next, op) in (1..).zip(writes) {
         op.2 = next;
     }
     let writers = |key: usize| {
-        let wrote = |txn: &usize| txns[*txn].iter().any(|op| op.0 == Kind::Write && op.1 == key);
+        let wrote =
+            |txn: &usize| txns[*txn].iter().any(|op| op.0 == OperationKind::Write && op.1 == key);
         (0..txns.len()).filter(wrote).collect::<Vec<usize>>()
     };
     let mut orders: Vec<Vec<Vec<usize>>> = vec![vec![]];
@@ -340,10 +350,10 @@ fn histories(
     }
     let reads: Vec<(usize, usize)> = (0..txns.len())
         .flat_map(|txn| (0..txns[txn].len()).map(move |at| (txn, at)))
-        .filter(|(txn, at)| txns[*txn][*at].0 != Kind::Write)
+        .filter(|(txn, at)| txns[*txn][*at].0 != OperationKind::Write)
         .collect();
     let written = |key: usize| {
-        let own = txns.iter().flatten().filter(|op| op.0 == Kind::Write && op.1 == key);
+        let own = txns.iter().flatten().filter(|op| op.0 == OperationKind::Write && op.1 == key);
         std::iter::once(INITIAL).chain(own.map(|op| op.2)).collect::<Vec<u32>>()
     };
     let choices: Vec<Vec<u32>> = reads.iter().map(|(t, at)| written(txns[*t][*at].1)).collect();
@@ -378,9 +388,9 @@ fn judge(small: &Small, tally: &mut Tally) {
     for (place, level) in LEVELS.into_iter().enumerate() {
         let wanted = small.is_right(level);
         let verdict = checker.verdict(level);
-        let is_right = matches!(verdict, Verdict::Holds(_));
+        let is_right = matches!(verdict, LevelVerdict::Holds(_));
         assert_eq!(is_right, wanted, "{level}: {small:?}: {verdict:?}");
-        if let Verdict::Holds(proof) = &verdict {
+        if let LevelVerdict::Holds(proof) = &verdict {
             assert_eq!(replay(&history, level, proof), Ok(()), "{level}: {small:?}");
             tally.right[place] += 1;
             is_serializable = level == Level::Serializable;
@@ -403,18 +413,18 @@ fn judge_hidden(small: &mut Small, orders: &[Vec<Vec<usize>>], tally: &mut Tally
             small.is_right(level)
         });
         let verdict = checker.verdict(level);
-        let is_right = matches!(verdict, Verdict::Holds(_));
+        let is_right = matches!(verdict, LevelVerdict::Holds(_));
         assert_eq!(is_right, wanted, "{level}: {small:?}: {verdict:?}");
         if !is_right {
             let proof = retrace(&history, level, &verdict);
             assert_eq!(proof, Ok(()), "{level}: {small:?}: {verdict:?}");
         }
         match &verdict {
-            Verdict::Holds(proof) => {
+            LevelVerdict::Holds(proof) => {
                 assert_eq!(replay(&history, level, proof), Ok(()), "{level}: {small:?}");
                 tally.right[place] += 1;
             }
-            Verdict::NoOrder(_, cycles) => {
+            LevelVerdict::NoOrder(_, cycles) => {
                 tally.no_order += 1;
                 assert!(cycles.len() > 1, "{level}: {small:?}: {verdict:?}");
             }
@@ -423,7 +433,7 @@ fn judge_hidden(small: &mut Small, orders: &[Vec<Vec<usize>>], tally: &mut Tally
     }
 }
 
-fn all_of(count: usize, kinds: &[Kind], most: usize) -> Tally {
+fn all_of(count: usize, kinds: &[OperationKind], most: usize) -> Tally {
     let shapes = shapes(kinds, 2, most);
     let mut tally = Tally::default();
     let mut chosen = vec![0; count];
@@ -456,17 +466,21 @@ fn assert_telling(tally: &Tally) {
 
 #[test]
 fn two_transactions_of_up_to_three_operations() {
-    assert_telling(&all_of(2, &[Kind::Read, Kind::Write], 3));
+    assert_telling(&all_of(2, &[OperationKind::Read, OperationKind::Write], 3));
 }
 
 #[test]
 fn two_transactions_with_current_reads() {
-    assert_telling(&all_of(2, &[Kind::Read, Kind::CurrentRead, Kind::Write], 2));
+    assert_telling(&all_of(
+        2,
+        &[OperationKind::Read, OperationKind::CurrentRead, OperationKind::Write],
+        2,
+    ));
 }
 
 #[test]
 fn three_transactions_of_up_to_two_operations() {
-    let tally = all_of(3, &[Kind::Read, Kind::Write], 2);
+    let tally = all_of(3, &[OperationKind::Read, OperationKind::Write], 2);
     assert_telling(&tally);
     assert!(tally.no_order > 0, "histories that no order explains are among them");
 }

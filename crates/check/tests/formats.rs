@@ -2,8 +2,8 @@
 //! back.
 
 use dbdyno_check::{
-    Checker, Format, History, INITIAL, Input, Level, Outcome, Verdict, read_history, read_input,
-    replay, write_history,
+    Checker, Format, History, INITIAL, Input, Level, LevelVerdict, TransactionOutcome,
+    read_history, read_input, replay, write_history,
 };
 
 fn read(text: &str) -> History {
@@ -97,7 +97,7 @@ fn who_was_not_answered_may_come_later_than_its_client_gave_up() {
     for level in [Level::StrictSerializable, Level::StrongSnapshotIsolation] {
         assert_eq!(anomaly(&history("ok"), level), "G-single-realtime");
         let late = history("info");
-        let Verdict::Holds(proof) = Checker::new(&late).verdict(level) else {
+        let LevelVerdict::Holds(proof) = Checker::new(&late).verdict(level) else {
             panic!("{level} does not hold")
         };
         assert_eq!(replay(&late, level, &proof), Ok(()));
@@ -116,8 +116,16 @@ fn registers_of_elle_and_what_became_of_them() {
          {:type :invoke :f :txn :value [[:r x nil]] :process 5 :time 15}\n\
          {:type :ok :f :txn :value [[:r x nil]] :process 5 :time 16}\n",
     );
-    let outcomes: Vec<Outcome> = (0..4).map(|txn| history.txn(txn).outcome).collect();
-    assert_eq!(outcomes, [Outcome::Failed, Outcome::Unknown, Outcome::Ok, Outcome::Unknown]);
+    let outcomes: Vec<TransactionOutcome> = (0..4).map(|txn| history.txn(txn).outcome).collect();
+    assert_eq!(
+        outcomes,
+        [
+            TransactionOutcome::Failed,
+            TransactionOutcome::Unknown,
+            TransactionOutcome::Ok,
+            TransactionOutcome::Unknown
+        ]
+    );
     assert_eq!(history.ops(1).len(), 1, "what a transaction without an answer read is not known");
     assert_eq!(history.ops(2)[0].value, INITIAL);
     assert_eq!(history.txn(0).times.begin_invoke_ns, 10);
@@ -201,10 +209,10 @@ fn one_time_everywhere_is_no_clock() {
         let history = history(time);
         let checker = Checker::new(&history);
         match checker.verdict(Level::StrictSerializable) {
-            Verdict::CannotTell(told) => assert!(told.contains("one and the same"), "{told}"),
+            LevelVerdict::CannotTell(told) => assert!(told.contains("one and the same"), "{told}"),
             other => panic!("{other:?}"),
         }
-        assert!(matches!(checker.verdict(Level::Serializable), Verdict::Holds(_)));
+        assert!(matches!(checker.verdict(Level::Serializable), LevelVerdict::Holds(_)));
     }
 }
 
@@ -281,7 +289,7 @@ fn damaged_files_of_dbcop_are_refused_by_the_byte() {
 fn a_verdict_is_there_for_every_level_whatever_the_format() {
     for level in Level::ALL.into_iter().filter(|level| *level >= Level::ReadUncommitted) {
         let verdict = Checker::new(&read(LISTS)).verdict(level);
-        assert!(!matches!(verdict, Verdict::CannotTell(_)), "{level}: {verdict:?}");
+        assert!(!matches!(verdict, LevelVerdict::CannotTell(_)), "{level}: {verdict:?}");
     }
 }
 
@@ -424,8 +432,12 @@ fn json_and_text_of_dbcop() {
     ];
     for text in skew {
         let history = read(text);
-        let outcomes: Vec<Outcome> = (0..4).map(|txn| history.txn(txn).outcome).collect();
-        assert_eq!(outcomes.iter().filter(|outcome| **outcome == Outcome::Failed).count(), 1);
+        let outcomes: Vec<TransactionOutcome> =
+            (0..4).map(|txn| history.txn(txn).outcome).collect();
+        assert_eq!(
+            outcomes.iter().filter(|outcome| **outcome == TransactionOutcome::Failed).count(),
+            1
+        );
         assert_eq!(anomaly(&history, Level::SnapshotIsolation), "", "{text}");
         assert_ne!(anomaly(&history, Level::Serializable), "", "{text}");
     }
@@ -449,7 +461,7 @@ fn who_has_no_process_has_no_session() {
         let history = read_history(text.as_bytes()).unwrap();
         Checker::new(&history).verdict(Level::Causal)
     };
-    assert!(matches!(verdict(text), Verdict::Holds(_)));
+    assert!(matches!(verdict(text), LevelVerdict::Holds(_)));
     let of_one = text.replace(":f", ":process 3, :f");
     assert!(verdict(&of_one).anomaly().is_some());
 }
@@ -470,11 +482,14 @@ fn without_invocations_nothing_is_known_of_real_time() {
         let history = read(text);
         let verdict = Checker::new(&history).verdict(Level::StrictSerializable);
         match verdict {
-            Verdict::Holds(_) => assert!(is_known),
-            Verdict::CannotTell(why) => assert!(!is_known && why.contains(":invoke"), "{why}"),
+            LevelVerdict::Holds(_) => assert!(is_known),
+            LevelVerdict::CannotTell(why) => assert!(!is_known && why.contains(":invoke"), "{why}"),
             _ => panic!("{text}"),
         }
-        assert!(matches!(Checker::new(&history).verdict(Level::Serializable), Verdict::Holds(_)));
+        assert!(matches!(
+            Checker::new(&history).verdict(Level::Serializable),
+            LevelVerdict::Holds(_)
+        ));
     }
 }
 

@@ -1,10 +1,12 @@
 //! Histories are built, named and numbered as their documentation says.
 
-use dbdyno_check::{ABSENT, Builder, INITIAL, Kind, Op, Outcome, Times, Txn, UNKNOWN, WriteIds};
+use dbdyno_check::{
+    ABSENT, Builder, INITIAL, Op, OperationKind, Times, TransactionOutcome, Txn, UNKNOWN, WriteIds,
+};
 
 fn txn(session: u32, at: u64) -> Txn {
     let times = Times { commit_return_ns: at, ..Times::default() };
-    Txn { session, outcome: Outcome::Ok, times, token: 0 }
+    Txn { session, outcome: TransactionOutcome::Ok, times, token: 0 }
 }
 
 #[test]
@@ -13,7 +15,7 @@ fn names_become_numbers_and_completion_the_order() {
     let (x, y) = (builder.key("x"), builder.key("y"));
     let (first, second) = (builder.value(x, "5"), builder.value(y, "5"));
     assert_ne!(first, second);
-    let write = |key, value| Op { key, value, prev: UNKNOWN, kind: Kind::Write };
+    let write = |key, value| Op { key, value, prev: UNKNOWN, kind: OperationKind::Write };
     builder.push(txn(0, 9), &[write(x, first)]);
     builder.push(txn(1, 3), &[write(y, second), write(x, first)]);
     let history = builder.finish();

@@ -1,7 +1,9 @@
 //! Verdicts on all levels of one history do not contradict each other, and those of levels with
 //! sessions and real time are what trying all executions says.
 
-use dbdyno_check::{Checker, History, Kind, Level, Verdict, read_history, replay, retrace};
+use dbdyno_check::{
+    Checker, History, Level, LevelVerdict, OperationKind, read_history, replay, retrace,
+};
 use proptest::prelude::*;
 
 use crate::small::{KEYS, Small, drawn_at_random, history, in_order};
@@ -63,17 +65,17 @@ fn is_right(all: &[Small], orders: &[Vec<usize>], level: Level) -> bool {
 }
 
 /// All levels of a history: none is undecided that another one decides, and none contradicts.
-fn assert_agreeing(history: &History) -> Vec<(Level, Verdict)> {
+fn assert_agreeing(history: &History) -> Vec<(Level, LevelVerdict)> {
     let checker = Checker::new(history);
-    let alone: Vec<(Level, Verdict)> =
+    let alone: Vec<(Level, LevelVerdict)> =
         Level::ALL.into_iter().map(|level| (level, checker.verdict(level))).collect();
     for (level, broken) in alone.iter().filter(|(_, verdict)| verdict.anomaly().is_some()) {
         assert_eq!(retrace(history, *level, broken), Ok(()), "{level}: {history:?}: {broken:?}");
     }
     let all = checker.verdicts(&Level::ALL);
-    let of = |told: &[(Level, Verdict)], level: Level| -> Option<bool> {
+    let of = |told: &[(Level, LevelVerdict)], level: Level| -> Option<bool> {
         match &told.iter().find(|(other, _)| *other == level).unwrap().1 {
-            Verdict::CannotTell(_) => None,
+            LevelVerdict::CannotTell(_) => None,
             verdict => Some(verdict.anomaly().is_none()),
         }
     };
@@ -90,7 +92,7 @@ fn assert_agreeing(history: &History) -> Vec<(Level, Verdict)> {
         }
     }
     for (level, verdict) in &all {
-        if let Verdict::Holds(proof) = verdict {
+        if let LevelVerdict::Holds(proof) = verdict {
             assert_eq!(replay(history, *level, proof), Ok(()), "{level}");
         }
         let first = of(&alone, *level);
@@ -105,7 +107,7 @@ proptest! {
 
     #[test]
     fn levels_are_what_executions_say_and_agree(seed: u64) {
-        let kinds = [[Kind::Read; 2], [Kind::Read, Kind::CurrentRead]];
+        let kinds = [[OperationKind::Read; 2], [OperationKind::Read, OperationKind::CurrentRead]];
         let all = drawn_at_random(seed, &kinds[usize::from(seed % 4 == 0)], 4);
         let orders = permutations(all.len());
         let hidden = history(&all, |_, _| None);
@@ -120,7 +122,7 @@ proptest! {
             let verdicts = assert_agreeing(&history);
             for level in TRIED {
                 let (_, verdict) = verdicts.iter().find(|(other, _)| *other == level).unwrap();
-                let is_held = matches!(verdict, Verdict::Holds(_));
+                let is_held = matches!(verdict, LevelVerdict::Holds(_));
                 prop_assert_eq!(is_held, is_right(&all, orders, level), "{}: {:?}: {:?}", level,
                     all, verdict);
             }
@@ -133,9 +135,9 @@ fn what_breaks_a_weaker_level_breaks_the_stronger_without_times_too() {
     let skew = "r(x,0,0,0)\nr(y,0,0,0)\nr(x,0,1,0)\nr(y,0,1,0)\nw(x,1,0,0)\nw(y,1,1,0)";
     let history = read_history(skew.as_bytes()).unwrap();
     let checker = Checker::new(&history);
-    assert!(matches!(checker.verdict(Level::StrictSerializable), Verdict::CannotTell(_)));
+    assert!(matches!(checker.verdict(Level::StrictSerializable), LevelVerdict::CannotTell(_)));
     let all = checker.verdicts(&[Level::StrictSerializable, Level::Serializable]);
     let names: Vec<&str> = all.iter().filter_map(|(_, verdict)| verdict.anomaly()).collect();
     assert_eq!(names, ["write skew (G2-item)", "write skew (G2-item)"]);
-    assert!(matches!(&all[0].1, Verdict::Cycle(_, cycle) if !cycle.is_shortest));
+    assert!(matches!(&all[0].1, LevelVerdict::Cycle(_, cycle) if !cycle.is_shortest));
 }

@@ -4,17 +4,17 @@
 use crate::exhaustive::permutations;
 use crate::small::Random;
 use dbdyno_check::{
-    Checker, History, Level, Verdict, drawn, pictures, read_history, replay, retrace,
+    Checker, History, Level, LevelVerdict, drawn, pictures, read_history, replay, retrace,
 };
 
 /// The name of the anomaly, or "" where the level holds and its proof is good, or "?".
 fn told(history: &History, level: Level) -> String {
     match Checker::new(history).verdict(level) {
-        Verdict::Holds(proof) => {
+        LevelVerdict::Holds(proof) => {
             assert_eq!(replay(history, level, &proof), Ok(()), "{level}");
             String::new()
         }
-        Verdict::CannotTell(_) => "?".to_owned(),
+        LevelVerdict::CannotTell(_) => "?".to_owned(),
         verdict => {
             assert_eq!(retrace(history, level, &verdict), Ok(()), "{level}: {verdict:?}");
             verdict.anomaly().unwrap().to_owned()
@@ -316,7 +316,7 @@ fn what_cannot_be_read_is_said_with_line_and_column() {
 fn a_wrong_certificate_is_refused() {
     let history = read_history(b"w(x,1<0,0,0)\nw(x,2<1,1,0)\nr(x,2,2,0)").unwrap();
     let level = Level::Serializable;
-    let Verdict::Holds(proof) = Checker::new(&history).verdict(level) else { panic!() };
+    let LevelVerdict::Holds(proof) = Checker::new(&history).verdict(level) else { panic!() };
     assert_eq!(proof.events, [1, 3, 5]);
     for wrong in [[1, 5, 3], [3, 1, 5], [5, 1, 3], [5, 3, 1], [3, 5, 1], [1, 1, 5]] {
         let mut other = proof.clone();

@@ -1,7 +1,9 @@
 //! Banks, sets, counters, registers and mutexes: cases of Jepsen's own tests with its answers, and
 //! registers against trying all orders.
 
-use dbdyno_check::{Finding, Input, Judged, Stated, Workload, read_input};
+use dbdyno_check::{
+    Input, ObjectAssumptions, ObjectJudgement, ObjectVerdict, Workload, read_input,
+};
 use proptest::prelude::*;
 
 use crate::small::Random;
@@ -16,15 +18,15 @@ fn text(entries: &[Entry<'_>]) -> String {
     entries.iter().map(line).collect()
 }
 
-fn judged_with(text: &str, stated: &Stated) -> Result<Judged, String> {
+fn judged_with(text: &str, stated: &ObjectAssumptions) -> Result<ObjectJudgement, String> {
     match read_input(text.as_bytes()).map_err(|bad| bad.to_string())? {
         Input::Objects(operations) => operations.judged(stated),
         Input::Transactions(..) => Err("transactions".to_owned()),
     }
 }
 
-fn judged(entries: &[Entry<'_>]) -> Judged {
-    judged_with(&text(entries), &Stated::default()).unwrap()
+fn judged(entries: &[Entry<'_>]) -> ObjectJudgement {
+    judged_with(&text(entries), &ObjectAssumptions::default()).unwrap()
 }
 
 /// The name of the anomaly, "" where it holds, "?" where it cannot be told.
@@ -32,11 +34,11 @@ fn told(entries: &[Entry<'_>]) -> String {
     word(&judged(entries).finding)
 }
 
-fn word(finding: &Finding) -> String {
+fn word(finding: &ObjectVerdict) -> String {
     match finding {
-        Finding::Holds(_) => String::new(),
-        Finding::CannotTell(_) => "?".to_owned(),
-        Finding::Broken { anomaly, .. } => anomaly.clone(),
+        ObjectVerdict::Holds(_) => String::new(),
+        ObjectVerdict::CannotTell(_) => "?".to_owned(),
+        ObjectVerdict::Broken { anomaly, .. } => anomaly.clone(),
     }
 }
 
@@ -57,7 +59,10 @@ fn a_bank_has_the_total_of_its_first_reads() {
     assert_eq!(told(&all("{0 nil, 1 40}")), "balance missing");
     // In a row, as older tests have it.
     let row = text(&all("{0 55, 1 40}")).replace("{0 60, 1 40}", "[60 40]");
-    assert_eq!(word(&judged_with(&row, &Stated::default()).unwrap().finding), "wrong total");
+    assert_eq!(
+        word(&judged_with(&row, &ObjectAssumptions::default()).unwrap().finding),
+        "wrong total"
+    );
 }
 
 #[test]
@@ -65,9 +70,9 @@ fn a_bank_whose_total_nothing_says_is_refused_unless_reads_contradict_each_other
     let begun = [(1, "invoke", "transfer", "{:from 0, :to 1, :amount 5}")];
     let read = |value| [(0, "invoke", "read", "nil"), (0, "ok", "read", value)];
     let one = [&begun[..], &read("{0 60, 1 40}")].concat();
-    let error = judged_with(&text(&one), &Stated::default()).unwrap_err();
+    let error = judged_with(&text(&one), &ObjectAssumptions::default()).unwrap_err();
     assert!(error.contains("all 1 reads add up to 100: state the total with --total"), "{error}");
-    let of = |total| Stated { total: Some(total), ..Stated::default() };
+    let of = |total| ObjectAssumptions { total: Some(total), ..ObjectAssumptions::default() };
     assert_eq!(word(&judged_with(&text(&one), &of(100)).unwrap().finding), "");
     assert_eq!(word(&judged_with(&text(&one), &of(99)).unwrap().finding), "wrong total");
     assert_eq!(told(&[&one[..], &read("{0 60, 1 41}")].concat()), "two totals");
@@ -89,7 +94,7 @@ fn elements_are_lost_unexpected_recovered_or_never_read() {
         .concat()
     };
     let lost = judged(&all("#{0 10 30}"));
-    let Finding::Broken { anomaly, evidence } = &lost.finding else { panic!("{lost:?}") };
+    let ObjectVerdict::Broken { anomaly, evidence } = &lost.finding else { panic!("{lost:?}") };
     assert_eq!(anomaly, "lost elements");
     assert!(evidence[1].starts_with("1 was added by process 0: add 1 (lines 3 and 4)"));
     assert!(evidence.iter().any(|line| line.starts_with("30 is in the read")), "{evidence:?}");
@@ -103,7 +108,7 @@ fn elements_are_lost_unexpected_recovered_or_never_read() {
     let unread = [&read("#{}")[..], &add(0, "ok", "0")].concat();
     assert_eq!(told(&unread), "?");
     // Nobody says whether it is a set or a counter.
-    let alone = judged_with(&text(&add(0, "ok", "0")), &Stated::default()).unwrap_err();
+    let alone = judged_with(&text(&add(0, "ok", "0")), &ObjectAssumptions::default()).unwrap_err();
     assert!(alone.starts_with("no read was answered"), "{alone}");
 }
 
@@ -153,7 +158,7 @@ fn a_counter_is_within_its_bounds() {
         (1, "ok", "add", "2"),
         (0, "ok", read, "5"),
     ];
-    let Finding::Broken { evidence, .. } = judged(&rolling).finding else { panic!() };
+    let ObjectVerdict::Broken { evidence, .. } = judged(&rolling).finding else { panic!() };
     assert!(evidence[1].ends_with("it must be from 1 to 3"), "{evidence:?}");
     let down = [
         (0, inv, "add", "-2"),
@@ -163,7 +168,7 @@ fn a_counter_is_within_its_bounds() {
         (1, inv, read, "nil"),
         (1, "ok", read, "0"),
     ];
-    let Finding::Broken { evidence, .. } = judged(&down).finding else { panic!() };
+    let ObjectVerdict::Broken { evidence, .. } = judged(&down).finding else { panic!() };
     assert!(evidence[0].starts_with("1 of 2") && evidence[1].ends_with("from -2 to -2"));
 }
 
@@ -193,7 +198,8 @@ fn what_a_register_began_with_is_read_or_stated() {
     let unshown = [&change[..], &[(0, "invoke", "read", "nil"), (0, "ok", "read", "8")]].concat();
     assert_eq!(told(&unshown), "?");
     let of = |initial: &str| {
-        let stated = Stated { initial: Some(initial.to_owned()), ..Stated::default() };
+        let stated =
+            ObjectAssumptions { initial: Some(initial.to_owned()), ..ObjectAssumptions::default() };
         word(&judged_with(&text(&unshown), &stated).unwrap().finding)
     };
     assert_eq!((of("7").as_str(), of("nil").as_str()), ("", "no order of the operations"));
@@ -211,7 +217,7 @@ fn keys_are_judged_one_by_one() {
     ];
     let all = judged(&entries);
     assert_eq!(all.counted.keys, 2);
-    let Finding::Broken { evidence, .. } = &all.finding else { panic!("{all:?}") };
+    let ObjectVerdict::Broken { evidence, .. } = &all.finding else { panic!("{all:?}") };
     assert!(evidence[0].starts_with("key x: process 0: read 2 (lines 5 and 6)"), "{evidence:?}");
 }
 
@@ -225,10 +231,10 @@ fn a_read_without_the_key_that_it_was_asked_with_is_refused() {
     ];
     let with = |answer| text(&[&entries[..], &[(0, "ok", "read", answer)]].concat());
     for answer in ["[0 1 2]", "[1 [1]]", "[]", "nil"] {
-        let refused = judged_with(&with(answer), &Stated::default()).unwrap_err();
+        let refused = judged_with(&with(answer), &ObjectAssumptions::default()).unwrap_err();
         assert!(refused.contains("in line 4 is answered without the key 0"), "{refused}");
     }
-    let told = judged_with(&with("[0 [1]]"), &Stated::default()).unwrap();
+    let told = judged_with(&with("[0 [1]]"), &ObjectAssumptions::default()).unwrap();
     assert_eq!(word(&told.finding), "");
 }
 
@@ -244,7 +250,7 @@ fn a_mutex_is_held_by_one() {
 
 #[test]
 fn what_is_not_understood_is_refused_with_its_place() {
-    let wrong = |text: &str| judged_with(text, &Stated::default()).unwrap_err();
+    let wrong = |text: &str| judged_with(text, &ObjectAssumptions::default()).unwrap_err();
     let queue = text(&[
         (0, "invoke", "read", "nil"),
         (0, "ok", "read", "1"),
@@ -271,9 +277,9 @@ fn json_has_the_same_objects() {
         {"type": "info", "f": "transfer", "process": 0, "value": {"from": "a", "to": "b"}},
         {"type": "invoke", "f": "read", "process": 1, "value": null},
         {"type": "ok", "f": "read", "process": 1, "value": {"a": 2, "b": 4}}]"#;
-    let told = judged_with(json, &Stated::default()).unwrap();
+    let told = judged_with(json, &ObjectAssumptions::default()).unwrap();
     assert_eq!((told.workload, word(&told.finding).as_str()), (Workload::Bank, "wrong total"));
-    let Finding::Broken { evidence, .. } = told.finding else { panic!() };
+    let ObjectVerdict::Broken { evidence, .. } = told.finding else { panic!() };
     assert!(evidence[1].contains("(operations 5 and 6)"), "{evidence:?}");
     let alone = wrong_of_reads();
     assert!(alone.starts_with("operations :read are of no workload"), "{alone}");
@@ -282,7 +288,7 @@ fn json_has_the_same_objects() {
 /// Reads alone are of no object in particular.
 fn wrong_of_reads() -> String {
     let reads = text(&[(0, "invoke", "read", "nil"), (0, "ok", "read", "1")]);
-    judged_with(&reads, &Stated::default()).unwrap_err()
+    judged_with(&reads, &ObjectAssumptions::default()).unwrap_err()
 }
 
 /// An operation of the oracle: what it does, when it began and ended (never: `None`).
@@ -372,7 +378,7 @@ proptest! {
         let (text, all) = drawn_at_random(seed);
         let is_changed = all.iter().any(|(act, ..)| !matches!(act, Act::Read(_)));
         prop_assume!(is_changed);
-        let told = judged_with(&text, &Stated::default()).unwrap();
+        let told = judged_with(&text, &ObjectAssumptions::default()).unwrap();
         let wanted = if has_order(&all, 0, 0) { "" } else { "no order of the operations" };
         prop_assert_eq!(word(&told.finding), wanted, "{}", text);
     }

@@ -11,8 +11,8 @@
 //! themselves; lost updates; outcomes that nobody knows.
 
 use dbdyno_check::{
-    Checker, HEADER, History, INITIAL, Kind, Level, Online, OnlineVerdict, OpRecord, Outcome,
-    Times, Txn, UNKNOWN, Verdict, encode_end, read_records,
+    Checker, HEADER, History, INITIAL, Level, LevelVerdict, Online, OnlineVerdict, OpRecord,
+    OperationKind, Times, TransactionOutcome, Txn, UNKNOWN, encode_end, read_records,
 };
 
 const LEVELS: [Level; 6] = [
@@ -119,18 +119,21 @@ fn history(seed: u64, terms: Terms, txns: usize) -> Vec<u8> {
         }
         let refused = is_refused(&store, &own, terms.rule) || random.one_in(12);
         let outcome = match () {
-            () if refused => Outcome::Failed,
-            () if random.one_in(terms.unknown) => Outcome::Unknown,
-            () => Outcome::Ok,
+            () if refused => TransactionOutcome::Failed,
+            () if random.one_in(terms.unknown) => TransactionOutcome::Unknown,
+            () => TransactionOutcome::Ok,
         };
         let answered = now + random.below(30);
         // Of what nobody knows, half was carried out.
-        let counts = outcome == Outcome::Ok || outcome == Outcome::Unknown && random.one_in(2);
+        let counts = outcome == TransactionOutcome::Ok
+            || outcome == TransactionOutcome::Unknown && random.one_in(2);
         commits += u64::from(counts);
-        for op in own.ops.iter_mut().filter(|op| op.kind == Kind::Write && op.prev != UNKNOWN) {
+        for op in
+            own.ops.iter_mut().filter(|op| op.kind == OperationKind::Write && op.prev != UNKNOWN)
+        {
             op.prev = store.latest(op.key, u64::MAX).0;
         }
-        for op in own.ops.iter().filter(|op| op.kind == Kind::Write) {
+        for op in own.ops.iter().filter(|op| op.kind == OperationKind::Write) {
             if counts {
                 store.rows[op.key as usize].push((op.value, commits));
             } else {
@@ -156,7 +159,8 @@ fn is_refused(store: &Store, own: &Open, rule: Rule) -> bool {
     let is_newer = |op: &OpRecord| {
         store.rows[op.key as usize].last().is_some_and(|version| version.1 > own.commits)
     };
-    rule == Rule::Snapshot && own.ops.iter().filter(|op| op.kind == Kind::Write).any(is_newer)
+    rule == Rule::Snapshot
+        && own.ops.iter().filter(|op| op.kind == OperationKind::Write).any(is_newer)
 }
 
 /// One operation on one key, each key once in a transaction, but for reads of own writes.
@@ -169,10 +173,11 @@ fn step(
     others: &[Open],
 ) {
     let key = random.below(terms.keys);
-    let written = own.ops.iter().find(|op| op.key == key && op.kind == Kind::Write).copied();
+    let written =
+        own.ops.iter().find(|op| op.key == key && op.kind == OperationKind::Write).copied();
     if let Some(OpRecord { value, .. }) = written {
         let value = if terms.faults > 0 && random.one_in(40) { INITIAL } else { value };
-        let op = OpRecord { kind: Kind::CurrentRead, table: 1, key, value, prev: UNKNOWN };
+        let op = OpRecord { kind: OperationKind::CurrentRead, table: 1, key, value, prev: UNKNOWN };
         return own.ops.push(op);
     }
     let at = if terms.rule == Rule::Snapshot { own.commits } else { commits };
@@ -180,14 +185,14 @@ fn step(
     if random.one_in(terms.faults) {
         (value, prev) = faulty(random, store, key, own, terms, others).unwrap_or((value, prev));
     }
-    let kind = if random.one_in(3) { Kind::CurrentRead } else { Kind::Read };
+    let kind = if random.one_in(3) { OperationKind::CurrentRead } else { OperationKind::Read };
     own.ops.push(OpRecord { kind, table: 1, key, value, prev });
     if random.one_in(2) {
         // What it replaces is known when it commits.
         let prev = if random.one_in(terms.blind) { UNKNOWN } else { INITIAL };
         let id = store.next_id;
         store.next_id += 1;
-        own.ops.push(OpRecord { kind: Kind::Write, table: 1, key, value: id, prev });
+        own.ops.push(OpRecord { kind: OperationKind::Write, table: 1, key, value: id, prev });
     }
 }
 
@@ -209,7 +214,7 @@ fn faulty(
         }
         1 => {
             let mut ops = others.iter().flat_map(|other| &other.ops);
-            let op = ops.find(|op| op.key == key && op.kind == Kind::Write);
+            let op = ops.find(|op| op.key == key && op.kind == OperationKind::Write);
             op.map(|op| (op.value, UNKNOWN))
         }
         2 => {
@@ -268,7 +273,10 @@ fn compared(terms: Terms, seeds: std::ops::Range<u64>) -> Count {
             match told {
                 OnlineVerdict::CannotTell(_) => count.open += 1,
                 OnlineVerdict::Holds => {
-                    assert!(matches!(whole, Verdict::Holds(_)), "seed {seed}, {level}: {whole:?}");
+                    assert!(
+                        matches!(whole, LevelVerdict::Holds(_)),
+                        "seed {seed}, {level}: {whole:?}"
+                    );
                     count.holds += 1;
                 }
                 OnlineVerdict::Broken(by) => {

@@ -3,31 +3,34 @@
 use std::io::Cursor;
 
 use dbdyno_check::{
-    HEADER, Kind, Op, OpRecord, Outcome, Times, Txn, UNKNOWN, encode_end, read_records,
-    read_records_from, write_records,
+    HEADER, Op, OpRecord, OperationKind, Times, TransactionOutcome, Txn, UNKNOWN, encode_end,
+    read_records, read_records_from, write_records,
 };
 
 fn txn(session: u32, end: u64) -> Txn {
     let times = Times { begin_invoke_ns: end - 1, commit_return_ns: end, ..Times::default() };
-    Txn { session, outcome: Outcome::Ok, times, token: 7 }
+    Txn { session, outcome: TransactionOutcome::Ok, times, token: 7 }
 }
 
-fn record(kind: Kind, table: u16, key: u64, value: u32, prev: u32) -> [u8; 16] {
+fn record(kind: OperationKind, table: u16, key: u64, value: u32, prev: u32) -> [u8; 16] {
     OpRecord { kind, table, key, value, prev }.encode()
 }
 
 #[test]
 fn what_was_written_is_read_in_the_order_of_completion() {
     let mut bytes = HEADER.to_vec();
-    bytes.extend(record(Kind::Write, 1, 5, 1, UNKNOWN));
+    bytes.extend(record(OperationKind::Write, 1, 5, 1, UNKNOWN));
     bytes.extend(encode_end(txn(0, 9), 1));
-    bytes.extend(record(Kind::Read, 3, 7, 0, UNKNOWN));
-    bytes.extend(record(Kind::CurrentRead, 1, 6, 1, 0));
+    bytes.extend(record(OperationKind::Read, 3, 7, 0, UNKNOWN));
+    bytes.extend(record(OperationKind::CurrentRead, 1, 6, 1, 0));
     bytes.extend(encode_end(txn(1, 4), 2));
     let history = read_records(&bytes).unwrap();
     assert_eq!((history.len(), history.op_count()), (2, 3));
     assert_eq!(history.txn(0), txn(1, 4));
-    assert_eq!(history.ops(0)[1], Op { key: 1, value: 1, prev: 0, kind: Kind::CurrentRead });
+    assert_eq!(
+        history.ops(0)[1],
+        Op { key: 1, value: 1, prev: 0, kind: OperationKind::CurrentRead }
+    );
     assert_eq!((history.key_name(2), history.key_name(0)), ("3.7".into(), "1.5".into()));
     let again = read_records(&write_records(&history)).unwrap();
     assert_eq!(write_records(&again), write_records(&history));
@@ -54,9 +57,9 @@ fn a_file_that_was_cut_is_refused_wherever_it_was_cut() {
 fn keys_that_lie_far_apart_are_dense_all_the_same() {
     let mut bytes = HEADER.to_vec();
     for key in [1 << 40, 3, 1 << 20] {
-        bytes.extend(record(Kind::Read, 0, key, 0, UNKNOWN));
+        bytes.extend(record(OperationKind::Read, 0, key, 0, UNKNOWN));
     }
-    bytes.extend(record(Kind::Scan, 0, 3, 1 << 21, 0));
+    bytes.extend(record(OperationKind::Scan, 0, 3, 1 << 21, 0));
     bytes.extend(encode_end(txn(0, 1), 4));
     let history = read_records(&bytes).unwrap();
     let keys: Vec<u32> = history.ops(0).iter().map(|op| op.key).collect();
@@ -69,9 +72,9 @@ fn long_file(distance: u64) -> Vec<u8> {
     let mut bytes = HEADER.to_vec();
     for at in 0..33_000_u32 {
         let key = u64::from(at % 97) * distance;
-        bytes.extend(record(Kind::CurrentRead, 1, key, at, UNKNOWN));
-        bytes.extend(record(Kind::Write, 1, key, at + 1, at));
-        bytes.extend(record(Kind::Read, 2, key + 1, 0, UNKNOWN));
+        bytes.extend(record(OperationKind::CurrentRead, 1, key, at, UNKNOWN));
+        bytes.extend(record(OperationKind::Write, 1, key, at + 1, at));
+        bytes.extend(record(OperationKind::Read, 2, key + 1, 0, UNKNOWN));
         bytes.extend(encode_end(txn(at % 5, u64::from(at ^ 7) + 1), 3));
     }
     bytes
@@ -98,7 +101,7 @@ fn a_file_that_is_read_in_pieces_is_the_same_history() {
 fn damage_is_said_with_its_place_and_a_cut_end_is_left_out() {
     assert_eq!(read_records(b"x").unwrap_err().offset, 0);
     let mut bytes = HEADER.to_vec();
-    bytes.extend(record(Kind::Read, 0, 1, 0, UNKNOWN));
+    bytes.extend(record(OperationKind::Read, 0, 1, 0, UNKNOWN));
     assert_eq!(read_records(&bytes).unwrap().len(), 0);
     bytes.extend(encode_end(txn(0, 1), 2));
     let error = read_records(&bytes).unwrap_err();
@@ -118,7 +121,7 @@ fn damage_is_said_with_its_place_and_a_cut_end_is_left_out() {
 fn ids_that_would_take_all_memory_are_refused() {
     let file = |value: u32, session: u32| {
         let end = encode_end(txn(session, 1), 1);
-        [&HEADER[..], &record(Kind::Write, 0, 1, value, UNKNOWN), &end].concat()
+        [&HEADER[..], &record(OperationKind::Write, 0, 1, value, UNKNOWN), &end].concat()
     };
     let told = |bytes: &[u8]| read_records(bytes).unwrap_err().what;
     let dense = "write id 4000000000 for 1 operations: ids must be dense";

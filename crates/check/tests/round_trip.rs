@@ -1,7 +1,8 @@
 //! What was written in a format is read back as the same history, as far as the format has words.
 
 use dbdyno_check::{
-    Checker, Format, History, INITIAL, Kind, Level, Op, UNKNOWN, read_history, write_history,
+    Checker, Format, History, INITIAL, Level, Op, OperationKind, UNKNOWN, read_history,
+    write_history,
 };
 use proptest::prelude::*;
 
@@ -78,14 +79,14 @@ fn plain(history: &History, kept: Kept) -> Vec<String> {
         let about = history.txn(txn);
         let session = number(&mut sessions, about.session);
         let session = if kept.sessions { about.session as usize } else { session };
-        let is_sure = about.outcome == dbdyno_check::Outcome::Ok;
+        let is_sure = about.outcome == dbdyno_check::TransactionOutcome::Ok;
         let mut line = format!("{session} {}", about.outcome);
         for op in history.ops(txn) {
-            let is_read = matches!(op.kind, Kind::Read | Kind::CurrentRead);
-            if op.kind == Kind::Order || (is_read && !is_sure && !kept.unsure_reads) {
+            let is_read = matches!(op.kind, OperationKind::Read | OperationKind::CurrentRead);
+            if op.kind == OperationKind::Order || (is_read && !is_sure && !kept.unsure_reads) {
                 continue;
             }
-            let kind = if is_read && !kept.current { Kind::Read } else { op.kind };
+            let kind = if is_read && !kept.current { OperationKind::Read } else { op.kind };
             let key = number(&mut keys, op.key);
             let mut id = |id: u32| {
                 let own = if id == INITIAL { (0, id) } else { (op.key + 1, id) };
@@ -127,12 +128,12 @@ fn committed(
     for txn in 0..history.len() {
         let about = history.txn(txn);
         let told = |op: &Op| {
-            let word = if op.kind == Kind::Write { 'w' } else { 'r' };
+            let word = if op.kind == OperationKind::Write { 'w' } else { 'r' };
             let value = if op.value == INITIAL { "0".to_owned() } else { id(op.value) };
             format!("{word}({}, {value})", key(op.key))
         };
         let ops: Vec<String> = history.ops(txn).iter().map(told).collect();
-        if about.outcome == dbdyno_check::Outcome::Ok && !ops.is_empty() {
+        if about.outcome == dbdyno_check::TransactionOutcome::Ok && !ops.is_empty() {
             all[about.session as usize].push(ops.join(" "));
         }
     }
@@ -196,7 +197,7 @@ proptest! {
             let read = again(&history, Format::Edn).unwrap();
             prop_assert_eq!(plain(&read, edn), wanted, "{}", text);
         }
-        let unknown = dbdyno_check::Outcome::Unknown;
+        let unknown = dbdyno_check::TransactionOutcome::Unknown;
         let has_unknown = (0..history.len()).any(|txn| history.txn(txn).outcome == unknown);
         let is_broken = |history: &History| -> Vec<bool> {
             anomalies(history, &UNTIMED).iter().map(Option::is_some).collect()

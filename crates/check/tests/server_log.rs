@@ -1,7 +1,7 @@
 //! A log that agrees with the clients settles what they do not know; any other one is refused by
 //! the first difference.
 
-use dbdyno_check::{History, LoggedChange, Outcome, read_history};
+use dbdyno_check::{History, LoggedChange, TransactionOutcome, read_history};
 
 const TEXT: &str = "w(x,1<null,0,0)\nw(y,2<null,0,0)\nr(x,1<null,1,1)\nw(x,3<1,1,1)\n\
                     w(y,4,2,2)\nunknown(2,2)\nw(y,5,3,3)\nunknown(3,3)\nw(x,6,4,4)\nabort(4,4)";
@@ -32,8 +32,8 @@ fn a_log_that_agrees_tells_what_became_of_transactions() {
     let log = log(&history, "x - 1, y - 2; y 2 4; x 1 3");
     let agrees = history.settle_by_log(&log).unwrap();
     assert_eq!((agrees.transactions, agrees.changes, agrees.unknown), (3, 4, (1, 1)));
-    let outcomes: Vec<Outcome> = (0..5).map(|txn| history.txn(txn).outcome).collect();
-    let (ok, failed) = (Outcome::Ok, Outcome::Failed);
+    let outcomes: Vec<TransactionOutcome> = (0..5).map(|txn| history.txn(txn).outcome).collect();
+    let (ok, failed) = (TransactionOutcome::Ok, TransactionOutcome::Failed);
     assert_eq!(outcomes, [ok, ok, ok, failed, failed]);
 }
 

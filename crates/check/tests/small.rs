@@ -1,6 +1,8 @@
 //! Small histories at random: transactions as a store with stale snapshots would answer them.
 
-use dbdyno_check::{Builder, History, INITIAL, Kind, Op, Outcome, Times, Txn, UNKNOWN};
+use dbdyno_check::{
+    Builder, History, INITIAL, Op, OperationKind, Times, TransactionOutcome, Txn, UNKNOWN,
+};
 
 /// Splitmix64: Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, 2014.
 pub(crate) struct Random(pub u64);
@@ -22,25 +24,25 @@ pub(crate) struct Small {
     pub begin: u64,
     pub end: u64,
     /// Kind, key, and of reads whose version was seen: one more than the transaction, 0 of nobody.
-    pub ops: Vec<(Kind, usize, usize)>,
+    pub ops: Vec<(OperationKind, usize, usize)>,
 }
 
 pub(crate) const KEYS: usize = 2;
 
 impl Small {
     pub(crate) fn writes(&self, key: usize) -> bool {
-        self.ops.iter().any(|op| op.0 == Kind::Write && op.1 == key)
+        self.ops.iter().any(|op| op.0 == OperationKind::Write && op.1 == key)
     }
 
     /// Reads of what others wrote: key and writer.
     pub(crate) fn reads(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.ops.iter().filter(|op| op.0 != Kind::Write).map(|op| (op.1, op.2))
+        self.ops.iter().filter(|op| op.0 != OperationKind::Write).map(|op| (op.1, op.2))
     }
 }
 
 /// Transactions in the order of completion, each key of each transaction read before it is written
 /// and at most once, as a store with stale snapshots would answer now and then.
-pub(crate) fn drawn_at_random(seed: u64, kinds: &[Kind], most: usize) -> Vec<Small> {
+pub(crate) fn drawn_at_random(seed: u64, kinds: &[OperationKind], most: usize) -> Vec<Small> {
     let mut random = Random(seed);
     let count = 2 + random.below(most - 1);
     let is_timed = random.below(2) == 0;
@@ -59,16 +61,16 @@ pub(crate) fn drawn_at_random(seed: u64, kinds: &[Kind], most: usize) -> Vec<Sma
             let seen = writers.iter().rev().nth(back / 2).copied().unwrap_or(0);
             match random.below(4) {
                 0 => ops.push((kinds[random.below(kinds.len())], key, seen)),
-                1 => ops.push((Kind::Write, key, 0)),
+                1 => ops.push((OperationKind::Write, key, 0)),
                 2 => {
                     ops.push((kinds[random.below(kinds.len())], key, seen));
-                    ops.push((Kind::Write, key, 0));
+                    ops.push((OperationKind::Write, key, 0));
                 }
                 _ => {}
             }
         }
         if ops.is_empty() {
-            ops.push((Kind::Write, random.below(KEYS), 0));
+            ops.push((OperationKind::Write, random.below(KEYS), 0));
         }
         all.push(Small { session, begin, end, ops });
     }
@@ -86,9 +88,9 @@ pub(crate) fn history(all: &[Small], before: impl Fn(usize, usize) -> Option<usi
     for (txn, small) in all.iter().enumerate() {
         let mut ops = Vec::new();
         for &(kind, key, seen) in &small.ops {
-            let writer = if kind == Kind::Write { txn + 1 } else { seen };
+            let writer = if kind == OperationKind::Write { txn + 1 } else { seen };
             let value = version(&mut builder, key, writer);
-            let prev = if kind == Kind::Write { before(txn, key) } else { None };
+            let prev = if kind == OperationKind::Write { before(txn, key) } else { None };
             let prev = prev.map_or(UNKNOWN, |prev| version(&mut builder, key, prev));
             ops.push(Op { key: keys[key], value, prev, kind });
         }
@@ -99,7 +101,7 @@ pub(crate) fn history(all: &[Small], before: impl Fn(usize, usize) -> Option<usi
             commit_return_ns: small.end,
         };
         let session = small.session as u32;
-        builder.push(Txn { session, outcome: Outcome::Ok, times, token: 0 }, &ops);
+        builder.push(Txn { session, outcome: TransactionOutcome::Ok, times, token: 0 }, &ops);
     }
     builder.finish()
 }

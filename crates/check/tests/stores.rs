@@ -2,8 +2,8 @@
 //! with their transactions in any order.
 
 use dbdyno_check::{
-    Builder, Checker, History, INITIAL, Kind, Level, Op, Outcome, Times, Txn, UNKNOWN, Verdict,
-    replay, retrace,
+    Builder, Checker, History, INITIAL, Level, LevelVerdict, Op, OperationKind, Times,
+    TransactionOutcome, Txn, UNKNOWN, replay, retrace,
 };
 
 use crate::small::Random;
@@ -40,7 +40,7 @@ struct Load {
 }
 
 /// Kind, key, version.
-type Access = (Kind, usize, u32);
+type Access = (OperationKind, usize, u32);
 
 /// Transactions in the order of commits, with their sessions.
 fn carried_out(load: &Load, seed: u64) -> Vec<(usize, Vec<Access>)> {
@@ -74,18 +74,18 @@ fn carried_out(load: &Load, seed: u64) -> Vec<(usize, Vec<Access>)> {
                 let is_stale = is_due && !is_write && seen > 1;
                 is_due &= !is_stale;
                 let seen = if is_stale { seen - 1 } else { seen };
-                own.push((Kind::Read, key, versions[key][seen].1));
+                own.push((OperationKind::Read, key, versions[key][seen].1));
             }
             if is_write {
                 is_lost |= seen + 1 < versions[key].len();
-                own.push((Kind::Write, key, next));
+                own.push((OperationKind::Write, key, next));
                 next += 1;
             }
         }
         if is_lost || own.is_empty() {
             continue;
         }
-        for op in own.iter().filter(|op| op.0 == Kind::Write) {
+        for op in own.iter().filter(|op| op.0 == OperationKind::Write) {
             versions[op.1].push((now + 1, op.2));
         }
         last[session] = now + 1;
@@ -119,7 +119,7 @@ fn history(load: &Load, seed: u64) -> History {
                 Op { key, value, prev: UNKNOWN, kind }
             })
             .collect();
-        let (outcome, times) = (Outcome::Ok, Times::default());
+        let (outcome, times) = (TransactionOutcome::Ok, Times::default());
         builder.push(Txn { session: *session as u32, outcome, times, token: 0 }, &own);
     }
     builder.finish()
@@ -127,11 +127,11 @@ fn history(load: &Load, seed: u64) -> History {
 
 fn told(history: &History, level: Level) -> String {
     match Checker::new(history).verdict(level) {
-        Verdict::Holds(proof) => {
+        LevelVerdict::Holds(proof) => {
             assert_eq!(replay(history, level, &proof), Ok(()), "{level}");
             "holds".to_owned()
         }
-        Verdict::CannotTell(why) => format!("? {why}"),
+        LevelVerdict::CannotTell(why) => format!("? {why}"),
         broken => {
             assert_eq!(retrace(history, level, &broken), Ok(()), "{level}");
             broken.anomaly().unwrap().to_owned()

@@ -231,7 +231,7 @@ pub(crate) struct Compare {
         help_heading = "Placement and servers",
         hide_short_help = true
     )]
-    pub topology: Option<dbdyno_model::Shape>,
+    pub topology: Option<dbdyno_model::TopologyShape>,
     /// Network delay between the servers of a topology, in each direction, such as 5ms. Sets the
     /// option delay= of both arms
     #[arg(
@@ -240,7 +240,7 @@ pub(crate) struct Compare {
         help_heading = "Placement and servers",
         hide_short_help = true
     )]
-    pub delay: Option<dbdyno_model::Delay>,
+    pub delay: Option<dbdyno_model::NetworkDelay>,
     /// Also count instructions per operation under callgrind, in both arms and by function, with
     /// one client on small tables: a measure that noise of the host does not affect. Downloads
     /// valgrind from Debian's packages. Not for servers by URL, rocksdb: and engine:
@@ -269,7 +269,7 @@ pub(crate) struct Compare {
     #[arg(long, short, help_heading = "Output", hide_short_help = true)]
     pub verbose: bool,
     #[command(flatten)]
-    pub told: Told,
+    pub told: PrintFlags,
 }
 
 /// The flags of `dbdyno run`; what it does is said where the command is defined.
@@ -289,7 +289,7 @@ pub(crate) struct RunFile {
 
 /// The flags of `dbdyno published`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Published {
+pub(crate) struct PublishedFlags {
     /// Files of experiments with printed figures
     #[arg(value_name = "FILE.toml", required = true)]
     pub files: Vec<PathBuf>,
@@ -351,7 +351,7 @@ pub(crate) struct Resume {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     #[command(flatten)]
-    pub told: Told,
+    pub told: PrintFlags,
 }
 
 /// What ends the measuring of a cell.
@@ -363,7 +363,7 @@ pub(crate) enum Until {
 
 /// How much of a comparison is printed, and in which shape.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct Told {
+pub(crate) struct PrintFlags {
     /// Print everything: costs and latencies, how certain each answer is, every note
     #[arg(long, help_heading = "Output")]
     pub all: bool,
@@ -393,12 +393,12 @@ pub(crate) struct Told {
     pub intervals: bool,
 }
 
-impl Told {
+impl PrintFlags {
     /// What is told where nothing else is asked for.
-    pub(crate) fn usual(color: Color) -> Told {
+    pub(crate) fn usual(color: Color) -> PrintFlags {
         let (all, worst_first, intervals) = (false, false, false);
         let format = ToldFormat::Text;
-        Told { all, section: Vec::new(), worst_first, format, color, intervals }
+        PrintFlags { all, section: Vec::new(), worst_first, format, color, intervals }
     }
 
     /// The same for what has fewer shapes, such as an explanation.
@@ -479,7 +479,7 @@ pub(crate) struct Demo {
     #[arg(long, short, value_name = "FILE.html", default_value = "dbdyno-demo.html")]
     pub output: PathBuf,
     #[command(flatten)]
-    pub told: Told,
+    pub told: PrintFlags,
 }
 
 /// The flags of `dbdyno doctor`; what it does is said where the command is defined.
@@ -526,7 +526,7 @@ pub(crate) struct Show {
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,
     #[command(flatten)]
-    pub told: Told,
+    pub told: PrintFlags,
 }
 
 #[derive(Debug, clap::Args)]

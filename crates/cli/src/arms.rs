@@ -5,10 +5,10 @@ use std::path::Path;
 use dbdyno_model::{
     ArmIndex, ArmsComparison, Comparison, Gate, MaskedTarget, Pairing, Reference, Run,
 };
-use dbdyno_report::{ArmsDetail, ArmsView, Checked, Order, View};
+use dbdyno_report::{ArmsDetail, ArmsView, CellOrder, GateCheck, View};
 use dbdyno_store::Store;
 
-use crate::args::{Section, Told, ToldFormat};
+use crate::args::{PrintFlags, Section, ToldFormat};
 use crate::ci;
 use crate::failure::Failure;
 use crate::output;
@@ -93,10 +93,10 @@ pub(crate) fn print(
     run: &Run,
     comparison: &ArmsComparison,
     gate: Option<Gate>,
-    told: &Told,
+    told: &PrintFlags,
 ) -> Result<(), Failure> {
     let order = match told.format {
-        ToldFormat::Json | ToldFormat::Jsonl | ToldFormat::Csv => Order::Groups,
+        ToldFormat::Json | ToldFormat::Jsonl | ToldFormat::Csv => CellOrder::Groups,
         _ => output::order(told.worst_first),
     };
     let view = ArmsView::new(run, comparison).sorted(order);
@@ -120,7 +120,7 @@ pub(crate) fn print(
 }
 
 /// Each pair of arms against the gate.
-fn checked_pairs(run: &Run, comparison: &ArmsComparison, gate: Option<Gate>) -> Vec<Checked> {
+fn checked_pairs(run: &Run, comparison: &ArmsComparison, gate: Option<Gate>) -> Vec<GateCheck> {
     let pairs = comparison.pairs.iter().map(|pair| {
         let view = View::new(&run.of_pair(pair.pairing), &pair.comparison);
         ci::checked(view, &pair.comparison, gate)
@@ -130,7 +130,7 @@ fn checked_pairs(run: &Run, comparison: &ArmsComparison, gate: Option<Gate>) -> 
 
 /// Which parts of a report of several arms are wished; of those that compare two arms in depth, it
 /// is said where they are.
-fn sections(run: &Run, told: &Told) -> Vec<dbdyno_report::Section> {
+fn sections(run: &Run, told: &PrintFlags) -> Vec<dbdyno_report::Section> {
     if told.all {
         return vec![dbdyno_report::Section::Cost, dbdyno_report::Section::Notes];
     }
@@ -149,7 +149,7 @@ pub(crate) fn write_report(
     path: &Path,
     run: &Run,
     comparison: &ArmsComparison,
-    order: Order,
+    order: CellOrder,
 ) -> Result<(), Failure> {
     let view = ArmsView::new(run, comparison).sorted(order);
     output::write_page(path, dbdyno_report::arms_html(&view))
@@ -160,10 +160,10 @@ pub(crate) fn still(
     still: &Still,
     run: &Run,
     comparison: &ArmsComparison,
-    order: Order,
+    order: CellOrder,
 ) -> Result<(), Failure> {
     let order = match still.shape {
-        StillShape::Csv | StillShape::Json => Order::Groups,
+        StillShape::Csv | StillShape::Json => CellOrder::Groups,
         StillShape::Svg | StillShape::Markdown => order,
     };
     let view = ArmsView::new(run, comparison).sorted(order);
@@ -179,7 +179,7 @@ pub(crate) fn still(
 }
 
 /// A stored run as it is to be judged: whole, or two of its arms.
-pub(crate) enum Chosen {
+pub(crate) enum RunSelection {
     /// A run of two arms, or two of a larger one, and what was found between them.
     Two(Box<Run>, Box<Comparison>),
     /// All arms of a larger one.
@@ -221,26 +221,26 @@ pub(crate) fn choose(
     run: &str,
     arm: Option<&str>,
     against: Option<&Against>,
-) -> Result<Chosen, Failure> {
+) -> Result<RunSelection, Failure> {
     let run = store.load(&store.resolve(run)?)?;
     match (arm, against) {
         (Some(arm), against) => {
             let pairing = pairing(&run, arm, against)?;
             let comparison = judged_pair(store, &run, pairing)?;
-            Ok(Chosen::Two(Box::new(run.of_pair(pairing)), Box::new(comparison)))
+            Ok(RunSelection::Two(Box::new(run.of_pair(pairing)), Box::new(comparison)))
         }
         (None, None) if run.plan.further.is_empty() => {
             let comparison = judged_pair(store, &run, Pairing::USUAL)?;
-            Ok(Chosen::Two(Box::new(run), Box::new(comparison)))
+            Ok(RunSelection::Two(Box::new(run), Box::new(comparison)))
         }
         (None, Some(Against::Arm(arm))) => {
             let reference = Reference::Arm(arm_named(&run, arm)?);
-            Ok(Chosen::All(Box::new(run), reference))
+            Ok(RunSelection::All(Box::new(run), reference))
         }
-        (None, Some(Against::Before)) => Ok(Chosen::All(Box::new(run), Reference::Before)),
+        (None, Some(Against::Before)) => Ok(RunSelection::All(Box::new(run), Reference::Before)),
         (None, None) => {
             let reference = usual(&run);
-            Ok(Chosen::All(Box::new(run), reference))
+            Ok(RunSelection::All(Box::new(run), reference))
         }
     }
 }

@@ -5,9 +5,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    AnomalyKind, Checker, Contention, Cycle, FlawKind, Form, Format, History, Input, Level, MAGIC,
-    Operations, Stated, Verdict, drawn, is_log, pictures, read_directory, read_input,
-    read_records_from, write_history,
+    AnomalyKind, Checker, Contention, Cycle, FlawKind, Format, History, HistoryForm, Input, Level,
+    LevelVerdict, MAGIC, ObjectAssumptions, Operations, drawn, is_log, pictures, read_directory,
+    read_input, read_records_from, write_history,
 };
 use dbdyno_lab::input;
 
@@ -129,10 +129,10 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
             dbdyno_report::json_text(&told)
         }
     })?;
-    let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
+    let any = |is: fn(&LevelVerdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
     Ok(if any(|verdict| verdict.anomaly().is_some()) {
         Exit::Fails
-    } else if any(|verdict| matches!(verdict, Verdict::CannotTell(_))) {
+    } else if any(|verdict| matches!(verdict, LevelVerdict::CannotTell(_))) {
         Exit::CannotTell
     } else {
         Exit::Holds
@@ -149,7 +149,7 @@ fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> 
         Check { anomalies: true, .. } => Some("--anomalies"),
         _ => None,
     };
-    let stated = Stated { total: flags.total, initial: flags.initial.clone() };
+    let stated = ObjectAssumptions { total: flags.total, initial: flags.initial.clone() };
     let judged = operations.judged(&stated).map_err(of_file)?;
     if let Some(flag) = flag {
         return Err(of_file(format!(
@@ -165,12 +165,12 @@ fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> 
 }
 
 /// Whether a verdict says no more than that the file gives one value to two writes.
-fn is_of_a_value_twice(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Flaw(flaw) if flaw.kind == FlawKind::DuplicateWrite)
+fn is_of_a_value_twice(verdict: &LevelVerdict) -> bool {
+    matches!(verdict, LevelVerdict::Flaw(flaw) if flaw.kind == FlawKind::DuplicateWrite)
 }
 
 /// Draws the cycles of all levels that are broken.
-fn draw(history: &History, all: &[(Level, Verdict)], directory: &Path) -> Result<(), Failure> {
+fn draw(history: &History, all: &[(Level, LevelVerdict)], directory: &Path) -> Result<(), Failure> {
     files::make_directory(directory)?;
     for (level, verdict) in all {
         for (number, picture) in (1..).zip(pictures(history, verdict)) {
@@ -197,7 +197,12 @@ pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
     files::write(path, bytes)
 }
 
-fn text(history: &History, form: Form, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {
+fn text(
+    history: &History,
+    form: HistoryForm,
+    seen: &Contention,
+    verdicts: &[(Level, LevelVerdict)],
+) -> String {
     let mut out = format!(
         "{}\ntaken for {form}\n{} transactions, {} committed, {} operations; {} ww, {} wr, {} rw dependencies\n",
         headline(verdicts),
@@ -215,7 +220,7 @@ fn text(history: &History, form: Form, seen: &Contention, verdicts: &[(Level, Ve
             let _ = writeln!(out, "{}", format!("  {line}").trim_end());
         }
     }
-    let is_clean = verdicts.iter().all(|(_, verdict)| matches!(verdict, Verdict::Holds(_)));
+    let is_clean = verdicts.iter().all(|(_, verdict)| matches!(verdict, LevelVerdict::Holds(_)));
     if let Some(bound) = bound(seen).filter(|_| is_clean) {
         let _ = writeln!(out, "\n{bound}");
     }
@@ -223,13 +228,18 @@ fn text(history: &History, form: Form, seen: &Contention, verdicts: &[(Level, Ve
 }
 
 /// Levels that cannot be told: there may be anomalies that would break them.
-fn undecided(verdicts: &[(Level, Verdict)]) -> Vec<&'static str> {
-    let open = verdicts.iter().filter(|(_, verdict)| matches!(verdict, Verdict::CannotTell(_)));
+fn undecided(verdicts: &[(Level, LevelVerdict)]) -> Vec<&'static str> {
+    let open =
+        verdicts.iter().filter(|(_, verdict)| matches!(verdict, LevelVerdict::CannotTell(_)));
     open.map(|(level, _)| level.name()).collect()
 }
 
 /// The kinds of anomalies, each with its witness.
-fn kinds_text(history: &History, verdicts: &[(Level, Verdict)], kinds: &[AnomalyKind]) -> String {
+fn kinds_text(
+    history: &History,
+    verdicts: &[(Level, LevelVerdict)],
+    kinds: &[AnomalyKind],
+) -> String {
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
     let told = match (names.is_empty(), undecided(verdicts)) {
         (true, open) if open.is_empty() => "none was found".to_owned(),
@@ -262,10 +272,10 @@ fn kinds_text(history: &History, verdicts: &[(Level, Verdict)], kinds: &[Anomaly
 }
 
 /// Which levels are what, the broken ones first.
-fn headline(verdicts: &[(Level, Verdict)]) -> String {
-    let class = |verdict: &Verdict| match verdict {
-        Verdict::Holds(_) => "holds",
-        Verdict::CannotTell(_) => "cannot tell",
+fn headline(verdicts: &[(Level, LevelVerdict)]) -> String {
+    let class = |verdict: &LevelVerdict| match verdict {
+        LevelVerdict::Holds(_) => "holds",
+        LevelVerdict::CannotTell(_) => "cannot tell",
         _ => "broken",
     };
     let told = ["broken", "cannot tell", "holds"].into_iter().filter_map(|word| {
@@ -277,10 +287,10 @@ fn headline(verdicts: &[(Level, Verdict)]) -> String {
 }
 
 /// A verdict in a few words.
-pub(crate) fn word(verdict: &Verdict) -> String {
+pub(crate) fn word(verdict: &LevelVerdict) -> String {
     match verdict {
-        Verdict::Holds(_) => "holds; an order of the transactions was replayed".to_owned(),
-        Verdict::CannotTell(why) => format!("cannot tell: {why}"),
+        LevelVerdict::Holds(_) => "holds; an order of the transactions was replayed".to_owned(),
+        LevelVerdict::CannotTell(why) => format!("cannot tell: {why}"),
         broken => format!("broken by {}", broken.anomaly().unwrap_or_default()),
     }
 }
@@ -299,14 +309,14 @@ pub(crate) fn bound(seen: &Contention) -> Option<String> {
 pub(crate) fn value(
     history: &History,
     seen: &Contention,
-    verdicts: &[(Level, Verdict)],
+    verdicts: &[(Level, LevelVerdict)],
 ) -> serde_json::Value {
     let levels: Vec<serde_json::Value> = verdicts
         .iter()
         .map(|(level, verdict)| {
             let (told, why) = match verdict {
-                Verdict::Holds(_) => ("holds", None),
-                Verdict::CannotTell(why) => ("cannot_tell", Some(why)),
+                LevelVerdict::Holds(_) => ("holds", None),
+                LevelVerdict::CannotTell(why) => ("cannot_tell", Some(why)),
                 _ => ("broken", None),
             };
             let mut level = serde_json::json!({
@@ -335,15 +345,15 @@ fn kind_value(history: &History, kind: &AnomalyKind) -> serde_json::Value {
 }
 
 /// Adds what breaks a level: a cycle, several ones, or what no order explains.
-fn add_witness(told: &mut serde_json::Value, history: &History, verdict: &Verdict) {
+fn add_witness(told: &mut serde_json::Value, history: &History, verdict: &LevelVerdict) {
     let steps = |cycle: &Cycle| -> Vec<serde_json::Value> {
         cycle.steps.iter().map(|s| step(history, s)).collect()
     };
     let (mut cycle, mut each, mut shortest, mut flaw) = (Vec::new(), Vec::new(), None, None);
     match verdict {
-        Verdict::Cycle(_, own) => (cycle, shortest) = (steps(own), Some(own.is_shortest)),
-        Verdict::NoOrder(_, cycles) => each = cycles.iter().map(steps).collect(),
-        Verdict::Flaw(own) => {
+        LevelVerdict::Cycle(_, own) => (cycle, shortest) = (steps(own), Some(own.is_shortest)),
+        LevelVerdict::NoOrder(_, cycles) => each = cycles.iter().map(steps).collect(),
+        LevelVerdict::Flaw(own) => {
             flaw = Some(serde_json::json!({
                 "transaction": own.txn, "origin": history.origin(own.txn),
                 "other": own.other, "other_origin": own.other.and_then(|txn| history.origin(txn)),
@@ -358,7 +368,7 @@ fn add_witness(told: &mut serde_json::Value, history: &History, verdict: &Verdic
     told["flaw"] = flaw.into();
 }
 
-fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {
+fn step(history: &History, step: &dbdyno_check::CycleStep) -> serde_json::Value {
     let is_of_versions = (step.key as usize) != dbdyno_check::UNKNOWN as usize;
     let key = is_of_versions.then(|| history.key_name(step.key));
     let version = is_of_versions.then(|| history.value_name(step.version));
@@ -381,7 +391,7 @@ fn input_of(file: &Path) -> Result<Input, Failure> {
     let told = match dbdyno_files::open(file).ok().map(|mut open| (begins(&mut open), open)) {
         Some((true, mut open)) => {
             let history = read_records_from(&mut open).map_err(|bad| bad.to_string());
-            history.map(|history| Input::Transactions(Box::new(history), Form::Records))
+            history.map(|history| Input::Transactions(Box::new(history), HistoryForm::Records))
         }
         _ if is_directory => read_directory(&logs_of(file)?).map_err(|bad| bad.to_string()),
         _ => read_input(&bytes_of(file)?).map_err(|bad| bad.to_string()),

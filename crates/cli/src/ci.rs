@@ -1,7 +1,7 @@
 //! What continuous integration is told, and where.
 
 use dbdyno_model::{ArmIndex, Comparison, Gate, Round};
-use dbdyno_report::{Checked, View};
+use dbdyno_report::{GateCheck, View};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -11,8 +11,8 @@ use crate::files;
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Two arms, and what the gate says of their cells.
-pub(crate) fn checked(view: View, comparison: &Comparison, gate: Option<Gate>) -> Checked {
-    Checked {
+pub(crate) fn checked(view: View, comparison: &Comparison, gate: Option<Gate>) -> GateCheck {
+    GateCheck {
         view,
         outcomes: gate
             .into_iter()
@@ -23,7 +23,7 @@ pub(crate) fn checked(view: View, comparison: &Comparison, gate: Option<Gate>) -
 
 /// Annotations for stdout; the summary is appended where the workflow wants it, or stands behind
 /// them where none runs.
-pub(crate) fn github(all: &[Checked], summary: &str) -> Result<String, Failure> {
+pub(crate) fn github(all: &[GateCheck], summary: &str) -> Result<String, Failure> {
     let annotations = dbdyno_report::github(all);
     let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
         return Ok(format!("{annotations}\n{summary}"));

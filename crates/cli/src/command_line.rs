@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::args::{
-    Compare, Demo, Doctor, Loads, Place, Published, Report, Resume, RunFile, Runs, Show,
+    Compare, Demo, Doctor, Loads, Place, PublishedFlags, Report, Resume, RunFile, Runs, Show,
 };
 use crate::check::Check;
-use crate::counted::Counted;
+use crate::counted::CountedFlags;
 use crate::deadlocks::Deadlocks;
 use crate::diff::Diff;
 use crate::engine::EngineFlags;
@@ -65,7 +65,7 @@ pub(crate) enum Command {
     /// A file of an experiment can contain printed ratios (`published`) and say which arm stands
     /// for which release. They are compared with the newest run of the experiment: of the full
     /// form, or of the short form if there is no other.
-    Published(Published),
+    Published(PublishedFlags),
     /// Find the cause of a difference between two servers by experiment
     ///
     /// TEST is started with groups of its differences (settings, defaults of the release, switches
@@ -157,7 +157,7 @@ pub(crate) enum Command {
     Loads(Loads),
     /// Run a load on an embedded arm, under callgrind
     #[command(hide = true)]
-    Counted(Counted),
+    Counted(CountedFlags),
     /// Print the completion script of a shell
     Completions {
         /// The shell

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use clap::Parser as _;
-use dbdyno_lab::{Lab, Order};
+use dbdyno_lab::{ExperimentOrder, Lab};
 use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, Pairing, Plan, Run, RunStatus};
 use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Place, Resume, Section, Told, ToldFormat};
+use crate::args::{Compare, Place, PrintFlags, Resume, Section, ToldFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::once::Once;
@@ -101,7 +101,7 @@ pub(crate) fn measured(
     let command = command(&plan);
     let words = if flags.verbose { plan::Words::EachCell } else { plan::Words::Few };
     let ticker = Ticker::of(flags.told.format).announcing(plan::announcement(&plan, &known, words));
-    let order = Order {
+    let order = ExperimentOrder {
         plan: &plan,
         name: flags.name.as_deref(),
         command: &command,
@@ -145,7 +145,7 @@ pub(crate) fn present(
     run: &Run,
     report: Option<&Path>,
     gate: Option<Gate>,
-    told: &Told,
+    told: &PrintFlags,
 ) -> Result<Exit, Failure> {
     let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
     let mut is_explainable = false;
@@ -186,7 +186,7 @@ pub(crate) fn present(
 
 /// Says the notes on the method that nobody has been shown from this store yet, where only the
 /// first screen is printed.
-fn say_notes(store: &mut Store, told: &Told, found: &[&Comparison]) -> Result<(), Failure> {
+fn say_notes(store: &mut Store, told: &PrintFlags, found: &[&Comparison]) -> Result<(), Failure> {
     if told.format != ToldFormat::Text || told.all || told.section.contains(&Section::Notes) {
         return Ok(());
     }
@@ -208,7 +208,7 @@ pub(crate) fn carry_out(
     home: &Home,
     store: &mut Store,
     stop: &AtomicBool,
-    order: &Order<'_>,
+    order: &ExperimentOrder<'_>,
     ticker: Ticker,
 ) -> Result<Run, Failure> {
     let mut ticker = ticker.without_known(Once::of(store)?);

@@ -14,7 +14,7 @@ use crate::{output, session};
 
 /// The words after `counted`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Counted {
+pub(crate) struct CountedFlags {
     /// Id of the run
     run: String,
     /// base, test, test2 and so on
@@ -26,7 +26,7 @@ pub(crate) struct Counted {
 }
 
 /// Answers lines until there are no more.
-pub(crate) fn run(place: &Place, words: &Counted) -> Result<Exit, Failure> {
+pub(crate) fn run(place: &Place, words: &CountedFlags) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let run = store.load(&store.resolve(&words.run)?)?;
     let arm = ArmIndex::from_name(&words.arm).filter(|arm| arm.position() < run.plan.arm_count());

@@ -5,7 +5,7 @@
 //! ("The Art of Problem-Solving in Software Engineering: How to Make MySQL Better", on group
 //! commit); here that can be counted.
 
-use dbdyno_lab::Order;
+use dbdyno_lab::ExperimentOrder;
 use dbdyno_model::{Pairing, PerArm, Pin, Plan, RunStatus, Stage};
 
 use crate::args::{Demo, Place};
@@ -54,7 +54,7 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         counting: dbdyno_model::Counting::No,
     };
     output::say(&plan::announcement(&plan, &plan::runs_alike(&plan, &store), plan::Words::Few));
-    let order = Order {
+    let order = ExperimentOrder {
         plan: &plan,
         name: Some("demo"),
         command: "dbdyno demo",

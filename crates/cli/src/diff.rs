@@ -19,7 +19,7 @@ use dbdyno_report::{Extent, Plans, difference_document, difference_json};
 use crate::args::{Format, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::loads::{self, Chosen};
+use crate::loads::{self, LoadChoice};
 use crate::progress::Ticker;
 use crate::values::{Side, read_side};
 use crate::{arms, login, output, session};
@@ -158,8 +158,8 @@ fn servers(
 ) -> Result<(PerArm<Environment>, Audit, PerArm<String>), Failure> {
     login::fill(&mut arms.base)?;
     login::fill(&mut arms.test)?;
-    let Chosen { stages, files, .. } = if flags.load.is_empty() {
-        Chosen { stages: Vec::new(), files: Vec::new(), step_seconds: None }
+    let LoadChoice { stages, files, .. } = if flags.load.is_empty() {
+        LoadChoice { stages: Vec::new(), files: Vec::new(), step_seconds: None }
     } else {
         loads::choose(&flags.load, &flags.load_file, None)?
     };

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use clap::{Args, Subcommand, ValueEnum};
 use dbdyno_model::{ArmSpec, Design, Secret, Target, Transport};
 use dbdyno_sandbox::own_directory;
-use dbdyno_serve::{Limits, Listener, Server, ServerSecurity, Settings, engine_in};
+use dbdyno_serve::{EngineListener, Listener, ServeLimits, ServerSecurity, Settings, engine_in};
 use nix::sys::time::TimeValLike as _;
 use nix::time::{ClockId, clock_gettime};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -131,7 +131,7 @@ impl Serve {
         let listener = self.listener(&settings.password)?;
         let (user, database) = (settings.user.clone(), settings.database.clone());
         let is_required = settings.security.as_ref().is_some_and(ServerSecurity::is_required);
-        let server = Server::start(listener, engine, settings).map_err(|error| {
+        let server = EngineListener::start(listener, engine, settings).map_err(|error| {
             Failure::Usage(format!("no thread to serve with: {error}; end something else"))
         })?;
         let url = match server.transport() {
@@ -180,7 +180,7 @@ impl Serve {
             database: self.database.clone(),
             version: format!("8.0.33-dbdyno-{}", env!("CARGO_PKG_VERSION")),
             clock: now_us,
-            limits: Limits { connections, ..Limits::default() },
+            limits: ServeLimits { connections, ..ServeLimits::default() },
         })
     }
 

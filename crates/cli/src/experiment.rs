@@ -27,13 +27,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
-use dbdyno_model::experiment::{Expectation, Figure, Sign};
+use dbdyno_model::experiment::{Expectation, RoundFigure, Sign};
 use dbdyno_model::{
     ArmIndex, ArmSpec, Arrivals, Cell, Comparison, Pairing, RateShape, Run, RunStatus,
 };
 use dbdyno_store::Store;
 use dbdyno_workload::FileError;
-use dbdyno_workload::file::{Section, Source};
+use dbdyno_workload::file::{FileSection, Source};
 
 use crate::args::{Compare, Place, RunFile, ToldFormat};
 use crate::command_line::{Args, Command};
@@ -41,7 +41,7 @@ use crate::exit::Exit;
 use crate::explanation::{self, Extent};
 use crate::failure::Failure;
 use crate::origin::Wishes;
-use crate::printed::{self, Asked, PublishedFigures};
+use crate::printed::{self, PrintedQuestion, PublishedFigures};
 use crate::values::{Side, read_side};
 use crate::{arms as arms_of, compare, loads, output, screen, session};
 
@@ -290,7 +290,7 @@ fn wrong(file: &Path, what: impl std::fmt::Display) -> Failure {
 fn parse(file: &str, text: &str) -> Result<Experiment, FileError> {
     let source = Source { file, text };
     let document = source.parse()?;
-    let top = Section::of_file(source, "an experiment", &document);
+    let top = FileSection::of_file(source, "an experiment", &document);
     let text = |key, example| top.required(key, example)?.text().map(str::to_owned);
     let experiment = Experiment {
         question: text("question", "question = \"Does …?\"")?,
@@ -308,7 +308,7 @@ fn parse(file: &str, text: &str) -> Result<Experiment, FileError> {
 }
 
 /// `base` and `test`, or a list of arms.
-fn arms(top: &Section<'_, '_>) -> Result<Vec<String>, FileError> {
+fn arms(top: &FileSection<'_, '_>) -> Result<Vec<String>, FileError> {
     let Some(list) = top.value("arms") else {
         let text = |key, example| top.required(key, example)?.text().map(str::to_owned);
         let base = text("base", "base = \"engine:\", or arms = [\"engine:\", …]")?;
@@ -391,8 +391,13 @@ impl Experiment {
     }
 
     /// What printed figures are held against.
-    pub(crate) fn asked<'a>(&'a self, file: &'a Path) -> Asked<'a> {
-        Asked { file, question: &self.question, source: &self.source, figures: &self.published }
+    pub(crate) fn asked<'a>(&'a self, file: &'a Path) -> PrintedQuestion<'a> {
+        PrintedQuestion {
+            file,
+            question: &self.question,
+            source: &self.source,
+            figures: &self.published,
+        }
     }
 
     /// The names that its runs have: of the whole form, and of the short one.
@@ -404,7 +409,7 @@ impl Experiment {
 
 type Flags = Vec<(String, String)>;
 
-fn flags(top: &Section<'_, '_>, key: &'static str) -> Result<Option<Flags>, FileError> {
+fn flags(top: &FileSection<'_, '_>, key: &'static str) -> Result<Option<Flags>, FileError> {
     let Some(flags) = top.value(key) else { return Ok(None) };
     let mut all = Vec::new();
     for (name, _, value) in flags.section(key)?.all() {
@@ -419,13 +424,13 @@ fn flags(top: &Section<'_, '_>, key: &'static str) -> Result<Option<Flags>, File
 }
 
 /// What an explanation must name.
-fn causes(top: &Section<'_, '_>) -> Result<Option<Vec<String>>, FileError> {
+fn causes(top: &FileSection<'_, '_>) -> Result<Option<Vec<String>>, FileError> {
     let Some(causes) = top.value("causes") else { return Ok(None) };
     let names = causes.list()?.into_iter().map(|name| name.text().map(str::to_owned));
     names.collect::<Result<Vec<String>, FileError>>().map(Some)
 }
 
-fn expectations(top: &Section<'_, '_>) -> Result<Vec<Expectation>, FileError> {
+fn expectations(top: &FileSection<'_, '_>) -> Result<Vec<Expectation>, FileError> {
     let is_held_otherwise = ["causes", "published"].iter().any(|key| top.value(key).is_some());
     if is_held_otherwise && top.value("expect").is_none() {
         return Ok(Vec::new());
@@ -435,14 +440,14 @@ fn expectations(top: &Section<'_, '_>) -> Result<Vec<Expectation>, FileError> {
     if all.is_empty() {
         return Err(expect.error("nothing is expected; write [[expect]] with what, sign and why"));
     }
-    let one = |entry: dbdyno_workload::file::Entry<'_, '_>| {
+    let one = |entry: dbdyno_workload::file::FileEntry<'_, '_>| {
         let section = entry.section("an expectation")?;
         let what = section.required("what", "what = \"rate\"")?.text()?;
         let word = section.required("sign", "sign = \"less\"")?.word(&Sign::ALL.map(Sign::word))?;
         let why = section.required("why", "why = \"because …\"")?.text()?.to_owned();
         section.finish()?;
         let sign = Sign::from_word(word).expect("one of their words");
-        Ok(Expectation { figure: Figure::read(what), sign, why })
+        Ok(Expectation { figure: RoundFigure::read(what), sign, why })
     };
     all.into_iter().map(one).collect()
 }

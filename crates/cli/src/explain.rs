@@ -11,7 +11,7 @@ use std::time::Duration;
 use dbdyno_model::{Cell, Explanation, FactWorth, Pairing, Run, RunStatus};
 use dbdyno_store::Store;
 
-use crate::args::{Format, Place, Shape, Told};
+use crate::args::{Format, Place, PrintFlags, Shape};
 use crate::exit::Exit;
 use crate::explanation::{By, Extent, explainable, explained, nothing, shown};
 use crate::failure::Failure;
@@ -96,7 +96,7 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
     if cells.is_empty() {
         // What was measured for it has been shown to nobody.
         if flags.test.is_some() && flags.shape.format == Format::Text {
-            output::comparison(&run, &comparison, None, &Told::usual(flags.shape.color))?;
+            output::comparison(&run, &comparison, None, &PrintFlags::usual(flags.shape.color))?;
         }
         return nothing(&run, is_named);
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use dbdyno_lab::{Lab, Question};
+use dbdyno_lab::{ExplainQuestion, Lab};
 use dbdyno_model::{
     Cell, Comparison, CountVerdict, Driving, Explanation, Pairing, Run, Severity, Verdict, Witness,
 };
@@ -138,7 +138,7 @@ pub(crate) fn explained(
         let share_ms = left_ms.map(|left| left / (wanted.len() - place) as u64);
         let of_run = wanted[place..].iter().filter(|(other, _)| std::ptr::eq(*other, *run));
         let beside: Vec<Cell> = of_run.skip(1).map(|(_, cell)| cell.clone()).collect();
-        let asked = Asked { run, cell, beside: &beside, limit_ms: share_ms };
+        let asked = CellQuestion { run, cell, beside: &beside, limit_ms: share_ms };
         let (explanation, spent_ms) = one(home, store, &stop, &asked, extent)?;
         left_ms = left_ms.map(|left| left.saturating_sub(spent_ms));
         all.push(explanation);
@@ -147,7 +147,7 @@ pub(crate) fn explained(
 }
 
 /// A cell that is explained.
-struct Asked<'a> {
+struct CellQuestion<'a> {
     run: &'a Run,
     cell: &'a Cell,
     /// Those of the same run that come after it.
@@ -160,7 +160,7 @@ fn one(
     home: &Home,
     store: &mut Store,
     stop: &AtomicBool,
-    &Asked { run, cell, beside, limit_ms }: &Asked<'_>,
+    &CellQuestion { run, cell, beside, limit_ms }: &CellQuestion<'_>,
     extent: Extent,
 ) -> Result<(Explanation, u64), Failure> {
     if run.plan.driving != Driving::Closed {
@@ -182,7 +182,7 @@ fn one(
         By::Instructions => Witness::Instructions,
         By::Rate => Witness::Rate,
     };
-    let question = Question {
+    let question = ExplainQuestion {
         run,
         cell,
         beside,

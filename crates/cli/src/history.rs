@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_judge::history::{
-    self, DecimalMark, FileAsked, Gathering, LATEST_FAR, LATEST_MISSING, LEFT_OUT, MODE_SHIFT,
-    OrderAsked, Question,
+    self, DecimalMark, FileAsked, Gathering, HistoryQuestion, LATEST_FAR, LATEST_MISSING, LEFT_OUT,
+    MODE_SHIFT, OrderAsked,
 };
 use dbdyno_lab::input;
 use dbdyno_model::{
-    Better, History as Told, HistorySeries, Severity, Shift, ShiftWeight, Slide, Warning,
+    BenchmarkHistory as Told, Better, HistorySeries, Severity, Shift, ShiftWeight, Slide, Warning,
 };
 use dbdyno_report::HistoryExtent;
 use dbdyno_store::StoreError;
@@ -122,7 +122,7 @@ impl History {
 
 /// Shows the history.
 pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
-    let question = Question {
+    let question = HistoryQuestion {
         loads: flags.load.clone(),
         clients: flags.clients.clone(),
         figures: flags.metric.clone(),
@@ -328,7 +328,7 @@ fn parse_superiority(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{ChangeScale, Changes, HistoryPoint, Interval, NullKind};
+    use dbdyno_model::{ChangeScale, HistoryPoint, Interval, NullKind, SeriesChanges};
 
     #[test]
     fn what_a_spreadsheet_writes_is_text() {
@@ -367,9 +367,9 @@ mod tests {
             better: Better::Higher,
             scale: ChangeScale::Share,
             points: vec![point; 40],
-            changes: Changes {
+            changes: SeriesChanges {
                 shifts: is_worse.then_some(shift).into_iter().collect(),
-                ..Changes::default()
+                ..SeriesChanges::default()
             },
             causes: Vec::new(),
             first_found: is_worse.then_some(Some(34)).into_iter().collect(),

@@ -1,7 +1,7 @@
 //! `--load insert-benchmark`: one word for ten steps, with rounds of its own.
 
 use dbdyno_model::{Plan, Stage};
-use dbdyno_workload::insert_benchmark::{LOAD_STEPS, Step};
+use dbdyno_workload::insert_benchmark::{BenchmarkStep, LOAD_STEPS};
 
 /// Rounds of each arm in each step, where the flags do not say.
 const PAIRS: u32 = 20;
@@ -29,7 +29,7 @@ pub(crate) fn rounds(step_seconds: Option<u64>) -> Option<Rounds> {
 /// A sentence that says what is missing.
 pub(crate) fn check(plan: &Plan) -> Result<(), String> {
     let loads: Vec<&str> = plan.stages.iter().filter_map(Stage::load).collect();
-    let steps: Vec<_> = loads.iter().filter_map(|load| Step::find(load)).collect();
+    let steps: Vec<_> = loads.iter().filter_map(|load| BenchmarkStep::find(load)).collect();
     if steps.is_empty() {
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub(crate) fn check(plan: &Plan) -> Result<(), String> {
             .to_owned());
     }
     let found: Vec<_> = steps.into_iter().flatten().collect();
-    let order: Vec<Step> = found.iter().map(|(step, _)| *step).collect();
+    let order: Vec<BenchmarkStep> = found.iter().map(|(step, _)| *step).collect();
     let known = order.iter().take_while(|step| LOAD_STEPS.contains(step)).count();
     let begins = order[..known] == LOAD_STEPS[..known] && known > 0;
     let queries_follow = known == order.len() || known == LOAD_STEPS.len();

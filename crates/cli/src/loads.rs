@@ -12,7 +12,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{LoadFile, Stage};
-use dbdyno_workload::{Catalog, Custom, Group, SUITES, Suite, catalog, explain, insert_benchmark};
+use dbdyno_workload::{
+    Catalog, Custom, LoadGroup, SUITES, Suite, catalog, explain, insert_benchmark,
+};
 
 use crate::args::{DialectFlag, Loads, LoadsCommand, ShowLoad};
 use crate::exit::Exit;
@@ -24,7 +26,7 @@ use crate::screen;
 
 /// What is to be done, and the custom loads that it needs.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Chosen {
+pub(crate) struct LoadChoice {
     /// Stages in the order of the words; what is measured already is not measured again.
     pub stages: Vec<Stage>,
     /// Files whose loads the stages name.
@@ -38,7 +40,7 @@ pub(crate) fn choose(
     words: &[String],
     files: &[PathBuf],
     rand: Option<Rand<'_>>,
-) -> Result<Chosen, Failure> {
+) -> Result<LoadChoice, Failure> {
     let mut catalog = Catalog::default();
     for file in files {
         add(&mut catalog, file)?;
@@ -47,7 +49,7 @@ pub(crate) fn choose(
     for word in words {
         texts.push(by_name(&mut catalog, word)?);
     }
-    let mut chosen = Chosen { stages: Vec::new(), files: Vec::new(), step_seconds: None };
+    let mut chosen = LoadChoice { stages: Vec::new(), files: Vec::new(), step_seconds: None };
     for (word, text) in words.iter().zip(&texts) {
         let wrong = |error: String| Failure::Usage(format!("--load {word}: {error}"));
         let (mut stages, step_seconds) = stages_of(text).map_err(wrong)?;
@@ -78,11 +80,11 @@ fn stages_of(text: &str) -> Result<(Vec<Stage>, Option<u64>), String> {
         Some(suite) => suite.stages(),
         None => vec![text.parse()?],
     };
-    let step = insert_benchmark::Step::find(text).and_then(Result::ok);
+    let step = insert_benchmark::BenchmarkStep::find(text).and_then(Result::ok);
     Ok((stages, step.map(|(_, sizes)| sizes.seconds)))
 }
 
-impl Chosen {
+impl LoadChoice {
     fn take_file(&mut self, catalog: &Catalog, label: &str) {
         let Some(custom) = catalog.custom_of(label) else { return };
         let file = LoadFile { file: custom.file.clone(), text: custom.text.clone() };
@@ -161,11 +163,11 @@ fn list(files: &[PathBuf], all: bool) -> Result<Exit, Failure> {
 fn built_in() -> Vec<Part<'static>> {
     let entries = catalog::entries();
     let micro = catalog::micro::names();
-    let part = |title, belongs: &dyn Fn(&catalog::Entry) -> bool| {
+    let part = |title, belongs: &dyn Fn(&catalog::LoadEntry) -> bool| {
         let chosen = entries.iter().filter(|entry| belongs(entry));
         (title, chosen.map(|entry| (entry.name, entry.about)).collect())
     };
-    let groups = Group::ALL.map(|group| {
+    let groups = LoadGroup::ALL.map(|group| {
         part(group.name(), &|entry| entry.group == group && micro.contains(&entry.name))
     });
     let others = part("others", &|entry| !micro.contains(&entry.name));

@@ -12,9 +12,9 @@ mod servers;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use dbdyno_cases::Shape;
+use dbdyno_cases::InterleavingSize;
 use dbdyno_check::Level;
-use dbdyno_protocols::{Judged, Named, Names, Single, Tests, itf};
+use dbdyno_protocols::{ExplorationVerdict, NamedProtocol, Names, Single, Tests, itf};
 use dbdyno_report::{TraceHead, trace_html};
 use dbdyno_workload::suggest::did_you_mean;
 
@@ -22,7 +22,7 @@ use crate::args::{DoctorFormat, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{files, output};
-use counted::Counted;
+use counted::CountedPermissiveness;
 
 /// More states are not covered by paths.
 const MOST_FOR_PATHS: usize = 300_000;
@@ -82,8 +82,12 @@ pub(crate) struct ModelFlags {
 }
 
 impl ModelFlags {
-    fn shape(&self) -> Shape {
-        Shape { transactions: self.transactions, keys: self.keys, operations: self.operations }
+    fn shape(&self) -> InterleavingSize {
+        InterleavingSize {
+            transactions: self.transactions,
+            keys: self.keys,
+            operations: self.operations,
+        }
     }
 }
 
@@ -105,7 +109,7 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
     let states = flags.max_states as usize;
     let counted = flags
         .permissiveness
-        .then(|| Counted::of(protocol, flags.shape(), level, states, flags.sample));
+        .then(|| CountedPermissiveness::of(protocol, flags.shape(), level, states, flags.sample));
     let (tested, exit) = match &tests {
         Some((single, tests)) => servers::run(place, &flags.run, single, protocol.level(), tests)?,
         None => (Vec::new(), Exit::Holds),
@@ -127,7 +131,7 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
             }
             if let Some((_, tests)) = &tests {
                 told["paths"] = servers::paths_json(tests);
-                told["servers"] = tested.iter().map(servers::Tested::json).collect();
+                told["servers"] = tested.iter().map(servers::ServerConformance::json).collect();
             }
             dbdyno_report::json_text(&told)
         }
@@ -140,7 +144,7 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
 }
 
 /// The fewest paths of a protocol.
-fn tests_of(flags: &ModelFlags, protocol: Named) -> Result<(Single, Tests), Failure> {
+fn tests_of(flags: &ModelFlags, protocol: NamedProtocol) -> Result<(Single, Tests), Failure> {
     let single = protocol.single(flags.shape(), Names::ByAppearance).ok_or_else(|| {
         Failure::Usage(format!(
             "{} is a protocol of several servers, whose steps clients do not see; --paths and \
@@ -162,9 +166,9 @@ fn tests_of(flags: &ModelFlags, protocol: Named) -> Result<(Single, Tests), Fail
 /// Writes the trace where it was asked for.
 fn write_trace(
     flags: &ModelFlags,
-    protocol: Named,
+    protocol: NamedProtocol,
     level: Level,
-    judged: &Judged,
+    judged: &ExplorationVerdict,
 ) -> Result<(), Failure> {
     if flags.itf.is_none() && flags.html.is_none() {
         return Ok(());
@@ -192,9 +196,9 @@ fn write_trace(
     Ok(())
 }
 
-fn named(name: &str, fault: Option<&str>) -> Result<Named, Failure> {
-    let names = || Named::all().map(Named::name);
-    let Some(protocol) = Named::by_name(name) else {
+fn named(name: &str, fault: Option<&str>) -> Result<NamedProtocol, Failure> {
+    let names = || NamedProtocol::all().map(NamedProtocol::name);
+    let Some(protocol) = NamedProtocol::by_name(name) else {
         return Err(Failure::Usage(format!(
             "model {name}: unknown protocol{}; there are {}",
             did_you_mean(name, names()),
@@ -220,8 +224,8 @@ fn named(name: &str, fault: Option<&str>) -> Result<Named, Failure> {
 
 fn list() -> String {
     let mut out = String::new();
-    let width = Named::all().map(|one| one.name().len()).max().unwrap_or(0);
-    for one in Named::all() {
+    let width = NamedProtocol::all().map(|one| one.name().len()).max().unwrap_or(0);
+    for one in NamedProtocol::all() {
         let _ = writeln!(out, "{:width$}  {}", one.name(), one.about());
         let faults: Vec<&str> = one.faults().map(|fault| fault.0).collect();
         let planted = if faults.is_empty() {
@@ -235,7 +239,7 @@ fn list() -> String {
 }
 
 fn listed() -> serde_json::Value {
-    let one = |one: Named| {
+    let one = |one: NamedProtocol| {
         let faults =
             one.faults().map(|(name, about)| serde_json::json!({ "name": name, "about": about }));
         serde_json::json!({
@@ -243,10 +247,16 @@ fn listed() -> serde_json::Value {
             "faults": faults.collect::<Vec<_>>(),
         })
     };
-    serde_json::json!({ "schema": 1, "protocols": Named::all().map(one).collect::<Vec<_>>() })
+    let protocols: Vec<_> = NamedProtocol::all().map(one).collect();
+    serde_json::json!({ "schema": 1, "protocols": protocols })
 }
 
-fn text(flags: &ModelFlags, protocol: Named, level: Level, judged: &Judged) -> String {
+fn text(
+    flags: &ModelFlags,
+    protocol: NamedProtocol,
+    level: Level,
+    judged: &ExplorationVerdict,
+) -> String {
     let mut out = format!("{}: {}\n", protocol.name(), protocol.about());
     if let Some((name, about)) = protocol.fault() {
         let _ = writeln!(out, "with the fault {name}: {about}");
@@ -287,7 +297,12 @@ fn text(flags: &ModelFlags, protocol: Named, level: Level, judged: &Judged) -> S
     out
 }
 
-fn json(flags: &ModelFlags, protocol: Named, level: Level, judged: &Judged) -> serde_json::Value {
+fn json(
+    flags: &ModelFlags,
+    protocol: NamedProtocol,
+    level: Level,
+    judged: &ExplorationVerdict,
+) -> serde_json::Value {
     let verdict = match (&judged.broken, judged.is_cut_short) {
         (Some(_), _) => "broken",
         (None, true) => "cannot_tell",

@@ -2,30 +2,30 @@
 
 use std::fmt::Write as _;
 
-use dbdyno_check::{Finding, Judged};
+use dbdyno_check::{ObjectJudgement, ObjectVerdict};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 
 /// How the program ends.
-pub(crate) fn exit(judged: &Judged) -> Exit {
+pub(crate) fn exit(judged: &ObjectJudgement) -> Exit {
     match judged.finding {
-        Finding::Holds(_) => Exit::Holds,
-        Finding::Broken { .. } => Exit::Fails,
-        Finding::CannotTell(_) => Exit::CannotTell,
+        ObjectVerdict::Holds(_) => Exit::Holds,
+        ObjectVerdict::Broken { .. } => Exit::Fails,
+        ObjectVerdict::CannotTell(_) => Exit::CannotTell,
     }
 }
 
-fn word(judged: &Judged) -> &'static str {
+fn word(judged: &ObjectJudgement) -> &'static str {
     match judged.finding {
-        Finding::Holds(_) => "holds",
-        Finding::Broken { .. } => "broken",
-        Finding::CannotTell(_) => "cannot tell",
+        ObjectVerdict::Holds(_) => "holds",
+        ObjectVerdict::Broken { .. } => "broken",
+        ObjectVerdict::CannotTell(_) => "cannot tell",
     }
 }
 
 /// What the file was taken for, how much of it was understood, and what was found.
-pub(crate) fn text(judged: &Judged) -> String {
+pub(crate) fn text(judged: &ObjectJudgement) -> String {
     let (workload, counted) = (judged.workload, judged.counted);
     let keys = match counted.keys {
         1 => String::new(),
@@ -47,12 +47,12 @@ pub(crate) fn text(judged: &Judged) -> String {
         let _ = writeln!(out, "{note}");
     }
     let told = match &judged.finding {
-        Finding::Holds(how) => format!("holds; {how}"),
-        Finding::Broken { anomaly, .. } => format!("broken by {anomaly}"),
-        Finding::CannotTell(why) => format!("cannot tell: {why}"),
+        ObjectVerdict::Holds(how) => format!("holds; {how}"),
+        ObjectVerdict::Broken { anomaly, .. } => format!("broken by {anomaly}"),
+        ObjectVerdict::CannotTell(why) => format!("cannot tell: {why}"),
     };
     let _ = writeln!(out, "\n{}, {}: {told}", workload.property(), workload.source());
-    if let Finding::Broken { evidence, .. } = &judged.finding {
+    if let ObjectVerdict::Broken { evidence, .. } = &judged.finding {
         for line in evidence {
             let _ = writeln!(out, "  {line}");
         }
@@ -61,12 +61,12 @@ pub(crate) fn text(judged: &Judged) -> String {
 }
 
 /// The same for programs.
-pub(crate) fn json(judged: &Judged) -> String {
+pub(crate) fn json(judged: &ObjectJudgement) -> String {
     let (workload, counted) = (judged.workload, judged.counted);
     let (told, anomaly, why, evidence): (_, _, Option<&str>, &[String]) = match &judged.finding {
-        Finding::Holds(how) => ("holds", None, Some(how), &[]),
-        Finding::Broken { anomaly, evidence } => ("broken", Some(anomaly), None, evidence),
-        Finding::CannotTell(why) => ("cannot_tell", None, Some(why), &[]),
+        ObjectVerdict::Holds(how) => ("holds", None, Some(how), &[]),
+        ObjectVerdict::Broken { anomaly, evidence } => ("broken", Some(anomaly), None, evidence),
+        ObjectVerdict::CannotTell(why) => ("cannot_tell", None, Some(why), &[]),
     };
     let value: Value = json!({
         "schema": 1, "workload": workload.name(), "property": workload.property(),

@@ -9,7 +9,9 @@
 use std::fmt::Write as _;
 
 use dbdyno_check::{Level, OnlineVerdict};
-use dbdyno_lab::{IsolationLab, Kind, OnlineOf, OnlineTold, RandomLoad, online_transactions};
+use dbdyno_lab::{
+    IsolationLab, OnlineOf, OnlineTold, RandomLoad, RandomLoadKind, online_transactions,
+};
 use serde_json::{Value, json};
 
 use crate::args::Place;
@@ -24,8 +26,10 @@ use crate::{output, session};
 pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     let (shape, load) = match (kind_of(flags)?, flags.kind) {
         (_, VerifyKind::Counters) => return refuse("the sums of counters are matched at the end"),
-        (Kind::Rows, _) => return refuse("what searches by ranges saw is decided at the end"),
-        (Kind::Load(shape), _) => (shape, load_of(flags)?),
+        (RandomLoadKind::Rows, _) => {
+            return refuse("what searches by ranges saw is decided at the end");
+        }
+        (RandomLoadKind::Load(shape), _) => (shape, load_of(flags)?),
     };
     let specs = flags.specs()?;
     let levels = levels_of(&flags.level);

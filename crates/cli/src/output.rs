@@ -20,10 +20,10 @@ use std::sync::{Mutex, PoisonError};
 use dbdyno_document::terminal::{self, COLOUR_SEQUENCES, Colour, TextStyle};
 use dbdyno_document::{Document, csv, layout, markdown};
 use dbdyno_model::foreign::{self, bounded, steers};
-use dbdyno_model::{Comparison, Gate, History, Run, Secret};
-use dbdyno_report::{HistoryExtent, Order, View};
+use dbdyno_model::{BenchmarkHistory, Comparison, Gate, Run, Secret};
+use dbdyno_report::{CellOrder, HistoryExtent, View};
 
-use crate::args::{Color, Format, Section, Shape, Told, ToldFormat};
+use crate::args::{Color, Format, PrintFlags, Section, Shape, ToldFormat};
 use crate::ci;
 use crate::failure::Failure;
 use crate::files;
@@ -34,7 +34,7 @@ const TALK_MOST: usize = 16_000;
 
 /// What a text may do besides being shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Admitted {
+pub(crate) enum TerminalRights {
     /// Nothing.
     Nothing,
     /// It has the colours of reports.
@@ -43,28 +43,28 @@ pub(crate) enum Admitted {
     Commands,
 }
 
-impl Admitted {
+impl TerminalRights {
     /// What the shape of an answer needs.
-    fn by(format: ToldFormat, style: &TextStyle) -> Admitted {
+    fn by(format: ToldFormat, style: &TextStyle) -> TerminalRights {
         match format {
-            ToldFormat::Github => Admitted::Commands,
-            ToldFormat::Text => Admitted::colours(style),
-            _ => Admitted::Nothing,
+            ToldFormat::Github => TerminalRights::Commands,
+            ToldFormat::Text => TerminalRights::colours(style),
+            _ => TerminalRights::Nothing,
         }
     }
 
     /// What a text of this style needs.
-    fn colours(style: &TextStyle) -> Admitted {
+    fn colours(style: &TextStyle) -> TerminalRights {
         match style.colour {
-            Colour::Ansi => Admitted::Colours,
-            Colour::Plain => Admitted::Nothing,
+            Colour::Ansi => TerminalRights::Colours,
+            Colour::Plain => TerminalRights::Nothing,
         }
     }
 }
 
 /// Prints data.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    write(text, Admitted::Nothing)
+    write(text, TerminalRights::Nothing)
 }
 
 /// Lines for people. Those that are too long are wrapped, where it is known how wide the screen is:
@@ -78,15 +78,15 @@ pub(crate) fn lines(text: String) -> String {
 
 /// Prints a text that was laid out in this style.
 pub(crate) fn print_styled(text: &str, style: &TextStyle) -> Result<(), Failure> {
-    write(text, Admitted::colours(style))
+    write(text, TerminalRights::colours(style))
 }
 
 /// Prints an answer in the shape that was asked for.
 pub(crate) fn print_answer(text: &str, format: ToldFormat, color: Color) -> Result<(), Failure> {
-    write(text, Admitted::by(format, &style(color)))
+    write(text, TerminalRights::by(format, &style(color)))
 }
 
-fn write(text: &str, admitted: Admitted) -> Result<(), Failure> {
+fn write(text: &str, admitted: TerminalRights) -> Result<(), Failure> {
     // A password that is a word, such as `postgres`, is one of the answer's own, too.
     let text = without(text, |password| password.contains(|c: char| !c.is_ascii_alphabetic()));
     let mut stdout = std::io::stdout().lock();
@@ -128,7 +128,7 @@ fn without(text: &str, is_sought: impl Fn(&str) -> bool) -> Cow<'_, str> {
 pub(crate) fn say(text: &str) {
     let text = without_passwords(text);
     let text = bounded(&text, TALK_MOST);
-    let _ = std::io::stderr().lock().write_all(line(&text, Admitted::Nothing).as_bytes());
+    let _ = std::io::stderr().lock().write_all(line(&text, TerminalRights::Nothing).as_bytes());
 }
 
 /// Says something in whole words, on a terminal. What is meant to be copied, such as a command,
@@ -142,21 +142,21 @@ pub(crate) fn say_lines(text: &str) {
 
 /// Says what was laid out in this style, of any length.
 pub(crate) fn say_styled(text: &str, style: &TextStyle) {
-    let text = line(text, Admitted::colours(style));
+    let text = line(text, TerminalRights::colours(style));
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Asks for something on the same line.
 pub(crate) fn ask(question: &str) {
-    let _ = std::io::stderr().lock().write_all(plain(question, Admitted::Nothing).as_bytes());
+    let _ = std::io::stderr().lock().write_all(plain(question, TerminalRights::Nothing).as_bytes());
 }
 
-fn line(text: &str, admitted: Admitted) -> String {
+fn line(text: &str, admitted: TerminalRights) -> String {
     format!("{}\n", plain(text, admitted))
 }
 
 /// The text, of which a terminal and the runner of a workflow only show what they get.
-fn plain(text: &str, admitted: Admitted) -> Cow<'_, str> {
+fn plain(text: &str, admitted: TerminalRights) -> Cow<'_, str> {
     let has_commands = text.contains("::") || text.contains("##");
     if !has_commands && text.chars().all(|c: char| c == '\n' || c == '\t' || !steers(c)) {
         return Cow::Borrowed(text);
@@ -166,20 +166,20 @@ fn plain(text: &str, admitted: Admitted) -> Cow<'_, str> {
 }
 
 /// One line with its end.
-fn plain_line(line: &str, admitted: Admitted) -> String {
+fn plain_line(line: &str, admitted: TerminalRights) -> String {
     let (body, end) = match (line.strip_suffix("\r\n"), line.strip_suffix('\n')) {
         (Some(body), _) => (body, "\r\n"),
         (None, Some(body)) => (body, "\n"),
         (None, None) => (line, ""),
     };
     let body = match admitted {
-        Admitted::Colours => coloured(body),
-        Admitted::Nothing | Admitted::Commands => foreign::lines(body).into_owned(),
+        TerminalRights::Colours => coloured(body),
+        TerminalRights::Nothing | TerminalRights::Commands => foreign::lines(body).into_owned(),
     };
     // Commands of GitHub stand at the beginning of a line, the older ones, those of Azure and of
     // TeamCity anywhere in it.
     let body = match body.trim_start().strip_prefix("::") {
-        Some(rest) if admitted != Admitted::Commands => format!(": :{rest}"),
+        Some(rest) if admitted != TerminalRights::Commands => format!(": :{rest}"),
         _ => body,
     };
     let words = ["##[", "##vso[", "##teamcity["];
@@ -220,7 +220,7 @@ pub(crate) fn comparison(
     run: &Run,
     comparison: &Comparison,
     gate: Option<Gate>,
-    told: &Told,
+    told: &PrintFlags,
 ) -> Result<(), Failure> {
     let view = View::new(run, comparison);
     let color = told.color;
@@ -254,8 +254,8 @@ pub(crate) fn comparison(
 }
 
 /// The order that `--worst-first` asks for.
-pub(crate) fn order(worst_first: bool) -> Order {
-    if worst_first { Order::WorstFirst } else { Order::Groups }
+pub(crate) fn order(worst_first: bool) -> CellOrder {
+    if worst_first { CellOrder::WorstFirst } else { CellOrder::Groups }
 }
 
 /// The part of a report that this flag names.
@@ -292,7 +292,7 @@ pub(crate) fn document(
 
 /// Prints a history in the shape that was asked for.
 pub(crate) fn history(
-    history: &History,
+    history: &BenchmarkHistory,
     extent: HistoryExtent,
     shape: Shape,
 ) -> Result<(), Failure> {
@@ -315,7 +315,7 @@ pub(crate) fn write_still(path: &Path, text: &str) -> Result<(), Failure> {
 /// The text of a file with names that come from outside: who shows it, or the runner of a workflow
 /// that prints it, is not steered by it.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    plain(text, Admitted::Nothing)
+    plain(text, TerminalRights::Nothing)
 }
 
 /// Writes a page and says where it is.
@@ -335,23 +335,26 @@ mod tests {
     fn nothing_but_colours_of_ours_reaches_a_terminal() {
         let hostile = "\u{1b}[31ma\u{1b}[0m\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\u{1b}[8mb\r\nc\rd\te";
         assert_eq!(
-            plain(hostile, Admitted::Colours),
+            plain(hostile, TerminalRights::Colours),
             "\u{1b}[31ma\u{1b}[0m\u{fffd}]0;x\u{fffd}\u{fffd}2J\u{fffd}\u{fffd}[8mb\r\nc\u{fffd}d\te"
         );
-        assert!(!plain(hostile, Admitted::Nothing).contains('\u{1b}'));
-        assert!(!plain(hostile, Admitted::Commands).contains('\u{1b}'));
-        assert!(matches!(plain("a\n\tb é", Admitted::Nothing), Cow::Borrowed(_)));
+        assert!(!plain(hostile, TerminalRights::Nothing).contains('\u{1b}'));
+        assert!(!plain(hostile, TerminalRights::Commands).contains('\u{1b}'));
+        assert!(matches!(plain("a\n\tb é", TerminalRights::Nothing), Cow::Borrowed(_)));
     }
 
     #[test]
     fn nothing_is_a_command_of_a_runner() {
         let hostile = "a\n ::error::b\n##[error]c\nx ##vso[task.setvariable]d ##teamcity[e]\nf::g";
-        let shown = plain(hostile, Admitted::Nothing);
+        let shown = plain(hostile, TerminalRights::Nothing);
         assert_eq!(
             shown,
             "a\n: :error::b\n# #[error]c\nx # #vso[task.setvariable]d # #teamcity[e]\nf::g"
         );
-        assert_eq!(plain("::notice title=a::b\n", Admitted::Commands), "::notice title=a::b\n");
+        assert_eq!(
+            plain("::notice title=a::b\n", TerminalRights::Commands),
+            "::notice title=a::b\n"
+        );
     }
 
     #[test]

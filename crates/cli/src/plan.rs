@@ -5,9 +5,9 @@ use std::time::Duration;
 use dbdyno_forecast::{CellForecast, Remaining};
 use dbdyno_lab::for_people;
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, Idle, ImageUse, Interval, IntervalChoice,
-    KeepMemory, Level, PerArm, Pin, Placement, Plan, Processors, RateShape, Run, Stage, Stopping,
-    Target, Topology,
+    ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ExperimentLevel, Idle, ImageUse, Interval,
+    IntervalChoice, KeepMemory, PerArm, Pin, Placement, Plan, Processors, RateShape, Run, Stage,
+    Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
 use dbdyno_workload::planned;
@@ -16,7 +16,7 @@ use crate::args::Compare;
 use crate::failure::Failure;
 use crate::insert_benchmark;
 use crate::levels::Levels;
-use crate::loads::{self, Chosen};
+use crate::loads::{self, LoadChoice};
 use crate::login;
 use crate::rand::Rand;
 use crate::until;
@@ -133,7 +133,7 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
     let driving = driving_of(flags)?;
     let shape = shape_of(&driving, flags);
     let rand = flags.rand.as_deref().map(|name| Rand { name, skew: flags.skew });
-    let Chosen { stages, files, step_seconds } =
+    let LoadChoice { stages, files, step_seconds } =
         loads::choose(&flags.load, &flags.load_file, rand)?;
     let own = insert_benchmark::rounds(step_seconds);
     let is_steps = own.is_some();
@@ -669,9 +669,9 @@ fn promise(plan: &Plan, forecast: &CellForecast) -> String {
 fn minute_more(plan: &Plan, forecast: &CellForecast) -> String {
     forecast.next_minute(plan).map_or(String::new(), |(level, narrows)| {
         let more = match level {
-            Level::Pair => "more pairs",
-            Level::Start => "more starts",
-            Level::Filling => "more fillings",
+            ExperimentLevel::Pair => "more pairs",
+            ExperimentLevel::Start => "more starts",
+            ExperimentLevel::Filling => "more fillings",
         };
         format!("; a minute more is best spent on {more}: {:.0} % narrower", 100.0 * narrows)
     })

@@ -17,14 +17,14 @@
 
 use std::path::Path;
 
-use dbdyno_model::experiment::Figure;
+use dbdyno_model::experiment::RoundFigure;
 use dbdyno_model::published::{
-    ExplainedRows, FoundSign, PublishedRow, PublishedTable, ReplicatedTable, Replication,
-    RunOrigin, Standing,
+    ExplainedRows, FigureStanding, FoundSign, PublishedRow, PublishedTable, ReplicatedTable,
+    Replication, RunOrigin,
 };
 use dbdyno_model::{ArmIndex, ArmSpec, Pairing, Run};
 use dbdyno_workload::FileError;
-use dbdyno_workload::file::{Entry, Section};
+use dbdyno_workload::file::{FileEntry, FileSection};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -39,7 +39,7 @@ pub(crate) struct PublishedFigures {
 }
 
 /// The question of an experiment, as far as figures are held against it.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PrintedQuestion<'a> {
     /// The file.
     pub file: &'a Path,
     /// The question.
@@ -50,7 +50,7 @@ pub(crate) struct Asked<'a> {
     pub figures: &'a PublishedFigures,
 }
 
-impl Asked<'_> {
+impl PrintedQuestion<'_> {
     /// The printed tables, with what this run has found of each.
     ///
     /// # Errors
@@ -112,11 +112,11 @@ fn without_places(command: &str) -> String {
 pub(crate) fn exit(all: &[Replication]) -> Exit {
     let rows = all.iter().flat_map(|one| &one.tables).flat_map(|table| &table.rows);
     let signs = all.iter().flat_map(|one| &one.signs).map(FoundSign::standing);
-    let standings: Vec<Standing> = rows.map(|row| row.standing).chain(signs).collect();
+    let standings: Vec<FigureStanding> = rows.map(|row| row.standing).chain(signs).collect();
     let has = |standing| standings.contains(&standing);
     match () {
-        () if has(Standing::Different) => Exit::Fails,
-        () if has(Standing::Open) || !has(Standing::Confirmed) => Exit::CannotTell,
+        () if has(FigureStanding::Different) => Exit::Fails,
+        () if has(FigureStanding::Open) || !has(FigureStanding::Confirmed) => Exit::CannotTell,
         () => Exit::Holds,
     }
 }
@@ -136,7 +136,7 @@ impl PublishedFigures {
     ///
     /// # Errors
     /// What is wrong with them, and where.
-    pub(crate) fn read(top: &Section<'_, '_>) -> Result<PublishedFigures, FileError> {
+    pub(crate) fn read(top: &FileSection<'_, '_>) -> Result<PublishedFigures, FileError> {
         let mut stands_for = Vec::new();
         if let Some(all) = top.value("stands-for") {
             for (release, _, arm) in all.section("stands-for")?.all() {
@@ -153,7 +153,7 @@ impl PublishedFigures {
     }
 }
 
-fn table(entry: Entry<'_, '_>) -> Result<PublishedTable, FileError> {
+fn table(entry: FileEntry<'_, '_>) -> Result<PublishedTable, FileError> {
     let section = entry.section("a published table")?;
     let text = |key, example| section.required(key, example)?.text().map(str::to_owned);
     let ratios = section.required("ratios", "ratios = { point-query = 0.62 }")?;
@@ -173,8 +173,8 @@ fn table(entry: Entry<'_, '_>) -> Result<PublishedTable, FileError> {
         return Err(why.error(format!("there is no ratio of {of:?} that this could explain")));
     }
     let what = match section.value("what") {
-        Some(what) => Figure::read(what.text()?),
-        None => Figure::Rate,
+        Some(what) => RoundFigure::read(what.text()?),
+        None => RoundFigure::Rate,
     };
     let clients = match section.value("clients") {
         Some(clients) => Some(clients.number(1, 1_000_000)? as u32),
@@ -193,7 +193,7 @@ fn table(entry: Entry<'_, '_>) -> Result<PublishedTable, FileError> {
 }
 
 /// A ratio.
-fn positive(entry: &Entry<'_, '_>) -> Result<f64, FileError> {
+fn positive(entry: &FileEntry<'_, '_>) -> Result<f64, FileError> {
     let number = entry.plain()?.parse::<f64>().ok();
     number
         .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
@@ -226,7 +226,7 @@ point-query = "another build"
     fn read(text: &str) -> Result<PublishedFigures, String> {
         let source = Source { file: "a.toml", text };
         let document = source.parse().map_err(|error| error.to_string())?;
-        let top = Section::of_file(source, "an experiment", &document);
+        let top = FileSection::of_file(source, "an experiment", &document);
         PublishedFigures::read(&top).map_err(|error| error.to_string())
     }
 
@@ -234,7 +234,7 @@ point-query = "another build"
     fn a_table_is_its_ratios_and_why_ours_differ() {
         let figures = read(FILE).unwrap();
         let table = &figures.tables[0];
-        assert_eq!((&*table.base, &*table.test, &table.what), ("5.6", "9.7", &Figure::Rate));
+        assert_eq!((&*table.base, &*table.test, &table.what), ("5.6", "9.7", &RoundFigure::Rate));
         let rows = table.rows.iter().map(|row| (&*row.load, row.ratio, row.because.as_deref()));
         let rows: Vec<_> = rows.collect();
         let expected =

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dbdyno_explain::profile::{
-    EVENT_LINE, SAMPLES_LINE, Waited, Weighed, by_class, contradiction, difference, flame,
-    read_process, waits,
+    EVENT_LINE, SAMPLES_LINE, WaitStacks, WeightedProfile, by_class, contradiction, difference,
+    flame, read_process, waits,
 };
-use dbdyno_lab::profile::Kind;
-use dbdyno_lab::{Lab, Sampled, Stacks, input};
+use dbdyno_lab::profile::SampleKind;
+use dbdyno_lab::{ArmProfile, Lab, Stacks, input};
 use dbdyno_model::{
     Arm, ArmSpec, MaskedTarget, PerArm, Plan, ProfileDifference, Target, WaitProfile,
 };
@@ -141,16 +141,16 @@ fn compared(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> Result<(), Failu
 }
 
 /// What was waited in one start of a server, by class.
-fn by_start(plan: &Plan, one: &Sampled) -> Result<WaitProfile, Failure> {
+fn by_start(plan: &Plan, one: &ArmProfile) -> Result<WaitProfile, Failure> {
     let (stacks, operations) = (one.stacks.collapsed.as_str(), one.operations);
-    let waited = Waited { stacks, operations, wall_ns: one.wall_ns };
+    let waited = WaitStacks { stacks, operations, wall_ns: one.wall_ns };
     let classes = by_class(plan.arms[one.arm].dialect(), plan.clients[0], &waited)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     Ok(WaitProfile { arm: one.arm, start: one.start, classes })
 }
 
 /// Compares what sessions wait for, and shows it.
-fn waited(flags: &ProfileFlags, plan: &Plan, all: &[Sampled]) -> Result<(), Failure> {
+fn waited(flags: &ProfileFlags, plan: &Plan, all: &[ArmProfile]) -> Result<(), Failure> {
     let all: Vec<WaitProfile> =
         all.iter().map(|one| by_start(plan, one)).collect::<Result<_, _>>()?;
     let found = waits(plan.clients[0], &all);
@@ -206,7 +206,7 @@ fn taken(
     place: &Place,
     flags: &ProfileFlags,
     plan: &Plan,
-) -> Result<(Vec<Sampled>, Exit), Failure> {
+) -> Result<(Vec<ArmProfile>, Exit), Failure> {
     let home = session::open_home(place)?;
     let mut store = session::open_own_store(place)?;
     let stop = session::stop_flag();
@@ -219,7 +219,7 @@ fn taken(
     let mut ticker = Ticker::new();
     let clock = session::clock(plan, &store, 0)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
-    let kind = if flags.waits { Kind::Waits } else { Kind::Samples };
+    let kind = if flags.waits { SampleKind::Waits } else { SampleKind::Samples };
     let all = dbdyno_lab::profile(&mut lab, plan, kind, env!("CARGO_PKG_VERSION"))?;
     drop(ticker);
     let lost = all.iter().map(|one| one.stacks.lost).max().unwrap_or(0);
@@ -247,10 +247,10 @@ fn taken(
 }
 
 /// Profiles by arm.
-fn sides_of(all: &[Sampled]) -> PerArm<Vec<Side>> {
+fn sides_of(all: &[ArmProfile]) -> PerArm<Vec<Side>> {
     PerArm::from_fn(|arm| {
         let own = all.iter().filter(|one| one.arm == arm);
-        let side = |one: &Sampled| Side {
+        let side = |one: &ArmProfile| Side {
             name: format!("{arm}-{}", one.start + 1),
             stacks: of_event(&one.stacks),
             operations: Some(one.operations),
@@ -290,7 +290,7 @@ fn plan_of(flags: &ProfileFlags, (base, test): (&str, &str)) -> Result<Plan, Fai
 }
 
 /// Says of which files the functions have no names.
-fn say_unnamed(arm: Arm, all: &[Sampled]) {
+fn say_unnamed(arm: Arm, all: &[ArmProfile]) {
     let own = || all.iter().filter(|one| one.arm == arm).map(|one| &one.stacks);
     let samples: f64 = own().map(|stacks| stacks.samples).sum();
     let mut files: Vec<(&str, f64)> = Vec::new();
@@ -364,7 +364,7 @@ fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<V
     parallel(files, side)
 }
 
-fn weighed(sides: &[Side]) -> Result<Vec<Weighed>, Failure> {
+fn weighed(sides: &[Side]) -> Result<Vec<WeightedProfile>, Failure> {
     parallel(sides, |side| {
         let profile = match &side.told {
             Naming::Within { process } => read_process(&side.stacks, process.as_deref()),
@@ -373,7 +373,7 @@ fn weighed(sides: &[Side]) -> Result<Vec<Weighed>, Failure> {
             }
         };
         let profile = profile.map_err(|error| Failure::Usage(format!("{}:{error}", side.name)))?;
-        Ok(Weighed { profile, operations: side.operations })
+        Ok(WeightedProfile { profile, operations: side.operations })
     })
 }
 

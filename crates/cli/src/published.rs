@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dbdyno_model::experiment::Figure;
+use dbdyno_model::experiment::RoundFigure;
 use dbdyno_model::published::{ExplainedRow, FoundSign, ReplicatedTable, Replication};
 use dbdyno_model::{Cell, Pairing, Run};
 use dbdyno_store::Store;
 
-use crate::args::{Color, Place, Published, PublishedFormat};
+use crate::args::{Color, Place, PublishedFlags, PublishedFormat};
 use crate::exit::Exit;
 use crate::experiment::{self, Experiment};
 use crate::explanation::{self, Extent};
@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::{output, printed, screen, session};
 
 /// Shows printed figures of experiments beside ours.
-pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failure> {
+pub(crate) fn published(place: &Place, flags: &PublishedFlags) -> Result<Exit, Failure> {
     if flags.explain && matches!(flags.format, PublishedFormat::Csv | PublishedFormat::Svg) {
         return Err(Failure::Usage(
             "--explain has no shape in csv and svg; take text, markdown or json".to_owned(),
@@ -70,7 +70,7 @@ struct Beyond {
     distance: f64,
     /// Of which table, and both figures.
     of: String,
-    what: Figure,
+    what: RoundFigure,
     theirs: f64,
     ours: f64,
 }
@@ -103,7 +103,7 @@ fn explain(
         all[file].explained.rows.push(ExplainedRow { of, what, theirs, ours, explanation });
     }
     for found in all.iter_mut().map(|one| &mut one.explained) {
-        let of_rates = found.rows.iter().filter(|row| row.what == Figure::Rate);
+        let of_rates = found.rows.iter().filter(|row| row.what == RoundFigure::Rate);
         let counted = of_rates.filter_map(|row| Some((row, row.by_instructions()?.estimate)));
         let pairs = |ours: fn(&(&ExplainedRow, f64)) -> f64| {
             dbdyno_judge::agreement_of(counted.clone().map(|one| (one.0.theirs, ours(&one))))
@@ -140,7 +140,7 @@ fn beyond(run: &Run, tables: &[ReplicatedTable]) -> Vec<Beyond> {
     // What is explained is a difference of rates: those come first, also where another figure of
     // the same cell lies further off.
     all.sort_by(|one, other| {
-        let (is_other, other_is) = (one.what != Figure::Rate, other.what != Figure::Rate);
+        let (is_other, other_is) = (one.what != RoundFigure::Rate, other.what != RoundFigure::Rate);
         is_other.cmp(&other_is).then(other.distance.total_cmp(&one.distance))
     });
     let mut seen: Vec<(Pairing, Cell)> = Vec::new();

@@ -11,15 +11,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use dbdyno_check::{
-    Checker, History, Level, LogAgrees, LoggedChange, Outcome, Verdict, drawn, read_records, seal,
+    Checker, History, Level, LevelVerdict, LogAgrees, LoggedChange, TransactionOutcome, drawn,
+    read_records, seal,
 };
 use dbdyno_lab::{
-    Extent, IsolationLab, Kind, Promised, RandomLoad, Recorded, Replayed, RowLog, Threads, Witness,
-    random_transactions,
+    AnomalyWitness, AskingLimit, IsolationLab, LevelRecord, PromiseScope, RandomLoad,
+    RandomLoadKind, RowLog, Threads, WitnessReplay, random_transactions,
 };
 use dbdyno_model::Target;
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_workload::versioned::Shape;
+use dbdyno_workload::versioned::VersionedRowKind;
 use serde_json::{Value, json};
 
 use crate::args::Place;
@@ -64,19 +65,19 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
             Ok((proved, witnesses)) => (Ok(proved), witnesses),
             Err(failure) => (Err(failure), Vec::new()),
         };
-        let runs = if load.kind == Kind::Rows { flags.repeat } else { 0 };
+        let runs = if load.kind == RandomLoadKind::Rows { flags.repeat } else { 0 };
         let told = random_transactions(&mut lab, spec, &levels, load, runs, &mut judge)?;
         drop(ticker);
         let mut proved = Vec::new();
         for (level, replayed) in told.levels {
-            let level = Proved { replayed, ..level? };
+            let level = LevelProof { replayed, ..level? };
             if let Some(folder) = &flags.scripts {
                 witnesses::keep(folder, &target, level.level, &level.replayed)?;
             }
             proved.push(level);
         }
         is_cut_short |= told.is_cut_short;
-        all.push((target, Judged { version: told.version, levels: proved }));
+        all.push((target, ServerProof { version: told.version, levels: proved }));
         if is_cut_short {
             break;
         }
@@ -91,12 +92,12 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
 }
 
 /// What is asked; histories of the catalog's loads are not played again as scripts.
-pub(crate) fn kind_of(flags: &Verify) -> Result<Kind, Failure> {
+pub(crate) fn kind_of(flags: &Verify) -> Result<RandomLoadKind, Failure> {
     let shape = match flags.kind {
-        VerifyKind::Rows => return Ok(Kind::Rows),
-        VerifyKind::Registers => Shape::Register,
-        VerifyKind::Lists => Shape::List,
-        VerifyKind::Counters => Shape::Counter,
+        VerifyKind::Rows => return Ok(RandomLoadKind::Rows),
+        VerifyKind::Registers => VersionedRowKind::Register,
+        VerifyKind::Lists => VersionedRowKind::List,
+        VerifyKind::Counters => VersionedRowKind::Counter,
     };
     let flag = if flags.one_thread {
         "--one-thread"
@@ -105,7 +106,7 @@ pub(crate) fn kind_of(flags: &Verify) -> Result<Kind, Failure> {
     } else if flags.scripts.is_some() {
         "--scripts"
     } else {
-        return Ok(Kind::Load(shape));
+        return Ok(RandomLoadKind::Load(shape));
     };
     let text = format!("{flag} is for --kind rows; leave one of them out");
     Err(Failure::Usage(text))
@@ -128,21 +129,21 @@ fn threads_of(flags: &Verify) -> Threads {
     if flags.one_thread { Threads::OneForAll } else { Threads::OneEach }
 }
 
-fn extent_of(flags: &Verify) -> Extent {
-    flags.transactions.map_or(Extent::Seconds(flags.seconds), Extent::Transactions)
+fn extent_of(flags: &Verify) -> AskingLimit {
+    flags.transactions.map_or(AskingLimit::Seconds(flags.seconds), AskingLimit::Transactions)
 }
 
 /// A server with what was proved level by level.
-struct Judged {
+struct ServerProof {
     version: String,
-    levels: Vec<Proved>,
+    levels: Vec<LevelProof>,
 }
 
 /// What the history of one level proves.
-struct Proved {
+struct LevelProof {
     level: IsolationLevel,
     promised: Level,
-    of: Promised,
+    of: PromiseScope,
     refused: BTreeMap<String, u64>,
     lost: u64,
     unrecorded: u64,
@@ -150,25 +151,25 @@ struct Proved {
     log: Option<Result<LogAgrees, String>>,
     history: History,
     contention: dbdyno_check::Contention,
-    promise: Verdict,
+    promise: LevelVerdict,
     /// Levels that the server does not promise.
-    beyond: Vec<(Level, Verdict)>,
+    beyond: Vec<(Level, LevelVerdict)>,
     /// What two transactions did to each other.
     anomalies: Vec<Anomaly>,
     /// Witnesses that have no script, and why.
     unplayed: Vec<(String, String)>,
-    replayed: Vec<Replayed>,
+    replayed: Vec<WitnessReplay>,
 }
 
 fn judged(
     flags: &Verify,
     target: &str,
-    mut recorded: Recorded,
-) -> Result<(Proved, Vec<Witness>), Failure> {
+    mut recorded: LevelRecord,
+) -> Result<(LevelProof, Vec<AnomalyWitness>), Failure> {
     let mut history = read_records(&recorded.records).map_err(|bad| {
         Failure::Usage(format!("the history that was recorded cannot be read: {bad}"))
     })?;
-    if let Some(path) = flags.export.as_ref().filter(|_| recorded.of == Promised::OfAll) {
+    if let Some(path) = flags.export.as_ref().filter(|_| recorded.of == PromiseScope::OfAll) {
         match flags.kind {
             // Searches by ranges and deletions have words in records alone.
             VerifyKind::Rows => {
@@ -178,7 +179,8 @@ fn judged(
             _ => check::exported(&history, path)?,
         }
     }
-    let Recorded { level, promise: promised, family, of, refused, lost, unrecorded, .. } = recorded;
+    let LevelRecord { level, promise: promised, family, of, refused, lost, unrecorded, .. } =
+        recorded;
     let log = recorded.log.map(|log| settled(&mut history, &log));
     let checker = Checker::new(&history);
     let others = USUAL.into_iter().filter(|level| *level != promised);
@@ -189,14 +191,14 @@ fn judged(
     let anomalies = witnesses::anomalies(&history, &checker, threads_of(flags));
     let source = format!("dbdyno verify {target} --level {level} --seed {}", flags.seed);
     // A case is of all transactions, whoever says its statements.
-    let prevented = (of == Promised::OfAll).then(|| format!("{family} {level}"));
+    let prevented = (of == PromiseScope::OfAll).then(|| format!("{family} {level}"));
     let witnesses = match flags.kind {
         VerifyKind::Rows => witnesses::of(&history, &anomalies, &promise, &prevented, &source),
         _ => Vec::new(),
     };
     let unplayed = witnesses::unplayed(&witnesses);
     let replayed = Vec::new();
-    let proved = Proved {
+    let proved = LevelProof {
         level,
         promised,
         of,
@@ -231,20 +233,20 @@ fn settled(history: &mut History, log: &RowLog) -> Result<LogAgrees, String> {
     history.settle_by_log(&all).map_err(|differs| differs.to_string())
 }
 
-fn exit_of(all: &[(String, Judged)]) -> Exit {
+fn exit_of(all: &[(String, ServerProof)]) -> Exit {
     let levels = || all.iter().flat_map(|(_, one)| &one.levels);
     let promises = || levels().map(|one| &one.promise);
     let contradicts_log = levels().any(|one| matches!(one.log, Some(Err(_))));
     if contradicts_log || promises().any(|verdict| verdict.anomaly().is_some()) {
         Exit::Fails
-    } else if promises().any(|verdict| matches!(verdict, Verdict::CannotTell(_))) {
+    } else if promises().any(|verdict| matches!(verdict, LevelVerdict::CannotTell(_))) {
         Exit::CannotTell
     } else {
         Exit::Holds
     }
 }
 
-fn told_text(flags: &Verify, all: &[(String, Judged)]) -> String {
+fn told_text(flags: &Verify, all: &[(String, ServerProof)]) -> String {
     let mut out = String::new();
     for (target, one) in all {
         let _ = writeln!(
@@ -265,16 +267,18 @@ fn told_text(flags: &Verify, all: &[(String, Judged)]) -> String {
     out
 }
 
-fn level_text(proved: &Proved, draw_all: bool) -> String {
-    let Proved { level, promised, refused, history, contention: seen, promise, beyond, .. } =
+fn level_text(proved: &LevelProof, draw_all: bool) -> String {
+    let LevelProof { level, promised, refused, history, contention: seen, promise, beyond, .. } =
         proved;
     let (word, proof) = match promise {
-        Verdict::Holds(_) => ("holds".to_owned(), "; an order of all transactions was replayed"),
+        LevelVerdict::Holds(_) => {
+            ("holds".to_owned(), "; an order of all transactions was replayed")
+        }
         other => (check::word(other), ""),
     };
     let of_whom = match proved.of {
-        Promised::OfAll => "",
-        Promised::OfDisciplined => " for transactions that lock all or nothing",
+        PromiseScope::OfAll => "",
+        PromiseScope::OfDisciplined => " for transactions that lock all or nothing",
     };
     let source = promised.source();
     let mut out = format!("  {level} promises {promised}{of_whom}: {word}\n    {source}{proof}\n");
@@ -299,10 +303,10 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
         }
         None => {}
     }
-    if let Some(bound) = check::bound(seen).filter(|_| matches!(promise, Verdict::Holds(_))) {
+    if let Some(bound) = check::bound(seen).filter(|_| matches!(promise, LevelVerdict::Holds(_))) {
         let _ = writeln!(out, "    {bound}");
     }
-    let drawing = |out: &mut String, verdict: &Verdict| {
+    let drawing = |out: &mut String, verdict: &LevelVerdict| {
         drawn(history, verdict).lines().for_each(|line| out.push_str(&format!("      {line}\n")));
     };
     drawing(&mut out, promise);
@@ -310,13 +314,14 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
     for (anomaly, why) in &proved.unplayed {
         let _ = writeln!(out, "    {anomaly} has no script: {why}");
     }
-    let of = |is: fn(&Verdict) -> bool| beyond.iter().filter(move |(_, verdict)| is(verdict));
-    let held: Vec<&str> =
-        of(|verdict| matches!(verdict, Verdict::Holds(_))).map(|(level, _)| level.name()).collect();
+    let of = |is: fn(&LevelVerdict) -> bool| beyond.iter().filter(move |(_, verdict)| is(verdict));
+    let held: Vec<&str> = of(|verdict| matches!(verdict, LevelVerdict::Holds(_)))
+        .map(|(level, _)| level.name())
+        .collect();
     if !held.is_empty() {
         let _ = writeln!(out, "    held as well: {}", held.join(", "));
     }
-    for (level, verdict) in of(|verdict| !matches!(verdict, Verdict::Holds(_))) {
+    for (level, verdict) in of(|verdict| !matches!(verdict, LevelVerdict::Holds(_))) {
         let _ = writeln!(out, "    not promised: {level}, {}", check::word(verdict));
         if draw_all {
             drawing(&mut out, verdict);
@@ -326,7 +331,7 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
 }
 
 /// What is not in the history, or not known of it.
-fn missing(proved: &Proved) -> String {
+fn missing(proved: &LevelProof) -> String {
     let mut out = String::new();
     if proved.unrecorded > 0 {
         let _ = writeln!(
@@ -359,7 +364,9 @@ fn agreed(agrees: &LogAgrees) -> String {
 }
 
 fn unknown_outcomes(history: &History) -> usize {
-    (0..history.len()).filter(|txn| history.txn(*txn).outcome == Outcome::Unknown).count()
+    (0..history.len())
+        .filter(|txn| history.txn(*txn).outcome == TransactionOutcome::Unknown)
+        .count()
 }
 
 pub(crate) fn kind_name(kind: VerifyKind) -> &'static str {
@@ -371,9 +378,9 @@ pub(crate) fn kind_name(kind: VerifyKind) -> &'static str {
     }
 }
 
-fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
-    let level = |proved: &Proved| -> Value {
-        let levels: Vec<(Level, Verdict)> =
+fn told_json(flags: &Verify, all: &[(String, ServerProof)]) -> String {
+    let level = |proved: &LevelProof| -> Value {
+        let levels: Vec<(Level, LevelVerdict)> =
             std::iter::once((proved.promised, proved.promise.clone()))
                 .chain(proved.beyond.iter().cloned())
                 .collect();
@@ -381,8 +388,8 @@ fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
             "level": proved.level.name(),
             "promise": proved.promised.name(),
             "of": match proved.of {
-                Promised::OfAll => "all",
-                Promised::OfDisciplined => "disciplined",
+                PromiseScope::OfAll => "all",
+                PromiseScope::OfDisciplined => "disciplined",
             },
             "refused": proved.refused,
             "connections_lost": proved.lost,

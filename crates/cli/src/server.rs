@@ -14,12 +14,13 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use dbdyno_document::layout::paragraph;
 use dbdyno_model::{
-    ArmSpec, Begin, MaskedTarget, Record, ReleaseSpec, Role, Setting, Shape, SourceKind, Target,
-    TargetError, Topology, setting, split_version, target,
+    ArmSpec, Begin, MaskedTarget, MemberRole, ReleaseSpec, Setting, SourceKind, Target,
+    TargetError, Topology, TopologyShape, TransactionRecording, setting, split_version, target,
 };
 use dbdyno_sandbox::{
-    Background, Home, Image, Offer, Options, PRESETS, Release, State, Symbols, here,
-    likely_version, offers, packers, start_together, start_together_again, stop_together, together,
+    BackgroundServer, BackgroundState, Home, Image, LaunchOptions, Offer, PRESETS, Release,
+    Symbols, here, likely_version, offers, packers, start_together, start_together_again,
+    stop_together, together,
 };
 use dbdyno_workload::suggest::did_you_mean;
 
@@ -47,15 +48,15 @@ pub(crate) enum ServerCommand {
     /// List the named configurations, for preset=NAME
     Presets,
     /// Stop a background server and keep its data
-    Stop(Named),
+    Stop(ServerNameFlag),
     /// Open the server's command-line client on a background server
-    Shell(Named),
+    Shell(ServerNameFlag),
     /// Show the end of a background server's error log
     Logs(Logs),
     /// List the images: data directories with tables, loaded once, from which runs start
     Images(Images),
     /// Remove a background server with its data, a release, or an image
-    Rm(Named),
+    Rm(ServerNameFlag),
 }
 
 #[derive(Debug, Args)]
@@ -98,7 +99,7 @@ pub(crate) struct Start {
     /// Start servers that belong together, replicas:N, with MySQL group:N, or with MariaDB
     /// galera:N; prints the role and the URL of each. The others are called NAME.2, NAME.3 …
     #[arg(long, value_name = "replicas:N|group:N|galera:N")]
-    pub topology: Option<Shape>,
+    pub topology: Option<TopologyShape>,
 }
 
 /// Show what a server would be told, and why; starts nothing.
@@ -125,7 +126,7 @@ fn parse_size_mb(text: &str) -> Result<u64, String> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Named {
+pub(crate) struct ServerNameFlag {
     /// As `dbdyno server ls` shows it
     #[arg(value_name = "NAME")]
     pub name: String,
@@ -179,11 +180,12 @@ pub(crate) fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
 /// What a target names, if it names a release.
 fn release_of(text: &str) -> Result<ReleaseSpec, Failure> {
     match text.parse::<ArmSpec>() {
-        Ok(ArmSpec { target: Target::Release(release), slow: 0.0, record: Record::Off, begin })
-            if begin == Begin::default() =>
-        {
-            Ok(release)
-        }
+        Ok(ArmSpec {
+            target: Target::Release(release),
+            slow: 0.0,
+            record: TransactionRecording::Off,
+            begin,
+        }) if begin == Begin::default() => Ok(release),
         Err(TargetError::UnknownKind(kind)) => Err(Failure::Usage(format!(
             "SERVER {:?}: unknown kind of server {kind:?}{}; write mysql:VERSION, \
              mariadb:VERSION or postgres:VERSION, or a name that `dbdyno server ls` shows",
@@ -262,7 +264,7 @@ fn list(home: &Home, flags: &Ls) -> Result<Exit, Failure> {
             "  nothing yet; `compare` downloads what it needs, `server get` does it now\n",
         );
     }
-    let servers = Background::all(home);
+    let servers = BackgroundServer::all(home);
     if !servers.is_empty() {
         text.push_str("in the background\n");
     }
@@ -354,7 +356,7 @@ fn images(home: &Home, flags: &Images) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
-fn shown(server: &Background) -> String {
+fn shown(server: &BackgroundServer) -> String {
     let state = state(server);
     match (&server.membership, server.role()) {
         (Some(membership), Some(role)) if membership.of != server.name => {
@@ -367,11 +369,11 @@ fn shown(server: &Background) -> String {
     }
 }
 
-fn state(server: &Background) -> String {
+fn state(server: &BackgroundServer) -> String {
     match server.state() {
-        State::Running(pid) => format!("runs, pid {pid}, port {}", server.port),
-        State::Stopped => "stopped".to_owned(),
-        State::Gone => format!(
+        BackgroundState::Running(pid) => format!("runs, pid {pid}, port {}", server.port),
+        BackgroundState::Stopped => "stopped".to_owned(),
+        BackgroundState::Gone => format!(
             "ended by itself or with the machine; its data are here: server start {}",
             server.name
         ),
@@ -379,7 +381,7 @@ fn state(server: &Background) -> String {
 }
 
 /// The server of this name, with all that belong to it. Those are named by the first of them.
-fn all_of(home: &Home, name: &str) -> Result<Vec<Background>, Failure> {
+fn all_of(home: &Home, name: &str) -> Result<Vec<BackgroundServer>, Failure> {
     let named = background(home, name)?;
     match &named.membership {
         Some(membership) if membership.of != named.name => Err(Failure::Usage(format!(
@@ -391,7 +393,7 @@ fn all_of(home: &Home, name: &str) -> Result<Vec<Background>, Failure> {
 }
 
 /// What a target names, and among which others it is to be; a flag beats the target.
-fn members_of(flags: &Start) -> Result<Option<(ReleaseSpec, Shape)>, Failure> {
+fn members_of(flags: &Start) -> Result<Option<(ReleaseSpec, TopologyShape)>, Failure> {
     let alone = match flags.server.parse::<ArmSpec>() {
         Ok(ArmSpec { target: Target::Release(release), slow: 0.0, mut begin, .. }) => {
             let topology = begin.topology.take();
@@ -418,11 +420,11 @@ fn started_together(
     home: &Home,
     flags: &Start,
     wanted: &ReleaseSpec,
-    shape: Shape,
+    shape: TopologyShape,
 ) -> Result<Exit, Failure> {
     let release = dbdyno_sandbox::get(home, wanted.product, &wanted.version, &mut output::say)?;
     let name = flags.name.clone().unwrap_or_else(|| release.name());
-    let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(&wanted.settings);
+    let options = LaunchOptions::for_host(dbdyno_sandbox::memory_mb()).with(&wanted.settings);
     let told = options.told_to(&release)?;
     output::say(&format!("options of each member\n{}", told.to_string().trim_end()));
     let members = start_together(home, &release, &options, shape, &name, &mut output::say)?;
@@ -433,34 +435,34 @@ fn started_together(
     show_together(&members)
 }
 
-fn show_together(members: &[Background]) -> Result<Exit, Failure> {
+fn show_together(members: &[BackgroundServer]) -> Result<Exit, Failure> {
     let name = &members[0].name;
     output::say(&format!("{} of {name} run; `dbdyno server stop {name}` ends them", members.len()));
     for member in members {
-        let role = member.role().map_or("", Role::name);
+        let role = member.role().map_or("", MemberRole::name);
         output::print(&format!("{role:9} {}\n", member.url()?.expose()))?;
     }
     Ok(Exit::Holds)
 }
 
 fn started(home: &Home, flags: &Start) -> Result<Exit, Failure> {
-    flags.name.as_deref().map_or(Ok(()), Background::check_name)?;
+    flags.name.as_deref().map_or(Ok(()), BackgroundServer::check_name)?;
     if let Some((wanted, shape)) = members_of(flags)? {
         return started_together(home, flags, &wanted, shape);
     }
-    let known = Background::named(home, &flags.server).filter(|_| flags.name.is_none());
+    let known = BackgroundServer::named(home, &flags.server).filter(|_| flags.name.is_none());
     if known.is_some_and(|known| known.membership.is_some()) {
         let members = all_of(home, &flags.server)?;
         return show_together(&start_together_again(home, &members, &mut output::say)?);
     }
-    let server = match (Background::named(home, &flags.server), &flags.name) {
+    let server = match (BackgroundServer::named(home, &flags.server), &flags.name) {
         (Some(known), None) => awake(home, known)?,
         _ => {
             let wanted = release_of(&flags.server)?;
             let (product, version) = (wanted.product, &wanted.version);
             let release = dbdyno_sandbox::get(home, product, version, &mut output::say)?;
             let name = flags.name.clone().unwrap_or_else(|| release.name());
-            match Background::named(home, &name) {
+            match BackgroundServer::named(home, &name) {
                 Some(known) if flags.name.is_none() && wanted.settings.is_empty() => {
                     awake(home, known)?
                 }
@@ -480,18 +482,18 @@ fn new_one(
     release: &Release,
     settings: &[Setting],
     name: &str,
-) -> Result<Background, Failure> {
-    let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(settings);
+) -> Result<BackgroundServer, Failure> {
+    let options = LaunchOptions::for_host(dbdyno_sandbox::memory_mb()).with(settings);
     let told = options.told_to(release)?;
     output::say(&format!("options of {name}\n{}", told.to_string().trim_end()));
-    Ok(Background::start(home, release, &options, name, &mut output::say)?)
+    Ok(BackgroundServer::start(home, release, &options, name, &mut output::say)?)
 }
 
 fn told(home: &Home, flags: &OptionsOf) -> Result<Exit, Failure> {
     let ReleaseSpec { product, version, settings } = release_of(&flags.server)?;
     let version = likely_version(home, product, &version);
     let memory_mb = flags.memory.unwrap_or_else(dbdyno_sandbox::memory_mb);
-    let options = Options::for_host(memory_mb).with(&settings);
+    let options = LaunchOptions::for_host(memory_mb).with(&settings);
     let told = options.translate(product, &version)?;
     output::print(&output::lines(format!("options of {} {version}\n{told}", product.name())))?;
     Ok(Exit::Holds)
@@ -510,10 +512,10 @@ fn presets() -> Result<Exit, Failure> {
 }
 
 /// Starts one that is known, unless it runs.
-fn awake(home: &Home, known: Background) -> Result<Background, Failure> {
+fn awake(home: &Home, known: BackgroundServer) -> Result<BackgroundServer, Failure> {
     match known.state() {
-        State::Running(_) => Ok(known),
-        State::Stopped | State::Gone => {
+        BackgroundState::Running(_) => Ok(known),
+        BackgroundState::Stopped | BackgroundState::Gone => {
             output::say(&format!("{} starts with the same options as before", known.name));
             for (name, value) in &known.settings {
                 let equals = if value.is_empty() { "" } else { " = " };
@@ -524,9 +526,10 @@ fn awake(home: &Home, known: Background) -> Result<Background, Failure> {
     }
 }
 
-fn background(home: &Home, name: &str) -> Result<Background, Failure> {
-    Background::named(home, name).ok_or_else(|| {
-        let all: Vec<String> = Background::all(home).into_iter().map(|known| known.name).collect();
+fn background(home: &Home, name: &str) -> Result<BackgroundServer, Failure> {
+    BackgroundServer::named(home, name).ok_or_else(|| {
+        let all: Vec<String> =
+            BackgroundServer::all(home).into_iter().map(|known| known.name).collect();
         let hint = if all.is_empty() {
             "none runs; start one with `dbdyno server start mysql:8.0`".to_owned()
         } else {
@@ -538,7 +541,7 @@ fn background(home: &Home, name: &str) -> Result<Background, Failure> {
 }
 
 fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
-    if Background::named(home, name).is_some() {
+    if BackgroundServer::named(home, name).is_some() {
         for server in all_of(home, name)?.iter().rev() {
             server.remove(home)?;
         }

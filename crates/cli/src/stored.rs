@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use dbdyno_document::layout::{Grid, Line};
 use dbdyno_model::{Comparison, Run, foreign};
-use dbdyno_report::{Order, View};
-use dbdyno_store::{Listed, RunSummary};
+use dbdyno_report::{CellOrder, View};
+use dbdyno_store::{RunSummary, StoreListing};
 
 use crate::args::{Place, Report, Runs, Show};
-use crate::arms::{self, Chosen};
+use crate::arms::{self, RunSelection};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::values::{Still, StillShape};
@@ -17,7 +17,7 @@ use crate::{answer, compare, output, screen, session};
 /// Lists the stored runs, newest first.
 pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
-    let Listed { runs: summaries, corrupt } = store.list()?;
+    let StoreListing { runs: summaries, corrupt } = store.list()?;
     for error in &corrupt {
         output::say(&format!("note   left out: {error}"));
     }
@@ -77,11 +77,11 @@ pub(crate) fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let against = flags.against.as_ref();
     match arms::choose(&store, &flags.run, flags.arm.as_deref(), against)? {
-        Chosen::Two(run, comparison) => {
+        RunSelection::Two(run, comparison) => {
             output::comparison(&run, &comparison, flags.gate, &flags.told)?;
             Ok(answer::answer(&comparison, flags.gate))
         }
-        Chosen::All(run, reference) => {
+        RunSelection::All(run, reference) => {
             let comparison = arms::judged(&run, reference)?;
             arms::print(&run, &comparison, flags.gate, &flags.told)?;
             Ok(answer::of_arms(&comparison, flags.gate))
@@ -100,7 +100,7 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     let is_page_wanted = flags.still.is_none() || flags.output.is_some();
     let order = output::order(flags.worst_first);
     match arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())? {
-        Chosen::Two(run, comparison) => {
+        RunSelection::Two(run, comparison) => {
             if is_page_wanted {
                 compare::write_report(&path(&run), &run, &comparison)?;
             }
@@ -109,7 +109,7 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
                 .as_ref()
                 .map_or(Ok(()), |still| still_of_two(still, &run, *comparison, order))?;
         }
-        Chosen::All(run, reference) => {
+        RunSelection::All(run, reference) => {
             let comparison = arms::judged(&run, reference)?;
             if is_page_wanted {
                 arms::write_report(&path(&run), &run, &comparison, order)?;
@@ -128,7 +128,7 @@ fn still_of_two(
     still: &Still,
     run: &Run,
     comparison: Comparison,
-    order: Order,
+    order: CellOrder,
 ) -> Result<(), Failure> {
     let view = || View::new(run, &comparison);
     let text = match still.shape {

@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_cases::{Case, Shape, published};
+use dbdyno_cases::{Case, InterleavingSize, published};
 use dbdyno_document::markdown;
 use dbdyno_lab::{IsolationLab, IsolationQuestion, isolation};
 use dbdyno_model::ArmSpec;
@@ -63,7 +63,7 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "SHAPE", group = "what", value_delimiter = ',', num_args = 0..,
           require_equals = true, default_missing_value = "2x2x2,2x2x3,3x2x2",
           help_heading = "Interleavings")]
-    pub interleavings: Vec<Shape>,
+    pub interleavings: Vec<InterleavingSize>,
     /// Play at most N interleavings of a shape, spread over all of them
     #[arg(long, value_name = "N", default_value_t = 2000, requires = "interleavings",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000),
@@ -200,7 +200,7 @@ fn parse_level(text: &str) -> Result<Levels, String> {
 /// Asks all targets, one after the other, and shows what was seen.
 pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     let cases = cases_of(flags)?;
-    let shapes: Vec<(Shape, u64)> =
+    let shapes: Vec<(InterleavingSize, u64)> =
         flags.interleavings.iter().map(|shape| (*shape, flags.sample)).collect();
     let levels = levels_of(&flags.level);
     let specs = flags.specs()?;

@@ -8,8 +8,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use dbdyno_check::{Checker, History, PairAnomaly, Step, Verdict};
-use dbdyno_lab::{Origin, Replayed, Threads, Witness, anomaly_file_name, refined, witness_stories};
+use dbdyno_check::{Checker, CycleStep, History, LevelVerdict, PairAnomaly};
+use dbdyno_lab::{
+    AnomalyWitness, Origin, Threads, WitnessReplay, anomaly_file_name, refined, witness_stories,
+};
 use dbdyno_model::isolation::IsolationLevel;
 use serde_json::{Value, json};
 
@@ -49,22 +51,22 @@ pub(crate) fn anomalies(
 pub(crate) fn of(
     history: &History,
     anomalies: &[Anomaly],
-    promise: &Verdict,
+    promise: &LevelVerdict,
     prevented: &Option<String>,
     source: &str,
-) -> Vec<Witness> {
+) -> Vec<AnomalyWitness> {
     let mut all = Vec::new();
-    if let Verdict::Cycle(name, cycle) = promise {
+    if let LevelVerdict::Cycle(name, cycle) = promise {
         let origin = Origin { anomaly: name, source, prevented: prevented.clone() };
         let stories = witness_stories(history, &cycle.steps, &origin);
-        all.push(Witness { anomaly: name.clone(), stories });
+        all.push(AnomalyWitness { anomaly: name.clone(), stories });
     }
     for Anomaly { kind, .. } in anomalies {
         if promise.anomaly() == Some(kind.name.as_str()) {
             continue;
         }
         let origin = Origin { anomaly: &kind.name, source, prevented: None };
-        let stories = |steps: &[Step; 2]| witness_stories(history, steps, &origin);
+        let stories = |steps: &[CycleStep; 2]| witness_stories(history, steps, &origin);
         let (good, bad): (Vec<_>, Vec<_>) =
             kind.examples.iter().map(stories).partition(Result::is_ok);
         let good: Vec<String> = good.into_iter().flatten().flatten().take(STORIES_MOST).collect();
@@ -72,13 +74,13 @@ pub(crate) fn of(
             Some(why) if good.is_empty() => Err(why),
             _ => Ok(good),
         };
-        all.push(Witness { anomaly: kind.name.clone(), stories });
+        all.push(AnomalyWitness { anomaly: kind.name.clone(), stories });
     }
     all
 }
 
 /// Witnesses that have no script, and why.
-pub(crate) fn unplayed(witnesses: &[Witness]) -> Vec<(String, String)> {
+pub(crate) fn unplayed(witnesses: &[AnomalyWitness]) -> Vec<(String, String)> {
     witnesses
         .iter()
         .filter_map(|one| Some((one.anomaly.clone(), one.stories.clone().err()?)))
@@ -86,7 +88,11 @@ pub(crate) fn unplayed(witnesses: &[Witness]) -> Vec<(String, String)> {
 }
 
 /// What was seen and what came of it, indented as the rest of a level is.
-pub(crate) fn text(anomalies: &[Anomaly], replayed: &[Replayed], shows_scripts: bool) -> String {
+pub(crate) fn text(
+    anomalies: &[Anomaly],
+    replayed: &[WitnessReplay],
+    shows_scripts: bool,
+) -> String {
     let mut out = String::new();
     let of = |name: &str| replayed.iter().find(|one| one.anomaly == name);
     for Anomaly { kind, first_s } in anomalies {
@@ -95,7 +101,8 @@ pub(crate) fn text(anomalies: &[Anomaly], replayed: &[Replayed], shows_scripts: 
         let _ = writeln!(out, "    {name} ×{pairs}{first}");
         out.extend(of(name).map(|one| again(one, shows_scripts)));
     }
-    let is_listed = |one: &&Replayed| anomalies.iter().any(|known| known.kind.name == one.anomaly);
+    let is_listed =
+        |one: &&WitnessReplay| anomalies.iter().any(|known| known.kind.name == one.anomaly);
     for one in replayed.iter().filter(|one| !is_listed(one)) {
         let _ = writeln!(out, "    {}", one.anomaly);
         out.push_str(&again(one, shows_scripts));
@@ -103,7 +110,7 @@ pub(crate) fn text(anomalies: &[Anomaly], replayed: &[Replayed], shows_scripts: 
     out
 }
 
-fn again(one: &Replayed, shows_script: bool) -> String {
+fn again(one: &WitnessReplay, shows_script: bool) -> String {
     let rate = one.rate();
     let percent = |share: f64| format!("{:.0}", 100.0 * share);
     let mut out = format!(
@@ -145,8 +152,8 @@ pub(crate) fn anomalies_json(anomalies: &[Anomaly]) -> Value {
 }
 
 /// Witnesses that were played again as JSON.
-pub(crate) fn json(replayed: &[Replayed]) -> Value {
-    let one = |one: &Replayed| {
+pub(crate) fn json(replayed: &[WitnessReplay]) -> Value {
+    let one = |one: &WitnessReplay| {
         let rate = one.rate();
         json!({
             "anomaly": one.anomaly, "sessions": one.sessions, "runs": one.runs, "seen": one.seen,
@@ -162,7 +169,7 @@ pub(crate) fn keep(
     folder: &Path,
     target: &str,
     level: IsolationLevel,
-    replayed: &[Replayed],
+    replayed: &[WitnessReplay],
 ) -> Result<(), Failure> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
     let target: String =

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dbdyno_engine::lock::{Kind, LockSys, Mode, Place, TableMode, Witness};
-use dbdyno_engine::{Clock, Counter, Counts, IndexId, Meter, TableId};
+use dbdyno_engine::lock::{DeadlockWriter, LockKind, LockSys, Mode, Place, TableMode};
+use dbdyno_engine::{ClockFunction, Counter, IndexId, Meter, MeterCounts, TableId};
 use dbdyno_model::Design;
 use dbdyno_model::design::Metered;
 use rustix::time::{ClockId, clock_gettime};
@@ -70,15 +70,15 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
     let figures = in_turn(WAYS.len(), rounds, |way| {
         let (_, options, turn, _) = WAYS[way];
         let meter = Arc::new(Meter::default());
-        let nowhere = Witness::new(Box::new(io::sink()));
+        let nowhere = DeadlockWriter::new(Box::new(io::sink()));
         let design: Design = options.parse().expect("it is a design");
-        let clock = (design.meter == Metered::Times).then_some(monotonic_ns as Clock);
+        let clock = (design.meter == Metered::Times).then_some(monotonic_ns as ClockFunction);
         let locks = LockSys::new(&design, Arc::clone(&meter), nowhere, clock);
         let cost = run(threads, window, || turn(&locks));
         (cost, meter.counts())
     });
     for ((what, options, _, many), figures) in WAYS.iter().zip(figures) {
-        let per_lock = |figure: fn(&Cost, &Counts) -> f64| -> Vec<f64> {
+        let per_lock = |figure: fn(&Cost, &MeterCounts) -> f64| -> Vec<f64> {
             let locks = |cost: &Cost| cost.turns as f64 * *many as f64;
             figures.iter().map(|(cost, counts)| figure(cost, counts) / locks(cost)).collect()
         };
@@ -92,8 +92,8 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
     }
 }
 
-fn per_ms(figures: &[(Cost, Counts)], many: u64) -> Vec<f64> {
-    let rate = |(cost, _): &(Cost, Counts)| (cost.turns * many) as f64 / cost.seconds / 1e3;
+fn per_ms(figures: &[(Cost, MeterCounts)], many: u64) -> Vec<f64> {
+    let rate = |(cost, _): &(Cost, MeterCounts)| (cost.turns * many) as f64 / cost.seconds / 1e3;
     figures.iter().map(rate).collect()
 }
 
@@ -112,7 +112,7 @@ fn own_rows(locks: &LockSys) {
     let trx = locks.begin();
     for _ in 0..ROWS {
         let key = KEY.replace(KEY.get() + 1).to_be_bytes();
-        let free = locks.try_lock(&trx, INDEX, Place::Key(&key), Kind::Record, Mode::Exclusive);
+        let free = locks.try_lock(&trx, INDEX, Place::Key(&key), LockKind::Record, Mode::Exclusive);
         free.expect("nobody else wants it");
     }
     locks.release_all(&trx);
@@ -134,7 +134,7 @@ fn one_row(locks: &LockSys) {
 
 fn lock_one_row(locks: &LockSys, mode: Mode) {
     let trx = locks.begin();
-    let got = locks.lock(&trx, INDEX, Place::Key(b"hot"), Kind::Record, mode);
+    let got = locks.lock(&trx, INDEX, Place::Key(b"hot"), LockKind::Record, mode);
     got.expect("everybody's turn comes");
     locks.release_all(&trx);
 }

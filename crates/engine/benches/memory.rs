@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use dbdyno_engine::disk::RealDisk;
-use dbdyno_engine::{Datum, Engine, Intent, Options, Session, Table, Upkeep};
+use dbdyno_engine::{Datum, Engine, EngineOptions, EngineSession, Intent, Table, Upkeep};
 use dbdyno_model::Design;
 use dbdyno_model::design::Device;
 
@@ -53,7 +53,7 @@ fn each<T>(name: &str, many: usize, step: impl FnOnce() -> T) -> T {
 }
 
 /// Gives a row another text, in a transaction that may be open.
-fn update(session: &mut Session, table: &Arc<Table>, id: i64, byte: u8) {
+fn update(session: &mut EngineSession, table: &Arc<Table>, id: i64, byte: u8) {
     let text = Datum::Text(&[byte; 120]);
     let done = session.statement(|it| sbtest::set(it, table, id, sbtest::C, text));
     done.expect("nobody else is there");
@@ -62,7 +62,7 @@ fn update(session: &mut Session, table: &Arc<Table>, id: i64, byte: u8) {
 fn main() {
     let rows = std::env::args().skip(1).find_map(|word| word.parse().ok()).unwrap_or(200_000_usize);
     let design = Design { device: Device::None, ..Design::default() };
-    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     let directory = tempfile::tempdir().expect("a directory");
     let disk = RealDisk::open(directory.path()).expect("it is empty");
     let engine = Engine::open(Arc::new(disk), &design, options).expect("an empty engine");
@@ -78,7 +78,7 @@ fn main() {
     each("a transaction that has read a row", 1_000, || {
         for session in &mut sessions {
             session.begin(None).expect("nothing is open");
-            let read = |it: &mut dbdyno_engine::Statement<'_>| {
+            let read = |it: &mut dbdyno_engine::RunningStatement<'_>| {
                 it.get(&table, &[Datum::Int(1)], Intent::Read).map(|_| ())
             };
             session.statement(read).expect("it is there");

@@ -19,8 +19,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use dbdyno_engine::disk::RealDisk;
-use dbdyno_engine::{Datum, Engine, Intent, Options, Result, Session, Statement, Table, Upkeep};
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_engine::{
+    Datum, Engine, EngineOptions, EngineSession, Intent, Result, RunningStatement, Table, Upkeep,
+};
+use dbdyno_model::random::{RandomStream, stream};
 
 mod crew;
 mod sbtest;
@@ -37,12 +39,12 @@ thread_local! {
     static PLACE: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-type Operation = fn(&mut Statement<'_>, &Arc<Table>, &mut Stream, i64) -> Result<()>;
+type Operation = fn(&mut RunningStatement<'_>, &Arc<Table>, &mut RandomStream, i64) -> Result<()>;
 
 /// One client, and its questions.
 struct Client {
-    session: Session,
-    random: Stream,
+    session: EngineSession,
+    random: RandomStream,
 }
 
 const OPERATIONS: [(&str, Operation); 6] = [
@@ -115,7 +117,7 @@ fn main() {
     let design = format!("device=none&{fields}").parse().expect("a design");
     let directory = tempfile::tempdir().expect("a directory");
     let disk = Arc::new(RealDisk::open(directory.path()).expect("it is empty"));
-    let options = Options { upkeep: Upkeep::Background, ..Options::default() };
+    let options = EngineOptions { upkeep: Upkeep::Background, ..EngineOptions::default() };
     let engine = Engine::open(disk, &design, options).expect("an empty engine");
     let begun = Instant::now();
     let table = sbtest::filled(&engine, rows);

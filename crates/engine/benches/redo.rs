@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use dbdyno_engine::disk::{Disk, File};
 use dbdyno_engine::log::{Log, recover};
-use dbdyno_engine::{Counter, Counts, Meter};
+use dbdyno_engine::{Counter, Meter, MeterCounts};
 use dbdyno_model::Design;
 use dbdyno_model::design::{Device, LogBuffer};
 
@@ -96,7 +96,7 @@ fn main() {
         });
         println!("{threads} threads, {rounds} rounds of {seconds} s");
         for (log, seen) in LogBuffer::ALL.iter().zip(&seen) {
-            let of = |decimals, figure: &dyn Fn(&Cost, &Counts) -> f64| {
+            let of = |decimals, figure: &dyn Fn(&Cost, &MeterCounts) -> f64| {
                 let figures = seen.iter().map(|(cost, counts)| figure(cost, counts));
                 spread(figures.collect(), decimals)
             };
@@ -114,7 +114,7 @@ fn main() {
     }
 }
 
-fn measure(log: LogBuffer, threads: usize, window: Duration) -> (Cost, Counts) {
+fn measure(log: LogBuffer, threads: usize, window: Duration) -> (Cost, MeterCounts) {
     let disk = Arc::new(Void);
     let tail = recover(disk.clone()).and_then(|recovery| recovery.finish()).expect("it is empty");
     let design = Design { log, device: Device::None, ..Design::default() };

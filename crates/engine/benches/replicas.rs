@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use dbdyno_engine::disk::RealDisk;
 use dbdyno_engine::follow::{difference, prepare};
-use dbdyno_engine::{Datum, Engine, Options, Replica, Upkeep};
+use dbdyno_engine::{Datum, Engine, EngineOptions, Replica, Upkeep};
 use dbdyno_model::Design;
 use dbdyno_model::random::stream;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -43,7 +43,7 @@ fn design(more: &str) -> Design {
 
 fn open(directory: &Path, design: &Design, upkeep: Upkeep) -> Arc<Engine> {
     let disk = Arc::new(RealDisk::open(directory).expect("a directory"));
-    let options = Options { upkeep, ..Options::default() };
+    let options = EngineOptions { upkeep, ..EngineOptions::default() };
     Arc::new(Engine::open(disk, design, options).expect("it opens"))
 }
 

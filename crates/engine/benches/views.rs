@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dbdyno_engine::{Counter, Meter, TrxId, TrxSys, View};
+use dbdyno_engine::{Counter, Meter, ReadView, TrxId, TrxSys};
 use dbdyno_model::Design;
 use dbdyno_model::design;
 use rustix::time::{ClockId, clock_gettime};
@@ -121,7 +121,7 @@ impl Costs {
 struct Arm {
     meter: Arc<Meter>,
     sys: TrxSys,
-    view: View,
+    view: ReadView,
     asked: Vec<TrxId>,
 }
 
@@ -158,7 +158,7 @@ impl Arm {
             let seen = asked.iter().filter(|id| sys.sees(black_box(view), **id)).count();
             black_box(seen);
         });
-        let (held, shared) = (size_of::<View>() + view.buffer_bytes(), view.shared_bytes());
+        let (held, shared) = (size_of::<ReadView>() + view.buffer_bytes(), view.shared_bytes());
         sys.close_view(view);
         let write = repeat(|| {
             black_box(sys.end(sys.begin_write()));

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use dbdyno_engine::commit::Pipeline;
 use dbdyno_engine::disk::RealDisk;
 use dbdyno_engine::log::recover;
-use dbdyno_engine::{Counter, Counts, Meter};
+use dbdyno_engine::{Counter, Meter, MeterCounts};
 use dbdyno_model::Design;
 use dbdyno_model::design::{Device, Wake};
 use dbdyno_model::random::mix;
@@ -35,7 +35,7 @@ const CASES: [&str; 3] = ["128:8000", "32:2000", "500:2000"];
 
 struct Seen {
     cost: Cost,
-    counts: Counts,
+    counts: MeterCounts,
 }
 
 fn main() {

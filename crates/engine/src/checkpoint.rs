@@ -14,13 +14,13 @@ use crate::error::Result;
 use crate::ids::{IndexId, Lsn, TableId};
 use crate::key::Key;
 use crate::log::CheckpointWriter;
-use crate::redo::{Change, Record, begin_changes, is_without_changes, push_change};
-use crate::shared::Shared;
-use crate::snapshot::View;
+use crate::redo::{RedoRecord, RowImage, begin_changes, is_without_changes, push_change};
+use crate::shared::EngineCore;
+use crate::snapshot::ReadView;
 use crate::sync::atomic::Ordering;
 use crate::table::Table;
 
-impl Shared {
+impl EngineCore {
     pub(crate) fn take_checkpoint(&self) -> Result<()> {
         let mut last = self.checkpoint.lock().expect("no panic before");
         let start = self.pipeline.low_water();
@@ -30,7 +30,7 @@ impl Shared {
         let mut file = CheckpointWriter::begin(self.disk.clone(), start)?;
         let tables = {
             let next = self.catalog.next();
-            let numbers = Record::Numbers(TableId(next.table), IndexId(next.index));
+            let numbers = RedoRecord::Numbers(TableId(next.table), IndexId(next.index));
             file.write(&numbers.write())?;
             let tables = self.catalog.tables();
             for table in &tables {
@@ -68,7 +68,7 @@ impl Shared {
     pub(crate) fn write_rows(
         &self,
         table: &Table,
-        view: &View,
+        view: &ReadView,
         file: &mut CheckpointWriter,
     ) -> Result<()> {
         let mut item = Vec::new();
@@ -78,7 +78,7 @@ impl Shared {
             from = table.rows.read_on(at.bytes(), None, |key, chain, _| {
                 let (version, _) = chain.visible(|writer| self.trx.sees(view, writer));
                 if let Some(row) = version.and_then(|version| version.row.as_deref()) {
-                    push_change(&mut item, Change { table: table.id, key, row: Some(row) });
+                    push_change(&mut item, RowImage { table: table.id, key, row: Some(row) });
                 }
                 ControlFlow::Continue(())
             });
@@ -91,10 +91,10 @@ impl Shared {
 }
 
 /// A table with all its indexes, without rows.
-fn described(table: &Table) -> Record<'static> {
+fn described(table: &Table) -> RedoRecord<'static> {
     let spec = table.spec();
     let secondary = table.indexes().take(spec.indexes.len()).map(|index| index.id);
     let indexes = std::iter::once(table.clustered_id).chain(secondary).collect();
     let (id, next_number) = (table.id, table.next_number());
-    Record::Table { id, replaces: None, next_number, spec, indexes }
+    RedoRecord::Table { id, replaces: None, next_number, spec, indexes }
 }

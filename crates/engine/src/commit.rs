@@ -26,7 +26,7 @@ use dbdyno_model::Design;
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::ids::Lsn;
-use crate::log::{Log, Placed, SEGMENT_BYTES, Tail};
+use crate::log::{Log, RecordPlace, SEGMENT_BYTES, Tail};
 use crate::meter::{Counter, Meter};
 
 mod flights;
@@ -50,7 +50,7 @@ pub struct Pipeline {
 pub struct Commit<'a> {
     pipeline: &'a Pipeline,
     flight: Flight,
-    placed: Placed,
+    placed: RecordPlace,
 }
 
 impl Pipeline {

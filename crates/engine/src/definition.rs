@@ -14,11 +14,11 @@ use crate::catalog::{Next, Twice, fill};
 use crate::error::{EngineError, Result};
 use crate::ids::TableId;
 use crate::lock::TableMode;
-use crate::redo::Record;
-use crate::shared::Shared;
+use crate::redo::RedoRecord;
+use crate::shared::EngineCore;
 use crate::table::{INDEXES_MOST, IndexSpec, Secondary, Table, TableSpec};
 
-impl Shared {
+impl EngineCore {
     pub(crate) fn create_table(&self, spec: TableSpec) -> Result<Arc<Table>> {
         spec.check()?;
         let mut next = self.catalog.next();
@@ -74,7 +74,7 @@ impl Shared {
         let indexes = next.take_indexes(1 + spec.indexes.len());
         let table = Arc::new(Table::new(spec.clone(), id, &indexes));
         let replaces = replaced.map(|table| table.id);
-        let record = Record::Table { id, replaces, next_number: 1, spec, indexes };
+        let record = RedoRecord::Table { id, replaces, next_number: 1, spec, indexes };
         let commit = self.pipeline.commit(&record.write())?;
         let mut tables = self.catalog.tables.write().expect("no panic before");
         tables.insert(table.name().to_owned(), table.clone());
@@ -89,7 +89,7 @@ impl Shared {
     pub(crate) fn drop_table(&self, name: &str) -> Result<()> {
         self.with_table_locked(name, |table| {
             let _next = self.catalog.next();
-            let commit = self.pipeline.commit(&Record::Drop(table.id).write())?;
+            let commit = self.pipeline.commit(&RedoRecord::Drop(table.id).write())?;
             table.mark_dropped();
             self.catalog.tables.write().expect("no panic before").remove(name);
             self.catalog.has_changed();
@@ -118,7 +118,7 @@ impl Shared {
             let filled = fill(table, &index, filler, Twice::IsRefused);
             self.trx.end(filler);
             filled?;
-            let record = Record::Index { table: table.id, id, spec: spec.clone() };
+            let record = RedoRecord::Index { table: table.id, id, spec: spec.clone() };
             let commit = self.pipeline.commit(&record.write())?;
             table.add(index);
             self.catalog.has_changed();

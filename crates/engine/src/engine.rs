@@ -20,16 +20,16 @@ use dbdyno_model::design::{Metered, Topology};
 use crate::commit::Pipeline;
 use crate::disk::Disk;
 use crate::error::Result;
-use crate::gate::Gate;
+use crate::gate::EngineGate;
 use crate::keeper::Keeper;
-use crate::lock::{Interruption, LockSys, Witness};
+use crate::lock::{DeadlockWriter, Interruption, LockSys};
 use crate::log::recover;
-use crate::meter::{Counts, Meter};
-use crate::options::Options;
+use crate::meter::{Meter, MeterCounts};
+use crate::options::EngineOptions;
 use crate::purge::Purge;
 use crate::recovery;
-use crate::session::Session;
-use crate::shared::{Kept, Shared};
+use crate::session::EngineSession;
+use crate::shared::{EngineCore, ReplicaRetention};
 use crate::snapshot::TrxSys;
 use crate::sync::Mutex;
 use crate::sync::atomic::AtomicU64;
@@ -37,7 +37,7 @@ use crate::table::{IndexSpec, Table, TableSpec};
 
 /// An engine that is open. It closes when it is dropped.
 pub struct Engine {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<EngineCore>,
     keeper: Keeper,
 }
 
@@ -46,7 +46,7 @@ impl Engine {
     ///
     /// # Errors
     /// `Disk`, or `Corrupt` if what is there is not what an engine leaves.
-    pub fn open(disk: Arc<dyn Disk>, design: &Design, options: Options) -> Result<Engine> {
+    pub fn open(disk: Arc<dyn Disk>, design: &Design, options: EngineOptions) -> Result<Engine> {
         let meter = Arc::new(Meter::default());
         let mut recovery = recover(disk.clone())?;
         let start = recovery.start();
@@ -54,19 +54,19 @@ impl Engine {
         let tail = recovery.finish()?;
         let pipeline =
             Pipeline::open_with(design, disk.clone(), tail, options.segment_bytes, meter.clone())?;
-        let follow = (design.topology != Topology::Single).then(|| Kept {
+        let follow = (design.topology != Topology::Single).then(|| ReplicaRetention {
             clock: options.clock,
             from: AtomicU64::new(0),
             by: Mutex::new(None),
         });
         let clock = options.clock.filter(|_| design.meter == Metered::Times);
-        let witness = Witness::with_records(options.witness, catalog.clone());
+        let witness = DeadlockWriter::with_records(options.witness, catalog.clone());
         let locks = LockSys::new(design, meter.clone(), witness, clock);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(EngineCore {
             design: *design,
             trx: TrxSys::new(design, meter.clone(), clock),
             locks,
-            gate: Gate::new(design.gate, meter.clone()),
+            gate: EngineGate::new(design.gate, meter.clone()),
             pipeline,
             disk,
             catalog,
@@ -82,8 +82,8 @@ impl Engine {
     }
 
     /// A session, for one client.
-    pub fn session(&self) -> Session {
-        Session::new(self.shared.clone())
+    pub fn session(&self) -> EngineSession {
+        EngineSession::new(self.shared.clone())
     }
 
     /// Its design.
@@ -98,7 +98,7 @@ impl Engine {
     }
 
     /// What its mechanisms did since it was opened.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> MeterCounts {
         self.shared.meter.counts()
     }
 

@@ -22,7 +22,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use dbdyno_model::design::Gate as Rule;
+use dbdyno_model::design::AdmissionGate as Rule;
 
 use crate::meter::{Counter, Meter};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -41,7 +41,7 @@ pub enum Owner {
 
 /// The gate of one engine.
 #[derive(Debug)]
-pub struct Gate {
+pub struct EngineGate {
     rule: Rule,
     room: Mutex<Room>,
     meter: Arc<Meter>,
@@ -50,19 +50,19 @@ pub struct Gate {
 /// The right to work; it ends when this is dropped.
 #[derive(Debug)]
 pub struct Pass<'a> {
-    gate: &'a Gate,
+    gate: &'a EngineGate,
     inside: Cell<bool>,
 }
 
-impl Gate {
+impl EngineGate {
     /// A gate that follows a rule, with no session inside.
-    pub fn new(rule: Rule, meter: Arc<Meter>) -> Gate {
+    pub fn new(rule: Rule, meter: Arc<Meter>) -> EngineGate {
         let most = match rule {
             Rule::Open => u32::MAX,
             Rule::Tickets(most) | Rule::Blind(most) | Rule::Pool(most) => most,
         };
         let room = Room { most, inside: 0, first: VecDeque::new(), later: VecDeque::new() };
-        Gate { rule, room: Mutex::new(room), meter }
+        EngineGate { rule, room: Mutex::new(room), meter }
     }
 
     /// Waits until there is room, or passes.

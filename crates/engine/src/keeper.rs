@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::options::Upkeep;
-use crate::shared::Shared;
+use crate::shared::EngineCore;
 use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Condvar, Mutex};
 
@@ -29,7 +29,7 @@ struct Bell {
 
 impl Keeper {
     /// Starts it, if that is wanted.
-    pub(crate) fn start(shared: &Arc<Shared>, upkeep: Upkeep) -> Keeper {
+    pub(crate) fn start(shared: &Arc<EngineCore>, upkeep: Upkeep) -> Keeper {
         let bell = Arc::new(Bell::default());
         let thread = (upkeep == Upkeep::Background).then(|| {
             let (shared, bell) = (shared.clone(), bell.clone());
@@ -51,7 +51,7 @@ impl Keeper {
     }
 }
 
-fn keep(shared: &Shared, bell: &Bell) {
+fn keep(shared: &EngineCore, bell: &Bell) {
     let mut stop = bell.stop.lock().expect("no panic before");
     while !*stop {
         drop(stop);

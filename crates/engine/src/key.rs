@@ -18,7 +18,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::value::{Datum, Kind, Value};
+use crate::value::{Datum, Value, ValueType};
 
 /// Bytes of a key that are kept in place.
 const INLINE: usize = 22;
@@ -124,7 +124,7 @@ pub fn push(key: &mut Vec<u8>, value: Datum<'_>) {
 
 /// Takes the value of a column off the front of a key: the value, and how many bytes it took.
 /// `None` for bytes that no column of this kind was written as.
-pub fn pop(kind: Kind, key: &[u8]) -> Option<(Value, usize)> {
+pub fn pop(kind: ValueType, key: &[u8]) -> Option<(Value, usize)> {
     let length = skip(key)?;
     let value = match key[0] {
         NULL => Value::Null,
@@ -256,7 +256,8 @@ mod tests {
         key
     }
 
-    const KINDS: [Kind; 3] = [Kind::BIGINT, Kind::Text { most: 99 }, Kind::Timestamp];
+    const KINDS: [ValueType; 3] =
+        [ValueType::BIGINT, ValueType::Text { most: 99 }, ValueType::Timestamp];
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
@@ -294,7 +295,7 @@ mod tests {
 
         #[test]
         fn bytes_that_are_no_key_are_refused(bytes in vec(any::<u8>(), 0..12)) {
-            if let Some((_, length)) = pop(Kind::BIGINT, &bytes) {
+            if let Some((_, length)) = pop(ValueType::BIGINT, &bytes) {
                 prop_assert!(length <= bytes.len());
             }
         }

@@ -18,7 +18,7 @@ use crate::meter::{Counter, Meter};
 use crate::sync::{Arc, Mutex, MutexGuard};
 
 /// Tells the time since some moment in nanoseconds, never less than before.
-pub type Clock = fn() -> u64;
+pub type ClockFunction = fn() -> u64;
 
 /// What is counted of latches of one kind.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Gauge {
     meter: Arc<Meter>,
     taken: Counter,
     held: Counter,
-    clock: Option<Clock>,
+    clock: Option<ClockFunction>,
 }
 
 /// A latch over something, with a gauge of its own.
@@ -45,12 +45,12 @@ pub(crate) struct Hold<'a, T> {
 
 impl Gauge {
     /// That of the latch of the transaction system.
-    pub(crate) fn of_transactions(meter: Arc<Meter>, clock: Option<Clock>) -> Gauge {
+    pub(crate) fn of_transactions(meter: Arc<Meter>, clock: Option<ClockFunction>) -> Gauge {
         Gauge { meter, taken: Counter::TrxLatches, held: Counter::TrxLatchHeld, clock }
     }
 
     /// That of the latches of the lock table.
-    pub(crate) fn of_locks(meter: Arc<Meter>, clock: Option<Clock>) -> Gauge {
+    pub(crate) fn of_locks(meter: Arc<Meter>, clock: Option<ClockFunction>) -> Gauge {
         Gauge { meter, taken: Counter::LockLatches, held: Counter::LockLatchHeld, clock }
     }
 

@@ -53,15 +53,15 @@ pub use error::{EngineError, Result};
 pub use follow::{Following, Replica};
 pub use ids::{Csn, IndexId, Lsn, TableId, TrxId};
 pub use key::Key;
-pub use latch::Clock;
+pub use latch::ClockFunction;
 pub use lock::Interruption;
-pub use meter::{Counter, Counts, Meter};
-pub use options::{Options, Upkeep};
-pub use row::{Column, Row};
+pub use meter::{Counter, Meter, MeterCounts};
+pub use options::{EngineOptions, Upkeep};
+pub use row::{ColumnSpec, RowView};
 pub use session::{
-    Direction, Fields, Intent, Path, Range, RowWriter, Scan, Session, Statement, Updated, Visit,
-    Watch,
+    EngineSession, Fields, Intent, Path, Range, RowWriter, RunningStatement, Scan, ScanDirection,
+    UpdateResult, Visit, WaitWatch,
 };
-pub use snapshot::{TrxSys, View};
+pub use snapshot::{ReadView, TrxSys};
 pub use table::{IndexSpec, Secondary, Table, TableSpec, Uniqueness};
-pub use value::{Datum, Kind, Value};
+pub use value::{Datum, Value, ValueType};

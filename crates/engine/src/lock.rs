@@ -42,26 +42,26 @@ use std::time::Duration;
 use dbdyno_model::Design;
 use dbdyno_model::design::DeadlockPrint;
 
-pub use deadlock_report::{Records, Witness};
-pub use request::{Kind, Mode, Place, TableMode};
+pub use deadlock_report::{DeadlockWriter, Records};
+pub use request::{LockKind, Mode, Place, TableMode};
 pub use transaction::LockTrx;
 
 use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId};
-use crate::latch::{Clock, Gauge, Hold};
+use crate::latch::{ClockFunction, Gauge, Hold};
 use crate::meter::{Counter, Meter};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex};
 use address::Address;
 use claims::Claim;
-use queue::Met;
+use queue::QueueAnswer;
 use schedule::{Policy, cats};
 use shard::{Shard, Spot};
 use transaction::State;
 
 /// How a lock came to be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum Holding {
     /// It was asked for and granted. Of an insert intention nothing is held.
     Fresh,
     /// The transaction held this or more before.
@@ -75,7 +75,7 @@ pub struct Conflict;
 /// The lock table.
 #[derive(Debug)]
 pub struct LockSys {
-    shards: Box<[Latched]>,
+    shards: Box<[LatchedShard]>,
     policy: Policy,
     board: cats::Board,
     print: DeadlockPrint,
@@ -85,7 +85,7 @@ pub struct LockSys {
     next: AtomicU64,
     /// The number of the next wait.
     waits: AtomicU64,
-    witness: Mutex<Witness>,
+    witness: Mutex<DeadlockWriter>,
     gauge: Gauge,
     meter: Arc<Meter>,
 }
@@ -96,7 +96,7 @@ const HELD_KEPT: usize = 1_024;
 /// Two cache lines: processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Latched(Mutex<Shard>);
+struct LatchedShard(Mutex<Shard>);
 
 impl LockSys {
     /// A lock table of that design. Deadlocks are written to `witness`, if at all. With a clock,
@@ -104,11 +104,11 @@ impl LockSys {
     pub fn new(
         design: &Design,
         meter: Arc<Meter>,
-        witness: Witness,
-        clock: Option<Clock>,
+        witness: DeadlockWriter,
+        clock: Option<ClockFunction>,
     ) -> LockSys {
         LockSys {
-            shards: (0..design.lock_shards).map(|_| Latched::default()).collect(),
+            shards: (0..design.lock_shards).map(|_| LatchedShard::default()).collect(),
             policy: Policy::new(design.schedule),
             board: cats::Board::default(),
             print: design.deadlock_print,
@@ -136,7 +136,7 @@ impl LockSys {
         trx: &Arc<LockTrx>,
         table: TableId,
         mode: TableMode,
-    ) -> std::result::Result<Held, Conflict> {
+    ) -> std::result::Result<Holding, Conflict> {
         self.attempt(trx, Spot::table(table), Claim::of_table(mode))
     }
 
@@ -155,15 +155,15 @@ impl LockSys {
     /// [`Conflict`] when it would have to wait.
     ///
     /// # Panics
-    /// When [`Kind::Record`] is asked for at the supremum.
+    /// When [`LockKind::Record`] is asked for at the supremum.
     pub fn try_lock(
         &self,
         trx: &Arc<LockTrx>,
         index: IndexId,
         place: Place<'_>,
-        kind: Kind,
+        kind: LockKind,
         mode: Mode,
-    ) -> std::result::Result<Held, Conflict> {
+    ) -> std::result::Result<Holding, Conflict> {
         self.attempt(trx, Spot::row(index, place), Claim::of_row(place, kind, mode))
     }
 
@@ -175,15 +175,15 @@ impl LockSys {
     /// than the design says. [`EngineError::Interrupted`] during an [`Interruption`].
     ///
     /// # Panics
-    /// When [`Kind::Record`] is asked for at the supremum.
+    /// When [`LockKind::Record`] is asked for at the supremum.
     pub fn lock(
         &self,
         trx: &Arc<LockTrx>,
         index: IndexId,
         place: Place<'_>,
-        kind: Kind,
+        kind: LockKind,
         mode: Mode,
-    ) -> Result<Held> {
+    ) -> Result<Holding> {
         let claim = Claim::of_row(place, kind, mode);
         self.acquire(trx, Spot::row(index, place), claim)
     }
@@ -194,7 +194,7 @@ impl LockSys {
         trx: &Arc<LockTrx>,
         index: IndexId,
         place: Place<'_>,
-        kind: Kind,
+        kind: LockKind,
         mode: Mode,
     ) {
         let claim = Claim::of_row(place, kind, mode);
@@ -297,20 +297,20 @@ impl LockSys {
         trx: &Arc<LockTrx>,
         spot: Spot<'_>,
         claim: Claim,
-    ) -> std::result::Result<Held, Conflict> {
+    ) -> std::result::Result<Holding, Conflict> {
         let (hash, number) = self.part(spot);
         let met = self.latch(number).request(trx, spot, hash, claim, number).0;
-        if met == Met::Granted {
+        if met == QueueAnswer::Granted {
             self.meter.count(Counter::LockRequests);
         }
         held(met)
     }
 
-    fn acquire(&self, trx: &Arc<LockTrx>, spot: Spot<'_>, claim: Claim) -> Result<Held> {
+    fn acquire(&self, trx: &Arc<LockTrx>, spot: Spot<'_>, claim: Claim) -> Result<Holding> {
         let (hash, number) = self.part(spot);
         let mut shard = self.latch(number);
         let (met, at) = shard.request(trx, spot, hash, claim, number);
-        if met != Met::Before {
+        if met != QueueAnswer::Before {
             self.meter.count(Counter::LockRequests);
         }
         if let Ok(held) = held(met) {
@@ -336,7 +336,7 @@ impl LockSys {
     }
 
     /// Sleeps until a lock is granted or will not be.
-    fn sleep(&self, trx: &Arc<LockTrx>, at: Address) -> Result<Held> {
+    fn sleep(&self, trx: &Arc<LockTrx>, at: Address) -> Result<Holding> {
         if trx.sleep(self.patience) == State::Waiting(at) {
             let mut wake = Vec::new();
             self.dismiss(trx, at, State::Running, &mut wake);
@@ -346,7 +346,7 @@ impl LockSys {
             self.board.resume(trx);
         }
         match trx.resume() {
-            State::Granted => Ok(Held::Fresh),
+            State::Granted => Ok(Holding::Fresh),
             State::Victim => Err(EngineError::Deadlock),
             State::Interrupted => Err(EngineError::Interrupted),
             State::Running => {
@@ -434,10 +434,10 @@ impl Pair<'_> {
     }
 }
 
-fn held(met: Met) -> std::result::Result<Held, Conflict> {
+fn held(met: QueueAnswer) -> std::result::Result<Holding, Conflict> {
     match met {
-        Met::Before => Ok(Held::Before),
-        Met::Granted => Ok(Held::Fresh),
-        Met::Conflict => Err(Conflict),
+        QueueAnswer::Before => Ok(Holding::Before),
+        QueueAnswer::Granted => Ok(Holding::Fresh),
+        QueueAnswer::Conflict => Err(Conflict),
     }
 }

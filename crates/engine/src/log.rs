@@ -35,22 +35,22 @@ mod segment;
 mod state;
 
 pub use checkpoint::{CheckpointReader, CheckpointWriter};
-pub use follow::{Followed, Follower};
+pub use follow::{Follower, LogRecord};
 pub(crate) use recover::is_there;
 pub use recover::{Recovery, recover};
 pub use segment::{SEGMENT_BYTES, Tail};
 
-use frame::Checked;
-use latched::Latched;
-use linked::Linked;
+use frame::PartialChecksum;
+use latched::LatchedLog;
+use linked::LinkedLog;
 use segment::Segments;
-pub use state::Placed;
-use state::Shared;
+use state::LogState;
+pub use state::RecordPlace;
 
 /// The log of an engine.
 pub struct Log {
     buffer: Buffer,
-    shared: Arc<Shared>,
+    shared: Arc<LogState>,
 }
 
 #[cfg_attr(
@@ -58,8 +58,8 @@ pub struct Log {
     expect(clippy::large_enum_variant, reason = "its locks are large; an engine has one of these")
 )]
 enum Buffer {
-    Latched(Latched),
-    Linked(Linked),
+    Latched(LatchedLog),
+    Linked(LinkedLog),
 }
 
 impl Log {
@@ -77,10 +77,10 @@ impl Log {
         let disk = attach(disk, design.device);
         let end = tail.end().0;
         let segments = Segments::open(disk, tail, segment_bytes)?;
-        let shared = Arc::new(Shared::new(end, design.device == Device::Disk, meter));
+        let shared = Arc::new(LogState::new(end, design.device == Device::Disk, meter));
         let buffer = match design.log {
-            LogBuffer::Latched => Buffer::Latched(Latched::new(segments, shared.clone())),
-            LogBuffer::Linked => Buffer::Linked(Linked::new(segments, shared.clone())),
+            LogBuffer::Latched => Buffer::Latched(LatchedLog::new(segments, shared.clone())),
+            LogBuffer::Linked => Buffer::Linked(LinkedLog::new(segments, shared.clone())),
         };
         Ok(Log { buffer, shared })
     }
@@ -90,10 +90,10 @@ impl Log {
     ///
     /// # Errors
     /// The log is poisoned.
-    pub fn append(&self, record: &[u8]) -> Result<Placed> {
+    pub fn append(&self, record: &[u8]) -> Result<RecordPlace> {
         self.shared.check()?;
         self.shared.meter.add(Counter::Logged, record.len() as u64);
-        let record = Checked::of(record);
+        let record = PartialChecksum::of(record);
         match &self.buffer {
             Buffer::Latched(latched) => latched.append(record),
             Buffer::Linked(linked) => linked.append(record),

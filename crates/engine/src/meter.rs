@@ -119,7 +119,7 @@ struct Stripe([AtomicU64; COUNTERS]);
 
 /// The counters at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts([u64; COUNTERS]);
+pub struct MeterCounts([u64; COUNTERS]);
 
 static NEXT_STRIPE: AtomicUsize = AtomicUsize::new(0);
 
@@ -150,15 +150,15 @@ impl Meter {
     }
 
     /// All counters, now.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> MeterCounts {
         let sum = |counter: usize| {
             self.stripes.iter().map(|stripe| stripe.0[counter].load(Ordering::Relaxed)).sum()
         };
-        Counts(array::from_fn(sum))
+        MeterCounts(array::from_fn(sum))
     }
 }
 
-impl Counts {
+impl MeterCounts {
     /// One of them.
     pub fn of(&self, counter: Counter) -> u64 {
         self.0[counter as usize]
@@ -166,8 +166,8 @@ impl Counts {
 
     /// What was counted since an earlier time.
     #[must_use]
-    pub fn since(&self, earlier: &Counts) -> Counts {
-        Counts(array::from_fn(|counter| self.0[counter].saturating_sub(earlier.0[counter])))
+    pub fn since(&self, earlier: &MeterCounts) -> MeterCounts {
+        MeterCounts(array::from_fn(|counter| self.0[counter].saturating_sub(earlier.0[counter])))
     }
 
     /// All of them with their names.

@@ -10,8 +10,8 @@ use dbdyno_model::design::DeadlockPrint;
 use crate::disk::{RealDisk, private};
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
-use crate::latch::Clock;
-use crate::options::Options;
+use crate::latch::ClockFunction;
+use crate::options::EngineOptions;
 
 /// The file into which deadlocks are written where the design wants that.
 const WITNESS: &str = "deadlocks.txt";
@@ -22,7 +22,7 @@ impl Engine {
     ///
     /// # Errors
     /// `Disk`, also where another process has the directory; `Corrupt`.
-    pub fn open_in(directory: &Path, design: &Design, clock: Clock) -> Result<Engine> {
+    pub fn open_in(directory: &Path, design: &Design, clock: ClockFunction) -> Result<Engine> {
         let unopened = |error| EngineError::Disk("the engine's directory", error);
         let disk = RealDisk::open(directory).map_err(unopened)?;
         let witness: Box<dyn io::Write + Send> = match design.deadlock_print {
@@ -32,7 +32,7 @@ impl Engine {
                 Box::new(file.map_err(unopened)?)
             }
         };
-        let options = Options { witness, clock: Some(clock), ..Options::default() };
+        let options = EngineOptions { witness, clock: Some(clock), ..EngineOptions::default() };
         Engine::open(Arc::new(disk), design, options)
     }
 }

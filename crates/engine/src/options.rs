@@ -2,15 +2,15 @@
 
 use std::io;
 
-use crate::latch::Clock;
+use crate::latch::ClockFunction;
 use crate::log::SEGMENT_BYTES;
 
 /// All of it.
-pub struct Options {
+pub struct EngineOptions {
     /// Where deadlocks are written, if the design wants that.
     pub witness: Box<dyn io::Write + Send>,
     /// Tells the time, if the design wants times to be metered.
-    pub clock: Option<Clock>,
+    pub clock: Option<ClockFunction>,
     /// What purges and takes checkpoints.
     pub upkeep: Upkeep,
     /// A checkpoint is taken when the log has grown by so many bytes since the last.
@@ -28,9 +28,9 @@ pub enum Upkeep {
     OnDemand,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for EngineOptions {
+    fn default() -> EngineOptions {
+        EngineOptions {
             witness: Box::new(io::sink()),
             clock: None,
             upkeep: Upkeep::Background,

@@ -18,7 +18,7 @@ pub(crate) mod queue;
 
 use std::collections::HashSet;
 
-pub(crate) use queue::{Ended, Purge};
+pub(crate) use queue::{EndedTransaction, Purge};
 
 use dbdyno_model::design::Planted;
 
@@ -26,11 +26,11 @@ use crate::ids::TrxId;
 use crate::index::Edit;
 use crate::lock::{LockSys, Place};
 use crate::meter::Counter;
-use crate::shared::Shared;
+use crate::shared::EngineCore;
 use crate::table::{Secondary, Table};
-use crate::version::Version;
+use crate::version::RowVersion;
 
-impl Shared {
+impl EngineCore {
     /// Purges all that may be; how many versions.
     pub(crate) fn purge_all(&self) -> u64 {
         let _working = self.purge.stop();
@@ -83,13 +83,13 @@ pub(crate) fn forget_entries(
     locks: &LockSys,
     table: &Table,
     key: &[u8],
-    gone: &Version,
-    left: &Version,
+    gone: &RowVersion,
+    left: &RowVersion,
 ) {
     let Some(row) = &gone.row else { return };
     for index in table.indexes() {
         let entry = entry_of(table, index, key, row);
-        let has = |version: &Version| {
+        let has = |version: &RowVersion| {
             version.row.as_ref().is_some_and(|row| entry_of(table, index, key, row) == entry)
         };
         if left.all().any(has) {

@@ -21,10 +21,10 @@ use crate::ids::{IndexId, TableId, TrxId};
 use crate::index::Edit;
 use crate::key;
 use crate::log::Recovery;
-use crate::redo::{Change, Record};
+use crate::redo::{RedoRecord, RowImage};
 use crate::table::{IndexSpec, Secondary, Table, TableSpec};
-use crate::value::{Kind, Value};
-use crate::version::Version;
+use crate::value::{Value, ValueType};
+use crate::version::RowVersion;
 
 /// The table in which a replica notes where it is. As long as it completes its copy, its rows are
 /// those of no moment, and two of them may have a value that only one has in the end.
@@ -47,7 +47,7 @@ pub(crate) fn read(recovery: &mut Recovery) -> Result<Catalog> {
 /// Tables as far as they were read. Their secondary indexes are empty until the end.
 #[derive(Default)]
 struct Tables {
-    known: HashMap<TableId, Known>,
+    known: HashMap<TableId, RecoveredTable>,
     next: Next,
     /// The key of the row that is looked at.
     key: Vec<u8>,
@@ -56,7 +56,7 @@ struct Tables {
 /// Tables and indexes are numbered one after the other: no engine gets so far.
 const NUMBERS_MOST: u32 = 1 << 31;
 
-struct Known {
+struct RecoveredTable {
     table: Table,
     indexes: Vec<(IndexId, IndexSpec)>,
 }
@@ -64,22 +64,22 @@ struct Known {
 impl Tables {
     fn take(&mut self, bytes: &[u8], place: &str) -> Result<()> {
         let damage = |what: &str| Err(EngineError::Corrupt(place.to_owned(), what.to_owned()));
-        let Some(record) = Record::read(bytes) else {
+        let Some(record) = RedoRecord::read(bytes) else {
             return damage("it says what no engine writes");
         };
         match record {
-            Record::Changes(mut changes) | Record::Followed { mut changes, .. } => {
+            RedoRecord::Changes(mut changes) | RedoRecord::Followed { mut changes, .. } => {
                 if !changes.all(|change| self.change(change)) {
                     return damage("a row is not one of its table");
                 }
             }
-            Record::Table { id, replaces, next_number, spec, indexes } => {
+            RedoRecord::Table { id, replaces, next_number, spec, indexes } => {
                 drop(replaces.and_then(|replaced| self.known.remove(&replaced)));
                 let last = indexes.iter().map(|id| id.0).max().unwrap_or_default();
                 self.give_numbers_after(id.0, last);
                 self.table(id, next_number, spec, &indexes);
             }
-            Record::Index { table, id, spec } => {
+            RedoRecord::Index { table, id, spec } => {
                 self.give_numbers_after(0, id.0);
                 if let Some(known) = self.known.get_mut(&table)
                     && !known.take_index(id, spec)
@@ -87,8 +87,8 @@ impl Tables {
                     return damage("an index is not one of its table");
                 }
             }
-            Record::Drop(table) => drop(self.known.remove(&table)),
-            Record::Numbers(table, index) => {
+            RedoRecord::Drop(table) => drop(self.known.remove(&table)),
+            RedoRecord::Numbers(table, index) => {
                 self.next.table = self.next.table.max(table.0);
                 self.next.index = self.next.index.max(index.0);
             }
@@ -111,13 +111,13 @@ impl Tables {
         self.known.entry(id).or_insert_with(|| {
             let table = Table::new(spec, id, &indexes[..1]);
             table.skip_number(next_number.saturating_sub(1));
-            Known { table, indexes: indexes[1..].iter().copied().zip(secondary).collect() }
+            RecoveredTable { table, indexes: indexes[1..].iter().copied().zip(secondary).collect() }
         });
     }
 
     /// False if the row cannot be one of the table.
-    fn change(&mut self, change: Change<'_>) -> bool {
-        let Some(Known { table, .. }) = self.known.get(&change.table) else {
+    fn change(&mut self, change: RowImage<'_>) -> bool {
+        let Some(RecoveredTable { table, .. }) = self.known.get(&change.table) else {
             return true;
         };
         if change.row.is_some_and(|row| !is_row_of(table, change.key, row, &mut self.key)) {
@@ -131,7 +131,7 @@ impl Tables {
                     chain.row = Some(row.into());
                     Edit::Keep
                 }
-                (None, Some(row)) => Edit::Put(Version::new(TrxId::NOBODY, Some(row.into()))),
+                (None, Some(row)) => Edit::Put(RowVersion::new(TrxId::NOBODY, Some(row.into()))),
             };
             (what, ())
         });
@@ -145,7 +145,7 @@ impl Tables {
         let is_replica = self.known.values().any(|known| known.table.name() == OF_REPLICA);
         let twice = if is_replica { Twice::IsLeft } else { Twice::IsRefused };
         let mut tables = Vec::new();
-        for Known { table, indexes } in self.known.into_values() {
+        for RecoveredTable { table, indexes } in self.known.into_values() {
             for (id, spec) in indexes {
                 let index = Secondary::new(id, spec);
                 fill(&table, &index, TrxId::NOBODY, twice)?;
@@ -157,7 +157,7 @@ impl Tables {
     }
 }
 
-impl Known {
+impl RecoveredTable {
     /// Takes another index, unless it knows it. False if the table cannot have it.
     fn take_index(&mut self, id: IndexId, spec: IndexSpec) -> bool {
         if self.indexes.iter().any(|(known, _)| *known == id) {
@@ -176,7 +176,7 @@ pub(crate) fn is_row_of(table: &Table, key: &[u8], row: &[u8], made: &mut Vec<u8
         return false;
     }
     if table.primary().is_empty() {
-        return key::pop(Kind::BIGINT, key).is_some_and(|(_, length)| length == key.len());
+        return key::pop(ValueType::BIGINT, key).is_some_and(|(_, length)| length == key.len());
     }
     made.clear();
     table.push_primary(table.layout().row(row), made);
@@ -188,7 +188,7 @@ pub(crate) fn skip_number(table: &Table, key: &[u8], row: &[u8]) {
     let number = match table.auto_increment() {
         Some(column) => table.layout().row(row).get(column).to_value(),
         None if table.primary().is_empty() => {
-            key::pop(Kind::BIGINT, key).map_or(Value::Null, |(hidden, _)| hidden)
+            key::pop(ValueType::BIGINT, key).map_or(Value::Null, |(hidden, _)| hidden)
         }
         None => return,
     };

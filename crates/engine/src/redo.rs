@@ -16,15 +16,15 @@
 use dbdyno_replica::RowKey;
 
 use crate::ids::{IndexId, Lsn, TableId};
-use crate::row::Column;
+use crate::row::ColumnSpec;
 use crate::table::{IndexSpec, TableSpec, Uniqueness};
-use crate::value::{Kind, Value};
+use crate::value::{Value, ValueType};
 
 /// One thing that the log says.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Record<'a> {
+pub enum RedoRecord<'a> {
     /// Rows as they became.
-    Changes(Changes<'a>),
+    Changes(RowImages<'a>),
     /// Rows as they became, of a transaction that replicas follow.
     Followed {
         /// All transactions whose records end here or before had committed when this one began to.
@@ -34,7 +34,7 @@ pub enum Record<'a> {
         /// What it wrote.
         keys: Keys<'a>,
         /// The rows.
-        changes: Changes<'a>,
+        changes: RowImages<'a>,
     },
     /// There is a table.
     Table {
@@ -77,11 +77,11 @@ impl<'a> Keys<'a> {
 
 /// Rows as they became, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changes<'a>(&'a [u8]);
+pub struct RowImages<'a>(&'a [u8]);
 
 /// A row as it became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change<'a> {
+pub struct RowImage<'a> {
     /// Its table.
     pub table: TableId,
     /// Its primary key.
@@ -140,7 +140,7 @@ fn push_followed(
 
 /// Adds a change.
 #[inline]
-pub(crate) fn push_change(into: &mut Vec<u8>, change: Change<'_>) {
+pub(crate) fn push_change(into: &mut Vec<u8>, change: RowImage<'_>) {
     into.push(if change.row.is_some() { PUT } else { DELETE });
     push_number(into, u64::from(change.table.0));
     push_bytes(into, change.key);
@@ -149,20 +149,20 @@ pub(crate) fn push_change(into: &mut Vec<u8>, change: Change<'_>) {
     }
 }
 
-impl Record<'_> {
+impl RedoRecord<'_> {
     /// Its bytes.
     pub fn write(&self) -> Vec<u8> {
         let mut into = Vec::new();
         match self {
-            Record::Changes(changes) => {
+            RedoRecord::Changes(changes) => {
                 into.push(CHANGES);
                 into.extend_from_slice(changes.0);
             }
-            Record::Followed { parent, began_ns, keys, changes } => {
+            RedoRecord::Followed { parent, began_ns, keys, changes } => {
                 push_followed(&mut into, keys.iter(), *parent, *began_ns);
                 into.extend_from_slice(changes.0);
             }
-            Record::Table { id, replaces, next_number, spec, indexes } => {
+            RedoRecord::Table { id, replaces, next_number, spec, indexes } => {
                 into.push(TABLE);
                 push_number(&mut into, u64::from(id.0));
                 push_number(&mut into, replaces.map_or(0, |replaced| u64::from(replaced.0) + 1));
@@ -170,17 +170,17 @@ impl Record<'_> {
                 push_spec(&mut into, spec);
                 indexes.iter().for_each(|id| push_number(&mut into, u64::from(id.0)));
             }
-            Record::Index { table, id, spec } => {
+            RedoRecord::Index { table, id, spec } => {
                 into.push(INDEX);
                 push_number(&mut into, u64::from(table.0));
                 push_number(&mut into, u64::from(id.0));
                 push_index(&mut into, spec);
             }
-            Record::Drop(table) => {
+            RedoRecord::Drop(table) => {
                 into.push(DROP);
                 push_number(&mut into, u64::from(table.0));
             }
-            Record::Numbers(table, index) => {
+            RedoRecord::Numbers(table, index) => {
                 into.push(NUMBERS);
                 push_number(&mut into, u64::from(table.0));
                 push_number(&mut into, u64::from(index.0));
@@ -190,20 +190,20 @@ impl Record<'_> {
     }
 }
 
-impl<'a> Record<'a> {
+impl<'a> RedoRecord<'a> {
     /// Reads one; `None` if these are not the bytes of one.
-    pub fn read(bytes: &'a [u8]) -> Option<Record<'a>> {
+    pub fn read(bytes: &'a [u8]) -> Option<RedoRecord<'a>> {
         let (&kind, rest) = bytes.split_first()?;
         let mut from = Reader(rest);
         let record = match kind {
-            CHANGES => return Changes::read(rest).map(Record::Changes),
+            CHANGES => return RowImages::read(rest).map(RedoRecord::Changes),
             FOLLOWED => {
                 let (parent, began_ns) = (Lsn(from.number()?), from.number()?);
                 let many = usize::try_from(from.number()?).ok()?.checked_mul(8)?;
                 let (keys, rest) = from.0.split_at_checked(many)?;
                 let keys = Keys(keys.as_chunks().0);
-                let changes = Changes::read(rest)?;
-                return Some(Record::Followed { parent, began_ns, keys, changes });
+                let changes = RowImages::read(rest)?;
+                return Some(RedoRecord::Followed { parent, began_ns, keys, changes });
             }
             TABLE => {
                 let id = TableId(from.small()?);
@@ -214,31 +214,31 @@ impl<'a> Record<'a> {
                 let ids = 0..=spec.indexes.len();
                 let indexes = ids.map(|_| Some(IndexId(from.small()?))).collect::<Option<_>>()?;
                 spec.check().ok()?;
-                Record::Table { id, replaces, next_number, spec, indexes }
+                RedoRecord::Table { id, replaces, next_number, spec, indexes }
             }
-            INDEX => Record::Index {
+            INDEX => RedoRecord::Index {
                 table: TableId(from.small()?),
                 id: IndexId(from.small()?),
                 spec: from.index()?,
             },
-            DROP => Record::Drop(TableId(from.small()?)),
-            NUMBERS => Record::Numbers(TableId(from.small()?), IndexId(from.small()?)),
+            DROP => RedoRecord::Drop(TableId(from.small()?)),
+            NUMBERS => RedoRecord::Numbers(TableId(from.small()?), IndexId(from.small()?)),
             _ => return None,
         };
         from.0.is_empty().then_some(record)
     }
 }
 
-impl<'a> Changes<'a> {
-    fn read(bytes: &'a [u8]) -> Option<Changes<'a>> {
-        let mut changes = Changes(bytes);
+impl<'a> RowImages<'a> {
+    fn read(bytes: &'a [u8]) -> Option<RowImages<'a>> {
+        let mut changes = RowImages(bytes);
         while !changes.0.is_empty() {
             changes.next_change()?;
         }
-        Some(Changes(bytes))
+        Some(RowImages(bytes))
     }
 
-    fn next_change(&mut self) -> Option<Change<'a>> {
+    fn next_change(&mut self) -> Option<RowImage<'a>> {
         let mut from = Reader(self.0);
         let kind = from.byte()?;
         let table = TableId(from.small()?);
@@ -249,14 +249,14 @@ impl<'a> Changes<'a> {
             _ => return None,
         };
         self.0 = from.0;
-        Some(Change { table, key, row })
+        Some(RowImage { table, key, row })
     }
 }
 
-impl<'a> Iterator for Changes<'a> {
-    type Item = Change<'a>;
+impl<'a> Iterator for RowImages<'a> {
+    type Item = RowImage<'a>;
 
-    fn next(&mut self) -> Option<Change<'a>> {
+    fn next(&mut self) -> Option<RowImage<'a>> {
         if self.0.is_empty() {
             return None;
         }
@@ -295,10 +295,10 @@ fn push_spec(into: &mut Vec<u8>, spec: &TableSpec) {
     for column in &spec.columns {
         push_bytes(into, column.name.as_bytes());
         let (kind, parameter) = match column.kind {
-            Kind::Int { bytes, signed } => (0, u32::from(bytes) << 8 | u32::from(signed)),
-            Kind::Decimal { digits, scale } => (1, u32::from(digits) << 8 | u32::from(scale)),
-            Kind::Text { most } => (2, most),
-            Kind::Timestamp => (3, 0),
+            ValueType::Int { bytes, signed } => (0, u32::from(bytes) << 8 | u32::from(signed)),
+            ValueType::Decimal { digits, scale } => (1, u32::from(digits) << 8 | u32::from(scale)),
+            ValueType::Text { most } => (2, most),
+            ValueType::Timestamp => (3, 0),
         };
         into.push(kind);
         push_number(into, u64::from(parameter));
@@ -393,19 +393,19 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn column(&mut self) -> Option<Column> {
+    fn column(&mut self) -> Option<ColumnSpec> {
         let name = self.text()?;
         let kind = self.byte()?;
         let parameter = self.small()?;
         let (high, low) = (u8::try_from(parameter >> 8).ok(), parameter as u8);
         let kind = match kind {
-            0 => Kind::Int { bytes: high?, signed: low == 1 },
-            1 => Kind::Decimal { digits: high?, scale: low },
-            2 => Kind::Text { most: parameter },
-            3 => Kind::Timestamp,
+            0 => ValueType::Int { bytes: high?, signed: low == 1 },
+            1 => ValueType::Decimal { digits: high?, scale: low },
+            2 => ValueType::Text { most: parameter },
+            3 => ValueType::Timestamp,
             _ => return None,
         };
-        Some(Column { name, kind, nullable: self.byte()? == 1, default: self.value()? })
+        Some(ColumnSpec { name, kind, nullable: self.byte()? == 1, default: self.value()? })
     }
 
     fn index(&mut self) -> Option<IndexSpec> {
@@ -436,10 +436,10 @@ mod tests {
 
     fn spec() -> TableSpec {
         let mut columns = vec![
-            Column::required("a", Kind::Int { bytes: 3, signed: false }),
-            Column::optional("b", Kind::Text { most: 300 }),
-            Column::required("c", Kind::Decimal { digits: 12, scale: 4 }),
-            Column::required("d", Kind::Timestamp),
+            ColumnSpec::required("a", ValueType::Int { bytes: 3, signed: false }),
+            ColumnSpec::optional("b", ValueType::Text { most: 300 }),
+            ColumnSpec::required("c", ValueType::Decimal { digits: 12, scale: 4 }),
+            ColumnSpec::required("d", ValueType::Timestamp),
         ];
         let defaults = [Value::Int(7), Value::Text(b"x".to_vec()), Value::Decimal(1 << 38)];
         for (column, default) in columns.iter_mut().zip(defaults) {
@@ -453,7 +453,7 @@ mod tests {
     fn what_is_written_is_read() {
         let indexes = vec![IndexId(5), IndexId(300)];
         let index = spec().indexes.remove(0);
-        let table = |replaces| Record::Table {
+        let table = |replaces| RedoRecord::Table {
             id: TableId(9),
             replaces,
             next_number: -3,
@@ -463,14 +463,14 @@ mod tests {
         for record in [
             table(None),
             table(Some(TableId(u32::MAX))),
-            Record::Index { table: TableId(1), id: IndexId(2), spec: index },
-            Record::Drop(TableId(70_000)),
-            Record::Numbers(TableId(1), IndexId(u32::MAX)),
+            RedoRecord::Index { table: TableId(1), id: IndexId(2), spec: index },
+            RedoRecord::Drop(TableId(70_000)),
+            RedoRecord::Numbers(TableId(1), IndexId(u32::MAX)),
         ] {
             let bytes = record.write();
-            assert_eq!(Record::read(&bytes).as_ref(), Some(&record));
+            assert_eq!(RedoRecord::read(&bytes).as_ref(), Some(&record));
             for end in 0..bytes.len() {
-                assert_eq!(Record::read(&bytes[..end]), None, "{record:?} cut at {end}");
+                assert_eq!(RedoRecord::read(&bytes[..end]), None, "{record:?} cut at {end}");
             }
         }
     }
@@ -487,21 +487,21 @@ mod tests {
             begin_changes(&mut bytes);
             for (table, key, row) in &rows {
                 let row = row.as_ref().map(|row| &row[..]);
-                push_change(&mut bytes, Change { table: TableId(*table), key, row });
+                push_change(&mut bytes, RowImage { table: TableId(*table), key, row });
             }
             prop_assert_eq!(is_without_changes(&bytes), rows.is_empty());
             let mut followed = Vec::new();
             let keys: Vec<_> = rows.iter().map(|row| RowKey(u64::from(row.0) << 31)).collect();
             write_followed(&mut followed, &bytes, &keys, Lsn(rows.len() as u64 * 300), 1 << 40);
-            let record = Record::read(&followed).unwrap();
+            let record = RedoRecord::read(&followed).unwrap();
             prop_assert_eq!(&record.write(), &followed);
-            let Record::Followed { parent, began_ns, keys: read, changes } = record else {
+            let RedoRecord::Followed { parent, began_ns, keys: read, changes } = record else {
                 panic!()
             };
             prop_assert_eq!((parent.0, began_ns), (rows.len() as u64 * 300, 1 << 40));
             prop_assert_eq!(read.iter().collect::<Vec<_>>(), keys);
             prop_assert_eq!(changes.count(), rows.len());
-            let Some(Record::Changes(changes)) = Record::read(&bytes) else { panic!() };
+            let Some(RedoRecord::Changes(changes)) = RedoRecord::read(&bytes) else { panic!() };
             let read: Vec<_> = changes
                 .map(|it| (it.table.0, it.key.to_vec(), it.row.map(|row| row.try_into().unwrap())))
                 .collect();
@@ -510,9 +510,9 @@ mod tests {
 
         #[test]
         fn no_bytes_make_the_reader_fall(bytes in vec(any::<u8>(), 0..60)) {
-            if let Some(record) = Record::read(&bytes) {
+            if let Some(record) = RedoRecord::read(&bytes) {
                 let again = record.write();
-                prop_assert_eq!(Record::read(&again), Some(record));
+                prop_assert_eq!(RedoRecord::read(&again), Some(record));
             }
         }
     }

@@ -13,30 +13,30 @@
 //! the one before it ends.
 
 use crate::error::{EngineError, Result};
-use crate::value::{Datum, Kind, Value};
+use crate::value::{Datum, Value, ValueType};
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct ColumnSpec {
     /// Its name.
     pub name: String,
     /// What it takes.
-    pub kind: Kind,
+    pub kind: ValueType,
     /// Whether it takes NULL.
     pub nullable: bool,
     /// What it is where an insert does not name it.
     pub default: Value,
 }
 
-impl Column {
+impl ColumnSpec {
     /// A column that has to have a value, and no default.
-    pub fn required(name: &str, kind: Kind) -> Column {
-        Column { nullable: false, ..Column::optional(name, kind) }
+    pub fn required(name: &str, kind: ValueType) -> ColumnSpec {
+        ColumnSpec { nullable: false, ..ColumnSpec::optional(name, kind) }
     }
 
     /// A column that takes NULL, and is NULL where an insert does not name it.
-    pub fn optional(name: &str, kind: Kind) -> Column {
-        Column { name: name.to_owned(), kind, nullable: true, default: Value::Null }
+    pub fn optional(name: &str, kind: ValueType) -> ColumnSpec {
+        ColumnSpec { name: name.to_owned(), kind, nullable: true, default: Value::Null }
     }
 }
 
@@ -50,7 +50,7 @@ pub struct Layout {
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    kind: Kind,
+    kind: ValueType,
     slot: u32,
     /// The slot of the text before this one; 0, which is no slot, where there is none.
     before: u32,
@@ -58,19 +58,19 @@ struct Place {
 
 /// One version of a row.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct RowView<'a> {
     layout: &'a Layout,
     bytes: &'a [u8],
 }
 
 impl Layout {
     /// The layout of rows with these columns.
-    pub fn new(columns: &[Column]) -> Layout {
+    pub fn new(columns: &[ColumnSpec]) -> Layout {
         let mut slot = columns.len().div_ceil(8) as u32;
         let mut before = 0;
-        let place = |column: &Column| {
+        let place = |column: &ColumnSpec| {
             let place = Place { kind: column.kind, slot, before };
-            if matches!(column.kind, Kind::Text { .. }) {
+            if matches!(column.kind, ValueType::Text { .. }) {
                 before = slot;
                 slot += 4;
             } else {
@@ -100,15 +100,15 @@ impl Layout {
             let slot = place.slot as usize;
             match (*value, place.kind) {
                 (Datum::Null, _) => into[index / 8] |= 1 << (index % 8),
-                (Datum::Text(bytes), Kind::Text { .. }) => into.extend_from_slice(bytes),
-                (Datum::Int(number), Kind::Int { .. })
-                | (Datum::Decimal(number), Kind::Decimal { .. })
-                | (Datum::Timestamp(number), Kind::Timestamp) => {
+                (Datum::Text(bytes), ValueType::Text { .. }) => into.extend_from_slice(bytes),
+                (Datum::Int(number), ValueType::Int { .. })
+                | (Datum::Decimal(number), ValueType::Decimal { .. })
+                | (Datum::Timestamp(number), ValueType::Timestamp) => {
                     into[slot..slot + 8].copy_from_slice(&number.to_le_bytes());
                 }
                 (value, kind) => unreachable!("{value:?} in a column of {kind}"),
             }
-            if matches!(place.kind, Kind::Text { .. }) {
+            if matches!(place.kind, ValueType::Text { .. }) {
                 let end = (into.len() - self.texts) as u32;
                 into[slot..slot + 4].copy_from_slice(&end.to_le_bytes());
             }
@@ -117,15 +117,15 @@ impl Layout {
 
     /// The row that these bytes are.
     #[inline]
-    pub fn row<'a>(&'a self, bytes: &'a [u8]) -> Row<'a> {
-        Row { layout: self, bytes }
+    pub fn row<'a>(&'a self, bytes: &'a [u8]) -> RowView<'a> {
+        RowView { layout: self, bytes }
     }
 
     /// Whether bytes, which come from a file, are a row of this layout.
     pub fn is_row(&self, bytes: &[u8]) -> bool {
         let mut end_before = 0;
         bytes.len() >= self.texts
-            && self.columns.iter().filter(|place| matches!(place.kind, Kind::Text { .. })).all(
+            && self.columns.iter().filter(|place| matches!(place.kind, ValueType::Text { .. })).all(
                 |place| {
                     let end = end_at(bytes, place.slot);
                     let grows = end >= end_before && self.texts + end <= bytes.len();
@@ -143,7 +143,7 @@ fn end_at(bytes: &[u8], slot: u32) -> usize {
     u32::from_le_bytes(end) as usize
 }
 
-impl<'a> Row<'a> {
+impl<'a> RowView<'a> {
     /// The value of a column.
     ///
     /// # Panics
@@ -154,7 +154,7 @@ impl<'a> Row<'a> {
         if self.bytes[column / 8] & (1 << (column % 8)) != 0 {
             return Datum::Null;
         }
-        if let Kind::Text { .. } = place.kind {
+        if let ValueType::Text { .. } = place.kind {
             let begin = if place.before == 0 { 0 } else { end_at(self.bytes, place.before) };
             let end = end_at(self.bytes, place.slot);
             return Datum::Text(&self.bytes[self.layout.texts + begin..self.layout.texts + end]);
@@ -179,15 +179,16 @@ impl<'a> Row<'a> {
 
 /// Says why a column does not take a value, if it does not.
 #[inline]
-pub fn check(column: &Column, value: Datum<'_>) -> Result<()> {
+pub fn check(column: &ColumnSpec, value: Datum<'_>) -> Result<()> {
     if matches!(value, Datum::Null) && !column.nullable {
         return Err(EngineError::NotNull(column.name.clone()));
     }
     if !column.kind.takes(value) {
         let (name, takes) = (column.name.clone(), column.kind.to_string());
         return Err(match (column.kind, value) {
-            (Kind::Text { .. }, Datum::Text(_)) => EngineError::TooLong(name, takes),
-            (Kind::Int { .. }, Datum::Int(_)) | (Kind::Decimal { .. }, Datum::Decimal(_)) => {
+            (ValueType::Text { .. }, Datum::Text(_)) => EngineError::TooLong(name, takes),
+            (ValueType::Int { .. }, Datum::Int(_))
+            | (ValueType::Decimal { .. }, Datum::Decimal(_)) => {
                 EngineError::OutOfRange(name, takes)
             }
             _ => EngineError::BadValue(name, takes),
@@ -203,15 +204,16 @@ mod tests {
 
     use super::*;
 
-    fn cell() -> impl Strategy<Value = (Kind, Value)> {
-        let (text, money) = (Kind::Text { most: 300 }, Kind::Decimal { digits: 20, scale: 2 });
+    fn cell() -> impl Strategy<Value = (ValueType, Value)> {
+        let (text, money) =
+            (ValueType::Text { most: 300 }, ValueType::Decimal { digits: 20, scale: 2 });
         prop_oneof![
-            any::<i64>().prop_map(|number| (Kind::BIGINT, Value::Int(number))),
+            any::<i64>().prop_map(|number| (ValueType::BIGINT, Value::Int(number))),
             any::<i64>().prop_map(move |units| (money, Value::Decimal(units))),
-            any::<i64>().prop_map(|us| (Kind::Timestamp, Value::Timestamp(us))),
+            any::<i64>().prop_map(|us| (ValueType::Timestamp, Value::Timestamp(us))),
             vec(any::<u8>(), 0..300).prop_map(move |bytes| (text, Value::Text(bytes))),
             Just((text, Value::Null)),
-            Just((Kind::BIGINT, Value::Null)),
+            Just((ValueType::BIGINT, Value::Null)),
         ]
     }
 
@@ -220,7 +222,7 @@ mod tests {
 
         #[test]
         fn a_row_gives_its_values_back(cells in vec(cell(), 1..20)) {
-            let column = |(kind, _): &(Kind, Value)| Column::optional("c", *kind);
+            let column = |(kind, _): &(ValueType, Value)| ColumnSpec::optional("c", *kind);
             let columns: Vec<_> = cells.iter().map(column).collect();
             let layout = Layout::new(&columns);
             let values: Vec<_> = cells.iter().map(|(_, value)| value.datum()).collect();
@@ -238,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_column_says_what_it_does_not_take() {
-        let mut narrow = Column::optional("c", Kind::Text { most: 2 });
+        let mut narrow = ColumnSpec::optional("c", ValueType::Text { most: 2 });
         assert!(check(&narrow, Datum::Text(b"ab")).is_ok());
         assert!(check(&narrow, Datum::Text("é€".as_bytes())).is_ok());
         assert_eq!(check(&narrow, Datum::Text(b"abc")).unwrap_err().code(), 1406);
@@ -251,7 +253,7 @@ mod tests {
     /// The bounds are those of MySQL's manual, but for the last one.
     #[test]
     fn numbers_end_where_their_type_does() {
-        let int = |bytes, signed| Kind::Int { bytes, signed };
+        let int = |bytes, signed| ValueType::Int { bytes, signed };
         for (kind, least, most) in [
             (int(1, true), -128, 127),
             (int(1, false), 0, 255),
@@ -264,7 +266,7 @@ mod tests {
             (int(8, true), i64::MIN, i64::MAX),
             (int(8, false), 0, i64::MAX),
         ] {
-            let column = Column::required("c", kind);
+            let column = ColumnSpec::required("c", kind);
             for (value, is_in) in [
                 (Some(least), true),
                 (Some(most), true),
@@ -278,7 +280,7 @@ mod tests {
             }
         }
         for (digits, most) in [(1, 9), (5, 99_999), (18, 10_i64.pow(18) - 1)] {
-            let column = Column::required("c", Kind::Decimal { digits, scale: 1 });
+            let column = ColumnSpec::required("c", ValueType::Decimal { digits, scale: 1 });
             for units in [most, -most] {
                 assert!(check(&column, Datum::Decimal(units)).is_ok());
                 let beyond = check(&column, Datum::Decimal(units + units.signum()));
@@ -286,7 +288,7 @@ mod tests {
             }
         }
         for digits in [19, 65] {
-            let column = Column::required("c", Kind::Decimal { digits, scale: 1 });
+            let column = ColumnSpec::required("c", ValueType::Decimal { digits, scale: 1 });
             assert!(check(&column, Datum::Decimal(i64::MIN)).is_ok());
         }
     }

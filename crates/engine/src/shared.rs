@@ -14,9 +14,9 @@ use dbdyno_model::Design;
 use crate::catalog::Catalog;
 use crate::commit::Pipeline;
 use crate::disk::Disk;
-use crate::gate::Gate;
+use crate::gate::EngineGate;
 use crate::ids::TrxId;
-use crate::latch::Clock;
+use crate::latch::ClockFunction;
 use crate::lock::LockSys;
 use crate::meter::Meter;
 use crate::purge::queue::Purge;
@@ -25,12 +25,12 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// All of it.
-pub(crate) struct Shared {
+pub(crate) struct EngineCore {
     pub design: Design,
     pub meter: Arc<Meter>,
     pub trx: TrxSys,
     pub locks: LockSys,
-    pub gate: Gate,
+    pub gate: EngineGate,
     pub pipeline: Pipeline,
     pub disk: Arc<dyn Disk>,
     pub catalog: Arc<Catalog>,
@@ -39,22 +39,22 @@ pub(crate) struct Shared {
     pub checkpoint: Mutex<u64>,
     pub checkpoint_bytes: u64,
     /// What is kept for replicas, where there are any.
-    pub follow: Option<Kept>,
+    pub follow: Option<ReplicaRetention>,
     /// Every view sees all writers below, as was known when purge was last at work.
     pub horizon: AtomicU64,
 }
 
 /// What is kept for replicas.
-pub(crate) struct Kept {
+pub(crate) struct ReplicaRetention {
     /// Tells when transactions begin to commit.
-    pub clock: Option<Clock>,
+    pub clock: Option<ClockFunction>,
     /// The log is kept from this place on.
     pub from: AtomicU64,
     /// The follower, while there is one: `follow`, which lies above, knows what it is.
     pub by: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
 }
 
-impl Shared {
+impl EngineCore {
     /// Every view, open or to come, sees all writers below; what was known a moment ago.
     #[inline]
     pub(crate) fn horizon(&self) -> TrxId {

@@ -18,7 +18,7 @@ mod word;
 
 use std::time::Duration;
 
-pub use event::Event;
+pub use event::WakeEvent;
 /// The same in all worlds: sharing it is no protocol, and loom's takes no unsized value.
 pub use std::sync::Arc;
 pub use word::Word;

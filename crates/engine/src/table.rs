@@ -20,12 +20,12 @@ use std::sync::OnceLock;
 
 use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId};
-use crate::index::Tree;
+use crate::index::IndexTree;
 use crate::key::{self, Key};
-use crate::row::{Column, Layout, Row, check};
+use crate::row::{ColumnSpec, Layout, RowView, check};
 use crate::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
-use crate::value::{Datum, Kind};
-use crate::version::Version;
+use crate::value::{Datum, ValueType};
+use crate::version::RowVersion;
 
 /// What a table is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct TableSpec {
     /// Its name.
     pub name: String,
     /// Its columns, at least one.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ColumnSpec>,
     /// The columns of its primary key, none for a hidden one.
     pub primary: Vec<usize>,
     /// The column that is numbered where an insert gives NULL or 0.
@@ -76,7 +76,7 @@ pub struct Table {
     layout: Layout,
     /// The number of the primary key.
     pub(crate) clustered_id: IndexId,
-    pub(crate) rows: Tree<Version>,
+    pub(crate) rows: IndexTree<RowVersion>,
     secondary: Box<[OnceLock<Secondary>]>,
     indexes: AtomicUsize,
     /// The next number that the engine gives: of the numbered column, or of the hidden key.
@@ -90,7 +90,7 @@ pub struct Secondary {
     pub(crate) id: IndexId,
     /// What it is.
     pub spec: IndexSpec,
-    pub(crate) entries: Tree<Mark>,
+    pub(crate) entries: IndexTree<Mark>,
 }
 
 /// What an entry of a secondary index says of its row.
@@ -104,7 +104,7 @@ pub(crate) enum Mark {
 
 impl TableSpec {
     /// A table without secondary indexes, in which nothing is numbered.
-    pub fn new(name: &str, columns: Vec<Column>, primary: &[usize]) -> TableSpec {
+    pub fn new(name: &str, columns: Vec<ColumnSpec>, primary: &[usize]) -> TableSpec {
         TableSpec {
             name: name.to_owned(),
             columns,
@@ -135,15 +135,15 @@ impl TableSpec {
         }
         for column in &self.columns {
             match column.kind {
-                Kind::Decimal { scale, .. } if scale > SCALE_MOST => {
+                ValueType::Decimal { scale, .. } if scale > SCALE_MOST => {
                     return bad(&format!(
                         "decimals of at most {SCALE_MOST} digits after the point"
                     ));
                 }
-                Kind::Decimal { digits, scale } if scale > digits => {
+                ValueType::Decimal { digits, scale } if scale > digits => {
                     return bad("decimals with at least as many digits as are after the point");
                 }
-                Kind::Int { bytes, .. } if !(1..=8).contains(&bytes) => {
+                ValueType::Int { bytes, .. } if !(1..=8).contains(&bytes) => {
                     return bad("whole numbers of 1 to 8 bytes");
                 }
                 _ if !column.kind.takes(column.default.datum()) => {
@@ -157,7 +157,10 @@ impl TableSpec {
         }
         match self.auto_increment {
             Some(column)
-                if self.columns.get(column).is_none_or(|c| !matches!(c.kind, Kind::Int { .. })) =>
+                if self
+                    .columns
+                    .get(column)
+                    .is_none_or(|c| !matches!(c.kind, ValueType::Int { .. })) =>
             {
                 bad("whole numbers in the column that is numbered")
             }
@@ -201,7 +204,7 @@ impl Table {
             layout: Layout::new(&spec.columns),
             spec,
             clustered_id: indexes[0],
-            rows: Tree::default(),
+            rows: IndexTree::default(),
             secondary: (0..INDEXES_MOST).map(|_| OnceLock::new()).collect(),
             indexes: AtomicUsize::new(0),
             next_number: AtomicI64::new(1),
@@ -219,7 +222,7 @@ impl Table {
     }
 
     /// Its columns.
-    pub fn columns(&self) -> &[Column] {
+    pub fn columns(&self) -> &[ColumnSpec] {
         &self.spec.columns
     }
 
@@ -328,7 +331,7 @@ impl Table {
 
     /// Writes the primary key of a row that has one of its own.
     #[inline]
-    pub(crate) fn push_primary(&self, row: Row<'_>, into: &mut Vec<u8>) {
+    pub(crate) fn push_primary(&self, row: RowView<'_>, into: &mut Vec<u8>) {
         self.spec.primary.iter().for_each(|&column| key::push(into, row.get(column)));
     }
 
@@ -352,7 +355,7 @@ impl Table {
                     .all()
                     .map(|version| version.row.as_ref().map_or(0, |row| row.len()))
                     .sum::<usize>();
-                versions += (chain.all().count() - 1) * size_of::<Version>();
+                versions += (chain.all().count() - 1) * size_of::<RowVersion>();
                 std::ops::ControlFlow::Continue(())
             });
         }
@@ -364,7 +367,7 @@ impl Table {
 impl Secondary {
     /// An empty index.
     pub(crate) fn new(id: IndexId, spec: IndexSpec) -> Secondary {
-        Secondary { id, spec, entries: Tree::default() }
+        Secondary { id, spec, entries: IndexTree::default() }
     }
 
     /// Whether it takes the same values twice.
@@ -374,7 +377,7 @@ impl Secondary {
 
     /// Writes the columns of the index, the beginning of an entry; says whether one is NULL.
     #[inline]
-    pub(crate) fn push_columns(&self, row: Row<'_>, into: &mut Vec<u8>) -> bool {
+    pub(crate) fn push_columns(&self, row: RowView<'_>, into: &mut Vec<u8>) -> bool {
         let mut null = false;
         for &column in &self.spec.columns {
             let value = row.get(column);
@@ -386,7 +389,7 @@ impl Secondary {
 
     /// Writes the entry of a row.
     #[inline]
-    pub(crate) fn push_entry(&self, row: Row<'_>, primary: &[u8], into: &mut Vec<u8>) {
+    pub(crate) fn push_entry(&self, row: RowView<'_>, primary: &[u8], into: &mut Vec<u8>) {
         self.push_columns(row, into);
         into.extend_from_slice(primary);
     }

@@ -17,7 +17,7 @@ use std::fmt;
 
 /// What values a column takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueType {
     /// Whole numbers.
     Int {
         /// Bytes that they would take: 1 to 8.
@@ -98,16 +98,16 @@ impl Datum<'_> {
     }
 }
 
-impl Kind {
+impl ValueType {
     /// Whole numbers of 64 bits.
-    pub const BIGINT: Kind = Kind::Int { bytes: 8, signed: true };
+    pub const BIGINT: ValueType = ValueType::Int { bytes: 8, signed: true };
 
     /// Whether a column of this kind may hold the value. NULL is a matter of the column.
     #[inline]
     pub fn takes(self, value: Datum<'_>) -> bool {
         match (self, value) {
-            (_, Datum::Null) | (Kind::Timestamp, Datum::Timestamp(_)) => true,
-            (Kind::Int { bytes, signed }, Datum::Int(number)) => {
+            (_, Datum::Null) | (ValueType::Timestamp, Datum::Timestamp(_)) => true,
+            (ValueType::Int { bytes, signed }, Datum::Int(number)) => {
                 let most = i64::MAX >> (64 - 8 * u32::from(bytes));
                 let (least, most) = match (signed, bytes) {
                     (true, _) => (-most - 1, most),
@@ -116,10 +116,10 @@ impl Kind {
                 };
                 (least..=most).contains(&number)
             }
-            (Kind::Decimal { digits, .. }, Datum::Decimal(units)) => 10_u64
+            (ValueType::Decimal { digits, .. }, Datum::Decimal(units)) => 10_u64
                 .checked_pow(u32::from(digits))
                 .is_none_or(|too_large| units.unsigned_abs() < too_large),
-            (Kind::Text { most }, Datum::Text(text)) => {
+            (ValueType::Text { most }, Datum::Text(text)) => {
                 let most = most as usize;
                 // A character takes a byte to four.
                 text.len() <= most || (text.len() / 4 <= most && characters(text) <= most)
@@ -132,9 +132,9 @@ impl Kind {
     #[inline]
     pub(crate) fn of_number(self, number: i64) -> Datum<'static> {
         match self {
-            Kind::Decimal { .. } => Datum::Decimal(number),
-            Kind::Timestamp => Datum::Timestamp(number),
-            Kind::Int { .. } | Kind::Text { .. } => Datum::Int(number),
+            ValueType::Decimal { .. } => Datum::Decimal(number),
+            ValueType::Timestamp => Datum::Timestamp(number),
+            ValueType::Int { .. } | ValueType::Text { .. } => Datum::Int(number),
         }
     }
 }
@@ -144,18 +144,18 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Int { bytes, signed } => {
+            ValueType::Int { bytes, signed } => {
                 let sign = if *signed { "" } else { " from 0 on" };
                 write!(f, "whole numbers of {bytes} bytes{sign}")
             }
-            Kind::Decimal { digits, scale } => {
+            ValueType::Decimal { digits, scale } => {
                 write!(f, "numbers of {digits} digits, {scale} of them after the point")
             }
-            Kind::Text { most } => write!(f, "up to {most} characters of text"),
-            Kind::Timestamp => f.write_str("timestamps"),
+            ValueType::Text { most } => write!(f, "up to {most} characters of text"),
+            ValueType::Timestamp => f.write_str("timestamps"),
         }
     }
 }

@@ -15,36 +15,36 @@ use crate::ids::TrxId;
 
 /// A version, and those before it.
 #[derive(Debug)]
-pub struct Version {
+pub struct RowVersion {
     /// The transaction that wrote it.
     pub writer: TrxId,
     /// The row; `None` where it was deleted.
     pub row: Option<Box<[u8]>>,
-    older: Option<Box<Version>>,
+    older: Option<Box<RowVersion>>,
 }
 
-impl Version {
+impl RowVersion {
     /// The first version of a row.
-    pub fn new(writer: TrxId, row: Option<Box<[u8]>>) -> Version {
-        Version { writer, row, older: None }
+    pub fn new(writer: TrxId, row: Option<Box<[u8]>>) -> RowVersion {
+        RowVersion { writer, row, older: None }
     }
 
     /// Puts a version in front.
     pub fn push(&mut self, writer: TrxId, row: Option<Box<[u8]>>) {
-        let older = mem::replace(self, Version::new(writer, row));
+        let older = mem::replace(self, RowVersion::new(writer, row));
         self.older = Some(Box::new(older));
     }
 
     /// Takes the newest version away; `None` if it was the only one, which then stays.
-    pub fn pop(&mut self) -> Option<Version> {
+    pub fn pop(&mut self) -> Option<RowVersion> {
         let mut older = self.older.take()?;
         mem::swap(self, &mut older);
-        Some(mem::replace(&mut older, Version::new(TrxId::NOBODY, None)))
+        Some(mem::replace(&mut older, RowVersion::new(TrxId::NOBODY, None)))
     }
 
     /// The first version that is seen, and how many were passed by.
     #[inline]
-    pub fn visible(&self, sees: impl Fn(TrxId) -> bool) -> (Option<&Version>, u64) {
+    pub fn visible(&self, sees: impl Fn(TrxId) -> bool) -> (Option<&RowVersion>, u64) {
         let mut walked = 0;
         let mut at = Some(self);
         while let Some(version) = at {
@@ -58,13 +58,13 @@ impl Version {
     }
 
     /// All versions, newest first.
-    pub fn all(&self) -> impl Iterator<Item = &Version> {
+    pub fn all(&self) -> impl Iterator<Item = &RowVersion> {
         std::iter::successors(Some(self), |version| version.older.as_deref())
     }
 
     /// Cuts off what lies behind the newest version of a writer that all views see. Gives the
     /// versions cut off.
-    pub(crate) fn cut_behind(&mut self, writer: TrxId) -> Option<Box<Version>> {
+    pub(crate) fn cut_behind(&mut self, writer: TrxId) -> Option<Box<RowVersion>> {
         let mut at = self;
         while at.writer != writer {
             at = at.older.as_deref_mut()?;
@@ -73,7 +73,7 @@ impl Version {
     }
 }
 
-impl Drop for Version {
+impl Drop for RowVersion {
     /// One after the other: a long chain would else take a stack as long as itself.
     fn drop(&mut self) {
         let mut next = self.older.take();
@@ -87,9 +87,9 @@ impl Drop for Version {
 mod tests {
     use super::*;
 
-    fn chain(writers: &[u64]) -> Version {
+    fn chain(writers: &[u64]) -> RowVersion {
         let row = |writer: u64| Some(vec![writer as u8].into_boxed_slice());
-        let mut chain = Version::new(TrxId(writers[0]), row(writers[0]));
+        let mut chain = RowVersion::new(TrxId(writers[0]), row(writers[0]));
         writers[1..].iter().for_each(|&writer| chain.push(TrxId(writer), row(writer)));
         chain
     }
@@ -121,10 +121,10 @@ mod tests {
 
     #[test]
     fn a_long_chain_ends_without_a_deep_stack() {
-        let mut chain = Version::new(TrxId(0), None);
+        let mut chain = RowVersion::new(TrxId(0), None);
         (1..1_000_000).for_each(|writer| chain.push(TrxId(writer), None));
         assert_eq!(chain.all().count(), 1_000_000);
         drop(chain);
-        assert_eq!(size_of::<Version>(), 32);
+        assert_eq!(size_of::<RowVersion>(), 32);
     }
 }

@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
-    Column, Datum, Engine, EngineError, IndexSpec, Kind, Options, Path, Result, Scan, Session,
-    Table, TableSpec, Upkeep, Visit,
+    ColumnSpec, Datum, Engine, EngineError, EngineOptions, EngineSession, IndexSpec, Path, Result,
+    Scan, Table, TableSpec, Upkeep, ValueType, Visit,
 };
 use dbdyno_model::Design;
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 
 /// Rows of a table: key, value, text.
 type Rows = BTreeMap<i64, (i64, Vec<u8>)>;
@@ -31,16 +31,19 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 
 fn spec(name: &str) -> TableSpec {
     let columns = vec![
-        Column::optional("id", Kind::BIGINT),
-        Column::optional("v", Kind::BIGINT),
-        Column::optional("t", Kind::Text { most: 2_000 }),
+        ColumnSpec::optional("id", ValueType::BIGINT),
+        ColumnSpec::optional("v", ValueType::BIGINT),
+        ColumnSpec::optional("t", ValueType::Text { most: 2_000 }),
     ];
     TableSpec::new(name, columns, &[0])
 }
 
 fn open(disk: &SimDisk, design: &Design) -> Result<Engine> {
-    let options =
-        Options { upkeep: Upkeep::OnDemand, segment_bytes: 4 << 10, ..Options::default() };
+    let options = EngineOptions {
+        upkeep: Upkeep::OnDemand,
+        segment_bytes: 4 << 10,
+        ..EngineOptions::default()
+    };
     let design = Design { lock_wait: Duration::from_millis(1), ..*design };
     Engine::open(Arc::new(disk.clone()), &design, options)
 }
@@ -82,9 +85,9 @@ fn run(disk: &SimDisk, design: &Design, seed: u64) -> Told {
 
 fn one(
     engine: &Engine,
-    session: &mut Session,
+    session: &mut EngineSession,
     tables: &mut Tables,
-    random: &mut Stream,
+    random: &mut RandomStream,
 ) -> Result<()> {
     let name = NAMES[random.below(3) as usize];
     let Ok(table) = engine.table(name) else {
@@ -121,9 +124,9 @@ fn one(
 /// Some changes in some tables, and an end.
 fn transaction(
     engine: &Engine,
-    session: &mut Session,
+    session: &mut EngineSession,
     tables: &mut Tables,
-    random: &mut Stream,
+    random: &mut RandomStream,
 ) -> Result<()> {
     let before = tables.clone();
     session.begin(None)?;
@@ -161,7 +164,7 @@ fn transaction(
     session.commit()
 }
 
-fn rows(session: &mut Session, table: &Arc<Table>, path: Path) -> Rows {
+fn rows(session: &mut EngineSession, table: &Arc<Table>, path: Path) -> Rows {
     let mut rows = Rows::new();
     session
         .statement(|it| {
@@ -318,7 +321,7 @@ fn what_sessions_committed_side_by_side_beside_checkpoints_is_found() {
     }
 }
 
-fn bump(session: &mut Session, tables: &[Arc<Table>; 2], row: i64, count: i64) -> Result<()> {
+fn bump(session: &mut EngineSession, tables: &[Arc<Table>; 2], row: i64, count: i64) -> Result<()> {
     session.begin(None)?;
     for table in tables {
         let (key, value) = ([Datum::Int(row)], Datum::Int(count));

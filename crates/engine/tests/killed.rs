@@ -16,7 +16,8 @@ use std::thread;
 
 use dbdyno_engine::disk::RealDisk;
 use dbdyno_engine::{
-    Column, Datum, Engine, IndexSpec, Kind, Options, Path, Scan, Session, Table, TableSpec, Visit,
+    ColumnSpec, Datum, Engine, EngineOptions, EngineSession, IndexSpec, Path, Scan, Table,
+    TableSpec, ValueType, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::design::{LogBuffer, Wake};
@@ -37,22 +38,24 @@ fn open(directory: &FilePath) -> Engine {
     };
     let design = Design { log, wake: Wake::Group, ..Design::default() };
     // So small that checkpoints and files of the log come and go while it is written.
-    let options = Options { checkpoint_bytes: 4_096, segment_bytes: 2_048, ..Options::default() };
+    let options =
+        EngineOptions { checkpoint_bytes: 4_096, segment_bytes: 2_048, ..EngineOptions::default() };
     Engine::open(Arc::new(RealDisk::open(directory).unwrap()), &design, options).unwrap()
 }
 
 /// Two rows are written by each transaction: `writer, number` once with each sign.
 fn spec() -> TableSpec {
-    let columns = ["writer", "number", "twin"].map(|name| Column::required(name, Kind::BIGINT));
+    let columns =
+        ["writer", "number", "twin"].map(|name| ColumnSpec::required(name, ValueType::BIGINT));
     let indexes = vec![IndexSpec::repeated("twin", &[2])];
     TableSpec { indexes, ..TableSpec::new("t", columns.into(), &[0, 1]) }
 }
 
 /// The highest number of each writer, by either index; what is there is checked to be whole.
-fn highest(session: &mut Session, table: &Arc<Table>) -> BTreeMap<i64, i64> {
+fn highest(session: &mut EngineSession, table: &Arc<Table>) -> BTreeMap<i64, i64> {
     let rows = [Path::Primary, Path::Secondary(0)].map(|path| {
         let mut rows = Vec::new();
-        let visit = |_: &[u8], row: dbdyno_engine::Row<'_>| {
+        let visit = |_: &[u8], row: dbdyno_engine::RowView<'_>| {
             let [Datum::Int(writer), Datum::Int(number)] = [row.get(0), row.get(1)] else {
                 panic!("numbers");
             };

@@ -7,8 +7,8 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dbdyno_engine::gate::{Gate, Owner};
-use dbdyno_engine::lock::{Held, Kind, LockSys, LockTrx, Mode, Place, Witness};
+use dbdyno_engine::gate::{EngineGate, Owner};
+use dbdyno_engine::lock::{DeadlockWriter, Holding, LockKind, LockSys, LockTrx, Mode, Place};
 use dbdyno_engine::sync::{Arc, thread};
 use dbdyno_engine::{Counter, EngineError, IndexId, Meter};
 use dbdyno_model::Design;
@@ -24,7 +24,7 @@ const SEED: u64 = 6;
 
 /// An engine of locks and a gate, and who holds what as its users see it.
 struct World {
-    gate: Gate,
+    gate: EngineGate,
     locks: LockSys,
     meter: Arc<Meter>,
     writers: [AtomicUsize; KEYS.len()],
@@ -34,9 +34,9 @@ struct World {
 impl World {
     fn new(design: &Design) -> Arc<World> {
         let meter = Arc::new(Meter::default());
-        let nowhere = Witness::new(Box::new(io::sink()));
+        let nowhere = DeadlockWriter::new(Box::new(io::sink()));
         Arc::new(World {
-            gate: Gate::new(design.gate, Arc::clone(&meter)),
+            gate: EngineGate::new(design.gate, Arc::clone(&meter)),
             locks: LockSys::new(design, Arc::clone(&meter), nowhere, None),
             meter,
             writers: Default::default(),
@@ -53,10 +53,10 @@ impl World {
     }
 
     /// A statement that locks one row.
-    fn lock(&self, trx: &Arc<LockTrx>, key: usize, mode: Mode) -> Result<Held, EngineError> {
+    fn lock(&self, trx: &Arc<LockTrx>, key: usize, mode: Mode) -> Result<Holding, EngineError> {
         let owner = if trx.holds_locks() { Owner::OfLocks } else { Owner::OfNothing };
         let pass = self.gate.enter(owner);
-        let (place, kind) = (Place::Key(KEYS[key]), Kind::NextKey);
+        let (place, kind) = (Place::Key(KEYS[key]), LockKind::NextKey);
         let free = self.locks.try_lock(trx, INDEX, place, kind, mode);
         free.or_else(|_| pass.while_waiting(|| self.locks.lock(trx, INDEX, place, kind, mode)))
     }
@@ -67,7 +67,7 @@ impl World {
             let trx = self.locks.begin();
             let mut locked: Vec<(usize, Mode)> = Vec::new();
             let done = rows.iter().try_for_each(|&(key, mode)| {
-                if self.lock(&trx, key, mode)? == Held::Fresh {
+                if self.lock(&trx, key, mode)? == Holding::Fresh {
                     let read = usize::from(locked.contains(&(key, Mode::Shared)));
                     self.holders(key, mode).fetch_add(1, Ordering::SeqCst);
                     locked.push((key, mode));
@@ -133,7 +133,7 @@ fn nobody_gives_way_where_all_lock_in_one_order() {
                     for &row in *rows {
                         let place = Place::Key(KEYS[row]);
                         let locked =
-                            world.locks.lock(&trx, INDEX, place, Kind::Record, Mode::Exclusive);
+                            world.locks.lock(&trx, INDEX, place, LockKind::Record, Mode::Exclusive);
                         assert!(locked.is_ok(), "{locked:?}");
                     }
                     world.locks.release_all(&trx);
@@ -214,9 +214,9 @@ fn gaps_are_inherited_while_others_insert() {
                 loop {
                     let locks = &world.locks;
                     let trx = locks.begin();
-                    locks.lock(&trx, INDEX, end, Kind::Gap, Mode::Shared).unwrap();
+                    locks.lock(&trx, INDEX, end, LockKind::Gap, Mode::Shared).unwrap();
                     let insert =
-                        locks.lock(&trx, INDEX, end, Kind::InsertIntention, Mode::Exclusive);
+                        locks.lock(&trx, INDEX, end, LockKind::InsertIntention, Mode::Exclusive);
                     if insert.is_ok() {
                         locks.inherit_gap(INDEX, end, Place::Key(key));
                         locks.inherit_gap(INDEX, Place::Key(key), end);
@@ -236,7 +236,7 @@ fn gaps_are_inherited_while_others_insert() {
         let trx = world.locks.begin();
         for place in KEYS.map(Place::Key).into_iter().chain([end]) {
             let free =
-                world.locks.try_lock(&trx, INDEX, place, Kind::InsertIntention, Mode::Shared);
+                world.locks.try_lock(&trx, INDEX, place, LockKind::InsertIntention, Mode::Shared);
             assert!(free.is_ok(), "nobody is left at {place:?}");
         }
     });

@@ -19,12 +19,13 @@ use std::time::Duration;
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
-    Column, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind, Options, Path,
-    Range, Result, Row, Scan, Session, Table, TableSpec, Updated, Upkeep, Value, Visit,
+    ColumnSpec, Datum, Engine, EngineError, EngineOptions, EngineSession, Fields, IndexSpec,
+    Intent, Path, Range, Result, RowView, Scan, ScanDirection, Table, TableSpec, UpdateResult,
+    Upkeep, Value, ValueType, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::design::Isolation;
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 
 /// a, b: the primary key; k, u, c.
 type Key = (i64, i64);
@@ -41,11 +42,11 @@ const RESTART: u64 = 130;
 
 fn spec() -> TableSpec {
     let columns = vec![
-        Column::optional("a", Kind::BIGINT),
-        Column::optional("b", Kind::Timestamp),
-        Column::optional("k", Kind::Decimal { digits: 18, scale: 2 }),
-        Column::optional("u", Kind::BIGINT),
-        Column::optional("c", Kind::Text { most: 40 }),
+        ColumnSpec::optional("a", ValueType::BIGINT),
+        ColumnSpec::optional("b", ValueType::Timestamp),
+        ColumnSpec::optional("k", ValueType::Decimal { digits: 18, scale: 2 }),
+        ColumnSpec::optional("u", ValueType::BIGINT),
+        ColumnSpec::optional("c", ValueType::Text { most: 40 }),
     ];
     let indexes = vec![IndexSpec::repeated("k", &[2, 4]), IndexSpec::unique("u", &[3])];
     TableSpec { indexes, ..TableSpec::new("t", columns, &[0, 1]) }
@@ -59,7 +60,7 @@ fn int(value: Option<i64>) -> Datum<'static> {
     value.map_or(Datum::Null, Datum::Int)
 }
 
-fn read_row(row: Row<'_>) -> (Key, Cells) {
+fn read_row(row: RowView<'_>) -> (Key, Cells) {
     let (Datum::Int(a), Datum::Timestamp(b)) = (row.get(0), row.get(1)) else { panic!() };
     let k = match row.get(2) {
         Datum::Null => None,
@@ -85,7 +86,7 @@ fn key_of((a, b): Key) -> [Datum<'static>; 2] {
 
 /// One client, and what the model knows of it.
 struct Client {
-    session: Session,
+    session: EngineSession,
     open: bool,
     isolation: Isolation,
     /// What its view sees, at repeatable read.
@@ -141,7 +142,7 @@ struct World {
 }
 
 fn open(disk: &SimDisk, design: &Design) -> Engine {
-    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     let design = Design { lock_wait: Duration::from_millis(1), ..*design };
     Engine::open(Arc::new(disk.clone()), &design, options).unwrap()
 }
@@ -158,11 +159,11 @@ fn many_clients(engine: &Engine, many: usize) -> Vec<Client> {
     (0..many).map(client).collect()
 }
 
-fn any_name(random: &mut Stream) -> &'static str {
+fn any_name(random: &mut RandomStream) -> &'static str {
     ["s", "z"][random.below(2) as usize]
 }
 
-fn small(random: &mut Stream) -> Option<i64> {
+fn small(random: &mut RandomStream) -> Option<i64> {
     match random.below(12) {
         0 => None,
         number => Some(number as i64 * 300 - 1500),
@@ -225,7 +226,7 @@ impl World {
         (0..30).for_each(|_| self.scan(0, &mut random));
     }
 
-    fn begin(&mut self, client: usize, random: &mut Stream) {
+    fn begin(&mut self, client: usize, random: &mut RandomStream) {
         self.commit(client);
         let it = &mut self.clients[client];
         it.isolation = match random.below(3) {
@@ -250,7 +251,7 @@ impl World {
         it.end();
     }
 
-    fn savepoint(&mut self, client: usize, random: &mut Stream) {
+    fn savepoint(&mut self, client: usize, random: &mut RandomStream) {
         let (it, name) = (&mut self.clients[client], any_name(random));
         it.session.savepoint(name);
         if it.open {
@@ -260,7 +261,7 @@ impl World {
     }
 
     /// Back to a savepoint, or on without it.
-    fn back(&mut self, client: usize, random: &mut Stream) {
+    fn back(&mut self, client: usize, random: &mut RandomStream) {
         let (it, name) = (&mut self.clients[client], any_name(random));
         let is_forgotten = random.below(3) == 0;
         let done = match is_forgotten {
@@ -306,18 +307,18 @@ impl World {
         }
     }
 
-    fn any_key(random: &mut Stream) -> Key {
+    fn any_key(random: &mut RandomStream) -> Key {
         (random.below(12) as i64 - 3, random.below(4) as i64)
     }
 
-    fn any_cells(random: &mut Stream) -> Cells {
+    fn any_cells(random: &mut RandomStream) -> Cells {
         let letters = random.below(4) as usize;
         let c = (0..letters).map(|_| random.below(3) as u8).collect();
         let u = if random.below(3) == 0 { None } else { Some(random.below(40) as i64) };
         Cells { k: small(random), u, c }
     }
 
-    fn insert(&mut self, client: usize, random: &mut Stream) {
+    fn insert(&mut self, client: usize, random: &mut RandomStream) {
         let (key, cells) = (Self::any_key(random), Self::any_cells(random));
         let it = &mut self.clients[client];
         let newest = it.newest(&self.committed);
@@ -331,7 +332,7 @@ impl World {
     }
 
     /// Several rows in one statement: all of them, or none.
-    fn insert_many(&mut self, client: usize, random: &mut Stream) {
+    fn insert_many(&mut self, client: usize, random: &mut RandomStream) {
         let many = 2 + random.below(3);
         let rows: Vec<_> =
             (0..many).map(|_| (Self::any_key(random), Self::any_cells(random))).collect();
@@ -356,7 +357,7 @@ impl World {
         self.wrote(client, got.map(|()| "in".to_owned()), want);
     }
 
-    fn update(&mut self, client: usize, random: &mut Stream) {
+    fn update(&mut self, client: usize, random: &mut RandomStream) {
         let (key, cells) = (Self::any_key(random), Self::any_cells(random));
         let (which, to) = (random.below(5), Self::any_key(random));
         let it = &mut self.clients[client];
@@ -380,9 +381,9 @@ impl World {
             })
         });
         let got = got.map(|updated| match updated {
-            Updated::Missing => "missing".to_owned(),
-            Updated::Same => "same".to_owned(),
-            Updated::Changed => "changed".to_owned(),
+            UpdateResult::Missing => "missing".to_owned(),
+            UpdateResult::Same => "same".to_owned(),
+            UpdateResult::Changed => "changed".to_owned(),
         });
         let Some(old) = newest.get(&key) else {
             return self.wrote(client, got, ("missing", Vec::new()));
@@ -407,7 +408,7 @@ impl World {
         self.wrote(client, got, want);
     }
 
-    fn delete(&mut self, client: usize, random: &mut Stream) {
+    fn delete(&mut self, client: usize, random: &mut RandomStream) {
         let key = Self::any_key(random);
         let it = &mut self.clients[client];
         let there = it.newest(&self.committed).contains_key(&key);
@@ -417,7 +418,7 @@ impl World {
         self.wrote(client, got, (&there.to_string(), written));
     }
 
-    fn get(&mut self, client: usize, random: &mut Stream) {
+    fn get(&mut self, client: usize, random: &mut RandomStream) {
         let key = Self::any_key(random);
         let intent = [Intent::Read, Intent::Share, Intent::Update][random.below(3) as usize];
         let table = self.table.clone();
@@ -439,10 +440,10 @@ impl World {
         }
     }
 
-    fn scan(&mut self, client: usize, random: &mut Stream) {
+    fn scan(&mut self, client: usize, random: &mut RandomStream) {
         let path = [Path::Primary, Path::Secondary(0), Path::Secondary(1)];
         let path = path[random.below(3) as usize];
-        let direction = [Direction::Up, Direction::Down][random.below(2) as usize];
+        let direction = [ScanDirection::Up, ScanDirection::Down][random.below(2) as usize];
         let intent = [Intent::Read, Intent::Read, Intent::Update][random.below(3) as usize];
         let fields = [Fields::All, Fields::OfIndex][random.below(2) as usize];
         let most = 1 + random.below(30) as usize;
@@ -541,7 +542,7 @@ fn expected(map: &Map, scan: &Scan<'_>, most: usize) -> Vec<(Key, Cells)> {
         };
         from && to
     });
-    if scan.direction == Direction::Down {
+    if scan.direction == ScanDirection::Down {
         rows.reverse();
     }
     rows.truncate(most);

@@ -17,20 +17,20 @@ use std::time::Duration;
 use dbdyno_engine::disk::{Disk, File, SimDisk};
 use dbdyno_engine::follow::{Copy, difference, prepare};
 use dbdyno_engine::{
-    Column, Datum, Engine, EngineError, IndexSpec, Kind, Options, Path, Replica, Result, Scan,
-    Session, Table, TableSpec, Upkeep, Visit,
+    ColumnSpec, Datum, Engine, EngineError, EngineOptions, EngineSession, IndexSpec, Path, Replica,
+    Result, Scan, Table, TableSpec, Upkeep, ValueType, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::design::Topology;
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 
 const NAMES: [&str; 2] = ["a", "b"];
 
 fn spec(name: &str) -> TableSpec {
     let columns = vec![
-        Column::optional("id", Kind::BIGINT),
-        Column::optional("v", Kind::BIGINT),
-        Column::optional("t", Kind::Text { most: 2_000 }),
+        ColumnSpec::optional("id", ValueType::BIGINT),
+        ColumnSpec::optional("v", ValueType::BIGINT),
+        ColumnSpec::optional("t", ValueType::Text { most: 2_000 }),
     ];
     // One of them has a hidden key, the other a unique index.
     let mut spec = TableSpec::new(name, columns, if name == "a" { &[0] } else { &[] });
@@ -41,8 +41,11 @@ fn spec(name: &str) -> TableSpec {
 }
 
 fn open(disk: &SimDisk, design: &Design) -> Result<Arc<Engine>> {
-    let options =
-        Options { upkeep: Upkeep::OnDemand, segment_bytes: 2 << 10, ..Options::default() };
+    let options = EngineOptions {
+        upkeep: Upkeep::OnDemand,
+        segment_bytes: 2 << 10,
+        ..EngineOptions::default()
+    };
     let design = Design { lock_wait: Duration::from_millis(200), ..*design };
     Engine::open(Arc::new(disk.clone()), &design, options).map(Arc::new)
 }
@@ -83,7 +86,11 @@ fn work(engine: &Engine, seed: u64, steps: u64) -> Result<()> {
 }
 
 /// Rows with small keys are put in, changed and taken out; a value may be there already.
-fn transaction(engine: &Engine, session: &mut Session, random: &mut Stream) -> Result<()> {
+fn transaction(
+    engine: &Engine,
+    session: &mut EngineSession,
+    random: &mut RandomStream,
+) -> Result<()> {
     session.begin(None)?;
     for part in 0..1 + random.below(6) {
         let name = NAMES[random.below(2) as usize];
@@ -129,9 +136,9 @@ fn transaction(engine: &Engine, session: &mut Session, random: &mut Stream) -> R
     session.commit()
 }
 
-fn keys(session: &mut Session, table: &Arc<Table>) -> Vec<Vec<u8>> {
+fn keys(session: &mut EngineSession, table: &Arc<Table>) -> Vec<Vec<u8>> {
     let mut keys = Vec::new();
-    let visit = |key: &[u8], _: dbdyno_engine::Row<'_>| {
+    let visit = |key: &[u8], _: dbdyno_engine::RowView<'_>| {
         keys.push(key.to_vec());
         Visit::On
     };
@@ -153,7 +160,7 @@ fn check(source: &Engine, replica: &Engine, what: &str) {
     }
 }
 
-fn rows(session: &mut Session, table: &Arc<Table>, path: Path) -> BTreeMap<Vec<u8>, String> {
+fn rows(session: &mut EngineSession, table: &Arc<Table>, path: Path) -> BTreeMap<Vec<u8>, String> {
     let mut rows = BTreeMap::new();
     session
         .statement(|it| {
@@ -391,7 +398,7 @@ fn with_two_rows(source: &Engine) -> Arc<Table> {
 }
 
 /// Gives one of them another text.
-fn say(session: &mut Session, table: &Arc<Table>, id: i64, text: &[u8]) -> Result<()> {
+fn say(session: &mut EngineSession, table: &Arc<Table>, id: i64, text: &[u8]) -> Result<()> {
     session.statement(|it| {
         it.update(table, &[Datum::Int(id)], |_, row| {
             row.set(2, Datum::Text(text));
@@ -410,7 +417,7 @@ fn what_a_worker_has_applied_beyond_the_low_water_mark_is_not_done_again() {
     let source = open(&SimDisk::default(), &design).unwrap();
     let table = with_two_rows(&source);
     let disk = SimDisk::default();
-    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     let patient = Design { lock_wait: Duration::from_secs(86_400), ..of_replica() };
     let engine = Arc::new(Engine::open(Arc::new(disk.clone()), &patient, options).unwrap());
     let replica = Replica::start(source.clone(), engine.clone(), None).unwrap();
@@ -541,7 +548,7 @@ fn what_commits_while_a_copy_is_taken_is_in_the_copy_or_applied() {
     let design: Design = "topology=replica:1".parse().unwrap();
     let door = Arc::new(Door::default());
     let disk = Behind(Arc::new(SimDisk::default()), door.clone(), Does::Waits);
-    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     let source = Arc::new(Engine::open(Arc::new(disk), &design, options).unwrap());
     let table = with_two_rows(&source);
     let mut session = source.session();

@@ -15,7 +15,10 @@ use std::thread;
 
 use dbdyno_engine::disk::RealDisk;
 use dbdyno_engine::follow::difference;
-use dbdyno_engine::{Column, Datum, Engine, IndexSpec, Kind, Options, Replica, TableSpec, Updated};
+use dbdyno_engine::{
+    ColumnSpec, Datum, Engine, EngineOptions, IndexSpec, Replica, TableSpec, UpdateResult,
+    ValueType,
+};
 use dbdyno_model::Design;
 use dbdyno_model::random::stream;
 
@@ -30,8 +33,11 @@ const COMMITS: usize = 60;
 fn open(directory: &FilePath, design: &str) -> (Arc<Engine>, Replica) {
     let design: Design = format!("topology=replica:1&{design}").parse().unwrap();
     let engine = |name: &str, design: &Design| {
-        let options =
-            Options { checkpoint_bytes: 8_192, segment_bytes: 4_096, ..Options::default() };
+        let options = EngineOptions {
+            checkpoint_bytes: 8_192,
+            segment_bytes: 4_096,
+            ..EngineOptions::default()
+        };
         let disk = RealDisk::open(&directory.join(name)).unwrap();
         Arc::new(Engine::open(Arc::new(disk), design, options).unwrap())
     };
@@ -41,7 +47,7 @@ fn open(directory: &FilePath, design: &str) -> (Arc<Engine>, Replica) {
 }
 
 fn spec() -> TableSpec {
-    let columns = ["id", "number"].map(|name| Column::required(name, Kind::BIGINT));
+    let columns = ["id", "number"].map(|name| ColumnSpec::required(name, ValueType::BIGINT));
     let indexes = vec![IndexSpec::repeated("number", &[1])];
     TableSpec { indexes, ..TableSpec::new("t", columns.into(), &[0]) }
 }
@@ -70,7 +76,7 @@ fn writes_until_it_is_killed() {
                             Ok(())
                         };
                         match it.update(table, &key, |_, row| set(row))? {
-                            Updated::Missing => {
+                            UpdateResult::Missing => {
                                 it.insert(table, &[key[0], Datum::Int(value)]).map(|_| ())
                             }
                             _ => Ok(()),

@@ -10,11 +10,11 @@ use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::follow::difference;
 use dbdyno_engine::sync::{Arc, thread};
 use dbdyno_engine::{
-    Column, Datum, Engine, EngineError, IndexSpec, Kind, Options, Replica, Result, Session, Table,
-    TableSpec, Upkeep,
+    ColumnSpec, Datum, Engine, EngineError, EngineOptions, EngineSession, IndexSpec, Replica,
+    Result, Table, TableSpec, Upkeep, ValueType,
 };
 use dbdyno_model::Design;
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, Runner};
 
@@ -26,13 +26,13 @@ const SEED: u64 = 11;
 const STACK_BYTES: usize = 1 << 20;
 
 fn open(design: &Design) -> Arc<Engine> {
-    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     Arc::new(Engine::open(Arc::new(SimDisk::default()), design, options).unwrap())
 }
 
 fn story(design: &Design, seed: u64) {
     let (source, engine) = (open(design), open(&Design::default()));
-    let columns = ["id", "v"].map(|name| Column::required(name, Kind::BIGINT)).to_vec();
+    let columns = ["id", "v"].map(|name| ColumnSpec::required(name, ValueType::BIGINT)).to_vec();
     let mut spec = TableSpec::new("t", columns, &[0]);
     spec.indexes.push(IndexSpec::unique("v", &[1]));
     let table = source.create_table(spec).unwrap();
@@ -66,7 +66,11 @@ fn story(design: &Design, seed: u64) {
     replica.stop().unwrap();
 }
 
-fn transaction(session: &mut Session, table: &Arc<Table>, random: &mut Stream) -> Result<()> {
+fn transaction(
+    session: &mut EngineSession,
+    table: &Arc<Table>,
+    random: &mut RandomStream,
+) -> Result<()> {
     session.begin(None)?;
     for _ in 0..1 + random.below(2) {
         let key = [Datum::Int(random.below(3) as i64)];
@@ -80,7 +84,9 @@ fn transaction(session: &mut Session, table: &Arc<Table>, random: &mut Stream) -
                 Ok(())
             })?;
             match set {
-                dbdyno_engine::Updated::Missing => it.insert(table, &[key[0], value]).map(|_| ()),
+                dbdyno_engine::UpdateResult::Missing => {
+                    it.insert(table, &[key[0], value]).map(|_| ())
+                }
                 _ => Ok(()),
             }
         })?;

@@ -23,8 +23,8 @@ use std::{fs, thread};
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
-    Column, Datum, Engine, IndexSpec, Intent, Kind, Options, Path, Range, Result, Row, Scan,
-    Session, Table, TableSpec, Updated, Upkeep, Visit, Watch,
+    ColumnSpec, Datum, Engine, EngineOptions, EngineSession, IndexSpec, Intent, Path, Range,
+    Result, RowView, Scan, Table, TableSpec, UpdateResult, Upkeep, ValueType, Visit, WaitWatch,
 };
 
 /// The designs that have to tell the same stories: each field's every value at least once.
@@ -94,7 +94,7 @@ struct Actor {
     name: String,
     orders: Sender<String>,
     reports: Receiver<String>,
-    watch: Watch,
+    watch: WaitWatch,
     /// Whether an order has not been reported on.
     busy: bool,
     thread: Option<thread::JoinHandle<()>>,
@@ -104,7 +104,7 @@ impl Stage {
     fn new(design: &str, level: &str) -> Stage {
         let design = format!("isolation={level}&device=none&lock_wait=600s&{design}");
         let design = design.parse().unwrap();
-        let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+        let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
         let engine = Engine::open(Arc::new(SimDisk::default()), &design, options).unwrap();
         let table = engine.create_table(spec()).unwrap();
         let mut session = engine.session();
@@ -200,7 +200,7 @@ impl Drop for Stage {
 }
 
 fn spec() -> TableSpec {
-    let columns = ["id", "value"].map(|name| Column::optional(name, Kind::BIGINT));
+    let columns = ["id", "value"].map(|name| ColumnSpec::optional(name, ValueType::BIGINT));
     let indexes = vec![IndexSpec::repeated("value", &[1])];
     TableSpec { indexes, ..TableSpec::new("test", columns.into(), &[0]) }
 }
@@ -220,7 +220,7 @@ enum Which {
 }
 
 /// Does what an order says; what came of it.
-fn act(session: &mut Session, table: &Arc<Table>, order: &str) -> Result<String> {
+fn act(session: &mut EngineSession, table: &Arc<Table>, order: &str) -> Result<String> {
     let words: Vec<&str> = order.split(' ').collect();
     let number = |text: &str| text.parse::<i64>().unwrap_or_else(|_| panic!("{order}"));
     match words[..] {
@@ -272,7 +272,7 @@ fn whom(words: &[&str]) -> Which {
     }
 }
 
-fn cells(row: Row<'_>) -> (i64, i64) {
+fn cells(row: RowView<'_>) -> (i64, i64) {
     match (row.get(0), row.get(1)) {
         (Datum::Int(id), Datum::Int(value)) => (id, value),
         other => panic!("{other:?}"),
@@ -281,11 +281,11 @@ fn cells(row: Row<'_>) -> (i64, i64) {
 
 /// Visits the rows that are meant.
 fn find(
-    session: &mut Session,
+    session: &mut EngineSession,
     table: &Arc<Table>,
     which: &Which,
     intent: Intent,
-    then: impl FnOnce(&mut dbdyno_engine::Statement<'_>, &[(i64, i64)]) -> Result<()>,
+    then: impl FnOnce(&mut dbdyno_engine::RunningStatement<'_>, &[(i64, i64)]) -> Result<()>,
 ) -> Result<Vec<(i64, i64)>> {
     session.statement(|it| {
         let mut found = Vec::new();
@@ -320,7 +320,7 @@ fn find(
 }
 
 fn show(
-    session: &mut Session,
+    session: &mut EngineSession,
     table: &Arc<Table>,
     which: &Which,
     intent: Intent,
@@ -334,7 +334,7 @@ fn show(
 }
 
 fn change(
-    session: &mut Session,
+    session: &mut EngineSession,
     table: &Arc<Table>,
     which: &Which,
     becomes: impl Fn(i64) -> Option<i64>,
@@ -346,11 +346,11 @@ fn change(
             let done = match becomes(*value) {
                 None => it.delete(table, &key)?,
                 Some(new) => {
-                    let set = |_: Row<'_>, row: &mut dbdyno_engine::RowWriter| {
+                    let set = |_: RowView<'_>, row: &mut dbdyno_engine::RowWriter| {
                         row.set(1, Datum::Int(new));
                         Ok(())
                     };
-                    it.update(table, &key, set)? != Updated::Missing
+                    it.update(table, &key, set)? != UpdateResult::Missing
                 }
             };
             changed += usize::from(done);

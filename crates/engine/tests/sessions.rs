@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use dbdyno_engine::disk::{Disk, RealDisk, SimDisk};
 use dbdyno_engine::{
-    Column, Counter, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind,
-    Options, Path, Range, Result, Scan, Session, Table, TableSpec, Updated, Upkeep, Value, Visit,
+    ColumnSpec, Counter, Datum, Engine, EngineError, EngineOptions, EngineSession, Fields,
+    IndexSpec, Intent, Path, Range, Result, Scan, ScanDirection, Table, TableSpec, UpdateResult,
+    Upkeep, Value, ValueType, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::design::Metered;
@@ -18,27 +19,33 @@ use dbdyno_model::design::Metered;
 /// id, k with an index, u with a unique one, c.
 fn spec() -> TableSpec {
     let columns = vec![
-        Column::optional("id", Kind::BIGINT),
-        Column::optional("k", Kind::BIGINT),
-        Column::optional("u", Kind::BIGINT),
-        Column::optional("c", Kind::Text { most: 120 }),
+        ColumnSpec::optional("id", ValueType::BIGINT),
+        ColumnSpec::optional("k", ValueType::BIGINT),
+        ColumnSpec::optional("u", ValueType::BIGINT),
+        ColumnSpec::optional("c", ValueType::Text { most: 120 }),
     ];
     let indexes = vec![IndexSpec::repeated("k", &[1]), IndexSpec::unique("u", &[2])];
     TableSpec { auto_increment: Some(0), indexes, ..TableSpec::new("t", columns, &[0]) }
 }
 
 fn open(disk: &Arc<dyn Disk>) -> Engine {
-    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     let design = Design { lock_wait: Duration::from_millis(50), ..Design::default() };
     Engine::open(disk.clone(), &design, options).unwrap()
 }
 
-fn put(session: &mut Session, table: &Arc<Table>, id: i64, k: i64, u: Datum<'_>) -> Result<()> {
+fn put(
+    session: &mut EngineSession,
+    table: &Arc<Table>,
+    id: i64,
+    k: i64,
+    u: Datum<'_>,
+) -> Result<()> {
     let row = [Datum::Int(id), Datum::Int(k), u, Datum::Text(b"text")];
     session.statement(|it| it.insert(table, &row)).map(|_| ())
 }
 
-fn set_k(session: &mut Session, table: &Arc<Table>, id: i64, k: i64) -> Result<Updated> {
+fn set_k(session: &mut EngineSession, table: &Arc<Table>, id: i64, k: i64) -> Result<UpdateResult> {
     session.statement(|it| {
         it.update(table, &[Datum::Int(id)], |_, row| {
             row.set(1, Datum::Int(k));
@@ -47,7 +54,7 @@ fn set_k(session: &mut Session, table: &Arc<Table>, id: i64, k: i64) -> Result<U
     })
 }
 
-fn k_of(session: &mut Session, table: &Arc<Table>, id: i64) -> Option<i64> {
+fn k_of(session: &mut EngineSession, table: &Arc<Table>, id: i64) -> Option<i64> {
     session
         .statement(|it| {
             let row = it.get(table, &[Datum::Int(id)], Intent::Read)?;
@@ -60,12 +67,12 @@ fn k_of(session: &mut Session, table: &Arc<Table>, id: i64) -> Option<i64> {
 }
 
 /// Ids by an index, in its order.
-fn ids(session: &mut Session, table: &Table, path: Path, range: Range<'_>) -> Vec<i64> {
-    let mut both = [Direction::Up, Direction::Down].map(|direction| {
+fn ids(session: &mut EngineSession, table: &Table, path: Path, range: Range<'_>) -> Vec<i64> {
+    let mut both = [ScanDirection::Up, ScanDirection::Down].map(|direction| {
         [Fields::All, Fields::OfIndex].map(|fields| {
             let scan = Scan { range, direction, fields, ..Scan::all(path) };
             let mut ids = Vec::new();
-            let visit = |_: &[u8], row: dbdyno_engine::Row<'_>| {
+            let visit = |_: &[u8], row: dbdyno_engine::RowView<'_>| {
                 let Datum::Int(id) = row.get(0) else { panic!() };
                 ids.push(id);
                 Visit::On
@@ -238,11 +245,11 @@ fn all_rows_with_null_in_a_unique_index_are_locked() {
     let (null, five) = ([Datum::Null], [Datum::Int(5)]);
     for (values, want) in [(&null, &[1, 3][..]), (&five, &[2])] {
         for intent in [Intent::Read, Intent::Share, Intent::Update] {
-            for direction in [Direction::Up, Direction::Down] {
+            for direction in [ScanDirection::Up, ScanDirection::Down] {
                 let range = Range::of(values);
                 let scan = Scan { range, direction, intent, ..Scan::all(Path::Secondary(1)) };
                 let mut found = Vec::new();
-                let visit = |_: &[u8], row: dbdyno_engine::Row<'_>| {
+                let visit = |_: &[u8], row: dbdyno_engine::RowView<'_>| {
                     found.push(row.get(0).to_value());
                     Visit::On
                 };
@@ -268,7 +275,7 @@ fn all_rows_with_null_in_a_unique_index_are_locked() {
 fn who_waits_for_no_lock_keeps_the_place_in_the_pool() {
     let design = "gate=pool:1".parse().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
-    let engine = Engine::open(disk, &design, Options::default()).unwrap();
+    let engine = Engine::open(disk, &design, EngineOptions::default()).unwrap();
     let table = engine.create_table(spec()).unwrap();
     let inside = AtomicBool::new(true);
     thread::scope(|scope| {
@@ -298,7 +305,7 @@ fn times_are_metered_where_the_design_says_so() {
     }
     for (meter, is_metered) in [(Metered::Counts, false), (Metered::Times, true)] {
         let design = Design { meter, ..Design::default() };
-        let options = Options { clock: Some(ticks), ..Options::default() };
+        let options = EngineOptions { clock: Some(ticks), ..EngineOptions::default() };
         let engine = Engine::open(Arc::new(SimDisk::default()), &design, options).unwrap();
         let table = engine.create_table(spec()).unwrap();
         put(&mut engine.session(), &table, 1, 1, Datum::Null).unwrap();
@@ -331,7 +338,7 @@ fn a_noisy_deadlock_shows_the_rows_of_all_involved() {
     let design = Design { lock_wait: Duration::MAX, ..Design::read(&design).unwrap() };
     let paper = Paper::default();
     let witness = Box::new(paper.clone());
-    let options = Options { witness, upkeep: Upkeep::OnDemand, ..Options::default() };
+    let options = EngineOptions { witness, upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     let engine = Engine::open(Arc::new(SimDisk::default()), &design, options).unwrap();
     let table = engine.create_table(spec()).unwrap();
     let text = [&b"forty \x01bytes of text that go on and on"[..], b"!!"].concat();
@@ -352,7 +359,7 @@ fn a_noisy_deadlock_shows_the_rows_of_all_involved() {
         }
         let refused = set_k(&mut second, &table, 1, 21);
         assert!(matches!(refused, Err(EngineError::Deadlock)), "{refused:?}");
-        assert_eq!(waits.join().unwrap().unwrap(), Updated::Changed);
+        assert_eq!(waits.join().unwrap().unwrap(), UpdateResult::Changed);
     });
     let written = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
     assert_eq!(engine.counts().of(Counter::DeadlockBytes), written.len() as u64);

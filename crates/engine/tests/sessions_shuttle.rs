@@ -28,12 +28,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::sync::{Arc, thread};
 use dbdyno_engine::{
-    Column, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind, Options, Path,
-    Range, Result, Row, Scan, Session, Table, TableSpec, Upkeep, Visit,
+    ColumnSpec, Datum, Engine, EngineError, EngineOptions, EngineSession, Fields, IndexSpec,
+    Intent, Path, Range, Result, RowView, Scan, ScanDirection, Table, TableSpec, Upkeep, ValueType,
+    Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::design::Isolation;
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, Runner};
 
@@ -59,7 +60,7 @@ type Changes = BTreeMap<i64, Option<Cells>>;
 enum Ask {
     Get(i64, Intent),
     /// Rows whose key, number or unique number lies between two, ends included.
-    Between(Path, [i64; 2], Direction, Intent),
+    Between(Path, [i64; 2], ScanDirection, Intent),
     Insert(i64, Cells),
     /// Adds to the number of a row, and sets its unique number if that is named.
     Change(i64, i64, Option<Option<i64>>),
@@ -118,13 +119,14 @@ impl Moments {
 }
 
 fn spec() -> TableSpec {
-    let columns = ["id", "v", "u"].map(|name| Column::optional(name, Kind::BIGINT));
+    let columns = ["id", "v", "u"].map(|name| ColumnSpec::optional(name, ValueType::BIGINT));
     let indexes = vec![IndexSpec::repeated("v", &[1]), IndexSpec::unique("u", &[2])];
     TableSpec { indexes, ..TableSpec::new("t", columns.to_vec(), &[0]) }
 }
 
 fn open(disk: &SimDisk, design: &Design) -> Engine {
-    let options = Options { upkeep: Upkeep::OnDemand, segment_bytes: 512, ..Options::default() };
+    let options =
+        EngineOptions { upkeep: Upkeep::OnDemand, segment_bytes: 512, ..EngineOptions::default() };
     Engine::open(Arc::new(disk.clone()), design, options).unwrap()
 }
 
@@ -132,7 +134,7 @@ fn int(value: Option<i64>) -> Datum<'static> {
     value.map_or(Datum::Null, Datum::Int)
 }
 
-fn read(row: Row<'_>) -> (i64, Cells) {
+fn read(row: RowView<'_>) -> (i64, Cells) {
     let number = |column| match row.get(column) {
         Datum::Null => None,
         Datum::Int(number) => Some(number),
@@ -146,7 +148,7 @@ fn first_rows() -> Rows {
 }
 
 /// Asks a session.
-fn ask(session: &mut Session, table: &Arc<Table>, it: Ask) -> Result<Answer> {
+fn ask(session: &mut EngineSession, table: &Arc<Table>, it: Ask) -> Result<Answer> {
     let done = match it {
         Ask::Get(id, intent) => session.statement(|it| {
             let row = it.get(table, &[Datum::Int(id)], intent)?;
@@ -191,16 +193,16 @@ fn ask(session: &mut Session, table: &Arc<Table>, it: Ask) -> Result<Answer> {
 }
 
 fn between(
-    session: &mut Session,
+    session: &mut EngineSession,
     table: &Table,
-    (path, ends, direction, intent): (Path, [i64; 2], Direction, Intent),
+    (path, ends, direction, intent): (Path, [i64; 2], ScanDirection, Intent),
     fields: Fields,
 ) -> Result<Vec<(i64, Cells)>> {
     let [from, to] = ends.map(|end| [Datum::Int(end)]);
     let range = Range { from: Bound::Included(&from), to: Bound::Included(&to) };
     let scan = Scan { path, range, direction, intent, fields };
     let mut rows = Vec::new();
-    let visit = |_: &[u8], row: Row<'_>| {
+    let visit = |_: &[u8], row: RowView<'_>| {
         rows.push(read(row));
         Visit::On
     };
@@ -228,7 +230,7 @@ fn answer(it: Ask, rows: &Rows) -> (Answer, Changes) {
             let inside = |row: &(i64, Cells)| value(row).is_some_and(|it| from <= it && it <= to);
             let mut found: Vec<_> = all.filter(inside).collect();
             found.sort_by_key(|row| (value(row), row.0));
-            if direction == Direction::Down {
+            if direction == ScanDirection::Down {
                 found.reverse();
             }
             (Answer::Rows(found), Changes::new())
@@ -263,9 +265,9 @@ fn changed(rows: &Rows, changes: &Changes) -> Rows {
 }
 
 /// Every other history is about rows that come and go where others have looked.
-fn any_ask(random: &mut Stream, seed: u64, level: Isolation) -> Ask {
+fn any_ask(random: &mut RandomStream, seed: u64, level: Isolation) -> Ask {
     let id = 1 + random.below(7) as i64;
-    let u = |random: &mut Stream| Some(random.below(4) as i64).filter(|u| *u < 3);
+    let u = |random: &mut RandomStream| Some(random.below(4) as i64).filter(|u| *u < 3);
     let intents = [Intent::Share, Intent::Update, Intent::Read];
     let (intent, what) = match seed % 8 < 4 {
         true => (intents[random.below(3) as usize], random.below(16)),
@@ -279,7 +281,7 @@ fn any_ask(random: &mut Stream, seed: u64, level: Isolation) -> Ask {
                 2 => (Path::Secondary(0), id * 5, 15),
                 _ => (Path::Secondary(1), id % 3, 1),
             };
-            let direction = [Direction::Up, Direction::Down][random.below(2) as usize];
+            let direction = [ScanDirection::Up, ScanDirection::Down][random.below(2) as usize];
             // At read committed gaps are open: which rows a locking read meets is no state's.
             let gaps = level != Isolation::ReadCommitted;
             let intent = if gaps { intent } else { Intent::Read };
@@ -298,7 +300,7 @@ fn any_ask(random: &mut Stream, seed: u64, level: Isolation) -> Ask {
 }
 
 /// The levels of a history: one for all, or each transaction its own.
-fn any_level(seed: u64, random: &mut Stream) -> Isolation {
+fn any_level(seed: u64, random: &mut RandomStream) -> Isolation {
     let all = Isolation::ALL;
     match seed % 4 {
         0 => Isolation::Serializable,
@@ -308,9 +310,9 @@ fn any_level(seed: u64, random: &mut Stream) -> Isolation {
 }
 
 fn transaction(
-    session: &mut Session,
+    session: &mut EngineSession,
     table: &Arc<Table>,
-    (seed, mut random): (u64, Stream),
+    (seed, mut random): (u64, RandomStream),
     moments: &Moments,
 ) -> Trx {
     let level = any_level(seed, &mut random);
@@ -465,20 +467,20 @@ fn everything(engine: &Engine) -> Rows {
         between(&mut session, &table, scan, fields).unwrap()
     };
     let (v, u) = (Path::Secondary(0), Path::Secondary(1));
-    let found = rows(Path::Primary, Direction::Up, Fields::All);
-    let mut back = rows(Path::Primary, Direction::Down, Fields::All);
+    let found = rows(Path::Primary, ScanDirection::Up, Fields::All);
+    let mut back = rows(Path::Primary, ScanDirection::Down, Fields::All);
     back.reverse();
     assert_eq!(back, found);
-    let mut by_v = rows(v, Direction::Down, Fields::All);
+    let mut by_v = rows(v, ScanDirection::Down, Fields::All);
     let in_index: Vec<_> = by_v.iter().map(|(id, cells)| (*id, cells.0)).collect();
-    let alone = rows(v, Direction::Down, Fields::OfIndex);
+    let alone = rows(v, ScanDirection::Down, Fields::OfIndex);
     assert_eq!(alone.iter().map(|(id, cells)| (*id, cells.0)).collect::<Vec<_>>(), in_index);
     by_v.sort_unstable();
     assert_eq!(by_v, found);
     let mut unique = found.clone();
     unique.retain(|(_, cells)| cells.1.is_some());
     unique.sort_by_key(|(_, cells)| cells.1);
-    assert_eq!(rows(u, Direction::Up, Fields::All), unique);
+    assert_eq!(rows(u, ScanDirection::Up, Fields::All), unique);
     found.into_iter().collect()
 }
 

@@ -15,18 +15,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
-    Column, Counter, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind,
-    Options, Path, Range, Result, Row, Scan, Session, Table, TableSpec, Visit,
+    ColumnSpec, Counter, Datum, Engine, EngineError, EngineOptions, EngineSession, Fields,
+    IndexSpec, Intent, Path, Range, Result, RowView, Scan, ScanDirection, Table, TableSpec,
+    ValueType, Visit,
 };
 use dbdyno_model::design::Isolation;
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 
 const ACCOUNTS: i64 = 24;
 const EACH: i64 = 10;
 const MOVES: u64 = 800;
 
 fn spec() -> TableSpec {
-    let columns = ["id", "balance", "ticket"].map(|name| Column::optional(name, Kind::BIGINT));
+    let columns =
+        ["id", "balance", "ticket"].map(|name| ColumnSpec::optional(name, ValueType::BIGINT));
     let indexes = vec![IndexSpec::repeated("balance", &[1]), IndexSpec::unique("ticket", &[2])];
     TableSpec { indexes, ..TableSpec::new("accounts", columns.into(), &[0]) }
 }
@@ -39,11 +41,16 @@ fn number(value: Datum<'_>) -> i64 {
 }
 
 /// The sum of balances by an index, in one order.
-fn sum(session: &mut Session, table: &Table, path: Path, direction: Direction) -> Result<i64> {
+fn sum(
+    session: &mut EngineSession,
+    table: &Table,
+    path: Path,
+    direction: ScanDirection,
+) -> Result<i64> {
     let mut sums = [0; 2];
     for (sum, fields) in sums.iter_mut().zip([Fields::All, Fields::OfIndex]) {
         let scan = Scan { direction, fields, ..Scan::all(path) };
-        let add = |_: &[u8], row: Row<'_>| {
+        let add = |_: &[u8], row: RowView<'_>| {
             *sum += number(row.get(1));
             Visit::On
         };
@@ -53,7 +60,7 @@ fn sum(session: &mut Session, table: &Table, path: Path, direction: Direction) -
     Ok(sums[0])
 }
 
-fn balance(session: &mut Session, table: &Arc<Table>, id: i64) -> Result<Option<i64>> {
+fn balance(session: &mut EngineSession, table: &Arc<Table>, id: i64) -> Result<Option<i64>> {
     session.statement(|it| {
         let row = it.get(table, &[Datum::Int(id)], Intent::Update)?;
         Ok(row.map(|row| number(row.get(1))))
@@ -62,7 +69,7 @@ fn balance(session: &mut Session, table: &Arc<Table>, id: i64) -> Result<Option<
 
 /// Gives an account a balance; one of nothing goes, one that is not there comes.
 fn give(
-    session: &mut Session,
+    session: &mut EngineSession,
     table: &Arc<Table>,
     id: i64,
     old: Option<i64>,
@@ -89,9 +96,9 @@ fn give(
 
 /// Accounts with balances of a range, every other one of them, and what they have.
 fn some_of_range(
-    session: &mut Session,
+    session: &mut EngineSession,
     table: &Table,
-    random: &mut Stream,
+    random: &mut RandomStream,
 ) -> Result<Vec<(i64, i64)>> {
     let low = random.below(2 * EACH as u64) as i64;
     let (from, to) = ([Datum::Int(low)], [Datum::Int(low + 4)]);
@@ -99,12 +106,12 @@ fn some_of_range(
     let scan = Scan {
         path: Path::Secondary(0),
         range: Range { from: Bound::Included(&from), to: Bound::Included(&to) },
-        direction: [Direction::Up, Direction::Down][random.below(2) as usize],
+        direction: [ScanDirection::Up, ScanDirection::Down][random.below(2) as usize],
         intent: Intent::Update,
         fields: Fields::All,
     };
     let mut found = Vec::new();
-    let visit = |_: &[u8], row: Row<'_>| {
+    let visit = |_: &[u8], row: RowView<'_>| {
         let id = number(row.get(0));
         if id % 2 != parity {
             return Visit::Pass;
@@ -116,7 +123,7 @@ fn some_of_range(
     Ok(found)
 }
 
-fn transfer(session: &mut Session, table: &Arc<Table>, seed: [u64; 2]) -> Result<()> {
+fn transfer(session: &mut EngineSession, table: &Arc<Table>, seed: [u64; 2]) -> Result<()> {
     let mut random = stream(&seed);
     let [from, to] = [0, 1].map(|_| random.below(ACCOUNTS as u64) as i64);
     let level = [Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable];
@@ -146,7 +153,7 @@ fn transfer(session: &mut Session, table: &Arc<Table>, seed: [u64; 2]) -> Result
 fn bank(text: &str) -> (Engine, Arc<Table>) {
     let disk = Arc::new(SimDisk::default());
     let design = format!("device=none&lock_wait=300ms&{text}").parse().unwrap();
-    let engine = Engine::open(disk, &design, Options::default()).unwrap();
+    let engine = Engine::open(disk, &design, EngineOptions::default()).unwrap();
     let table = engine.create_table(spec()).unwrap();
     let mut session = engine.session();
     for id in 0..ACCOUNTS {
@@ -192,7 +199,7 @@ fn play(text: &str) {
                 let mut session = engine.session();
                 for turn in 0..MOVES {
                     let down = (turn + reader) % 2 == 0;
-                    let direction = if down { Direction::Down } else { Direction::Up };
+                    let direction = if down { ScanDirection::Down } else { ScanDirection::Up };
                     session.begin(Some(Isolation::RepeatableRead)).unwrap();
                     for path in [Path::Primary, Path::Secondary(0)] {
                         assert_eq!(sum(&mut session, table, path, direction).unwrap(), all);
@@ -204,10 +211,10 @@ fn play(text: &str) {
     });
     engine.purge();
     assert_eq!(engine.unpurged(), 0);
-    assert_eq!(sum(&mut session, &table, Path::Primary, Direction::Up).unwrap(), all);
+    assert_eq!(sum(&mut session, &table, Path::Primary, ScanDirection::Up).unwrap(), all);
     for path in [Path::Primary, Path::Secondary(0), Path::Secondary(1)] {
         let mut sum = 0;
-        let add = |_: &[u8], row: Row<'_>| {
+        let add = |_: &[u8], row: RowView<'_>| {
             sum += number(row.get(1));
             Visit::On
         };
@@ -253,7 +260,7 @@ fn indexes_that_come_while_money_moves_say_what_the_table_says() {
                     assert!(waits.contains(&error.code()), "{error}");
                 }
                 let path = Path::Secondary(table.indexes().len() - 1);
-                for direction in [Direction::Up, Direction::Down] {
+                for direction in [ScanDirection::Up, ScanDirection::Down] {
                     let [old, new] = [0, 1].map(|turn| {
                         if turn == 1 {
                             session.commit().unwrap();
@@ -270,7 +277,7 @@ fn indexes_that_come_while_money_moves_say_what_the_table_says() {
         let mut session = engine.session();
         // The second one has no balances.
         for place in (0..table.indexes().len()).filter(|place| *place != 1) {
-            let sum = sum(&mut session, &table, Path::Secondary(place), Direction::Up);
+            let sum = sum(&mut session, &table, Path::Secondary(place), ScanDirection::Up);
             assert_eq!(sum.unwrap(), ACCOUNTS * EACH, "{text} {place}");
         }
     }

@@ -121,7 +121,7 @@ pub fn smallest(count: usize, mut does: impl FnMut(&Set) -> bool) -> Option<Set>
 
 /// A cause as the text of a fact.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct CauseText {
     settings: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     costs: Vec<String>,
@@ -135,7 +135,7 @@ struct Written {
 pub fn written(cause: &PlanCause) -> String {
     let remedy = cause.remedy.as_ref();
     let is_of = |whose| remedy.is_some_and(|remedy| remedy.statistics == whose);
-    let written = Written {
+    let written = CauseText {
         settings: remedy.map(|remedy| remedy.settings.clone()),
         costs: remedy.map_or_else(Vec::new, |remedy| remedy.costs.clone()),
         statistics_of_base: is_of(StatisticsOf::Base),
@@ -147,7 +147,7 @@ pub fn written(cause: &PlanCause) -> String {
 
 /// A cause from the text of a fact; `None` where it is none.
 pub(crate) fn read(text: &str) -> Option<PlanCause> {
-    let written: Written = serde_json::from_str(text).ok()?;
+    let written: CauseText = serde_json::from_str(text).ok()?;
     let statistics = match (written.statistics_of_base, written.columns_of_base) {
         (true, _) => StatisticsOf::Base,
         (false, true) => StatisticsOf::BaseOfColumns,

@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dbdyno_model::{Arm, CodeChange, Counts, Match, PerArm};
+use dbdyno_model::{Arm, CodeChange, Match, PerArm, RunCounts};
 
-use crate::profile::{CodePart, Measure, MeasureUnit, Profile, matched_names};
+use crate::profile::{CodePart, MeasureUnit, Profile, ProfileMeasure, matched_names};
 
 /// Functions of a load whose instructions changed, the largest change first, of counts of two arms.
 /// What has no name is left out, and so is what did not change.
-pub fn code_changes(counts: &Counts, load: &str) -> Vec<CodeChange> {
+pub fn code_changes(counts: &RunCounts, load: &str) -> Vec<CodeChange> {
     let PerArm { base, test } = PerArm::from_fn(|arm| profile(counts, load, arm));
     let mut changes = Vec::new();
     for (names, matched) in matched_names(&base, &test) {
@@ -45,7 +45,7 @@ fn named(names: &PerArm<Vec<Arc<str>>>, matched: Match) -> String {
 }
 
 /// Counts as a profile, whose samples are instructions.
-fn profile(counts: &Counts, load: &str, arm: Arm) -> Profile {
+fn profile(counts: &RunCounts, load: &str, arm: Arm) -> Profile {
     let mut own: BTreeMap<Arc<str>, f64> = BTreeMap::new();
     let functions = counts.functions.iter().filter(|one| one.load == load);
     for one in functions.filter(|one| one.arm == arm.into() && !one.name.is_empty()) {
@@ -61,7 +61,7 @@ fn profile(counts: &Counts, load: &str, arm: Arm) -> Profile {
         own,
         by_caller,
         total,
-        measure: Measure { unit: MeasureUnit::Event, event: None, part: CodePart::Whole },
+        measure: ProfileMeasure { unit: MeasureUnit::Event, event: None, part: CodePart::Whole },
         ..Profile::nothing()
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     /// `row_search_for_mysql`, and what calls it and what it calls has its name in both.
     #[test]
     fn a_function_that_was_renamed_stands_once() {
-        let mut counts = Counts::default();
+        let mut counts = RunCounts::default();
         let load = || "point-query".to_owned();
         let mut function = |arm: Arm, name: &str, own_per_op: f64| {
             let (name, object) = (name.to_owned(), "mysqld".to_owned());

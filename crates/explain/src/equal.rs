@@ -1,7 +1,7 @@
 //! Arms in which suspects were made equal, and whether they took it.
 
 use dbdyno_model::{
-    ArmSpec, Design, Direction, Environment, Product, Setting, Suspect, Target, setting,
+    ArmSpec, Design, Environment, Product, Setting, Suspect, Target, TrialDirection, setting,
 };
 
 /// Switches of the planner are told as one value.
@@ -15,7 +15,7 @@ pub(crate) const ALLOCATOR: &str = "allocator";
 /// On a server by URL, of which there are no suspects.
 pub fn made_equal<'a>(
     arm: &ArmSpec,
-    direction: Direction,
+    direction: TrialDirection,
     suspects: impl IntoIterator<Item = &'a Suspect>,
 ) -> ArmSpec {
     let mut spec = arm.clone();
@@ -106,7 +106,7 @@ fn meant(name: &str, value: &str) -> Setting {
 }
 
 /// Whether an arm is told what the other one has of a suspect.
-pub(crate) fn is_told(spec: &ArmSpec, direction: Direction, suspect: &Suspect) -> bool {
+pub(crate) fn is_told(spec: &ArmSpec, direction: TrialDirection, suspect: &Suspect) -> bool {
     let is = |(name, value): &(String, String)| match &spec.target {
         Target::Release(release) if is_a_list(release.product, name) => {
             let told = suspect.lines(direction).iter().filter(|(known, _)| known == name);
@@ -140,7 +140,7 @@ pub(crate) fn is_told(spec: &ArmSpec, direction: Direction, suspect: &Suspect) -
 /// taken at its word; what cannot be told in this direction is never taken.
 pub fn taken(
     suspect: &Suspect,
-    direction: Direction,
+    direction: TrialDirection,
     like: &Environment,
     arm: &Environment,
 ) -> bool {
@@ -190,7 +190,7 @@ mod tests {
         };
         let suspects = [switch("mrr", "on", "off"), switch("mrr_cost_based", "off", "on")];
         let test: ArmSpec = "mysql:8.0?optimizer_switch=mrr=off,mrr_cost_based=on".parse().unwrap();
-        let direction = Direction::TestAsBase;
+        let direction = TrialDirection::TestAsBase;
         let one = made_equal(&test, direction, [&suspects[0]]);
         assert!(
             one.to_string().ends_with("loose_optimizer_switch=mrr_cost_based=on,mrr=on"),
@@ -216,14 +216,14 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["plugin_load_add", "replicate_do_db", "replicate_ignore_table"]);
         assert_eq!((&*all[1].base, &*all[1].test), ("a, b", "b, c"));
-        let back = made_equal(&arms.test, Direction::TestAsBase, &all[1..]);
+        let back = made_equal(&arms.test, TrialDirection::TestAsBase, &all[1..]);
         let told = "mariadb:10.11?sync_binlog=1&plugin_load_add=x.so&replicate_do_db=a&\
                     replicate_do_db=b";
         assert_eq!(back.to_string(), told);
-        let is = |one: usize| is_told(&back, Direction::TestAsBase, &all[one]);
+        let is = |one: usize| is_told(&back, TrialDirection::TestAsBase, &all[one]);
         assert_eq!((is(0), is(1), is(2)), (false, true, true));
-        assert!(!is_told(&arms.test, Direction::TestAsBase, &all[1]));
-        let given = made_equal(&arms.base, Direction::BaseAsTest, [&all[1]]);
+        assert!(!is_told(&arms.test, TrialDirection::TestAsBase, &all[1]));
+        let given = made_equal(&arms.base, TrialDirection::BaseAsTest, [&all[1]]);
         assert!(given.to_string().ends_with("replicate_do_db=b&replicate_do_db=c"), "{given}");
     }
 
@@ -243,9 +243,9 @@ mod tests {
             weight: 1.0,
         };
         let (absent, mut off) = (Environment::default(), like.clone());
-        assert!(!taken(&switch, Direction::TestAsBase, &like, &absent));
+        assert!(!taken(&switch, TrialDirection::TestAsBase, &like, &absent));
         off.facts.insert("variable.query_cache_type".to_owned(), "OFF".to_owned());
-        assert!(taken(&switch, Direction::BaseAsTest, &absent, &off));
-        assert!(!taken(&switch, Direction::BaseAsTest, &absent, &like));
+        assert!(taken(&switch, TrialDirection::BaseAsTest, &absent, &off));
+        assert!(!taken(&switch, TrialDirection::BaseAsTest, &absent, &like));
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    ArmIndex, ArmSpec, CellComparison, CountSample, Counts, Direction, Environment, Interval, Run,
-    Suspect,
+    ArmIndex, ArmSpec, CellComparison, CountSample, Environment, Interval, Run, RunCounts, Suspect,
+    TrialDirection,
 };
 
 use crate::equal::{is_told, made_equal, taken};
-use crate::search::{Set, Told, Value, WIDE};
+use crate::search::{CostEstimate, Set, SetAnswer, WIDE};
 
 /// Two starts of one server differ by as much in what they count, whatever the repetitions say
 /// (`docs/COUNTS.md`), as a standard error.
@@ -24,7 +24,7 @@ pub struct TriedArm {
     /// Which one.
     pub arm: ArmIndex,
     /// What it is beside that: test, or base.
-    pub direction: Direction,
+    pub direction: TrialDirection,
     /// The suspects that it was told to have equal.
     pub told: Set,
     /// Those of them that are not equal in it nevertheless.
@@ -47,7 +47,7 @@ pub fn tried_arms(run: &Run, explained: &Run, suspects: &[Suspect]) -> Vec<Tried
             suspects,
             Side {
                 spec: &arms.test,
-                direction: Direction::TestAsBase,
+                direction: TrialDirection::TestAsBase,
                 like: run.environment_of(ArmIndex::BASE),
             },
         );
@@ -58,7 +58,7 @@ pub fn tried_arms(run: &Run, explained: &Run, suspects: &[Suspect]) -> Vec<Tried
                 suspects,
                 Side {
                     spec: &arms.base,
-                    direction: Direction::BaseAsTest,
+                    direction: TrialDirection::BaseAsTest,
                     like: explained.environment_of(ArmIndex::TEST),
                 },
             )
@@ -70,7 +70,7 @@ pub fn tried_arms(run: &Run, explained: &Run, suspects: &[Suspect]) -> Vec<Tried
 /// One of the explained arms, and which one it is made equal to.
 struct Side<'a> {
     spec: &'a ArmSpec,
-    direction: Direction,
+    direction: TrialDirection,
     like: &'a Environment,
 }
 
@@ -99,7 +99,7 @@ fn tried_arm(run: &Run, arm: ArmIndex, suspects: &[Suspect], side: Side<'_>) -> 
 }
 
 /// The suspects that a server names where it says why it did not start with what it was told.
-pub fn named_in(why: &str, direction: Direction, told: &Set, suspects: &[Suspect]) -> Set {
+pub fn named_in(why: &str, direction: TrialDirection, told: &Set, suspects: &[Suspect]) -> Set {
     let why = why.replace('-', "_");
     let is_named = |one: &usize| {
         suspects[*one].lines(direction).iter().any(|(name, _)| {
@@ -123,7 +123,7 @@ pub fn named_in(why: &str, direction: Direction, told: &Set, suspects: &[Suspect
 /// ten-thousandth, or the arms do not always do the same: then the error is what repetitions differ
 /// by. One that is by far the farthest has something else in it, such as a file that the server
 /// wrote, and is left out.
-pub fn beside_base(counts: &Counts, load: &str, arm: ArmIndex) -> Option<Value> {
+pub fn beside_base(counts: &RunCounts, load: &str, arm: ArmIndex) -> Option<CostEstimate> {
     let base = samples(counts, load, ArmIndex::BASE);
     let ratios = samples(counts, load, arm).into_iter().filter_map(|(repeat, of_arm)| {
         let of_base = base.get(&repeat)?;
@@ -134,12 +134,12 @@ pub fn beside_base(counts: &Counts, load: &str, arm: ArmIndex) -> Option<Value> 
 
 /// Instructions for an operation of base in one start of it: the mean of the repetitions, with its
 /// standard error.
-pub fn of_base(counts: &Counts, load: &str) -> Option<Value> {
+pub fn of_base(counts: &RunCounts, load: &str) -> Option<CostEstimate> {
     let of_base = samples(counts, load, ArmIndex::BASE);
     mean_of(&of_base.into_values().map(per_op).collect::<Vec<_>>())
 }
 
-fn samples<'a>(counts: &'a Counts, load: &str, arm: ArmIndex) -> BTreeMap<u32, &'a CountSample> {
+fn samples<'a>(counts: &'a RunCounts, load: &str, arm: ArmIndex) -> BTreeMap<u32, &'a CountSample> {
     let of_arm = counts.samples.iter().filter(|one| one.load == load && one.arm == arm);
     of_arm.map(|one| (one.repeat, one)).collect()
 }
@@ -148,15 +148,16 @@ fn per_op(sample: &CountSample) -> f64 {
     sample.instructions as f64 / sample.operations as f64
 }
 
-fn mean_of(counts: &[f64]) -> Option<Value> {
+fn mean_of(counts: &[f64]) -> Option<CostEstimate> {
     let count = counts.len() as f64;
     let mean = counts.iter().sum::<f64>() / count;
     let squares: f64 = counts.iter().map(|one| (one - mean).powi(2)).sum();
     let spread = if counts.len() > 1 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
-    (!counts.is_empty()).then(|| Value { cost: mean, error: spread.hypot(COUNTED_ERROR * mean) })
+    (!counts.is_empty())
+        .then(|| CostEstimate { cost: mean, error: spread.hypot(COUNTED_ERROR * mean) })
 }
 
-fn of_repetitions(mut counts: Vec<f64>) -> Option<Value> {
+fn of_repetitions(mut counts: Vec<f64>) -> Option<CostEstimate> {
     counts.sort_by(f64::total_cmp);
     let median = *counts.get(counts.len() / 2)?;
     let mut far: Vec<f64> = counts.iter().map(|count| (count - median).abs()).collect();
@@ -165,14 +166,14 @@ fn of_repetitions(mut counts: Vec<f64>) -> Option<Value> {
     let next = others.last().copied().unwrap_or(0.0);
     let is_stray = *farthest > STRAY_LEAST * median && *farthest > STRAY_TIMES * next;
     let spread = if is_stray { next } else { *farthest };
-    Some(Value { cost: median, error: spread.hypot(COUNTED_ERROR * median) })
+    Some(CostEstimate { cost: median, error: spread.hypot(COUNTED_ERROR * median) })
 }
 
 /// What is known of a server that was started several times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Starts {
     /// The mean of all starts.
-    pub value: Value,
+    pub value: CostEstimate,
     /// What a single start is off by, as a standard deviation and a share of the mean, beyond what
     /// its repetitions differ by. 0 of a single one, of which that is not known.
     pub spread: f64,
@@ -181,13 +182,13 @@ pub struct Starts {
 }
 
 /// What the starts of one server say together; `None` of none.
-pub fn pooled(starts: &[Value]) -> Option<Starts> {
+pub fn pooled(starts: &[CostEstimate]) -> Option<Starts> {
     let count = starts.len() as f64;
     let mean = starts.iter().map(|start| start.cost).sum::<f64>() / count;
     let within = starts.iter().map(|start| start.error.powi(2)).sum::<f64>() / count;
     let squares: f64 = starts.iter().map(|start| (start.cost - mean).powi(2)).sum();
     let between = if starts.len() > 1 { squares / (count - 1.0) } else { 0.0 };
-    let value = Value { cost: mean, error: (within.max(between) / count).sqrt() };
+    let value = CostEstimate { cost: mean, error: (within.max(between) / count).sqrt() };
     let spread = (between - within).max(0.0).sqrt() / mean;
     let mean_error = spread.hypot(COUNTED_ERROR) / count.sqrt();
     (!starts.is_empty()).then_some(Starts { value, spread, mean_error })
@@ -202,21 +203,23 @@ pub fn pooled(starts: &[Value]) -> Option<Starts> {
 /// starts of base are, for it is another start of the same program under the same load: the
 /// adaptive hash index of one start of MySQL 8.0.33 knew pages that another looked for in vain, and
 /// a join needed 1.9 % more.
-pub fn relative(value: Value, beside: Value, base: Starts) -> Value {
+pub fn relative(value: CostEstimate, beside: CostEstimate, base: Starts) -> CostEstimate {
     let (of_starts, of_operations) = (base.spread.powi(2), (beside.error / beside.cost).powi(2));
     let share = if of_starts > 0.0 { of_starts / (of_starts + of_operations) } else { 0.0 };
     let off = share * (beside.cost / base.value.cost - 1.0);
     let own = base.spread.hypot(base.spread * (1.0 - share).sqrt());
     let error = value.error.hypot(own * value.cost);
-    Value { cost: value.cost * (1.0 + off), error }
+    CostEstimate { cost: value.cost * (1.0 + off), error }
 }
 
 /// Time for an operation of test, by that in base, where the rate was judged.
-pub fn by_rate(cell: &CellComparison) -> Option<Value> {
+pub fn by_rate(cell: &CellComparison) -> Option<CostEstimate> {
     let Interval { estimate, low, high } = cell.rqps;
     let is_bounded = estimate > 0.0 && low > 0.0 && high.is_finite();
-    is_bounded
-        .then(|| Value { cost: 1.0 / estimate, error: (1.0 / low - 1.0 / high) / (2.0 * WIDE) })
+    is_bounded.then(|| CostEstimate {
+        cost: 1.0 / estimate,
+        error: (1.0 / low - 1.0 / high) / (2.0 * WIDE),
+    })
 }
 
 /// Which suspects follow from which: with the one taken back alone, the others were equal, too, as
@@ -242,39 +245,39 @@ pub fn followers(arms: &[TriedArm]) -> BTreeMap<usize, Set> {
 /// Adds what an arm has told to what is known. What it was told and did not take counts as refused,
 /// what follows from what it was told is left out, and the value is that of the rest.
 pub fn learn(
-    known: &mut BTreeMap<Set, Told>,
+    known: &mut BTreeMap<Set, SetAnswer>,
     arm: &TriedArm,
-    told: Told,
+    told: SetAnswer,
     followers: &BTreeMap<usize, Set>,
 ) {
     for one in &arm.not_taken {
-        known.insert(Set::from([*one]), Told::Refused(Set::from([*one])));
+        known.insert(Set::from([*one]), SetAnswer::Refused(Set::from([*one])));
     }
     let equal: Set = arm.told.difference(&arm.not_taken).copied().collect();
     let follow: Set =
         equal.iter().filter_map(|one| followers.get(one)).flatten().copied().collect();
     let set: Set = equal.difference(&follow).copied().collect();
     match (known.get(&set), &told) {
-        (Some(Told::Is(before)), Told::Is(value)) => {
-            let mean = Told::Is(mean(*before, *value));
+        (Some(SetAnswer::Is(before)), SetAnswer::Is(value)) => {
+            let mean = SetAnswer::Is(mean(*before, *value));
             known.insert(set, mean);
         }
-        (Some(Told::Is(_)), Told::Refused(_)) => {}
+        (Some(SetAnswer::Is(_)), SetAnswer::Refused(_)) => {}
         // Nothing was equal in it: it tells nothing new of what was to be tried.
-        (None, Told::Refused(_)) if set.is_empty() => {}
-        (Some(Told::Refused(_)) | None, _) => {
+        (None, SetAnswer::Refused(_)) if set.is_empty() => {}
+        (Some(SetAnswer::Refused(_)) | None, _) => {
             known.insert(set, told);
         }
     }
 }
 
 /// Two values of one set, each by what it is worth; they are not known better than they agree.
-fn mean(one: Value, other: Value) -> Value {
-    let weight = |value: Value| 1.0 / (value.error * value.error).max(1e-18);
+fn mean(one: CostEstimate, other: CostEstimate) -> CostEstimate {
+    let weight = |value: CostEstimate| 1.0 / (value.error * value.error).max(1e-18);
     let (a, b) = (weight(one), weight(other));
     let apart = (one.cost - other.cost).abs() / 2.0;
     let error = (1.0 / (a + b)).sqrt().max(apart);
-    Value { cost: (one.cost * a + other.cost * b) / (a + b), error }
+    CostEstimate { cost: (one.cost * a + other.cost * b) / (a + b), error }
 }
 
 #[cfg(test)]
@@ -298,7 +301,7 @@ mod tests {
         let suspects = [suspect("log_bin"), suspect("innodb_page_size"), suspect("innodb_page")];
         let all: Set = (0..3).collect();
         let why = "[ERROR] unknown value for innodb-page-size; told loose_log_bin=ON";
-        assert_eq!(named_in(why, Direction::TestAsBase, &all, &suspects), Set::from([1]));
+        assert_eq!(named_in(why, TrialDirection::TestAsBase, &all, &suspects), Set::from([1]));
     }
 
     #[test]
@@ -306,16 +309,21 @@ mod tests {
         let mut known = BTreeMap::new();
         let arm = TriedArm {
             arm: ArmIndex(2),
-            direction: Direction::TestAsBase,
+            direction: TrialDirection::TestAsBase,
             told: Set::from([0, 1, 2]),
             not_taken: Set::from([1]),
             follow: Set::new(),
         };
         for cost in [1.2, 1.4] {
-            learn(&mut known, &arm, Told::Is(Value { cost, error: 0.1 }), &BTreeMap::new());
+            learn(
+                &mut known,
+                &arm,
+                SetAnswer::Is(CostEstimate { cost, error: 0.1 }),
+                &BTreeMap::new(),
+            );
         }
-        assert_eq!(known[&Set::from([1])], Told::Refused(Set::from([1])));
-        let Told::Is(value) = known[&Set::from([0, 2])] else { panic!("it was measured") };
+        assert_eq!(known[&Set::from([1])], SetAnswer::Refused(Set::from([1])));
+        let SetAnswer::Is(value) = known[&Set::from([0, 2])] else { panic!("it was measured") };
         assert!((value.cost - 1.3).abs() < 1e-12);
         assert!((value.error - 0.1).abs() < 1e-12, "no better than they agree: {value:?}");
     }
@@ -324,7 +332,7 @@ mod tests {
     fn what_follows_from_another_one_is_that_one() {
         let arm = |told: &[usize], follow: &[usize]| TriedArm {
             arm: ArmIndex(2),
-            direction: Direction::TestAsBase,
+            direction: TrialDirection::TestAsBase,
             told: told.iter().copied().collect(),
             not_taken: Set::new(),
             follow: follow.iter().copied().collect(),
@@ -336,7 +344,7 @@ mod tests {
         assert_eq!(followers[&0], Set::from([1, 2]));
         assert_eq!(followers[&2], Set::new());
         let mut known = BTreeMap::new();
-        let value = Told::Is(Value { cost: 1.1, error: 0.1 });
+        let value = SetAnswer::Is(CostEstimate { cost: 1.1, error: 0.1 });
         learn(&mut known, &arm(&[0, 1, 2, 3], &[]), value.clone(), &followers);
         assert_eq!(known, BTreeMap::from([(Set::from([0, 3]), value)]));
     }
@@ -355,12 +363,12 @@ mod tests {
         [135_485_947.0, 135_487_582.0, 135_485_901.0, 135_484_501.0, 135_477_464.0];
 
     /// An arm by the start of base that was counted beside it.
-    fn by(counts: [f64; 5], base: [f64; 5]) -> Value {
+    fn by(counts: [f64; 5], base: [f64; 5]) -> CostEstimate {
         of_repetitions(counts.iter().zip(base).map(|(one, base)| one / base).collect()).unwrap()
     }
 
     /// What is found among three settings, by base as it is `beside` the trials.
-    fn found(by_base: impl Fn([f64; 5], usize) -> Value) -> Set {
+    fn found(by_base: impl Fn([f64; 5], usize) -> CostEstimate) -> Set {
         let set = |members: &[usize]| members.iter().copied().collect::<Set>();
         let known = BTreeMap::from([
             (set(&[]), by_base(TEST, 0)),
@@ -369,18 +377,18 @@ mod tests {
             (set(&[2]), by_base(TEST, 2)),
             (set(&[0, 1, 2]), by_base(BASE[1], 2)),
         ]);
-        let known = known.into_iter().map(|(set, value)| (set, Told::Is(value))).collect();
+        let known = known.into_iter().map(|(set, value)| (set, SetAnswer::Is(value))).collect();
         let suspects = ["condition_fanout_filter", "innodb_flush_neighbors", "max_error_count"];
-        let limits = crate::Limits { least: 0.005 * 3.5, errors: 3.0, parts: 4 };
+        let limits = crate::SearchLimits { least: 0.005 * 3.5, errors: 3.0, parts: 4 };
         match crate::look(&suspects.map(suspect), &known, &limits, &Set::new()) {
-            crate::Look::Done(found) => found.causes,
-            crate::Look::Wanted(sets) => panic!("all is known: {sets:?}"),
+            crate::NextTrials::Done(found) => found.causes,
+            crate::NextTrials::Wanted(sets) => panic!("all is known: {sets:?}"),
         }
     }
 
     #[test]
     fn what_a_start_of_base_is_off_by_is_no_cause_of_what_was_equal_beside_it() {
-        let bases: Vec<Value> = BASE.iter().map(|counts| mean_of(counts).unwrap()).collect();
+        let bases: Vec<CostEstimate> = BASE.iter().map(|counts| mean_of(counts).unwrap()).collect();
         let by_base = |starts: Starts, counts: [f64; 5], beside: usize| {
             relative(by(counts, BASE[beside]), bases[beside], starts)
         };
@@ -396,8 +404,8 @@ mod tests {
     /// other ranges: what a range needs differs by 0.7 %, and what the sort needs more does not.
     #[test]
     fn what_operations_differ_by_is_no_error_of_what_is_paired() {
-        let run = |arms: &[[f64; 3]]| -> Counts {
-            let mut counted = Counts::default();
+        let run = |arms: &[[f64; 3]]| -> RunCounts {
+            let mut counted = RunCounts::default();
             for (arm, counts) in (0..).zip(arms) {
                 for (repeat, per_op) in (0..).zip(counts) {
                     counted.samples.push(CountSample {
@@ -413,10 +421,10 @@ mod tests {
         };
         let first = run(&[[386_000.0, 388_500.0, 383_200.0], [420_100.0, 422_650.0, 417_250.0]]);
         let trial = run(&[[389_900.0, 384_100.0, 386_800.0], [389_950.0, 384_200.0, 386_790.0]]);
-        let bases: Vec<Value> =
+        let bases: Vec<CostEstimate> =
             [&first, &trial].iter().filter_map(|run| of_base(run, "range")).collect();
         let starts = pooled(&bases).unwrap();
-        let by_base = |run: &Counts, beside: Value| {
+        let by_base = |run: &RunCounts, beside: CostEstimate| {
             relative(beside_base(run, "range", ArmIndex(1)).unwrap(), beside, starts)
         };
         let (test, without) = (by_base(&first, bases[0]), by_base(&trial, bases[1]));

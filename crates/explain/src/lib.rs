@@ -54,7 +54,9 @@ pub use evidence::{
 pub use holes::with_holes;
 pub use plans::{all_plan_changes, plan_changes};
 pub use pointing::{Pointing, Resource};
-pub use search::{Found, Limits, Look, Set, Told, Value, look, proved, refused};
+pub use search::{
+    CostEstimate, NextTrials, SearchFinding, SearchLimits, Set, SetAnswer, look, proved, refused,
+};
 pub use shares::{CauseTrials, account, subsets, told_apart, with_given};
 pub use stability::{plan_stability, sampled_plans, written as samples_written};
 pub use suspects::{Suspects, leads, suspects};

@@ -131,7 +131,7 @@ fn runner_up(audit: &Audit, load: &str, statement: u32) -> PerArm<Option<RunnerU
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Change;
+    use dbdyno_model::FactChange;
 
     fn unequal(name: &str, base: &str, test: &str, weight: Weight) -> Inequality {
         Inequality {
@@ -139,7 +139,7 @@ mod tests {
             base: Some(base.to_owned()),
             test: Some(test.to_owned()),
             weight,
-            change: Change::Default,
+            change: FactChange::Default,
             rule: "plan",
             topic: "plans",
         }

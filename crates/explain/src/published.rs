@@ -1,7 +1,7 @@
 //! Known causes of slower releases, as people have told of them: whether each is a suspect, and
 //! which place it has among what differs between such releases.
 
-use dbdyno_model::{Audit, Change, Inequality, PerArm, Weight};
+use dbdyno_model::{Audit, FactChange, Inequality, PerArm, Weight};
 
 use crate::{Pointing, Resource, suspects};
 
@@ -98,9 +98,9 @@ const COMMON: [(&str, &str, &str); 14] = [
 fn unequal(name: &str, base: Option<&str>, test: Option<&str>) -> Inequality {
     let name = format!("variable.{name}");
     let change = match (base, test) {
-        (None, _) => Change::New,
-        (_, None) => Change::Gone,
-        _ => Change::Default,
+        (None, _) => FactChange::New,
+        (_, None) => FactChange::Gone,
+        _ => FactChange::Default,
     };
     let rule = dbdyno_audit::rule_key_of(&name);
     let (base, test) = (base.map(str::to_owned), test.map(str::to_owned));

@@ -40,14 +40,14 @@ pub type Set = BTreeSet<usize>;
 /// What a trial has found: what an operation costs there, and the standard error of that. What
 /// independent causes cost adds up, which their ratios do not.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Value {
+pub struct CostEstimate {
     /// Cost of an operation ÷ that in base: instructions, or time.
     pub cost: f64,
     /// Its standard error.
     pub error: f64,
 }
 
-impl Value {
+impl CostEstimate {
     /// With its 95 % interval.
     pub fn worth(self) -> Worth {
         let (cost, half) = (self.cost, WIDE * self.error);
@@ -57,16 +57,16 @@ impl Value {
 
 /// What is known of a set.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum SetAnswer {
     /// It was measured.
-    Is(Value),
+    Is(CostEstimate),
     /// The server did not start so; the suspects that it names itself, if any.
     Refused(Set),
 }
 
 /// How finely is looked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct SearchLimits {
     /// The least effect that matters, as a share of the cost of an operation in base.
     pub least: f64,
     /// And how many times its standard error it must be.
@@ -77,16 +77,16 @@ pub struct Limits {
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Look {
+pub enum NextTrials {
     /// These are to be tried, the most telling first.
     Wanted(Vec<Set>),
     /// Nothing more is to be tried.
-    Done(Found),
+    Done(SearchFinding),
 }
 
 /// What the search has found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct SearchFinding {
     /// Suspects that make a difference, alone or with others.
     pub causes: Set,
     /// Suspects with which the server does not start.
@@ -100,10 +100,10 @@ pub struct Found {
 /// Where the empty set is not known.
 pub fn look(
     suspects: &[Suspect],
-    known: &BTreeMap<Set, Told>,
-    limits: &Limits,
+    known: &BTreeMap<Set, SetAnswer>,
+    limits: &SearchLimits,
     dropped: &Set,
-) -> Look {
+) -> NextTrials {
     let refused = refused(known);
     let out = refused.union(dropped).copied().collect();
     let begin = |interplay| Search {
@@ -120,9 +120,9 @@ pub fn look(
     let is_explained = first.by_those_pointed_to(&all);
     if is_explained || !first.wanted.is_empty() {
         return if first.wanted.is_empty() {
-            Look::Done(Found { causes: first.causes, refused })
+            NextTrials::Done(SearchFinding { causes: first.causes, refused })
         } else {
-            Look::Wanted(first.wanted)
+            NextTrials::Wanted(first.wanted)
         };
     }
     let mut alone = begin(Interplay::Ignored);
@@ -134,17 +134,17 @@ pub fn look(
         alone.causes.extend(causes);
     }
     if alone.wanted.is_empty() {
-        Look::Done(Found { causes: alone.causes, refused })
+        NextTrials::Done(SearchFinding { causes: alone.causes, refused })
     } else {
-        Look::Wanted(alone.wanted)
+        NextTrials::Wanted(alone.wanted)
     }
 }
 
 /// Suspects with which the server does not start: it has named them, or was told one alone.
-pub fn refused(known: &BTreeMap<Set, Told>) -> Set {
+pub fn refused(known: &BTreeMap<Set, SetAnswer>) -> Set {
     let mut refused = Set::new();
     for (set, told) in known {
-        if let Told::Refused(named) = told {
+        if let SetAnswer::Refused(named) = told {
             refused.extend(named.intersection(set));
             refused.extend(set.iter().filter(|_| set.len() == 1));
         }
@@ -154,11 +154,14 @@ pub fn refused(known: &BTreeMap<Set, Told>) -> Set {
 
 /// Suspects that are proved to be causes, each by itself, the largest first, with what an operation
 /// costs where it alone is equal: they can be told while others are looked for.
-pub fn proved(known: &BTreeMap<Set, Told>, limits: &Limits) -> Vec<(usize, Value)> {
+pub fn proved(
+    known: &BTreeMap<Set, SetAnswer>,
+    limits: &SearchLimits,
+) -> Vec<(usize, CostEstimate)> {
     let Some(nothing) = value_of(known, &Set::new()) else { return Vec::new() };
     let alone = known.keys().filter(|set| set.len() == 1);
     let alone = alone.filter_map(|set| Some((*set.first()?, value_of(known, set)?)));
-    let mut proved: Vec<(usize, Value)> =
+    let mut proved: Vec<(usize, CostEstimate)> =
         alone.filter(|(_, alone)| matters(difference(*alone, nothing), limits)).collect();
     proved.sort_by(|(_, a), (_, b)| {
         (b.cost - nothing.cost).abs().total_cmp(&(a.cost - nothing.cost).abs())
@@ -167,9 +170,9 @@ pub fn proved(known: &BTreeMap<Set, Told>, limits: &Limits) -> Vec<(usize, Value
 }
 
 /// What an operation costs where a set is equal, if a trial of it has a value.
-pub(crate) fn value_of(known: &BTreeMap<Set, Told>, set: &Set) -> Option<Value> {
+pub(crate) fn value_of(known: &BTreeMap<Set, SetAnswer>, set: &Set) -> Option<CostEstimate> {
     match known.get(set) {
-        Some(Told::Is(value)) => Some(*value),
+        Some(SetAnswer::Is(value)) => Some(*value),
         _ => None,
     }
 }
@@ -183,8 +186,8 @@ enum Interplay {
 
 struct Search<'a> {
     suspects: &'a [Suspect],
-    known: &'a BTreeMap<Set, Told>,
-    limits: &'a Limits,
+    known: &'a BTreeMap<Set, SetAnswer>,
+    limits: &'a SearchLimits,
     /// Suspects that take no part.
     out: &'a Set,
     interplay: Interplay,
@@ -229,7 +232,7 @@ impl Search<'_> {
         if left.len() == 1 {
             return;
         }
-        let effects: Vec<Option<Value>> = parts
+        let effects: Vec<Option<CostEstimate>> = parts
             .iter()
             .map(|part| {
                 let left = self.left(part);
@@ -239,7 +242,7 @@ impl Search<'_> {
             .collect();
         for (part, of_part) in parts.iter().zip(&effects) {
             let is_refused =
-                matches!(self.known.get(&both(&self.left(part))), Some(Told::Refused(_)));
+                matches!(self.known.get(&both(&self.left(part))), Some(SetAnswer::Refused(_)));
             if is_refused || of_part.is_some_and(|effect| self.matters(effect)) {
                 self.within(part, equal);
             }
@@ -287,20 +290,19 @@ impl Search<'_> {
     fn interference(
         &mut self,
         parts: &[Vec<usize>],
-        effects: &[Option<Value>],
-        whole: Option<Value>,
+        effects: &[Option<CostEstimate>],
+        whole: Option<CostEstimate>,
         equal: &Set,
     ) {
         let Some(whole) = whole else { return };
         let present: Vec<&Vec<usize>> =
             parts.iter().filter(|part| !self.left(part).is_empty()).collect();
-        let known: Vec<Value> = effects.iter().flatten().copied().collect();
+        let known: Vec<CostEstimate> = effects.iter().flatten().copied().collect();
         if present.len() < 2 || known.len() < present.len() {
             return;
         }
-        let sum = known.iter().fold(Value { cost: 0.0, error: 0.0 }, |sum, value| Value {
-            cost: sum.cost + value.cost,
-            error: sum.error.hypot(value.error),
+        let sum = known.iter().fold(CostEstimate { cost: 0.0, error: 0.0 }, |sum, value| {
+            CostEstimate { cost: sum.cost + value.cost, error: sum.error.hypot(value.error) }
         });
         if !self.matters(difference(whole, sum)) {
             return;
@@ -319,10 +321,10 @@ impl Search<'_> {
     }
 
     /// What is known of a set: `None` if it has to be tried first, `Some(None)` if it was refused.
-    fn value(&mut self, set: &Set) -> Option<Option<Value>> {
+    fn value(&mut self, set: &Set) -> Option<Option<CostEstimate>> {
         match self.known.get(set) {
-            Some(Told::Is(value)) => Some(Some(*value)),
-            Some(Told::Refused(_)) => Some(None),
+            Some(SetAnswer::Is(value)) => Some(Some(*value)),
+            Some(SetAnswer::Refused(_)) => Some(None),
             None => {
                 assert!(!set.is_empty(), "test as it is is known before anything is tried");
                 if !self.wanted.contains(set) {
@@ -333,17 +335,17 @@ impl Search<'_> {
         }
     }
 
-    fn matters(&self, effect: Value) -> bool {
+    fn matters(&self, effect: CostEstimate) -> bool {
         matters(effect, self.limits)
     }
 }
 
-fn matters(effect: Value, limits: &Limits) -> bool {
+fn matters(effect: CostEstimate, limits: &SearchLimits) -> bool {
     effect.cost.abs() >= limits.least && effect.cost.abs() >= limits.errors * effect.error
 }
 
-fn difference(after: Value, before: Value) -> Value {
-    Value { cost: after.cost - before.cost, error: after.error.hypot(before.error) }
+fn difference(after: CostEstimate, before: CostEstimate) -> CostEstimate {
+    CostEstimate { cost: after.cost - before.cost, error: after.error.hypot(before.error) }
 }
 
 /// Splits a group into parts of about equal weight, in its order.
@@ -385,19 +387,19 @@ mod tests {
         weights.iter().enumerate().map(one).collect()
     }
 
-    const LIMITS: Limits = Limits { least: 0.01, errors: 3.0, parts: 4 };
+    const LIMITS: SearchLimits = SearchLimits { least: 0.01, errors: 3.0, parts: 4 };
 
     /// Tries what is asked for until nothing is, and says what was found and with how many trials.
-    fn found(suspects: &[Suspect], truth: impl Fn(&Set) -> Option<f64>) -> (Found, usize) {
+    fn found(suspects: &[Suspect], truth: impl Fn(&Set) -> Option<f64>) -> (SearchFinding, usize) {
         let told = |set: &Set| match truth(set) {
-            Some(cost) => Told::Is(Value { cost, error: 1e-4 }),
-            None => Told::Refused(Set::new()),
+            Some(cost) => SetAnswer::Is(CostEstimate { cost, error: 1e-4 }),
+            None => SetAnswer::Refused(Set::new()),
         };
         let mut known = BTreeMap::from([(Set::new(), told(&Set::new()))]);
         loop {
             match look(suspects, &known, &LIMITS, &Set::new()) {
-                Look::Done(found) => return (found, known.len() - 1),
-                Look::Wanted(sets) => {
+                NextTrials::Done(found) => return (found, known.len() - 1),
+                NextTrials::Wanted(sets) => {
                     for set in sets {
                         assert!(known.insert(set.clone(), told(&set)).is_none(), "{set:?} twice");
                     }
@@ -410,21 +412,21 @@ mod tests {
     /// looked for.
     #[test]
     fn what_is_proved_is_known_before_all_is() {
-        let told = |cost, error| Told::Is(Value { cost, error });
+        let told = |cost, error| SetAnswer::Is(CostEstimate { cost, error });
         let set = |members: &[usize]| members.iter().copied().collect::<Set>();
         let known = BTreeMap::from([
             (set(&[]), told(7.1, 0.2)),
             (set(&[0]), told(1.01, 0.02)),
             (set(&[1]), told(6.9, 0.2)),
-            (set(&[2]), Told::Refused(set(&[2]))),
+            (set(&[2]), SetAnswer::Refused(set(&[2]))),
             (set(&[3]), told(5.0, 0.3)),
             (set(&[4, 5]), told(2.0, 0.1)),
             (set(&[0, 1, 2, 3, 4, 5]), told(1.0, 0.02)),
         ]);
-        let proved = proved(&known, &Limits { least: 0.14, errors: 3.0, parts: 4 });
+        let proved = proved(&known, &SearchLimits { least: 0.14, errors: 3.0, parts: 4 });
         let names: Vec<usize> = proved.iter().map(|(one, _)| *one).collect();
         assert_eq!(names, [0, 3]);
-        assert_eq!(proved[0].1, Value { cost: 1.01, error: 0.02 });
+        assert_eq!(proved[0].1, CostEstimate { cost: 1.01, error: 0.02 });
     }
 
     #[test]
@@ -483,7 +485,7 @@ mod tests {
     #[test]
     fn nothing_is_found_where_nothing_is() {
         let (found, trials) = found(&suspects(&[1.0; 50]), |_| Some(0.2));
-        assert_eq!(found, Found::default());
+        assert_eq!(found, SearchFinding::default());
         assert_eq!(trials, 5, "the whole and four parts");
     }
 

@@ -20,15 +20,15 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    Account, Direction, FoundCause, Interaction, Interval, Suspect, Witness, Worth,
+    DifferenceAccount, FoundCause, Interaction, Interval, Suspect, TrialDirection, Witness, Worth,
 };
 
-use crate::search::{Set, Told, Value, WIDE, value_of};
+use crate::search::{CostEstimate, Set, SetAnswer, WIDE, value_of};
 
 /// What trials have found of the causes of a difference.
 pub struct CauseTrials<'t> {
     /// What is known of each set that was tried.
-    pub known: &'t BTreeMap<Set, Told>,
+    pub known: &'t BTreeMap<Set, SetAnswer>,
     /// The causes that are told apart: all their sets have to be known.
     pub causes: &'t Set,
     /// All suspects that could be tried together.
@@ -36,14 +36,14 @@ pub struct CauseTrials<'t> {
 }
 
 /// What an operation costs in base, by which all costs are divided, with its own standard error.
-fn base(error: f64) -> Value {
-    Value { cost: 1.0, error }
+fn base(error: f64) -> CostEstimate {
+    CostEstimate { cost: 1.0, error }
 }
 
 /// A difference of which this part was divided by base: what base is off by, it is in that measure.
-fn divided(difference: Value, part: f64, base_error: f64) -> Worth {
+fn divided(difference: CostEstimate, part: f64, base_error: f64) -> Worth {
     let error = difference.error.hypot(part * base_error);
-    Value { error, ..difference }.worth()
+    CostEstimate { error, ..difference }.worth()
 }
 
 /// All sets of these suspects, the empty one included.
@@ -57,10 +57,10 @@ pub fn subsets(of: &Set) -> Vec<Set> {
 }
 
 /// The first of these causes that can be told apart: all their sets are known.
-pub fn told_apart(causes: impl Iterator<Item = usize>, known: &BTreeMap<Set, Told>) -> Set {
+pub fn told_apart(causes: impl Iterator<Item = usize>, known: &BTreeMap<Set, SetAnswer>) -> Set {
     causes.fold(Set::new(), |apart, one| {
         let more: Set = apart.iter().copied().chain([one]).collect();
-        if subsets(&more).iter().all(|set| matches!(known.get(set), Some(Told::Is(_)))) {
+        if subsets(&more).iter().all(|set| matches!(known.get(set), Some(SetAnswer::Is(_)))) {
             more
         } else {
             apart
@@ -77,7 +77,7 @@ pub fn account(
     trials: &CauseTrials<'_>,
     least: f64,
     base_error: f64,
-) -> Option<Account> {
+) -> Option<DifferenceAccount> {
     let CauseTrials { known, causes, all } = *trials;
     let with_causes = value_of(known, causes)?;
     let everything = value_of(known, all)?;
@@ -88,13 +88,13 @@ pub fn account(
         .iter()
         .map(|one| FoundCause {
             suspect: suspects[*one].clone(),
-            direction: Direction::TestAsBase,
+            direction: TrialDirection::TestAsBase,
             worth: between(shapley(*one, causes, of), base_error),
             alone: between(difference(nothing, of(&Set::from([*one]))), base_error),
         })
         .collect();
     found.sort_by(by_worth);
-    Some(Account {
+    Some(DifferenceAccount {
         witness,
         total: beside_base(nothing, base_error),
         causes: found,
@@ -105,38 +105,41 @@ pub fn account(
 }
 
 /// What all sets of the causes cost; `None` where one is not known.
-fn all_values(known: &BTreeMap<Set, Told>, causes: &Set) -> Option<BTreeMap<Set, Value>> {
+fn all_values(
+    known: &BTreeMap<Set, SetAnswer>,
+    causes: &Set,
+) -> Option<BTreeMap<Set, CostEstimate>> {
     let values = subsets(causes).into_iter().map(|set| Some((value_of(known, &set)?, set)));
     values.map(|one| one.map(|(value, set)| (set, value))).collect()
 }
 
 /// What one value costs more than another.
-fn difference(more: Value, less: Value) -> Value {
+fn difference(more: CostEstimate, less: CostEstimate) -> CostEstimate {
     sum(&[(1.0, more), (-1.0, less)])
 }
 
 /// The worth of a difference between two arms that were both divided by base.
-fn between(difference: Value, base_error: f64) -> Worth {
+fn between(difference: CostEstimate, base_error: f64) -> Worth {
     divided(difference, difference.cost, base_error)
 }
 
 /// The worth of what an arm costs beside base.
-fn beside_base(value: Value, base_error: f64) -> Worth {
+fn beside_base(value: CostEstimate, base_error: f64) -> Worth {
     divided(difference(value, base(0.0)), value.cost, base_error)
 }
 
 /// Takes out of the code of an account what base loses when it is given what test has: the causes
 /// among all that could be given. `None` where not all sets of the causes are known.
 pub fn with_given(
-    account: &Account,
+    account: &DifferenceAccount,
     suspects: &[Suspect],
     trials: &CauseTrials<'_>,
     base_error: f64,
-) -> Option<Account> {
+) -> Option<DifferenceAccount> {
     let CauseTrials { known, causes, all } = *trials;
     let itself = base(base_error);
     let mut known = known.clone();
-    known.insert(Set::new(), Told::Is(itself));
+    known.insert(Set::new(), SetAnswer::Is(itself));
     let with_causes = value_of(&known, causes)?;
     let everything = value_of(&known, all)?;
     let values = all_values(&known, causes)?;
@@ -146,8 +149,8 @@ pub fn with_given(
         let won = shapley(*one, causes, of);
         FoundCause {
             suspect: suspects[*one].clone(),
-            direction: Direction::BaseAsTest,
-            worth: Value { cost: -won.cost, ..won }.worth(),
+            direction: TrialDirection::BaseAsTest,
+            worth: CostEstimate { cost: -won.cost, ..won }.worth(),
             alone: difference(of(&Set::from([*one])), itself).worth(),
         }
     }));
@@ -164,17 +167,17 @@ fn by_worth(a: &FoundCause, b: &FoundCause) -> std::cmp::Ordering {
 }
 
 /// What a part is worth, with the error that its interval has.
-fn value_of_part(part: &Worth) -> Value {
+fn value_of_part(part: &Worth) -> CostEstimate {
     let Interval { estimate, low, high } = part.cost;
-    Value { cost: estimate, error: (high - low) / (2.0 * WIDE) }
+    CostEstimate { cost: estimate, error: (high - low) / (2.0 * WIDE) }
 }
 
 /// The mean of what taking `one` back is worth, over all orders of the causes.
-fn shapley(one: usize, causes: &Set, of: impl Fn(&Set) -> Value) -> Value {
+fn shapley(one: usize, causes: &Set, of: impl Fn(&Set) -> CostEstimate) -> CostEstimate {
     let others: Set = causes.iter().copied().filter(|other| *other != one).collect();
     let count = causes.len();
     let factorial = |n: usize| (1..=n).product::<usize>() as f64;
-    let mut terms: Vec<(f64, Value)> = Vec::new();
+    let mut terms: Vec<(f64, CostEstimate)> = Vec::new();
     for before in subsets(&others) {
         let orders = factorial(before.len()) * factorial(count - before.len() - 1);
         let weight = orders / factorial(count);
@@ -188,7 +191,7 @@ fn shapley(one: usize, causes: &Set, of: impl Fn(&Set) -> Value) -> Value {
 fn interactions(
     suspects: &[Suspect],
     causes: &Set,
-    of: impl Fn(&Set) -> Value,
+    of: impl Fn(&Set) -> CostEstimate,
     least: f64,
 ) -> Vec<Interaction> {
     let mut found = Vec::new();
@@ -214,12 +217,12 @@ fn interactions(
 }
 
 /// What causes are worth that were taken back: all that there is, less what is left.
-fn taken_back(all: Value, left: Value) -> Worth {
+fn taken_back(all: CostEstimate, left: CostEstimate) -> Worth {
     sum(&[(1.0, all), (-1.0, left)]).worth()
 }
 
-fn sum(terms: &[(f64, Value)]) -> Value {
-    Value {
+fn sum(terms: &[(f64, CostEstimate)]) -> CostEstimate {
+    CostEstimate {
         cost: terms.iter().map(|(weight, value)| weight * value.cost).sum(),
         error: terms.iter().fold(0.0, |sum: f64, (weight, value)| sum.hypot(weight * value.error)),
     }
@@ -251,8 +254,8 @@ mod tests {
         ) {
             let causes: Set = (0..4).collect();
             let everything: Set = (0..6).collect();
-            let is = |cost| Told::Is(Value { cost, error: 0.001 });
-            let mut known: BTreeMap<Set, Told> =
+            let is = |cost| SetAnswer::Is(CostEstimate { cost, error: 0.001 });
+            let mut known: BTreeMap<Set, SetAnswer> =
                 subsets(&causes).into_iter().zip(values.iter().map(|cost| is(*cost))).collect();
             known.insert(everything.clone(), is(all));
             let account = account(
@@ -279,14 +282,14 @@ mod tests {
             forward in 0.3_f64..3.0, all in 0.3_f64..3.0,
             given in prop::collection::vec(0.3_f64..3.0, 4), given_all in 0.3_f64..3.0,
         ) {
-            let is = |cost| Told::Is(Value { cost, error: 0.001 });
+            let is = |cost| SetAnswer::Is(CostEstimate { cost, error: 0.001 });
             let none = Set::new();
             let back: Set = [0, 1].into();
             let known = BTreeMap::from([(none.clone(), is(forward)), (back.clone(), is(all))]);
             let trials = CauseTrials { known: &known, causes: &none, all: &back };
             let before = account(Witness::Rate, &suspects(5), &trials, 0.01, 0.0).unwrap();
             let (causes, everything): (Set, Set) = ([2, 3].into(), [2, 3, 4].into());
-            let mut known: BTreeMap<Set, Told> =
+            let mut known: BTreeMap<Set, SetAnswer> =
                 subsets(&causes).into_iter().zip(given.iter().map(|cost| is(*cost))).collect();
             known.insert(everything.clone(), is(given_all));
             let trials = CauseTrials { known: &known, causes: &causes, all: &everything };
@@ -303,7 +306,7 @@ mod tests {
 
     #[test]
     fn two_that_work_only_together_share_alike_and_are_told() {
-        let is = |cost| Told::Is(Value { cost, error: 1e-4 });
+        let is = |cost| SetAnswer::Is(CostEstimate { cost, error: 1e-4 });
         let set = |members: &[usize]| members.iter().copied().collect::<Set>();
         let known = BTreeMap::from([
             (set(&[]), is(1.4)),
@@ -329,7 +332,7 @@ mod tests {
     /// What base is off by makes the whole uncertain, and no part that is nothing.
     #[test]
     fn what_base_is_off_by_is_in_each_part_in_its_measure() {
-        let is = |cost| Told::Is(Value { cost, error: 0.0 });
+        let is = |cost| SetAnswer::Is(CostEstimate { cost, error: 0.0 });
         let set = |members: &[usize]| members.iter().copied().collect::<Set>();
         let known =
             BTreeMap::from([(set(&[]), is(3.5)), (set(&[0]), is(1.0)), (set(&[0, 1]), is(1.0))]);
@@ -344,7 +347,7 @@ mod tests {
 
     #[test]
     fn causes_are_told_apart_as_far_as_their_sets_are_known() {
-        let value = Told::Is(Value { cost: 1.0, error: 0.1 });
+        let value = SetAnswer::Is(CostEstimate { cost: 1.0, error: 0.1 });
         let set = |members: &[usize]| members.iter().copied().collect::<Set>();
         let sets: [&[usize]; 6] = [&[], &[0], &[1], &[2], &[0, 1], &[0, 2]];
         let known = sets.map(|members| (set(members), value.clone())).into();

@@ -50,18 +50,20 @@ pub fn sampled_plans(noted: &str, seen: &[(String, u64)]) -> Option<SampledPlans
     let mut plans: Vec<(String, u32)> = plans.collect();
     plans.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let rows = [rows().min()?, rows().max()?];
-    with_share(Written { samples, flipped, rows, plans })
+    with_share(StabilityText { samples, flipped, rows, plans })
 }
 
 /// `None` of no samples, of which nothing is known.
-fn with_share(Written { samples, flipped, rows, plans }: Written) -> Option<SampledPlans> {
+fn with_share(
+    StabilityText { samples, flipped, rows, plans }: StabilityText,
+) -> Option<SampledPlans> {
     let share = share_interval(u64::from(flipped), u64::from(samples), SHOWN_CONFIDENCE)
         .expect("the confidence lies between 0 and 1");
     (samples > 0).then_some(SampledPlans { samples, flipped, share, rows, plans })
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StabilityText {
     samples: u32,
     flipped: u32,
     rows: [u64; 2],
@@ -71,7 +73,7 @@ struct Written {
 /// Plans under samples as the text of a fact.
 pub fn written(one: &SampledPlans) -> String {
     let SampledPlans { samples, flipped, rows, plans, share: _ } = one.clone();
-    let written = Written { samples, flipped, rows, plans };
+    let written = StabilityText { samples, flipped, rows, plans };
     serde_json::to_string(&written).expect("plans are texts and numbers")
 }
 

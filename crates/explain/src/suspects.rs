@@ -16,8 +16,8 @@
 use std::collections::BTreeSet;
 
 use dbdyno_model::{
-    ArmSpec, Audit, Change, Dialect, FactComparison, FactWorth, Inequality, Lead, PerArm, Setting,
-    Suspect, Target, Untried, Weight, setting,
+    ArmSpec, Audit, Dialect, FactChange, FactComparison, FactWorth, Inequality, Lead, PerArm,
+    Setting, Suspect, Target, UntriedDifference, Weight, setting,
 };
 
 use crate::equal::{ALLOCATOR, is_a_list, values_of};
@@ -31,7 +31,7 @@ pub struct Suspects {
     /// What can be made equal, the likely ones first.
     pub tried: Vec<Suspect>,
     /// What cannot, and why not.
-    pub untried: Vec<Untried>,
+    pub untried: Vec<UntriedDifference>,
 }
 
 const VARIABLE: &str = "variable.";
@@ -155,7 +155,7 @@ pub fn leads(audit: &Audit, work: &[FactComparison]) -> Vec<Lead> {
 fn is_lead(one: &Inequality) -> bool {
     let is_leading = LEADING.contains(&one.rule);
     let is_cause = !OF_THE_INSTANCE.contains(&one.rule) && !FOLLOWING.contains(&one.rule);
-    let weighs = one.weight != Weight::Harmless && one.change != Change::Unseen;
+    let weighs = one.weight != Weight::Harmless && one.change != FactChange::Unseen;
     is_leading || (is_cause && weighs)
 }
 
@@ -235,12 +235,12 @@ fn by_facts(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
 }
 
 /// A list whose values are not the same, and are told by files: it shows in what servers were told.
-fn of_file(arms: &PerArm<ArmSpec>, one: &Inequality) -> Option<Untried> {
+fn of_file(arms: &PerArm<ArmSpec>, one: &Inequality) -> Option<UntriedDifference> {
     let name = one.name.strip_prefix(SETTING)?;
     let Target::Release(test) = &arms.test.target else { return None };
     let why = "a server keeps all values of it, and those of a file cannot be taken back; write \
                them behind the ? of each arm instead";
-    let untried = |name: &str| Untried {
+    let untried = |name: &str| UntriedDifference {
         name: setting::plain_name(name),
         base: one.base.clone(),
         test: one.test.clone(),
@@ -311,8 +311,8 @@ fn why_not(one: &Inequality) -> Option<&'static str> {
             return None;
         }
         return Some(match one.change {
-            Change::New => "only the release of test has it",
-            Change::Gone => "only the release of base has it",
+            FactChange::New => "only the release of test has it",
+            FactChange::Gone => "only the release of base has it",
             _ => "it was observed on one side only",
         });
     };
@@ -338,7 +338,7 @@ fn is_no_option(name: &str) -> bool {
 /// What a server is told to be as one that has no such setting, where it is a switch and is on, or
 /// the value is known.
 fn is_switch(one: &Inequality) -> Option<&'static str> {
-    let is_release = matches!(one.change, Change::New | Change::Gone);
+    let is_release = matches!(one.change, FactChange::New | FactChange::Gone);
     let value = one.base.as_ref().or(one.test.as_ref()).filter(|_| is_release)?;
     let as_without =
         AS_WITHOUT.iter().find(|(name, _)| one.name.strip_prefix(VARIABLE) == Some(name));
@@ -358,9 +358,9 @@ fn word_of(fact: &Option<String>) -> Option<&'static str> {
     ALLOCATORS.iter().find(|(known, _)| name.starts_with(known)).map(|(_, word)| *word)
 }
 
-fn untried(one: &Inequality, why: &str) -> Untried {
+fn untried(one: &Inequality, why: &str) -> UntriedDifference {
     let name = one.name.strip_prefix(VARIABLE).unwrap_or(&one.name).to_owned();
-    Untried { name, base: one.base.clone(), test: one.test.clone(), why: why.to_owned() }
+    UntriedDifference { name, base: one.base.clone(), test: one.test.clone(), why: why.to_owned() }
 }
 
 fn of_inequality(dialect: Dialect, one: &Inequality) -> Vec<Suspect> {
@@ -489,7 +489,7 @@ fn rule_key(one: &Suspect) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Direction;
+    use dbdyno_model::TrialDirection;
 
     /// What a server says of itself must not become a program that another one starts.
     #[test]
@@ -510,10 +510,11 @@ mod tests {
         ];
         let mut audit = Audit { unequal: Vec::new(), equal: 0 };
         for (name, value) in hostile {
-            audit.unequal.push(unequal(name, Some(value), Some("a"), Change::Different));
-            audit.unequal.push(unequal(name, Some("a"), Some(value), Change::Different));
+            audit.unequal.push(unequal(name, Some(value), Some("a"), FactChange::Different));
+            audit.unequal.push(unequal(name, Some("a"), Some(value), FactChange::Different));
         }
-        let work_mem = unequal("variable.work_mem", Some("4MB"), Some("8MB"), Change::Different);
+        let work_mem =
+            unequal("variable.work_mem", Some("4MB"), Some("8MB"), FactChange::Different);
         audit.unequal.push(work_mem);
         let found = suspects(&arms, &audit, &Pointing::default());
         let tried: Vec<&str> = found.tried.iter().map(|one| one.name.as_str()).collect();
@@ -522,7 +523,12 @@ mod tests {
         assert!(command.why.contains("a program"), "{}", command.why);
     }
 
-    fn unequal(name: &str, base: Option<&str>, test: Option<&str>, change: Change) -> Inequality {
+    fn unequal(
+        name: &str,
+        base: Option<&str>,
+        test: Option<&str>,
+        change: FactChange,
+    ) -> Inequality {
         Inequality {
             name: name.to_owned(),
             base: base.map(str::to_owned),
@@ -547,22 +553,22 @@ mod tests {
     fn told(all: &Suspects, name: &str) -> [Vec<String>; 2] {
         let one = all.tried.iter().find(|one| one.name == name).unwrap_or_else(|| panic!("{name}"));
         let text = |(name, value): &(String, String)| format!("{name}={value}");
-        Direction::BOTH.map(|direction| one.lines(direction).iter().map(text).collect())
+        TrialDirection::BOTH.map(|direction| one.lines(direction).iter().map(text).collect())
     }
 
     #[test]
     fn both_arms_can_be_told_what_the_other_one_has() {
-        let all = of(vec![unequal("variable.a", Some("10"), Some("200"), Change::Default)]);
+        let all = of(vec![unequal("variable.a", Some("10"), Some("200"), FactChange::Default)]);
         assert_eq!(told(&all, "a"), [["loose_a=10"], ["loose_a=200"]]);
     }
 
     #[test]
     fn what_one_release_alone_has_on_is_turned_off_there() {
         let all = of(vec![
-            unequal("variable.query_cache_type", Some("ON"), None, Change::Gone),
-            unequal("variable.log_raw", None, Some("ON"), Change::New),
-            unequal("variable.query_cache_size", Some("1048576"), None, Change::Gone),
-            unequal("variable.new_off", None, Some("OFF"), Change::New),
+            unequal("variable.query_cache_type", Some("ON"), None, FactChange::Gone),
+            unequal("variable.log_raw", None, Some("ON"), FactChange::New),
+            unequal("variable.query_cache_size", Some("1048576"), None, FactChange::Gone),
+            unequal("variable.new_off", None, Some("OFF"), FactChange::New),
         ]);
         let nothing: [String; 0] = [];
         let [test, base] = told(&all, "query_cache_type");
@@ -575,9 +581,9 @@ mod tests {
 
     #[test]
     fn what_base_has_and_nobody_can_be_told_is_given_the_other_way() {
-        let all = of(vec![unequal("variable.b", Some(""), Some("x"), Change::Different)]);
+        let all = of(vec![unequal("variable.b", Some(""), Some("x"), FactChange::Different)]);
         assert_eq!(told(&all, "b"), [vec![], vec!["loose_b=x".to_owned()]]);
-        let all = of(vec![unequal("variable.b", Some(""), Some("NULL"), Change::Different)]);
+        let all = of(vec![unequal("variable.b", Some(""), Some("NULL"), FactChange::Different)]);
         assert_eq!((all.tried.len(), all.untried.len()), (0, 1));
     }
 
@@ -586,8 +592,8 @@ mod tests {
     fn a_list_of_a_file_is_told_as_untried() {
         let told = |value| Some(value);
         let all = of(vec![
-            unequal("setting.replicate_do_db", told("a, b"), told("b, c"), Change::Different),
-            unequal("setting.sync_binlog", told("0"), told("1"), Change::Different),
+            unequal("setting.replicate_do_db", told("a, b"), told("b, c"), FactChange::Different),
+            unequal("setting.sync_binlog", told("0"), told("1"), FactChange::Different),
         ]);
         let names: Vec<&str> = all.untried.iter().map(|one| one.name.as_str()).collect();
         assert_eq!((names, all.tried.len()), (vec!["replicate_do_db"], 0), "{all:?}");
@@ -598,13 +604,13 @@ mod tests {
     fn an_allocator_is_one_suspect_however_often_it_is_said() {
         let jemalloc = Some("libjemalloc.so.2");
         let all = of(vec![
-            unequal("process.allocator", Some("glibc"), jemalloc, Change::Different),
-            unequal(MALLOC_LIBRARY, Some("system"), Some("jemalloc 5"), Change::Different),
+            unequal("process.allocator", Some("glibc"), jemalloc, FactChange::Different),
+            unequal(MALLOC_LIBRARY, Some("system"), Some("jemalloc 5"), FactChange::Different),
         ]);
         assert_eq!((all.tried.len(), all.untried.len()), (1, 0), "{all:?}");
         assert_eq!(told(&all, "allocator"), [["allocator=system"], ["allocator=jemalloc"]]);
         let own = Some("libhoard.so");
-        let all = of(vec![unequal("process.allocator", own, jemalloc, Change::Different)]);
+        let all = of(vec![unequal("process.allocator", own, jemalloc, FactChange::Different)]);
         assert_eq!((all.tried.len(), all.untried.len()), (0, 1), "{all:?}");
     }
 
@@ -612,16 +618,21 @@ mod tests {
     fn of_servers_that_cannot_be_started_the_likely_leads_come_first() {
         let audit = Audit {
             unequal: vec![
-                unequal("variable.lock_wait_timeout", Some("1"), Some("2"), Change::Different),
-                unequal("variable.port", Some("1"), Some("2"), Change::Different),
+                unequal("variable.lock_wait_timeout", Some("1"), Some("2"), FactChange::Different),
+                unequal("variable.port", Some("1"), Some("2"), FactChange::Different),
                 unequal(
                     "variable.innodb_buffer_pool_size",
                     Some("1"),
                     Some("2"),
-                    Change::Different,
+                    FactChange::Different,
                 ),
-                unequal("step[a at 1 client].debt", Some("0"), Some("20000"), Change::Different),
-                unequal("table.a.indexes", Some("index (b)"), None, Change::Different),
+                unequal(
+                    "step[a at 1 client].debt",
+                    Some("0"),
+                    Some("20000"),
+                    FactChange::Different,
+                ),
+                unequal("table.a.indexes", Some("index (b)"), None, FactChange::Different),
             ],
             equal: 0,
         };

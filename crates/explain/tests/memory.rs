@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use dbdyno_explain::profile::{Weighed, difference, read};
+use dbdyno_explain::profile::{WeightedProfile, difference, read};
 
 thread_local! {
     /// Bytes that this thread has now, and the most that it had.
@@ -99,7 +99,7 @@ const TOOLS: [Tool; 8] = [
 fn taken(text: &str) -> usize {
     most_bytes(|| {
         let Ok(profile) = read(text) else { return };
-        let side = [Weighed { profile, operations: None }];
+        let side = [WeightedProfile { profile, operations: None }];
         drop(difference(&side, &side));
     })
 }

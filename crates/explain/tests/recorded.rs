@@ -6,7 +6,7 @@
 
 use dbdyno_explain::decisions::{of_nodes, of_trace, written};
 use dbdyno_explain::plan_changes;
-use dbdyno_model::{Audit, Change, Inequality, PlanChange, PlanClass, Weight};
+use dbdyno_model::{Audit, FactChange, Inequality, PlanChange, PlanClass, Weight};
 
 /// Facts of the only statement of a load that are not the same in both arms.
 fn told(facts: &[(&str, String, String)]) -> PlanChange {
@@ -15,7 +15,7 @@ fn told(facts: &[(&str, String, String)]) -> PlanChange {
         base: Some(base.clone()),
         test: Some(test.clone()),
         weight: if *kind == "decisions" { Weight::Harmless } else { Weight::Annotates },
-        change: Change::Default,
+        change: FactChange::Default,
         rule: "plan",
         topic: "plans",
     });

@@ -12,9 +12,9 @@ use std::time::Duration;
 use dbdyno_judge::family::alpha_among;
 use dbdyno_judge::sequential::{has_starts, price_of, spread_of};
 use dbdyno_judge::variance::MINUTE_S;
-use dbdyno_model::{Cell, Level, Pace, Plan, Run, RunId};
+use dbdyno_model::{Cell, ExperimentLevel, Plan, RoundPace, Run, RunId};
 use dbdyno_stats as stats;
-use stats::{Amount, Component, Costs, Price, Sequence, Spread};
+use stats::{Amount, Component, ConfidenceSequence, Costs, Price, Spread};
 
 use crate::interleaving;
 
@@ -30,7 +30,7 @@ pub struct CellForecast {
     pub(crate) spread: Spread,
     pub(crate) price: Price,
     /// So many times as long as the plan says are its rounds, and so many times fewer its pairs:
-    /// the load is slow. See [`Pace`].
+    /// the load is slow. See [`RoundPace`].
     pub(crate) stretch: f64,
 }
 /// Noise of a pair where nothing was measured: quick cells of MariaDB that had eight starts of 18
@@ -47,7 +47,7 @@ impl CellForecast {
             let is_alike = run.plan.slice_ns == plan.slice_ns;
             let spread = is_alike.then(|| spread_of(run, cell)).flatten()?;
             let round = run.rounds.iter().find(|round| round.key.cell == *cell)?;
-            let window_ns = Pace::of_round(&run.plan, round).window.as_nanos() as f64;
+            let window_ns = RoundPace::of_round(&run.plan, round).window.as_nanos() as f64;
             let stretch = (window_ns / plan.round_ns as f64).max(1.0);
             let price = price_of(run, cell)?;
             let arms = plan.arm_count() as f64 / run.plan.arm_count() as f64;
@@ -84,7 +84,7 @@ impl CellForecast {
     /// slow load has fewer of both.
     fn carried_out(&self, plan: &Plan) -> (u32, u32) {
         let window = Duration::from_nanos(plan.round_ns).mul_f64(self.stretch);
-        let pairs = Pace::with_window(plan, window).pairs;
+        let pairs = RoundPace::with_window(plan, window).pairs;
         let starts = match plan.pairs_between_looks(pairs) {
             Some(between) => pairs / between,
             None if has_starts(plan) => (plan.restarts + 1).min(pairs / 2),
@@ -102,13 +102,13 @@ impl CellForecast {
         let starts = starts.min(self.in_time(plan, each));
         let found = match plan.stopping.looks() {
             Some((_, horizon)) => {
-                let starts = starts.min(Sequence::STARTS_MAX);
+                let starts = starts.min(ConfidenceSequence::STARTS_MAX);
                 let (sd, known_sd) = if has_starts(plan) {
                     (self.spread.of_start(each), 0.0)
                 } else {
                     (self.pair_sd / f64::from(each).sqrt(), stats::BETWEEN_STARTS_SD)
                 };
-                Sequence::new(horizon).detectable(sd, known_sd, starts, alpha, power)
+                ConfidenceSequence::new(horizon).detectable(sd, known_sd, starts, alpha, power)
             }
             None if starts >= stats::MIN_PAIRS => {
                 stats::detectable(self.spread.of_start(each), starts, alpha, power)
@@ -123,7 +123,7 @@ impl CellForecast {
 
     /// What a minute more is best spent on, and by what share the interval would narrow. `None`
     /// where servers live once, or no older run says how they are spread.
-    pub fn next_minute(&self, plan: &Plan) -> Option<(Level, f64)> {
+    pub fn next_minute(&self, plan: &Plan) -> Option<(ExperimentLevel, f64)> {
         self.run.as_ref()?;
         let (pairs, starts) = self.carried_out(plan);
         let pairs = has_starts(plan).then_some(pairs / starts)?;
@@ -134,8 +134,8 @@ impl CellForecast {
             is_assumed: false,
         };
         let components = [
-            component(Level::Pair, pairs, self.spread.pair_sd),
-            component(Level::Start, starts, self.spread.start_sd),
+            component(ExperimentLevel::Pair, pairs, self.spread.pair_sd),
+            component(ExperimentLevel::Start, starts, self.spread.start_sd),
         ];
         let pair = self.price.pair_s * pairs_cost(plan);
         let costs = Costs { pair, start: Some(self.price.start_s), filling: None };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dbdyno_judge::sequential::{Values, is_known, sequence_of, values_of};
 use dbdyno_judge::{JudgeError, compare_arms, family};
 use dbdyno_model::{ArmIndex, Cell, CellComparison, Pairing, Reference, Run, Stopping, Verdict};
-use dbdyno_stats::{self as stats, Sequence};
+use dbdyno_stats::{self as stats, ConfidenceSequence};
 
 /// Whether a cell is over by what was measured of it: in each arm that is left, against base.
 pub fn is_over(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
@@ -82,7 +82,7 @@ pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
 }
 
 /// The smallest change that they find with this chance and p-value, as a share.
-fn finds(values: &Values, sequence: &Sequence, alpha: f64, power: f64) -> f64 {
+fn finds(values: &Values, sequence: &ConfidenceSequence, alpha: f64, power: f64) -> f64 {
     let sd = stats::paired(&values.logs, stats::SHOWN_CONFIDENCE).map(|of| of.sd_log);
     let starts = values.logs.len() as u32;
     sd.map_or(f64::INFINITY, |sd| sequence.detectable(sd, values.known_sd, starts, alpha, power))

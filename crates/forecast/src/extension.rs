@@ -15,8 +15,8 @@ use std::time::Duration;
 use dbdyno_judge::JudgeError;
 use dbdyno_judge::extension::{refuse, rule};
 use dbdyno_judge::sequential::{has_starts, spent};
-use dbdyno_model::{Cell, Pace, Plan, Round, Run, Severity, Stopping, Warning};
-use dbdyno_stats::Sequence;
+use dbdyno_model::{Cell, Plan, Round, RoundPace, Run, Severity, Stopping, Warning};
+use dbdyno_stats::ConfidenceSequence;
 
 /// How a run is made longer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +42,7 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
     refuse(plan)?;
     let stopping = rule(run);
     let (between, horizon) = stopping.looks().unwrap_or((2, 1));
-    let told = between.saturating_mul(Sequence::STARTS_MAX);
+    let told = between.saturating_mul(ConfidenceSequence::STARTS_MAX);
     let most = between.saturating_mul(horizon.saturating_mul(TIMES)).min(told);
     let had = plan.pairs.max(carried_out(run));
     let wanted = match extension.pairs {
@@ -55,7 +55,7 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
         let text = format!(
             "results are looked at {} times at most, after every {between} pairs; this run has {} \
              pairs a cell and may get {} more; begin a new one for more than that",
-            Sequence::STARTS_MAX,
+            ConfidenceSequence::STARTS_MAX,
             had,
             told.saturating_sub(had)
         );
@@ -68,12 +68,12 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
 }
 
 /// The pairs of a plan of which the slowest cell has what was measured of it. With longer rounds it
-/// has had more than its part where starts were left out ([`Pace`]).
+/// has had more than its part where starts were left out ([`RoundPace`]).
 fn carried_out(run: &Run) -> u32 {
     /// Rounds end with their last event, so that their length says no more than this.
     const LONGER: f64 = 1.5;
     let of_round = |round: &Round| {
-        let window_ns = Pace::of_round(&run.plan, round).window.as_nanos() as f64;
+        let window_ns = RoundPace::of_round(&run.plan, round).window.as_nanos() as f64;
         let stretch = window_ns / run.plan.round_ns as f64;
         let pairs = f64::from(run.plan.driving.pair_of(round.key.pair) + 1);
         if stretch < LONGER { 0 } else { (pairs * stretch).ceil() as u32 }
@@ -132,10 +132,13 @@ mod tests {
         run.plan.stopping = Stopping::Decided { pairs: 4, horizon: 4 };
         let with = |more| extended(&run, &Extension { pairs: Some(more), limit: None });
         assert_eq!(with(100).unwrap().pairs, 148);
-        assert_eq!(with(912).unwrap().pairs, 4 * Sequence::STARTS_MAX);
+        assert_eq!(with(912).unwrap().pairs, 4 * ConfidenceSequence::STARTS_MAX);
         let refused = with(913).unwrap_err().to_string();
         assert!(refused.contains("48 pairs a cell and may get 912 more"), "{refused}");
-        assert_eq!(extended(&run, &Extension::default()).unwrap().pairs, 4 * Sequence::STARTS_MAX);
+        assert_eq!(
+            extended(&run, &Extension::default()).unwrap().pairs,
+            4 * ConfidenceSequence::STARTS_MAX
+        );
     }
 
     /// Rounds that are ten times as long left time for 21 pairs instead of nine.

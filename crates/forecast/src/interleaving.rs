@@ -51,33 +51,33 @@ fn can_take_turns(arm: &ArmSpec) -> bool {
 
 /// The slices of each round of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct RoundSlices {
     /// In each round.
     pub count: u32,
     /// Counted time of one.
     pub window: Duration,
 }
 
-impl Cut {
+impl RoundSlices {
     /// How the rounds of a cell are cut, which are so long and in which the slower arm gets so many
     /// events done in a second; `None` where they are not.
-    pub fn of(plan: &Plan, cell: &Cell, round: Duration, tps: f64) -> Option<Cut> {
+    pub fn of(plan: &Plan, cell: &Cell, round: Duration, tps: f64) -> Option<RoundSlices> {
         let client_tps = tps / f64::from(cell.clients);
-        are_for(plan, cell).then(|| Cut::with(plan.slice_ns, round, client_tps))?
+        are_for(plan, cell).then(|| RoundSlices::with(plan.slice_ns, round, client_tps))?
     }
 
     /// The same for a cell of which some rounds are measured already, in slices or not: what is cut
     /// stays so.
-    pub fn again(was_cut: bool, cut: Option<Cut>, round: Duration) -> Option<Cut> {
-        let least = Cut { count: SLICES_LEAST, window: round / SLICES_LEAST };
+    pub fn again(was_cut: bool, cut: Option<RoundSlices>, round: Duration) -> Option<RoundSlices> {
+        let least = RoundSlices { count: SLICES_LEAST, window: round / SLICES_LEAST };
         was_cut.then(|| cut.unwrap_or(least))
     }
 
     /// Slices of at least this length of a round in which a client does so many events in a second.
-    fn with(slice_ns: u64, round: Duration, client_tps: f64) -> Option<Cut> {
+    fn with(slice_ns: u64, round: Duration, client_tps: f64) -> Option<RoundSlices> {
         let slice_s = (slice_ns as f64 / 1e9).max(EVENTS / client_tps);
         let count = (round.as_secs_f64() / slice_s) as u32;
-        (count >= SLICES_LEAST).then(|| Cut { count, window: round / count })
+        (count >= SLICES_LEAST).then(|| RoundSlices { count, window: round / count })
     }
 
     /// Load before each slice that is not counted.
@@ -114,17 +114,17 @@ mod tests {
     #[test]
     fn a_cell_that_is_taken_up_again_is_cut_as_it_was() {
         let round = Duration::from_millis(200);
-        let cut = Cut::with(10_000_000, round, 25_000.0);
-        assert_eq!(Cut::again(true, cut, round), cut);
-        let slow = Cut::again(true, None, round).unwrap();
+        let cut = RoundSlices::with(10_000_000, round, 25_000.0);
+        assert_eq!(RoundSlices::again(true, cut, round), cut);
+        let slow = RoundSlices::again(true, None, round).unwrap();
         assert_eq!((slow.count, slow.window.as_millis()), (4, 50));
-        assert_eq!(Cut::again(false, cut, round), None);
+        assert_eq!(RoundSlices::again(false, cut, round), None);
     }
 
     #[test]
     fn slices_hold_enough_events_or_there_are_none() {
         let cut = |round_ms: u64, client_tps: f64| {
-            Cut::with(10_000_000, Duration::from_millis(round_ms), client_tps)
+            RoundSlices::with(10_000_000, Duration::from_millis(round_ms), client_tps)
                 .map(|cut| (cut.count, cut.window.as_millis()))
         };
         assert_eq!(cut(200, 25_000.0), Some((20, 10)));

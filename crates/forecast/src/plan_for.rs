@@ -21,7 +21,7 @@ use dbdyno_judge::sequential::has_starts;
 use dbdyno_model::{Cell, Driving, IntervalChoice, IntervalKind, Plan, Run, Stopping};
 use dbdyno_stats as stats;
 use dbdyno_workload::planned;
-use stats::{Amount, POWER, Sequence};
+use stats::{Amount, ConfidenceSequence, POWER};
 
 use crate::cell_forecast::{CellForecast, alpha_of, pairs_cost, seconds_of_cell};
 
@@ -35,7 +35,7 @@ const LENGTHS: u32 = 2;
 /// looks goes on.
 const SPARE: u32 = 3;
 /// The longest horizon of a sequence of looks.
-const HORIZON_MAX: u32 = Sequence::STARTS_MAX / SPARE;
+const HORIZON_MAX: u32 = ConfidenceSequence::STARTS_MAX / SPARE;
 /// Starts that are to fit into a limit: where each takes half as long again as was thought, there
 /// are eight.
 const STARTS_IN_TIME: u32 = 12;
@@ -160,7 +160,7 @@ fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: b
         (Some(_), _, Numbers::Usual) if wish.detect.is_none() => SPARE,
         _ => 1,
     };
-    let told = if stopping.looks().is_some() { Sequence::STARTS_MAX } else { u32::MAX };
+    let told = if stopping.looks().is_some() { ConfidenceSequence::STARTS_MAX } else { u32::MAX };
     let most = planned.saturating_mul(spare).min(told);
     let restarts = if has_starts(&plan) { most.saturating_sub(1) } else { plan.restarts };
     let limit_ns = wish.limit.map(|limit| limit.as_nanos() as u64);
@@ -187,8 +187,8 @@ fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
         return Ok(());
     }
     let given = wish.numbers == Numbers::Given && wish.detect.is_none();
-    if given && has_starts(plan) && plan.restarts >= Sequence::STARTS_MAX {
-        let most = Sequence::STARTS_MAX - 1;
+    if given && has_starts(plan) && plan.restarts >= ConfidenceSequence::STARTS_MAX {
+        let most = ConfidenceSequence::STARTS_MAX - 1;
         return Err(format!("results are judged at {most} restarts at most; give fewer"));
     }
     let of_looks = "which --detect and --until decided do without; leave one of them out";
@@ -229,7 +229,7 @@ fn parts_usual(
         (Numbers::Usual, None) => Parts { pairs, count: usual * LENGTHS },
         (Numbers::Usual, Some(seconds)) => {
             let told = match wish.end {
-                End::Decided => Sequence::STARTS_MAX,
+                End::Decided => ConfidenceSequence::STARTS_MAX,
                 End::Planned => u32::MAX,
             };
             parts_in_time(has_starts(plan).then_some(pairs), told, |pairs| {
@@ -399,7 +399,7 @@ pub const USUAL_POWER: f64 = POWER;
 mod tests {
     use super::*;
     use dbdyno_judge::sample;
-    use dbdyno_model::{Level, Pace};
+    use dbdyno_model::{ExperimentLevel, RoundPace};
     use stats::{Price, Spread};
 
     /// A run that looked for 1 % used to end as *equal within 2 %*.
@@ -449,7 +449,7 @@ mod tests {
         let found = CellForecast::of(&plan, &plan.cells()[0], &[]).found(&plan, 0.8).unwrap();
         assert!(found < 0.0085, "{found}");
 
-        let plan = Plan { restarts: Sequence::STARTS_MAX, pairs: 1_000, ..once };
+        let plan = Plan { restarts: ConfidenceSequence::STARTS_MAX, pairs: 1_000, ..once };
         let refused = aim(plan, &wish(None, Numbers::Given), &[]).unwrap_err();
         assert!(refused.contains("239 restarts at most"), "{refused}");
     }
@@ -488,7 +488,7 @@ mod tests {
             let (plan, _) =
                 aim(run.plan.clone(), &detecting(0.01), std::slice::from_ref(&run)).unwrap();
             let forecast = CellForecast::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
-            let pace = Pace::with_window(&plan, window);
+            let pace = RoundPace::with_window(&plan, window);
             let starts = plan.restarts + 1;
             let sd = forecast.spread.of_start(pace.pairs / starts);
             let found = stats::detectable(sd, starts, stats::DECISION_ALPHA, 0.8);
@@ -516,7 +516,7 @@ mod tests {
             assert!(narrows > 0.0 && narrows < 1.0, "{narrows}");
             level
         };
-        assert_eq!(best(0), Level::Start);
+        assert_eq!(best(0), ExperimentLevel::Start);
         let plan = known(1, 1, "point-query").plan;
         assert_eq!(CellForecast::of(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
     }
@@ -531,7 +531,7 @@ mod tests {
             let plan = Plan { restarts, pairs, ..run.plan.clone() };
             let forecast = CellForecast::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
             let window = Duration::from_nanos(plan.round_ns * stretch);
-            let carried = Pace::with_window(&plan, window).pairs;
+            let carried = RoundPace::with_window(&plan, window).pairs;
             let begins: Vec<u32> =
                 (0..carried).filter(|&pair| plan.restarts_before(pair, carried)).collect();
             let starts = begins.len() as u32 + 1;

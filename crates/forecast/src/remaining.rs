@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use dbdyno_model::readings::WINDOW_NS;
-use dbdyno_model::{ArmIndex, Cell, Pace, Plan, Run, Severity, Warning};
+use dbdyno_model::{ArmIndex, Cell, Plan, RoundPace, Run, Severity, Warning};
 use dbdyno_workload::planned;
 
 /// What is left to do of a run.
@@ -36,7 +36,7 @@ pub struct Remaining {
     pub start: u32,
     /// The filling of the tables that it begins with.
     pub filling: u32,
-    cells: BTreeMap<Cell, Seen>,
+    cells: BTreeMap<Cell, StoredCell>,
     /// Cells that ended before all their pairs were measured, and stay so.
     over: BTreeSet<Cell>,
     last_stage: Option<usize>,
@@ -44,7 +44,7 @@ pub struct Remaining {
 
 /// What is stored of a cell.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct StoredCell {
     next_pair: u32,
     window: Duration,
     /// Whether its rounds were cut into slices.
@@ -73,10 +73,10 @@ impl Remaining {
             .into_iter()
             .flat_map(|run| arms.iter().flat_map(move |arm| Run::rounds_of(run, *arm)))
         {
-            let window = Pace::of_round(plan, round).window;
+            let window = RoundPace::of_round(plan, round).window;
             let seen = left.cells.entry(round.key.cell.clone());
             let was_cut = round.readings.get(WINDOW_NS).is_some();
-            let seen = seen.or_insert(Seen { next_pair: 0, window, was_cut });
+            let seen = seen.or_insert(StoredCell { next_pair: 0, window, was_cut });
             seen.next_pair = seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1);
             left.rounds_kept += 1;
             left.start = left.start.max(round.start + 1);
@@ -129,8 +129,8 @@ impl Remaining {
     }
 
     /// The pace at which a cell was measured in part, or whole.
-    pub fn pace(&self, plan: &Plan, cell: &Cell) -> Option<Pace> {
-        self.cells.get(cell).map(|seen| Pace::with_window(plan, seen.window))
+    pub fn pace(&self, plan: &Plan, cell: &Cell) -> Option<RoundPace> {
+        self.cells.get(cell).map(|seen| RoundPace::with_window(plan, seen.window))
     }
 
     /// Whether the rounds of a cell were cut into slices; `None` for one without rounds.

@@ -1,15 +1,15 @@
 //! The answer of one cell: what was judged, what both arms did, and what speaks against it.
 
 use dbdyno_model::{
-    Arm, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes, LatencyHistogram,
-    Level, Measure, PerArm, Plan, Round, Severity, SingleRuns, Verdict, Warning,
+    Arm, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes, ExperimentLevel,
+    LatencyHistogram, PerArm, Plan, Round, Severity, SingleRuns, Verdict, VerdictMeasure, Warning,
 };
 use dbdyno_workload::planned;
 
 use crate::cautions::{background, drift_of};
 use crate::error::JudgeError;
 use crate::rate_unit::CellUnits;
-use crate::response::{self, Judged};
+use crate::response::{self, CellJudgement};
 use crate::variance::{mean, mean_of_rounds};
 
 /// A client that takes more of the processor time than this carries a note.
@@ -24,7 +24,7 @@ pub(crate) fn group_of(plan: &Plan, cell: &Cell) -> Option<String> {
 pub(crate) fn cell_comparison(
     cell: Cell,
     units: &CellUnits,
-    judged: Judged,
+    judged: CellJudgement,
     rounds: &PerArm<Vec<&Round>>,
     against: Vec<Warning>,
 ) -> Result<CellComparison, JudgeError> {
@@ -32,7 +32,7 @@ pub(crate) fn cell_comparison(
     let blocked = against.iter().any(|warning| warning.severity == Severity::Blocks);
     let mut warnings = judged.warnings;
     warnings.extend(against);
-    if judged.measure == Measure::MaxRate {
+    if judged.measure == VerdictMeasure::MaxRate {
         for arm in Arm::BOTH {
             let found = mean_of_rounds(&rounds[arm], response::offered_rate)?;
             arms[arm].open.iter_mut().for_each(|open| open.max_rate = Some(found));
@@ -72,8 +72,10 @@ pub(crate) fn cell_comparison(
 fn single_runs(units: &CellUnits, rounds: &PerArm<Vec<&Round>>) -> Option<SingleRuns> {
     let (base, test) = (start_logs(units, &rounds.base), start_logs(units, &rounds.test));
     let (level, base, test) = match base.len().min(test.len()) {
-        0 | 1 => (Level::Pair, rate_logs(units, &rounds.base), rate_logs(units, &rounds.test)),
-        _ => (Level::Start, base, test),
+        0 | 1 => {
+            (ExperimentLevel::Pair, rate_logs(units, &rounds.base), rate_logs(units, &rounds.test))
+        }
+        _ => (ExperimentLevel::Start, base, test),
     };
     let runs = base.len().min(test.len());
     let least = |logs: &[f64]| logs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn an_unlucky_pair_of_runs_claims_what_the_extremes_say() {
-        for (is_start, level) in [(true, Level::Start), (false, Level::Pair)] {
+        for (is_start, level) in [(true, ExperimentLevel::Start), (false, ExperimentLevel::Pair)] {
             let single = single_runs(is_start);
             assert_eq!((single.runs, single.level), (9, level));
             assert!((single.low - 65489.0 / 72015.0).abs() < 1e-3, "{single:?}");

@@ -4,12 +4,12 @@
 //! other and asked the same questions. Each pair gives one log-ratio of rates; those are the data,
 //! and what happened inside a round is not.
 
-use dbdyno_audit::Finding;
-use dbdyno_model::experiment::Outcome;
+use dbdyno_audit::AuditWarning;
+use dbdyno_model::experiment::FigureOutcome;
 use dbdyno_model::insert_benchmark::StepMetrics;
 use dbdyno_model::{
-    ArmSpec, Audit, Cell, CellComparison, Comparison, Environment, Family, PerArm, Plan, Round,
-    Run, RunStatus, Severity, Verdict, Warning,
+    ArmSpec, Audit, Cell, CellComparison, Comparison, Environment, PerArm, Plan, Round, Run,
+    RunStatus, Severity, TestFamily, Verdict, Warning,
 };
 
 use crate::cautions::against;
@@ -30,9 +30,9 @@ use crate::sequential;
 pub(crate) struct Draft {
     pub(crate) cells: Vec<CellComparison>,
     audit: Audit,
-    findings: Vec<Finding>,
+    findings: Vec<AuditWarning>,
     steps: Vec<StepMetrics>,
-    mechanisms: Vec<Outcome>,
+    mechanisms: Vec<FigureOutcome>,
 }
 
 /// Judges a run of two arms, cell by cell. Rounds without their partner are left out, cells without
@@ -79,7 +79,11 @@ pub(crate) fn measured(run: &Run) -> Result<Draft, JudgeError> {
 }
 
 /// The answer, once the family has taken back what does not hold among so many.
-pub(crate) fn conclude(run: &Run, draft: Draft, family: Family) -> Result<Comparison, JudgeError> {
+pub(crate) fn conclude(
+    run: &Run,
+    draft: Draft,
+    family: TestFamily,
+) -> Result<Comparison, JudgeError> {
     let Draft { mut cells, audit, findings, steps, mechanisms } = draft;
     let longer = extension::looked_at(run);
     for cell in &mut cells {
@@ -125,9 +129,9 @@ fn say_what_is_missing(
 }
 
 /// What the audit says of a cell: what it found there, and what withholds every verdict.
-pub(crate) fn found_against(findings: &[Finding], cell: &Cell) -> Vec<Warning> {
+pub(crate) fn found_against(findings: &[AuditWarning], cell: &Cell) -> Vec<Warning> {
     let place = cell.to_string();
-    let is_told = |finding: &&Finding| match finding.of.as_deref() {
+    let is_told = |finding: &&AuditWarning| match finding.of.as_deref() {
         None => finding.warning.severity == Severity::Blocks,
         Some(of) => of == cell.load || of == place,
     };
@@ -135,9 +139,10 @@ pub(crate) fn found_against(findings: &[Finding], cell: &Cell) -> Vec<Warning> {
 }
 
 /// What it says of the whole run beside that.
-pub(crate) fn found_beside(findings: Vec<Finding>) -> impl Iterator<Item = Warning> {
-    let is_told =
-        |finding: &Finding| finding.of.is_none() && finding.warning.severity != Severity::Blocks;
+pub(crate) fn found_beside(findings: Vec<AuditWarning>) -> impl Iterator<Item = Warning> {
+    let is_told = |finding: &AuditWarning| {
+        finding.of.is_none() && finding.warning.severity != Severity::Blocks
+    };
     findings.into_iter().filter(is_told).map(|finding| finding.warning)
 }
 

@@ -69,7 +69,8 @@ pub(crate) fn compare(
         };
         let verdict = said(judged.verdict);
         let ratio = judged.rqps;
-        let told = Told { verdict, finest: said(stats::judge(&logs, FINEST)?.verdict), ratio };
+        let told =
+            CountFinding { verdict, finest: said(stats::judge(&logs, FINEST)?.verdict), ratio };
         let per_op = PerArm::try_from_fn(|arm| {
             let counts: Vec<f64> = pairs.iter().map(|pair| pair[arm]).collect();
             stats::geometric_mean_interval(&counts, stats::SHOWN_CONFIDENCE)
@@ -174,14 +175,14 @@ fn named_share(run: &Run, label: &str, arm: Arm) -> f64 {
 }
 
 /// What the instructions of a load say: within the budget of the run, and as finely as they can.
-struct Told {
+struct CountFinding {
     verdict: CountVerdict,
     finest: CountVerdict,
     ratio: Interval,
 }
 
 /// What rate and instructions say together.
-fn together(run: &Run, cell: &CellComparison, count: &Told) -> String {
+fn together(run: &Run, cell: &CellComparison, count: &CountFinding) -> String {
     let (place, rqps) = (&cell.cell, cell.rqps.estimate);
     let rate = cell.verdict.name();
     let (ratio, times) = (count.ratio, count.ratio.estimate);

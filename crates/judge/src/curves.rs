@@ -8,8 +8,8 @@
 //! ```
 
 use dbdyno_model::{
-    Arm, CellComparison, CurveComparison, CurvePoint, Driving, Measure, PerArm, Plan, PointPlace,
-    Round, Run, Severity, Warning,
+    Arm, CellComparison, CurveComparison, CurvePoint, Driving, PerArm, Plan, PointPlace, Round,
+    Run, Severity, VerdictMeasure, Warning,
 };
 use dbdyno_stats as stats;
 use dbdyno_workload::Trend;
@@ -115,7 +115,7 @@ fn left_out(run: &Run, cells: &[&CellComparison]) -> (Vec<u32>, Vec<Warning>) {
 fn is_blocked(cell: &CellComparison) -> bool {
     let blocks =
         |warning: &Warning| warning.severity == Severity::Blocks && warning.code != "few-rounds";
-    cell.measure != Measure::Rate || cell.warnings.iter().any(blocks)
+    cell.measure != VerdictMeasure::Rate || cell.warnings.iter().any(blocks)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_model::readings::{CANARIES, FOREIGN_SHARE, SERVERS_SHARE, STEAL_SHARE, Side};
+use dbdyno_model::readings::{CANARIES, CanarySide, FOREIGN_SHARE, SERVERS_SHARE, STEAL_SHARE};
 use dbdyno_model::{Arm, Cell, PerArm, Round, Run, Severity, Warning};
 use dbdyno_stats::ControlLimits;
 
@@ -54,7 +54,7 @@ const WITNESSES: [Witness; 6] = [
 ];
 
 /// The pairs of a cell, without those that are left out.
-pub(crate) struct Included<'a> {
+pub(crate) struct IncludedPairs<'a> {
     /// Those that are judged.
     pub(crate) pairs: Vec<PerArm<&'a Round>>,
     /// How many are not.
@@ -66,7 +66,11 @@ pub(crate) struct Included<'a> {
 /// Leaves out the pairs of a cell in which the host was not as usual. What is usual, the rounds of
 /// the run say up to the last one of the cell: what is measured later changes no cell that was
 /// decided. Where all pairs would go, all are kept and none is believed.
-pub(crate) fn exclude<'a>(run: &Run, cell: &Cell, pairs: Vec<PerArm<&'a Round>>) -> Included<'a> {
+pub(crate) fn exclude<'a>(
+    run: &Run,
+    cell: &Cell,
+    pairs: Vec<PerArm<&'a Round>>,
+) -> IncludedPairs<'a> {
     let limits: BTreeMap<(Witness, Arm), ControlLimits> = limits(run, cell);
     let all = pairs;
     let mut causes: BTreeMap<Witness, (u32, f64)> = BTreeMap::new();
@@ -90,9 +94,9 @@ pub(crate) fn exclude<'a>(run: &Run, cell: &Cell, pairs: Vec<PerArm<&'a Round>>)
     let dropped = all.len() - pairs.len();
     let warning = (dropped > 0).then(|| told(dropped, all.len(), &causes));
     if pairs.is_empty() && dropped > 0 {
-        return Included { pairs: all, dropped: 0, warning };
+        return IncludedPairs { pairs: all, dropped: 0, warning };
     }
-    Included { pairs, dropped: dropped as u32, warning }
+    IncludedPairs { pairs, dropped: dropped as u32, warning }
 }
 
 /// How far all that a witness says lies outside, in the same direction; the nearest of it counts.
@@ -134,12 +138,12 @@ fn says(witness: Witness, round: &Round) -> Vec<f64> {
         Witness::Share(FOREIGN_SHARE) if writes => Vec::new(),
         Witness::Share(what) => readings.get(what).into_iter().collect(),
         Witness::Canary(what) => {
-            let one = |side: Side| {
+            let one = |side: CanarySide| {
                 let at_work = readings.get(&side.reading(SERVERS_SHARE))?;
                 let value = readings.get(&side.reading(what))?;
                 (at_work <= SERVERS_AT_WORK && value > 0.0).then(|| value.ln())
             };
-            let both: Option<Vec<f64>> = Side::BOTH.into_iter().map(one).collect();
+            let both: Option<Vec<f64>> = CanarySide::BOTH.into_iter().map(one).collect();
             both.unwrap_or_default()
         }
     }
@@ -199,7 +203,7 @@ mod tests {
         let mut run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |_| {});
         for (index, round) in run.rounds.iter_mut().enumerate() {
             for (at, what) in CANARIES.into_iter().enumerate() {
-                for side in Side::BOTH {
+                for side in CanarySide::BOTH {
                     let wavers = 1.0 + 0.01 * ((index * 7 + at * 3) % 5) as f64;
                     round.readings.set(&side.reading(what), Some(1000.0 * wavers));
                     round.readings.set(&side.reading(SERVERS_SHARE), Some(0.0));
@@ -220,7 +224,9 @@ mod tests {
     }
 
     fn set_both(round: &mut Round, what: &str, value: f64) {
-        Side::BOTH.iter().for_each(|side| round.readings.set(&side.reading(what), Some(value)));
+        CanarySide::BOTH
+            .iter()
+            .for_each(|side| round.readings.set(&side.reading(what), Some(value)));
     }
 
     fn is(round: &Round, pair: u32, arm: Arm) -> bool {
@@ -236,15 +242,15 @@ mod tests {
                 ("turn_ns", "turns over the loopback took 2.9 times"),
                 ("sync_ns", "syncs of a small file"),
             ] {
-                let ill = |sides: &'static [Side]| {
+                let ill = |sides: &'static [CanarySide]| {
                     run(20, move |round| {
                         let ill = sides.iter().filter(|_| is(round, 7, arm));
                         let ill: Vec<String> = ill.map(|side| side.reading(what)).collect();
                         ill.iter().for_each(|what| round.readings.set(what, Some(3000.0)));
                     })
                 };
-                assert_eq!(dropped(&ill(&[Side::After])).0, 0, "a spike is no state");
-                let (count, text) = dropped(&ill(&Side::BOTH));
+                assert_eq!(dropped(&ill(&[CanarySide::After])).0, 0, "a spike is no state");
+                let (count, text) = dropped(&ill(&CanarySide::BOTH));
                 assert_eq!(count, 1, "{what}");
                 assert!(text.starts_with("1 of 20 pairs were excluded"), "{text}");
                 assert!(text.contains(words), "{text}");

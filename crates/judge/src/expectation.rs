@@ -7,7 +7,7 @@
 //! figure is believed either. Where a figure is zero in an arm there is no ratio, and all pairs
 //! have to say the same: eight of them at least, as a sign test of 1 % wants.
 
-use dbdyno_model::experiment::{Figure, Outcome, Sign};
+use dbdyno_model::experiment::{FigureOutcome, RoundFigure, Sign};
 use dbdyno_model::{CellComparison, Comparison, MetricVerdict, Run, Severity};
 
 use crate::error::JudgeError;
@@ -21,12 +21,12 @@ use crate::judged::judged_pairs;
 pub fn outcomes(
     run: &Run,
     comparison: &Comparison,
-    figure: &Figure,
-) -> Result<Vec<Outcome>, JudgeError> {
+    figure: &RoundFigure,
+) -> Result<Vec<FigureOutcome>, JudgeError> {
     let of_cell = |cell: &CellComparison| {
         let (pairs, ..) = judged_pairs(run, &cell.cell);
         let mut outcome = of_pairs(run, &cell.cell, &pairs, figure)?;
-        if *figure == Figure::Rate {
+        if *figure == RoundFigure::Rate {
             (outcome.ratio, outcome.sign) = (Some(cell.rqps), sign_of(cell.verdict));
         }
         if let Some(told) = cell.metrics.iter().find(|told| told.metric.figure() == *figure) {
@@ -56,14 +56,14 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    fn found(figure: &str, change: impl Fn(&mut Round)) -> Outcome {
+    fn found(figure: &str, change: impl Fn(&mut Round)) -> FigureOutcome {
         let run = sample::of_pairs(20, "point-query", "sqlite:", 1, |round| change(round));
         of_run(&run, figure)
     }
 
-    fn of_run(run: &Run, figure: &str) -> Outcome {
+    fn of_run(run: &Run, figure: &str) -> FigureOutcome {
         let comparison = crate::compare(run).unwrap();
-        outcomes(run, &comparison, &Figure::read(figure)).unwrap().remove(0)
+        outcomes(run, &comparison, &RoundFigure::read(figure)).unwrap().remove(0)
     }
 
     /// What the table does not say, no expectation is held to have said.
@@ -76,7 +76,7 @@ mod tests {
         });
         let mut comparison = crate::compare(&run).unwrap();
         let sign = |run: &Run, comparison: &Comparison, figure: &str| {
-            outcomes(run, comparison, &Figure::read(figure)).unwrap()[0].sign
+            outcomes(run, comparison, &RoundFigure::read(figure)).unwrap()[0].sign
         };
         comparison.cells[0].warnings.clear();
         comparison.cells[0].verdict = Verdict::Faster;
@@ -97,8 +97,9 @@ mod tests {
     fn of_a_metric_the_verdict_of_the_table_is_taken() {
         let run = sample::of_pairs(20, "point-query", "sqlite:", 1, |_| {});
         let mut comparison = crate::compare(&run).unwrap();
-        let sign =
-            |comparison: &Comparison| outcomes(&run, comparison, &Figure::P99).unwrap()[0].sign;
+        let sign = |comparison: &Comparison| {
+            outcomes(&run, comparison, &RoundFigure::P99).unwrap()[0].sign
+        };
         assert_eq!(sign(&comparison), Some(Sign::Less));
         comparison.cells[0].metrics[0].verdict = MetricVerdict::Undecided;
         assert_eq!(sign(&comparison), None, "among many it was taken back");

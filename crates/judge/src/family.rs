@@ -17,7 +17,7 @@
 //! Methodology", JASA 103, 2008.
 
 use dbdyno_model::{
-    CellComparison, Family, MetricComparison, MetricVerdict, Severity, Verdict, Warning,
+    CellComparison, MetricComparison, MetricVerdict, Severity, TestFamily, Verdict, Warning,
 };
 use dbdyno_stats as stats;
 
@@ -28,8 +28,8 @@ pub fn alpha_among(cells: usize) -> f64 {
 }
 
 /// Gives all cells and metrics their q-values, and takes back what does not hold among so many.
-pub(crate) fn control(cells: &mut [&mut CellComparison]) -> Family {
-    Family {
+pub(crate) fn control(cells: &mut [&mut CellComparison]) -> TestFamily {
+    TestFamily {
         cells: control_rates(cells),
         metrics: control_metrics(cells),
         p_at_most: stats::DECISION_ALPHA,
@@ -88,7 +88,7 @@ mod tests {
     use dbdyno_model::{Interval, Metric};
 
     /// All of them are one family.
-    fn whole(cells: &mut [CellComparison]) -> Family {
+    fn whole(cells: &mut [CellComparison]) -> TestFamily {
         control(&mut cells.iter_mut().collect::<Vec<_>>())
     }
 

@@ -1,6 +1,6 @@
 //! A figure of each round, and what the pairs of a cell say of it.
 
-use dbdyno_model::experiment::{Figure, Outcome, Sign};
+use dbdyno_model::experiment::{FigureOutcome, RoundFigure, Sign};
 use dbdyno_model::{Arm, Cell, Interval, PerArm, Round, Run, Verdict};
 use dbdyno_stats as stats;
 
@@ -17,8 +17,8 @@ pub(crate) fn of_pairs(
     run: &Run,
     cell: &Cell,
     pairs: &[PerArm<&Round>],
-    figure: &Figure,
-) -> Result<Outcome, JudgeError> {
+    figure: &RoundFigure,
+) -> Result<FigureOutcome, JudgeError> {
     let units = CellUnits::of(&run.plan, cell);
     let telling = telling(pairs, figure);
     let pairs = if telling.is_empty() { pairs } else { &telling };
@@ -30,11 +30,11 @@ pub(crate) fn of_pairs(
     let [base, test] = [mean(Arm::Base), mean(Arm::Test)];
     let judged = of_values(run, pairs, &value)?;
     let (ratio, sign) = judged.map_or((None, None), |judged| (judged.ratio, judged.sign));
-    Ok(Outcome { figure: figure.clone(), cell: cell.clone(), base, test, ratio, sign })
+    Ok(FigureOutcome { figure: figure.clone(), cell: cell.clone(), base, test, ratio, sign })
 }
 
 /// What pairs say of a number that each round has.
-pub(crate) struct Judged {
+pub(crate) struct FigureJudgement {
     /// Test ÷ base; `None` where one of them is zero.
     pub(crate) ratio: Option<Interval>,
     /// What is proved.
@@ -46,23 +46,23 @@ pub(crate) fn of_values(
     run: &Run,
     pairs: &[PerArm<&Round>],
     value: &dyn Fn(&Round) -> Option<f64>,
-) -> Result<Option<Judged>, JudgeError> {
+) -> Result<Option<FigureJudgement>, JudgeError> {
     let of = |arm: Arm| -> Option<Vec<f64>> { pairs.iter().map(|pair| value(pair[arm])).collect() };
     let (Some(base), Some(test)) = (of(Arm::Base), of(Arm::Test)) else { return Ok(None) };
     let said = |round: &Round| value(round).unwrap_or(f64::NAN);
     let nest = nested(pairs, |pair| (said(pair.test) / said(pair.base)).ln());
     if !nest.iter().flatten().flatten().all(|log| log.is_finite()) {
-        return Ok(Some(Judged { ratio: None, sign: where_some_are_zero(&base, &test) }));
+        return Ok(Some(FigureJudgement { ratio: None, sign: where_some_are_zero(&base, &test) }));
     }
     let judged = stats::judge_nested(&nest, &terms(&run.plan))?;
-    Ok(Some(Judged { ratio: Some(judged.rqps), sign: sign_of(judged.verdict) }))
+    Ok(Some(FigureJudgement { ratio: Some(judged.rqps), sign: sign_of(judged.verdict) }))
 }
 
 /// The pairs in which both rounds say something of a figure. What a counter is for each of another
 /// is not known of a round that has neither; such pairs are left out where they are no more than a
 /// quarter, for then what is left still stands for the cell.
-fn telling<'r>(pairs: &[PerArm<&'r Round>], figure: &Figure) -> Vec<PerArm<&'r Round>> {
-    let Figure::Counter(one, each) = figure else { return pairs.to_vec() };
+fn telling<'r>(pairs: &[PerArm<&'r Round>], figure: &RoundFigure) -> Vec<PerArm<&'r Round>> {
+    let RoundFigure::Counter(one, each) = figure else { return pairs.to_vec() };
     let seen = pairs.iter().filter(|pair| was_seen(pair.base) && was_seen(pair.test));
     let seen: Vec<_> = seen.copied().collect();
     let Some(each) = each else { return seen };
@@ -98,17 +98,19 @@ fn where_some_are_zero(base: &[f64], test: &[f64]) -> Option<Sign> {
 }
 
 /// A figure of a round; `None` where it was not observed.
-pub(crate) fn of_round(round: &Round, figure: &Figure, units: &CellUnits) -> Option<f64> {
+pub(crate) fn of_round(round: &Round, figure: &RoundFigure, units: &CellUnits) -> Option<f64> {
     let each = |sum: Option<u64>| {
         (round.statements > 0).then(|| sum.map(|sum| sum as f64 / round.done_statements()))?
     };
     match figure {
-        Figure::Rate => Some(units.rate(round)),
-        Figure::ServerCpu => each(round.cost.server_cpu_ns).map(|ns| ns / 1e3),
-        Figure::Switches => each(round.cost.server_context_switches),
-        Figure::P99 => Some(round.latency.quantile_ns(0.99) as f64 / 1e3),
-        Figure::Retries => (round.events > 0).then(|| round.retries as f64 / round.events as f64),
-        Figure::Counter(one, each) => {
+        RoundFigure::Rate => Some(units.rate(round)),
+        RoundFigure::ServerCpu => each(round.cost.server_cpu_ns).map(|ns| ns / 1e3),
+        RoundFigure::Switches => each(round.cost.server_context_switches),
+        RoundFigure::P99 => Some(round.latency.quantile_ns(0.99) as f64 / 1e3),
+        RoundFigure::Retries => {
+            (round.events > 0).then(|| round.retries as f64 / round.events as f64)
+        }
+        RoundFigure::Counter(one, each) => {
             let per = match each {
                 Some(name) => round.readings.get(name)?,
                 None => round.done_statements(),

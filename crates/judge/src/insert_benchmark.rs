@@ -4,9 +4,9 @@ use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, SLA, StepMetrics};
 use dbdyno_model::{
     Arm, Cell, Environment, PerArm, Round, Run, Severity, Verdict, Warning, readings,
 };
-use dbdyno_workload::insert_benchmark::Step;
+use dbdyno_workload::insert_benchmark::BenchmarkStep;
 
-use crate::response::Judged;
+use crate::response::CellJudgement;
 
 /// The warning that takes a step's verdict away.
 const SHORT: &str = "background-rate-missed";
@@ -19,7 +19,7 @@ pub(crate) fn step_metrics(
     cell: &Cell,
     rounds: &PerArm<Vec<&Round>>,
 ) -> Option<StepMetrics> {
-    let step = Step::find(&cell.load)?.ok()?.0;
+    let step = BenchmarkStep::find(&cell.load)?.ok()?.0;
     let target = rounds.base.first()?.readings.get(readings::TARGET_ROWS_PER_S);
     let arms = PerArm::from_fn(|arm: Arm| {
         arm_metrics(&rounds[arm], target.is_some(), processors(&run.environment[arm]))
@@ -28,8 +28,8 @@ pub(crate) fn step_metrics(
 }
 
 /// Takes back a verdict that a step cannot have: its background fell short, or it is measured once.
-pub(crate) fn restrain(step: &StepMetrics, judgement: &mut Judged) {
-    let once = (step.step == Step::MakeIndexes.name()).then(|| {
+pub(crate) fn restrain(step: &StepMetrics, judgement: &mut CellJudgement) {
+    let once = (step.step == BenchmarkStep::MakeIndexes.name()).then(|| {
         judgement.warnings.retain(|warning| warning.code != "few-rounds");
         let text = "l.x makes its indexes once on each arm: that is one measurement, a ratio \
                     without an interval and without a verdict";

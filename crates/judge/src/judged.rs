@@ -1,13 +1,13 @@
 //! What is judged of the pairs of a cell, however it was driven.
 
-use dbdyno_model::{Cell, Driving, Measure, PerArm, Plan, Round, Run, Stopping, Warning};
+use dbdyno_model::{Cell, Driving, PerArm, Plan, Round, Run, Stopping, VerdictMeasure, Warning};
 use dbdyno_stats::{self as stats, Terms};
 
 use crate::error::JudgeError;
 use crate::exclusion::exclude;
 use crate::pairs::pairs_of;
 use crate::rate_unit::CellUnits;
-use crate::response::{self, Judged};
+use crate::response::{self, CellJudgement};
 use crate::variance::{self, nested};
 
 /// The pairs of rounds that a verdict rests on, and what the reader must know of those that are
@@ -46,23 +46,23 @@ pub(crate) fn judged(
     run: &Run,
     units: &CellUnits,
     pairs: &[PerArm<&Round>],
-) -> Result<Judged, JudgeError> {
+) -> Result<CellJudgement, JudgeError> {
     let terms = terms(&run.plan);
-    let by_rate = |rate: &dyn Fn(&Round) -> f64, measure| -> Result<Judged, JudgeError> {
+    let by_rate = |rate: &dyn Fn(&Round) -> f64, measure| -> Result<CellJudgement, JudgeError> {
         let nest = nested(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
         let mut judgement = stats::judge_nested(&nest, &terms)?;
         if matches!(run.plan.stopping, Stopping::Known { .. }) {
             judgement.rqps = stats::beside_looks(&judgement);
         }
         let levels = variance::levels(&nest, pairs, judgement.basis.interval, terms.between_sd);
-        Ok(Judged { levels, ..Judged::by_rate(judgement, measure) })
+        Ok(CellJudgement { levels, ..CellJudgement::by_rate(judgement, measure) })
     };
     match run.plan.driving {
-        Driving::Closed => by_rate(&|round| units.rate(round), Measure::Rate),
+        Driving::Closed => by_rate(&|round| units.rate(round), VerdictMeasure::Rate),
         Driving::Thinking(_) | Driving::Open(_) => {
-            let rqps = by_rate(&|round| units.rate(round), Measure::Rate)?.rqps;
-            Judged::by_response(pairs, rqps, &terms)
+            let rqps = by_rate(&|round| units.rate(round), VerdictMeasure::Rate)?.rqps;
+            CellJudgement::by_response(pairs, rqps, &terms)
         }
-        Driving::Search(_) => by_rate(&response::offered_rate, Measure::MaxRate),
+        Driving::Search(_) => by_rate(&response::offered_rate, VerdictMeasure::MaxRate),
     }
 }

@@ -17,7 +17,8 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    Arm, Cell, CellComparison, Interval, LEDGER_LINES, Ledger, LedgerLine, Part, PerArm, Round, Run,
+    Arm, Cell, CellComparison, Interval, LEDGER_LINES, Ledger, LedgerLine, LineStanding, PerArm,
+    Round, Run,
 };
 use dbdyno_stats::{self as stats, Terms};
 
@@ -46,7 +47,7 @@ pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeE
     for at in 0..LEDGER_LINES.len() {
         let line = LedgerLine {
             name: LEDGER_LINES[at].to_owned(),
-            is_part: Part::Whole,
+            is_part: LineStanding::Whole,
             us: PerArm::from_fn(|arm| times.mean(arm, at)),
             difference_us: times.difference(|lines| lines[at])?,
         };
@@ -62,7 +63,7 @@ pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeE
         lines: all,
         total: LedgerLine {
             name: "an operation".to_owned(),
-            is_part: Part::Whole,
+            is_part: LineStanding::Whole,
             us: PerArm::from_fn(|arm| times.total(arm)),
             difference_us: times.difference(|lines| lines.iter().sum())?,
         },
@@ -221,7 +222,7 @@ fn layer_line(
     let (difference, width) = (us.test - us.base, half * share_of(layers, &shares.test));
     LedgerLine {
         name: name.to_owned(),
-        is_part: Part::OfLine,
+        is_part: LineStanding::OfLine,
         us,
         difference_us: Interval {
             estimate: difference,
@@ -276,7 +277,11 @@ mod tests {
     fn the_lines_add_up_and_the_rest_is_told() {
         let told = of_run(&a_run()).unwrap();
         let whole = |of: &dyn Fn(&LedgerLine) -> f64| {
-            told.lines.iter().filter(|line| line.is_part == Part::Whole).map(of).sum::<f64>()
+            told.lines
+                .iter()
+                .filter(|line| line.is_part == LineStanding::Whole)
+                .map(of)
+                .sum::<f64>()
         };
         for arm in Arm::BOTH {
             assert!((whole(&|line| line.us[arm]) - told.total.us[arm]).abs() < 1e-9, "{arm}");
@@ -301,7 +306,7 @@ mod tests {
     fn the_servers_code_is_parted_by_layer() {
         let told = of_run(&a_run()).unwrap();
         let parts = |name: &str| {
-            let mut lines = told.lines.iter().filter(|line| line.is_part == Part::OfLine);
+            let mut lines = told.lines.iter().filter(|line| line.is_part == LineStanding::OfLine);
             lines.find(|line| line.name == name).map(|line| line.us).unwrap()
         };
         let (storage, execute) = (parts("storage engine"), parts("execute"));

@@ -6,7 +6,7 @@
 //! commits in each group, bytes copied into each view. How often threads gave their processor away,
 //! and how often it was taken from them, the kernel counts.
 
-use dbdyno_model::experiment::{Figure, Outcome};
+use dbdyno_model::experiment::{FigureOutcome, RoundFigure};
 use dbdyno_model::readings::{ENGINE_PREFIX, ENGINE_SWITCHES};
 use dbdyno_model::{Cell, PerArm, Round, Run};
 
@@ -52,15 +52,17 @@ pub(crate) fn of_cell(
     run: &Run,
     cell: &Cell,
     pairs: &[PerArm<&Round>],
-) -> Result<Vec<Outcome>, JudgeError> {
+) -> Result<Vec<FigureOutcome>, JudgeError> {
     let counts =
         |round: &Round| round.readings.iter().any(|(name, _)| name.starts_with(ENGINE_PREFIX));
     if !pairs.iter().any(|pair| counts(pair.base) || counts(pair.test)) {
         return Ok(Vec::new());
     }
     let name = |counter: &str| format!("{ENGINE_PREFIX}{counter}");
-    let figures = FIGURES.iter().map(|(one, each)| Figure::Counter(name(one), Some(name(each))));
-    let figures = figures.chain(ENGINE_SWITCHES.iter().map(|one| Figure::Counter(name(one), None)));
+    let figures =
+        FIGURES.iter().map(|(one, each)| RoundFigure::Counter(name(one), Some(name(each))));
+    let figures =
+        figures.chain(ENGINE_SWITCHES.iter().map(|one| RoundFigure::Counter(name(one), None)));
     let mut outcomes = Vec::new();
     for figure in figures {
         let outcome = of_pairs(run, cell, pairs, &figure)?;

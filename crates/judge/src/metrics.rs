@@ -219,7 +219,7 @@ mod tests {
         }
         let starts: Vec<f64> =
             of_start.values().map(|start| crate::variance::mean(start)).collect();
-        let sequence = stats::Sequence::new(20);
+        let sequence = stats::ConfidenceSequence::new(20);
         let look = stats::judge_sequence(&starts, 0.0, run.plan.budget, &sequence).unwrap();
         assert!((looked_at.ratio.low - look.rqps.low).abs() < 1e-12, "{looked_at:?}");
         assert!((looked_at.p_value - look.p_value).abs() < 1e-12, "{looked_at:?}");

@@ -11,9 +11,10 @@
 //! rate: the share of the client is in neither. Verdicts rest on the rate, which is what was
 //! printed.
 
-use dbdyno_model::experiment::Figure;
+use dbdyno_model::experiment::RoundFigure;
 use dbdyno_model::published::{
-    Agreement, PublishedRow, PublishedTable, ReplicatedRow, ReplicatedTable, Standing, tolerance,
+    Agreement, FigureStanding, PublishedRow, PublishedTable, ReplicatedRow, ReplicatedTable,
+    tolerance,
 };
 use dbdyno_model::{CellComparison, Comparison, Interval, Pairing, Run, Severity};
 use dbdyno_stats::agreement::{median, rank_correlation};
@@ -33,15 +34,15 @@ pub fn replicate(
     arms: Option<Pairing>,
 ) -> Result<ReplicatedTable, JudgeError> {
     let measured = match arms {
-        Some(arms) => Measured::new(run, arms, &published)?,
-        None => Measured::default(),
+        Some(arms) => ArmRatios::new(run, arms, &published)?,
+        None => ArmRatios::default(),
     };
     let row = |row: &PublishedRow| {
         let ours = measured.of(row, &measured.figure);
         ReplicatedRow {
             ours,
             by_server_cpu: measured.of(row, &measured.by_server_cpu),
-            standing: Standing::of(row.ratio, ours),
+            standing: FigureStanding::of(row.ratio, ours),
             published: row.clone(),
         }
     };
@@ -61,7 +62,7 @@ pub fn replicate(
 
 /// Ratios of two arms in all cells that can be held against a table.
 #[derive(Default)]
-struct Measured {
+struct ArmRatios {
     figure: Vec<Ratio>,
     by_server_cpu: Vec<Ratio>,
 }
@@ -83,16 +84,16 @@ impl Ratio {
     }
 }
 
-impl Measured {
-    fn new(run: &Run, arms: Pairing, published: &PublishedTable) -> Result<Measured, JudgeError> {
+impl ArmRatios {
+    fn new(run: &Run, arms: Pairing, published: &PublishedTable) -> Result<ArmRatios, JudgeError> {
         let (run, comparison) = (run.of_pair(arms), compare_pair(run, arms)?);
         let figure = ratios(&run, &comparison, published.clients, &published.what)?;
         let mut by_server_cpu = Vec::new();
-        if published.what == Figure::Rate {
-            let costs = ratios(&run, &comparison, published.clients, &Figure::ServerCpu)?;
+        if published.what == RoundFigure::Rate {
+            let costs = ratios(&run, &comparison, published.clients, &RoundFigure::ServerCpu)?;
             by_server_cpu.extend(costs.into_iter().map(Ratio::reciprocal));
         }
-        Ok(Measured { figure, by_server_cpu })
+        Ok(ArmRatios { figure, by_server_cpu })
     }
 
     /// The ratio of a load, or the median of a group with the medians of the ends of its cells'
@@ -118,7 +119,7 @@ fn ratios(
     run: &Run,
     comparison: &Comparison,
     clients: Option<u32>,
-    figure: &Figure,
+    figure: &RoundFigure,
 ) -> Result<Vec<Ratio>, JudgeError> {
     let outcomes = outcomes(run, comparison, figure)?;
     let usable = comparison.cells.iter().zip(outcomes).filter(|(cell, _)| {
@@ -195,7 +196,7 @@ mod tests {
             of: "a table".to_owned(),
             base: "1".to_owned(),
             test: "2".to_owned(),
-            what: Figure::read(what),
+            what: RoundFigure::read(what),
             clients: Some(40),
             rows: rows.iter().map(row).collect(),
         }
@@ -228,12 +229,12 @@ mod tests {
                 load => of(load).map(|ours| ours.estimate),
             };
             assert_eq!(row.ours.map(|ours| ours.estimate), expected, "{load}");
-            assert_eq!(row.standing, Standing::of(theirs, row.ours), "{load}");
+            assert_eq!(row.standing, FigureStanding::of(theirs, row.ours), "{load}");
         }
-        let standings: Vec<Standing> = found.rows.iter().map(|row| row.standing).collect();
+        let standings: Vec<FigureStanding> = found.rows.iter().map(|row| row.standing).collect();
         assert_eq!(
             standings[1..4],
-            [Standing::Confirmed, Standing::Different, Standing::NotTestable]
+            [FigureStanding::Confirmed, FigureStanding::Different, FigureStanding::NotTestable]
         );
         assert_eq!(found.clients, [1], "of theirs there are 40, and here there is one number only");
         let agreement = found.agreement.unwrap();
@@ -259,7 +260,7 @@ mod tests {
     #[test]
     fn without_arms_nothing_is_testable() {
         let found = replicate(&run(), table("rate", &[("scan", 0.9)]), None).unwrap();
-        assert_eq!(found.rows[0].standing, Standing::NotTestable);
+        assert_eq!(found.rows[0].standing, FigureStanding::NotTestable);
         assert_eq!(found.agreement, None);
     }
 }

@@ -8,8 +8,9 @@
 //! its queue grows, and its response times prove it.
 
 use dbdyno_model::{
-    Arm, ArmSummary, Basis, Cell, Interval, IntervalKind, LatencyHistogram, LatencyUs, Level,
-    Levels, Measure, OpenSummary, PerArm, Percentile, Round, Run, Severity, Slo, Verdict, Warning,
+    Arm, ArmSummary, Basis, Cell, ExperimentLevel, Interval, IntervalKind, LatencyHistogram,
+    LatencyUs, Levels, OpenSummary, PerArm, Percentile, Round, Run, Severity, Slo, Verdict,
+    VerdictMeasure, Warning,
 };
 use dbdyno_stats::{self as stats, Terms};
 
@@ -18,9 +19,9 @@ use crate::sequential;
 use crate::variance::{self, nested};
 
 /// What is judged of a cell, however it was driven.
-pub(crate) struct Judged {
+pub(crate) struct CellJudgement {
     pub(crate) rqps: Interval,
-    pub(crate) measure: Measure,
+    pub(crate) measure: VerdictMeasure,
     pub(crate) verdict: Verdict,
     pub(crate) p_value: f64,
     pub(crate) basis: Basis,
@@ -32,10 +33,10 @@ pub(crate) struct Judged {
     pub(crate) warnings: Vec<Warning>,
 }
 
-impl Judged {
+impl CellJudgement {
     /// By rates, whatever they are rates of.
-    pub(crate) fn by_rate(judgement: stats::Judgement, measure: Measure) -> Judged {
-        Judged {
+    pub(crate) fn by_rate(judgement: stats::Judgement, measure: VerdictMeasure) -> CellJudgement {
+        CellJudgement {
             rqps: judgement.rqps,
             measure,
             verdict: judgement.verdict,
@@ -55,7 +56,7 @@ impl Judged {
     pub(crate) fn look_again(&mut self, run: &Run, cell: &Cell) -> Result<(), JudgeError> {
         if let Some((look, pairs)) = sequential::known(run, cell)? {
             let looks = look.looks;
-            self.take(look, Level::Pair, pairs);
+            self.take(look, ExperimentLevel::Pair, pairs);
             self.looks = Some(looks);
             return Ok(());
         }
@@ -69,13 +70,13 @@ impl Judged {
                 0 => look.looks,
                 judged => logs.len() as u32 - judged + 1,
             });
-            self.take(look, Level::Start, logs.len() as u32);
+            self.take(look, ExperimentLevel::Start, logs.len() as u32);
         }
         Ok(())
     }
 
     /// What the last look says, at so many replicates.
-    fn take(&mut self, look: stats::Look, replicates: Level, count: u32) {
+    fn take(&mut self, look: stats::Look, replicates: ExperimentLevel, count: u32) {
         self.warnings.retain(|warning| warning.code != "few-rounds");
         self.warnings.extend(look.warnings);
         self.rqps = look.rqps;
@@ -95,7 +96,7 @@ impl Judged {
         pairs: &[PerArm<&Round>],
         rqps: Interval,
         terms: &Terms,
-    ) -> Result<Judged, JudgeError> {
+    ) -> Result<CellJudgement, JudgeError> {
         let measures = [0.5, 0.99].map(|quantile| {
             let ns = |round: &Round| times(round).quantile_ns(quantile).max(1) as f64;
             nested(pairs, |pair| (ns(pair.base) / ns(pair.test)).ln())
@@ -106,9 +107,9 @@ impl Judged {
         let telling =
             if told && decides(0) && !decides(1) { Percentile::P50 } else { Percentile::P99 };
         let shown = usize::from(telling == Percentile::P99);
-        Ok(Judged {
+        Ok(CellJudgement {
             rqps,
-            measure: Measure::Response {
+            measure: VerdictMeasure::Response {
                 p50: slowness(joint.measures[0].0),
                 p99: slowness(joint.measures[1].0),
                 telling,

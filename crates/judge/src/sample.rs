@@ -69,7 +69,7 @@ pub fn of_cells(
         rounds,
         further: Vec::new(),
         ended: Vec::new(),
-        counts: dbdyno_model::Counts::default(),
+        counts: dbdyno_model::RunCounts::default(),
         warnings: Vec::new(),
     }
 }

@@ -13,7 +13,7 @@
 
 use dbdyno_model::{Arm, Cell, Driving, PerArm, Plan, Round, Run, Stopping};
 use dbdyno_stats as stats;
-use stats::{Price, Sequence, Spread};
+use stats::{ConfidenceSequence, Price, Spread};
 
 use crate::error::JudgeError;
 use crate::exclusion::exclude;
@@ -21,7 +21,7 @@ use crate::family;
 use crate::pairs::{log_ratio, noise_of, pairs_of};
 use crate::rate_unit::CellUnits;
 use crate::variance::{by_start, mean, starts};
-use dbdyno_model::Pace;
+use dbdyno_model::RoundPace;
 
 /// Whether servers are started anew between two looks.
 pub fn has_starts(plan: &Plan) -> bool {
@@ -46,7 +46,7 @@ impl Values {
         pairs: &[PerArm<&Round>],
         log: impl Fn(&PerArm<&Round>) -> f64,
     ) -> Option<Values> {
-        let pace = Pace::of_round(plan, pairs.first()?.base);
+        let pace = RoundPace::of_round(plan, pairs.first()?.base);
         let meant = plan.pairs_between_looks(pace.pairs)?;
         let parts = parts(plan, pairs, meant, log);
         let whole = parts.iter().filter(|part| 2 * part.len() >= meant as usize);
@@ -103,7 +103,7 @@ pub fn values_of(run: &Run, cell: &Cell) -> Option<Values> {
 /// Whether the ratio of a cell is known so well, half of its interval being a logarithm, that its
 /// measuring ends: see [`Stopping::Known`].
 pub fn is_known(run: &Run, cell: &Cell, half: f64) -> Result<bool, JudgeError> {
-    let Some(Looked { logs, starts }) = looked(run, cell) else { return Ok(false) };
+    let Some(PairLogs { logs, starts }) = looked(run, cell) else { return Ok(false) };
     Ok(stats::anytime_reach(&logs, starts, stats::BETWEEN_STARTS_SD)? <= half)
 }
 
@@ -111,7 +111,7 @@ pub fn is_known(run: &Run, cell: &Cell, half: f64) -> Result<bool, JudgeError> {
 /// not, or ended otherwise.
 pub(crate) fn known(run: &Run, cell: &Cell) -> Result<Option<(stats::Look, u32)>, JudgeError> {
     let Stopping::Known { half } = run.plan.stopping else { return Ok(None) };
-    let Some(Looked { logs, starts }) = looked(run, cell) else { return Ok(None) };
+    let Some(PairLogs { logs, starts }) = looked(run, cell) else { return Ok(None) };
     let (between_sd, budget) = (stats::BETWEEN_STARTS_SD, run.plan.budget);
     let is_known = stats::anytime_reach(&logs, starts, between_sd)? <= half;
     let look = || stats::judge_anytime(&logs, starts, between_sd, budget);
@@ -119,14 +119,14 @@ pub(crate) fn known(run: &Run, cell: &Cell) -> Result<Option<(stats::Look, u32)>
 }
 
 /// Pairs of a cell that are looked at one by one.
-struct Looked {
+struct PairLogs {
     /// Logarithms of their ratios.
     logs: Vec<f64>,
     /// The starts of servers that they are of.
     starts: u32,
 }
 
-fn looked(run: &Run, cell: &Cell) -> Option<Looked> {
+fn looked(run: &Run, cell: &Cell) -> Option<PairLogs> {
     if run.plan.driving != Driving::Closed {
         return None;
     }
@@ -134,7 +134,7 @@ fn looked(run: &Run, cell: &Cell) -> Option<Looked> {
     let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
     let starts = pairs.chunk_by(|a, b| a.base.start == b.base.start).count() as u32;
     let logs: Vec<f64> = pairs.iter().map(|pair| log_ratio(&units, pair)).collect();
-    (!logs.is_empty()).then_some(Looked { logs, starts })
+    (!logs.is_empty()).then_some(PairLogs { logs, starts })
 }
 
 /// How many more pairs of an undecided cell would decide it, by the rule by which the run goes on
@@ -164,11 +164,11 @@ pub fn pairs_missing(
 }
 
 /// The sequence of looks at a cell of a plan that has them.
-pub fn sequence_of(plan: &Plan, cell: &Cell) -> Option<Sequence> {
+pub fn sequence_of(plan: &Plan, cell: &Cell) -> Option<ConfidenceSequence> {
     let (_, horizon) = plan.stopping.looks()?;
     Some(match judged_starts(plan, cell) {
-        0 => Sequence::new(horizon),
-        judged => Sequence::beyond(judged),
+        0 => ConfidenceSequence::new(horizon),
+        judged => ConfidenceSequence::beyond(judged),
     })
 }
 

@@ -13,20 +13,21 @@
 //! Whatever speaks against the rounds of one of the runs speaks against the comparison.
 
 use dbdyno_model::{
-    Arm, ArmIndex, Cell, CellComparison, Comparison, CountSample, Counts, Driving, FunctionCount,
-    IntervalKind, Level, Measure, PerArm, Plan, Round, RoundKey, Run, Severity, Warning,
+    Arm, ArmIndex, Cell, CellComparison, Comparison, CountSample, Driving, ExperimentLevel,
+    FunctionCount, IntervalKind, PerArm, Plan, Round, RoundKey, Run, RunCounts, Severity,
+    VerdictMeasure, Warning,
 };
-use dbdyno_stats::{self as stats, Judgement, RunStarts, Sequence};
+use dbdyno_stats::{self as stats, ConfidenceSequence, Judgement, RunStarts};
 
 use crate::cautions::against;
 use crate::cell::{cell_comparison, group_of};
 use crate::comparison::{found_against, found_beside, labels, of_whole};
 use crate::error::JudgeError;
-use crate::exclusion::{Included, exclude};
+use crate::exclusion::{IncludedPairs, exclude};
 use crate::family;
 use crate::pairs::{log_ratio, pairs_of};
 use crate::rate_unit::CellUnits;
-use crate::response::Judged;
+use crate::response::CellJudgement;
 use crate::sequential::{self, Values};
 use crate::variance::{highest, nested};
 
@@ -120,18 +121,19 @@ fn of_cell(
     } else if looked_at.is_none() {
         let are_fillings =
             Arm::BOTH.into_iter().all(|arm| runs[arm].plan.reloads + 1 >= stats::MIN_PAIRS);
-        judgement.basis.replicates = if are_fillings { Level::Filling } else { Level::Start };
+        judgement.basis.replicates =
+            if are_fillings { ExperimentLevel::Filling } else { ExperimentLevel::Start };
         against_it.extend(is_controlled.then(|| runs_by_results(runs)).flatten());
     }
     for arm in Arm::BOTH {
-        let (run, Included { pairs, warning, .. }) = (runs[arm], &sifted[arm]);
+        let (run, IncludedPairs { pairs, warning, .. }) = (runs[arm], &sifted[arm]);
         let arms = PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
         let found = against(run, cell, &units, &arms).into_iter().chain(warning.clone());
         against_it.extend(found.map(|warning| said_of(run, warning)));
     }
     let rounds: PerArm<Vec<&Round>> =
         sifted.as_ref().map(|sifted| sifted.pairs.iter().map(|pair| pair.test).collect());
-    let judged = Judged::by_rate(judgement, Measure::Rate);
+    let judged = CellJudgement::by_rate(judgement, VerdictMeasure::Rate);
     let compared = cell_comparison(cell.clone(), &units, judged, &rounds, against_it)?;
     let pairs_dropped = sifted.base.dropped + sifted.test.dropped;
     let group = group_of(&runs.test.plan, cell);
@@ -142,7 +144,7 @@ fn of_cell(
 /// time of the first.
 fn counted(base: &Run, test: &Run, budget: f64) -> Run {
     let runs = PerArm { base, test };
-    let mut counts = Counts::default();
+    let mut counts = RunCounts::default();
     for arm in Arm::BOTH {
         let of_run = &runs[arm].counts;
         let samples = of_run.samples.iter().filter(|one| one.arm == ArmIndex::TEST);
@@ -173,7 +175,7 @@ fn said_of(run: &Run, warning: Warning) -> Warning {
 /// The starts of a run, and the looks that could end it.
 struct LookedAt {
     logs: Vec<f64>,
-    sequence: Option<Sequence>,
+    sequence: Option<ConfidenceSequence>,
 }
 
 impl LookedAt {

@@ -9,7 +9,9 @@
 //! Costs are those of this cell: the time from the end of the last round before a start of the
 //! servers to the beginning of the first one after it, less the gap that two rounds always have.
 
-use dbdyno_model::{Interval, IntervalKind, Level, LevelShare, Levels, PerArm, Round, Spend};
+use dbdyno_model::{
+    ExperimentLevel, Interval, IntervalKind, LevelShare, Levels, PerArm, Round, Spend,
+};
 use dbdyno_stats::{self as stats, Costs};
 
 /// The time of which is told what it would bring, seconds.
@@ -84,9 +86,9 @@ pub(crate) fn levels(
     let advice = stats::advise(&components, &costs, MINUTE_S);
     let shares = stats::shares(&components);
     let seconds = |level| match level {
-        Level::Pair => Some(costs.pair),
-        Level::Start => costs.start,
-        Level::Filling => costs.filling,
+        ExperimentLevel::Pair => Some(costs.pair),
+        ExperimentLevel::Start => costs.start,
+        ExperimentLevel::Filling => costs.filling,
     };
     let share = |(component, share): (&stats::Component, f64)| LevelShare {
         level: component.level,

@@ -12,7 +12,7 @@ use dbdyno_model::{
 };
 
 use crate::error::JudgeError;
-use crate::figures::{Judged, of_values};
+use crate::figures::{FigureJudgement, of_values};
 use crate::judged::judged_pairs;
 
 /// How many times the other arm's a fact must be to be told without having been asked for.
@@ -53,11 +53,11 @@ pub fn work(run: &Run, cell: &CellComparison) -> Result<Vec<FactComparison>, Jud
 fn compared(
     fact: &'static ServerFact,
     mean: PerArm<Option<f64>>,
-    judged: Option<Judged>,
+    judged: Option<FigureJudgement>,
 ) -> FactComparison {
     let times = mean.base.zip(mean.test).map(|(base, test)| test / base);
     // What is said of rounds must be true of their sum as well.
-    let is_true = |judged: &Judged| match (judged.ratio, times) {
+    let is_true = |judged: &FigureJudgement| match (judged.ratio, times) {
         (Some(Interval { low, high, .. }), Some(times)) => (low..=high).contains(&times),
         _ => true,
     };

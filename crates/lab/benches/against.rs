@@ -26,10 +26,10 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_load::arrival::Schedule;
+use dbdyno_load::arrival::ArrivalSchedule;
 use dbdyno_load::{Connector, OpenSpec, RoundSpec, fill, run_open, run_round};
 use dbdyno_model::{ArmSpec, Dialect, LatencyHistogram, Processors, Product, Target};
-use dbdyno_sandbox::{Home, Options, Server};
+use dbdyno_sandbox::{Home, LaunchOptions, Server};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
 #[path = "../../load/benches/queue/mod.rs"]
@@ -87,7 +87,7 @@ fn main() {
     let home = Home::open(None).expect("the home opens");
     let mut say = |text: &str| eprintln!("{text}");
     let release = dbdyno_sandbox::get(&home, product, &version, &mut say).expect("it is got");
-    let options = Options::for_host(4_096).for_clients(scenario.connections);
+    let options = LaunchOptions::for_host(4_096).for_clients(scenario.connections);
     let server = Server::start(&home, &release, &options, "against", &mut say).expect("it starts");
     let endpoint = server.endpoint();
     let connector = match product {
@@ -173,7 +173,7 @@ fn dbdyno(
         ..round(scenario, &load, connector, &stop)
     };
     let arrivals = format!("poisson:{}", scenario.rate).parse().expect("a rate");
-    let schedule = Schedule::new(&arrivals, 1, SETTLED.as_nanos() as u64, &[]);
+    let schedule = ArrivalSchedule::new(&arrivals, 1, SETTLED.as_nanos() as u64, &[]);
     let spec = OpenSpec { round, schedule, drain: Duration::from_secs(60) };
     let (measured, open) = thread::scope(|scope| {
         scope.spawn(|| stall(scenario, server, || vec![std::process::id().to_string()]));
@@ -232,7 +232,7 @@ fn print_truth(scenario: Scenario, connector: &Connector, dialect: Dialect) {
 
 fn truth(scenario: Scenario, service_ns: i64, seed: u64) -> Reported {
     let arrivals = format!("poisson:{}", scenario.rate).parse().expect("a rate");
-    let mut schedule = Schedule::new(&arrivals, seed, 0, &[]);
+    let mut schedule = ArrivalSchedule::new(&arrivals, seed, 0, &[]);
     let end_ns = scenario.seconds as i64 * 1_000_000_000;
     let intended: Vec<i64> =
         std::iter::from_fn(|| schedule.next_ns()).take_while(|&time| time < end_ns).collect();

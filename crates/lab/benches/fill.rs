@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use dbdyno_load::{Connector, drop_tables, fill};
 use dbdyno_model::{ArmSpec, Product, Target, Transport};
-use dbdyno_sandbox::{Home, Options, Server};
+use dbdyno_sandbox::{Home, LaunchOptions, Server};
 use dbdyno_wire::Endpoint;
 use dbdyno_workload::{Catalog, Custom, Dataset, Tables};
 
@@ -54,7 +54,7 @@ fn main() {
     let home = Home::open(None).expect("the home opens");
     let mut say = |text: &str| eprintln!("{text}");
     let release = dbdyno_sandbox::get(&home, product, &version, &mut say).expect("it is got");
-    let server = Server::start(&home, &release, &Options::for_host(16_384), "fill", &mut say)
+    let server = Server::start(&home, &release, &LaunchOptions::for_host(16_384), "fill", &mut say)
         .expect("it starts");
     println!("{target} ({}), one table of {rows} rows", release.version);
     let (endpoint, tables) = (server.endpoint(), Tables { count: 1, rows, seed: 1 });

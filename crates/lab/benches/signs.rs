@@ -19,11 +19,11 @@ use std::thread;
 
 use dbdyno_judge::cautions::saturation::signs;
 use dbdyno_judge::compare;
-use dbdyno_lab::{Lab, Order, Progress, Watch, measure};
+use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
 use dbdyno_model::{
     Arm, ArmSpec, Driving, PerArm, Pin, Plan, Product, Round, Run, Stage, Target, Transport,
 };
-use dbdyno_sandbox::{Home, Options, Server, processors};
+use dbdyno_sandbox::{Home, LaunchOptions, Server, processors};
 use dbdyno_store::Store;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
@@ -91,7 +91,7 @@ fn squeezed(spec: &ArmSpec) {
     let (product, version) = (&wanted.product, &wanted.version);
     let home = Home::open(None).expect("the home opens");
     let release = dbdyno_sandbox::get(&home, *product, version, &mut |_| {}).expect("it is got");
-    let options = Options::for_host(4_096);
+    let options = LaunchOptions::for_host(4_096);
     let server = Server::start(&home, &release, &options, "signs", &mut |_| {}).expect("starts");
     let endpoint = server.endpoint();
     let Transport::Tcp(host, port) = &endpoint.transport else { panic!("a TCP endpoint") };
@@ -186,7 +186,7 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
     let clock = dbdyno_load::Clock::system();
     let mut lab = Lab { home, store, stop: &stop, watch: &mut Silent, clock };
     let tool_version = env!("CARGO_PKG_VERSION");
-    let order = Order {
+    let order = ExperimentOrder {
         plan: &plan,
         name: None,
         command: "signs",

@@ -1,7 +1,7 @@
 //! From a way of driving to the schedule of a round.
 
 use dbdyno_load::Thinking;
-use dbdyno_load::arrival::{self, Schedule};
+use dbdyno_load::arrival::{self, ArrivalSchedule};
 use dbdyno_model::{Arrivals, Driving, Plan, RateShape, RoundKey, Spacing, random};
 
 use crate::error::LabError;
@@ -37,7 +37,7 @@ pub(crate) fn recording_of(plan: &Plan) -> Result<Vec<u64>, LabError> {
 }
 
 /// The schedule of a round: the same for both rounds of a pair. `None` in the closed loop.
-pub(crate) fn schedule(plan: &Plan, key: &RoundKey, recording: &[u64]) -> Option<Schedule> {
+pub(crate) fn schedule(plan: &Plan, key: &RoundKey, recording: &[u64]) -> Option<ArrivalSchedule> {
     match &plan.driving {
         Driving::Open(arrivals) => Some(timed(plan, key, arrivals, recording)),
         Driving::Closed | Driving::Thinking(_) | Driving::Search(_) => None,
@@ -52,12 +52,12 @@ pub(crate) fn thinking(plan: &Plan, pair: u32) -> Option<Thinking> {
 
 /// The schedule of a step of a search, at this rate: as if those who ask knew nothing of each
 /// other.
-pub(crate) fn schedule_at(plan: &Plan, key: &RoundKey, rate: f64) -> Schedule {
+pub(crate) fn schedule_at(plan: &Plan, key: &RoundKey, rate: f64) -> ArrivalSchedule {
     let arrivals = Arrivals { spacing: Spacing::Poisson, shape: RateShape::Constant(rate) };
     timed(plan, key, &arrivals, &[])
 }
 
-fn timed(plan: &Plan, key: &RoundKey, arrivals: &Arrivals, recording: &[u64]) -> Schedule {
+fn timed(plan: &Plan, key: &RoundKey, arrivals: &Arrivals, recording: &[u64]) -> ArrivalSchedule {
     let seed = random::stream(&[plan.seed, ARRIVALS, u64::from(key.pair)]).next_u64();
-    Schedule::new(arrivals, seed, plan.lead_in_ns, recording)
+    ArrivalSchedule::new(arrivals, seed, plan.lead_in_ns, recording)
 }

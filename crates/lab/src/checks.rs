@@ -1,9 +1,9 @@
 //! Whether the loads of a plan can be asked of its arms.
 
-use dbdyno_model::{Cell, Counting, Driving, ImageUse, Plan, Record, Stage, Target};
-use dbdyno_workload::insert_benchmark::Step;
+use dbdyno_model::{Cell, Counting, Driving, ImageUse, Plan, Stage, Target, TransactionRecording};
+use dbdyno_workload::insert_benchmark::BenchmarkStep;
 use dbdyno_workload::planned::{catalog_of, datasets_of, resolve_in, step_of};
-use dbdyno_workload::versioned::Shape;
+use dbdyno_workload::versioned::VersionedRowKind;
 use dbdyno_workload::{Content, Custom, Load, explain};
 
 use crate::error::LabError;
@@ -67,7 +67,8 @@ fn check_mocks(plan: &Plan) -> Result<(), LabError> {
 
 /// A model answers what asks for nothing but an answer.
 fn check_answers(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
-    let is_talk = matches!(load.content, Content::Dialogue(_)) || Step::find(label).is_some();
+    let is_talk =
+        matches!(load.content, Content::Dialogue(_)) || BenchmarkStep::find(label).is_some();
     if !plan.arms.base.is_mock() || !is_talk {
         return Ok(());
     }
@@ -80,12 +81,13 @@ fn check_answers(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> 
 /// What rows do not tell cannot be recorded, and who shares a thread does not record.
 fn check_recording(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
     let specs = plan.specs();
-    let Some((arm, _)) = specs.iter().find(|(_, spec)| spec.record == Record::On) else {
+    let Some((arm, _)) = specs.iter().find(|(_, spec)| spec.record == TransactionRecording::On)
+    else {
         return Ok(());
     };
     let refuse = |why: &str| Err(LabError::Loads(format!("{arm} is to be recorded, and {why}")));
     if !load.tells_versions() {
-        let names = Shape::ALL.map(Shape::name).join(", ");
+        let names = VersionedRowKind::ALL.map(VersionedRowKind::name).join(", ");
         return refuse(&format!(
             "the rows of {label} do not carry their versions; those of {names} do"
         ));
@@ -117,7 +119,7 @@ fn check_restoring(plan: &Plan) -> Result<(), LabError> {
 
 /// Whether a load leaves it to the plan when its clients ask.
 fn check_driving(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
-    if plan.driving != Driving::Closed && Step::find(label).is_some() {
+    if plan.driving != Driving::Closed && BenchmarkStep::find(label).is_some() {
         return Err(LabError::Loads(format!(
             "{label}: the steps of the Insert Benchmark have paces of their own; leave --think, \
              --rate and --find-max out, or choose another load"

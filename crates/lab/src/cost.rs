@@ -16,7 +16,7 @@ use dbdyno_probe::ThreadsCost;
 use crate::neighbours::Look;
 
 /// What was seen of a round's cost.
-pub(crate) struct Seen<'a> {
+pub(crate) struct CostReadings<'a> {
     /// What the client threads used.
     pub(crate) usage: ThreadUsage,
     /// Length of the window.
@@ -29,7 +29,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) asking_ns: Option<u64>,
 }
 
-impl Seen<'_> {
+impl CostReadings<'_> {
     /// The cost of the round on an arm of this kind.
     pub(crate) fn cost(&self, connector: &Connector) -> Cost {
         if connector.is_embedded() { self.embedded() } else { self.of_server() }

@@ -16,13 +16,13 @@ use dbdyno_model::Plan;
 
 /// What was seen of one kind of work.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct WorkTime {
     took: Duration,
     /// What it should have taken, or how often it was done.
     of: f64,
 }
 
-impl Seen {
+impl WorkTime {
     fn add(&mut self, took: Duration, of: f64) {
         self.took += took;
         self.of += of;
@@ -52,15 +52,15 @@ pub(crate) struct Course {
     /// When what goes on now began.
     mark: Duration,
     /// By the windows that they should have taken, in seconds.
-    rounds: Seen,
-    starts: Seen,
-    cells: Seen,
+    rounds: WorkTime,
+    starts: WorkTime,
+    cells: WorkTime,
 }
 
 impl Course {
     pub(crate) fn new(clock: Clock) -> Course {
         let mark = clock.now();
-        let none = Seen::default();
+        let none = WorkTime::default();
         Course { clock, mark, rounds: none, starts: none, cells: none }
     }
 

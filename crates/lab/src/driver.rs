@@ -4,26 +4,26 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_check::Level;
-use dbdyno_load::arrival::Schedule;
-use dbdyno_load::closed::{Measured, SLOT};
+use dbdyno_load::arrival::ArrivalSchedule;
+use dbdyno_load::closed::{RoundMeasurement, SLOT};
 use dbdyno_load::{
-    Clock, Connector, Kept, LoadError, Moment, OpenSpec, Recording, RoundSpec, Slices, Thinking,
-    end_recording, run_interleaved, run_open, run_round,
+    Clock, Connector, KeptConnections, LoadError, Moment, OpenSpec, Recording, RoundSpec, Slices,
+    Thinking, end_recording, run_interleaved, run_open, run_round,
 };
 use dbdyno_model::readings::EDGE_EVENTS;
 use dbdyno_model::{
-    ArmIndex, Arms, Block, Cell, Dialect, Driving, Pauses, Placement, Plan, Readings, Record,
-    Round, RoundKey, Warning,
+    ArmIndex, Arms, Block, Cell, Dialect, Driving, Pauses, Placement, Plan, Readings, Round,
+    RoundKey, TransactionRecording, Warning,
 };
 use dbdyno_probe::ServerProbe;
-use dbdyno_workload::ready::Part;
+use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{Load, ReadyLoad};
 
 use crate::arm::Station;
 use crate::arrivals;
-use crate::capture::{Asked, Facts, Observer};
+use crate::capture::{Facts, Observer, RoundWork};
 use crate::connecting::Connecting;
-use crate::cost::Seen;
+use crate::cost::CostReadings;
 use crate::error::LabError;
 use crate::mechanism;
 use crate::neighbours::{self, Look, Neighbours, OtherArms};
@@ -33,7 +33,7 @@ use crate::refill;
 use crate::topology;
 use crate::warm_up::Warmth;
 use crate::watch::Watch;
-use dbdyno_forecast::interleaving::Cut;
+use dbdyno_forecast::interleaving::RoundSlices;
 use dbdyno_workload::planned;
 
 /// Operations of the warm-up are numbered from here, out of reach of those that are measured.
@@ -70,7 +70,7 @@ pub(crate) struct Terms {
     /// Which filling of the tables.
     pub filling: u32,
     /// In the open loop, when events are meant to be sent.
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<ArrivalSchedule>,
     /// Length of the measured window.
     pub window: Duration,
     /// How often nothing was answered before.
@@ -84,14 +84,14 @@ pub(crate) struct SliceTerms {
     /// Which filling of the tables.
     pub filling: u32,
     /// How its rounds are cut.
-    pub cut: Cut,
+    pub cut: RoundSlices,
     /// How often nothing was answered before.
     pub attempt: u32,
 }
 
 /// What is known of an arm under a cell once it was warmed up.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct WarmArm {
     /// Events per second while it was warmed up.
     pub warm_tps: f64,
     /// Time of a round that is neither lead-in nor window: connecting, and leaving.
@@ -101,7 +101,7 @@ pub(crate) struct Known {
 /// One arm under one cell: the load made ready.
 pub(crate) struct Driver<'a> {
     /// What warming it up has told.
-    pub known: Known,
+    pub known: WarmArm,
     /// What clients rest while they warm it up.
     thinking: Option<Thinking>,
     cell: Cell,
@@ -124,7 +124,7 @@ pub(crate) struct Driver<'a> {
     /// Where its clients and its server run.
     pub placement: Placement,
     /// Connections that stay from the warm-up to the last round, where they do.
-    kept: Option<Kept>,
+    kept: Option<KeptConnections>,
     stop: &'a AtomicBool,
     /// For an embedded arm: what asking costs by itself, nanoseconds of processor time per event.
     /// `None` where that cannot be known.
@@ -151,7 +151,7 @@ impl<'a> Driver<'a> {
             .expect("the templates of the catalog parse, and those of a file that has been read");
         let slow = plan.spec(arm).slow;
         let mut driver = Driver {
-            known: Known { warm_tps: 0.0, around: Duration::ZERO },
+            known: WarmArm { warm_tps: 0.0, around: Duration::ZERO },
             thinking: arrivals::thinking(plan, WARM_UP_PAIR),
             cell: cell.clone(),
             arm,
@@ -167,17 +167,18 @@ impl<'a> Driver<'a> {
             slow,
             promise: None,
             placement,
-            kept: stay(plan, cell, station.dialect, station.is_ours()).then(Kept::default),
+            kept: stay(plan, cell, station.dialect, station.is_ours())
+                .then(KeptConnections::default),
             stop,
             asking_ns_per_event: None,
         };
-        if plan.spec(arm).record == Record::On {
+        if plan.spec(arm).record == TransactionRecording::On {
             let promise = recorded::promise_of(&driver.connector, driver.dialect, &driver.source);
             driver.promise =
                 Some(promise.map_err(|error| driver.failed("asking for the level of", error))?);
         }
         // Nobody can hold a dialogue with nothing; its asking stays in the server's account.
-        let known = matches!(driver.load.part(), Part::Program(_));
+        let known = matches!(driver.load.part(), EventSource::Program(_));
         if station.connector.is_embedded() && known {
             let asking = driver.ask_nothing();
             let doing = "measuring the cost of asking";
@@ -258,7 +259,8 @@ impl<'a> Driver<'a> {
                 break;
             }
         }
-        let events = |asked: &Measured| asked.events as f64 + asked.edge_events.unwrap_or(0.0);
+        let events =
+            |asked: &RoundMeasurement| asked.events as f64 + asked.edge_events.unwrap_or(0.0);
         outcome.map(|asked| asked.usage.cpu_ns as f64 / events(&asked))
     }
 
@@ -363,9 +365,14 @@ impl<'a> Driver<'a> {
     }
 
     /// Notes what it has done since then.
-    fn note_work(&self, before: Option<&Facts>, measured: &Measured, readings: &mut Readings) {
+    fn note_work(
+        &self,
+        before: Option<&Facts>,
+        measured: &RoundMeasurement,
+        readings: &mut Readings,
+    ) {
         let (Some(observer), Some(before)) = (&self.observer, before) else { return };
-        let asked = Asked {
+        let asked = RoundWork {
             statements: measured.answer.statements,
             events: measured.events,
             rows: measured.answer.rows_read,
@@ -379,7 +386,7 @@ impl<'a> Driver<'a> {
         key: &RoundKey,
         start: u32,
         filling: u32,
-        measured: Measured,
+        measured: RoundMeasurement,
         looks: &[Look],
     ) -> Round {
         Round {
@@ -407,11 +414,11 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn seen<'l>(&self, measured: &Measured, looks: &'l [Look]) -> Seen<'l> {
+    fn seen<'l>(&self, measured: &RoundMeasurement, looks: &'l [Look]) -> CostReadings<'l> {
         let events = measured.events as f64 + measured.edge_events.unwrap_or(0.0);
         let asking_ns = self.asking_ns_per_event.map(|ns| (ns * events) as u64);
-        let Measured { usage, wall_ns, observed_ns, .. } = *measured;
-        Seen { usage, wall_ns, observed_ns, looks, asking_ns }
+        let RoundMeasurement { usage, wall_ns, observed_ns, .. } = *measured;
+        CostReadings { usage, wall_ns, observed_ns, looks, asking_ns }
     }
 }
 
@@ -486,7 +493,7 @@ fn look_at_turns(drivers: &Arms<Driver<'_>>, arm: ArmIndex) -> Look {
 }
 
 /// What further instruments showed in a round.
-fn readings(seen: &Seen<'_>, other: OtherArms, neighbours: &mut Neighbours) -> Readings {
+fn readings(seen: &CostReadings<'_>, other: OtherArms, neighbours: &mut Neighbours) -> Readings {
     let mut readings = topology::readings(seen.looks);
     mechanism::note(seen, &mut readings);
     if let Some(shares) = neighbours.add(seen.looks, other) {

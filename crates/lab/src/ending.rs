@@ -56,7 +56,7 @@ impl Ending {
             rounds: Vec::new(),
             further: vec![FurtherArm::default(); plan.further.len()],
             ended: Vec::new(),
-            counts: dbdyno_model::Counts::default(),
+            counts: dbdyno_model::RunCounts::default(),
             warnings: Vec::new(),
         };
         if let Some(run) = measured {

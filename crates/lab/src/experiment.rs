@@ -28,7 +28,7 @@ use crate::watch::Progress;
 use dbdyno_workload::planned::datasets_of;
 
 /// What is to be done, and what it is called.
-pub struct Order<'a> {
+pub struct ExperimentOrder<'a> {
     /// The experiment.
     pub plan: &'a Plan,
     /// A name for `@name`.
@@ -57,7 +57,7 @@ pub struct TrialOf<'a> {
 ///
 /// # Errors
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
-pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> {
+pub fn measure(lab: &mut Lab<'_>, order: &ExperimentOrder<'_>) -> Result<RunId, LabError> {
     let left = Remaining::of(order.plan, None);
     let mut ready = set_up(lab, order.plan, &[])?;
     capture::look_for_causes(order.plan, &mut ready.stations, Loan::None)?;
@@ -221,7 +221,11 @@ fn check(lab: &mut Lab<'_>, plan: &Plan, stations: &Arms<Station>) -> Result<(),
     stations.iter().try_for_each(|(arm, station)| station.check(arm, &datasets, lab.watch))
 }
 
-fn begin(lab: &mut Lab<'_>, order: &Order<'_>, ready: &Ready) -> Result<(RunId, Hold), LabError> {
+fn begin(
+    lab: &mut Lab<'_>,
+    order: &ExperimentOrder<'_>,
+    ready: &Ready,
+) -> Result<(RunId, Hold), LabError> {
     let stations = &ready.stations;
     let run = lab.store.begin(&NewRun {
         name: order.name,

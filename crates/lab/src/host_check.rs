@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_load::{MockArm, pin_to};
-use dbdyno_model::readings::{CANARIES, SERVERS_SHARE, Side};
+use dbdyno_model::readings::{CANARIES, CanarySide, SERVERS_SHARE};
 use dbdyno_model::{Placement, Processors, Readings};
 use dbdyno_probe::{ServerProbe, ServerSample};
 
@@ -50,7 +50,7 @@ impl HostLook {
     }
 
     /// Puts the look among the readings of a round.
-    pub(crate) fn note(&self, side: Side, readings: &mut Readings) {
+    pub(crate) fn note(&self, side: CanarySide, readings: &mut Readings) {
         for (what, value) in CANARIES.into_iter().zip(self.canaries) {
             readings.set(&side.reading(what), value);
         }
@@ -59,7 +59,7 @@ impl HostLook {
 }
 
 /// How an arm is watched between rounds.
-pub(crate) enum Watched {
+pub(crate) enum ArmWatch {
     /// These are its servers; an embedded arm that does nothing by itself has none.
     Servers(Vec<ServerProbe>),
     /// It is a model, and so is its host.
@@ -68,11 +68,11 @@ pub(crate) enum Watched {
     Unseen,
 }
 
-impl Watched {
+impl ArmWatch {
     fn sample(&self) -> Option<Vec<ServerSample>> {
         match self {
-            Watched::Servers(probes) => probes.iter().map(|probe| probe.sample().ok()).collect(),
-            Watched::Modelled(_) | Watched::Unseen => None,
+            ArmWatch::Servers(probes) => probes.iter().map(|probe| probe.sample().ok()).collect(),
+            ArmWatch::Modelled(_) | ArmWatch::Unseen => None,
         }
     }
 }
@@ -91,11 +91,11 @@ impl HostCheck {
     }
 
     /// Takes all canaries, on the processors of the clients; and looks at both arms.
-    pub(crate) fn look(&mut self, placement: Placement, arms: &[Watched]) -> HostLook {
-        if let Some(Watched::Modelled(arm)) = arms.first() {
+    pub(crate) fn look(&mut self, placement: Placement, arms: &[ArmWatch]) -> HostLook {
+        if let Some(ArmWatch::Modelled(arm)) = arms.first() {
             return modelled(arm);
         }
-        let sample = || arms.iter().map(Watched::sample).collect::<Option<Vec<_>>>();
+        let sample = || arms.iter().map(ArmWatch::sample).collect::<Option<Vec<_>>>();
         let (before, began) = (sample(), now());
         let of_clients = placement.clients;
         let ring = self.ring.get_or_insert_with(|| Ring::of(CHASE_WORDS));
@@ -155,12 +155,14 @@ mod tests {
         let mut host_check = HostCheck::new(directory.path().to_owned());
         let free = Placement { clients: Processors::ANY, servers: Processors::ANY };
         let mut readings = Readings::default();
-        host_check.look(free, &[Watched::Servers(Vec::new())]).note(Side::After, &mut readings);
+        host_check
+            .look(free, &[ArmWatch::Servers(Vec::new())])
+            .note(CanarySide::After, &mut readings);
         for what in CANARIES {
-            assert!(readings.get(&Side::After.reading(what)).unwrap() > 0.0, "{what}");
-            assert_eq!(readings.get(&Side::Before.reading(what)), None);
+            assert!(readings.get(&CanarySide::After.reading(what)).unwrap() > 0.0, "{what}");
+            assert_eq!(readings.get(&CanarySide::Before.reading(what)), None);
         }
-        assert_eq!(readings.get(&Side::After.reading(SERVERS_SHARE)), Some(0.0));
+        assert_eq!(readings.get(&CanarySide::After.reading(SERVERS_SHARE)), Some(0.0));
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 }

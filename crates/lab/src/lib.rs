@@ -70,15 +70,15 @@ pub use dbdyno_load::Clock;
 pub use dbdyno_probe::perf::Stacks;
 pub use dbdyno_wire::cut_all;
 pub use error::LabError;
-pub use experiment::{Order, TrialOf, extend, measure, resume, survey};
-pub use explain::{Question, explain};
+pub use experiment::{ExperimentOrder, TrialOf, extend, measure, resume, survey};
+pub use explain::{ExplainQuestion, explain};
 pub use isolation::{
-    Extent, IsolationLab, IsolationQuestion, Judge, Kind, OnlineOf, OnlineTold, Origin, Promised,
-    RandomLoad, Recorded, RecordedOf, Replayed, RowLog, ScriptsOf, Served, Threads, Witness,
-    anomaly_file_name, isolation, online_transactions, play_schedules, random_transactions,
-    refined, witness_stories,
+    AnomalyWitness, AskingLimit, IsolationLab, IsolationQuestion, Judge, LevelRecord, OnlineOf,
+    OnlineTold, Origin, PromiseScope, RandomLoad, RandomLoadKind, RecordedOf, RowLog,
+    ScheduleReplies, ScriptsOf, Threads, WitnessReplay, anomaly_file_name, isolation,
+    online_transactions, play_schedules, random_transactions, refined, witness_stories,
 };
 pub use laboratory::{Lab, clock_of};
-pub use profile::{Sampled, imported, profile};
+pub use profile::{ArmProfile, imported, profile};
 pub use self_test::self_tests;
 pub use watch::{Progress, Watch, for_people};

@@ -5,12 +5,12 @@
 use dbdyno_model::Readings;
 use dbdyno_model::readings::{ENGINE_PREFIX, ENGINE_SWITCHES, REPLICA_LAG, REPLICA_WINDOWS};
 
-use crate::cost::Seen;
+use crate::cost::CostReadings;
 use crate::neighbours::Look;
 
 /// Notes what the engine counted between two looks, from the opening to the close of a window, and
 /// the kernel of its threads.
-pub(crate) fn note(seen: &Seen<'_>, readings: &mut Readings) {
+pub(crate) fn note(seen: &CostReadings<'_>, readings: &mut Readings) {
     let [Look { counts: Some(opened), .. }, Look { counts: Some(closed), lag, .. }] = seen.looks
     else {
         return;
@@ -45,8 +45,8 @@ mod tests {
 
     use super::*;
 
-    fn seen(looks: &[Look], usage: ThreadUsage) -> Seen<'_> {
-        Seen { usage, wall_ns: 1, observed_ns: 1, looks, asking_ns: None }
+    fn seen(looks: &[Look], usage: ThreadUsage) -> CostReadings<'_> {
+        CostReadings { usage, wall_ns: 1, observed_ns: 1, looks, asking_ns: None }
     }
 
     #[test]

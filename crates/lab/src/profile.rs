@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{Arm, Counting, Plan, Stopping};
-pub use dbdyno_probe::perf::Kind;
+pub use dbdyno_probe::perf::SampleKind;
 use dbdyno_probe::perf::{self, Stacks, Window};
 use dbdyno_sandbox::{Events, Recorder, Scratch};
 use dbdyno_store::Store;
 
 use crate::error::LabError;
-use crate::experiment::{Order, measure};
+use crate::experiment::{ExperimentOrder, measure};
 use crate::laboratory::Lab;
 use crate::watch::{Progress, Watch};
 
@@ -30,7 +30,7 @@ const ROUNDS: u32 = 2;
 
 /// A profile of an arm.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sampled {
+pub struct ArmProfile {
     /// Whose it is.
     pub arm: Arm,
     /// In which start of the servers it was taken, from 0.
@@ -68,9 +68,9 @@ pub fn plan_of(plan: &Plan, profiles: u32, seconds: f64) -> Plan {
 pub fn profile(
     lab: &mut Lab<'_>,
     plan: &Plan,
-    kind: Kind,
+    kind: SampleKind,
     tool_version: &str,
-) -> Result<Vec<Sampled>, LabError> {
+) -> Result<Vec<ArmProfile>, LabError> {
     record(lab, plan, kind, tool_version)?.read(lab)
 }
 
@@ -78,8 +78,8 @@ pub fn profile(
 pub(crate) struct Recording {
     // Dropped last: the file is in it.
     file: PathBuf,
-    rounds: Vec<Taken>,
-    kind: Kind,
+    rounds: Vec<SampledRound>,
+    kind: SampleKind,
     _scratch: Scratch,
 }
 
@@ -90,15 +90,15 @@ pub(crate) struct Recording {
 pub(crate) fn record(
     lab: &mut Lab<'_>,
     plan: &Plan,
-    kind: Kind,
+    kind: SampleKind,
     tool_version: &str,
 ) -> Result<Recording, LabError> {
     let scratch =
         lab.home.scratch("profile", &mut |text| lab.watch.progress(Progress::Reading(text)));
     let scratch = scratch.map_err(|error| LabError::Profile(error.to_string()))?;
     let events = match kind {
-        Kind::Samples => Events::Clock,
-        Kind::Waits => Events::Switches,
+        SampleKind::Samples => Events::Clock,
+        SampleKind::Waits => Events::Switches,
     };
     let recorder = Recorder::start(scratch.path(), events).map_err(LabError::Profile)?;
     let mut store = Store::open(&scratch.path().join("rounds.db")).map_err(LabError::Store)?;
@@ -107,7 +107,8 @@ pub(crate) fn record(
     let (home, stop, clock) = (lab.home, lab.stop, lab.clock.clone());
     let mut inner = Lab { home, store: &mut store, stop, watch: &mut sampling, clock };
     let command = "dbdyno profile";
-    let order = Order { plan, name: None, command, tool_version, varied: &[], trial_of: None };
+    let order =
+        ExperimentOrder { plan, name: None, command, tool_version, varied: &[], trial_of: None };
     measure(&mut inner, &order)?;
     let Sampling { recorder, failed, rounds, .. } = sampling;
     if let Some(failed) = failed {
@@ -122,7 +123,7 @@ impl Recording {
     ///
     /// # Errors
     /// [`LabError::Profile`] for a file that cannot be read.
-    pub(crate) fn read(&self, lab: &mut Lab<'_>) -> Result<Vec<Sampled>, LabError> {
+    pub(crate) fn read(&self, lab: &mut Lab<'_>) -> Result<Vec<ArmProfile>, LabError> {
         lab.watch.progress(Progress::Reading("the samples, and the names of functions"));
         let windows: Vec<Window> = self.rounds.iter().map(|round| round.window.clone()).collect();
         let stacks = perf::stacks(&self.file, &windows, self.kind).map_err(LabError::Profile)?;
@@ -142,12 +143,13 @@ pub fn imported(file: &Path, process: Option<&str>) -> Result<Option<Stacks>, St
     {
         return Ok(None);
     }
-    let all = perf::stacks(file, &[Window::whole(process.map(str::to_owned))], Kind::Samples)?;
+    let all =
+        perf::stacks(file, &[Window::whole(process.map(str::to_owned))], SampleKind::Samples)?;
     Ok(all.into_iter().next())
 }
 
 /// A round and its samples.
-struct Taken {
+struct SampledRound {
     arm: Arm,
     start: u32,
     operations: f64,
@@ -160,7 +162,7 @@ struct Sampling<'a> {
     recorder: Recorder,
     has_begun: bool,
     failed: Option<String>,
-    rounds: Vec<Taken>,
+    rounds: Vec<SampledRound>,
 }
 
 impl Watch for Sampling<'_> {
@@ -175,7 +177,7 @@ impl Watch for Sampling<'_> {
                 // An arm without a server lives in our own threads.
                 let own = [std::process::id()];
                 let processes = if server.is_empty() { &own } else { server };
-                self.rounds.push(Taken {
+                self.rounds.push(SampledRound {
                     arm: round.key.arm,
                     start: round.start,
                     operations: round.done_events(),
@@ -195,12 +197,12 @@ impl Watch for Sampling<'_> {
 }
 
 /// The rounds of a start together.
-fn by_start(rounds: &[Taken], stacks: Vec<Stacks>) -> Vec<Sampled> {
-    let mut found: BTreeMap<(Arm, u32), Sampled> = BTreeMap::new();
+fn by_start(rounds: &[SampledRound], stacks: Vec<Stacks>) -> Vec<ArmProfile> {
+    let mut found: BTreeMap<(Arm, u32), ArmProfile> = BTreeMap::new();
     for (round, stacks) in rounds.iter().zip(stacks) {
         let (arm, start) = (round.arm, round.start);
         let stacks_before = Stacks::default;
-        let of_start = found.entry((arm, start)).or_insert_with(|| Sampled {
+        let of_start = found.entry((arm, start)).or_insert_with(|| ArmProfile {
             arm,
             start,
             operations: 0.0,

@@ -8,8 +8,8 @@
 //! The history of a round is judged when the round is over and forgotten then; what is noted of it
 //! are readings ([`readings`]), so that a stored run tells it as well.
 
-use dbdyno_check::{Checker, Level, Verdict, read_records};
-use dbdyno_load::{Connector, LoadError, Recorded};
+use dbdyno_check::{Checker, Level, LevelVerdict, read_records};
+use dbdyno_load::{Connector, LoadError, RoundRecord};
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::{Dialect, Readings, readings};
 use dbdyno_workload::{Content, Load};
@@ -61,7 +61,7 @@ pub(crate) fn promise_of(
 }
 
 /// Judges what was recorded, and notes it.
-pub(crate) fn note(recorded: &Recorded, promise: Level, noted: &mut Readings) {
+pub(crate) fn note(recorded: &RoundRecord, promise: Level, noted: &mut Readings) {
     let history = match read_records(&recorded.records) {
         Ok(history) => history,
         Err(bad) => panic!("what was recorded cannot be read: {bad}"),
@@ -72,8 +72,8 @@ pub(crate) fn note(recorded: &Recorded, promise: Level, noted: &mut Readings) {
     let mut told = |name: String| noted.set(&name, Some(1.0));
     told(format!("{}{promise}", readings::PROMISE_PREFIX));
     match checker.proved(promise) {
-        Verdict::Holds(_) => told(readings::PROMISE_HOLDS.to_owned()),
-        Verdict::CannotTell(_) => {}
+        LevelVerdict::Holds(_) => told(readings::PROMISE_HOLDS.to_owned()),
+        LevelVerdict::CannotTell(_) => {}
         broken => {
             let anomaly = broken.anomaly().unwrap_or_default();
             told(format!("{}{anomaly}", readings::ANOMALY_PREFIX));

@@ -10,12 +10,12 @@
 //! Embedded arms have theirs in our own process and are not looked at.
 
 use dbdyno_load::MockArm;
-use dbdyno_model::random::{self, Stream};
-use dbdyno_model::readings::{MEMORY_AWAY_NS, MEMORY_BROUGHT_BACK, Side, memory_away};
+use dbdyno_model::random::{self, RandomStream};
+use dbdyno_model::readings::{CanarySide, MEMORY_AWAY_NS, MEMORY_BROUGHT_BACK, memory_away};
 use dbdyno_model::{ArmIndex, KeepMemory, Plan, Readings, Severity, Warning};
 use dbdyno_probe::{HeldMemory, Reach};
 
-use crate::host_check::Watched;
+use crate::host_check::ArmWatch;
 
 /// Pages of a sample: a thousandth of them can be seen, and it takes some milliseconds.
 const PAGES: usize = 1_000;
@@ -35,7 +35,7 @@ pub(crate) struct Resting {
     keep: KeepMemory,
     /// Whether pages are fetched from now on.
     is_fetching: bool,
-    random: Stream,
+    random: RandomStream,
 }
 
 impl Resting {
@@ -52,7 +52,7 @@ impl Resting {
     pub(crate) fn before(
         &mut self,
         arm: ArmIndex,
-        memory: &Watched,
+        memory: &ArmWatch,
     ) -> (Readings, Option<Warning>) {
         let mut readings = Readings::default();
         let memory = Memory::of(memory);
@@ -69,14 +69,14 @@ impl Resting {
             readings.set(MEMORY_BROUGHT_BACK, Some(away.share));
             away = memory.sample(&mut self.random).unwrap_or(away);
         }
-        readings.set(&memory_away(Side::Before), Some(away.share));
+        readings.set(&memory_away(CanarySide::Before), Some(away.share));
         (readings, told)
     }
 
     /// Looks at the memory of an arm that was measured.
-    pub(crate) fn after(&mut self, memory: &Watched, readings: &mut Readings) {
+    pub(crate) fn after(&mut self, memory: &ArmWatch, readings: &mut Readings) {
         let away = Memory::of(memory).and_then(|memory| memory.sample(&mut self.random));
-        readings.set(&memory_away(Side::After), away.map(|away| away.share));
+        readings.set(&memory_away(CanarySide::After), away.map(|away| away.share));
     }
 }
 
@@ -89,18 +89,18 @@ enum Memory<'a> {
 
 impl Memory<'_> {
     /// `None` where it cannot be looked at.
-    fn of(arm: &Watched) -> Option<Memory<'_>> {
+    fn of(arm: &ArmWatch) -> Option<Memory<'_>> {
         match arm {
-            Watched::Servers(probes) if !probes.is_empty() => {
+            ArmWatch::Servers(probes) if !probes.is_empty() => {
                 let held = probes.iter().map(|probe| probe.held_memory().ok().flatten());
                 Some(Memory::Held(held.collect::<Option<_>>()?))
             }
-            Watched::Modelled(arm) => Some(Memory::Modelled(arm)),
-            Watched::Servers(_) | Watched::Unseen => None,
+            ArmWatch::Modelled(arm) => Some(Memory::Modelled(arm)),
+            ArmWatch::Servers(_) | ArmWatch::Unseen => None,
         }
     }
 
-    fn sample(&self, random: &mut Stream) -> Option<Away> {
+    fn sample(&self, random: &mut RandomStream) -> Option<Away> {
         let held = match self {
             Memory::Held(held) => held,
             Memory::Modelled(arm) => {
@@ -149,16 +149,16 @@ mod tests {
         let plan = dbdyno_judge::sample::point_queries("sqlite:", 1, |_| {}).plan;
         let plan = Plan { keep_memory: KeepMemory::Always, ..plan };
         let mut resting = Resting::new(&plan);
-        let own = Watched::Servers(vec![ServerProbe::of_process(std::process::id())]);
+        let own = ArmWatch::Servers(vec![ServerProbe::of_process(std::process::id())]);
         let base = plan.specs().indices()[0];
         let (mut readings, told) = resting.before(base, &own);
         assert_eq!(told, None);
         resting.after(&own, &mut readings);
-        for name in [memory_away(Side::Before), memory_away(Side::After)] {
+        for name in [memory_away(CanarySide::Before), memory_away(CanarySide::After)] {
             assert!((0.0..=1.0).contains(&readings.get(&name).unwrap()), "{name}");
         }
         assert!(readings.get(MEMORY_BROUGHT_BACK).is_some());
-        for unseen in [Watched::Unseen, Watched::Servers(Vec::new())] {
+        for unseen in [ArmWatch::Unseen, ArmWatch::Servers(Vec::new())] {
             assert!(resting.before(base, &unseen).0.is_empty());
         }
     }

@@ -113,7 +113,7 @@ struct Settler {
     client: Box<dyn Client>,
     dialect: Dialect,
     /// Held so that they are put back.
-    lowered: Option<Lowered>,
+    lowered: Option<DirtyPageLimits>,
     /// For PostgreSQL, questions: how many maintenance workers are at our tables.
     workers: [String; 2],
     tables: Vec<TableName>,
@@ -152,7 +152,7 @@ impl Settler {
             closest: Closest { value: u64::MAX, since: now() },
         };
         if settler.dialect == Dialect::Mysql && is_ours {
-            settler.lowered = Some(Lowered::lower(station.connector.connect_for_work()?)?);
+            settler.lowered = Some(DirtyPageLimits::lower(station.connector.connect_for_work()?)?);
         }
         settler.tidy(all, watch)?;
         if settler.dialect == Dialect::Rocksdb {
@@ -239,12 +239,12 @@ impl Settler {
         Ok(None)
     }
 
-    fn finish(mut self, end: End) -> Result<Ended, LoadError> {
+    fn finish(mut self, end: End) -> Result<SettleResult, LoadError> {
         if let Some(mut lowered) = self.lowered.take() {
             lowered.put_back()?;
         }
         self.client.close();
-        Ok(Ended {
+        Ok(SettleResult {
             end,
             took: now() - self.begun,
             first: self.first.unwrap_or_default(),
@@ -307,7 +307,7 @@ enum End {
     NoCloser,
 }
 
-struct Ended {
+struct SettleResult {
     end: End,
     took: Duration,
     first: Vec<Gauge>,
@@ -315,7 +315,7 @@ struct Ended {
     refused: Vec<String>,
 }
 
-impl Ended {
+impl SettleResult {
     fn warning(&self, arm: ArmIndex) -> Warning {
         let mut seen = Vec::new();
         for (first, last) in self.first.iter().zip(&self.last) {
@@ -357,7 +357,7 @@ impl Ended {
 }
 
 /// InnoDB's limits of dirty pages, lowered; dropping puts them back.
-struct Lowered {
+struct DirtyPageLimits {
     client: Box<dyn Client>,
     /// In the order in which they are put back.
     before: Vec<(&'static str, f64)>,
@@ -368,9 +368,9 @@ fn number_in(told: Option<&str>) -> f64 {
     told.and_then(|told| told.parse::<f64>().ok()).filter(|told| told.is_finite()).unwrap_or(0.0)
 }
 
-impl Lowered {
-    fn lower(client: Box<dyn Client>) -> Result<Lowered, WireError> {
-        let mut lowered = Lowered { client, before: Vec::new() };
+impl DirtyPageLimits {
+    fn lower(client: Box<dyn Client>) -> Result<DirtyPageLimits, WireError> {
+        let mut lowered = DirtyPageLimits { client, before: Vec::new() };
         // The low-water mark may never be above the limit: it goes down first and up last.
         for name in ["innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"] {
             let before = match lowered.client.query(&format!("SELECT @@GLOBAL.{name}")) {
@@ -398,7 +398,7 @@ impl Lowered {
     }
 }
 
-impl Drop for Lowered {
+impl Drop for DirtyPageLimits {
     /// On the way out of a failure. A server that cannot be reached any more is ours and ends.
     fn drop(&mut self) {
         let _gone_with_its_server = self.put_back();

@@ -15,26 +15,26 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_judge::response;
-use dbdyno_load::arrival::Schedule;
+use dbdyno_load::arrival::ArrivalSchedule;
 use dbdyno_model::random;
-use dbdyno_model::readings::{ENGINE_PREFIX, REPLICA_BEHIND, STOOD_STILL, Side, WINDOW_NS};
+use dbdyno_model::readings::{CanarySide, ENGINE_PREFIX, REPLICA_BEHIND, STOOD_STILL, WINDOW_NS};
 use dbdyno_model::{
-    ArmIndex, Arms, Block, Cell, Dialect, Driving, Pace, Placement, Plan, Readings, Round,
-    RoundKey, RunId, Slo, Stage, Warning,
+    ArmIndex, Arms, Block, Cell, Dialect, Driving, Placement, Plan, Readings, Round, RoundKey,
+    RoundPace, RunId, Slo, Stage, Warning,
 };
 use dbdyno_workload::Dataset;
-use dbdyno_workload::insert_benchmark::{Sizes, Step};
+use dbdyno_workload::insert_benchmark::{BenchmarkStep, Sizes};
 
 use crate::all_arms;
 use crate::arm::Station;
 use crate::arrivals;
 use crate::capture::{self, Meter};
 use crate::course::{Ahead, Course};
-use crate::driver::{self, Driver, Known, SliceTerms, Terms};
+use crate::driver::{self, Driver, SliceTerms, Terms, WarmArm};
 use crate::ending::{self, Ending};
 use crate::error::LabError;
 use crate::host_check::{HostCheck, HostLook};
-use crate::insert_benchmark::{Inserted, Site};
+use crate::insert_benchmark::{InsertProgress, Site};
 use crate::laboratory::Lab;
 use crate::neighbours::Neighbours;
 use crate::pace;
@@ -47,7 +47,7 @@ use crate::topology::{self, Following};
 use crate::warm_up::{Before, Warmth};
 use crate::watch::{Counter, Progress};
 use dbdyno_forecast::Remaining;
-use dbdyno_forecast::interleaving::Cut;
+use dbdyno_forecast::interleaving::RoundSlices;
 use dbdyno_judge::sequential;
 use dbdyno_workload::planned::{self, datasets_of};
 
@@ -66,9 +66,9 @@ pub(crate) struct Stages<'a, 'b> {
     neighbours: Neighbours,
     following: Following,
     /// Since the last settling, in a run that was taken up again.
-    repeated: Repeated,
+    repeated: WriteDebt,
     /// How far the steps of the Insert Benchmark have come.
-    inserted: Inserted,
+    inserted: InsertProgress,
     /// When a cell ends before all its pairs are measured.
     ending: Ending,
     /// What servers do beside answering, in the cell that is measured.
@@ -90,7 +90,7 @@ pub(crate) struct Stages<'a, 'b> {
 
 /// Whether writes were repeated, for which the servers owe work.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Repeated {
+enum WriteDebt {
     Nothing,
     Writes,
 }
@@ -121,8 +121,8 @@ impl<'a, 'b> Stages<'a, 'b> {
             counter,
             neighbours: Neighbours::default(),
             following: Following::default(),
-            repeated: Repeated::Nothing,
-            inserted: Inserted::default(),
+            repeated: WriteDebt::Nothing,
+            inserted: InsertProgress::default(),
             ending,
             meters: Arms::default(),
             host_check,
@@ -155,9 +155,9 @@ impl<'a, 'b> Stages<'a, 'b> {
                         }
                     }
                 }
-                Stage::Settle if is_past && self.repeated == Repeated::Nothing => {}
+                Stage::Settle if is_past && self.repeated == WriteDebt::Nothing => {}
                 Stage::Settle => self.settle()?,
-                Stage::Restore if is_past && self.repeated == Repeated::Nothing => {}
+                Stage::Restore if is_past && self.repeated == WriteDebt::Nothing => {}
                 Stage::Restore => self.restore()?,
                 Stage::Warm { .. } if is_past => {}
                 Stage::Warm { load, limit_s } => self.warm(load, *limit_s)?,
@@ -208,10 +208,10 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Measures a step of the Insert Benchmark; what was measured before the run was taken up again
     /// is repeated there.
-    fn step(&mut self, cell: &Cell, step: Step, sizes: &Sizes) -> Result<(), LabError> {
+    fn step(&mut self, cell: &Cell, step: BenchmarkStep, sizes: &Sizes) -> Result<(), LabError> {
         let next_pair = self.left.next_pair(cell);
         if next_pair > 0 {
-            self.repeated = Repeated::Writes;
+            self.repeated = WriteDebt::Writes;
         }
         self.reset_meters();
         let mut site = Site {
@@ -234,7 +234,7 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     fn settle(&mut self) -> Result<(), LabError> {
         self.until_it_succeeds(Stages::settle_all)?;
-        self.repeated = Repeated::Nothing;
+        self.repeated = WriteDebt::Nothing;
         Ok(())
     }
 
@@ -269,7 +269,7 @@ impl<'a, 'b> Stages<'a, 'b> {
                 self.without(error)?;
             }
         }
-        self.repeated = Repeated::Writes;
+        self.repeated = WriteDebt::Writes;
         Ok(())
     }
 
@@ -321,7 +321,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     }
 
     /// Sets the pace of a cell that none is known of.
-    fn pace(&mut self, cell: &Cell, drivers: &Arms<Driver<'_>>) -> Result<Pace, LabError> {
+    fn pace(&mut self, cell: &Cell, drivers: &Arms<Driver<'_>>) -> Result<RoundPace, LabError> {
         let around = drivers.values().map(|driver| driver.known.around).max().unwrap_or_default();
         let pace = pace::pace_of(self.plan, cell, slowest_tps(drivers), around);
         if let Some(warning) = pace::warning(&pace, self.plan, cell) {
@@ -341,7 +341,7 @@ impl<'a, 'b> Stages<'a, 'b> {
                 self.without(error)?;
             }
         }
-        self.repeated = Repeated::Nothing;
+        self.repeated = WriteDebt::Nothing;
         Ok(())
     }
 
@@ -412,7 +412,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     }
 
     /// All arms made ready once more after a start of the servers.
-    fn again(&mut self, cell: &Cell, known: Arms<Known>) -> Result<Arms<Driver<'b>>, LabError> {
+    fn again(&mut self, cell: &Cell, known: Arms<WarmArm>) -> Result<Arms<Driver<'b>>, LabError> {
         if !self.begins_cold() {
             let limit = Duration::from_nanos(self.plan.warm_again_ns());
             // Where rows change, what is slow to settle after a start is no matter of the memory.
@@ -451,7 +451,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let pace = match known {
             Some(pace) => pace,
             None if plan.driving.is_open() => {
-                Pace::with_window(plan, Duration::from_nanos(plan.round_ns))
+                RoundPace::with_window(plan, Duration::from_nanos(plan.round_ns))
             }
             None => self.pace(cell, &drivers)?,
         };
@@ -492,10 +492,15 @@ impl<'a, 'b> Stages<'a, 'b> {
     }
 
     /// How the rounds of a cell are cut into slices, if they are.
-    fn cut(&self, cell: &Cell, drivers: &Arms<Driver<'_>>, window: Duration) -> Option<Cut> {
-        let cut = Cut::of(self.plan, cell, window, slowest_tps(drivers));
+    fn cut(
+        &self,
+        cell: &Cell,
+        drivers: &Arms<Driver<'_>>,
+        window: Duration,
+    ) -> Option<RoundSlices> {
+        let cut = RoundSlices::of(self.plan, cell, window, slowest_tps(drivers));
         match self.left.was_cut(cell) {
-            Some(was_cut) => Cut::again(was_cut, cut, window),
+            Some(was_cut) => RoundSlices::again(was_cut, cut, window),
             None => cut,
         }
     }
@@ -506,7 +511,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         drivers: &mut Arms<Driver<'_>>,
         cell: &Cell,
         block: &Block,
-        pace: &Pace,
+        pace: &RoundPace,
         recording: &[u64],
     ) -> Result<(), LabError> {
         for &arm in &block.order {
@@ -537,11 +542,11 @@ impl<'a, 'b> Stages<'a, 'b> {
         drivers: &mut Arms<Driver<'_>>,
         cell: &Cell,
         block: &Block,
-        cut: Cut,
-        pace: &Pace,
+        cut: RoundSlices,
+        pace: &RoundPace,
     ) -> Result<(), LabError> {
         if !std::mem::replace(&mut self.has_told_slices, true) {
-            self.warn(&Cut::note(self.plan))?;
+            self.warn(&RoundSlices::note(self.plan))?;
         }
         let first = &drivers[block.order[0]];
         let around = first.known.around;
@@ -555,7 +560,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let (plan, start, filling) = (self.plan, self.start, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
         let measured = standstill::until_answered(|attempt| {
-            let cut = Cut { count: cut.count << attempt, ..cut };
+            let cut = RoundSlices { count: cut.count << attempt, ..cut };
             let terms = SliceTerms { start, filling, cut, attempt };
             driver::interleaved(drivers, plan, cell, block, terms, neighbours, watch)
         });
@@ -582,7 +587,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     }
 
     /// Tells that a round, or a block of them, begins.
-    fn tell_round(&mut self, cell: &Cell, pace: &Pace, around: Duration) {
+    fn tell_round(&mut self, cell: &Cell, pace: &RoundPace, around: Duration) {
         self.lab.watch.progress(Progress::RoundBegins {
             done: self.counter.done,
             total: self.counter.total,
@@ -599,11 +604,11 @@ impl<'a, 'b> Stages<'a, 'b> {
     }
 
     /// Time that is left by what is to be done or by the clock, whichever is less.
-    fn time_left(&self, pace: &Pace, around: Duration) -> Duration {
+    fn time_left(&self, pace: &RoundPace, around: Duration) -> Duration {
         let (starts, cells) = self.ahead;
         let rounds = self.counter.total - self.counter.done;
         let later = self.later_rounds.min(rounds);
-        let by_plan = Pace::with_window(self.plan, Duration::from_nanos(self.plan.round_ns));
+        let by_plan = RoundPace::with_window(self.plan, Duration::from_nanos(self.plan.round_ns));
         let windows = self.round_of(pace, around) * (rounds - later)
             + self.round_of(&by_plan, around) * later;
         let ahead = Ahead { windows, starts, cells };
@@ -612,7 +617,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     }
 
     /// What a round takes by the plan, with its clients getting in and out.
-    fn round_of(&self, pace: &Pace, around: Duration) -> Duration {
+    fn round_of(&self, pace: &RoundPace, around: Duration) -> Duration {
         pace.window + Duration::from_nanos(self.plan.lead_in_ns) + around
     }
 
@@ -650,7 +655,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         driver: &Driver<'_>,
         arm: ArmIndex,
         key: &RoundKey,
-        schedule: Option<Schedule>,
+        schedule: Option<ArrivalSchedule>,
         window: Duration,
     ) -> Result<Round, LabError> {
         let before = self.last_look.take().unwrap_or_else(|| self.look(driver));
@@ -688,8 +693,8 @@ impl<'a, 'b> Stages<'a, 'b> {
         let name = format!("{ENGINE_PREFIX}{REPLICA_BEHIND}");
         round.readings.set(&name, behind.map(|bytes| bytes as f64));
         self.resting.after(&self.stations[arm].watched(), &mut round.readings);
-        before.note(Side::Before, &mut round.readings);
-        after.note(Side::After, &mut round.readings);
+        before.note(CanarySide::Before, &mut round.readings);
+        after.note(CanarySide::After, &mut round.readings);
         self.lab.store.add_round(self.run, arm, round)?;
         self.ending.note(arm, round);
         self.last_sps.insert(arm, round.statements as f64 * 1e9 / round.wall_ns as f64);

@@ -16,12 +16,13 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_engine::follow::Comparison;
+use dbdyno_engine::follow::ReplicaComparison;
 use dbdyno_load::{Connector, LoadError};
 use dbdyno_model::{
-    ArmIndex, Dialect, Environment, LatencyHistogram, Readings, Role, Round, Severity, Warning,
+    ArmIndex, Dialect, Environment, LatencyHistogram, MemberRole, Readings, Round, Severity,
+    Warning,
 };
-use dbdyno_sandbox::{Ensemble, Standing, Works};
+use dbdyno_sandbox::{Ensemble, MemberStanding, Works};
 use dbdyno_wire::WireError;
 
 use crate::error::LabError;
@@ -97,7 +98,7 @@ pub(crate) fn hold_against_source(
     let failed =
         |error| LabError::Load(arm, "holding the replica against its source".into(), error);
     let compared = compared.map_err(|error| failed(LoadError::Wire(error, None)))?;
-    let Some(Comparison { behind_bytes, difference }) = compared else { return Ok(None) };
+    let Some(ReplicaComparison { behind_bytes, difference }) = compared else { return Ok(None) };
     match difference {
         Some(what) => {
             Err(failed(LoadError::WrongAnswer(format!("the replica is another one: {what}"))))
@@ -107,7 +108,7 @@ pub(crate) fn hold_against_source(
 }
 
 /// What an engine in a process of its own says of its replica; it has none if it tells no row.
-fn compared_over_the_wire(connector: &Connector) -> Result<Option<Comparison>, WireError> {
+fn compared_over_the_wire(connector: &Connector) -> Result<Option<ReplicaComparison>, WireError> {
     let mut rows = connector.connect()?.query("CHECK REPLICA")?.rows;
     let Some(row) = rows.pop() else { return Ok(None) };
     let [Some(behind), difference] = &row[..] else {
@@ -116,7 +117,7 @@ fn compared_over_the_wire(connector: &Connector) -> Result<Option<Comparison>, W
     let behind_bytes = behind.parse().map_err(|_| {
         WireError::Protocol(format!("CHECK REPLICA told {behind:?} where bytes are expected"))
     })?;
-    Ok(Some(Comparison { behind_bytes, difference: difference.clone() }))
+    Ok(Some(ReplicaComparison { behind_bytes, difference: difference.clone() }))
 }
 
 /// What those that follow used in the window of a round.
@@ -134,17 +135,17 @@ fn cpu_name(member: u8) -> String {
 
 /// What was seen of those that follow, over the whole run.
 #[derive(Default)]
-pub(crate) struct Following(BTreeMap<(ArmIndex, u8), Seen>);
+pub(crate) struct Following(BTreeMap<(ArmIndex, u8), MemberReadings>);
 
-struct Seen {
-    role: Role,
+struct MemberReadings {
+    role: MemberRole,
     rounds: u32,
     /// Rounds after which it had fallen behind.
     behind: u32,
     cpu_ns: f64,
     statements: f64,
     /// As it was when it was furthest behind.
-    worst: Standing,
+    worst: MemberStanding,
     /// What it, or asking it, said when it did not do its part.
     lost: Option<String>,
 }
@@ -171,8 +172,13 @@ impl Following {
         }
     }
 
-    fn count(&mut self, arm: ArmIndex, standing: Standing, events: u64) -> &mut Seen {
-        let seen = self.0.entry((arm, standing.member)).or_insert_with(|| Seen {
+    fn count(
+        &mut self,
+        arm: ArmIndex,
+        standing: MemberStanding,
+        events: u64,
+    ) -> &mut MemberReadings {
+        let seen = self.0.entry((arm, standing.member)).or_insert_with(|| MemberReadings {
             role: standing.role,
             rounds: 0,
             behind: 0,
@@ -186,7 +192,8 @@ impl Following {
         if standing.works == Works::No {
             seen.lost.get_or_insert_with(|| standing.state.clone());
         }
-        let much = |one: &Standing| (one.transactions.or(one.bytes), one.seconds.unwrap_or(0.0));
+        let much =
+            |one: &MemberStanding| (one.transactions.or(one.bytes), one.seconds.unwrap_or(0.0));
         if much(&standing) > much(&seen.worst) {
             seen.worst = standing;
         }
@@ -243,13 +250,13 @@ impl Following {
 
 /// Whether what is left to do is more than what is always on the way: more than a tenth of what the
 /// round wrote, if each event wrote.
-fn has_fallen_behind(standing: &Standing, events: u64) -> bool {
+fn has_fallen_behind(standing: &MemberStanding, events: u64) -> bool {
     standing.transactions.is_some_and(|left| left > 10 && left > events / 10)
         || standing.bytes.is_some_and(|left| left > BEHIND_BYTES)
         || standing.seconds.is_some_and(|seconds| seconds > BEHIND_S)
 }
 
-fn in_words(standing: &Standing) -> String {
+fn in_words(standing: &MemberStanding) -> String {
     let transactions = standing.transactions.map(|left| format!("{left} transactions"));
     let bytes = standing.bytes.map(|left| format!("{} kB of log", left / 1_000));
     let seconds = standing.seconds.filter(|s| *s > 0.0).map(|seconds| format!("{seconds:.1} s"));
@@ -257,7 +264,7 @@ fn in_words(standing: &Standing) -> String {
     words.join(", ")
 }
 
-fn note(readings: &mut Readings, standing: &Standing) {
+fn note(readings: &mut Readings, standing: &MemberStanding) {
     let name = |what: &str| format!("topology.member.{}.behind_{what}", standing.member);
     readings.set(&name("transactions"), standing.transactions.map(|count| count as f64));
     readings.set(&name("bytes"), standing.bytes.map(|count| count as f64));
@@ -268,10 +275,10 @@ fn note(readings: &mut Readings, standing: &Standing) {
 mod tests {
     use super::*;
 
-    fn standing(transactions: u64, works: Works) -> Standing {
-        Standing {
+    fn standing(transactions: u64, works: Works) -> MemberStanding {
+        MemberStanding {
             member: 2,
-            role: Role::Replica,
+            role: MemberRole::Replica,
             state: "IO No, SQL Yes".into(),
             works,
             transactions: Some(transactions),

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_judge::compare;
-use dbdyno_lab::{Clock, Lab, Order, Progress, Watch, clock_of, measure};
+use dbdyno_lab::{Clock, ExperimentOrder, Lab, Progress, Watch, clock_of, measure};
 use dbdyno_model::{
     CellComparison, Counting, Driving, IntervalChoice, PerArm, Pin, Plan, Stage, Stopping,
 };
@@ -63,7 +63,7 @@ fn measured(plan: &Plan) -> CellComparison {
     let stop = AtomicBool::new(false);
     let mut watch = Silent;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut watch, clock };
-    let order = Order {
+    let order = ExperimentOrder {
         plan,
         name: None,
         command: "a test",
@@ -167,7 +167,7 @@ fn the_time_that_is_left_is_what_it_takes() {
         let mut watch = Promises(clock.clone(), Vec::new());
         let now = clock.clone();
         let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut watch, clock };
-        let order = Order {
+        let order = ExperimentOrder {
             plan: &plan,
             name: None,
             command: "a test",

@@ -20,10 +20,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::closed::{run_sharded, run_threads};
-use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, Thinking};
+use dbdyno_load::{Connector, LoadError, Moment, RoundMeasurement, RoundSpec, Thinking};
 use dbdyno_model::{Dialect, Processors, Secret, Think, Transport};
 use dbdyno_wire::Endpoint;
-use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Turn};
+use dbdyno_wire::mock::{FixedScript, Login, MockProtocol, MockServer, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
@@ -31,7 +31,7 @@ const SERVE: &str = "--serve";
 /// Events per second of clients that think, all together.
 const THINKING_RATE: u64 = 2_000;
 
-type Run = fn(&RoundSpec<'_>, &mut dyn FnMut(Moment)) -> Result<Measured, LoadError>;
+type Run = fn(&RoundSpec<'_>, &mut dyn FnMut(Moment)) -> Result<RoundMeasurement, LoadError>;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
@@ -129,8 +129,8 @@ fn serve() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard).expect("up to the hard limit");
     }
-    let script = Arc::new(Fixed(Turn::point()));
-    let server = MockServer::start(Protocol::Mysql, Login::trust("bench"), script);
+    let script = Arc::new(FixedScript(Turn::point()));
+    let server = MockServer::start(MockProtocol::Mysql, Login::trust("bench"), script);
     let server = server.expect("a port is free");
     let Transport::Tcp(_, port) = server.endpoint().transport else { unreachable!() };
     println!("{port}");

@@ -24,11 +24,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use dbdyno_load::arrival::Schedule;
-use dbdyno_load::{Connector, Measured, OpenSpec, RoundSpec, run_open};
+use dbdyno_load::arrival::ArrivalSchedule;
+use dbdyno_load::{Connector, OpenSpec, RoundMeasurement, RoundSpec, run_open};
 use dbdyno_model::{Dialect, LatencyHistogram, OpenLoop, Processors, Secret, Transport, random};
 use dbdyno_wire::Endpoint;
-use dbdyno_wire::mock::{Delay, Login, MockServer, Protocol, Reply, Script, Timed};
+use dbdyno_wire::mock::{
+    Login, MockProtocol, MockReply, MockServer, Script, ServiceTime, TimedScript,
+};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
 mod queue;
@@ -111,7 +113,7 @@ const SERVICES: u64 = 1 << 20;
 
 /// The truth about a scenario.
 struct Truth {
-    schedule: Schedule,
+    schedule: ArrivalSchedule,
     /// The intended times of all events.
     intended_ns: Vec<i64>,
     /// Number of events of the lead-in.
@@ -127,7 +129,7 @@ impl Truth {
     fn of(scenario: &Scenario) -> Truth {
         let window_ns = scenario.window().as_nanos() as i64;
         let arrivals = scenario.rate.parse().expect("a rate");
-        let schedule = Schedule::new(&arrivals, 1, LEAD_IN.as_nanos() as u64, &[]);
+        let schedule = ArrivalSchedule::new(&arrivals, 1, LEAD_IN.as_nanos() as u64, &[]);
         let mut times = schedule.clone();
         let intended_ns: Vec<i64> =
             std::iter::from_fn(|| times.next_ns()).take_while(|&time| time < window_ns).collect();
@@ -193,7 +195,7 @@ fn run(scenario: &Scenario) {
 fn print(
     scenario: &Scenario,
     truth: &Truth,
-    measured: &Measured,
+    measured: &RoundMeasurement,
     open: &OpenLoop,
     seen: &[Seen],
     late: &LatencyHistogram,
@@ -324,17 +326,17 @@ fn serve(arguments: &[String]) {
     let (usual, stall_at, stall_ms, connections) = (number(0), number(1), number(2), number(3));
     // With many connections the processors never fall asleep, and spinning would fill them.
     let delay = |us| match connections {
-        0..=32 => Delay::Exact(Duration::from_micros(us)),
-        _ => Delay::Sleep(Duration::from_micros(us)),
+        0..=32 => ServiceTime::Exact(Duration::from_micros(us)),
+        _ => ServiceTime::Sleep(Duration::from_micros(us)),
     };
     let service = (0..SERVICES).map(|number| delay(service_us(number, usual))).collect();
     let stalls = vec![(stall_at, Duration::from_millis(stall_ms))];
-    let reply = Reply::Rows { count: 1, width: 119 };
-    let timed = Timed::new(reply, service, stalls);
+    let reply = MockReply::Rows { count: 1, width: 119 };
+    let timed = TimedScript::new(reply, service, stalls);
     // Some more, so that too many would show.
     let witness = Arc::new(Witness::new(timed, 2 * number(4) as usize));
     let script = Arc::clone(&witness) as Arc<dyn Script>;
-    let server = MockServer::start(Protocol::Mysql, Login::trust("bench"), script);
+    let server = MockServer::start(MockProtocol::Mysql, Login::trust("bench"), script);
     let server = server.expect("a port is free");
     let Transport::Tcp(_, port) = server.endpoint().transport else { unreachable!() };
     println!("{port}");

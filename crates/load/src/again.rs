@@ -19,14 +19,14 @@ use std::ops::RangeInclusive;
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_wire::{Args, Client, Outcome, Param, StatementId, WireError};
+use dbdyno_wire::{Args, Client, Param, StatementCounts, StatementId, WireError};
 use dbdyno_workload::{Arg, Call, Event, Expect, ReadyLoad, StatementKind};
 
 use crate::asking::{ROLLBACK, execute};
 
 /// What is known of a statement that was answered wrongly.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct WrongAnswer {
     /// Its parameters, for people.
     pub values: String,
     /// What came when it was asked again; `None` if asking again would change something.
@@ -37,16 +37,16 @@ pub struct Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedAgain {
     /// In the transaction in which it was answered wrongly; `None` if it was alone.
-    pub within: Option<Repeated>,
+    pub within: Option<RepeatedAnswer>,
     /// By itself, once that transaction was rolled back.
-    pub anew: Repeated,
+    pub anew: RepeatedAnswer,
     /// Rows that are right, the least and the most.
     right: (u64, u64),
 }
 
 /// One of these answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Repeated {
+pub enum RepeatedAnswer {
     /// This many rows, when it was asked for this often: once, until the answer was right, or as
     /// often as it is asked at most.
     Rows(u64, u32),
@@ -93,14 +93,14 @@ pub(crate) fn ask_again(
 #[derive(Debug)]
 pub(crate) enum NoRow {
     /// A prepared statement with its parameters.
-    Prepared(StatementId, Vec<Given>),
+    Prepared(StatementId, Vec<OwnParameter>),
     /// A text.
     Text(String),
 }
 
 /// A parameter of its own.
 #[derive(Debug)]
-pub(crate) enum Given {
+pub(crate) enum OwnParameter {
     Null,
     Int(i64),
     Text(Vec<u8>),
@@ -110,9 +110,9 @@ impl NoRow {
     /// A prepared statement; `None` if it does more than read.
     pub(crate) fn prepared(id: StatementId, sql: &str, values: &[Arg<'_>]) -> Option<NoRow> {
         let given = |value: &Arg<'_>| match *value {
-            Arg::Null => Given::Null,
-            Arg::Int(number) => Given::Int(number),
-            Arg::Text(text) => Given::Text(text.to_vec()),
+            Arg::Null => OwnParameter::Null,
+            Arg::Int(number) => OwnParameter::Int(number),
+            Arg::Text(text) => OwnParameter::Text(text.to_vec()),
         };
         is_query(sql).then(|| NoRow::Prepared(id, values.iter().map(given).collect()))
     }
@@ -141,7 +141,7 @@ impl NoRow {
     }
 }
 
-struct Values<'a>(&'a [Given]);
+struct Values<'a>(&'a [OwnParameter]);
 
 impl Args for Values<'_> {
     fn count(&self) -> usize {
@@ -149,9 +149,9 @@ impl Args for Values<'_> {
     }
     fn get(&self, index: usize) -> Param<'_> {
         match &self.0[index] {
-            Given::Null => Param::Null,
-            Given::Int(number) => Param::Int(*number),
-            Given::Text(text) => Param::Text(text),
+            OwnParameter::Null => Param::Null,
+            OwnParameter::Int(number) => Param::Int(*number),
+            OwnParameter::Text(text) => Param::Text(text),
         }
     }
 }
@@ -159,14 +159,14 @@ impl Args for Values<'_> {
 /// Asks until the number of rows is right, there is none, or it was asked often enough.
 fn ask_often(
     right: RangeInclusive<u64>,
-    mut ask: impl FnMut() -> Result<Outcome, WireError>,
-) -> Repeated {
+    mut ask: impl FnMut() -> Result<StatementCounts, WireError>,
+) -> RepeatedAnswer {
     let (mut times, mut pause) = (1, FIRST_PAUSE);
     loop {
         match ask() {
-            Err(error) => return Repeated::Refused(error.to_string()),
-            Ok(Outcome { rows, .. }) if times == TIMES || right.contains(&rows) => {
-                return Repeated::Rows(rows, times);
+            Err(error) => return RepeatedAnswer::Refused(error.to_string()),
+            Ok(StatementCounts { rows, .. }) if times == TIMES || right.contains(&rows) => {
+                return RepeatedAnswer::Rows(rows, times);
             }
             Ok(_) => thread::sleep(pause),
         }
@@ -180,14 +180,14 @@ fn is_query(sql: &str) -> bool {
 }
 
 impl AskedAgain {
-    fn is_right(&self, answer: &Repeated) -> bool {
+    fn is_right(&self, answer: &RepeatedAnswer) -> bool {
         let (low, high) = self.right;
-        matches!(answer, Repeated::Rows(rows, _) if (low..=high).contains(rows))
+        matches!(answer, RepeatedAnswer::Rows(rows, _) if (low..=high).contains(rows))
     }
 
     /// What follows from the answers, for people.
     fn meaning(&self) -> &'static str {
-        let refused = |answer: &Repeated| matches!(answer, Repeated::Refused(_));
+        let refused = |answer: &RepeatedAnswer| matches!(answer, RepeatedAnswer::Refused(_));
         if refused(&self.anew) {
             return "what the table holds is not known";
         }
@@ -209,17 +209,17 @@ impl AskedAgain {
     }
 }
 
-impl fmt::Display for Repeated {
+impl fmt::Display for RepeatedAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Repeated::Rows(rows, times) => {
+            RepeatedAnswer::Rows(rows, times) => {
                 write!(f, "{rows} row{}", if *rows == 1 { "" } else { "s" })?;
                 match times {
                     1 => Ok(()),
                     times => write!(f, " at time {times}"),
                 }
             }
-            Repeated::Refused(why) => write!(f, "no answer ({why})"),
+            RepeatedAnswer::Refused(why) => write!(f, "no answer ({why})"),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! What came of an event: what its statements did, whether that is right, or why it failed.
 
-use dbdyno_wire::{Client, Outcome, StatementId, WireError};
-use dbdyno_workload::{Call, Event, Expect, ReadyLoad, Statement, Value};
+use dbdyno_wire::{Client, StatementCounts, StatementId, WireError};
+use dbdyno_workload::{Call, CallValue, Event, Expect, ReadyLoad, Statement};
 
-use crate::again::{Found, ask_again};
+use crate::again::{WrongAnswer, ask_again};
 use crate::asking::ROLLBACK;
 use crate::error::LoadError;
 
 /// What the statements of an event did together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct EventAnswer {
     /// Statements executed.
     pub statements: u64,
     /// Rows returned.
@@ -22,15 +22,15 @@ pub struct Answer {
     pub kind: u32,
 }
 
-impl Answer {
+impl EventAnswer {
     /// The answer to an event of which nothing has been answered.
     #[inline]
-    pub(crate) fn to(event: &Event) -> Answer {
-        Answer { kind: event.kind, ..Answer::default() }
+    pub(crate) fn to(event: &Event) -> EventAnswer {
+        EventAnswer { kind: event.kind, ..EventAnswer::default() }
     }
 
     #[inline]
-    pub(crate) fn count(&mut self, outcome: Outcome) {
+    pub(crate) fn count(&mut self, outcome: StatementCounts) {
         self.statements += 1;
         self.rows_read += outcome.rows;
         self.rows_changed += outcome.affected;
@@ -92,7 +92,7 @@ fn is_duplicate(error: &WireError) -> bool {
 
 /// Whether this is the answer that the call must get.
 #[inline]
-pub(crate) fn is_right(call: &Call, outcome: Outcome) -> bool {
+pub(crate) fn is_right(call: &Call, outcome: StatementCounts) -> bool {
     match call.expect {
         None => true,
         Some(Expect::Rows(low, high)) => (low..=high).contains(&outcome.rows),
@@ -109,23 +109,23 @@ pub(crate) fn wrong(
     load: &ReadyLoad,
     event: &Event,
     call: &Call,
-    outcome: Outcome,
+    outcome: StatementCounts,
 ) -> LoadError {
     let again = ask_again(client, prepared, load, event, call);
     LoadError::WrongResult {
         sql: sql_of(load, call.statement),
         expect: call.expect.expect("what expects nothing is right"),
         outcome,
-        found: Box::new(Found { values: shown(event, call), again }),
+        found: Box::new(WrongAnswer { values: shown(event, call), again }),
     }
 }
 
 /// The parameters of a call: `4711, 'abc', NULL`.
 fn shown(event: &Event, call: &Call) -> String {
-    let text = |value: &Value| match *value {
-        Value::Null => "NULL".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::Text { start, length } => {
+    let text = |value: &CallValue| match *value {
+        CallValue::Null => "NULL".to_owned(),
+        CallValue::Int(number) => number.to_string(),
+        CallValue::Text { start, length } => {
             format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
         }
     };

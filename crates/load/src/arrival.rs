@@ -34,7 +34,7 @@ const SEARCH_STEPS: usize = 200;
 
 /// Intended times, event by event. A clone goes on from where it was taken.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub struct ArrivalSchedule {
     profile: Profile,
     spacing: Spacing,
     seed: u64,
@@ -46,10 +46,15 @@ pub struct Schedule {
     gaps: u128,
 }
 
-impl Schedule {
+impl ArrivalSchedule {
     /// The schedule with lead-in. `recording` is what [`recorded`] read of the file, for
     /// [`RateShape::Recorded`], and ignored else; a recording has no lead-in.
-    pub fn new(arrivals: &Arrivals, seed: u64, lead_in_ns: u64, recording: &[u64]) -> Schedule {
+    pub fn new(
+        arrivals: &Arrivals,
+        seed: u64,
+        lead_in_ns: u64,
+        recording: &[u64],
+    ) -> ArrivalSchedule {
         let profile = Profile::of(&arrivals.shape, recording);
         let expected = profile.first_rate() * lead_in_ns as f64 / 1e9;
         let lead = match arrivals.spacing {
@@ -57,10 +62,10 @@ impl Schedule {
             Spacing::Even => expected.floor(),
             Spacing::Poisson => expected,
         };
-        Schedule { profile, spacing: arrivals.spacing, seed, lead, next: 0, gaps: 0 }
+        ArrivalSchedule { profile, spacing: arrivals.spacing, seed, lead, next: 0, gaps: 0 }
     }
 
-    /// Number of the event that [`Schedule::next_ns`] gives next.
+    /// Number of the event that [`ArrivalSchedule::next_ns`] gives next.
     pub fn number(&self) -> u64 {
         self.next
     }
@@ -296,8 +301,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn schedule(text: &str, lead_in_ns: u64) -> Schedule {
-        Schedule::new(&text.parse().unwrap(), 7, lead_in_ns, &[])
+    fn schedule(text: &str, lead_in_ns: u64) -> ArrivalSchedule {
+        ArrivalSchedule::new(&text.parse().unwrap(), 7, lead_in_ns, &[])
     }
 
     fn times(text: &str, count: usize) -> Vec<i64> {
@@ -427,7 +432,7 @@ mod tests {
                 assert_eq!(later.next_ns(), Some(all[number as usize]), "{text} {number}");
             }
         }
-        let other = Schedule::new(&"poisson:2000".parse().unwrap(), 8, 0, &[]).next_ns();
+        let other = ArrivalSchedule::new(&"poisson:2000".parse().unwrap(), 8, 0, &[]).next_ns();
         assert_ne!(other, Some(times("poisson:2000", 1)[0]), "the seed matters");
     }
 
@@ -469,7 +474,7 @@ mod tests {
             assert!(recorded(text).unwrap_err().contains(why), "{text}");
         }
         let arrivals = "file:x".parse().unwrap();
-        let mut schedule = Schedule::new(&arrivals, 1, SECOND, &[0, 5, 9]);
+        let mut schedule = ArrivalSchedule::new(&arrivals, 1, SECOND, &[0, 5, 9]);
         let times: Vec<i64> = std::iter::from_fn(|| schedule.next_ns()).collect();
         assert_eq!(times, [0, 5, 9]);
     }

@@ -1,7 +1,7 @@
 //! One call of an event, as a client is asked it.
 
-use dbdyno_wire::{Args, Client, Outcome, Param, StatementId, WireError};
-use dbdyno_workload::{Call, Event, ReadyLoad, StatementKind, Value};
+use dbdyno_wire::{Args, Client, Param, StatementCounts, StatementId, WireError};
+use dbdyno_workload::{Call, CallValue, Event, ReadyLoad, StatementKind};
 
 /// What ends a transaction that is to be asked again; outside of one, servers take it too.
 pub(crate) const ROLLBACK: &str = "ROLLBACK";
@@ -9,7 +9,7 @@ pub(crate) const ROLLBACK: &str = "ROLLBACK";
 /// The parameters of one call of an event.
 pub(crate) struct EventArgs<'a> {
     event: &'a Event,
-    values: &'a [Value],
+    values: &'a [CallValue],
 }
 
 impl<'a> EventArgs<'a> {
@@ -27,9 +27,9 @@ impl Args for EventArgs<'_> {
     #[inline]
     fn get(&self, index: usize) -> Param<'_> {
         match self.values[index] {
-            Value::Null => Param::Null,
-            Value::Int(number) => Param::Int(number),
-            Value::Text { start, length } => Param::Text(self.event.text(start, length)),
+            CallValue::Null => Param::Null,
+            CallValue::Int(number) => Param::Int(number),
+            CallValue::Text { start, length } => Param::Text(self.event.text(start, length)),
         }
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn execute(
     event: &Event,
     call: &Call,
     sql: &mut String,
-) -> Result<Outcome, WireError> {
+) -> Result<StatementCounts, WireError> {
     if let Some(id) = prepared[call.statement as usize] {
         return client.execute(id, &EventArgs::new(event, call));
     }

@@ -26,8 +26,8 @@ use dbdyno_model::classes::BACKGROUND;
 use crate::affinity::pin_to;
 use crate::error::LoadError;
 use crate::patience;
-use crate::round::{Measured, Moment, RoundSpec, SLOT};
-use crate::session::Session;
+use crate::round::{Moment, RoundMeasurement, RoundSpec, SLOT};
+use crate::session::ClientSession;
 use crate::time::{nanos, now, wait_until};
 use crate::usage::ThreadUsage;
 
@@ -42,7 +42,7 @@ struct Window {
 }
 
 /// What the background did in the window.
-struct Done {
+struct BackgroundWork {
     class: ClassTally,
     usage: ThreadUsage,
 }
@@ -55,10 +55,10 @@ pub(crate) fn with_background<T>(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
     run: impl FnOnce(&RoundSpec<'_>, &mut dyn FnMut(Moment)) -> Result<T, LoadError>,
-    measured: impl FnOnce(&mut T) -> &mut Measured,
+    measured: impl FnOnce(&mut T) -> &mut RoundMeasurement,
 ) -> Result<T, LoadError> {
     let Some(beside) = spec.load.background() else { return run(spec, observe) };
-    let mut session = Session::open(spec.connector, &beside.load, spec.clients)?;
+    let mut session = ClientSession::open(spec.connector, &beside.load, spec.clients)?;
     session.client().set_patience(patience::of_round(spec.lead_in + spec.window));
     let (window, stop, done) = (Window::default(), AtomicBool::new(false), AtomicBool::new(false));
     let within = RoundSpec { stop: &stop, ..*spec };
@@ -93,12 +93,12 @@ pub(crate) fn with_background<T>(
 }
 
 fn drive(
-    session: &mut Session<'_>,
+    session: &mut ClientSession<'_>,
     spec: &RoundSpec<'_>,
     beside: &Beside,
     window: &Window,
     done: &AtomicBool,
-) -> Result<Done, LoadError> {
+) -> Result<BackgroundWork, LoadError> {
     // On the one processor of a single client it would be that client which is measured.
     if spec.processors.count() > 1 {
         pin_to(spec.processors)?;
@@ -143,5 +143,5 @@ fn drive(
     let at_close = at_close.unwrap_or_else(ThreadUsage::now);
     let usage = at_open.map_or(ThreadUsage::default(), |open| at_close.since(open));
     class.times = Some(ClassTimes { latency, response: None });
-    Ok(Done { class, usage })
+    Ok(BackgroundWork { class, usage })
 }

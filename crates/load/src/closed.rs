@@ -7,7 +7,7 @@
 //!
 //! An event belongs to the window if it *ends* in it. Sessions stay open until the observer has
 //! seen the close, so that a server's per-connection processes are still there to be measured.
-//! Some stay for the next round: [`crate::Kept`].
+//! Some stay for the next round: [`crate::KeptConnections`].
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,14 +25,14 @@ use crate::error::LoadError;
 use crate::files;
 use crate::mock;
 use crate::round::{Moment, RoundSpec};
-use crate::session::Session;
+use crate::session::ClientSession;
 use crate::shards;
 use crate::tally::{Edges, Tally};
 use crate::time::{Clock, nanos};
 use crate::usage::ThreadUsage;
 use crate::window::{Window, conduct, is_to_stop};
 
-pub use crate::round::{Measured, SLOT};
+pub use crate::round::{RoundMeasurement, SLOT};
 
 /// Runs one round. `observe` is called on this thread at each [`Moment`].
 ///
@@ -42,7 +42,7 @@ pub use crate::round::{Measured, SLOT};
 pub fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<Measured, LoadError> {
+) -> Result<RoundMeasurement, LoadError> {
     if let Connector::Mock(arm) = spec.connector {
         return mock::run_round(arm, spec, observe);
     }
@@ -59,7 +59,7 @@ pub fn run_round(
 pub fn run_threads(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<Measured, LoadError> {
+) -> Result<RoundMeasurement, LoadError> {
     // The other arm's may stay, too.
     files::allow(spec.clients * if spec.kept.is_some() { 2 } else { 1 })?;
     let mut sessions = open_sessions(spec, observe)?;
@@ -94,13 +94,13 @@ pub fn run_threads(
 pub fn run_sharded(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<Measured, LoadError> {
+) -> Result<RoundMeasurement, LoadError> {
     files::allow(spec.clients)?;
     shards::run_round(spec, observe)
 }
 
 fn drive(
-    session: &mut Session<'_>,
+    session: &mut ClientSession<'_>,
     book: Option<Arc<Book>>,
     spec: &RoundSpec<'_>,
     window: &Window,

@@ -36,8 +36,10 @@ impl Connector {
     /// Nobody listens, the login is refused, or the protocol is not what it should be.
     pub fn connect(&self) -> Result<Box<dyn Client>, WireError> {
         Ok(match self {
-            Connector::Mysql(endpoint) => Box::new(mysql::Connection::connect(endpoint)?),
-            Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
+            Connector::Mysql(endpoint) => Box::new(mysql::MysqlConnection::connect(endpoint)?),
+            Connector::Postgres(endpoint) => {
+                Box::new(postgres::PostgresConnection::connect(endpoint)?)
+            }
             Connector::Sqlite(file) => Box::new(file.open()?),
             Connector::Rocks(arm) => arm.client(),
             Connector::Engine(arm) => arm.client(),
@@ -66,8 +68,10 @@ impl Connector {
     /// For an embedded arm, which has no socket to wait for.
     pub(crate) fn connect_pollable(&self) -> Result<Box<dyn Pollable>, WireError> {
         Ok(match self {
-            Connector::Mysql(endpoint) => Box::new(mysql::Connection::connect(endpoint)?),
-            Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
+            Connector::Mysql(endpoint) => Box::new(mysql::MysqlConnection::connect(endpoint)?),
+            Connector::Postgres(endpoint) => {
+                Box::new(postgres::PostgresConnection::connect(endpoint)?)
+            }
             Connector::Sqlite(_)
             | Connector::Rocks(_)
             | Connector::Engine(_)

@@ -24,17 +24,17 @@ use std::time::{Duration, Instant};
 use dbdyno_model::{ClassTally, ClassTimes, LatencyHistogram, Processors, Series};
 use dbdyno_wire::{Client, Patience};
 use dbdyno_workload::ReadyLoad;
-use dbdyno_workload::insert_benchmark::{Class, Role};
+use dbdyno_workload::insert_benchmark::{Class, ConnectionRole};
 
 use crate::affinity::pin_to;
-use crate::answer::Answer;
+use crate::answer::EventAnswer;
 use crate::brake::Brake;
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::patience::{self, Watch};
 use crate::round::Moment;
-use crate::schedule::Schedule;
-use crate::session::Session;
+use crate::schedule::CommitSchedule;
+use crate::session::ClientSession;
 use crate::tally::first_cause_first;
 use crate::time::{nanos, now, unix_ms, wait_until};
 use crate::usage::ThreadUsage;
@@ -61,7 +61,7 @@ pub struct Conditions<'a> {
 
 /// A round of fixed time.
 #[derive(Clone, Copy, Debug)]
-pub struct Timed {
+pub struct TimedRound {
     /// Rows that each client inserts in a second.
     pub rate: u32,
     /// Rows of one insert.
@@ -139,8 +139,8 @@ struct ClientLanes<'a> {
 }
 
 struct Lane<'a> {
-    session: Session<'a>,
-    role: Role,
+    session: ClientSession<'a>,
+    role: ConnectionRole,
 }
 
 impl<'a> Crew<'a> {
@@ -151,25 +151,23 @@ impl<'a> Crew<'a> {
     /// No connection, or a statement that the server refuses to prepare.
     pub fn open(
         connector: &'a Connector,
-        scripts: &'a [(Role, ReadyLoad)],
+        scripts: &'a [(ConnectionRole, ReadyLoad)],
         next_commits: &[u64],
     ) -> Result<Crew<'a>, LoadError> {
         let mut lanes = Vec::with_capacity(next_commits.len());
         for (client, &next_commit) in next_commits.iter().enumerate() {
-            let open = |wanted: &[Role]| -> Result<Option<Lane<'a>>, LoadError> {
+            let open = |wanted: &[ConnectionRole]| -> Result<Option<Lane<'a>>, LoadError> {
                 let found = scripts.iter().find(|(role, _)| wanted.contains(role));
-                let lane = |(role, script): &'a (Role, ReadyLoad)| -> Result<Lane<'a>, LoadError> {
-                    let session = Session::open(connector, script, client as u32)?;
-                    Ok(Lane { session, role: *role })
-                };
-                found.map(lane).transpose()
+                let Some((role, script)) = found else { return Ok(None) };
+                let session = ClientSession::open(connector, script, client as u32)?;
+                Ok(Some(Lane { session, role: *role }))
             };
-            let inserter = open(&[Role::Inserts, Role::InsertsAndDeletes])?;
+            let inserter = open(&[ConnectionRole::Inserts, ConnectionRole::InsertsAndDeletes])?;
             lanes.push(ClientLanes {
                 next_commit,
                 inserter: inserter.expect("every step has somebody who inserts"),
-                deleter: open(&[Role::Deletes])?,
-                querier: open(&[Role::Queries])?,
+                deleter: open(&[ConnectionRole::Deletes])?,
+                querier: open(&[ConnectionRole::Queries])?,
             });
         }
         Ok(Crew { connector, lanes })
@@ -243,7 +241,7 @@ impl<'a> Crew<'a> {
     /// Whatever stopped a client, [`LoadError::Interrupted`] among it.
     pub fn timed(
         &mut self,
-        timed: &Timed,
+        timed: &TimedRound,
         conditions: &Conditions<'_>,
         observe: &mut dyn FnMut(Moment),
     ) -> Result<CrewMeasured, LoadError> {
@@ -260,8 +258,9 @@ impl<'a> Crew<'a> {
             let _watch = shift.watch(scope, connector);
             let mut handles = Vec::new();
             for (client, lanes) in self.lanes.iter_mut().enumerate() {
-                let Timed { rate, rows_per_commit, .. } = *timed;
-                let schedule = Schedule { rows_per_commit, rate, client: client as u32, clients };
+                let TimedRound { rate, rows_per_commit, .. } = *timed;
+                let schedule =
+                    CommitSchedule { rows_per_commit, rate, client: client as u32, clients };
                 rows_due += schedule.rows_due(timed.lead_in, timed.lead_in + timed.window);
                 let first = lanes.next_commit;
                 let (sender, receiver) = sync_channel(AHEAD_MOST);
@@ -439,11 +438,15 @@ impl Page {
 
 impl Tally {
     /// That of a thread with this role.
-    fn new(role: Role) -> Tally {
+    fn new(role: ConnectionRole) -> Tally {
         let keeps = |class: Class| match class {
-            Class::Insert => matches!(role, Role::Inserts | Role::InsertsAndDeletes),
-            Class::Delete => matches!(role, Role::Deletes | Role::InsertsAndDeletes),
-            Class::Query => role == Role::Queries,
+            Class::Insert => {
+                matches!(role, ConnectionRole::Inserts | ConnectionRole::InsertsAndDeletes)
+            }
+            Class::Delete => {
+                matches!(role, ConnectionRole::Deletes | ConnectionRole::InsertsAndDeletes)
+            }
+            Class::Query => role == ConnectionRole::Queries,
             Class::GetMin | Class::GetMax => false,
         };
         Tally {
@@ -489,7 +492,7 @@ struct Turn {
     class: Class,
     start: Instant,
     end: Instant,
-    answer: Answer,
+    answer: EventAnswer,
 }
 
 impl Lane<'_> {
@@ -524,7 +527,7 @@ enum Pace<'a> {
     /// So many inserts without a pause.
     Unthrottled(u64),
     /// By the schedule until the window closes; where the next round goes on.
-    Schedule(Schedule, &'a mut u64),
+    Schedule(CommitSchedule, &'a mut u64),
 }
 
 fn insert(
@@ -558,7 +561,7 @@ fn insert(
             return Err(LoadError::Interrupted);
         }
         tally.count(shift.window, &lane.turn(commit, &mut brake)?);
-        if lane.role == Role::InsertsAndDeletes {
+        if lane.role == ConnectionRole::InsertsAndDeletes {
             lane.delete(shift.window, &mut brake, &mut tally)?;
         }
         // A deleter that is gone has said why.

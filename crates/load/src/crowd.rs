@@ -18,7 +18,7 @@ use crate::error::LoadError;
 use crate::parallel::{CONNECTORS, in_parallel};
 use crate::patience;
 use crate::round::{Moment, RoundSpec};
-use crate::session::Session;
+use crate::session::ClientSession;
 use crate::tally::first_cause_first;
 use crate::wire::prepare_all;
 
@@ -49,18 +49,18 @@ pub(crate) fn assemble(
 pub(crate) fn open_sessions<'a>(
     spec: &RoundSpec<'a>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<Vec<Session<'a>>, LoadError> {
+) -> Result<Vec<ClientSession<'a>>, LoadError> {
     let open = |number| match spec.kept.and_then(|kept| kept.take(number)) {
-        Some(seat) => Ok(Session::resume(seat, spec.connector, spec.load, number)),
-        None => Session::open(spec.connector, spec.load, number),
+        Some(seat) => Ok(ClientSession::resume(seat, spec.connector, spec.load, number)),
+        None => ClientSession::open(spec.connector, spec.load, number),
     };
-    connect(spec, open, Session::client, observe)
+    connect(spec, open, ClientSession::client, observe)
 }
 
 /// Leaves the connections of a round that nothing stopped to the next one, where they are to stay.
 pub(crate) fn keep_sessions<'a>(
     spec: &RoundSpec<'_>,
-    sessions: impl IntoIterator<Item = Session<'a>>,
+    sessions: impl IntoIterator<Item = ClientSession<'a>>,
 ) {
     // Waits of embedded arms can be cut off, and their connections cost nothing to make.
     let Some(kept) = spec.kept.filter(|_| !spec.connector.is_embedded()) else { return };

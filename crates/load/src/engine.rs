@@ -16,12 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use dbdyno_engine::follow::{self, Comparison};
+use dbdyno_engine::follow::{self, ReplicaComparison};
 use dbdyno_engine::{Engine, EngineError, Interruption, Replica};
 use dbdyno_model::{Design, LatencyHistogram};
-use dbdyno_sql::{Column, Connection, Done, Operand, Params, Sink, SqlError};
+use dbdyno_sql::{Operand, Params, ResultColumn, Sink, SqlConnection, SqlError, StatementEffect};
 use dbdyno_wire::{
-    Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
+    Args, BulkTarget, Client, Param, RowBuffer, Rows, ServerError, StatementCounts, StatementId,
+    WireError,
 };
 use nix::sys::time::TimeValLike as _;
 use nix::time::{ClockId, clock_gettime};
@@ -29,7 +30,7 @@ use nix::time::{ClockId, clock_gettime};
 use crate::error::still_open;
 
 /// What the mechanisms of an engine have done.
-pub use dbdyno_engine::meter::Counts as EngineCounts;
+pub use dbdyno_engine::meter::MeterCounts as EngineCounts;
 
 /// An engine that is open.
 #[derive(Clone)]
@@ -88,7 +89,7 @@ impl EngineArm {
     ///
     /// # Errors
     /// The replica has ended, and why.
-    pub fn standing(&self) -> Result<Option<Comparison>, WireError> {
+    pub fn standing(&self) -> Result<Option<ReplicaComparison>, WireError> {
         let compared = self.replica.as_ref().map(|replica| replica.compare()).transpose();
         compared.map_err(|error| refused(SqlError::Engine(error)))
     }
@@ -119,7 +120,7 @@ impl EngineArm {
 
     /// A client, and what shows to other threads whether it waits.
     pub fn watched_client(&self) -> (Box<dyn Client>, EngineWatch) {
-        let connection = Connection::new(self.engine.clone(), now_us);
+        let connection = SqlConnection::new(self.engine.clone(), now_us);
         let watch = EngineWatch(connection.watch());
         (Box::new(EngineClient { connection }), watch)
     }
@@ -146,7 +147,7 @@ fn now_us() -> i64 {
 
 /// Shows whether a client waits for a lock.
 #[derive(Clone)]
-pub struct EngineWatch(dbdyno_engine::session::Watch);
+pub struct EngineWatch(dbdyno_engine::session::WaitWatch);
 
 impl EngineWatch {
     /// Whether it waits, and goes on waiting until another client does something.
@@ -157,7 +158,7 @@ impl EngineWatch {
 
 /// A connection.
 struct EngineClient {
-    connection: Connection,
+    connection: SqlConnection,
 }
 
 impl Client for EngineClient {
@@ -166,8 +167,12 @@ impl Client for EngineClient {
         Ok(StatementId(number as u32))
     }
 
-    fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
-        self.execute_into(statement, args, &mut Counted)
+    fn execute(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+    ) -> Result<StatementCounts, WireError> {
+        self.execute_into(statement, args, &mut CountSink)
     }
 
     fn fetch(
@@ -175,17 +180,17 @@ impl Client for EngineClient {
         statement: StatementId,
         args: &dyn Args,
         into: &mut RowBuffer,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         into.begin(0);
-        self.execute_into(statement, args, &mut Kept(into))
+        self.execute_into(statement, args, &mut BufferSink(into))
     }
 
-    fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
-        self.connection.run(sql, &mut Counted).map(outcome).map_err(refused)
+    fn run(&mut self, sql: &str) -> Result<StatementCounts, WireError> {
+        self.connection.run(sql, &mut CountSink).map(outcome).map_err(refused)
     }
 
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
-        let mut shown = Shown::default();
+        let mut shown = TextSink::default();
         self.connection.run(sql, &mut shown).map_err(refused)?;
         Ok(shown.rows)
     }
@@ -221,16 +226,16 @@ impl EngineClient {
         statement: StatementId,
         args: &dyn Args,
         sink: &mut dyn Sink,
-    ) -> Result<Outcome, WireError> {
-        let done = self.connection.execute(statement.0 as usize, &Given(args), sink);
+    ) -> Result<StatementCounts, WireError> {
+        let done = self.connection.execute(statement.0 as usize, &EngineParameters(args), sink);
         done.map(outcome).map_err(refused)
     }
 }
 
 /// Parameters as the engine takes them.
-struct Given<'a>(&'a dyn Args);
+struct EngineParameters<'a>(&'a dyn Args);
 
-impl Params for Given<'_> {
+impl Params for EngineParameters<'_> {
     fn count(&self) -> usize {
         self.0.count()
     }
@@ -245,10 +250,10 @@ impl Params for Given<'_> {
 }
 
 /// Rows are looked at and counted.
-struct Counted;
+struct CountSink;
 
-impl Sink for Counted {
-    fn begin(&mut self, _columns: &Arc<[Column]>) {}
+impl Sink for CountSink {
+    fn begin(&mut self, _columns: &Arc<[ResultColumn]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         std::hint::black_box(value);
@@ -258,10 +263,10 @@ impl Sink for Counted {
 }
 
 /// Rows are kept for a dialogue.
-struct Kept<'a>(&'a mut RowBuffer);
+struct BufferSink<'a>(&'a mut RowBuffer);
 
-impl Sink for Kept<'_> {
-    fn begin(&mut self, columns: &Arc<[Column]>) {
+impl Sink for BufferSink<'_> {
+    fn begin(&mut self, columns: &Arc<[ResultColumn]>) {
         self.0.begin(columns.len());
     }
 
@@ -278,13 +283,13 @@ impl Sink for Kept<'_> {
 
 /// Rows are kept as text.
 #[derive(Default)]
-struct Shown {
+struct TextSink {
     rows: Rows,
     row: Vec<Option<String>>,
 }
 
-impl Sink for Shown {
-    fn begin(&mut self, columns: &Arc<[Column]>) {
+impl Sink for TextSink {
+    fn begin(&mut self, columns: &Arc<[ResultColumn]>) {
         self.rows.columns = columns.iter().map(|column| column.name.clone()).collect();
     }
 
@@ -298,8 +303,8 @@ impl Sink for Shown {
     }
 }
 
-fn outcome(done: Done) -> Outcome {
-    Outcome { rows: done.rows, affected: done.affected }
+fn outcome(done: StatementEffect) -> StatementCounts {
+    StatementCounts { rows: done.rows, affected: done.affected }
 }
 
 /// The engine's errors in the terms of a server: MySQL's.
@@ -332,14 +337,14 @@ mod tests {
         assert_eq!(standing.difference, None);
         assert!(arm.take_lag().unwrap().count() >= 50);
         let replica = arm.replica.as_ref().unwrap().engine().clone();
-        let mut other = Connection::new(replica, now_us);
+        let mut other = SqlConnection::new(replica, now_us);
         for (sql, said) in [
             ("UPDATE t SET v = 9 WHERE id = 7", "t: row 7 is another one"),
             ("DELETE FROM t WHERE id = 7", "t: the replica lacks row 7"),
             ("INSERT INTO t VALUES (7, 7)", "None"),
             ("INSERT INTO t VALUES (0, 0)", "t: only the replica has row 1"),
         ] {
-            other.run(sql, &mut Counted).unwrap();
+            other.run(sql, &mut CountSink).unwrap();
             let found = arm.standing().unwrap().unwrap().difference;
             let told = client.query("CHECK REPLICA").unwrap().rows;
             assert_eq!(told, [vec![Some("0".to_owned()), found.clone()]], "{sql}");

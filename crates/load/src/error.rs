@@ -3,11 +3,11 @@
 use dbdyno_model::Processors;
 use std::fmt;
 
-use dbdyno_wire::{Outcome, ServerError, WireError};
+use dbdyno_wire::{ServerError, StatementCounts, WireError};
 use dbdyno_workload::Expect;
 use nix::errno::Errno;
 
-use crate::again::{AskedAgain, Found};
+use crate::again::{AskedAgain, WrongAnswer};
 
 /// Connections that a server keeps for its superuser, and our own for looking at it.
 const SPARE_PLACES: u32 = 20;
@@ -24,9 +24,9 @@ pub enum LoadError {
         /// What would have been right.
         expect: Expect,
         /// What came.
-        outcome: Outcome,
+        outcome: StatementCounts,
         /// With which parameters, and what came afterwards.
-        found: Box<Found>,
+        found: Box<WrongAnswer>,
     },
     /// A transaction found something that cannot be: what it was, for people.
     WrongAnswer(String),
@@ -177,8 +177,8 @@ fn wrong_result(
     f: &mut fmt::Formatter<'_>,
     sql: &str,
     expect: Expect,
-    outcome: Outcome,
-    Found { values, again }: &Found,
+    outcome: StatementCounts,
+    WrongAnswer { values, again }: &WrongAnswer,
 ) -> fmt::Result {
     let (what, got, low, high) = match expect {
         Expect::Rows(low, high) => ("returned", outcome.rows, low, high),

@@ -15,29 +15,29 @@ use crate::crowd::open_sessions;
 use crate::error::LoadError;
 use crate::patience;
 use crate::round::RoundSpec;
-use crate::session::Session;
+use crate::session::ClientSession;
 use crate::tally::first_cause_first;
 
 /// A client that asks numbered operations one after the other.
-pub struct Fixed<'a> {
-    session: Session<'a>,
+pub struct NumberedClient<'a> {
+    session: ClientSession<'a>,
     stop: &'a AtomicBool,
 }
 
-impl<'a> Fixed<'a> {
+impl<'a> NumberedClient<'a> {
     /// Connects and prepares.
     ///
     /// # Errors
-    /// Those of [`Session::open`].
+    /// Those of [`ClientSession::open`].
     pub fn open(
         connector: &Connector,
         load: &'a ReadyLoad,
         stop: &'a AtomicBool,
-    ) -> Result<Fixed<'a>, LoadError> {
-        let mut session = Session::open(connector, load, 0)?;
+    ) -> Result<NumberedClient<'a>, LoadError> {
+        let mut session = ClientSession::open(connector, load, 0)?;
         // Under callgrind a server is fifty times slower.
         session.client().set_patience(Patience::WORK);
-        Ok(Fixed { session, stop })
+        Ok(NumberedClient { session, stop })
     }
 
     /// The server's process that answers this connection, in the words of PostgreSQL; `None` for
@@ -56,7 +56,7 @@ impl<'a> Fixed<'a> {
     /// Asks operations `first` to `first + events`; returns how many statements they had.
     ///
     /// # Errors
-    /// Those of [`Session::ask`], or a request to stop.
+    /// Those of [`ClientSession::ask`], or a request to stop.
     pub fn ask(&mut self, first: u64, events: u64) -> Result<u64, LoadError> {
         let mut statements = 0;
         for operation in first..first + events {
@@ -86,7 +86,7 @@ pub fn ask_each(spec: &RoundSpec<'_>, events: u64) -> Result<u64, LoadError> {
     let amount = Patience::Whole(patience::OF_AMOUNT);
     sessions.iter_mut().for_each(|session| session.client().set_patience(amount));
     let failed = AtomicBool::new(false);
-    let ask = |session: &mut Session<'_>| {
+    let ask = |session: &mut ClientSession<'_>| {
         if let Some(recording) = spec.record {
             session.record_on(recording);
         }
@@ -114,6 +114,6 @@ pub fn ask_each(spec: &RoundSpec<'_>, events: u64) -> Result<u64, LoadError> {
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         first_cause_first(all.collect())
     })?;
-    sessions.into_iter().for_each(Session::close);
+    sessions.into_iter().for_each(ClientSession::close);
     Ok(retries.into_iter().sum())
 }

@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 use dbdyno_model::{ArmIndex, Arms};
 
 use crate::affinity::pin_to;
-use crate::answer::Answer;
+use crate::answer::EventAnswer;
 use crate::book::{Book, Books, Times};
 use crate::brake::Brake;
 use crate::crowd::{keep_sessions, open_sessions};
@@ -40,8 +40,8 @@ use crate::error::LoadError;
 use crate::files;
 use crate::mock;
 use crate::patience;
-use crate::round::{Measured, Moment, RoundSpec};
-use crate::session::Session;
+use crate::round::{Moment, RoundMeasurement, RoundSpec};
+use crate::session::ClientSession;
 use crate::slices::Slices;
 use crate::tally::{Tally, add_up};
 use crate::time::{Clock, STOP_CHECK, nanos, now, unix_ms};
@@ -58,7 +58,7 @@ pub fn run_interleaved(
     specs: &Arms<RoundSpec<'_>>,
     slices: &Slices,
     observe: &mut dyn FnMut(ArmIndex, Moment),
-) -> Result<Arms<Measured>, (ArmIndex, LoadError)> {
+) -> Result<Arms<RoundMeasurement>, (ArmIndex, LoadError)> {
     if let Some(mocks) = mock::all(specs) {
         return mock::run_interleaved(&mocks, specs, slices, observe);
     }
@@ -110,7 +110,7 @@ pub fn run_interleaved(
 }
 
 /// What a client did.
-struct Done {
+struct ClientWork {
     tally: Tally,
     /// Time in which its events count.
     counted_ns: u64,
@@ -120,10 +120,10 @@ struct Done {
 
 fn sum(
     specs: &Arms<RoundSpec<'_>>,
-    mut done: Arms<Vec<Result<Done, LoadError>>>,
+    mut done: Arms<Vec<Result<ClientWork, LoadError>>>,
     books: &Arms<Books>,
     started_unix_ms: u64,
-) -> Result<Arms<Measured>, (ArmIndex, LoadError)> {
+) -> Result<Arms<RoundMeasurement>, (ArmIndex, LoadError)> {
     // What stopped one arm has interrupted the others.
     let is_cause = |arm: &ArmIndex| {
         done[*arm]
@@ -134,7 +134,7 @@ fn sum(
     let mut sum = |arm: ArmIndex| {
         let clients = u64::from(specs[arm].clients.max(1));
         let of_all =
-            |ns: fn(&Done) -> u64| done[arm].iter().flatten().map(ns).sum::<u64>() / clients;
+            |ns: fn(&ClientWork) -> u64| done[arm].iter().flatten().map(ns).sum::<u64>() / clients;
         let wall = Duration::from_nanos(of_all(|done| done.counted_ns));
         let observed_ns = of_all(|done| done.at_work_ns);
         let tallies = std::mem::take(&mut done[arm]).into_iter().map(|done| Ok(done?.tally));
@@ -305,7 +305,7 @@ struct Runner<'a> {
 
 /// A client that asks.
 struct Asker<'a, 's> {
-    session: &'a mut Session<'s>,
+    session: &'a mut ClientSession<'s>,
     operation: u64,
     brake: Brake,
     clock: Clock,
@@ -314,7 +314,7 @@ struct Asker<'a, 's> {
 impl Asker<'_, '_> {
     /// Carries out the next event; returns what it did and when it was over.
     #[inline]
-    fn event(&mut self, start_ns: u64) -> Result<(Answer, u64), LoadError> {
+    fn event(&mut self, start_ns: u64) -> Result<(EventAnswer, u64), LoadError> {
         self.session.make(self.operation);
         let answer = self.session.ask(self.operation)?;
         self.operation += 1;
@@ -327,10 +327,14 @@ impl Asker<'_, '_> {
 
 impl Runner<'_> {
     /// Takes all turns of a client. Where it fails, nobody has another one.
-    fn run(&self, session: &mut Session<'_>, book: Option<Arc<Book>>) -> Result<Done, LoadError> {
+    fn run(
+        &self,
+        session: &mut ClientSession<'_>,
+        book: Option<Arc<Book>>,
+    ) -> Result<ClientWork, LoadError> {
         let _presence = Presence(self.relay);
         let total = self.slices.window * self.slices.count;
-        let mut done = Done { tally: Tally::new(total, book), counted_ns: 0, at_work_ns: 0 };
+        let mut done = ClientWork { tally: Tally::new(total, book), counted_ns: 0, at_work_ns: 0 };
         let brake = Brake::new(self.spec.slow);
         let operation = self.spec.first_operation;
         let mut asker = Asker { session, operation, brake, clock: Clock::now() };
@@ -356,7 +360,7 @@ impl Runner<'_> {
         &self,
         asker: &mut Asker<'_, '_>,
         turn: &Turn,
-        done: &mut Done,
+        done: &mut ClientWork,
     ) -> Result<(), LoadError> {
         let begun_ns = asker.clock.ns();
         let counts = turn.number >= self.slices.lead_ins();
@@ -390,7 +394,11 @@ impl Runner<'_> {
     }
 
     #[inline]
-    fn event(&self, asker: &mut Asker<'_, '_>, start_ns: u64) -> Result<(Answer, u64), LoadError> {
+    fn event(
+        &self,
+        asker: &mut Asker<'_, '_>,
+        start_ns: u64,
+    ) -> Result<(EventAnswer, u64), LoadError> {
         if self.spec.stop.load(Ordering::Relaxed) {
             return Err(LoadError::Interrupted);
         }

@@ -23,7 +23,7 @@ use crate::parallel::dismiss;
 
 /// Connections of the clients of one load to one life of a server, while no round uses them.
 #[derive(Default)]
-pub struct Kept {
+pub struct KeptConnections {
     /// By the client's number.
     seats: Mutex<BTreeMap<u32, Seat>>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Seat {
     pub(crate) prepared: Vec<Option<StatementId>>,
 }
 
-impl Kept {
+impl KeptConnections {
     /// The connection of a client, if it has one.
     pub(crate) fn take(&self, number: u32) -> Option<Seat> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner).remove(&number)
@@ -47,7 +47,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for KeptConnections {
     /// Takes leave of the server, and waits until it has let go: the next ones need the places.
     fn drop(&mut self) {
         let seats = self.seats.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +55,7 @@ impl Drop for Kept {
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for KeptConnections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kept").finish_non_exhaustive()
     }

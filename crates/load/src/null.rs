@@ -1,7 +1,7 @@
 //! An arm that answers at once and rightly: what is left is the cost of asking.
 
 use dbdyno_wire::{
-    Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, StatementId, WireError,
+    Args, BulkTarget, Client, Param, RowBuffer, Rows, StatementCounts, StatementId, WireError,
 };
 
 /// A connection to nothing. Every execution returns and changes one row, of one column: `1`.
@@ -10,7 +10,7 @@ pub struct NullClient {
     prepared: u32,
 }
 
-const ONE_ROW: Outcome = Outcome { rows: 1, affected: 1 };
+const ONE_ROW: StatementCounts = StatementCounts { rows: 1, affected: 1 };
 
 impl Client for NullClient {
     fn prepare(&mut self, _sql: &str) -> Result<StatementId, WireError> {
@@ -18,7 +18,11 @@ impl Client for NullClient {
         Ok(StatementId(self.prepared - 1))
     }
 
-    fn execute(&mut self, _statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
+    fn execute(
+        &mut self,
+        _statement: StatementId,
+        args: &dyn Args,
+    ) -> Result<StatementCounts, WireError> {
         // Parameters are visited as a real client would, lest the optimiser leaves out making them.
         for index in 0..args.count() {
             match args.get(index) {
@@ -35,13 +39,13 @@ impl Client for NullClient {
         statement: StatementId,
         args: &dyn Args,
         into: &mut RowBuffer,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         into.begin(1);
         into.push_text(b"1");
         self.execute(statement, args)
     }
 
-    fn run(&mut self, _sql: &str) -> Result<Outcome, WireError> {
+    fn run(&mut self, _sql: &str) -> Result<StatementCounts, WireError> {
         Ok(ONE_ROW)
     }
 

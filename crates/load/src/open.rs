@@ -33,7 +33,7 @@ use std::time::Duration;
 use dbdyno_model::OpenLoop;
 
 use crate::affinity::{parallelism, pin_to};
-use crate::answer::Answer;
+use crate::answer::EventAnswer;
 use crate::background;
 use crate::book::{self, Books};
 use crate::brake::Brake;
@@ -42,8 +42,8 @@ use crate::crowd::open_sessions;
 use crate::error::LoadError;
 use crate::files;
 use crate::patience;
-use crate::round::{Measured, Moment, RoundSpec};
-use crate::session::Session;
+use crate::round::{Moment, RoundMeasurement, RoundSpec};
+use crate::session::ClientSession;
 use crate::tally::first_cause_first;
 use crate::time::{nanos, now, unix_ms, wait_until};
 
@@ -73,16 +73,16 @@ struct Limits {
 }
 
 /// Runs one round. `observe` is called on this thread at both moments of the window. The rates and
-/// service times of [`Measured`] are those of events that *ended* in the window, as in the closed
-/// loop, so that they go with the cost between the two moments; [`OpenLoop`] has the events that
-/// were *meant* for the window.
+/// service times of [`RoundMeasurement`] are those of events that *ended* in the window, as in the
+/// closed loop, so that they go with the cost between the two moments; [`OpenLoop`] has the events
+/// that were *meant* for the window.
 ///
 /// # Errors
 /// Whatever stopped the load. Nothing of a failed round counts.
 pub fn run_open(
     spec: &OpenSpec<'_>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<(Measured, OpenLoop), LoadError> {
+) -> Result<(RoundMeasurement, OpenLoop), LoadError> {
     if let Connector::Mock(arm) = spec.round.connector {
         return modelled::run(arm, spec, observe);
     }
@@ -95,7 +95,7 @@ fn run_alone(
     round: &RoundSpec<'_>,
     spec: &OpenSpec<'_>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<(Measured, OpenLoop), LoadError> {
+) -> Result<(RoundMeasurement, OpenLoop), LoadError> {
     files::allow(round.clients)?;
     let anew = RoundSpec { kept: None, ..*round };
     let (sessions, filing) = (open_sessions(&anew, observe)?, round.load.filing());
@@ -149,7 +149,7 @@ fn run_alone(
 
 /// The life of one connection.
 fn drive(
-    session: &mut Session<'_>,
+    session: &mut ClientSession<'_>,
     account: &mut Account,
     round: &RoundSpec<'_>,
     feed: &Feed,
@@ -169,7 +169,7 @@ fn drive(
 /// To whom events are put, by their number.
 trait Asks {
     /// Asks an event.
-    fn ask(&mut self, number: u64) -> Result<Answer, LoadError>;
+    fn ask(&mut self, number: u64) -> Result<EventAnswer, LoadError>;
 
     /// The kind of an event that will not be asked; `None` where only asking would tell.
     fn kind(&mut self, number: u64) -> Option<u32>;
@@ -177,7 +177,7 @@ trait Asks {
 
 /// A connection in a round.
 struct Asker<'s, 'a, 'r> {
-    session: &'s mut Session<'a>,
+    session: &'s mut ClientSession<'a>,
     round: &'r RoundSpec<'r>,
 }
 
@@ -193,7 +193,7 @@ impl Asker<'_, '_, '_> {
 }
 
 impl Asks for Asker<'_, '_, '_> {
-    fn ask(&mut self, number: u64) -> Result<Answer, LoadError> {
+    fn ask(&mut self, number: u64) -> Result<EventAnswer, LoadError> {
         let (client, operation) = self.operation(number);
         self.session.make_as(client, operation);
         self.session.ask(operation)

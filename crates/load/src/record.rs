@@ -23,11 +23,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dbdyno_check::{
-    HEADER, Kind, Op, OpRecord, Outcome, SumRecord, Times, Txn, UNKNOWN, WriteId, cut, encode_end,
-    read_stream, settle_sums,
+    HEADER, Op, OpRecord, OperationKind, SumRecord, Times, TransactionOutcome, Txn, UNKNOWN,
+    WriteId, cut, encode_end, read_stream, settle_sums,
 };
 use dbdyno_workload::versioned::WriteName;
-use dbdyno_workload::{Deed, Noted};
+use dbdyno_workload::{Deed, OperationNote};
 
 use crate::tape::{Tape, WORD};
 use crate::time::{nanos, now};
@@ -67,7 +67,7 @@ pub struct Recording {
 
 /// What the clients of a round recorded.
 #[derive(Clone, Debug, Default)]
-pub struct Recorded {
+pub struct RoundRecord {
     /// The history, as [`dbdyno_check::read_records`] reads it.
     pub records: Vec<u8>,
     /// Transactions that are in it, failed ones among them.
@@ -142,9 +142,9 @@ impl Recording {
     }
 
     /// Puts together what is on the tapes of all who are done.
-    pub(crate) fn assembled(self) -> Recorded {
+    pub(crate) fn assembled(self) -> RoundRecord {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut recorded = Recorded { records: HEADER.to_vec(), ..Recorded::default() };
+        let mut recorded = RoundRecord { records: HEADER.to_vec(), ..RoundRecord::default() };
         let ended_ns = done.iter().filter_map(|recorder| recorder.full_ns).min();
         let mut words = Vec::new();
         for recorder in done {
@@ -224,7 +224,7 @@ impl Recorder {
     /// # Errors
     /// A sentence: a row held the name of a write by somebody who is not there.
     #[inline]
-    pub(crate) fn note(&mut self, noted: Noted) -> Result<(), String> {
+    pub(crate) fn note(&mut self, noted: OperationNote) -> Result<(), String> {
         if self.full_ns.is_some() {
             return Ok(());
         }
@@ -233,13 +233,13 @@ impl Recorder {
             self.fill_up();
             return Ok(());
         }
-        let Noted { deed, key, .. } = noted;
+        let OperationNote { deed, key, .. } = noted;
         let kind = match deed {
-            Deed::Read => Kind::Read,
-            Deed::CurrentRead => Kind::CurrentRead,
-            Deed::Write => Kind::Write,
-            Deed::Append => Kind::Append,
-            Deed::Order => Kind::Order,
+            Deed::Read => OperationKind::Read,
+            Deed::CurrentRead => OperationKind::CurrentRead,
+            Deed::Write => OperationKind::Write,
+            Deed::Append => OperationKind::Append,
+            Deed::Order => OperationKind::Order,
             Deed::Sum | Deed::CurrentSum => {
                 let is_current = deed == Deed::CurrentSum;
                 let sum = SumRecord { table: TABLE, key, sum: noted.value, is_current };
@@ -306,9 +306,9 @@ impl Recorder {
         }
         self.times.commit_return_ns = self.ns();
         let outcome = match (how, self.ending) {
-            (Over::Answered, Ending::CommitAsked) => Outcome::Ok,
-            (Over::Broken, Ending::CommitAsked) => Outcome::Unknown,
-            _ => Outcome::Failed,
+            (Over::Answered, Ending::CommitAsked) => TransactionOutcome::Ok,
+            (Over::Broken, Ending::CommitAsked) => TransactionOutcome::Unknown,
+            _ => TransactionOutcome::Failed,
         };
         let ops = ((self.at - self.begun) / OP) as u32;
         let txn = Txn { session: self.client, outcome, times: self.times, token: 0 };
@@ -368,12 +368,12 @@ fn name_of(id: WriteId, clients: u32) -> WriteName {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_check::{Checker, Level, Verdict, read_records};
+    use dbdyno_check::{Checker, Level, LevelVerdict, read_records};
 
     use super::*;
 
-    fn noted(deed: Deed, value: u64, prev: Option<u64>) -> Noted {
-        Noted { deed, key: 7, value, prev }
+    fn noted(deed: Deed, value: u64, prev: Option<u64>) -> OperationNote {
+        OperationNote { deed, key: 7, value, prev }
     }
 
     fn name(client: u32, number: u32) -> u64 {
@@ -424,9 +424,9 @@ mod tests {
             recorder.end(over);
         }
         let history = read_records(&written(&[&recorder])).unwrap();
-        let told: Vec<Outcome> = (0..5).map(|txn| history.txn(txn).outcome).collect();
-        let (ok, failed) = (Outcome::Ok, Outcome::Failed);
-        assert_eq!(told, [ok, failed, Outcome::Unknown, failed, failed]);
+        let told: Vec<TransactionOutcome> = (0..5).map(|txn| history.txn(txn).outcome).collect();
+        let (ok, failed) = (TransactionOutcome::Ok, TransactionOutcome::Failed);
+        assert_eq!(told, [ok, failed, TransactionOutcome::Unknown, failed, failed]);
     }
 
     #[test]
@@ -448,7 +448,7 @@ mod tests {
         cut(&mut records, ended_ns);
         let history = read_records(&records).unwrap();
         let verdict = Checker::new(&history).verdict(Level::Serializable);
-        assert!(matches!(verdict, Verdict::Holds(_)), "{verdict:?}");
+        assert!(matches!(verdict, LevelVerdict::Holds(_)), "{verdict:?}");
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::time::Duration;
 use dbdyno_model::{ClassTally, LatencyHistogram, Processors, Series, Think};
 use dbdyno_workload::ReadyLoad;
 
-use crate::answer::Answer;
+use crate::answer::EventAnswer;
 use crate::connector::Connector;
-use crate::kept::Kept;
+use crate::kept::KeptConnections;
 use crate::record::Recording;
 use crate::usage::ThreadUsage;
 
@@ -38,7 +38,7 @@ pub struct RoundSpec<'a> {
     /// Connections of the same clients, load and server that are taken up, and those of this round
     /// left for the next one; `None` where each round connects anew. Clients that share threads
     /// always do, and so do the open loop, embedded arms and a load's background.
-    pub kept: Option<&'a Kept>,
+    pub kept: Option<&'a KeptConnections>,
     /// Where clients record what they see, in the closed loop with a thread for each, under a load
     /// whose rows tell their versions; each recording is of one round.
     pub record: Option<&'a Recording>,
@@ -87,7 +87,7 @@ pub enum Moment {
 
 /// What the clients saw between open and close.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct RoundMeasurement {
     /// When the window opened, milliseconds since 1970.
     pub started_unix_ms: u64,
     /// Length of the window.
@@ -100,7 +100,7 @@ pub struct Measured {
     /// [`dbdyno_model::Round::done_events`]; `None` where there are several clients, or they rest.
     pub edge_events: Option<f64>,
     /// What their statements did.
-    pub answer: Answer,
+    pub answer: EventAnswer,
     /// Latency of each event.
     pub latency: LatencyHistogram,
     /// Statements in slots of [`SLOT`].

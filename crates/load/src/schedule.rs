@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The commits of one of several clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Schedule {
+pub struct CommitSchedule {
     /// Rows of one commit.
     pub rows_per_commit: u64,
     /// Rows per second of this client.
@@ -27,7 +27,7 @@ pub struct Schedule {
     pub clients: u32,
 }
 
-impl Schedule {
+impl CommitSchedule {
     /// When commit number `commit`, from 0, is due.
     pub fn due(&self, commit: u64) -> Duration {
         let clients = u128::from(self.clients.max(1));
@@ -60,8 +60,8 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    fn schedule(rows_per_commit: u64, rate: u32, client: u32, clients: u32) -> Schedule {
-        Schedule { rows_per_commit, rate, client, clients }
+    fn schedule(rows_per_commit: u64, rate: u32, client: u32, clients: u32) -> CommitSchedule {
+        CommitSchedule { rows_per_commit, rate, client, clients }
     }
 
     /// 50 rows a commit at 100 rows/s: one commit each 0.5 s, the first after half of that.

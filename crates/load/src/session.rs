@@ -8,10 +8,10 @@
 //! ```
 
 use dbdyno_wire::Client;
-use dbdyno_workload::ready::Part;
+use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{Event, Partner, Program, ReadyLoad};
 
-use crate::answer::{Answer, Setback};
+use crate::answer::{EventAnswer, Setback};
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::kept::Seat;
@@ -20,7 +20,7 @@ use crate::talk::Talk;
 use crate::wire::{Answers, Wire, prepare_all};
 
 /// A client's connection, ready to be asked.
-pub struct Session<'a> {
+pub struct ClientSession<'a> {
     wire: Wire<'a>,
     part: Turn<'a>,
     number: u32,
@@ -34,7 +34,7 @@ enum Turn<'a> {
     Partner(Box<dyn Partner>),
 }
 
-impl<'a> Session<'a> {
+impl<'a> ClientSession<'a> {
     /// Connects as client number `client` and prepares.
     ///
     /// # Errors
@@ -43,10 +43,10 @@ impl<'a> Session<'a> {
         connector: &Connector,
         load: &'a ReadyLoad,
         client: u32,
-    ) -> Result<Session<'a>, LoadError> {
+    ) -> Result<ClientSession<'a>, LoadError> {
         let mut connection = connector.connect()?;
         let prepared = prepare_all(&mut *connection, load)?;
-        Ok(Session::resume(Seat { client: connection, prepared }, connector, load, client))
+        Ok(ClientSession::resume(Seat { client: connection, prepared }, connector, load, client))
     }
 
     /// Goes on as client number `client` with its connection of an earlier round, on which this
@@ -56,16 +56,20 @@ impl<'a> Session<'a> {
         connector: &Connector,
         load: &'a ReadyLoad,
         client: u32,
-    ) -> Session<'a> {
+    ) -> ClientSession<'a> {
         let part = match load.part() {
-            Part::Program(program) => Turn::Program { program, client, event: Event::default() },
-            Part::Dialogue(dialogue, dialect) => Turn::Partner(dialogue.partner(client, *dialect)),
+            EventSource::Program(program) => {
+                Turn::Program { program, client, event: Event::default() }
+            }
+            EventSource::Dialogue(dialogue, dialect) => {
+                Turn::Partner(dialogue.partner(client, *dialect))
+            }
         };
         let answers = match connector {
             Connector::Null | Connector::Mock(_) => Answers::OfNobody,
             _ => Answers::OfServer,
         };
-        Session { wire: Wire::new(seat, load, answers), part, number: client, recorder: None }
+        ClientSession { wire: Wire::new(seat, load, answers), part, number: client, recorder: None }
     }
 
     /// Leaves the connection to who goes on with it.
@@ -97,8 +101,9 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// As [`Session::make`], but the operation is that of another client: in the open loop any
-    /// connection may ask any client's question. A dialogue has its own client's questions only.
+    /// As [`ClientSession::make`], but the operation is that of another client: in the open loop
+    /// any connection may ask any client's question. A dialogue has its own client's questions
+    /// only.
     #[inline]
     pub(crate) fn make_as(&mut self, client: u32, operation: u64) {
         if let Turn::Program { program, event, .. } = &mut self.part {
@@ -129,7 +134,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// A broken connection, a refusal that is not for the sake of others, or a wrong result;
     /// [`LoadError::Interrupted`] where the round is over and it still waited for others.
-    pub fn ask(&mut self, operation: u64) -> Result<Answer, LoadError> {
+    pub fn ask(&mut self, operation: u64) -> Result<EventAnswer, LoadError> {
         let mut retries = 0;
         loop {
             let asked = match &mut self.part {
@@ -138,7 +143,7 @@ impl<'a> Session<'a> {
                     .turn(&mut **partner, operation),
             };
             match asked {
-                Ok(answer) => return Ok(Answer { retries, ..answer }),
+                Ok(answer) => return Ok(EventAnswer { retries, ..answer }),
                 Err(Setback::AskAgain) => {
                     retries += 1;
                     self.wire.roll_back()?;
@@ -163,7 +168,7 @@ impl<'a> Session<'a> {
     /// Looks at all rows of a load that tells its versions.
     ///
     /// # Errors
-    /// Those of [`Session::ask`].
+    /// Those of [`ClientSession::ask`].
     pub(crate) fn survey(&mut self) -> Result<(), LoadError> {
         let Turn::Partner(partner) = &mut self.part else { return Ok(()) };
         loop {

@@ -12,9 +12,9 @@
 //!                   rolling back
 //! ```
 //!
-//! A client does what a [`crate::session::Session`] does with a program, one statement at a time;
-//! what it asks and what is right is the same code. It is still a closed loop: an event is sent
-//! when the one before is answered and thought about. Latency includes the time that an answer
+//! A client does what a [`crate::session::ClientSession`] does with a program, one statement at a
+//! time; what it asks and what is right is the same code. It is still a closed loop: an event is
+//! sent when the one before is answered and thought about. Latency includes the time that an answer
 //! waits for its shard to come round; with a thread each it waits for the scheduler instead.
 
 use std::cmp::Reverse;
@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use dbdyno_wire::{Client, Outcome};
-use dbdyno_workload::ready::Part;
+use dbdyno_wire::{Client, StatementCounts};
+use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{Call, Event, Program, ReadyLoad, StatementKind};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -35,13 +35,13 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use dbdyno_model::plan::THREADS_MAX;
 
 use crate::affinity::{parallelism, pin_to};
-use crate::answer::{Answer, Setback, is_right, setback, unended, wrong};
+use crate::answer::{EventAnswer, Setback, is_right, setback, unended, wrong};
 use crate::asking::{EventArgs, ROLLBACK};
 use crate::book::{Book, Books, Times};
 use crate::crowd::{Member, assemble};
 use crate::error::LoadError;
 use crate::parallel::dismiss;
-use crate::round::{Measured, Moment, RoundSpec};
+use crate::round::{Moment, RoundMeasurement, RoundSpec};
 use crate::tally::Tally;
 use crate::time::{STOP_CHECK, nanos, now};
 use crate::usage::ThreadUsage;
@@ -61,8 +61,8 @@ pub(crate) fn are_for(spec: &RoundSpec<'_>) -> bool {
 
 fn program<'a>(spec: &RoundSpec<'a>) -> Option<&'a Program> {
     match spec.load.part() {
-        Part::Program(program) => Some(program),
-        Part::Dialogue(..) => None,
+        EventSource::Program(program) => Some(program),
+        EventSource::Dialogue(..) => None,
     }
 }
 
@@ -73,7 +73,7 @@ fn program<'a>(spec: &RoundSpec<'a>) -> Option<&'a Program> {
 pub(crate) fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<Measured, LoadError> {
+) -> Result<RoundMeasurement, LoadError> {
     let count = parallelism(spec.processors);
     let mut parts: Vec<Vec<Member>> = (0..count).map(|_| Vec::new()).collect();
     for member in assemble(spec, observe)? {
@@ -114,7 +114,7 @@ struct Asker {
     operation: u64,
     /// The call of the event that is asked.
     call: usize,
-    answer: Answer,
+    answer: EventAnswer,
     /// When the event was due, which is when its first statement was sent, or a little earlier.
     start: Instant,
     stage: Stage,
@@ -138,7 +138,7 @@ enum Stage {
 
 /// What an answer led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Heard {
+enum Continuation {
     /// It is not whole, or the event goes on.
     More,
     /// It was the last of the event.
@@ -169,7 +169,7 @@ impl<'a> Shard<'a> {
                 event: Event::default(),
                 operation: spec.first_operation,
                 call: 0,
-                answer: Answer::default(),
+                answer: EventAnswer::default(),
                 start: begin,
                 stage: Stage::Over,
                 owed_ns: 0.0,
@@ -293,7 +293,7 @@ impl<'a> Shard<'a> {
         if self.clients[index].stage == Stage::Over {
             return self.deaf(index);
         }
-        if self.clients[index].hear(self.spec.load, &mut self.sql)? == Heard::More {
+        if self.clients[index].hear(self.spec.load, &mut self.sql)? == Continuation::More {
             return Ok(());
         }
         let end = now();
@@ -351,7 +351,7 @@ impl Asker {
     /// Asks an event from its beginning.
     fn ask_all(&mut self, load: &ReadyLoad, sql: &mut String) -> Result<(), LoadError> {
         self.call = 0;
-        self.answer = Answer { retries: self.answer.retries, ..Answer::to(&self.event) };
+        self.answer = EventAnswer { retries: self.answer.retries, ..EventAnswer::to(&self.event) };
         self.stage = Stage::Asking;
         self.ask(load, sql)
     }
@@ -379,15 +379,15 @@ impl Asker {
 
     /// Takes what has come, and asks on.
     #[inline]
-    fn hear(&mut self, load: &ReadyLoad, sql: &mut String) -> Result<Heard, LoadError> {
+    fn hear(&mut self, load: &ReadyLoad, sql: &mut String) -> Result<Continuation, LoadError> {
         let received = match self.member.client.receive() {
-            Ok(None) => return Ok(Heard::More),
+            Ok(None) => return Ok(Continuation::More),
             Ok(Some(outcome)) => Ok(outcome),
             Err(error) => Err(error),
         };
         if self.stage == Stage::RollingBack {
             received.map_err(unended)?;
-            return self.ask_all(load, sql).map(|()| Heard::More);
+            return self.ask_all(load, sql).map(|()| Continuation::More);
         }
         match received {
             Ok(outcome) => {
@@ -397,7 +397,7 @@ impl Asker {
                 self.answer.count(outcome);
                 self.call += 1;
                 if self.call == self.event.calls.len() {
-                    return Ok(Heard::Last);
+                    return Ok(Continuation::Last);
                 }
                 self.ask(load, sql)?;
             }
@@ -413,13 +413,13 @@ impl Asker {
                 }
             }
         }
-        Ok(Heard::More)
+        Ok(Continuation::More)
     }
 
     /// What a wrong answer to the current call means. Whoever shares this thread waits meanwhile:
     /// the round is over.
     #[cold]
-    fn wrong(&mut self, load: &ReadyLoad, outcome: Outcome) -> LoadError {
+    fn wrong(&mut self, load: &ReadyLoad, outcome: StatementCounts) -> LoadError {
         let Member { client, prepared, .. } = &mut self.member;
         let call = &self.event.calls[self.call];
         wrong(&mut **client, prepared, load, &self.event, call, outcome)

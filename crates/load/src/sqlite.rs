@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dbdyno_wire::{
-    Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
+    Args, BulkTarget, Client, Param, RowBuffer, Rows, ServerError, StatementCounts, StatementId,
+    WireError,
 };
 use rusqlite::ffi::ErrorCode;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -84,9 +85,9 @@ impl SqliteFile {
     }
 }
 
-struct Bound<'a>(Param<'a>);
+struct SqliteParam<'a>(Param<'a>);
 
-impl ToSql for Bound<'_> {
+impl ToSql for SqliteParam<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
             Param::Null => ValueRef::Null,
@@ -103,11 +104,11 @@ impl SqliteClient {
         sql: &str,
         args: &dyn Args,
         mut into: Option<&mut RowBuffer>,
-    ) -> rusqlite::Result<Outcome> {
+    ) -> rusqlite::Result<StatementCounts> {
         let before = self.connection.total_changes();
         let mut statement = self.connection.prepare_cached(sql)?;
         for index in 0..args.count() {
-            statement.raw_bind_parameter(index + 1, Bound(args.get(index)))?;
+            statement.raw_bind_parameter(index + 1, SqliteParam(args.get(index)))?;
         }
         let columns = statement.column_count();
         if let Some(into) = &mut into {
@@ -127,7 +128,7 @@ impl SqliteClient {
         drop(rows);
         drop(statement);
         let affected = self.connection.total_changes() - before;
-        Ok(Outcome { rows: returned, affected })
+        Ok(StatementCounts { rows: returned, affected })
     }
 
     /// As above, for a prepared statement.
@@ -136,7 +137,7 @@ impl SqliteClient {
         statement: StatementId,
         args: &dyn Args,
         into: Option<&mut RowBuffer>,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         let index = statement.0 as usize;
         assert!(index < self.statements.len(), "a statement of another connection");
         let sql = std::mem::take(&mut self.statements[index]);
@@ -153,7 +154,11 @@ impl Client for SqliteClient {
         Ok(StatementId(self.statements.len() as u32 - 1))
     }
 
-    fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
+    fn execute(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+    ) -> Result<StatementCounts, WireError> {
         self.step_prepared(statement, args, None)
     }
 
@@ -162,14 +167,14 @@ impl Client for SqliteClient {
         statement: StatementId,
         args: &dyn Args,
         into: &mut RowBuffer,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         self.step_prepared(statement, args, Some(into))
     }
 
     /// A ROLLBACK outside a transaction has nothing to do, as with other servers.
-    fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
+    fn run(&mut self, sql: &str) -> Result<StatementCounts, WireError> {
         if sql == ROLLBACK && self.connection.is_autocommit() {
-            return Ok(Outcome::default());
+            return Ok(StatementCounts::default());
         }
         let none: &[Param<'_>] = &[];
         self.step_all(sql, &none, None).map_err(refused)
@@ -210,7 +215,7 @@ impl Client for SqliteClient {
                 let lines = buffer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
                 for line in lines {
                     for (index, field) in line.split(|&byte| byte == b'\t').enumerate() {
-                        let bound = Bound(target.param(index, field));
+                        let bound = SqliteParam(target.param(index, field));
                         statement.raw_bind_parameter(index + 1, bound).map_err(refused)?;
                     }
                     taken += statement.raw_execute().map_err(refused)? as u64;

@@ -3,9 +3,9 @@
 use dbdyno_wire::Patience;
 
 use crate::error::LoadError;
-use crate::record::{Recorded, Recording};
+use crate::record::{Recording, RoundRecord};
 use crate::round::RoundSpec;
-use crate::session::Session;
+use crate::session::ClientSession;
 
 /// Looks at every row, when nobody asks any more, so that versions which nobody read have their
 /// places, and puts together what was recorded. Where somebody's room had ended, rows are not
@@ -13,9 +13,9 @@ use crate::session::Session;
 ///
 /// # Errors
 /// What the survey met.
-pub fn end_recording(recording: Recording, spec: &RoundSpec<'_>) -> Result<Recorded, LoadError> {
+pub fn end_recording(recording: Recording, spec: &RoundSpec<'_>) -> Result<RoundRecord, LoadError> {
     if !recording.is_full() {
-        let mut session = Session::open(spec.connector, spec.load, recording.clients())?;
+        let mut session = ClientSession::open(spec.connector, spec.load, recording.clients())?;
         session.client().set_patience(Patience::WORK);
         session.record_on(&recording);
         session.survey()?;

@@ -1,11 +1,11 @@
 //! A dialogue's link to its server.
 
-use dbdyno_wire::{Args, Outcome, Param, WireError};
-use dbdyno_workload::{Answer as Rows, StatementKind};
-use dbdyno_workload::{Arg, Counts, Fault, Link, Noted, Partner};
+use dbdyno_wire::{Args, Param, StatementCounts, WireError};
+use dbdyno_workload::{AnswerRows as Rows, StatementKind};
+use dbdyno_workload::{Arg, DialogueCounts, Link, OperationNote, Partner, TurnFault};
 
 use crate::again::NoRow;
-use crate::answer::{Answer, Setback};
+use crate::answer::{EventAnswer, Setback};
 use crate::error::LoadError;
 use crate::record::{Over, Recorder};
 use crate::wire::Wire;
@@ -14,7 +14,7 @@ use crate::wire::Wire;
 /// partner only passes on that there was one.
 pub(crate) struct Talk<'t, 'a> {
     wire: &'t mut Wire<'a>,
-    answer: Answer,
+    answer: EventAnswer,
     setback: Option<Setback>,
     /// The last query, if no row answered it.
     no_row: Option<NoRow>,
@@ -49,7 +49,7 @@ impl<'t, 'a> Talk<'t, 'a> {
     pub(crate) fn new(wire: &'t mut Wire<'a>, recorder: Option<&'t mut Recorder>) -> Talk<'t, 'a> {
         Talk {
             wire,
-            answer: Answer::default(),
+            answer: EventAnswer::default(),
             setback: None,
             no_row: None,
             in_transaction: false,
@@ -63,7 +63,7 @@ impl<'t, 'a> Talk<'t, 'a> {
         mut self,
         partner: &mut dyn Partner,
         operation: u64,
-    ) -> Result<Answer, Setback> {
+    ) -> Result<EventAnswer, Setback> {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
@@ -71,12 +71,12 @@ impl<'t, 'a> Talk<'t, 'a> {
         if let Some(recorder) = &mut self.recorder {
             recorder.end(match &turned {
                 Ok(_) => Over::Answered,
-                Err(Fault::AskAgain) => Over::RolledBack,
-                Err(Fault::Failed | Fault::Wrong(_)) => Over::Broken,
+                Err(TurnFault::AskAgain) => Over::RolledBack,
+                Err(TurnFault::Failed | TurnFault::Wrong(_)) => Over::Broken,
             });
         }
         turned.map_err(|fault| self.cause(fault)).and_then(|class| {
-            let answer = Answer { kind: class as u32, ..self.answer };
+            let answer = EventAnswer { kind: class as u32, ..self.answer };
             self.fit().map(|()| answer)
         })
     }
@@ -95,10 +95,10 @@ impl<'t, 'a> Talk<'t, 'a> {
         self.fit()
     }
 
-    fn cause(&mut self, fault: Fault) -> Setback {
+    fn cause(&mut self, fault: TurnFault) -> Setback {
         match fault {
-            Fault::Wrong(what) => Setback::Failed(self.wrong(what)),
-            Fault::AskAgain | Fault::Failed => {
+            TurnFault::Wrong(what) => Setback::Failed(self.wrong(what)),
+            TurnFault::AskAgain | TurnFault::Failed => {
                 self.setback.take().expect("a partner reports only faults of its link")
             }
         }
@@ -121,8 +121,8 @@ impl<'t, 'a> Talk<'t, 'a> {
     fn taken(
         &mut self,
         statement: usize,
-        outcome: Result<Outcome, WireError>,
-    ) -> Result<Outcome, Fault> {
+        outcome: Result<StatementCounts, WireError>,
+    ) -> Result<StatementCounts, TurnFault> {
         match outcome {
             Ok(outcome) => {
                 self.answer.count(outcome);
@@ -148,10 +148,10 @@ impl<'t, 'a> Talk<'t, 'a> {
         }
     }
 
-    fn keep(&mut self, setback: Setback) -> Fault {
+    fn keep(&mut self, setback: Setback) -> TurnFault {
         let fault = match setback {
-            Setback::AskAgain => Fault::AskAgain,
-            Setback::Failed(_) => Fault::Failed,
+            Setback::AskAgain => TurnFault::AskAgain,
+            Setback::Failed(_) => TurnFault::Failed,
         };
         self.setback = Some(setback);
         fault
@@ -159,7 +159,7 @@ impl<'t, 'a> Talk<'t, 'a> {
 }
 
 impl Link for Talk<'_, '_> {
-    fn run(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<Counts, Fault> {
+    fn run(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<DialogueCounts, TurnFault> {
         let outcome = match self.wire.prepared[statement] {
             Some(id) => self.wire.client.execute(id, &Values(values)),
             None => {
@@ -174,10 +174,10 @@ impl Link for Talk<'_, '_> {
         };
         let outcome = self.taken(statement, outcome)?;
         self.keep_if_empty(statement, values, outcome.rows);
-        Ok(Counts { rows: outcome.rows, changed: outcome.affected })
+        Ok(DialogueCounts { rows: outcome.rows, changed: outcome.affected })
     }
 
-    fn fetch(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<&dyn Rows, Fault> {
+    fn fetch(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<&dyn Rows, TurnFault> {
         let id = self.wire.prepared[statement].expect("only prepared statements are fetched");
         let outcome = self.wire.client.fetch(id, &Values(values), &mut self.wire.fetched.0);
         let rows = self.taken(statement, outcome)?.rows;
@@ -185,12 +185,12 @@ impl Link for Talk<'_, '_> {
         Ok(&self.wire.fetched)
     }
 
-    fn text(&mut self, sql: &str) -> Result<Counts, Fault> {
+    fn text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault> {
         match self.wire.client.run(sql) {
             Ok(outcome) => {
                 self.answer.count(outcome);
                 self.no_row = if outcome.rows == 0 { NoRow::text(sql) } else { None };
-                Ok(Counts { rows: outcome.rows, changed: outcome.affected })
+                Ok(DialogueCounts { rows: outcome.rows, changed: outcome.affected })
             }
             Err(error) if error.is_retryable() => Err(self.keep(Setback::AskAgain)),
             Err(error) => {
@@ -204,7 +204,7 @@ impl Link for Talk<'_, '_> {
         self.recorder.is_some()
     }
 
-    fn note(&mut self, noted: Noted) {
+    fn note(&mut self, noted: OperationNote) {
         if let Some(recorder) = &mut self.recorder
             && let Err(what) = recorder.note(noted)
         {

@@ -6,19 +6,19 @@ use std::time::Duration;
 use dbdyno_model::{LatencyHistogram, Series};
 use dbdyno_workload::Filing;
 
-use crate::answer::Answer;
+use crate::answer::EventAnswer;
 use crate::book::{Book, Books};
 use crate::error::LoadError;
-use crate::round::{Measured, SLOT};
+use crate::round::{RoundMeasurement, SLOT};
 use crate::time::nanos;
 use crate::usage::ThreadUsage;
 
 /// What one client counted in its window.
 pub(crate) struct Tally {
     pub(crate) events: u64,
-    /// See [`Measured::edge_events`].
+    /// See [`RoundMeasurement::edge_events`].
     pub(crate) edge_events: Option<f64>,
-    pub(crate) answer: Answer,
+    pub(crate) answer: EventAnswer,
     pub(crate) latency: LatencyHistogram,
     pub(crate) usage: ThreadUsage,
     slots: Vec<u64>,
@@ -31,7 +31,7 @@ impl Tally {
         Tally {
             events: 0,
             edge_events: None,
-            answer: Answer::default(),
+            answer: EventAnswer::default(),
             latency: LatencyHistogram::new(),
             usage: ThreadUsage::default(),
             slots: vec![0; (window.as_nanos() / SLOT.as_nanos()) as usize],
@@ -41,7 +41,7 @@ impl Tally {
 
     /// Counts an event that ended `since_open_ns` after the window opened.
     #[inline]
-    pub(crate) fn count(&mut self, answer: &Answer, latency_ns: u64, since_open_ns: u64) {
+    pub(crate) fn count(&mut self, answer: &EventAnswer, latency_ns: u64, since_open_ns: u64) {
         self.events += 1;
         self.answer.statements += answer.statements;
         self.answer.rows_read += answer.rows_read;
@@ -127,14 +127,14 @@ pub(crate) fn add_up(
     started_unix_ms: u64,
     observed_ns: u64,
     window: Duration,
-) -> Result<Measured, LoadError> {
-    let mut measured = Measured {
+) -> Result<RoundMeasurement, LoadError> {
+    let mut measured = RoundMeasurement {
         started_unix_ms,
         wall_ns: nanos(window),
         observed_ns,
         events: 0,
         edge_events: None,
-        answer: Answer::default(),
+        answer: EventAnswer::default(),
         latency: LatencyHistogram::new(),
         series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
         classes: Vec::new(),

@@ -12,7 +12,7 @@ use std::time::Instant;
 use crate::book::Books;
 use crate::error::LoadError;
 use crate::patience;
-use crate::round::{Measured, Moment, RoundSpec};
+use crate::round::{Moment, RoundMeasurement, RoundSpec};
 use crate::tally::{Tally, add_up};
 use crate::time::{nanos, now, unix_ms, wait_until};
 
@@ -29,7 +29,7 @@ pub(crate) fn conduct<P: Send>(
     books: &Books,
     observe: &mut dyn FnMut(Moment),
     drive: impl Fn(&mut P, &Window, &AtomicBool) -> Result<Tally, LoadError> + Sync,
-) -> Result<Measured, LoadError> {
+) -> Result<RoundMeasurement, LoadError> {
     let open = now() + spec.lead_in;
     let window = Window { open, close: open + spec.window };
     let failed = AtomicBool::new(false);

@@ -6,9 +6,9 @@
 //! ```
 
 use dbdyno_wire::{Client, Patience, RowBuffer, StatementId, WireError};
-use dbdyno_workload::{Answer as Rows, Event, ReadyLoad, Statement, StatementKind};
+use dbdyno_workload::{AnswerRows as Rows, Event, ReadyLoad, Statement, StatementKind};
 
-use crate::answer::{Answer, Setback, is_right, setback, unended, wrong};
+use crate::answer::{EventAnswer, Setback, is_right, setback, unended, wrong};
 use crate::asking::{ROLLBACK, execute};
 use crate::error::LoadError;
 use crate::kept::Seat;
@@ -20,7 +20,7 @@ pub(crate) struct Wire<'a> {
     /// By statement of the load; `None` for those sent as text.
     pub(crate) prepared: Vec<Option<StatementId>>,
     /// The rows of the last fetch.
-    pub(crate) fetched: Fetched,
+    pub(crate) fetched: DialogueRows,
     answers: Answers,
     /// A text statement with its parameters written into it.
     sql: String,
@@ -37,9 +37,9 @@ pub(crate) enum Answers {
 
 /// The rows of an answer as a dialogue sees them.
 #[derive(Default)]
-pub(crate) struct Fetched(pub(crate) RowBuffer);
+pub(crate) struct DialogueRows(pub(crate) RowBuffer);
 
-impl Rows for Fetched {
+impl Rows for DialogueRows {
     fn rows(&self) -> usize {
         self.0.rows()
     }
@@ -55,7 +55,7 @@ impl<'a> Wire<'a> {
     /// A connection on which this load is prepared.
     pub(crate) fn new(seat: Seat, load: &'a ReadyLoad, answers: Answers) -> Wire<'a> {
         let Seat { client, prepared } = seat;
-        let (fetched, sql) = (Fetched::default(), String::new());
+        let (fetched, sql) = (DialogueRows::default(), String::new());
         Wire { client, load, prepared, fetched, answers, sql }
     }
 
@@ -69,8 +69,8 @@ impl<'a> Wire<'a> {
 impl Wire<'_> {
     /// Carries out an event and checks every answer.
     #[inline]
-    pub(crate) fn ask_event(&mut self, event: &Event) -> Result<Answer, Setback> {
-        let mut answer = Answer::to(event);
+    pub(crate) fn ask_event(&mut self, event: &Event) -> Result<EventAnswer, Setback> {
+        let mut answer = EventAnswer::to(event);
         for call in &event.calls {
             let (client, prepared) = (&mut *self.client, &self.prepared);
             let outcome = match execute(client, prepared, self.load, event, call, &mut self.sql) {

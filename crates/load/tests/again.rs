@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use dbdyno_load::again::{Found, Repeated};
+use dbdyno_load::again::{RepeatedAnswer, WrongAnswer};
 use dbdyno_load::closed::{run_sharded, run_threads};
 use dbdyno_load::{Connector, LoadError, RoundSpec};
 use dbdyno_model::{Dialect, Processors};
-use dbdyno_wire::mock::{Login, MockServer, Protocol, Reply, Script, Turn};
+use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, Script, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
 const TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
-const BOTH: [Protocol; 2] = [Protocol::Mysql, Protocol::Postgres];
+const BOTH: [MockProtocol; 2] = [MockProtocol::Mysql, MockProtocol::Postgres];
 /// Of a round that an error ends, however late on a busy machine.
 const UNTIL_IT_FAILS: Duration = Duration::from_secs(60);
 
@@ -21,24 +21,24 @@ const UNTIL_IT_FAILS: Duration = Duration::from_secs(60);
 const TIMES: usize = 10;
 
 /// What the statements of a connection are answered, and its controls after the first.
-struct Answers(Vec<Reply>, Reply);
+struct Answers(Vec<MockReply>, MockReply);
 
 impl Script for Answers {
     fn turn(&self, _connection: u64, statement: u64) -> Turn {
         Turn::now(self.0[statement as usize].clone())
     }
 
-    fn control(&self, _connection: u64, control: u64) -> Reply {
-        if control == 0 { Reply::Affected(0) } else { self.1.clone() }
+    fn control(&self, _connection: u64, control: u64) -> MockReply {
+        if control == 0 { MockReply::Affected(0) } else { self.1.clone() }
     }
 }
 
-fn rows(count: u32) -> Reply {
-    Reply::Rows { count, width: 119 }
+fn rows(count: u32) -> MockReply {
+    MockReply::Rows { count, width: 119 }
 }
 
-fn refused() -> Reply {
-    Reply::Error { code: 1146, sqlstate: "42S02", message: "no such table".into() }
+fn refused() -> MockReply {
+    MockReply::Error { code: 1146, sqlstate: "42S02", message: "no such table".into() }
 }
 
 /// A round of one client that its error ends.
@@ -48,16 +48,16 @@ struct Failed {
     controls: u64,
 }
 
-fn failed(protocol: Protocol, load: &str, answers: &[Reply], sharded: Sharded) -> Failed {
-    failed_with(protocol, load, Answers(answers.to_vec(), Reply::Affected(0)), sharded)
+fn failed(protocol: MockProtocol, load: &str, answers: &[MockReply], sharded: Sharded) -> Failed {
+    failed_with(protocol, load, Answers(answers.to_vec(), MockReply::Affected(0)), sharded)
 }
 
-fn failed_with(protocol: Protocol, load: &str, answers: Answers, sharded: Sharded) -> Failed {
+fn failed_with(protocol: MockProtocol, load: &str, answers: Answers, sharded: Sharded) -> Failed {
     let script = Arc::new(answers);
     let server = MockServer::start(protocol, Login::trust("bench"), script).unwrap();
     let (connector, dialect) = match protocol {
-        Protocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
-        Protocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
+        MockProtocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
+        MockProtocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
     };
     let load = ReadyLoad::compile(&resolve(load, TABLES).unwrap(), dialect).unwrap();
     let spec = RoundSpec {
@@ -91,7 +91,7 @@ enum Sharded {
 const EITHER: [Sharded; 2] = [Sharded::No, Sharded::Yes];
 
 /// In both protocols, with a thread for each client and without.
-fn each_way(check: impl Fn(Protocol, Sharded) + Sync) {
+fn each_way(check: impl Fn(MockProtocol, Sharded) + Sync) {
     std::thread::scope(|scope| {
         for (protocol, sharded) in BOTH.iter().flat_map(|both| EITHER.map(|each| (*both, each))) {
             let check = &check;
@@ -100,7 +100,7 @@ fn each_way(check: impl Fn(Protocol, Sharded) + Sync) {
     });
 }
 
-fn often(reply: Reply) -> Vec<Reply> {
+fn often(reply: MockReply) -> Vec<MockReply> {
     vec![reply; TIMES]
 }
 
@@ -132,10 +132,10 @@ fn a_row_that_is_missing_in_a_transaction_is_asked_for_in_it_and_in_a_new_one() 
             );
             assert!(text.contains(said), "{sharded:?}: {text}");
             let LoadError::WrongResult { found, .. } = failed.error else { panic!("{text}") };
-            let Found { values, again: Some(again) } = *found else { panic!("{text}") };
+            let WrongAnswer { values, again: Some(again) } = *found else { panic!("{text}") };
             let id: u64 = values.parse().unwrap();
             assert!((1..=TABLES.rows).contains(&id) && text.contains(&format!("with {id} ")));
-            let refused = |reply: &Repeated| matches!(reply, Repeated::Refused(_));
+            let refused = |reply: &RepeatedAnswer| matches!(reply, RepeatedAnswer::Refused(_));
             assert_eq!(again.within.as_ref().map(refused), Some(within == [self::refused()]));
             assert_eq!(refused(&again.anew), anew == [self::refused()]);
             assert_eq!(failed.statements, answers.len() as u64);
@@ -165,7 +165,7 @@ fn a_query_that_is_alone_is_asked_for_by_itself() {
 #[test]
 fn a_change_is_not_asked_again() {
     each_way(|protocol, sharded| {
-        let failed = failed(protocol, "update-nonindex", &[Reply::Affected(0)], sharded);
+        let failed = failed(protocol, "update-nonindex", &[MockReply::Affected(0)], sharded);
         let text = failed.error.to_string();
         assert!(text.contains("changed 0 rows, right is 1 to 1; the server's answers"), "{text}");
         let LoadError::WrongResult { found, .. } = failed.error else { panic!("{text}") };
@@ -178,8 +178,8 @@ fn a_change_is_not_asked_again() {
 /// commit if it were not for the ROLLBACK.
 #[test]
 fn a_rollback_that_is_refused_ends_the_round() {
-    let deadlock = Reply::Error { code: 1213, sqlstate: "40P01", message: "deadlock".into() };
-    let killed = Reply::Error { code: 1317, sqlstate: "70100", message: "interrupted".into() };
+    let deadlock = MockReply::Error { code: 1213, sqlstate: "40P01", message: "deadlock".into() };
+    let killed = MockReply::Error { code: 1317, sqlstate: "70100", message: "interrupted".into() };
     each_way(|protocol, sharded| {
         let answers = Answers(vec![rows(1), deadlock.clone()], killed.clone());
         let failed = failed_with(protocol, "read-only", answers, sharded);

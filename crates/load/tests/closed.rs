@@ -8,10 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dbdyno_load::{Connector, Kept, LoadError, Measured, Moment, RoundSpec, run_round};
+use dbdyno_load::{
+    Connector, KeptConnections, LoadError, Moment, RoundMeasurement, RoundSpec, run_round,
+};
 use dbdyno_model::{Dialect, Processors};
 use dbdyno_wire::WireError;
-use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
+use dbdyno_wire::mock::{
+    EveryNth, FixedScript, Login, MockProtocol, MockReply, MockServer, Script, ServiceTime, Turn,
+};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
 const TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
@@ -28,11 +32,11 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(protocol: Protocol, load: &str, script: impl Script + 'static) -> Bench {
+    fn new(protocol: MockProtocol, load: &str, script: impl Script + 'static) -> Bench {
         let server = MockServer::start(protocol, Login::trust("bench"), Arc::new(script)).unwrap();
         let (connector, dialect) = match protocol {
-            Protocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
-            Protocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
+            MockProtocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
+            MockProtocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
         };
         let load = ready(load, dialect);
         Bench { server, connector, load, stop: AtomicBool::new(false) }
@@ -55,7 +59,7 @@ impl Bench {
         }
     }
 
-    fn round(&self, clients: u32, window: Duration) -> Result<Measured, LoadError> {
+    fn round(&self, clients: u32, window: Duration) -> Result<RoundMeasurement, LoadError> {
         run_round(&self.spec(clients, window), &mut |_| {})
     }
 }
@@ -63,14 +67,14 @@ impl Bench {
 const WINDOW: Duration = Duration::from_millis(300);
 /// Of a round that an error ends, however late on a busy machine.
 const UNTIL_IT_FAILS: Duration = Duration::from_secs(60);
-const BOTH: [Protocol; 2] = [Protocol::Mysql, Protocol::Postgres];
+const BOTH: [MockProtocol; 2] = [MockProtocol::Mysql, MockProtocol::Postgres];
 
 fn point() -> Turn {
     Turn::point()
 }
 
 fn slow_point(millis: u64) -> Turn {
-    Turn { delay: Delay::Sleep(Duration::from_millis(millis)), ..Turn::point() }
+    Turn { delay: ServiceTime::Sleep(Duration::from_millis(millis)), ..Turn::point() }
 }
 
 /// Without a lead-in every event but the last one of each client ends inside the window, so the
@@ -78,7 +82,7 @@ fn slow_point(millis: u64) -> Turn {
 #[test]
 fn counts_are_exact() {
     for protocol in BOTH {
-        let bench = Bench::new(protocol, "point-query", Fixed(point()));
+        let bench = Bench::new(protocol, "point-query", FixedScript(point()));
         let clients = 3;
         let measured = bench.round(clients, WINDOW).unwrap();
         assert_eq!(measured.events + u64::from(clients), bench.server.statements());
@@ -115,12 +119,12 @@ fn percentiles_and_rates_keep_to_the_known_service_times() {
 #[test]
 fn what_was_rolled_back_for_others_is_asked_again_and_counted() {
     let deadlock = |protocol| match protocol {
-        Protocol::Mysql => (1213, "40001"),
-        Protocol::Postgres => (0, "40P01"),
+        MockProtocol::Mysql => (1213, "40001"),
+        MockProtocol::Postgres => (0, "40P01"),
     };
     for protocol in BOTH {
         let (code, sqlstate) = deadlock(protocol);
-        let reply = Reply::Error { code, sqlstate, message: "deadlock".into() };
+        let reply = MockReply::Error { code, sqlstate, message: "deadlock".into() };
         let n = NonZeroU64::new(10).unwrap();
         let script = EveryNth { n, usual: point(), rare: Turn::now(reply) };
         let bench = Bench::new(protocol, "point-query", script);
@@ -135,8 +139,8 @@ fn what_was_rolled_back_for_others_is_asked_again_and_counted() {
 #[test]
 fn refusals_cuts_and_wrong_answers_end_the_round() {
     for protocol in BOTH {
-        let syntax = Reply::Error { code: 1064, sqlstate: "42000", message: "no".into() };
-        let refused = Bench::new(protocol, "point-query", Fixed(Turn::now(syntax)));
+        let syntax = MockReply::Error { code: 1064, sqlstate: "42000", message: "no".into() };
+        let refused = Bench::new(protocol, "point-query", FixedScript(Turn::now(syntax)));
         let error = refused.round(2, WINDOW).unwrap_err();
         assert!(
             matches!(&error, LoadError::Wire(WireError::Server(_), Some(sql)) if
@@ -145,11 +149,11 @@ fn refusals_cuts_and_wrong_answers_end_the_round() {
         );
 
         let n = NonZeroU64::new(50).unwrap();
-        let cut = EveryNth { n, usual: point(), rare: Turn::now(Reply::Cut) };
+        let cut = EveryNth { n, usual: point(), rare: Turn::now(MockReply::Cut) };
         let error = Bench::new(protocol, "point-query", cut).round(2, UNTIL_IT_FAILS).unwrap_err();
         assert!(matches!(&error, LoadError::Wire(error, _) if error.is_fatal()), "{error}");
 
-        let two_rows = Turn::now(Reply::Rows { count: 2, width: 119 });
+        let two_rows = Turn::now(MockReply::Rows { count: 2, width: 119 });
         let n = NonZeroU64::new(50).unwrap();
         let wrong = EveryNth { n, usual: point(), rare: two_rows };
         let error =
@@ -157,7 +161,7 @@ fn refusals_cuts_and_wrong_answers_end_the_round() {
         let text = error.to_string();
         assert!(text.contains("returned 2 rows, right is 1 to 1"), "{text}");
 
-        let nothing = Fixed(Turn::now(Reply::Affected(0)));
+        let nothing = FixedScript(Turn::now(MockReply::Affected(0)));
         let error = Bench::new(protocol, "update-nonindex", nothing).round(1, WINDOW).unwrap_err();
         assert!(error.to_string().contains("changed 0 rows"), "{error}");
     }
@@ -165,19 +169,19 @@ fn refusals_cuts_and_wrong_answers_end_the_round() {
 
 #[test]
 fn a_round_can_be_stopped_and_a_slow_one_says_so() {
-    let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(point()));
+    let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(point()));
     bench.stop.store(true, Ordering::Relaxed);
     assert!(matches!(bench.round(2, Duration::from_secs(3600)), Err(LoadError::Interrupted)));
 
-    let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(slow_point(400)));
+    let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(slow_point(400)));
     assert!(matches!(bench.round(1, Duration::from_millis(50)), Err(LoadError::NothingFinished)));
 }
 
 #[test]
 fn connections_that_stay_are_taken_up_by_the_next_round() {
     for protocol in BOTH {
-        let bench = Bench::new(protocol, "point-query", Fixed(point()));
-        let kept = Kept::default();
+        let bench = Bench::new(protocol, "point-query", FixedScript(point()));
+        let kept = KeptConnections::default();
         let round = |clients| {
             let spec = RoundSpec { kept: Some(&kept), ..bench.spec(clients, WINDOW) };
             run_round(&spec, &mut |_| {}).unwrap().events
@@ -196,9 +200,9 @@ fn connections_that_stay_are_taken_up_by_the_next_round() {
 fn connections_of_a_round_that_failed_do_not_stay() {
     for protocol in BOTH {
         let n = NonZeroU64::new(50).unwrap();
-        let rare = Turn::now(Reply::Rows { count: 2, width: 119 });
+        let rare = Turn::now(MockReply::Rows { count: 2, width: 119 });
         let bench = Bench::new(protocol, "point-query", EveryNth { n, usual: point(), rare });
-        let kept = Kept::default();
+        let kept = KeptConnections::default();
         let spec = RoundSpec { kept: Some(&kept), ..bench.spec(2, UNTIL_IT_FAILS) };
         for connections in [2, 4] {
             run_round(&spec, &mut |_| {}).unwrap_err();
@@ -211,7 +215,7 @@ fn connections_of_a_round_that_failed_do_not_stay() {
 /// What one event is spun too long is credited to the next ones, so that the mean is bounded.
 #[test]
 fn slowing_on_purpose_draws_out_every_event() {
-    let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(slow_point(2)));
+    let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(slow_point(2)));
     let spec = RoundSpec { slow: 0.5, ..bench.spec(1, WINDOW) };
     let measured = run_round(&spec, &mut |_| {}).unwrap();
     assert!(measured.latency.mean_ns() >= 3_900_000.0, "2 ms at half the rate take 4 ms");
@@ -219,7 +223,7 @@ fn slowing_on_purpose_draws_out_every_event() {
 
 #[test]
 fn the_observer_sees_all_connections_at_both_moments() {
-    let bench = Bench::new(Protocol::Postgres, "point-query", Fixed(point()));
+    let bench = Bench::new(MockProtocol::Postgres, "point-query", FixedScript(point()));
     let spec = RoundSpec { lead_in: Duration::from_millis(20), ..bench.spec(4, WINDOW) };
     let mut seen = Vec::new();
     let mut look = |moment| {

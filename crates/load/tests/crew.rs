@@ -3,10 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
+use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, TimedRound};
 use dbdyno_load::{Connector, LoadError, SqliteFile};
 use dbdyno_model::{Dialect, Processors};
-use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, sql};
+use dbdyno_workload::insert_benchmark::{
+    BenchmarkStep, Class, ConnectionRole, RolePart, Sizes, sql,
+};
 use dbdyno_workload::{Content, Load, ReadyLoad, Spec};
 
 struct Place {
@@ -31,22 +33,22 @@ impl Place {
     }
 }
 
-fn scripts(step: Step) -> Vec<(Role, ReadyLoad)> {
+fn scripts(step: BenchmarkStep) -> Vec<(ConnectionRole, ReadyLoad)> {
     let mut options = Spec::parse("x?nr1=1000&nr2=500").unwrap().options();
     let sizes = Sizes::of_whole(&mut options).unwrap();
-    let part = Part::foreground(step, &sizes, 1, 3);
+    let part = RolePart::foreground(step, &sizes, 1, 3);
     let ready = |role| {
-        let content = Content::Dialogue(std::sync::Arc::new(Part { role, ..part.clone() }));
+        let content = Content::Dialogue(std::sync::Arc::new(RolePart { role, ..part.clone() }));
         let load = Load { content, ..step.load(&sizes, 1, 3) };
         (role, ReadyLoad::compile(&load, Dialect::Sqlite).unwrap())
     };
-    Part::roles(step, &sizes, Dialect::Sqlite).into_iter().map(ready).collect()
+    RolePart::roles(step, &sizes, Dialect::Sqlite).into_iter().map(ready).collect()
 }
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 const FREE: Conditions<'_> = Conditions { slow: 0.0, processors: Processors::ANY, stop: &GO_ON };
 
-fn commits(place: &Place, step: Step, commits: u64) -> CrewMeasured {
+fn commits(place: &Place, step: BenchmarkStep, commits: u64) -> CrewMeasured {
     let scripts = scripts(step);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
     crew.commits(commits, &FREE, &mut |_| {}).unwrap()
@@ -67,7 +69,7 @@ fn check_classes(measured: &CrewMeasured, expected: &[Class]) {
 #[test]
 fn amounts_are_exact_whatever_the_step() {
     let place = Place::new();
-    let filled = commits(&place, Step::FillInKeyOrder, 10);
+    let filled = commits(&place, BenchmarkStep::FillInKeyOrder, 10);
     assert_eq!(filled.of(Class::Insert).count, 10);
     assert_eq!(filled.of(Class::Delete).count, 0);
     assert_eq!(filled.latency.count(), 10);
@@ -75,14 +77,14 @@ fn amounts_are_exact_whatever_the_step() {
     assert!(filled.classes.is_empty(), "there are inserts only");
     assert_eq!(place.ask("SELECT count(*) FROM pi1"), Some(1000));
 
-    let scripts = scripts(Step::MakeIndexes);
+    let scripts = scripts(BenchmarkStep::MakeIndexes);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
     let made = crew.scripts(&[sql::indexes(Dialect::Sqlite, 0)], &FREE, &mut |_| {}).unwrap();
     assert_eq!(made.of(Class::Insert).count, 1);
     let indexes = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'pi1_%'";
     assert_eq!(place.ask(indexes), Some(3));
 
-    let written = commits(&place, Step::WriteInBulk, 8);
+    let written = commits(&place, BenchmarkStep::WriteInBulk, 8);
     assert_eq!((written.of(Class::Insert).count, written.of(Class::Delete).count), (8, 8));
     assert_eq!(written.of(Class::GetMin).count, 1);
     assert_eq!(written.rows_changed, 800);
@@ -96,8 +98,8 @@ fn amounts_are_exact_whatever_the_step() {
 fn chunks_go_on_where_the_last_one_ended() {
     let place = Place::new();
     let (whole, parts) = (Place::new(), [3, 4, 3]);
-    commits(&whole, Step::FillInKeyOrder, 10);
-    let scripts = scripts(Step::FillInKeyOrder);
+    commits(&whole, BenchmarkStep::FillInKeyOrder, 10);
+    let scripts = scripts(BenchmarkStep::FillInKeyOrder);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
     for part in parts {
         crew.commits(part, &FREE, &mut |_| {}).unwrap();
@@ -110,10 +112,10 @@ fn chunks_go_on_where_the_last_one_ended() {
 #[test]
 fn a_background_that_can_be_kept_is_kept_and_one_that_cannot_falls_short() {
     let place = Place::new();
-    commits(&place, Step::FillInKeyOrder, 10);
-    let scripts = scripts(Step::RangeQueries(1000));
+    commits(&place, BenchmarkStep::FillInKeyOrder, 10);
+    let scripts = scripts(BenchmarkStep::RangeQueries(1000));
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
-    let timed = |rate| Timed {
+    let timed = |rate| TimedRound {
         rate,
         rows_per_commit: 50,
         first_query: 0,
@@ -141,7 +143,7 @@ fn a_background_that_can_be_kept_is_kept_and_one_that_cannot_falls_short() {
 fn a_request_to_stop_ends_a_round() {
     let place = Place::new();
     let stop = AtomicBool::new(false);
-    let scripts = scripts(Step::FillInKeyOrder);
+    let scripts = scripts(BenchmarkStep::FillInKeyOrder);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
     let conditions = Conditions { stop: &stop, ..FREE };
     let stopped = crew.commits(u64::MAX / 2, &conditions, &mut |_| {
@@ -154,7 +156,7 @@ fn a_request_to_stop_ends_a_round() {
 fn a_server_that_has_no_such_table_is_not_measured() {
     let place = Place::new();
     place.ask("DROP TABLE pi1");
-    let scripts = scripts(Step::FillInKeyOrder);
+    let scripts = scripts(BenchmarkStep::FillInKeyOrder);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
     let error = crew.commits(1, &FREE, &mut |_| {}).unwrap_err().to_string();
     assert!(error.contains("no such table"), "{error}");

@@ -6,10 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dbdyno_load::{
-    Connector, Kept, LoadError, Measured, Moment, RoundSpec, Slices, run_interleaved,
+    Connector, KeptConnections, LoadError, Moment, RoundMeasurement, RoundSpec, Slices,
+    run_interleaved,
 };
 use dbdyno_model::{ArmIndex, Arms, Dialect, Processors};
-use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
+use dbdyno_wire::mock::{
+    EveryNth, FixedScript, Login, MockProtocol, MockReply, MockServer, Script, ServiceTime, Turn,
+};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
 const BASE: ArmIndex = ArmIndex::BASE;
@@ -34,7 +37,7 @@ struct Servers {
     of: Arms<MockServer>,
     load: ReadyLoad,
     /// Where connections are to stay.
-    kept: Option<Arms<Kept>>,
+    kept: Option<Arms<KeptConnections>>,
     stop: AtomicBool,
 }
 
@@ -47,8 +50,9 @@ impl Servers {
     fn new(count: usize, script: impl Fn(ArmIndex) -> Arc<dyn Script>) -> Servers {
         let tables = Tables { count: 1, rows: 1000, seed: 1 };
         let load = resolve("point-query", tables).unwrap();
-        let server =
-            |arm| MockServer::start(Protocol::Mysql, Login::trust("bench"), script(arm)).unwrap();
+        let server = |arm| {
+            MockServer::start(MockProtocol::Mysql, Login::trust("bench"), script(arm)).unwrap()
+        };
         Servers {
             of: Arms::from_fn(ArmIndex::all(count), server),
             load: ReadyLoad::compile(&load, Dialect::Mysql).unwrap(),
@@ -62,7 +66,7 @@ impl Servers {
         clients: u32,
         slices: &Slices,
         observe: &mut dyn FnMut(ArmIndex, Moment),
-    ) -> Result<Arms<Measured>, (ArmIndex, LoadError)> {
+    ) -> Result<Arms<RoundMeasurement>, (ArmIndex, LoadError)> {
         let arms = self.of.indices();
         let connectors =
             Arms::from_fn(arms.clone(), |arm| Connector::Mysql(self.of[arm].endpoint()));
@@ -85,7 +89,7 @@ impl Servers {
 }
 
 fn usual(_: ArmIndex) -> Arc<dyn Script> {
-    Arc::new(Fixed(Turn::point()))
+    Arc::new(FixedScript(Turn::point()))
 }
 
 /// Notes which arm is asked.
@@ -131,7 +135,8 @@ fn arms_take_turns_and_never_work_at_once() {
         let looks = looks.flat_map(|moment| arms.clone().map(move |arm| (arm, moment)));
         assert_eq!(moments, looks.collect::<Vec<_>>());
         for arm in arms {
-            let Measured { events, latency, wall_ns, observed_ns, usage, .. } = &measured[arm];
+            let RoundMeasurement { events, latency, wall_ns, observed_ns, usage, .. } =
+                &measured[arm];
             let asked = servers.of[arm].statements();
             assert!(*events <= asked, "{events} of {asked}");
             assert!(clients > 1 || *events == asked, "without lead-ins all events of one count");
@@ -144,7 +149,7 @@ fn arms_take_turns_and_never_work_at_once() {
 
 #[test]
 fn connections_of_each_arm_stay_where_they_are_to() {
-    let kept = Arms::from_fn(BOTH, |_| Kept::default());
+    let kept = Arms::from_fn(BOTH, |_| KeptConnections::default());
     let servers = Servers { kept: Some(kept), ..Servers::two(usual) };
     for _ in 0..3 {
         servers.run(2, &of_two(), &mut |_, _| {}).unwrap();
@@ -171,7 +176,8 @@ struct OneStalls;
 impl Script for OneStalls {
     fn turn(&self, connection: u64, _: u64) -> Turn {
         let is_slow = connection.is_multiple_of(2);
-        let delay = if is_slow { Delay::Sleep(Duration::from_millis(30)) } else { Delay::None };
+        let delay =
+            if is_slow { ServiceTime::Sleep(Duration::from_millis(30)) } else { ServiceTime::None };
         Turn { delay, ..Turn::point() }
     }
 }
@@ -196,12 +202,12 @@ fn a_stall_is_never_cut_off() {
     const STALL_NS: u64 = 30_000_000;
     // Whatever the machine does, each of the eight slices has one event.
     let n = NonZeroU64::new(5).unwrap();
-    let stall = Delay::Sleep(Duration::from_nanos(STALL_NS));
+    let stall = ServiceTime::Sleep(Duration::from_nanos(STALL_NS));
     let script = |arm| -> Arc<dyn Script> {
         let rare = Turn { delay: stall, ..Turn::point() };
         match arm {
             TEST => Arc::new(EveryNth { n, usual: Turn::point(), rare }),
-            _ => Arc::new(Fixed(Turn::point())),
+            _ => Arc::new(FixedScript(Turn::point())),
         }
     };
     let servers = Servers::two(script);
@@ -225,12 +231,12 @@ fn a_failure_is_that_of_its_arm() {
     for failing in ArmIndex::all(3) {
         let script = |arm| -> Arc<dyn Script> {
             let message = "gone".into();
-            let error = Turn::now(Reply::Error { code: 1105, sqlstate: "HY000", message });
+            let error = Turn::now(MockReply::Error { code: 1105, sqlstate: "HY000", message });
             let n = NonZeroU64::new(5).unwrap();
             if arm == failing {
                 Arc::new(EveryNth { n, usual: Turn::point(), rare: error })
             } else {
-                Arc::new(Fixed(Turn::point()))
+                Arc::new(FixedScript(Turn::point()))
             }
         };
         let (arm, error) = Servers::new(3, script)

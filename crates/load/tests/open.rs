@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dbdyno_load::arrival::Schedule;
-use dbdyno_load::{Connector, LoadError, Measured, Moment, OpenSpec, RoundSpec, run_open};
+use dbdyno_load::arrival::ArrivalSchedule;
+use dbdyno_load::{Connector, LoadError, Moment, OpenSpec, RoundMeasurement, RoundSpec, run_open};
 use dbdyno_model::{Dialect, OpenLoop, Processors};
 use dbdyno_wire::WireError;
-use dbdyno_wire::mock::{Delay, Login, MockServer, Protocol, Reply, Timed};
+use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, ServiceTime, TimedScript};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
-const BOTH: [Protocol; 2] = [Protocol::Mysql, Protocol::Postgres];
+const BOTH: [MockProtocol; 2] = [MockProtocol::Mysql, MockProtocol::Postgres];
 const WINDOW: Duration = Duration::from_millis(400);
 const LEAD_IN: Duration = Duration::from_millis(100);
 
@@ -26,12 +26,17 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(protocol: Protocol, reply: Reply, service: Duration, stall: (u64, Duration)) -> Bench {
-        let script = Timed::new(reply, vec![Delay::Sleep(service)], vec![stall]);
+    fn new(
+        protocol: MockProtocol,
+        reply: MockReply,
+        service: Duration,
+        stall: (u64, Duration),
+    ) -> Bench {
+        let script = TimedScript::new(reply, vec![ServiceTime::Sleep(service)], vec![stall]);
         let server = MockServer::start(protocol, Login::trust("bench"), Arc::new(script)).unwrap();
         let (connector, dialect) = match protocol {
-            Protocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
-            Protocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
+            MockProtocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
+            MockProtocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
         };
         let tables = Tables { count: 1, rows: 1000, seed: 1 };
         let load = ReadyLoad::compile(&resolve("point-query", tables).unwrap(), dialect).unwrap();
@@ -43,7 +48,7 @@ impl Bench {
         rate: &str,
         clients: u32,
         drain: Duration,
-    ) -> Result<(Measured, OpenLoop), LoadError> {
+    ) -> Result<(RoundMeasurement, OpenLoop), LoadError> {
         let round = RoundSpec {
             load: &self.load,
             connector: &self.connector,
@@ -58,7 +63,8 @@ impl Bench {
             record: None,
             stop: &self.stop,
         };
-        let schedule = Schedule::new(&rate.parse().unwrap(), 5, LEAD_IN.as_nanos() as u64, &[]);
+        let schedule =
+            ArrivalSchedule::new(&rate.parse().unwrap(), 5, LEAD_IN.as_nanos() as u64, &[]);
         let mut seen = Vec::new();
         let outcome = run_open(&OpenSpec { round, schedule, drain }, &mut |moment| {
             if !matches!(moment, Moment::Connecting(_)) {
@@ -75,8 +81,8 @@ impl Bench {
     }
 }
 
-fn point() -> Reply {
-    Reply::Rows { count: 1, width: 119 }
+fn point() -> MockReply {
+    MockReply::Rows { count: 1, width: 119 }
 }
 
 const NO_STALL: (u64, Duration) = (u64::MAX, Duration::ZERO);
@@ -117,7 +123,7 @@ fn everybody_who_came_during_a_stall_has_waited() {
 
 #[test]
 fn what_a_slow_server_leaves_is_told() {
-    let bench = Bench::new(Protocol::Mysql, point(), Duration::from_millis(20), NO_STALL);
+    let bench = Bench::new(MockProtocol::Mysql, point(), Duration::from_millis(20), NO_STALL);
     let (_, open) = bench.run("1000", 2, Duration::ZERO).unwrap();
     assert_eq!(open.offered, 400);
     assert_eq!(open.response.count(), 400);
@@ -126,15 +132,15 @@ fn what_a_slow_server_leaves_is_told() {
 
 #[test]
 fn errors_and_requests_to_stop_end_the_round() {
-    let syntax = Reply::Error { code: 1064, sqlstate: "42000", message: "no".into() };
-    let refused = Bench::new(Protocol::Mysql, syntax, Duration::ZERO, NO_STALL);
+    let syntax = MockReply::Error { code: 1064, sqlstate: "42000", message: "no".into() };
+    let refused = Bench::new(MockProtocol::Mysql, syntax, Duration::ZERO, NO_STALL);
     let error = refused.run("1000", 2, LONG).unwrap_err();
     assert!(matches!(&error, LoadError::Wire(WireError::Server(_), Some(_))), "{error}");
 
-    let stopped = Bench::new(Protocol::Mysql, point(), Duration::ZERO, NO_STALL);
+    let stopped = Bench::new(MockProtocol::Mysql, point(), Duration::ZERO, NO_STALL);
     stopped.stop.store(true, Ordering::Relaxed);
     assert!(matches!(stopped.run("0.5", 2, LONG), Err(LoadError::Interrupted)));
 
-    let idle = Bench::new(Protocol::Mysql, point(), Duration::ZERO, NO_STALL);
+    let idle = Bench::new(MockProtocol::Mysql, point(), Duration::ZERO, NO_STALL);
     assert!(matches!(idle.run("0.5", 2, LONG), Err(LoadError::NothingFinished)));
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_load::arrival::Schedule;
+use dbdyno_load::arrival::ArrivalSchedule;
 use dbdyno_load::{
     Connector, EngineArm, LoadError, OpenSpec, RoundSpec, fill, run_open, run_round,
 };
@@ -115,7 +115,7 @@ fn what_waits_for_a_lock_when_the_window_has_closed_does_not_count() {
 #[test]
 fn in_the_open_loop_it_is_unanswered_when_draining_ends() {
     let place = Place::new("update-nonindex", "100");
-    let schedule = Schedule::new(&"1000".parse().unwrap(), 5, 0, &[]);
+    let schedule = ArrivalSchedule::new(&"1000".parse().unwrap(), 5, 0, &[]);
     let round = place.round(WINDOW, &GO_ON);
     let drain = Duration::from_millis(100);
     let (_, open) = run_open(&OpenSpec { round, schedule, drain }, &mut |_| {}).unwrap();
@@ -124,7 +124,7 @@ fn in_the_open_loop_it_is_unanswered_when_draining_ends() {
 
     let (arm, stop) = (&place.arm, AtomicBool::new(false));
     let many = place.counted("lock_waits") + 2;
-    let schedule = Schedule::new(&"1000".parse().unwrap(), 5, 0, &[]);
+    let schedule = ArrivalSchedule::new(&"1000".parse().unwrap(), 5, 0, &[]);
     let ended = thread::scope(|scope| {
         scope.spawn(|| stop_when_many_wait(arm, many, &stop));
         let round = RoundSpec { first_operation: NEXT, ..place.round(HOURS, &stop) };

@@ -4,9 +4,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use dbdyno_check::{Checker, Level, Outcome, Verdict, read_records, replay};
+use dbdyno_check::{Checker, Level, LevelVerdict, TransactionOutcome, read_records, replay};
 use dbdyno_load::{
-    Connector, EngineArm, LoadError, Recorded, Recording, RoundSpec, SqliteFile, ask_each,
+    Connector, EngineArm, LoadError, Recording, RoundRecord, RoundSpec, SqliteFile, ask_each,
     end_recording, fill, run_round,
 };
 use dbdyno_model::design::Device;
@@ -63,16 +63,16 @@ impl Place {
     }
 
     /// So many transactions of each client, with so much room for each.
-    fn asked(&self, events: u64, recording: Recording) -> (Recorded, u64) {
+    fn asked(&self, events: u64, recording: Recording) -> (RoundRecord, u64) {
         let retries = ask_each(&self.spec(Some(&recording)), events).unwrap();
         (end_recording(recording, &self.spec(None)).unwrap(), retries)
     }
 }
 
-fn judged(recorded: &Recorded, level: Level) -> Verdict {
+fn judged(recorded: &RoundRecord, level: Level) -> LevelVerdict {
     let history = read_records(&recorded.records).unwrap();
     let verdict = Checker::new(&history).verdict(level);
-    if let Verdict::Holds(proof) = &verdict {
+    if let LevelVerdict::Holds(proof) = &verdict {
         assert_eq!(replay(&history, level, proof), Ok(()));
     }
     verdict
@@ -90,11 +90,11 @@ fn every_attempt_is_recorded_and_has_its_level() {
             let history = read_records(&recorded.records).unwrap();
             assert_eq!(history.len() as u64, all);
             let failed = (0..history.len())
-                .filter(|txn| history.txn(*txn).outcome == Outcome::Failed)
+                .filter(|txn| history.txn(*txn).outcome == TransactionOutcome::Failed)
                 .count() as u64;
             assert!(failed > retries, "some are rolled back on purpose: {failed}");
             let verdict = judged(&recorded, Level::StrictSerializable);
-            assert!(matches!(verdict, Verdict::Holds(_)), "{name}, {dialect:?}: {verdict:?}");
+            assert!(matches!(verdict, LevelVerdict::Holds(_)), "{name}, {dialect:?}: {verdict:?}");
         }
     }
 }
@@ -111,7 +111,7 @@ fn a_round_is_recorded_from_its_first_event_on() {
     let recorded = end_recording(recording, &place.spec(None)).unwrap();
     assert!(recorded.transactions > measured, "what ends behind the window is recorded as well");
     let verdict = judged(&recorded, Level::StrictSerializable);
-    assert!(matches!(verdict, Verdict::Holds(_)), "{verdict:?}");
+    assert!(matches!(verdict, LevelVerdict::Holds(_)), "{verdict:?}");
 }
 
 #[test]

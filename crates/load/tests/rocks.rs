@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::{
-    Connector, LoadError, Measured, RocksArm, RoundSpec, drop_tables, fill, run_round,
+    Connector, LoadError, RocksArm, RoundMeasurement, RoundSpec, drop_tables, fill, run_round,
 };
 use dbdyno_model::classes::BACKGROUND;
 use dbdyno_model::{Dialect, Processors, RocksOptions};
@@ -35,7 +35,7 @@ fn filled(connector: &Connector, load: &Load) {
     fill(connector, Dialect::Rocksdb, &*load.dataset, &FREE, &mut |_| {}).unwrap();
 }
 
-fn round(connector: &Connector, load: &Load) -> Result<Measured, LoadError> {
+fn round(connector: &Connector, load: &Load) -> Result<RoundMeasurement, LoadError> {
     let spec = RoundSpec {
         load: &ReadyLoad::compile(load, load_dialect(connector)).unwrap(),
         connector,

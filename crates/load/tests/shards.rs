@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, Thinking, run_round};
+use dbdyno_load::{Connector, LoadError, Moment, RoundMeasurement, RoundSpec, Thinking, run_round};
 use dbdyno_model::{Dialect, Processors, Think};
 use dbdyno_wire::WireError;
-use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
+use dbdyno_wire::mock::{
+    EveryNth, FixedScript, Login, MockProtocol, MockReply, MockServer, Script, ServiceTime, Turn,
+};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
@@ -17,7 +19,7 @@ const TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
 const WINDOW: Duration = Duration::from_millis(300);
 /// With hundreds of clients on a busy machine each must get its turn.
 const LONG: Duration = Duration::from_secs(2);
-const BOTH: [Protocol; 2] = [Protocol::Mysql, Protocol::Postgres];
+const BOTH: [MockProtocol; 2] = [MockProtocol::Mysql, MockProtocol::Postgres];
 /// Just enough not to get a thread each.
 const MANY: u32 = dbdyno_model::plan::THREADS_MAX + 20;
 
@@ -29,11 +31,11 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(protocol: Protocol, load: &str, script: impl Script + 'static) -> Bench {
+    fn new(protocol: MockProtocol, load: &str, script: impl Script + 'static) -> Bench {
         let server = MockServer::start(protocol, Login::trust("bench"), Arc::new(script)).unwrap();
         let (connector, dialect) = match protocol {
-            Protocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
-            Protocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
+            MockProtocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
+            MockProtocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
         };
         let load = ReadyLoad::compile(&resolve(load, TABLES).unwrap(), dialect).unwrap();
         Bench { server, connector, load, stop: AtomicBool::new(false) }
@@ -56,7 +58,7 @@ impl Bench {
         }
     }
 
-    fn round(&self, clients: u32) -> Result<Measured, LoadError> {
+    fn round(&self, clients: u32) -> Result<RoundMeasurement, LoadError> {
         run_round(&RoundSpec { window: LONG, ..self.spec(clients) }, &mut |_| {})
     }
 }
@@ -70,7 +72,7 @@ fn counts_are_exact_with_two_thousand_clients() {
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
     let clients = 2000;
     for protocol in BOTH {
-        let bench = Bench::new(protocol, "point-query", Fixed(Turn::point()));
+        let bench = Bench::new(protocol, "point-query", FixedScript(Turn::point()));
         let spec = RoundSpec { window: LONG, ..bench.spec(clients) };
         let mut seen = Vec::new();
         let look = |moment| match moment {
@@ -91,14 +93,15 @@ fn counts_are_exact_with_two_thousand_clients() {
 #[test]
 fn transactions_are_asked_statement_by_statement_and_again_after_a_deadlock() {
     for (protocol, code, sqlstate) in
-        [(Protocol::Mysql, 1213, "40001"), (Protocol::Postgres, 0, "40P01")]
+        [(MockProtocol::Mysql, 1213, "40001"), (MockProtocol::Postgres, 0, "40P01")]
     {
-        let plain = Bench::new(protocol, "update-nonindex", Fixed(Turn::now(Reply::Affected(1))));
+        let plain =
+            Bench::new(protocol, "update-nonindex", FixedScript(Turn::now(MockReply::Affected(1))));
         let measured = plain.round(MANY).unwrap();
         assert_eq!(measured.events + u64::from(MANY), plain.server.statements());
         assert_eq!((measured.answer.retries, measured.answer.rows_changed), (0, measured.events));
 
-        let reply = Reply::Error { code, sqlstate, message: "deadlock".into() };
+        let reply = MockReply::Error { code, sqlstate, message: "deadlock".into() };
         let n = NonZeroU64::new(3).unwrap();
         let script = EveryNth { n, usual: Turn::point(), rare: Turn::now(reply) };
         let bench = Bench::new(protocol, "point-query", script);
@@ -116,7 +119,7 @@ fn transactions_are_asked_statement_by_statement_and_again_after_a_deadlock() {
 #[test]
 fn transactions_go_statement_by_statement_and_their_controls_count() {
     for protocol in BOTH {
-        let one = Fixed(Turn::now(Reply::Affected(1)));
+        let one = FixedScript(Turn::now(MockReply::Affected(1)));
         let bench = Bench::new(protocol, "write-only", one);
         let measured = bench.round(MANY).unwrap();
         let events = measured.events + u64::from(MANY);
@@ -129,16 +132,17 @@ fn transactions_go_statement_by_statement_and_their_controls_count() {
 #[test]
 fn refusals_and_cuts_end_the_round() {
     for protocol in BOTH {
-        let syntax = Reply::Error { code: 1064, sqlstate: "42000", message: "no".into() };
-        let error =
-            Bench::new(protocol, "point-query", Fixed(Turn::now(syntax))).round(MANY).unwrap_err();
+        let syntax = MockReply::Error { code: 1064, sqlstate: "42000", message: "no".into() };
+        let error = Bench::new(protocol, "point-query", FixedScript(Turn::now(syntax)))
+            .round(MANY)
+            .unwrap_err();
         assert!(
             matches!(&error, LoadError::Wire(WireError::Server(_), Some(sql)) if
             sql.starts_with("SELECT c FROM sbtest1")),
             "{error}"
         );
         let n = NonZeroU64::new(5).unwrap();
-        let cut = EveryNth { n, usual: Turn::point(), rare: Turn::now(Reply::Cut) };
+        let cut = EveryNth { n, usual: Turn::point(), rare: Turn::now(MockReply::Cut) };
         let error = Bench::new(protocol, "point-query", cut).round(MANY).unwrap_err();
         assert!(matches!(&error, LoadError::Wire(error, _) if error.is_fatal()), "{error}");
     }
@@ -146,7 +150,7 @@ fn refusals_and_cuts_end_the_round() {
 
 #[test]
 fn a_round_can_be_stopped() {
-    let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(Turn::point()));
+    let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(Turn::point()));
     bench.stop.store(true, Ordering::Relaxed);
     assert!(matches!(bench.round(MANY), Err(LoadError::Interrupted)));
 }
@@ -156,7 +160,7 @@ fn a_round_can_be_stopped() {
 fn clients_that_think_are_mostly_idle() {
     for protocol in BOTH {
         for clients in [20, 2 * MANY] {
-            let bench = Bench::new(protocol, "point-query", Fixed(Turn::point()));
+            let bench = Bench::new(protocol, "point-query", FixedScript(Turn::point()));
             let think = Think { least_ns: 1_200_000_000, most_ns: 1_200_000_000 };
             let spec =
                 RoundSpec { think: Some(Thinking { think, seed: 1 }), ..bench.spec(clients) };
@@ -175,7 +179,7 @@ fn clients_that_think_are_mostly_idle() {
 fn clients_that_think_ask_when_the_seed_says() {
     let thinking = Thinking { think: "100ms..300ms".parse().unwrap(), seed: 11 };
     for clients in [20, MANY] {
-        let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(Turn::point()));
+        let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(Turn::point()));
         let spec = RoundSpec { think: Some(thinking), window: LONG, ..bench.spec(clients) };
         let measured = run_round(&spec, &mut |_| {}).unwrap();
         let events_of = |client: u32| {
@@ -194,8 +198,8 @@ fn clients_that_think_ask_when_the_seed_says() {
 
 #[test]
 fn slowing_on_purpose_draws_out_every_event() {
-    let turn = Turn { delay: Delay::Sleep(Duration::from_millis(20)), ..Turn::point() };
-    let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(turn));
+    let turn = Turn { delay: ServiceTime::Sleep(Duration::from_millis(20)), ..Turn::point() };
+    let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(turn));
     let spec = RoundSpec { slow: 0.5, ..bench.spec(MANY) };
     let measured = run_round(&spec, &mut |_| {}).unwrap();
     assert!(measured.latency.mean_ns() >= 35_000_000.0, "20 ms at half the rate take 40 ms");

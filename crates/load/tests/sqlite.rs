@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::{
-    Connector, FillProgress, LoadError, Measured, RoundSpec, SqliteFile, drop_tables, fill,
+    Connector, FillProgress, LoadError, RoundMeasurement, RoundSpec, SqliteFile, drop_tables, fill,
     run_round,
 };
 use dbdyno_model::{Dialect, Processors};
@@ -166,7 +166,7 @@ fn every_load_runs_with_several_clients_and_keeps_the_tables_whole() {
     assert_eq!(single(&connector, "PRAGMA integrity_check"), "ok");
 }
 
-fn ask(connector: &Connector, load: &Load) -> Measured {
+fn ask(connector: &Connector, load: &Load) -> RoundMeasurement {
     let ready = ReadyLoad::compile(load, Dialect::Sqlite).unwrap();
     let spec = RoundSpec {
         load: &ready,

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use dbdyno_load::{Connector, LoadError, Session, SqliteFile, check_invariants, fill};
+use dbdyno_load::{ClientSession, Connector, LoadError, SqliteFile, check_invariants, fill};
 use dbdyno_model::Dialect;
 use dbdyno_workload::{Filing, Load, ReadyLoad, Tables, resolve};
 
@@ -53,7 +53,7 @@ impl Arm {
     fn work(&self, client: u32, operations: u64) -> [i64; 5] {
         let script = ReadyLoad::compile(&self.load, Dialect::Sqlite).unwrap();
         assert_eq!(script.filing(), &Filing::Events(CLASSES.map(str::to_owned).into()));
-        let mut session = Session::open(&self.connector, &script, client).unwrap();
+        let mut session = ClientSession::open(&self.connector, &script, client).unwrap();
         let mut counts = [0; 5];
         for operation in 0..operations {
             session.make(operation);

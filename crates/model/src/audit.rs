@@ -39,7 +39,7 @@ impl fmt::Display for Weight {
 
 /// How a fact came to be unequal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Change {
+pub enum FactChange {
     /// Both arms have it, with different values, and their releases do not explain it.
     Different,
     /// A setting that nobody set, of two releases with different defaults.
@@ -52,15 +52,15 @@ pub enum Change {
     Unseen,
 }
 
-impl Change {
+impl FactChange {
     /// `"different"`, `"default"`, `"new"`, `"gone"` or `"not observed"`.
     pub fn name(self) -> &'static str {
         match self {
-            Change::Different => "different",
-            Change::Default => "default",
-            Change::New => "new",
-            Change::Gone => "gone",
-            Change::Unseen => "not observed",
+            FactChange::Different => "different",
+            FactChange::Default => "default",
+            FactChange::New => "new",
+            FactChange::Gone => "gone",
+            FactChange::Unseen => "not observed",
         }
     }
 }
@@ -77,7 +77,7 @@ pub struct Inequality {
     /// What it means.
     pub weight: Weight,
     /// How it came about.
-    pub change: Change,
+    pub change: FactChange,
     /// Key of the rule that says so.
     pub rule: &'static str,
     /// What it is about: a heading for people.

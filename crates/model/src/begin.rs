@@ -7,7 +7,7 @@
 //!   mysql:8.0?topology=group:3    the primary of a group; see `topology`
 //! ```
 
-use crate::topology::{Delay, Shape, Topology};
+use crate::topology::{NetworkDelay, Topology, TopologyShape};
 
 /// Whether tables come from an image: a data directory that was loaded once and is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -87,8 +87,8 @@ impl Begin {
                 "image" => begin.image = one_of(&name, &value, &ImageUse::ALL, ImageUse::name)?,
                 "cache" => begin.cache = one_of(&name, &value, &Cache::ALL, Cache::name)?,
                 "upgrade-from" => begin.upgrade_from = Some(value),
-                "topology" => shape = Some(value.parse::<Shape>()?),
-                "delay" => delay = Some(value.parse::<Delay>()?),
+                "topology" => shape = Some(value.parse::<TopologyShape>()?),
+                "delay" => delay = Some(value.parse::<NetworkDelay>()?),
                 _ => options.push((name, value)),
             }
         }

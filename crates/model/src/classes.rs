@@ -24,25 +24,27 @@ pub const BACKGROUND: &str = "background";
 
 /// What is counted under the name of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
+pub enum ClassUnit {
     /// Whole events.
     Events,
     /// Statements, BEGIN and COMMIT among them.
     Statements,
 }
 
-impl Counted {
+impl ClassUnit {
     /// `"events"` or `"statements"`.
     pub fn name(self) -> &'static str {
         match self {
-            Counted::Events => "events",
-            Counted::Statements => "statements",
+            ClassUnit::Events => "events",
+            ClassUnit::Statements => "statements",
         }
     }
 
-    /// What has this [`Counted::name`].
-    pub fn from_name(name: &str) -> Option<Counted> {
-        [Counted::Events, Counted::Statements].into_iter().find(|counted| counted.name() == name)
+    /// What has this [`ClassUnit::name`].
+    pub fn from_name(name: &str) -> Option<ClassUnit> {
+        [ClassUnit::Events, ClassUnit::Statements]
+            .into_iter()
+            .find(|counted| counted.name() == name)
     }
 }
 
@@ -77,10 +79,10 @@ impl ClassTally {
     }
 
     /// What its count counts.
-    pub fn counted(&self) -> Counted {
+    pub fn counted(&self) -> ClassUnit {
         match self.times {
-            Some(_) => Counted::Events,
-            None => Counted::Statements,
+            Some(_) => ClassUnit::Events,
+            None => ClassUnit::Statements,
         }
     }
 }

@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::arm::PerArm;
 use crate::audit::Audit;
-use crate::classes::Counted;
+use crate::classes::ClassUnit;
 use crate::count::CountComparison;
 use crate::curve::CurveComparison;
-use crate::experiment::{Figure, Outcome};
+use crate::experiment::{FigureOutcome, RoundFigure};
 use crate::insert_benchmark::StepMetrics;
 use crate::levels::Levels;
-use crate::method::{Basis, Level};
+use crate::method::{Basis, ExperimentLevel};
 use crate::plan::Cell;
 use crate::rate::{RateUnit, Since};
 use crate::row_cost::CostComparison;
@@ -23,7 +23,7 @@ pub struct ClassSummary {
     /// Its name.
     pub name: String,
     /// What is counted under it.
-    pub counted: Counted,
+    pub counted: ClassUnit,
     /// How often it came in a second: its share of the geometric mean over rounds, so that the
     /// classes of an arm add up to its events (or statements) per second.
     pub per_second: f64,
@@ -69,7 +69,7 @@ pub struct OpenSummary {
 
 /// What the verdict of a cell rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Measure {
+pub enum VerdictMeasure {
     /// The rate in the closed loop.
     Rate,
     /// Response times at a given rate, test ÷ base.
@@ -126,10 +126,10 @@ impl Metric {
     }
 
     /// What it is of a round.
-    pub fn figure(self) -> Figure {
+    pub fn figure(self) -> RoundFigure {
         match self {
-            Metric::ServerCpu => Figure::ServerCpu,
-            Metric::P99 => Figure::P99,
+            Metric::ServerCpu => RoundFigure::ServerCpu,
+            Metric::P99 => RoundFigure::P99,
         }
     }
 }
@@ -223,7 +223,7 @@ pub struct CellComparison {
     /// Relative rate, test ÷ base, with its 95 % interval.
     pub rqps: Interval,
     /// What the verdict rests on.
-    pub measure: Measure,
+    pub measure: VerdictMeasure,
     /// The answer.
     pub verdict: Verdict,
     /// What the interval rests on.
@@ -264,7 +264,7 @@ pub struct SingleRuns {
     /// How many runs of each arm there are.
     pub runs: u32,
     /// What was repeated.
-    pub level: Level,
+    pub level: ExperimentLevel,
     /// The least rQPS that one such comparison finds.
     pub low: f64,
     /// The largest.
@@ -274,7 +274,7 @@ pub struct SingleRuns {
 /// Cells whose q-values belong together: those of one comparison that are judged. Their metrics are
 /// a second family, under the same rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Family {
+pub struct TestFamily {
     /// Their number.
     pub cells: u32,
     /// The number of metrics of all cells together.
@@ -304,12 +304,12 @@ pub struct Comparison {
     /// For loads that differ in nothing but their rows: fixed cost and cost per row.
     pub costs: Vec<CostComparison>,
     /// Which cells are judged together, and by which levels.
-    pub family: Family,
+    pub family: TestFamily,
     /// Where the arms are unequal in what is known of them.
     pub audit: Audit,
     /// What the mechanisms of reference engines did, figure by figure in each cell; empty where no
     /// arm is one.
-    pub mechanisms: Vec<Outcome>,
+    pub mechanisms: Vec<FigureOutcome>,
     /// What arms compared with themselves on this host were called; `None` where that was not
     /// looked up.
     pub self_tests: Option<SelfTests>,
@@ -378,7 +378,7 @@ impl Gate {
     /// Judges a cell. Nothing rests on a rate where a warning blocks the verdict, nor where rates
     /// are given and response times are what is measured.
     pub fn judge_cell(self, cell: &CellComparison) -> GateOutcome {
-        let is_given = matches!(cell.measure, Measure::Response { .. });
+        let is_given = matches!(cell.measure, VerdictMeasure::Response { .. });
         if is_given || cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks) {
             return GateOutcome::CannotTell;
         }

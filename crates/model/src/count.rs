@@ -92,7 +92,7 @@ pub struct CallCount {
 
 /// All that a run has counted.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counts {
+pub struct RunCounts {
     /// Repetitions, in the order of counting.
     pub samples: Vec<CountSample>,
     /// Functions that make up all but a hundredth of a percent of an arm each.
@@ -101,15 +101,15 @@ pub struct Counts {
     pub calls: Vec<CallCount>,
 }
 
-impl Counts {
+impl RunCounts {
     /// Whether a load has been counted in this arm.
     pub fn has(&self, load: &str, arm: ArmIndex) -> bool {
         self.samples.iter().any(|sample| sample.load == load && sample.arm == arm)
     }
 
     /// What was counted of two arms, as if they had been counted alone.
-    pub fn of_pair(&self, pairing: Pairing) -> Counts {
-        let mut counts = Counts::default();
+    pub fn of_pair(&self, pairing: Pairing) -> RunCounts {
+        let mut counts = RunCounts::default();
         for side in [ArmIndex::BASE, ArmIndex::TEST] {
             let arm = pairing.of(side.side());
             let samples = self.samples.iter().filter(|sample| sample.arm == arm);

@@ -53,7 +53,7 @@ pub struct Design {
     /// What is written of a deadlock.
     pub deadlock_print: DeadlockPrint,
     /// Who may work at the same time.
-    pub gate: Gate,
+    pub gate: AdmissionGate,
     /// The level of transactions that name none.
     pub isolation: Isolation,
     /// What a commit waits for.
@@ -291,7 +291,7 @@ pub enum Apply {
 
 /// Who may work at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Gate {
+pub enum AdmissionGate {
     /// All.
     Open,
     /// So many statements; whose transaction holds locks passes first.
@@ -313,29 +313,29 @@ pub enum Device {
     Simulated(u32),
 }
 
-impl fmt::Display for Gate {
+impl fmt::Display for AdmissionGate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Gate::Open => f.write_str("open"),
-            Gate::Tickets(most) => write!(f, "tickets:{most}"),
-            Gate::Blind(most) => write!(f, "blind:{most}"),
-            Gate::Pool(most) => write!(f, "pool:{most}"),
+            AdmissionGate::Open => f.write_str("open"),
+            AdmissionGate::Tickets(most) => write!(f, "tickets:{most}"),
+            AdmissionGate::Blind(most) => write!(f, "blind:{most}"),
+            AdmissionGate::Pool(most) => write!(f, "pool:{most}"),
         }
     }
 }
 
-impl Gate {
-    fn read(text: &str) -> Result<Gate, String> {
+impl AdmissionGate {
+    fn read(text: &str) -> Result<AdmissionGate, String> {
         const TAKES: &str = "open, tickets:M, blind:M or pool:M with M from 1 to 65536";
         if text == "open" {
-            return Ok(Gate::Open);
+            return Ok(AdmissionGate::Open);
         }
         let (word, most) = text.split_once(':').ok_or(TAKES)?;
         let most = most.parse().ok().filter(|most| (1..=65_536).contains(most)).ok_or(TAKES)?;
         match word {
-            "tickets" => Ok(Gate::Tickets(most)),
-            "blind" => Ok(Gate::Blind(most)),
-            "pool" => Ok(Gate::Pool(most)),
+            "tickets" => Ok(AdmissionGate::Tickets(most)),
+            "blind" => Ok(AdmissionGate::Blind(most)),
+            "pool" => Ok(AdmissionGate::Pool(most)),
             _ => Err(TAKES.to_owned()),
         }
     }
@@ -444,7 +444,7 @@ impl Default for Design {
             trx_shards: 64,
             schedule: Schedule::Fifo,
             deadlock_print: DeadlockPrint::Off,
-            gate: Gate::Open,
+            gate: AdmissionGate::Open,
             isolation: Isolation::RepeatableRead,
             device: Device::Disk,
             lock_wait: LOCK_WAIT,
@@ -494,7 +494,7 @@ impl Design {
             "trx_shards" => self.trx_shards = shards(value).map_err(takes)?,
             "schedule" => self.schedule = Schedule::read(value).map_err(takes)?,
             "deadlock_print" => self.deadlock_print = DeadlockPrint::read(value).map_err(takes)?,
-            "gate" => self.gate = Gate::read(value).map_err(takes)?,
+            "gate" => self.gate = AdmissionGate::read(value).map_err(takes)?,
             "isolation" => self.isolation = Isolation::read(value).map_err(takes)?,
             "device" => self.device = Device::read(value).map_err(takes)?,
             "lock_wait" => self.lock_wait = wait(value).map_err(takes)?,
@@ -591,7 +591,7 @@ mod tests {
         let read = |text: &str| text.parse::<Design>().unwrap();
         assert_eq!(read(""), Design::default());
         assert_eq!(read("device=250us").device, Device::Simulated(250));
-        assert_eq!(read("gate=blind:64").gate, Gate::Blind(64));
+        assert_eq!(read("gate=blind:64").gate, AdmissionGate::Blind(64));
         let patient = read("lock_wait=2m");
         assert_eq!(patient.lock_wait, Duration::from_secs(120));
         assert_eq!(patient.options(), [("lock_wait".to_owned(), "120s".to_owned())]);

@@ -16,7 +16,7 @@ use crate::verdict::Interval;
 
 /// A figure of a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Figure {
+pub enum RoundFigure {
     /// What the load counts, per second.
     Rate,
     /// Processor time of the server for each statement.
@@ -31,34 +31,34 @@ pub enum Figure {
     Counter(String, Option<String>),
 }
 
-impl Figure {
+impl RoundFigure {
     /// Reads a figure: `rate`, `cpu/o`, `cs/o`, `p99`, `retries`, `NAME` or `NAME / NAME`.
-    pub fn read(text: &str) -> Figure {
+    pub fn read(text: &str) -> RoundFigure {
         let name = |text: &str| text.trim().to_owned();
         match text.trim() {
-            "rate" => Figure::Rate,
-            "cpu/o" => Figure::ServerCpu,
-            "cs/o" => Figure::Switches,
-            "p99" => Figure::P99,
-            "retries" => Figure::Retries,
+            "rate" => RoundFigure::Rate,
+            "cpu/o" => RoundFigure::ServerCpu,
+            "cs/o" => RoundFigure::Switches,
+            "p99" => RoundFigure::P99,
+            "retries" => RoundFigure::Retries,
             other => match other.split_once(" / ") {
-                Some((one, each)) => Figure::Counter(name(one), Some(name(each))),
-                None => Figure::Counter(name(other), None),
+                Some((one, each)) => RoundFigure::Counter(name(one), Some(name(each))),
+                None => RoundFigure::Counter(name(other), None),
             },
         }
     }
 }
 
-impl fmt::Display for Figure {
+impl fmt::Display for RoundFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Figure::Rate => f.write_str("rate"),
-            Figure::ServerCpu => f.write_str("cpu/o"),
-            Figure::Switches => f.write_str("cs/o"),
-            Figure::P99 => f.write_str("p99"),
-            Figure::Retries => f.write_str("retries"),
-            Figure::Counter(one, Some(each)) => write!(f, "{one} / {each}"),
-            Figure::Counter(one, None) => f.write_str(one),
+            RoundFigure::Rate => f.write_str("rate"),
+            RoundFigure::ServerCpu => f.write_str("cpu/o"),
+            RoundFigure::Switches => f.write_str("cs/o"),
+            RoundFigure::P99 => f.write_str("p99"),
+            RoundFigure::Retries => f.write_str("retries"),
+            RoundFigure::Counter(one, Some(each)) => write!(f, "{one} / {each}"),
+            RoundFigure::Counter(one, None) => f.write_str(one),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Sign {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
     /// Which figure.
-    pub figure: Figure,
+    pub figure: RoundFigure,
     /// How it is expected to differ.
     pub sign: Sign,
     /// Why.
@@ -106,9 +106,9 @@ pub struct Expectation {
 
 /// What was found of a figure in a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct FigureOutcome {
     /// Of what.
-    pub figure: Figure,
+    pub figure: RoundFigure,
     /// Where.
     pub cell: Cell,
     /// The figure's mean over the rounds of base and test; `None` where it was not observed.
@@ -129,10 +129,10 @@ mod tests {
     #[test]
     fn figures_are_their_text() {
         for text in ["rate", "cpu/o", "cs/o", "p99", "retries", "syncs", "activations / commits"] {
-            assert_eq!(Figure::read(text).to_string(), text);
+            assert_eq!(RoundFigure::read(text).to_string(), text);
         }
-        let counter = Figure::Counter("a".to_owned(), Some("b".to_owned()));
-        assert_eq!(Figure::read(" a / b "), counter);
+        let counter = RoundFigure::Counter("a".to_owned(), Some("b".to_owned()));
+        assert_eq!(RoundFigure::read(" a / b "), counter);
     }
 
     #[test]

@@ -20,22 +20,22 @@ use crate::verdict::{Interval, Verdict};
 
 /// Which arm is given what the other one has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Direction {
+pub enum TrialDirection {
     /// Test is given base's value: what it gains is what the difference is worth.
     TestAsBase,
     /// Base is given test's value, where test cannot be given base's: what base loses.
     BaseAsTest,
 }
 
-impl Direction {
+impl TrialDirection {
     /// Both, the usual one first.
-    pub const BOTH: [Direction; 2] = [Direction::TestAsBase, Direction::BaseAsTest];
+    pub const BOTH: [TrialDirection; 2] = [TrialDirection::TestAsBase, TrialDirection::BaseAsTest];
 
     /// `test-as-base` or `base-as-test`, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Direction::TestAsBase => "test-as-base",
-            Direction::BaseAsTest => "base-as-test",
+            TrialDirection::TestAsBase => "test-as-base",
+            TrialDirection::BaseAsTest => "base-as-test",
         }
     }
 }
@@ -62,10 +62,10 @@ pub struct Suspect {
 
 impl Suspect {
     /// What an arm is told in this direction.
-    pub fn lines(&self, direction: Direction) -> &[(String, String)] {
+    pub fn lines(&self, direction: TrialDirection) -> &[(String, String)] {
         match direction {
-            Direction::TestAsBase => &self.told,
-            Direction::BaseAsTest => &self.given,
+            TrialDirection::TestAsBase => &self.told,
+            TrialDirection::BaseAsTest => &self.given,
         }
     }
 }
@@ -83,7 +83,7 @@ pub struct Prior {
 
 /// A difference that was not tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Untried {
+pub struct UntriedDifference {
     /// The fact, or the name of the suspect.
     pub name: String,
     /// The value in base, if it has one.
@@ -162,7 +162,7 @@ pub struct FoundCause {
     /// What is unequal.
     pub suspect: Suspect,
     /// How that is known.
-    pub direction: Direction,
+    pub direction: TrialDirection,
     /// Its share: the mean over all orders in which the causes can be taken back (Shapley, "A Value
     /// for n-Person Games", 1953).
     pub worth: Worth,
@@ -186,7 +186,7 @@ pub struct Interaction {
 /// A difference in one witness, parted: causes, the other suspects together, and code add up to the
 /// total.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Account {
+pub struct DifferenceAccount {
     /// In what it is seen.
     pub witness: Witness,
     /// What test needs more than base for an operation.
@@ -373,7 +373,7 @@ pub struct Trial {
     /// In what it was looked at.
     pub witness: Witness,
     /// Which arm was changed: test, or base.
-    pub direction: Direction,
+    pub direction: TrialDirection,
     /// Names of the suspects that were made equal in it.
     pub equal: Vec<String>,
     /// What an operation costs in it more than in base; `None` where it could not be tried.
@@ -427,7 +427,7 @@ pub struct Explanation {
     pub cell: Cell,
     /// Parts of the difference by each witness: the one by which causes were looked for, then the
     /// one that confirms them.
-    pub accounts: Vec<Account>,
+    pub accounts: Vec<DifferenceAccount>,
     /// How many suspects were tried.
     pub tried: usize,
     /// The least worth that was looked for: what is smaller stands with the others.
@@ -443,7 +443,7 @@ pub struct Explanation {
     /// What takes the loss away, and what it does in other cells.
     pub remedy: Option<Remedy>,
     /// What was not tried, or did not take what it was told.
-    pub untried: Vec<Untried>,
+    pub untried: Vec<UntriedDifference>,
     /// Statements whose plans differ.
     pub plans: Vec<PlanChange>,
     /// Where the time of an operation goes in both arms, where rates were measured.

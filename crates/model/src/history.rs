@@ -119,7 +119,7 @@ pub struct Modes {
 
 /// What one series says.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Changes {
+pub struct SeriesChanges {
     /// Steps, in order.
     pub shifts: Vec<Shift>,
     /// Stretches that slide, in order.
@@ -161,7 +161,7 @@ pub struct Cause {
 
 /// A shift that was found before the latest runs came, and is not found any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lapsed {
+pub struct LapsedShift {
     /// Where it was.
     pub first: usize,
     /// With so many values it was last found.
@@ -184,7 +184,7 @@ pub struct HistorySeries {
     /// Values in the order of time.
     pub points: Vec<HistoryPoint>,
     /// What they say.
-    pub changes: Changes,
+    pub changes: SeriesChanges,
     /// For each shift, what else changed there.
     pub causes: Vec<Vec<Cause>>,
     /// For each shift, with how many values it was first found, of the latest lengths that were
@@ -194,7 +194,7 @@ pub struct HistorySeries {
     /// many values as there are.
     pub first_alarmed: Vec<Option<usize>>,
     /// Shifts that the latest runs took away.
-    pub lapsed: Vec<Lapsed>,
+    pub lapsed: Vec<LapsedShift>,
     /// Where E-divisive sees changes: first values of new levels. `None` if it was not asked.
     pub e_divisive: Option<Vec<usize>>,
     /// What the reader must know.
@@ -213,7 +213,7 @@ impl HistorySeries {
 
 /// All series that were asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct History {
+pub struct BenchmarkHistory {
     /// Where they come from: a store or a file.
     pub source: String,
     /// Smallest change that matters, in the scale of each series (shares).

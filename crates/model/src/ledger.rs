@@ -29,7 +29,7 @@ pub struct LedgerLine {
     /// What took the time.
     pub name: String,
     /// Whether it is a part of the line before it that has no part: code of the server by layer.
-    pub is_part: Part,
+    pub is_part: LineStanding,
     /// Microseconds for an operation in each arm.
     pub us: PerArm<f64>,
     /// Test − base, with its 95 % interval; that of a part is known by its share of instructions
@@ -39,7 +39,7 @@ pub struct LedgerLine {
 
 /// Whether a line stands by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum LineStanding {
     /// It does.
     Whole,
     /// It is a part of the line by itself that stands before it.
@@ -91,7 +91,7 @@ mod tests {
         let nothing = Interval { estimate: 0.0, low: 0.0, high: 0.0 };
         let total = LedgerLine {
             name: String::new(),
-            is_part: Part::Whole,
+            is_part: LineStanding::Whole,
             us: PerArm::default(),
             difference_us: nothing,
         };

@@ -1,6 +1,6 @@
 //! Where the doubt of a cell comes from, and where the next minute is best spent.
 
-use crate::method::Level;
+use crate::method::ExperimentLevel;
 
 /// The levels of a cell (Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", 2013).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Levels {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelShare {
     /// Which one.
-    pub level: Level,
+    pub level: ExperimentLevel,
     /// How many there were within one of the level above, in the mean; of the highest, in all.
     pub count: f64,
     /// Standard deviation of one of them by itself, of log-ratios (0.01 is about 1 % of rQPS).
@@ -35,7 +35,7 @@ pub struct LevelShare {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spend {
     /// On more of this level.
-    pub level: Level,
+    pub level: ExperimentLevel,
     /// By how much the interval would narrow, as a share.
     pub narrows: f64,
 }

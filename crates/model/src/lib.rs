@@ -75,17 +75,17 @@ pub use arm::{Arm, PerArm};
 pub use arms::{ArmIndex, Arms, Pairing};
 pub use arms_comparison::{ArmsComparison, PairComparison, Reference};
 pub use arrivals::{Arrivals, RateShape, Spacing};
-pub use audit::{Audit, Change, Inequality, Weight};
+pub use audit::{Audit, FactChange, Inequality, Weight};
 pub use begin::{Begin, Cache, ImageUse};
-pub use classes::{ClassTally, ClassTimes, Counted};
+pub use classes::{ClassTally, ClassTimes, ClassUnit};
 pub use comparison::{
-    ArmSummary, CellComparison, ClassSummary, Comparison, Family, Gate, GateOutcome, LatencyUs,
-    Measure, Metric, MetricComparison, MetricVerdict, OpenSummary, Percentile, SelfTests,
-    SingleRuns,
+    ArmSummary, CellComparison, ClassSummary, Comparison, Gate, GateOutcome, LatencyUs, Metric,
+    MetricComparison, MetricVerdict, OpenSummary, Percentile, SelfTests, SingleRuns, TestFamily,
+    VerdictMeasure,
 };
 pub use count::{
-    CallCount, CountComparison, CountSample, CountVerdict, Counting, Counts, FunctionChange,
-    FunctionCount,
+    CallCount, CountComparison, CountSample, CountVerdict, Counting, FunctionChange, FunctionCount,
+    RunCounts,
 };
 pub use curve::{
     BandPoint, CurveChange, CurveComparison, CurveFit, CurvePoint, CurveQuestion, PointPlace,
@@ -95,27 +95,27 @@ pub use deadlock::{DeadlockCluster, DeadlockCounts, DeadlockParty};
 pub use design::Design;
 pub use driving::{Driving, Slo};
 pub use explanation::{
-    Account, CodeChange, Direction, Elsewhere, Explanation, FoundCause, HistogramDifference,
+    CodeChange, DifferenceAccount, Elsewhere, Explanation, FoundCause, HistogramDifference,
     Interaction, Lead, PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, PlanStability,
-    Prior, Remedy, RemedyCell, RunnerUp, SampledPlans, StatisticsOf, Suspect, Trial, Untried,
-    Witness, Worth,
+    Prior, Remedy, RemedyCell, RunnerUp, SampledPlans, StatisticsOf, Suspect, Trial,
+    TrialDirection, UntriedDifference, Witness, Worth,
 };
 pub use finding::{Advice, Finding};
 pub use foreign::Foreign;
 pub use histogram::{LatencyHistogram, SharedHistogram};
 pub use history::{
-    Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
-    NullKind, Shift, ShiftWeight, Slide,
+    BenchmarkHistory, Better, Cause, ChangeScale, HistoryPoint, HistorySeries, LapsedShift, Modes,
+    NullKind, SeriesChanges, Shift, ShiftWeight, Slide,
 };
 pub use identifier::{Identifier, Literal, UnfitName};
 pub use idle::Idle;
 pub use keep_memory::KeepMemory;
-pub use ledger::{LEDGER_LINES, Ledger, LedgerLine, Part};
+pub use ledger::{LEDGER_LINES, Ledger, LedgerLine, LineStanding};
 pub use levels::{LevelShare, Levels, Spend};
 pub use masking::{MaskedTarget, mask_line, mask_message};
-pub use method::{Basis, IntervalChoice, IntervalKind, Level};
+pub use method::{Basis, ExperimentLevel, IntervalChoice, IntervalKind};
 pub use mock::MockModel;
-pub use pace::Pace;
+pub use pace::RoundPace;
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{Block, Cell, LoadFile, Plan, RoundKey};
 pub use product::{Dialect, Product, TargetError};
@@ -137,12 +137,12 @@ pub use server_facts::{FactComparison, FactWorth, ServerFact};
 pub use setting::{Allocator, Charset, Durability, Flush, Preset, Setting, Switch};
 pub use stage::Stage;
 pub use stopping::Stopping;
-pub use target::{ArmSpec, Record, ReleaseSpec, ServerUrl, Target, split_version};
+pub use target::{ArmSpec, ReleaseSpec, ServerUrl, Target, TransactionRecording, split_version};
 pub use target_completion::ServerParts;
 pub use target_words::SourceKind;
 pub use think::Think;
 pub use tls::{KEY_FILE, KEY_OFFERED, PasswordKey, Tls, TlsMode, TlsStart, TlsWords};
-pub use topology::{Delay, Role, Shape, Topology};
+pub use topology::{MemberRole, NetworkDelay, Topology, TopologyShape};
 pub use transport::Transport;
 pub use verdict::{Interval, Verdict};
 pub use warning::{Severity, Warning};

@@ -69,7 +69,7 @@ impl IntervalKind {
 /// are averaged in their round, for neighbours share their moment. Nor is the host, of which a run
 /// has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Level {
+pub enum ExperimentLevel {
     /// Two neighbouring rounds, one of each arm.
     Pair,
     /// From one start of the servers to the next.
@@ -78,14 +78,14 @@ pub enum Level {
     Filling,
 }
 
-impl Level {
+impl ExperimentLevel {
     /// The spelling in JSON: `pair|life|filling`.
     pub fn name(self) -> &'static str {
         match self {
-            Level::Pair => "pair",
+            ExperimentLevel::Pair => "pair",
             // As the JSON of schema 1 and 2 has called it from the beginning.
-            Level::Start => "life",
-            Level::Filling => "filling",
+            ExperimentLevel::Start => "life",
+            ExperimentLevel::Filling => "filling",
         }
     }
 }
@@ -96,7 +96,7 @@ pub struct Basis {
     /// Which interval it is.
     pub interval: IntervalKind,
     /// What was repeated: the replicates.
-    pub replicates: Level,
+    pub replicates: ExperimentLevel,
     /// How many of them there are; of rounds that were not paired, in the arm with fewer.
     pub count: u32,
     /// Why this interval, in half a sentence.

@@ -9,7 +9,7 @@
 
 /// A line with an option.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct OptionEntry {
     /// Its number, from 1.
     pub line: usize,
     /// The group that it stands in, in small letters.
@@ -46,7 +46,7 @@ pub enum IncludeKind {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct OptionFile {
     /// In the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<OptionEntry>,
     /// Lines that name another file, in the order of the file.
     pub includes: Vec<Include>,
     /// All groups that it has, each once and in small letters, whether or not they were wanted.
@@ -96,7 +96,7 @@ pub fn read(text: &str, wanted: impl Fn(&str) -> bool) -> Result<OptionFile, Str
         if !is_name(&name) {
             return Err(format!("line {number}: no option; write NAME=VALUE"));
         }
-        file.entries.push(Entry { line: number, group: group.clone(), name, value });
+        file.entries.push(OptionEntry { line: number, group: group.clone(), name, value });
     }
     Ok(file)
 }

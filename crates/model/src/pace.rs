@@ -12,7 +12,7 @@ use crate::readings::{STOOD_STILL, WINDOW_NS};
 use crate::round::Round;
 
 /// How long the rounds of a cell are, and how many pairs there is time for.
-pub struct Pace {
+pub struct RoundPace {
     /// Length of the measured window.
     pub window: Duration,
     /// Pairs of rounds.
@@ -22,27 +22,27 @@ pub struct Pace {
 /// However slow the load, this many pairs are measured, if the plan has them.
 const PAIRS_LEAST: u32 = 8;
 
-impl Pace {
+impl RoundPace {
     /// The pace at which this round was measured.
-    pub fn of_round(plan: &Plan, round: &Round) -> Pace {
+    pub fn of_round(plan: &Plan, round: &Round) -> RoundPace {
         let window_ns = round.readings.get(WINDOW_NS).map_or(round.wall_ns, |ns| ns as u64);
         // A round in slices keeps the window that it was meant to have.
         let times = match round.readings.get(WINDOW_NS) {
             Some(_) => 0,
             None => round.readings.get(STOOD_STILL).map_or(0, |times| times as u32),
         };
-        Pace::with_window(plan, Duration::from_nanos(window_ns >> times))
+        RoundPace::with_window(plan, Duration::from_nanos(window_ns >> times))
     }
 
     /// The pace of rounds of this length.
-    pub fn with_window(plan: &Plan, window: Duration) -> Pace {
+    pub fn with_window(plan: &Plan, window: Duration) -> RoundPace {
         let stretch = window.as_nanos() as f64 / plan.round_ns as f64;
         let fewer = f64::from(plan.pairs) / stretch;
         let pairs = match plan.stopping.looks() {
             Some(_) => fewer,
-            None => fewer.max(Pace::instead_of_starts(plan, window)),
+            None => fewer.max(RoundPace::instead_of_starts(plan, window)),
         };
-        Pace { window, pairs: (pairs as u32).max(PAIRS_LEAST).min(plan.pairs) }
+        RoundPace { window, pairs: (pairs as u32).max(PAIRS_LEAST).min(plan.pairs) }
     }
 
     /// Where there are fewer blocks of two pairs than starts were planned, servers are started less

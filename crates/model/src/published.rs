@@ -10,7 +10,7 @@
 //! ours counts as the same within that tolerance ([`tolerance`]).
 
 use crate::arms::Pairing;
-use crate::experiment::{Expectation, Figure, Outcome};
+use crate::experiment::{Expectation, FigureOutcome, RoundFigure};
 use crate::explanation::{Explanation, Witness};
 use crate::verdict::Interval;
 
@@ -24,7 +24,7 @@ pub struct PublishedTable {
     /// The other one.
     pub test: String,
     /// What the ratios are of.
-    pub what: Figure,
+    pub what: RoundFigure,
     /// The text's number of clients; `None` where it does not matter or is not said.
     pub clients: Option<u32>,
     /// A ratio for each load, in the order of the text.
@@ -56,7 +56,7 @@ impl PublishedRow {
 
 /// How a figure of ours stands to the printed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum FigureStanding {
     /// Our whole interval lies within the tolerance.
     Confirmed,
     /// Our whole interval lies without.
@@ -67,29 +67,33 @@ pub enum Standing {
     NotTestable,
 }
 
-impl Standing {
+impl FigureStanding {
     /// All of them, in the order in which they are counted.
-    pub const ALL: [Standing; 4] =
-        [Standing::Confirmed, Standing::Different, Standing::Open, Standing::NotTestable];
+    pub const ALL: [FigureStanding; 4] = [
+        FigureStanding::Confirmed,
+        FigureStanding::Different,
+        FigureStanding::Open,
+        FigureStanding::NotTestable,
+    ];
 
     /// Its words.
     pub fn name(self) -> &'static str {
         match self {
-            Standing::Confirmed => "confirmed",
-            Standing::Different => "different here",
-            Standing::Open => "open",
-            Standing::NotTestable => "not testable here",
+            FigureStanding::Confirmed => "confirmed",
+            FigureStanding::Different => "different here",
+            FigureStanding::Open => "open",
+            FigureStanding::NotTestable => "not testable here",
         }
     }
 
     /// How `ours` stands to a printed ratio.
-    pub fn of(theirs: f64, ours: Option<Interval>) -> Standing {
-        let Some(ours) = ours else { return Standing::NotTestable };
+    pub fn of(theirs: f64, ours: Option<Interval>) -> FigureStanding {
+        let Some(ours) = ours else { return FigureStanding::NotTestable };
         let (low, high) = (theirs - tolerance(theirs), theirs + tolerance(theirs));
         match () {
-            () if low <= ours.low && ours.high <= high => Standing::Confirmed,
-            () if ours.high < low || high < ours.low => Standing::Different,
-            () => Standing::Open,
+            () if low <= ours.low && ours.high <= high => FigureStanding::Confirmed,
+            () if ours.high < low || high < ours.low => FigureStanding::Different,
+            () => FigureStanding::Open,
         }
     }
 }
@@ -128,17 +132,17 @@ pub struct FoundSign {
     /// The arm that was held against base, where there are more than two.
     pub test: Option<String>,
     /// What was found.
-    pub outcome: Outcome,
+    pub outcome: FigureOutcome,
 }
 
 impl FoundSign {
     /// How the two stand.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> FigureStanding {
         match self.outcome.sign {
-            Some(sign) if sign == self.expectation.sign => Standing::Confirmed,
-            Some(_) => Standing::Different,
-            None if self.outcome.base.is_none() => Standing::NotTestable,
-            None => Standing::Open,
+            Some(sign) if sign == self.expectation.sign => FigureStanding::Confirmed,
+            Some(_) => FigureStanding::Different,
+            None if self.outcome.base.is_none() => FigureStanding::NotTestable,
+            None => FigureStanding::Open,
         }
     }
 }
@@ -186,7 +190,7 @@ pub struct ReplicatedRow {
     /// takes, the reciprocal of its ratio.
     pub by_server_cpu: Option<Interval>,
     /// How they stand to each other.
-    pub standing: Standing,
+    pub standing: FigureStanding,
 }
 
 impl ReplicatedRow {
@@ -215,7 +219,7 @@ pub struct ExplainedRow {
     /// Of which table it is.
     pub of: String,
     /// What the ratios are of.
-    pub what: Figure,
+    pub what: RoundFigure,
     /// The printed ratio.
     pub theirs: f64,
     /// Ours.
@@ -231,7 +235,7 @@ impl ExplainedRow {
         let accounts = &self.explanation.accounts;
         let counted = accounts.iter().find(|account| account.witness == Witness::Instructions)?;
         let Interval { estimate, low, high } = counted.total.cost;
-        (self.what == Figure::Rate).then(|| Interval {
+        (self.what == RoundFigure::Rate).then(|| Interval {
             estimate: 1.0 / (1.0 + estimate),
             low: 1.0 / (1.0 + high),
             high: 1.0 / (1.0 + low),
@@ -262,15 +266,15 @@ mod tests {
     fn a_figure_is_confirmed_only_by_an_interval_that_lies_within_the_tolerance() {
         let ours = |low, high| Some(Interval { estimate: f64::midpoint(low, high), low, high });
         for (theirs, ours, standing) in [
-            (0.62, ours(0.60, 0.66), Standing::Confirmed),
-            (0.62, ours(0.60, 0.70), Standing::Open),
-            (0.62, ours(0.68, 0.70), Standing::Different),
-            (0.62, ours(0.0, f64::INFINITY), Standing::Open),
-            (2.48, ours(2.37, 2.59), Standing::Confirmed),
-            (2.48, ours(2.0, 2.2), Standing::Different),
-            (0.62, None, Standing::NotTestable),
+            (0.62, ours(0.60, 0.66), FigureStanding::Confirmed),
+            (0.62, ours(0.60, 0.70), FigureStanding::Open),
+            (0.62, ours(0.68, 0.70), FigureStanding::Different),
+            (0.62, ours(0.0, f64::INFINITY), FigureStanding::Open),
+            (2.48, ours(2.37, 2.59), FigureStanding::Confirmed),
+            (2.48, ours(2.0, 2.2), FigureStanding::Different),
+            (0.62, None, FigureStanding::NotTestable),
         ] {
-            assert_eq!(Standing::of(theirs, ours), standing, "{theirs} {ours:?}");
+            assert_eq!(FigureStanding::of(theirs, ours), standing, "{theirs} {ours:?}");
         }
     }
 

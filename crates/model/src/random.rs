@@ -8,7 +8,7 @@
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub struct RandomStream {
     state: u64,
 }
 
@@ -24,7 +24,7 @@ pub fn mix(mut z: u64) -> u64 {
 
 /// The stream that belongs to a key of several parts, e.g. `[seed, load, client, operation]`.
 #[inline]
-pub fn stream(key: &[u64]) -> Stream {
+pub fn stream(key: &[u64]) -> RandomStream {
     Prefix { state: GOLDEN_GAMMA }.stream(key)
 }
 
@@ -42,8 +42,8 @@ impl Prefix {
 
     /// As [`stream`], for the key that begins so and goes on with `rest`.
     #[inline]
-    pub fn stream(self, rest: &[u64]) -> Stream {
-        Stream {
+    pub fn stream(self, rest: &[u64]) -> RandomStream {
+        RandomStream {
             state: rest
                 .iter()
                 .fold(self.state, |state, &part| mix(state.wrapping_add(GOLDEN_GAMMA) ^ part)),
@@ -58,7 +58,7 @@ pub fn key_of(text: &str) -> u64 {
     })
 }
 
-impl Stream {
+impl RandomStream {
     /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {

@@ -10,7 +10,7 @@
 //! Shown rates, ratios and verdicts rest on the same figure. Where rows are a multiple of
 //! statements the ratio is that of statements; TPC-C's is one of its own.
 
-use crate::classes::Counted;
+use crate::classes::ClassUnit;
 use crate::round::Round;
 
 /// What the rate of a cell counts.
@@ -35,11 +35,11 @@ impl RateUnit {
     }
 
     /// The name of the rate of a class under this unit: TPC-C's are transactions per minute, too.
-    pub fn of_class(self, counted: Counted) -> &'static str {
+    pub fn of_class(self, counted: ClassUnit) -> &'static str {
         match (self, counted) {
-            (RateUnit::Transactions, Counted::Events) => self.name(),
-            (_, Counted::Events) => "events/s",
-            (_, Counted::Statements) => "statements/s",
+            (RateUnit::Transactions, ClassUnit::Events) => self.name(),
+            (_, ClassUnit::Events) => "events/s",
+            (_, ClassUnit::Statements) => "statements/s",
         }
     }
 

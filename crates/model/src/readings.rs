@@ -67,10 +67,10 @@ pub const MEMORY_BROUGHT_BACK: &str = "memory.brought_back_share";
 pub const MEMORY_AWAY_NS: &str = "memory.away_ns";
 
 /// Share of an arm's pages that its host had taken away when the round began, or had ended.
-pub fn memory_away(side: Side) -> String {
+pub fn memory_away(side: CanarySide) -> String {
     match side {
-        Side::Before => "memory.before.away_share".to_owned(),
-        Side::After => "memory.after.away_share".to_owned(),
+        CanarySide::Before => "memory.before.away_share".to_owned(),
+        CanarySide::After => "memory.after.away_share".to_owned(),
     }
 }
 
@@ -94,22 +94,22 @@ pub const SERVERS_SHARE: &str = "servers_share";
 
 /// Before or after a round: where canaries were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
+pub enum CanarySide {
     /// Before it.
     Before,
     /// After it.
     After,
 }
 
-impl Side {
+impl CanarySide {
     /// Both.
-    pub const BOTH: [Side; 2] = [Side::Before, Side::After];
+    pub const BOTH: [CanarySide; 2] = [CanarySide::Before, CanarySide::After];
 
     /// The name of a reading of this side.
     pub fn reading(self, what: &str) -> String {
         match self {
-            Side::Before => format!("canary.before.{what}"),
-            Side::After => format!("canary.after.{what}"),
+            CanarySide::Before => format!("canary.before.{what}"),
+            CanarySide::After => format!("canary.after.{what}"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::arm::{Arm, PerArm};
 use crate::arms::{ArmIndex, Pairing};
-use crate::count::Counts;
+use crate::count::RunCounts;
 use crate::foreign;
 use crate::plan::Plan;
 use crate::round::Round;
@@ -122,7 +122,7 @@ pub struct Run {
     /// Arms that ended before the run did.
     pub ended: Vec<EndedArm>,
     /// Instructions per operation, where the plan wants them counted.
-    pub counts: Counts,
+    pub counts: RunCounts,
     /// What the reader must know.
     pub warnings: Vec<Warning>,
 }

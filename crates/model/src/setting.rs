@@ -708,8 +708,8 @@ fn size(mb: u64) -> String {
 mod tests {
     use super::*;
     use crate::begin::{Begin, Cache};
-    use crate::random::{Stream, stream};
-    use crate::target::{ArmSpec, Record, ReleaseSpec, Target};
+    use crate::random::{RandomStream, stream};
+    use crate::target::{ArmSpec, ReleaseSpec, Target, TransactionRecording};
 
     /// Of what a stranger writes only what is known to be harmless is.
     #[test]
@@ -818,17 +818,17 @@ mod tests {
         assert!("mysql:8.0?validate_password.length=8".parse::<ArmSpec>().is_ok());
     }
 
-    fn pick<T: Copy>(stream: &mut Stream, of: &[T]) -> T {
+    fn pick<T: Copy>(stream: &mut RandomStream, of: &[T]) -> T {
         of[stream.below(of.len() as u64) as usize]
     }
 
     /// Letters that a shell, a URL or the separators of a target could stumble over are among them.
-    fn text(stream: &mut Stream) -> String {
+    fn text(stream: &mut RandomStream) -> String {
         let letters: Vec<char> = "aZ09_-.~/%&=?+@:,;'\"\\ #{}[]ä€😀".chars().collect();
         (0..stream.below(12)).map(|_| pick(stream, &letters)).collect()
     }
 
-    fn any(stream: &mut Stream, product: Product) -> Setting {
+    fn any(stream: &mut RandomStream, product: Product) -> Setting {
         let postgres = product == Product::Postgres;
         match stream.below(if postgres { 8 } else { 11 }) {
             0 => Setting::Preset(pick(stream, &Preset::WORDS).1),
@@ -866,7 +866,7 @@ mod tests {
             let release = ReleaseSpec { product, version, settings };
             let cache = pick(&mut stream, &Cache::ALL);
             let begin = Begin { cache, ..Begin::default() };
-            let record = pick(&mut stream, &[Record::Off, Record::On]);
+            let record = pick(&mut stream, &[TransactionRecording::Off, TransactionRecording::On]);
             let spec = ArmSpec { target: Target::Release(release), slow, record, begin };
             let shown = spec.to_string();
             assert_eq!(shown.parse::<ArmSpec>().as_ref(), Ok(&spec), "{shown}");

@@ -123,14 +123,14 @@ pub struct ArmSpec {
     /// its time by spinning in the client). An anchor to test the instrument with; 0 for real work.
     pub slow: f64,
     /// Whether clients record what they see.
-    pub record: Record,
+    pub record: TransactionRecording,
     /// How a server begins that dbdyno starts itself; nothing special for all others.
     pub begin: Begin,
 }
 
 /// Whether clients record their transactions, so that the isolation of what is measured is judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Record {
+pub enum TransactionRecording {
     /// They do not.
     #[default]
     Off,
@@ -286,7 +286,7 @@ impl fmt::Display for ArmSpec {
             write!(f, "{separator}slow={}%", self.slow * 100.0)?;
             separator = '&';
         }
-        if self.record == Record::On {
+        if self.record == TransactionRecording::On {
             write!(f, "{separator}record=on")?;
         }
         Ok(())
@@ -674,14 +674,14 @@ fn take_slow(options: &mut Vec<(String, String)>) -> Result<f64, TargetError> {
     })
 }
 
-fn take_record(options: &mut Vec<(String, String)>) -> Result<Record, TargetError> {
+fn take_record(options: &mut Vec<(String, String)>) -> Result<TransactionRecording, TargetError> {
     let Some(index) = options.iter().position(|(name, _)| name == "record") else {
-        return Ok(Record::Off);
+        return Ok(TransactionRecording::Off);
     };
     let (_, value) = options.remove(index);
     match value.as_str() {
-        "on" => Ok(Record::On),
-        "off" => Ok(Record::Off),
+        "on" => Ok(TransactionRecording::On),
+        "off" => Ok(TransactionRecording::Off),
         _ => Err(malformed(format!("record={value}: it is on or off"))),
     }
 }

@@ -291,11 +291,11 @@ impl Tls {
 
 impl PasswordKey {
     /// With what `get-server-public-key` says. A file counts more, as for MySQL's client.
-    fn or_offered(self, offered: Offered) -> PasswordKey {
+    fn or_offered(self, offered: KeyTrust) -> PasswordKey {
         match (self, offered) {
             (file @ PasswordKey::File(_), _) => file,
-            (_, Offered::Believed) => PasswordKey::Offered,
-            (_, Offered::NotBelieved) => PasswordKey::Unknown,
+            (_, KeyTrust::Believed) => PasswordKey::Offered,
+            (_, KeyTrust::NotBelieved) => PasswordKey::Unknown,
         }
     }
 
@@ -318,16 +318,16 @@ impl PasswordKey {
 
 /// What `get-server-public-key` says.
 #[derive(Clone, Copy)]
-enum Offered {
+enum KeyTrust {
     Believed,
     NotBelieved,
 }
 
 /// A switch, as MySQL's option files write it.
-fn is_on(option: &str, value: &str) -> Result<Offered, String> {
+fn is_on(option: &str, value: &str) -> Result<KeyTrust, String> {
     match value.to_ascii_lowercase().as_str() {
-        "on" | "1" | "true" => Ok(Offered::Believed),
-        "off" | "0" | "false" => Ok(Offered::NotBelieved),
+        "on" | "1" | "true" => Ok(KeyTrust::Believed),
+        "off" | "0" | "false" => Ok(KeyTrust::NotBelieved),
         _ => Err(format!("{option}= is on or off")),
     }
 }

@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 /// How the servers belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
+pub enum TopologyShape {
     /// A source and this many replicas.
     Replicas(u8),
     /// MySQL Group Replication with this many members.
@@ -31,30 +31,30 @@ const GROUP: std::ops::RangeInclusive<u8> = 3..=9;
 /// The longest delay: MySQL counts a silent member as lost after 5 s.
 const DELAY_NS_MAX: f64 = 2e9;
 
-impl Shape {
+impl TopologyShape {
     /// How many servers there are.
     pub fn members(self) -> u8 {
         match self {
-            Shape::Replicas(replicas) => replicas + 1,
-            Shape::Group(members) | Shape::Galera(members) => members,
+            TopologyShape::Replicas(replicas) => replicas + 1,
+            TopologyShape::Group(members) | TopologyShape::Galera(members) => members,
         }
     }
 
     /// What the member with this number is, from 0.
-    pub fn role(self, member: u8) -> Role {
+    pub fn role(self, member: u8) -> MemberRole {
         match (self, member) {
-            (Shape::Replicas(_), 0) => Role::Source,
-            (Shape::Replicas(_), _) => Role::Replica,
-            (Shape::Group(_), 0) => Role::Primary,
-            (Shape::Group(_), _) => Role::Secondary,
-            (Shape::Galera(_), _) => Role::Node,
+            (TopologyShape::Replicas(_), 0) => MemberRole::Source,
+            (TopologyShape::Replicas(_), _) => MemberRole::Replica,
+            (TopologyShape::Group(_), 0) => MemberRole::Primary,
+            (TopologyShape::Group(_), _) => MemberRole::Secondary,
+            (TopologyShape::Galera(_), _) => MemberRole::Node,
         }
     }
 }
 
 /// What a member was made to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum MemberRole {
     /// It is written to; others follow.
     Source,
     /// It follows a source.
@@ -67,39 +67,45 @@ pub enum Role {
     Node,
 }
 
-impl Role {
+impl MemberRole {
     /// `"source"`, `"replica"`, `"primary"`, `"secondary"` or `"node"`.
     pub fn name(self) -> &'static str {
         match self {
-            Role::Source => "source",
-            Role::Replica => "replica",
-            Role::Primary => "primary",
-            Role::Secondary => "secondary",
-            Role::Node => "node",
+            MemberRole::Source => "source",
+            MemberRole::Replica => "replica",
+            MemberRole::Primary => "primary",
+            MemberRole::Secondary => "secondary",
+            MemberRole::Node => "node",
         }
     }
 
-    /// The role with this [`Role::name`].
-    pub fn named(name: &str) -> Option<Role> {
-        let all = [Role::Source, Role::Replica, Role::Primary, Role::Secondary, Role::Node];
+    /// The role with this [`MemberRole::name`].
+    pub fn named(name: &str) -> Option<MemberRole> {
+        let all = [
+            MemberRole::Source,
+            MemberRole::Replica,
+            MemberRole::Primary,
+            MemberRole::Secondary,
+            MemberRole::Node,
+        ];
         all.into_iter().find(|role| role.name() == name)
     }
 }
 
-impl FromStr for Shape {
+impl FromStr for TopologyShape {
     type Err = String;
 
     /// Reads `replicas:N`, `group:N` or `galera:N`. The error is a sentence that says what would be
     /// right.
-    fn from_str(text: &str) -> Result<Shape, String> {
+    fn from_str(text: &str) -> Result<TopologyShape, String> {
         let (kind, count) = text.split_once(':').unwrap_or((text, ""));
         let count: Option<u8> = count.parse().ok();
         match (kind, count) {
             ("replicas", Some(count)) if (1..=REPLICAS_MAX).contains(&count) => {
-                Ok(Shape::Replicas(count))
+                Ok(TopologyShape::Replicas(count))
             }
-            ("group", Some(count)) if GROUP.contains(&count) => Ok(Shape::Group(count)),
-            ("galera", Some(count)) if GROUP.contains(&count) => Ok(Shape::Galera(count)),
+            ("group", Some(count)) if GROUP.contains(&count) => Ok(TopologyShape::Group(count)),
+            ("galera", Some(count)) if GROUP.contains(&count) => Ok(TopologyShape::Galera(count)),
             _ => Err(format!(
                 "topology {text:?}: write replicas:N, with 1 to {REPLICAS_MAX} replicas, or \
                  group:N or galera:N, with {} to {} members",
@@ -110,13 +116,13 @@ impl FromStr for Shape {
     }
 }
 
-/// The text that [`Shape::from_str`] reads.
-impl fmt::Display for Shape {
+/// The text that [`TopologyShape::from_str`] reads.
+impl fmt::Display for TopologyShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Shape::Replicas(count) => write!(f, "replicas:{count}"),
-            Shape::Group(count) => write!(f, "group:{count}"),
-            Shape::Galera(count) => write!(f, "galera:{count}"),
+            TopologyShape::Replicas(count) => write!(f, "replicas:{count}"),
+            TopologyShape::Group(count) => write!(f, "group:{count}"),
+            TopologyShape::Galera(count) => write!(f, "galera:{count}"),
         }
     }
 }
@@ -124,23 +130,23 @@ impl fmt::Display for Shape {
 /// How long what one member sends to another is on its way, in one direction, beside what the
 /// machine itself takes. Zero is not the same as none: the way is then the same, without the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Delay {
+pub struct NetworkDelay {
     /// Nanoseconds.
     pub one_way_ns: u64,
 }
 
-impl FromStr for Delay {
+impl FromStr for NetworkDelay {
     type Err = String;
 
     /// Reads `5ms` or `500us`; `0ms` too. The error is a sentence that says what would be right.
-    fn from_str(text: &str) -> Result<Delay, String> {
+    fn from_str(text: &str) -> Result<NetworkDelay, String> {
         let units = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
         let number = units.iter().find_map(|(unit, ns)| {
             let number = text.strip_suffix(unit)?.parse::<f64>().ok()?;
             Some(number * ns)
         });
         match number.filter(|ns| (0.0..=DELAY_NS_MAX).contains(ns)) {
-            Some(ns) => Ok(Delay { one_way_ns: ns.round() as u64 }),
+            Some(ns) => Ok(NetworkDelay { one_way_ns: ns.round() as u64 }),
             None => Err(format!(
                 "delay {text:?}: write a time of 2s at most, for example 5ms or 500us (members \
                  count as lost after 5s)"
@@ -149,8 +155,8 @@ impl FromStr for Delay {
     }
 }
 
-/// The text that [`Delay::from_str`] reads.
-impl fmt::Display for Delay {
+/// The text that [`NetworkDelay::from_str`] reads.
+impl fmt::Display for NetworkDelay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}ms", self.one_way_ns as f64 / 1e6)
     }
@@ -160,9 +166,9 @@ impl fmt::Display for Delay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Topology {
     /// How.
-    pub shape: Shape,
+    pub shape: TopologyShape,
     /// What is added on the way between them; `None` lets them speak to each other directly.
-    pub delay: Option<Delay>,
+    pub delay: Option<NetworkDelay>,
 }
 
 impl Topology {
@@ -172,7 +178,7 @@ impl Topology {
     /// A sentence that says what would be right.
     pub fn check(self) -> Result<(), String> {
         match (self.shape, self.delay) {
-            (Shape::Galera(_), Some(_)) => Err(
+            (TopologyShape::Galera(_), Some(_)) => Err(
                 "a delay is for replicas and groups: the nodes of a Galera cluster listen on the \
                  addresses that they tell each other, where nothing can stand between; leave the \
                  delay out"
@@ -198,37 +204,37 @@ mod tests {
     #[test]
     fn what_is_shown_is_read_back() {
         for text in ["replicas:1", "replicas:8", "group:3", "group:9", "galera:3"] {
-            assert_eq!(text.parse::<Shape>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<TopologyShape>().unwrap().to_string(), text);
         }
         for text in ["5ms", "0.5ms", "1000ms", "0ms"] {
-            assert_eq!(text.parse::<Delay>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<NetworkDelay>().unwrap().to_string(), text);
         }
-        assert_eq!("5ms".parse(), Ok(Delay { one_way_ns: 5_000_000 }));
-        assert_eq!("500us".parse(), Ok(Delay { one_way_ns: 500_000 }));
-        assert_eq!("1s".parse(), Ok(Delay { one_way_ns: 1_000_000_000 }));
+        assert_eq!("5ms".parse(), Ok(NetworkDelay { one_way_ns: 5_000_000 }));
+        assert_eq!("500us".parse(), Ok(NetworkDelay { one_way_ns: 500_000 }));
+        assert_eq!("1s".parse(), Ok(NetworkDelay { one_way_ns: 1_000_000_000 }));
     }
 
     #[test]
     fn what_cannot_be_is_refused_with_what_can() {
         for text in ["", "group", "group:2", "group:10", "replicas:0", "replicas:9", "galera:2"] {
-            let error = text.parse::<Shape>().unwrap_err();
+            let error = text.parse::<TopologyShape>().unwrap_err();
             assert!(error.contains("replicas:N") && error.contains("group:N"), "{error}");
         }
         for text in ["", "5", "fast", "3s", "-1ms"] {
-            let error = text.parse::<Delay>().unwrap_err();
+            let error = text.parse::<NetworkDelay>().unwrap_err();
             assert!(error.contains("5ms"), "{text}: {error}");
         }
     }
 
     #[test]
     fn the_first_is_asked_and_the_others_follow() {
-        let roles = |shape: Shape| -> Vec<_> {
+        let roles = |shape: TopologyShape| -> Vec<_> {
             (0..shape.members()).map(|member| shape.role(member).name()).collect()
         };
-        assert_eq!(roles(Shape::Replicas(2)), ["source", "replica", "replica"]);
-        assert_eq!(roles(Shape::Group(3)), ["primary", "secondary", "secondary"]);
-        assert_eq!(roles(Shape::Galera(3)), ["node"; 3]);
-        assert_eq!(Role::named("secondary"), Some(Role::Secondary));
-        assert_eq!(Role::named("leader"), None);
+        assert_eq!(roles(TopologyShape::Replicas(2)), ["source", "replica", "replica"]);
+        assert_eq!(roles(TopologyShape::Group(3)), ["primary", "secondary", "secondary"]);
+        assert_eq!(roles(TopologyShape::Galera(3)), ["node"; 3]);
+        assert_eq!(MemberRole::named("secondary"), Some(MemberRole::Secondary));
+        assert_eq!(MemberRole::named("leader"), None);
     }
 }

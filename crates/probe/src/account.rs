@@ -30,7 +30,7 @@
 //! *Storage traffic* is added to the parent in the same way, by the kernel and exactly: the
 //! difference of the sums over the tree is right as it is. *Context switches* are counted by thread
 //! and go with the thread: those of threads that ended in the window are missing, and
-//! [`Tree::warnings_since`] says how many threads that were.
+//! [`ProcessTree::warnings_since`] says how many threads that were.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub struct Process {
 
 /// A tree of processes at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree {
+pub struct ProcessTree {
     /// Length of a tick.
     pub tick_ns: u64,
     /// By process id.
@@ -75,9 +75,9 @@ struct Cpu {
     kernel_ns: Option<u64>,
 }
 
-impl Tree {
+impl ProcessTree {
     /// What the tree used since `earlier`: the `server_*` fields; the others are `None`.
-    pub fn cost_since(&self, earlier: &Tree) -> Cost {
+    pub fn cost_since(&self, earlier: &ProcessTree) -> Cost {
         let cpu = self.cpu_since(earlier);
         let io = cpu.total_ns.and_then(|_| self.io_since(earlier));
         Cost {
@@ -90,8 +90,8 @@ impl Tree {
         }
     }
 
-    /// What the reader of [`Tree::cost_since`] must know.
-    pub fn warnings_since(&self, earlier: &Tree) -> Vec<Warning> {
+    /// What the reader of [`ProcessTree::cost_since`] must know.
+    pub fn warnings_since(&self, earlier: &ProcessTree) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if self.cpu_since(earlier).total_ns.is_none() {
             warnings.push(Warning::new(
@@ -116,7 +116,7 @@ impl Tree {
         self.processes.get(&pid).filter(|found| found.started_ticks == process.started_ticks)
     }
 
-    fn cpu_since(&self, earlier: &Tree) -> Cpu {
+    fn cpu_since(&self, earlier: &ProcessTree) -> Cpu {
         let mut alive_ns = 0u64;
         let mut reaped_ticks = 0u64;
         let mut reapers = 1u64;
@@ -145,9 +145,10 @@ impl Tree {
     }
 
     /// The part of `total_ns` in the kernel; `None` if not even one tick has passed to tell by.
-    fn kernel_share_since(&self, earlier: &Tree, total_ns: u64) -> Option<u64> {
-        let sum =
-            |tree: &Tree, ticks: fn(&Process) -> u64| tree.processes.values().map(ticks).sum();
+    fn kernel_share_since(&self, earlier: &ProcessTree, total_ns: u64) -> Option<u64> {
+        let sum = |tree: &ProcessTree, ticks: fn(&Process) -> u64| {
+            tree.processes.values().map(ticks).sum()
+        };
         let grown = |ticks: fn(&Process) -> u64| {
             let (now, then): (u64, u64) = (sum(self, ticks), sum(earlier, ticks));
             now.saturating_sub(then)
@@ -161,8 +162,8 @@ impl Tree {
         u64::try_from(share).ok()
     }
 
-    fn io_since(&self, earlier: &Tree) -> Option<Io> {
-        let sum = |tree: &Tree| {
+    fn io_since(&self, earlier: &ProcessTree) -> Option<Io> {
+        let sum = |tree: &ProcessTree| {
             tree.processes.values().try_fold(Io::default(), |sum, one| {
                 let io = one.io?;
                 Some(Io {
@@ -179,7 +180,7 @@ impl Tree {
     }
 
     /// Context switches, and the number of threads that ended and took theirs with them.
-    fn switches_since(&self, earlier: &Tree) -> Option<(u64, u64)> {
+    fn switches_since(&self, earlier: &ProcessTree) -> Option<(u64, u64)> {
         let mut switches = 0;
         let mut met = 0;
         for (&pid, now) in &self.processes {

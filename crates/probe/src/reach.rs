@@ -55,10 +55,10 @@ pub struct Reach {
 
 /// The memory of a server's processes, by the mappings that they had when they were looked at.
 pub struct HeldMemory {
-    processes: Vec<Mapped>,
+    processes: Vec<ProcessMappings>,
 }
 
-struct Mapped {
+struct ProcessMappings {
     pid: Pid,
     pagemap: File,
     mappings: Vec<Mapping>,
@@ -68,12 +68,12 @@ struct Mapped {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mapping {
     addresses: Range<u64>,
-    shared: Option<Shared>,
+    shared: Option<SharedMapping>,
 }
 
 /// A piece of memory that several processes map: its file, and where in it a mapping begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Shared {
+struct SharedMapping {
     file: String,
     offset: u64,
 }
@@ -88,7 +88,8 @@ impl ServerProbe {
         if page_bytes() != Some(PAGE) {
             return Ok(None);
         }
-        let processes: Vec<Mapped> = self.processes()?.into_iter().filter_map(Mapped::of).collect();
+        let processes: Vec<ProcessMappings> =
+            self.processes()?.into_iter().filter_map(ProcessMappings::of).collect();
         Ok((!processes.is_empty()).then_some(HeldMemory { processes }))
     }
 }
@@ -159,15 +160,15 @@ impl Reach {
     }
 }
 
-impl Mapped {
+impl ProcessMappings {
     /// `None` for a process that has ended or may not be looked into.
-    fn of(pid: u32) -> Option<Mapped> {
+    fn of(pid: u32) -> Option<ProcessMappings> {
         let mut maps = String::new();
         File::open(format!("/proc/{pid}/maps")).ok()?.read_to_string(&mut maps).ok()?;
         let pagemap = File::open(format!("/proc/{pid}/pagemap")).ok()?;
         let mappings: Vec<Mapping> = maps.lines().filter_map(Mapping::read).collect();
         let pid = Pid::from_raw(i32::try_from(pid).ok()?);
-        let mapped = Mapped { pid, pagemap, mappings };
+        let mapped = ProcessMappings { pid, pagemap, mappings };
         let first = mapped.mappings.first()?.addresses.start;
         // Who may see the map of a process may still not be allowed to read its memory.
         (mapped.read(&[first]) != Err(Errno::EPERM)).then_some(mapped)
@@ -245,7 +246,7 @@ impl Mapping {
         let is_memory = ["/dev/zero", "/SYSV", "/dev/shm/", "/memfd:", "[anon_shmem"];
         let shared = match permissions.ends_with('s') {
             true if is_memory.iter().any(|name| path.starts_with(name)) => {
-                Some(Shared { file: format!("{device} {inode}"), offset })
+                Some(SharedMapping { file: format!("{device} {inode}"), offset })
             }
             true => return None,
             false if inode != "0" => return None,
@@ -266,7 +267,7 @@ mod tests {
         assert_eq!((found.addresses, found.shared), (0x7f00..0x9f00, None));
         assert!(Mapping::read("1000-2000 rw-p 00000000 00:00 0    [heap]").is_some());
         let shared = "1000-5000 rw-s 00002000 00:01 1034   /dev/zero (deleted)";
-        let file = Some(Shared { file: "00:01 1034".to_owned(), offset: 0x2000 });
+        let file = Some(SharedMapping { file: "00:01 1034".to_owned(), offset: 0x2000 });
         assert_eq!(Mapping::read(shared).unwrap().shared, file);
         for none in [
             "1000-2000 r-xp 00000000 fe:00 77   /usr/sbin/mysqld",
@@ -295,7 +296,7 @@ mod tests {
         for page in (1..pages).step_by(2) {
             block.spare_capacity_mut()[base + page * PAGE as usize].write(7);
         }
-        let own = Mapped::of(std::process::id()).unwrap();
+        let own = ProcessMappings::of(std::process::id()).unwrap();
         let addresses = start..start + pages as u64 * PAGE;
         let mapping = Mapping { addresses, shared: None };
         let before = own.present(start, pages);
@@ -313,7 +314,8 @@ mod tests {
             next += 1;
             next * 7
         };
-        let held = HeldMemory { processes: vec![Mapped { mappings: vec![mapping], ..own }] };
+        let held =
+            HeldMemory { processes: vec![ProcessMappings { mappings: vec![mapping], ..own }] };
         let reach = held.sample(20, random);
         assert_eq!(reach.pages, 20);
         assert!(reach.away <= reach.pages);

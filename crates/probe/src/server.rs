@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 
 use dbdyno_model::{Cost, Transport, Warning};
 
-use crate::account::{Process, Tree};
+use crate::account::{Process, ProcessTree};
 use crate::clock;
 use crate::error::NotObservable;
 use crate::locate;
@@ -32,7 +32,7 @@ pub struct ServerProbe {
 /// What a server's processes had used at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSample {
-    tree: Tree,
+    tree: ProcessTree,
     /// Processor time that the looking took, of the thread that looked. The server does not notice.
     pub probe_cpu_ns: u64,
 }
@@ -81,9 +81,9 @@ impl ServerProbe {
     }
 
     /// One look: the tree, and how many of its processes ended while it was taken.
-    fn look(&self) -> Result<(Tree, usize), NotObservable> {
+    fn look(&self) -> Result<(ProcessTree, usize), NotObservable> {
         let found = self.processes()?;
-        let mut tree = Tree { tick_ns: clock::tick_ns(), processes: BTreeMap::new() };
+        let mut tree = ProcessTree { tick_ns: clock::tick_ns(), processes: BTreeMap::new() };
         let mut missing = 0;
         for pid in found {
             match read_process(pid) {
@@ -110,7 +110,7 @@ impl ServerSample {
     pub fn modelled(cpu_ns: u64) -> ServerSample {
         let process = Process { cpu_ns, ..Process::default() };
         let processes = BTreeMap::from([(1, process)]);
-        ServerSample { tree: Tree { tick_ns: 1, processes }, probe_cpu_ns: 0 }
+        ServerSample { tree: ProcessTree { tick_ns: 1, processes }, probe_cpu_ns: 0 }
     }
 
     /// What the server used since `earlier`, a sample of the same probe: the `server_*` fields of

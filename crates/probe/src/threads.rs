@@ -11,10 +11,10 @@ use crate::parse::{self, Io, Switches};
 
 /// What such threads had used at one moment, by thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ThreadsSample(BTreeMap<u32, Used>);
+pub struct ThreadsSample(BTreeMap<u32, TaskUsage>);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Used {
+struct TaskUsage {
     cpu_ns: u64,
     switches: Switches,
     io: Io,
@@ -51,7 +51,7 @@ impl ThreadsSample {
             let status = fs::read(path.join("status")).ok()?;
             let switches = parse::switches(&status)?;
             let io = fs::read(path.join("io")).ok().and_then(|text| parse::io(&text));
-            Some((id, Used { cpu_ns, switches, io: io.unwrap_or_default() }))
+            Some((id, TaskUsage { cpu_ns, switches, io: io.unwrap_or_default() }))
         };
         ThreadsSample(entries.filter_map(used).collect())
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::Cost;
-use dbdyno_probe::account::{Process, Tree};
+use dbdyno_probe::account::{Process, ProcessTree};
 use dbdyno_probe::parse::Io;
 use proptest::prelude::*;
 
@@ -94,7 +94,7 @@ impl Kernel {
         self.alive.values().filter(has_reaped).count()
     }
 
-    fn show(&self) -> Tree {
+    fn show(&self) -> ProcessTree {
         let show = |(&pid, real): (&u32, &Real)| {
             let process = Process {
                 started_ticks: real.started,
@@ -108,7 +108,7 @@ impl Kernel {
             };
             (pid, process)
         };
-        Tree { tick_ns: TICK_NS, processes: self.alive.iter().map(show).collect() }
+        ProcessTree { tick_ns: TICK_NS, processes: self.alive.iter().map(show).collect() }
     }
 }
 
@@ -159,8 +159,8 @@ proptest! {
     }
 }
 
-fn tree(processes: &[(u32, Process)]) -> Tree {
-    Tree { tick_ns: TICK_NS, processes: processes.iter().cloned().collect() }
+fn tree(processes: &[(u32, Process)]) -> ProcessTree {
+    ProcessTree { tick_ns: TICK_NS, processes: processes.iter().cloned().collect() }
 }
 
 fn process(cpu_ns: u64) -> Process {

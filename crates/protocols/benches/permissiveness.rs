@@ -9,13 +9,13 @@
 
 use std::time::Instant;
 
-use dbdyno_cases::Shape;
-use dbdyno_protocols::{LEVELS, Named};
+use dbdyno_cases::InterleavingSize;
+use dbdyno_protocols::{LEVELS, NamedProtocol};
 
 fn main() {
-    let shape: Shape = "3x2x2".parse().expect("it is a shape");
+    let shape: InterleavingSize = "3x2x2".parse().expect("it is a shape");
     println!("results of {shape}, level by level: produced ÷ allowed, of all sets");
-    for protocol in Named::all() {
+    for protocol in NamedProtocol::all() {
         let begun = Instant::now();
         let Some(counted) = protocol.results(shape, 1_000_000) else { continue };
         let took_ms = begun.elapsed().as_secs_f64() * 1e3;
@@ -27,7 +27,7 @@ fn main() {
         let all = counted[0].sets.all;
         println!("{:17} {} of {all}: {took_ms:.0} ms", protocol.name(), told.join("  "));
     }
-    for protocol in Named::all() {
+    for protocol in NamedProtocol::all() {
         let begun = Instant::now();
         let judged = protocol.judge(shape, protocol.level(), 10_000_000);
         let took_ms = begun.elapsed().as_secs_f64() * 1e3;

@@ -2,50 +2,50 @@
 
 use std::ops::ControlFlow;
 
-use dbdyno_cases::Shape;
+use dbdyno_cases::InterleavingSize;
 use dbdyno_check::Level;
 
 use crate::explore::{Graph, Keep};
-use crate::judged::{Judged, Transactional, judge};
+use crate::judged::{ExplorationVerdict, Transactional, judge};
 use crate::level::LEVELS;
-use crate::results::{Produced, Results};
-use crate::rules::{Entry, ONE_SERVER};
+use crate::results::{ProducedHistories, Results};
+use crate::rules::{ONE_SERVER, ProtocolEntry};
 use crate::schedules::Schedules;
-use crate::sharded::{SHARDED, ShardEntry, Sharded};
+use crate::sharded::{SHARDED, ShardEntry, ShardedProtocol};
 use crate::single::{Names, Single};
 
 /// A protocol with a name, and a fault in it or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedProtocol {
     kind: Kind,
     fault: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    Single(&'static Entry),
+    Single(&'static ProtocolEntry),
     Sharded(&'static ShardEntry),
 }
 
-impl Named {
+impl NamedProtocol {
     /// All protocols, without faults.
-    pub fn all() -> impl Iterator<Item = Named> {
+    pub fn all() -> impl Iterator<Item = NamedProtocol> {
         let single = ONE_SERVER.iter().map(Kind::Single);
         let all = single.chain(SHARDED.iter().map(Kind::Sharded));
-        all.map(|kind| Named { kind, fault: None })
+        all.map(|kind| NamedProtocol { kind, fault: None })
     }
 
     /// The protocol of this name.
     #[must_use]
-    pub fn by_name(name: &str) -> Option<Named> {
-        Named::all().find(|one| one.name() == name)
+    pub fn by_name(name: &str) -> Option<NamedProtocol> {
+        NamedProtocol::all().find(|one| one.name() == name)
     }
 
     /// With the fault of this name.
     #[must_use]
-    pub fn with_fault(self, name: &str) -> Option<Named> {
+    pub fn with_fault(self, name: &str) -> Option<NamedProtocol> {
         let fault = self.faults().position(|(known, _)| known == name)?;
-        Some(Named { fault: Some(fault), ..self })
+        Some(NamedProtocol { fault: Some(fault), ..self })
     }
 
     /// Its name.
@@ -92,7 +92,7 @@ impl Named {
 
     /// As a state machine of one server; `None` if it is one of several.
     #[must_use]
-    pub fn single(self, shape: Shape, names: Names) -> Option<Single> {
+    pub fn single(self, shape: InterleavingSize, names: Names) -> Option<Single> {
         let Kind::Single(entry) = self.kind else { return None };
         let rules = self.fault.map_or(entry.rules, |fault| entry.faults[fault].rules);
         Some(Single { rules, shape, names })
@@ -101,7 +101,7 @@ impl Named {
     /// Explores it, at most `most` states, once up to symmetry, and judges what it lets through by
     /// `level`.
     #[must_use]
-    pub fn judge(self, shape: Shape, level: Level, most: usize) -> Judged {
+    pub fn judge(self, shape: InterleavingSize, level: Level, most: usize) -> ExplorationVerdict {
         let names = Names::ByAppearance;
         match self.kind {
             Kind::Single(entry) => {
@@ -112,22 +112,22 @@ impl Named {
         }
     }
 
-    fn sharded(self, entry: &ShardEntry, shape: Shape, names: Names) -> Sharded {
+    fn sharded(self, entry: &ShardEntry, shape: InterleavingSize, names: Names) -> ShardedProtocol {
         let fault = self.fault.map_or(entry.without, |fault| entry.faults[fault].2);
-        Sharded { concern: entry.concern, fault, shape, names }
+        ShardedProtocol { concern: entry.concern, fault, shape, names }
     }
 
     /// Permissiveness of results, level by level; `None` if there are too many sets, or more than
     /// `most` states where all have to be found.
     #[must_use]
-    pub fn results(self, shape: Shape, most: usize) -> Option<Vec<Results>> {
+    pub fn results(self, shape: InterleavingSize, most: usize) -> Option<Vec<Results>> {
         let Kind::Sharded(entry) = self.kind else {
             let single = self.single(shape, Names::Given)?;
-            return Some(Produced::by(&single)?.count(&LEVELS));
+            return Some(ProducedHistories::by(&single)?.count(&LEVELS));
         };
         // Classes do not depend on names.
         let sharded = self.sharded(entry, shape, Names::ByAppearance);
-        let mut produced = Produced::new(shape)?;
+        let mut produced = ProducedHistories::new(shape)?;
         let graph = Graph::explore(&sharded, most, Keep::States, |_, state| {
             if let Some(outcome) = sharded.outcome(state) {
                 produced.add(&outcome);
@@ -140,7 +140,7 @@ impl Named {
     /// Permissiveness of schedules, at most `most` of them; `None` for protocols of several
     /// servers, whose schedules have more steps than those of clients.
     #[must_use]
-    pub fn schedules(self, shape: Shape, level: Level, most: u64) -> Option<Schedules> {
+    pub fn schedules(self, shape: InterleavingSize, level: Level, most: u64) -> Option<Schedules> {
         let single = self.single(shape, Names::Given)?;
         Some(Schedules::of(single.rules, shape, level, most))
     }

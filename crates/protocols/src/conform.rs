@@ -9,19 +9,19 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use dbdyno_cases::{Answer, Reply, Schedule};
+use dbdyno_cases::{Interleaving, StatementAnswer, StatementReply};
 
 use crate::explore::{Graph, Keep};
 use crate::paths::{Cover, Ways, cover_of_shortest};
 use crate::script::{Run, runs};
-use crate::single::{Action, Single};
+use crate::single::{Single, SingleAction};
 
 /// Tests that take every transition of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tests {
     /// What clients ask, each once: ways that differ in the victim of a deadlock alone ask the
     /// same.
-    pub schedules: Vec<Schedule>,
+    pub schedules: Vec<Interleaving>,
     /// What the ways cover.
     pub cover: Cover,
     /// So many ways there must be: transitions of which no way takes two.
@@ -47,14 +47,14 @@ impl Tests {
         let asked = |way: &Vec<u32>| -> Vec<_> {
             let actions = way.iter().map(|edge| graph.edges[*edge as usize].action);
             let asked = actions.filter_map(|action| match action {
-                Action::Asks(who, what) => Some((who, what)),
-                Action::Victim(_) => None,
+                SingleAction::Asks(who, what) => Some((who, what)),
+                SingleAction::Victim(_) => None,
             });
             asked.collect()
         };
         let distinct: BTreeSet<Vec<_>> = ways.all.iter().map(asked).collect();
         Some(Tests {
-            schedules: distinct.into_iter().map(|steps| Schedule { steps }).collect(),
+            schedules: distinct.into_iter().map(|steps| Interleaving { steps }).collect(),
             cover: ways.cover(&graph),
             lower_bound: ways.lower_bound,
             shortest: cover_of_shortest(&graph),
@@ -70,14 +70,14 @@ pub struct Difference {
     /// The statement, by its place in the schedule.
     pub place: usize,
     /// What the protocol says.
-    pub model: Reply,
+    pub model: StatementReply,
     /// What the server did.
-    pub server: Reply,
+    pub server: StatementReply,
 }
 
 /// In which way a server differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum Nonconformity {
     /// It waits where the protocol does not.
     Waits,
     /// It does not wait where the protocol does.
@@ -95,30 +95,30 @@ pub enum Kind {
 impl Difference {
     /// In which way.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Nonconformity {
         let (model, server) = (self.model, self.server);
         match (model.answer, server.answer) {
-            (_, Answer::Nothing) => Kind::Silent,
-            _ if server.waited && !model.waited => Kind::Waits,
-            _ if model.waited && !server.waited => Kind::GoesOn,
-            (Answer::Refused | Answer::LeftOut, _) => Kind::LetsThrough,
-            (_, Answer::Refused | Answer::LeftOut) => Kind::Refuses,
-            _ => Kind::ReadsOther,
+            (_, StatementAnswer::Nothing) => Nonconformity::Silent,
+            _ if server.waited && !model.waited => Nonconformity::Waits,
+            _ if model.waited && !server.waited => Nonconformity::GoesOn,
+            (StatementAnswer::Refused | StatementAnswer::LeftOut, _) => Nonconformity::LetsThrough,
+            (_, StatementAnswer::Refused | StatementAnswer::LeftOut) => Nonconformity::Refuses,
+            _ => Nonconformity::ReadsOther,
         }
     }
 }
 
-impl Kind {
+impl Nonconformity {
     /// In words, of so many statements.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Kind::Waits => "waits where the protocol does not",
-            Kind::GoesOn => "does not wait where the protocol does",
-            Kind::Refuses => "refuses what the protocol does not",
-            Kind::LetsThrough => "lets through what the protocol refuses",
-            Kind::ReadsOther => "reads another version",
-            Kind::Silent => "has no answer, and does not say that it waits",
+            Nonconformity::Waits => "waits where the protocol does not",
+            Nonconformity::GoesOn => "does not wait where the protocol does",
+            Nonconformity::Refuses => "refuses what the protocol does not",
+            Nonconformity::LetsThrough => "lets through what the protocol refuses",
+            Nonconformity::ReadsOther => "reads another version",
+            Nonconformity::Silent => "has no answer, and does not say that it waits",
         }
     }
 }
@@ -126,7 +126,11 @@ impl Kind {
 /// Holds replies of a server against a protocol; `None` if the protocol can do the same. Else the
 /// first place where they part, by the way of the protocol that goes along the longest.
 #[must_use]
-pub fn difference(protocol: &Single, schedule: &Schedule, server: &[Reply]) -> Option<Difference> {
+pub fn difference(
+    protocol: &Single,
+    schedule: &Interleaving,
+    server: &[StatementReply],
+) -> Option<Difference> {
     let parts = |run: &Run| {
         let differs = |place: &usize| {
             let (model, server) = (run.replies[*place], server[*place]);
@@ -176,7 +180,7 @@ mod tests {
             let tests = Tests::of(&protocol, usize::MAX).unwrap();
             for other in ONE_SERVER {
                 let server = single(other.name, "2x2x2");
-                let parts = |schedule: &&Schedule| {
+                let parts = |schedule: &&Interleaving| {
                     let replies = &runs(&server, schedule)[0].replies;
                     difference(&protocol, schedule, replies).is_some()
                 };

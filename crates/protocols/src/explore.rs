@@ -65,7 +65,7 @@ pub struct Graph<P: Protocol> {
 }
 
 /// What became of a transition.
-enum Added {
+enum TransitionInsertion {
     New,
     Known,
     TooMany,
@@ -104,9 +104,9 @@ impl<P: Protocol> Graph<P> {
             for &action in &actions {
                 let next = protocol.step(&graph.states[at], action);
                 let is_over = match graph.add(&mut places, at, action, next, most, keep) {
-                    Added::Known => false,
-                    Added::TooMany => true,
-                    Added::New => {
+                    TransitionInsertion::Known => false,
+                    TransitionInsertion::TooMany => true,
+                    TransitionInsertion::New => {
                         let last = graph.states.len() - 1;
                         visit(last as u32, &graph.states[last]).is_break()
                     }
@@ -130,7 +130,7 @@ impl<P: Protocol> Graph<P> {
         next: P::State,
         most: usize,
         keep: Keep,
-    ) -> Added {
+    ) -> TransitionInsertion {
         self.states.push(next);
         let last = self.states.len() - 1;
         let to = places.place_of(&self.states, last as u32);
@@ -139,18 +139,18 @@ impl<P: Protocol> Graph<P> {
             self.states.pop();
         }
         if is_new && last >= most {
-            return Added::TooMany;
+            return TransitionInsertion::TooMany;
         }
         self.transitions += 1;
         if keep == Keep::Transitions {
             self.edges.push(Edge { from: from as u32, to, action });
         }
         if !is_new {
-            return Added::Known;
+            return TransitionInsertion::Known;
         }
         let depth = self.found[from].2 + 1;
         self.found.push((from as u32, Some(action), depth));
-        Added::New
+        TransitionInsertion::New
     }
 
     /// How many states there are.

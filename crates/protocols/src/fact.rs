@@ -2,21 +2,21 @@
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fact {
+pub enum StateFact {
     /// A word or a sentence.
     Text(String),
     /// A number.
     Number(i64),
     /// Several, in an order.
-    List(Vec<Fact>),
+    List(Vec<StateFact>),
     /// Named values.
-    Record(Vec<(&'static str, Fact)>),
+    Record(Vec<(&'static str, StateFact)>),
     /// Values by what they belong to.
-    Map(Vec<(String, Fact)>),
+    Map(Vec<(String, StateFact)>),
 }
 
 /// The variables of a state.
-pub type Facts = Vec<(&'static str, Fact)>;
+pub type Facts = Vec<(&'static str, StateFact)>;
 
 /// One state of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,14 +27,14 @@ pub struct Scene {
     pub facts: Facts,
 }
 
-impl Fact {
+impl StateFact {
     /// A text.
-    pub(crate) fn text(text: impl Into<String>) -> Fact {
-        Fact::Text(text.into())
+    pub(crate) fn text(text: impl Into<String>) -> StateFact {
+        StateFact::Text(text.into())
     }
 
     /// A list of texts.
-    pub(crate) fn texts(texts: impl IntoIterator<Item = String>) -> Fact {
-        Fact::List(texts.into_iter().map(Fact::Text).collect())
+    pub(crate) fn texts(texts: impl IntoIterator<Item = String>) -> StateFact {
+        StateFact::List(texts.into_iter().map(StateFact::Text).collect())
     }
 }

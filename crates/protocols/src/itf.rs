@@ -12,7 +12,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::fact::{Fact, Scene};
+use crate::fact::{Scene, StateFact};
 
 const FORMAT: &str = "https://apalache-mc.org/docs/adr/015adr-trace.html";
 
@@ -40,16 +40,16 @@ pub fn itf(trace: &[Scene], source: &str, description: &str) -> Value {
     })
 }
 
-fn value(fact: &Fact) -> Value {
+fn value(fact: &StateFact) -> Value {
     match fact {
-        Fact::Text(text) => json!(text),
-        Fact::Number(number) => json!({ "#bigint": number.to_string() }),
-        Fact::List(all) => Value::Array(all.iter().map(value).collect()),
-        Fact::Record(fields) => {
+        StateFact::Text(text) => json!(text),
+        StateFact::Number(number) => json!({ "#bigint": number.to_string() }),
+        StateFact::List(all) => Value::Array(all.iter().map(value).collect()),
+        StateFact::Record(fields) => {
             let fields = fields.iter().map(|(name, fact)| ((*name).to_owned(), value(fact)));
             Value::Object(fields.collect())
         }
-        Fact::Map(entries) => {
+        StateFact::Map(entries) => {
             let entries = entries.iter().map(|(key, fact)| json!([key, value(fact)]));
             json!({ "#map": entries.collect::<Vec<_>>() })
         }
@@ -59,13 +59,13 @@ fn value(fact: &Fact) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Named;
+    use crate::catalog::NamedProtocol;
 
     /// What Apalache's document asks of a trace: all variables in every state, states numbered, and
     /// of objects only those with one known key, or records.
     #[test]
     fn a_trace_is_as_the_format_wants_it() {
-        for protocol in Named::all() {
+        for protocol in NamedProtocol::all() {
             let judged = protocol.judge("2x2x2".parse().unwrap(), protocol.level(), 1_000_000);
             let told = itf(&judged.trace, "a test", "an example");
             let vars: Vec<&str> = told["vars"]

@@ -9,34 +9,34 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use dbdyno_check::{Level, Verdict, drawn};
+use dbdyno_check::{Level, LevelVerdict, drawn};
 
 use crate::explore::{Graph, Keep, Protocol};
 use crate::fact::{Facts, Scene};
-use crate::outcome::Outcome;
-use crate::single::{Single, State};
+use crate::outcome::ProtocolOutcome;
+use crate::single::{Single, SingleState};
 
 /// A protocol of transactions.
 pub trait Transactional: Protocol {
     /// What came of the transactions, if none of them is open.
-    fn outcome(&self, state: &Self::State) -> Option<Outcome>;
+    fn outcome(&self, state: &Self::State) -> Option<ProtocolOutcome>;
     /// What is shown of a state.
     fn facts(&self, state: &Self::State) -> Facts;
 }
 
 impl Transactional for Single {
-    fn outcome(&self, state: &State) -> Option<Outcome> {
+    fn outcome(&self, state: &SingleState) -> Option<ProtocolOutcome> {
         Single::outcome(self, state)
     }
 
-    fn facts(&self, state: &State) -> Facts {
+    fn facts(&self, state: &SingleState) -> Facts {
         Single::facts(self, state)
     }
 }
 
 /// An outcome that breaks the level.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenOutcome {
     /// The name of the anomaly.
     pub anomaly: String,
     /// The transactions and the cycle, drawn.
@@ -45,7 +45,7 @@ pub struct Broken {
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct ExplorationVerdict {
     /// States.
     pub states: u64,
     /// Transitions between them.
@@ -57,7 +57,7 @@ pub struct Judged {
     /// Different outcomes: what committed transactions read and wrote, and the order of versions.
     pub outcomes: u64,
     /// The first outcome that breaks the level; nothing was looked at behind it.
-    pub broken: Option<Broken>,
+    pub broken: Option<BrokenOutcome>,
     /// Whether there are more states than were looked for.
     pub is_cut_short: bool,
     /// The way to what is broken, else to one of the farthest outcomes of all transactions.
@@ -68,8 +68,8 @@ pub struct Judged {
 ///
 /// # Panics
 /// If `check` accepts no proof of its own, or cannot tell although all versions are placed.
-pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> Judged {
-    let mut known: HashSet<Outcome> = HashSet::new();
+pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> ExplorationVerdict {
+    let mut known: HashSet<ProtocolOutcome> = HashSet::new();
     let mut broken = None;
     let mut shown = 0;
     let mut most_committed = 0;
@@ -85,11 +85,11 @@ pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> Judge
         }
         let history = outcome.history();
         match outcome.verdict(level) {
-            Verdict::Holds(_) => ControlFlow::Continue(()),
-            Verdict::CannotTell(why) => unreachable!("all versions have a place, yet {why}"),
+            LevelVerdict::Holds(_) => ControlFlow::Continue(()),
+            LevelVerdict::CannotTell(why) => unreachable!("all versions have a place, yet {why}"),
             verdict => {
                 let anomaly = verdict.anomaly().unwrap_or_default().to_owned();
-                broken = Some(Broken { anomaly, drawing: drawn(&history, &verdict) });
+                broken = Some(BrokenOutcome { anomaly, drawing: drawn(&history, &verdict) });
                 shown = number;
                 ControlFlow::Break(())
             }
@@ -101,7 +101,7 @@ pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> Judge
         facts: protocol.facts(state),
     };
     let way = graph.way_to(shown).into_iter().map(scene);
-    Judged {
+    ExplorationVerdict {
         states: graph.len() as u64,
         transitions: graph.transitions,
         ends: graph.ends,

@@ -13,10 +13,10 @@
 //! transaction that has written a key reads what it wrote. All executions of three transactions are
 //! tried: six; where the order of versions is known, those that agree with it.
 
-use dbdyno_cases::{Operation, Schedule};
+use dbdyno_cases::{Interleaving, KeyOperation};
 use dbdyno_check::Level;
 
-use crate::outcome::{Line, MOST};
+use crate::outcome::{MOST, ShortSequence};
 
 /// Levels that are decided here, the weakest first.
 pub const LEVELS: [Level; 4] = [
@@ -50,7 +50,11 @@ pub(crate) fn allows(level: Level, all: &[Footprint]) -> bool {
 }
 
 /// The same where the order of versions is known: by key, who wrote them.
-pub(crate) fn allows_versions(level: Level, all: &[Footprint], versions: &[Line; MOST]) -> bool {
+pub(crate) fn allows_versions(
+    level: Level,
+    all: &[Footprint],
+    versions: &[ShortSequence; MOST],
+) -> bool {
     let agrees = |order: &[u8]| {
         versions.iter().all(|writers| {
             writers
@@ -102,7 +106,7 @@ fn is_execution(level: Level, all: &[Footprint], order: &[u8]) -> bool {
 /// shows committed versions only, and may show old ones, can answer every read so that the result
 /// has the level.
 #[must_use]
-pub(crate) fn allows_schedule(level: Level, schedule: &Schedule) -> bool {
+pub(crate) fn allows_schedule(level: Level, schedule: &Interleaving) -> bool {
     let count = schedule.steps.iter().map(|(who, _)| usize::from(*who) + 1).max().unwrap_or(0);
     orders(count).iter().any(|order| {
         let order = &order[..count];
@@ -122,14 +126,14 @@ pub(crate) fn allows_schedule(level: Level, schedule: &Schedule) -> bool {
 }
 
 /// Whether a transaction can read what these have written, each after the one before it.
-fn fits(schedule: &Schedule, who: u8, earlier: &[u8]) -> bool {
+fn fits(schedule: &Interleaving, who: u8, earlier: &[u8]) -> bool {
     let steps = &schedule.steps;
     steps.iter().enumerate().all(|(place, (of, what))| match what {
-        Operation::Read(key)
-            if *of == who && !steps[..place].contains(&(who, Operation::Write(*key))) =>
+        KeyOperation::Read(key)
+            if *of == who && !steps[..place].contains(&(who, KeyOperation::Write(*key))) =>
         {
             let writer = earlier.iter().rev().find(|other| wrote(schedule, **other, *key));
-            let commit = |who| steps.iter().position(|step| *step == (who, Operation::Commit));
+            let commit = |who| steps.iter().position(|step| *step == (who, KeyOperation::Commit));
             writer.is_none_or(|who| commit(*who).is_some_and(|commit| commit < place))
         }
         _ => true,
@@ -137,17 +141,17 @@ fn fits(schedule: &Schedule, who: u8, earlier: &[u8]) -> bool {
 }
 
 /// Whether two transactions write a key.
-fn clash(schedule: &Schedule, one: u8, two: u8) -> bool {
+fn clash(schedule: &Interleaving, one: u8, two: u8) -> bool {
     (0..MOST as u8).any(|key| wrote(schedule, one, key) && wrote(schedule, two, key))
 }
 
-fn wrote(schedule: &Schedule, who: u8, key: u8) -> bool {
-    schedule.steps.contains(&(who, Operation::Write(key)))
+fn wrote(schedule: &Interleaving, who: u8, key: u8) -> bool {
+    schedule.steps.contains(&(who, KeyOperation::Write(key)))
 }
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_cases::Shape;
+    use dbdyno_cases::InterleavingSize;
     use dbdyno_cases::serial::allowed;
 
     use super::*;
@@ -156,7 +160,7 @@ mod tests {
     #[test]
     fn what_serializability_allows_is_what_serial_orders_allow() {
         for shape in ["2x2x2", "2x2x3", "3x2x1"] {
-            let all = shape.parse::<Shape>().unwrap().schedules(20_000, 7);
+            let all = shape.parse::<InterleavingSize>().unwrap().schedules(20_000, 7);
             for schedule in all {
                 let told = allows_schedule(Level::Serializable, &schedule);
                 assert_eq!(told, allowed(&schedule), "{schedule}");
@@ -166,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_stronger_level_allows_no_more() {
-        for schedule in "3x2x2".parse::<Shape>().unwrap().schedules(10_000, 3) {
+        for schedule in "3x2x2".parse::<InterleavingSize>().unwrap().schedules(10_000, 3) {
             let told = LEVELS.map(|level| allows_schedule(level, &schedule));
             assert!(told.windows(2).all(|pair| pair[0] || !pair[1]), "{schedule}: {told:?}");
         }

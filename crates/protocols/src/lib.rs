@@ -30,17 +30,19 @@ mod script;
 mod sharded;
 mod single;
 
-pub use catalog::Named;
-pub use conform::{Difference, Kind, Tests, difference};
+pub use catalog::NamedProtocol;
+pub use conform::{Difference, Nonconformity, Tests, difference};
 pub use explore::{Graph, Keep, Protocol};
-pub use fact::{Fact, Facts, Scene};
+pub use fact::{Facts, Scene, StateFact};
 pub use itf::itf;
-pub use judged::{Broken, Judged, Transactional, judge};
+pub use judged::{BrokenOutcome, ExplorationVerdict, Transactional, judge};
 pub use level::LEVELS;
-pub use outcome::{Did, Line, MOST, Ops, Outcome, Version};
+pub use outcome::{Did, KeyVersion, MOST, Ops, ProtocolOutcome, ShortSequence};
 pub use paths::Cover;
-pub use results::{Produced, Results, Share};
-pub use rules::{Entry, Fault, Locks, ONE_SERVER, Passes, Reads, Refuses, Rules, View};
+pub use results::{ProducedHistories, Results, Share};
+pub use rules::{
+    Locks, ONE_SERVER, Passes, ProtocolEntry, Reads, Refuses, RuleFault, Rules, ViewMoment,
+};
 pub use schedules::Schedules;
-pub use sharded::{ShardAction, ShardState, Sharded};
-pub use single::{Action, Names, Phase, Single, State};
+pub use sharded::{ShardAction, ShardState, ShardedProtocol};
+pub use single::{Names, Phase, Single, SingleAction, SingleState};

@@ -10,8 +10,8 @@
 use std::fmt;
 
 use dbdyno_check::{
-    Builder, Checker, History, INITIAL, Kind, Level, Op, Outcome as Fate, Times, Txn, UNKNOWN,
-    Verdict, WriteId,
+    Builder, Checker, History, INITIAL, Level, LevelVerdict, Op, OperationKind, Times,
+    TransactionOutcome as Fate, Txn, UNKNOWN, WriteId,
 };
 
 /// At most so many transactions, keys, and operations of a transaction.
@@ -19,16 +19,16 @@ pub const MOST: usize = 3;
 
 /// A version of a key: what was there before, or a write of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Version(u8);
+pub struct KeyVersion(u8);
 
-impl Version {
+impl KeyVersion {
     /// What a key holds at the beginning.
-    pub const FIRST: Version = Version(0);
+    pub const FIRST: KeyVersion = KeyVersion(0);
 
     /// The write that is operation number `place` of a transaction; both count from 0.
     #[must_use]
-    pub fn of(txn: usize, place: usize) -> Version {
-        Version((1 + txn * MOST + place) as u8)
+    pub fn of(txn: usize, place: usize) -> KeyVersion {
+        KeyVersion((1 + txn * MOST + place) as u8)
     }
 
     /// Who wrote it, if it is not the first one.
@@ -51,7 +51,7 @@ pub enum Did {
     #[default]
     Nothing,
     /// It read this version of a key.
-    Read(u8, Version),
+    Read(u8, KeyVersion),
     /// It wrote a key.
     Write(u8),
 }
@@ -107,12 +107,12 @@ impl Ops {
 
 /// A few numbers in an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Line {
+pub struct ShortSequence {
     who: [u8; MOST],
     count: u8,
 }
 
-impl Line {
+impl ShortSequence {
     /// Adds one at the end.
     ///
     /// # Panics
@@ -124,7 +124,7 @@ impl Line {
 
     /// Takes one out, wherever it stands.
     pub fn remove(&mut self, who: usize) {
-        let mut rest = Line::default();
+        let mut rest = ShortSequence::default();
         self.iter().filter(|one| *one != who).for_each(|one| rest.push(one));
         *self = rest;
     }
@@ -149,16 +149,16 @@ impl Line {
 
 /// What came of a few transactions, of which none is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Outcome {
+pub struct ProtocolOutcome {
     /// What those did that committed, or that were rolled back and are in `rolled_back`.
     pub ops: [Ops; MOST],
     /// Those that were rolled back although a transaction that committed has read what they wrote.
     pub rolled_back: [bool; MOST],
     /// By key, who wrote the versions that count, in their order.
-    pub versions: [Line; MOST],
+    pub versions: [ShortSequence; MOST],
 }
 
-impl Outcome {
+impl ProtocolOutcome {
     /// Adds what a transaction did that was rolled back, if that is to be seen in what others read.
     pub(crate) fn add_rolled_back(&mut self, who: usize, ops: Ops) {
         let is_seen = self.ops.iter().any(|other| {
@@ -187,7 +187,7 @@ impl Outcome {
         for (who, ops) in self.ops.iter().enumerate() {
             for (place, did) in ops.iter().enumerate() {
                 if let Did::Write(key) = did {
-                    let name = version_name(Version::of(who, place));
+                    let name = version_name(KeyVersion::of(who, place));
                     ids[who][place] = builder.value(keys[usize::from(key)], &name);
                 }
             }
@@ -203,7 +203,7 @@ impl Outcome {
                 }
             }
         }
-        let id = |version: Version| -> WriteId {
+        let id = |version: KeyVersion| -> WriteId {
             match (version.writer(), version.place()) {
                 (Some(who), Some(place)) => ids[who][place],
                 _ => INITIAL,
@@ -215,11 +215,16 @@ impl Outcome {
             let op = |(place, did): (usize, Did)| match did {
                 Did::Read(key, seen) => {
                     let (key, value) = (keys[usize::from(key)], id(seen));
-                    Some(Op { key, value, prev: UNKNOWN, kind: Kind::Read })
+                    Some(Op { key, value, prev: UNKNOWN, kind: OperationKind::Read })
                 }
                 Did::Write(key) => {
                     let (value, prev) = (ids[who][place], before[who][place]);
-                    Some(Op { key: keys[usize::from(key)], value, prev, kind: Kind::Write })
+                    Some(Op {
+                        key: keys[usize::from(key)],
+                        value,
+                        prev,
+                        kind: OperationKind::Write,
+                    })
                 }
                 Did::Nothing => None,
             };
@@ -232,7 +237,7 @@ impl Outcome {
 
     /// Whether it has a level.
     #[must_use]
-    pub fn verdict(&self, level: Level) -> Verdict {
+    pub fn verdict(&self, level: Level) -> LevelVerdict {
         let history = self.history();
         Checker::new(&history).verdict(level)
     }
@@ -255,7 +260,7 @@ pub(crate) fn key_name(key: u8) -> String {
 
 /// What a version is called: `initial`, or `T2's` with the operation where that is not the first.
 #[must_use]
-pub(crate) fn version_name(version: Version) -> String {
+pub(crate) fn version_name(version: KeyVersion) -> String {
     match (version.writer(), version.place()) {
         (Some(who), Some(place)) => format!("T{}.{}", who + 1, place + 1),
         _ => "initial".to_owned(),

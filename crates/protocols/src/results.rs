@@ -26,13 +26,13 @@
 
 use std::collections::HashSet;
 
-use dbdyno_cases::{Operation, Shape};
+use dbdyno_cases::{InterleavingSize, KeyOperation};
 use dbdyno_check::Level;
 
 use crate::explore::Protocol;
 use crate::level::{Footprint, allows};
-use crate::outcome::{Did, MOST, Outcome};
-use crate::single::{Action, Phase, Single, State};
+use crate::outcome::{Did, MOST, ProtocolOutcome};
+use crate::single::{Phase, Single, SingleAction, SingleState};
 
 /// Sets of histories are counted up to so many.
 pub(crate) const MOST_SETS: u64 = 200_000_000;
@@ -81,7 +81,7 @@ type Code = usize;
 
 /// What one transaction may have done, in an order that numbers it.
 struct Histories {
-    shape: Shape,
+    shape: InterleavingSize,
     /// By number, the operations.
     all: Vec<Vec<Code>>,
     /// By renaming, by number, the number of what it becomes.
@@ -98,7 +98,7 @@ struct Renaming {
 }
 
 impl Histories {
-    fn of(shape: Shape) -> Histories {
+    fn of(shape: InterleavingSize) -> Histories {
         let (txns, keys) = (usize::from(shape.transactions), usize::from(shape.keys));
         let codes = keys + keys * (txns + 1);
         let mut all = vec![Vec::new()];
@@ -228,7 +228,7 @@ impl Histories {
     }
 
     /// The numbers of what the transactions of an outcome did.
-    fn numbers_of(&self, outcome: &Outcome) -> [u32; MOST] {
+    fn numbers_of(&self, outcome: &ProtocolOutcome) -> [u32; MOST] {
         let same = Renaming { txns: [0, 1, 2], keys: [0, 1, 2] };
         let code = |did: Did| match did {
             Did::Read(key, seen) => {
@@ -249,24 +249,25 @@ impl Histories {
 }
 
 /// What a protocol produces: the first set of each class.
-pub struct Produced {
+pub struct ProducedHistories {
     histories: Histories,
     classes: HashSet<u64>,
 }
 
-impl Produced {
+impl ProducedHistories {
     /// Nothing yet; `None` if there are more than 200 million sets of this shape.
     #[must_use]
-    pub fn new(shape: Shape) -> Option<Produced> {
+    pub fn new(shape: InterleavingSize) -> Option<ProducedHistories> {
         let (txns, keys) = (u64::from(shape.transactions), u64::from(shape.keys));
         let codes = keys * (txns + 2);
         let one: u64 = (0..=u32::from(shape.operations)).map(|length| codes.pow(length)).sum();
         let is_few = one.pow(u32::from(shape.transactions)) <= MOST_SETS;
-        is_few.then(|| Produced { histories: Histories::of(shape), classes: HashSet::new() })
+        is_few
+            .then(|| ProducedHistories { histories: Histories::of(shape), classes: HashSet::new() })
     }
 
     /// Adds an outcome. One in which a transaction has seen what was rolled back is in no set.
-    pub fn add(&mut self, outcome: &Outcome) {
+    pub fn add(&mut self, outcome: &ProtocolOutcome) {
         if outcome.rolled_back.contains(&true) {
             return;
         }
@@ -277,8 +278,8 @@ impl Produced {
 
     /// Runs a protocol of one server on all programs and all schedules without waits.
     #[must_use]
-    pub fn by(protocol: &Single) -> Option<Produced> {
-        let mut produced = Produced::new(protocol.shape)?;
+    pub fn by(protocol: &Single) -> Option<ProducedHistories> {
+        let mut produced = ProducedHistories::new(protocol.shape)?;
         let mut seen = HashSet::new();
         for programs in produced.programs() {
             run(protocol, &programs, &protocol.initial(), &mut |state| {
@@ -293,7 +294,7 @@ impl Produced {
     }
 
     /// One set of programs of each class, as operations by transaction.
-    fn programs(&self) -> Vec<Vec<Vec<Operation>>> {
+    fn programs(&self) -> Vec<Vec<Vec<KeyOperation>>> {
         let histories = &self.histories;
         // Programs are histories that read the first version only.
         let is_program = |ops: &Vec<Code>| {
@@ -304,8 +305,8 @@ impl Produced {
             .map(|number| number as u32)
             .collect();
         let operation = |code: &Code| match histories.decoded(*code) {
-            (key, None) => Operation::Write(key as u8),
-            (key, Some(_)) => Operation::Read(key as u8),
+            (key, None) => KeyOperation::Write(key as u8),
+            (key, Some(_)) => KeyOperation::Read(key as u8),
         };
         let mut chosen = Vec::new();
         let count = usize::from(histories.shape.transactions);
@@ -368,21 +369,21 @@ fn each_set(count: usize, numbers: &[u32], visit: &mut impl FnMut(&[u32])) {
 /// All schedules of these programs in which nobody waits and nobody is rolled back.
 fn run(
     protocol: &Single,
-    programs: &[Vec<Operation>],
-    state: &State,
-    end: &mut impl FnMut(&State),
+    programs: &[Vec<KeyOperation>],
+    state: &SingleState,
+    end: &mut impl FnMut(&SingleState),
 ) {
     let mut is_end = true;
     for (who, program) in programs.iter().enumerate() {
         let what = match state.phase(who) {
             Phase::Idle if program.is_empty() => continue,
             Phase::Idle | Phase::Open => {
-                program.get(state.ops(who).len()).copied().unwrap_or(Operation::Commit)
+                program.get(state.ops(who).len()).copied().unwrap_or(KeyOperation::Commit)
             }
             _ => continue,
         };
         is_end = false;
-        let next = protocol.step(state, Action::Asks(who as u8, what));
+        let next = protocol.step(state, SingleAction::Asks(who as u8, what));
         if next.is_smooth() {
             run(protocol, programs, &next, end);
         }

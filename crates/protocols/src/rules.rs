@@ -35,7 +35,7 @@ pub enum Reads {
 
 /// When the view of a transaction is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
+pub enum ViewMoment {
     /// With its first statement.
     FirstStatement,
     /// With its first read.
@@ -81,7 +81,7 @@ pub struct Rules {
     /// What a read sees.
     pub reads: Reads,
     /// When the view is settled.
-    pub view: View,
+    pub view: ViewMoment,
     /// What is locked.
     pub locks: Locks,
     /// Whom a stronger request passes.
@@ -92,7 +92,7 @@ pub struct Rules {
 
 /// What a protocol is made wrong by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct RuleFault {
     /// Its name in flags.
     pub name: &'static str,
     /// What is wrong.
@@ -103,7 +103,7 @@ pub struct Fault {
 
 /// A protocol with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ProtocolEntry {
     /// Its name in flags.
     pub name: &'static str,
     /// What it does.
@@ -113,113 +113,117 @@ pub struct Entry {
     /// Its row.
     pub rules: Rules,
     /// What can be planted.
-    pub faults: &'static [Fault],
+    pub faults: &'static [RuleFault],
 }
 
 const LOCKING: Rules = Rules {
     reads: Reads::Latest,
-    view: View::FirstStatement,
+    view: ViewMoment::FirstStatement,
     locks: Locks::ReadsAndWrites,
     passes: Passes::Waiting,
     refuses: Refuses::Nobody,
 };
 const QUEUED: Rules = Rules { passes: Passes::Nobody, ..LOCKING };
 const COMMITTED: Rules = Rules { locks: Locks::Writes, ..LOCKING };
-const INNODB: Rules = Rules { reads: Reads::View, view: View::FirstRead, ..COMMITTED };
+const INNODB: Rules = Rules { reads: Reads::View, view: ViewMoment::FirstRead, ..COMMITTED };
 const FIRST_UPDATER: Rules =
-    Rules { view: View::FirstStatement, refuses: Refuses::LateWrites, ..INNODB };
-const MARIADB: Rules = Rules { view: View::FirstRead, ..FIRST_UPDATER };
+    Rules { view: ViewMoment::FirstStatement, refuses: Refuses::LateWrites, ..INNODB };
+const MARIADB: Rules = Rules { view: ViewMoment::FirstRead, ..FIRST_UPDATER };
 const FIRST_COMMITTER: Rules =
     Rules { locks: Locks::None, refuses: Refuses::LateCommits, ..FIRST_UPDATER };
 const OPTIMISTIC: Rules = Rules { locks: Locks::None, refuses: Refuses::StaleReads, ..LOCKING };
 
 /// All of them.
-pub const ONE_SERVER: [Entry; 8] = [
-    Entry {
+pub const ONE_SERVER: [ProtocolEntry; 8] = [
+    ProtocolEntry {
         name: "2pl",
         about: "strict two-phase locking: shared locks for reads, exclusive ones for writes",
         level: Level::Serializable,
         rules: LOCKING,
-        faults: &[Fault { name: "no-read-locks", about: "reads take no locks", rules: COMMITTED }],
+        faults: &[RuleFault {
+            name: "no-read-locks",
+            about: "reads take no locks",
+            rules: COMMITTED,
+        }],
     },
-    Entry {
+    ProtocolEntry {
         name: "2pl-queued",
         about: "2pl, and a stronger lock waits behind those who wait (InnoDB before MySQL 8.0)",
         level: Level::Serializable,
         rules: QUEUED,
-        faults: &[Fault {
+        faults: &[RuleFault {
             name: "no-read-locks",
             about: "reads take no locks",
             rules: Rules { locks: Locks::Writes, ..QUEUED },
         }],
     },
-    Entry {
+    ProtocolEntry {
         name: "read-committed",
         about: "each read sees what is newest; writes are locked",
         level: Level::ReadCommitted,
         rules: COMMITTED,
-        faults: &[Fault {
+        faults: &[RuleFault {
             name: "dirty-reads",
             about: "reads see what is not committed yet",
             rules: Rules { reads: Reads::Dirty, ..COMMITTED },
         }],
     },
-    Entry {
+    ProtocolEntry {
         name: "innodb-rr",
         about: "InnoDB's repeatable read: a view for plain reads, what is newest for writes",
         level: Level::InnodbRepeatableRead,
         rules: INNODB,
-        faults: &[Fault {
+        faults: &[RuleFault {
             name: "view-per-statement",
             about: "every statement has a view of its own",
             rules: COMMITTED,
         }],
     },
-    Entry {
+    ProtocolEntry {
         name: "si",
         about: "snapshot isolation, the first committer wins",
         level: Level::SnapshotIsolation,
         rules: FIRST_COMMITTER,
-        faults: &[Fault {
+        faults: &[RuleFault {
             name: "no-conflict-check",
             about: "a commit does not look for other writers",
             rules: Rules { refuses: Refuses::Nobody, ..FIRST_COMMITTER },
         }],
     },
-    Entry {
+    ProtocolEntry {
         name: "si-first-updater",
         about: "snapshot isolation, the first updater wins (PostgreSQL)",
         level: Level::SnapshotIsolation,
         rules: FIRST_UPDATER,
-        faults: &[Fault {
+        faults: &[RuleFault {
             name: "no-conflict-check",
             about: "a write does not look for newer versions",
             rules: Rules { refuses: Refuses::Nobody, ..FIRST_UPDATER },
         }],
     },
-    Entry {
+    ProtocolEntry {
         name: "mariadb-si",
         about: "MariaDB with innodb_snapshot_isolation: a view from the first read on",
         level: Level::SnapshotIsolation,
         rules: MARIADB,
-        faults: &[Fault {
+        faults: &[RuleFault {
             name: "no-conflict-check",
             about: "a write does not look for newer versions",
             rules: INNODB,
         }],
     },
-    Entry {
+    ProtocolEntry {
         name: "occ",
         about: "optimistic, validated backwards at the commit",
         level: Level::Serializable,
         rules: OPTIMISTIC,
         faults: &[
-            Fault {
+            RuleFault {
                 name: "no-validation",
                 about: "a commit is not validated",
                 rules: Rules { refuses: Refuses::Nobody, ..OPTIMISTIC },
             },
-            Fault {
+            RuleFault {
                 name: "validates-writes",
                 about: "a commit is validated by what it wrote, not by what it read",
                 rules: Rules { refuses: Refuses::LateCommits, ..OPTIMISTIC },

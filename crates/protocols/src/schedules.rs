@@ -16,11 +16,11 @@
 //! protocol that serialises everything produces every serializable result. Rejected schedules are
 //! what throughput is lost by.
 
-use dbdyno_cases::{Answer, Schedule, Shape};
+use dbdyno_cases::{Interleaving, InterleavingSize, StatementAnswer};
 use dbdyno_check::Level;
 
 use crate::level::{Footprint, allows_schedule, allows_versions};
-use crate::outcome::{Did, MOST, Outcome};
+use crate::outcome::{Did, MOST, ProtocolOutcome};
 use crate::rules::{Refuses, Rules};
 use crate::script::{Run, runs};
 use crate::single::Single;
@@ -60,7 +60,7 @@ impl Schedules {
 
     /// Plays all schedules of a shape, or if they are more than `most`, so many at equal distances.
     #[must_use]
-    pub fn of(rules: Rules, shape: Shape, level: Level, most: u64) -> Schedules {
+    pub fn of(rules: Rules, shape: InterleavingSize, level: Level, most: u64) -> Schedules {
         let single = |rules| Single { rules, shape, names: crate::single::Names::Given };
         let protocol = single(rules);
         // The same without checks: what would have come of it.
@@ -75,7 +75,13 @@ impl Schedules {
     }
 
     /// Plays one.
-    fn add(&mut self, protocol: &Single, unchecked: &Single, level: Level, schedule: &Schedule) {
+    fn add(
+        &mut self,
+        protocol: &Single,
+        unchecked: &Single,
+        level: Level,
+        schedule: &Interleaving,
+    ) {
         let is_allowed = allows_schedule(level, schedule);
         let all = runs(protocol, schedule);
         // Which one a deadlock costs does not change what is counted.
@@ -85,7 +91,7 @@ impl Schedules {
             allows_versions(level, &footprints(&run.outcome)[..count], &run.outcome.versions)
         };
         let is_smooth = run.replies.iter().all(|reply| !reply.waited);
-        let is_whole = run.replies.iter().all(|reply| reply.answer != Answer::Refused);
+        let is_whole = run.replies.iter().all(|reply| reply.answer != StatementAnswer::Refused);
         self.allowed += u64::from(is_allowed);
         let place = match (is_smooth && is_whole, is_whole, run.had_deadlock) {
             (true, ..) if !is_allowed => &mut self.let_through,
@@ -99,14 +105,15 @@ impl Schedules {
         *place += 1;
         if !is_whole && !run.had_deadlock {
             let otherwise = &runs(unchecked, schedule)[0];
-            let all_committed = otherwise.replies.iter().all(|one| one.answer != Answer::Refused);
+            let all_committed =
+                otherwise.replies.iter().all(|one| one.answer != StatementAnswer::Refused);
             self.wrongly_aborted += u64::from(all_committed && has(level, otherwise));
         }
     }
 }
 
 /// What levels ask of an outcome.
-fn footprints(outcome: &Outcome) -> [Footprint; MOST] {
+fn footprints(outcome: &ProtocolOutcome) -> [Footprint; MOST] {
     std::array::from_fn(|who| {
         let mut one = Footprint::default();
         let counts = !outcome.rolled_back[who];

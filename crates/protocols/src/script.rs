@@ -13,35 +13,38 @@
 
 use std::collections::VecDeque;
 
-use dbdyno_cases::{Answer, Operation, Reply, Schedule};
+use dbdyno_cases::{Interleaving, KeyOperation, StatementAnswer, StatementReply};
 
 use crate::explore::Protocol;
-use crate::outcome::{Did, MOST, Outcome, Version};
-use crate::single::{Action, Phase, Single, State};
+use crate::outcome::{Did, KeyVersion, MOST, ProtocolOutcome};
+use crate::single::{Phase, Single, SingleAction, SingleState};
 
 /// A script that was played to its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     /// By place in the script.
-    pub replies: Vec<Reply>,
+    pub replies: Vec<StatementReply>,
     /// By place, whether it closed a circle of waits and was answered when that was broken: some
     /// servers look for a circle before they wait, others are seen waiting first.
     pub closed_circle: Vec<bool>,
     /// Whether a circle of waits had to be broken.
     pub had_deadlock: bool,
     /// What came of the transactions.
-    pub outcome: Outcome,
+    pub outcome: ProtocolOutcome,
 }
 
 /// All ways in which a protocol can take a script: one, unless there are deadlocks, whose victim
 /// may be any of those in the circle.
-pub(crate) fn runs(protocol: &Single, script: &Schedule) -> Vec<Run> {
+pub(crate) fn runs(protocol: &Single, script: &Interleaving) -> Vec<Run> {
     let playing = Playing {
         state: protocol.initial(),
         at: 0,
         later: std::array::from_fn(|_| VecDeque::new()),
         sent: [None; MOST],
-        replies: vec![Reply { answer: Answer::LeftOut, waited: false }; script.steps.len()],
+        replies: vec![
+            StatementReply { answer: StatementAnswer::LeftOut, waited: false };
+            script.steps.len()
+        ],
         closed_circle: vec![false; script.steps.len()],
         had_deadlock: false,
     };
@@ -55,14 +58,14 @@ pub(crate) fn runs(protocol: &Single, script: &Schedule) -> Vec<Run> {
 
 #[derive(Clone)]
 struct Playing {
-    state: State,
+    state: SingleState,
     /// Statements of the script that were handed out.
     at: usize,
     /// By transaction, places of statements that it has not sent.
     later: [VecDeque<usize>; MOST],
     /// By transaction, the place of the statement that has no answer.
     sent: [Option<usize>; MOST],
-    replies: Vec<Reply>,
+    replies: Vec<StatementReply>,
     closed_circle: Vec<bool>,
     had_deadlock: bool,
 }
@@ -72,7 +75,7 @@ impl Playing {
     fn go(
         mut self,
         protocol: &Single,
-        script: &Schedule,
+        script: &Interleaving,
         open: &mut Vec<Playing>,
         done: &mut Vec<Run>,
     ) {
@@ -80,7 +83,7 @@ impl Playing {
         loop {
             protocol.actions(&self.state, &mut choices);
             let has_circle =
-                choices.first().is_some_and(|action| matches!(action, Action::Victim(_)));
+                choices.first().is_some_and(|action| matches!(action, SingleAction::Victim(_)));
             self.note(script, has_circle);
             if has_circle {
                 for victim in choices.iter().rev() {
@@ -111,18 +114,18 @@ impl Playing {
         }
     }
 
-    fn send(&mut self, protocol: &Single, script: &Schedule, who: usize) {
+    fn send(&mut self, protocol: &Single, script: &Interleaving, who: usize) {
         let Some(place) = self.later[who].pop_front() else { return };
         if self.state.phase(who) == Phase::RolledBack {
             return;
         }
         let what = script.steps[place].1;
         self.sent[who] = Some(place);
-        self.state = protocol.step(&self.state, Action::Asks(who as u8, what));
+        self.state = protocol.step(&self.state, SingleAction::Asks(who as u8, what));
     }
 
     /// Notes who was answered, and who waits.
-    fn note(&mut self, script: &Schedule, has_circle: bool) {
+    fn note(&mut self, script: &Interleaving, has_circle: bool) {
         for who in 0..MOST {
             let Some(place) = self.sent[who] else { continue };
             let reply = &mut self.replies[place];
@@ -132,14 +135,14 @@ impl Playing {
                     self.closed_circle[place] = !reply.waited;
                     continue;
                 }
-                Phase::RolledBack => reply.answer = Answer::Refused,
+                Phase::RolledBack => reply.answer = StatementAnswer::Refused,
                 _ => {
                     reply.answer = match (script.steps[place].1, self.state.ops(who).iter().last())
                     {
-                        (Operation::Read(_), Some(Did::Read(_, seen))) => {
-                            Answer::Read(place_of(script, seen))
+                        (KeyOperation::Read(_), Some(Did::Read(_, seen))) => {
+                            StatementAnswer::Read(place_of(script, seen))
                         }
-                        _ => Answer::Done,
+                        _ => StatementAnswer::Done,
                     };
                 }
             }
@@ -149,7 +152,7 @@ impl Playing {
 }
 
 /// Where in a script a version is written.
-fn place_of(script: &Schedule, version: Version) -> Option<usize> {
+fn place_of(script: &Interleaving, version: KeyVersion) -> Option<usize> {
     let (writer, number) = (version.writer()?, version.place()?);
     let own = script.steps.iter().enumerate().filter(|(_, (who, _))| usize::from(*who) == writer);
     own.map(|(place, _)| place).nth(number)

@@ -19,13 +19,13 @@
 
 use std::fmt;
 
-use dbdyno_cases::{Operation, Schedule, Shape};
+use dbdyno_cases::{Interleaving, InterleavingSize, KeyOperation};
 use dbdyno_check::Level;
 
 use crate::explore::Protocol;
-use crate::fact::{Fact, Facts};
+use crate::fact::{Facts, StateFact};
 use crate::judged::Transactional;
-use crate::outcome::{Did, MOST, Ops, Outcome, Version, key_name, transaction_name};
+use crate::outcome::{Did, KeyVersion, MOST, Ops, ProtocolOutcome, key_name, transaction_name};
 use crate::single::Names;
 
 /// What reads of a transaction have in common.
@@ -55,13 +55,13 @@ pub enum ShardFault {
 
 /// The protocol.
 #[derive(Clone, Copy, Debug)]
-pub struct Sharded {
+pub struct ShardedProtocol {
     /// What reads have in common.
     pub concern: ReadConcern,
     /// What is wrong.
     pub fault: ShardFault,
     /// Transactions, keys, operations of a transaction at most.
-    pub shape: Shape,
+    pub shape: InterleavingSize,
     /// Symmetry.
     pub names: Names,
 }
@@ -132,7 +132,7 @@ pub(crate) const SHARDED: [ShardEntry; 3] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShardAction {
     /// A client asks.
-    Asks(u8, Operation),
+    Asks(u8, KeyOperation),
     /// A transaction is prepared on a shard.
     Prepare(u8, u8),
     /// The commit arrives at a shard.
@@ -190,7 +190,7 @@ impl Running {
     }
 }
 
-impl Protocol for Sharded {
+impl Protocol for ShardedProtocol {
     type State = ShardState;
     type Action = ShardAction;
 
@@ -234,7 +234,7 @@ impl Protocol for Sharded {
     }
 }
 
-impl Sharded {
+impl ShardedProtocol {
     fn keys_to_meet(&self, state: &ShardState) -> u8 {
         if self.names == Names::Given {
             return self.shape.keys;
@@ -250,7 +250,7 @@ impl Sharded {
         (known.max().unwrap_or(0) + 1).min(self.shape.keys)
     }
 
-    fn ask(&self, state: &mut ShardState, who: usize, what: Operation) {
+    fn ask(&self, state: &mut ShardState, who: usize, what: KeyOperation) {
         if state.txns[who].phase == Phase::Idle {
             state.txns[who].phase = Phase::Open;
             if self.concern == ReadConcern::Snapshot {
@@ -259,15 +259,15 @@ impl Sharded {
             }
         }
         match what {
-            Operation::Read(key) => {
+            KeyOperation::Read(key) => {
                 self.contact(state, who, key);
                 self.read(state, who, key);
             }
-            Operation::Write(key) => {
+            KeyOperation::Write(key) => {
                 self.contact(state, who, key);
                 self.write(state, who, key);
             }
-            Operation::Commit => self.commit(state, who),
+            KeyOperation::Commit => self.commit(state, who),
         }
     }
 
@@ -302,12 +302,12 @@ impl Sharded {
         };
         let newest = (0..MOST).filter(visible).max_by_key(|other| state.txns[*other].commit);
         let seen = match (own, newest) {
-            (Some(place), _) => Version::of(who, place),
+            (Some(place), _) => KeyVersion::of(who, place),
             (None, Some(other)) => {
                 let place = state.txns[other].ops.last_write(key);
-                place.map_or(Version::FIRST, |place| Version::of(other, place))
+                place.map_or(KeyVersion::FIRST, |place| KeyVersion::of(other, place))
             }
-            (None, None) => Version::FIRST,
+            (None, None) => KeyVersion::FIRST,
         };
         state.txns[who].ops.push(Did::Read(key, seen));
     }
@@ -373,14 +373,14 @@ impl Sharded {
     }
 }
 
-impl Transactional for Sharded {
-    fn outcome(&self, state: &ShardState) -> Option<Outcome> {
+impl Transactional for ShardedProtocol {
+    fn outcome(&self, state: &ShardState) -> Option<ProtocolOutcome> {
         let is_over =
             |one: &Running| !matches!(one.phase, Phase::Open | Phase::Waits(_) | Phase::Commits);
         if !state.txns.iter().all(is_over) {
             return None;
         }
-        let mut outcome = Outcome::default();
+        let mut outcome = ProtocolOutcome::default();
         let mut committed: Vec<usize> =
             (0..MOST).filter(|who| state.txns[*who].phase == Phase::Committed).collect();
         committed.sort_by_key(|who| state.txns[*who].commit);
@@ -398,27 +398,30 @@ impl Transactional for Sharded {
         let txns = who.map(|who| (transaction_name(who), state.txns[who].facts(self.shape.keys)));
         let keys = 0..self.shape.keys;
         let shards = keys.map(|key| (key_name(key), shard_facts(state, key)));
-        vec![("transactions", Fact::Map(txns.collect())), ("shards", Fact::Map(shards.collect()))]
+        vec![
+            ("transactions", StateFact::Map(txns.collect())),
+            ("shards", StateFact::Map(shards.collect())),
+        ]
     }
 }
 
 impl Running {
-    fn facts(&self, keys: u8) -> Fact {
+    fn facts(&self, keys: u8) -> StateFact {
         let mut fields = vec![
-            ("is", Fact::text(self.phase.to_string())),
-            ("did", Fact::texts(self.ops.iter().map(|did| did.to_string()))),
+            ("is", StateFact::text(self.phase.to_string())),
+            ("did", StateFact::texts(self.ops.iter().map(|did| did.to_string()))),
         ];
         let views = (0..keys).filter(|key| self.view[usize::from(*key)] != NONE);
         let views = views.map(|key| (key_name(key), time(self.view[usize::from(key)] - 1)));
-        fields.push(("reads_at", Fact::Map(views.collect())));
+        fields.push(("reads_at", StateFact::Map(views.collect())));
         if self.commit != NONE {
             fields.push(("commits_at", time(self.commit)));
         }
-        Fact::Record(fields)
+        StateFact::Record(fields)
     }
 }
 
-fn shard_facts(state: &ShardState, key: u8) -> Fact {
+fn shard_facts(state: &ShardState, key: u8) -> StateFact {
     let at = usize::from(key);
     let is_applied = |who: &usize| state.txns[*who].is_applied(key);
     let mut versions: Vec<usize> =
@@ -430,22 +433,22 @@ fn shard_facts(state: &ShardState, key: u8) -> Fact {
     let prepared = (0..MOST)
         .filter(|who| state.txns[*who].prepared[at] != NONE && !is_applied(who))
         .map(|who| format!("{} at {}", transaction_name(who), state.txns[who].prepared[at]));
-    Fact::Record(vec![
+    StateFact::Record(vec![
         ("clock", time(state.clocks[at])),
-        ("versions", Fact::texts(std::iter::once("initial".to_owned()).chain(versions))),
-        ("prepared", Fact::texts(prepared)),
+        ("versions", StateFact::texts(std::iter::once("initial".to_owned()).chain(versions))),
+        ("prepared", StateFact::texts(prepared)),
     ])
 }
 
-fn time(time: u8) -> Fact {
-    Fact::Number(i64::from(time))
+fn time(time: u8) -> StateFact {
+    StateFact::Number(i64::from(time))
 }
 
 impl fmt::Display for ShardAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ShardAction::Asks(who, what) => {
-                write!(f, "{}", Schedule { steps: vec![(*who, *what)] })
+                write!(f, "{}", Interleaving { steps: vec![(*who, *what)] })
             }
             ShardAction::Prepare(who, shard) => {
                 write!(f, "T{} is prepared on the shard of {}", who + 1, key_name(*shard))

@@ -20,12 +20,14 @@
 
 use std::fmt;
 
-use dbdyno_cases::{Operation, Schedule, Shape};
+use dbdyno_cases::{Interleaving, InterleavingSize, KeyOperation};
 
 use crate::explore::Protocol;
-use crate::fact::{Fact, Facts};
-use crate::outcome::{Did, Line, MOST, Ops, Outcome, Version, key_name, transaction_name};
-use crate::rules::{Locks, Passes, Reads, Refuses, Rules, View};
+use crate::fact::{Facts, StateFact};
+use crate::outcome::{
+    Did, KeyVersion, MOST, Ops, ProtocolOutcome, ShortSequence, key_name, transaction_name,
+};
+use crate::rules::{Locks, Passes, Reads, Refuses, Rules, ViewMoment};
 
 /// Whether transactions and keys have names before they are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,16 +44,16 @@ pub struct Single {
     /// What it does.
     pub rules: Rules,
     /// Transactions, keys, operations of a transaction at most.
-    pub shape: Shape,
+    pub shape: InterleavingSize,
     /// Symmetry.
     pub names: Names,
 }
 
 /// What may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum SingleAction {
     /// A client asks.
-    Asks(u8, Operation),
+    Asks(u8, KeyOperation),
     /// A circle of waits is broken by rolling back this one.
     Victim(u8),
 }
@@ -65,7 +67,7 @@ pub enum Phase {
     /// It can ask.
     Open,
     /// It waits for a lock.
-    Waits(Operation),
+    Waits(KeyOperation),
     /// It has committed.
     Committed,
     /// It was rolled back.
@@ -85,15 +87,15 @@ struct Running {
 
 /// All that there is to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct State {
+pub struct SingleState {
     txns: [Running; MOST],
     /// Who has committed, in this order.
-    committed: Line,
+    committed: ShortSequence,
     /// Who waits, in this order.
-    waiting: Line,
+    waiting: ShortSequence,
 }
 
-impl State {
+impl SingleState {
     /// Where a transaction is.
     #[must_use]
     pub fn phase(&self, who: usize) -> Phase {
@@ -120,19 +122,23 @@ enum Mode {
 }
 
 impl Protocol for Single {
-    type State = State;
-    type Action = Action;
+    type State = SingleState;
+    type Action = SingleAction;
 
-    fn initial(&self) -> State {
+    fn initial(&self) -> SingleState {
         let idle = Running { phase: Phase::Idle, ops: Ops::default(), view: NO_VIEW };
-        State { txns: [idle; MOST], committed: Line::default(), waiting: Line::default() }
+        SingleState {
+            txns: [idle; MOST],
+            committed: ShortSequence::default(),
+            waiting: ShortSequence::default(),
+        }
     }
 
-    fn actions(&self, state: &State, to: &mut Vec<Action>) {
+    fn actions(&self, state: &SingleState, to: &mut Vec<SingleAction>) {
         let in_circle = self.in_circle(state);
         if in_circle != 0 {
             let members = (0..MOST).filter(|who| in_circle & (1 << who) != 0);
-            to.extend(members.map(|who| Action::Victim(who as u8)));
+            to.extend(members.map(|who| SingleAction::Victim(who as u8)));
             return;
         }
         let keys = self.keys_to_meet(state);
@@ -146,15 +152,15 @@ impl Protocol for Single {
             }
             others_idle |= is_idle;
             let asked = self.shape.asked_after(one.ops.len(), keys);
-            to.extend(asked.map(|what| Action::Asks(who as u8, what)));
+            to.extend(asked.map(|what| SingleAction::Asks(who as u8, what)));
         }
     }
 
-    fn step(&self, state: &State, action: Action) -> State {
+    fn step(&self, state: &SingleState, action: SingleAction) -> SingleState {
         let mut next = *state;
         match action {
-            Action::Victim(who) => self.end(&mut next, usize::from(who), Phase::RolledBack),
-            Action::Asks(who, what) => self.ask(&mut next, usize::from(who), what),
+            SingleAction::Victim(who) => self.end(&mut next, usize::from(who), Phase::RolledBack),
+            SingleAction::Asks(who, what) => self.ask(&mut next, usize::from(who), what),
         }
         next
     }
@@ -162,7 +168,7 @@ impl Protocol for Single {
 
 impl Single {
     /// Keys that may be asked for.
-    fn keys_to_meet(&self, state: &State) -> u8 {
+    fn keys_to_meet(&self, state: &SingleState) -> u8 {
         if self.names == Names::Given {
             return self.shape.keys;
         }
@@ -171,7 +177,7 @@ impl Single {
             Did::Nothing => 0,
         };
         let wanted = |phase: Phase| match phase {
-            Phase::Waits(Operation::Read(key) | Operation::Write(key)) => key + 1,
+            Phase::Waits(KeyOperation::Read(key) | KeyOperation::Write(key)) => key + 1,
             _ => 0,
         };
         let known = state.txns.iter().map(|one| {
@@ -186,15 +192,15 @@ impl Single {
         self.rules.reads == Reads::View || self.rules.refuses != Refuses::Nobody
     }
 
-    fn ask(&self, state: &mut State, who: usize, what: Operation) {
+    fn ask(&self, state: &mut SingleState, who: usize, what: KeyOperation) {
         if state.txns[who].phase == Phase::Idle {
             state.txns[who].phase = Phase::Open;
-            if self.rules.view == View::FirstStatement && self.has_views() {
+            if self.rules.view == ViewMoment::FirstStatement && self.has_views() {
                 state.txns[who].view = state.committed.len() as u8;
             }
         }
         match what {
-            Operation::Commit => self.commit(state, who),
+            KeyOperation::Commit => self.commit(state, who),
             _ if self.blockers(state, who, what) != 0 => {
                 state.txns[who].phase = Phase::Waits(what);
                 state.waiting.push(who);
@@ -203,16 +209,16 @@ impl Single {
         }
     }
 
-    fn carry_out(&self, state: &mut State, who: usize, what: Operation) {
+    fn carry_out(&self, state: &mut SingleState, who: usize, what: KeyOperation) {
         match what {
-            Operation::Read(key) => {
+            KeyOperation::Read(key) => {
                 if state.txns[who].view == NO_VIEW && self.rules.reads == Reads::View {
                     state.txns[who].view = state.committed.len() as u8;
                 }
                 let seen = self.seen(state, who, key);
                 state.txns[who].ops.push(Did::Read(key, seen));
             }
-            Operation::Write(key) => {
+            KeyOperation::Write(key) => {
                 let is_late = self.rules.refuses == Refuses::LateWrites
                     && self.has_newer(state, who, |ops| ops.last_write(key).is_some());
                 match is_late {
@@ -220,11 +226,11 @@ impl Single {
                     false => state.txns[who].ops.push(Did::Write(key)),
                 }
             }
-            Operation::Commit => self.commit(state, who),
+            KeyOperation::Commit => self.commit(state, who),
         }
     }
 
-    fn commit(&self, state: &mut State, who: usize) {
+    fn commit(&self, state: &mut SingleState, who: usize) {
         let own = state.txns[who].ops;
         let both = |ops: &Ops, mine: &dyn Fn(u8) -> bool| {
             (0..self.shape.keys).any(|key| mine(key) && ops.last_write(key).is_some())
@@ -247,16 +253,17 @@ impl Single {
     }
 
     /// Whether somebody who committed after the view of `who` did what is asked for.
-    fn has_newer(&self, state: &State, who: usize, what: impl Fn(&Ops) -> bool) -> bool {
+    fn has_newer(&self, state: &SingleState, who: usize, what: impl Fn(&Ops) -> bool) -> bool {
         let view = state.txns[who].view;
         let newer = state.committed.iter().skip(usize::from(view));
         view != NO_VIEW && newer.map(|other| &state.txns[other].ops).any(what)
     }
 
     /// The version that a read sees.
-    fn seen(&self, state: &State, who: usize, key: u8) -> Version {
-        let own =
-            |who: usize| state.txns[who].ops.last_write(key).map(|place| Version::of(who, place));
+    fn seen(&self, state: &SingleState, who: usize, key: u8) -> KeyVersion {
+        let own = |who: usize| {
+            state.txns[who].ops.last_write(key).map(|place| KeyVersion::of(who, place))
+        };
         if let Some(own) = own(who) {
             return own;
         }
@@ -273,23 +280,23 @@ impl Single {
             Reads::View => usize::from(state.txns[who].view),
             Reads::Latest | Reads::Dirty => state.committed.len(),
         };
-        let visible: Option<Version> = {
+        let visible: Option<KeyVersion> = {
             let mut newest = None;
             for version in state.committed.iter().take(count).filter_map(own) {
                 newest = Some(version);
             }
             newest
         };
-        visible.unwrap_or(Version::FIRST)
+        visible.unwrap_or(KeyVersion::FIRST)
     }
 
     /// Rolls back a transaction that is open, as its client may at any time.
-    pub(crate) fn roll_back(&self, state: &mut State, who: usize) {
+    pub(crate) fn roll_back(&self, state: &mut SingleState, who: usize) {
         self.end(state, who, Phase::RolledBack);
     }
 
     /// Ends a transaction, and lets go on who waited for it.
-    fn end(&self, state: &mut State, who: usize, phase: Phase) {
+    fn end(&self, state: &mut SingleState, who: usize, phase: Phase) {
         state.waiting.remove(who);
         state.txns[who].phase = phase;
         state.txns[who].view = NO_VIEW;
@@ -305,7 +312,7 @@ impl Single {
         }
     }
 
-    fn held(&self, state: &State, who: usize, key: u8) -> Option<Mode> {
+    fn held(&self, state: &SingleState, who: usize, key: u8) -> Option<Mode> {
         let one = &state.txns[who];
         if !matches!(one.phase, Phase::Open | Phase::Waits(_)) || self.rules.locks == Locks::None {
             return None;
@@ -318,12 +325,12 @@ impl Single {
     }
 
     /// The lock that an operation needs beyond what its transaction holds.
-    fn needed(&self, state: &State, who: usize, what: Operation) -> Option<(u8, Mode)> {
+    fn needed(&self, state: &SingleState, who: usize, what: KeyOperation) -> Option<(u8, Mode)> {
         let (key, mode) = match (what, self.rules.locks) {
-            (Operation::Write(key), Locks::Writes | Locks::ReadsAndWrites) => {
+            (KeyOperation::Write(key), Locks::Writes | Locks::ReadsAndWrites) => {
                 (key, Mode::Exclusive)
             }
-            (Operation::Read(key), Locks::ReadsAndWrites) => (key, Mode::Shared),
+            (KeyOperation::Read(key), Locks::ReadsAndWrites) => (key, Mode::Shared),
             _ => return None,
         };
         let held = self.held(state, who, key);
@@ -332,7 +339,7 @@ impl Single {
     }
 
     /// Whom an operation has to wait for, as bits.
-    fn blockers(&self, state: &State, who: usize, what: Operation) -> u8 {
+    fn blockers(&self, state: &SingleState, who: usize, what: KeyOperation) -> u8 {
         let Some((key, mode)) = self.needed(state, who, what) else { return 0 };
         let clash = |other: Mode| mode == Mode::Exclusive || other == Mode::Exclusive;
         let mut bits = 0;
@@ -356,7 +363,7 @@ impl Single {
     }
 
     /// Who waits in a circle, as bits.
-    fn in_circle(&self, state: &State) -> u8 {
+    fn in_circle(&self, state: &SingleState) -> u8 {
         if state.waiting.len() < 2 {
             return 0;
         }
@@ -377,11 +384,11 @@ impl Single {
 
     /// What came of it, if nobody is in the midst of a transaction.
     #[must_use]
-    pub fn outcome(&self, state: &State) -> Option<Outcome> {
+    pub fn outcome(&self, state: &SingleState) -> Option<ProtocolOutcome> {
         if !state.txns.iter().all(|one| !matches!(one.phase, Phase::Open | Phase::Waits(_))) {
             return None;
         }
-        let mut outcome = Outcome::default();
+        let mut outcome = ProtocolOutcome::default();
         for who in state.committed.iter() {
             outcome.ops[who] = state.txns[who].ops;
             for key in 0..self.shape.keys {
@@ -400,41 +407,41 @@ impl Single {
 
     /// What is shown of a state.
     #[must_use]
-    pub fn facts(&self, state: &State) -> Facts {
+    pub fn facts(&self, state: &SingleState) -> Facts {
         let who = 0..usize::from(self.shape.transactions);
         let txns = who.map(|who| (transaction_name(who), self.txn_facts(state, who)));
         let keys = 0..self.shape.keys;
         let versions = keys.clone().map(|key| (key_name(key), versions_of(state, key)));
         let mut facts = vec![
-            ("transactions", Fact::Map(txns.collect())),
-            ("versions", Fact::Map(versions.collect())),
+            ("transactions", StateFact::Map(txns.collect())),
+            ("versions", StateFact::Map(versions.collect())),
         ];
         if self.rules.locks != Locks::None {
             let locks = keys.map(|key| (key_name(key), self.lock_facts(state, key)));
-            facts.push(("locks", Fact::Map(locks.collect())));
-            facts.push(("waiting", Fact::texts(state.waiting.iter().map(transaction_name))));
+            facts.push(("locks", StateFact::Map(locks.collect())));
+            facts.push(("waiting", StateFact::texts(state.waiting.iter().map(transaction_name))));
         }
         facts
     }
 
-    fn txn_facts(&self, state: &State, who: usize) -> Fact {
+    fn txn_facts(&self, state: &SingleState, who: usize) -> StateFact {
         let one = &state.txns[who];
         let mut fields = vec![
-            ("is", Fact::text(one.phase.to_string())),
-            ("did", Fact::texts(one.ops.iter().map(|did| did.to_string()))),
+            ("is", StateFact::text(one.phase.to_string())),
+            ("did", StateFact::texts(one.ops.iter().map(|did| did.to_string()))),
         ];
         if self.has_views() {
             let view = match one.view {
                 NO_VIEW => "none".to_owned(),
                 view => format!("{view} commits"),
             };
-            fields.push(("view", Fact::Text(view)));
+            fields.push(("view", StateFact::Text(view)));
         }
-        Fact::Record(fields)
+        StateFact::Record(fields)
     }
 
     /// Who holds a key.
-    fn lock_facts(&self, state: &State, key: u8) -> Fact {
+    fn lock_facts(&self, state: &SingleState, key: u8) -> StateFact {
         let held = (0..MOST).filter_map(|who| {
             let name = transaction_name(who);
             self.held(state, who, key).map(|mode| match mode {
@@ -442,22 +449,24 @@ impl Single {
                 Mode::Exclusive => format!("{name} exclusive"),
             })
         });
-        Fact::texts(held)
+        StateFact::texts(held)
     }
 }
 
 /// The versions of a key that committed, the oldest first.
-fn versions_of(state: &State, key: u8) -> Fact {
+fn versions_of(state: &SingleState, key: u8) -> StateFact {
     let writers = state.committed.iter();
     let writers = writers.filter(|who| state.txns[*who].ops.last_write(key).is_some());
-    Fact::texts(std::iter::once("initial".to_owned()).chain(writers.map(transaction_name)))
+    StateFact::texts(std::iter::once("initial".to_owned()).chain(writers.map(transaction_name)))
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for SingleAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Action::Asks(who, what) => write!(f, "{}", Schedule { steps: vec![(*who, *what)] }),
-            Action::Victim(who) => write!(f, "T{} is rolled back to end a deadlock", who + 1),
+            SingleAction::Asks(who, what) => {
+                write!(f, "{}", Interleaving { steps: vec![(*who, *what)] })
+            }
+            SingleAction::Victim(who) => write!(f, "T{} is rolled back to end a deadlock", who + 1),
         }
     }
 }
@@ -467,9 +476,11 @@ impl fmt::Display for Phase {
         match self {
             Phase::Idle => f.write_str("idle"),
             Phase::Open => f.write_str("open"),
-            Phase::Waits(Operation::Read(key)) => write!(f, "waits to read {}", key_name(*key)),
-            Phase::Waits(Operation::Write(key)) => write!(f, "waits to write {}", key_name(*key)),
-            Phase::Waits(Operation::Commit) => f.write_str("waits to commit"),
+            Phase::Waits(KeyOperation::Read(key)) => write!(f, "waits to read {}", key_name(*key)),
+            Phase::Waits(KeyOperation::Write(key)) => {
+                write!(f, "waits to write {}", key_name(*key))
+            }
+            Phase::Waits(KeyOperation::Commit) => f.write_str("waits to commit"),
             Phase::Committed => f.write_str("committed"),
             Phase::RolledBack => f.write_str("rolled back"),
         }

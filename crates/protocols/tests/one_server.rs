@@ -1,11 +1,11 @@
 //! The protocols of one server keep what they promise, and each planted fault is found.
 
-use dbdyno_cases::Shape;
+use dbdyno_cases::InterleavingSize;
 use dbdyno_check::Level;
-use dbdyno_protocols::{Judged, Names, ONE_SERVER, Rules, Single, judge};
+use dbdyno_protocols::{ExplorationVerdict, Names, ONE_SERVER, Rules, Single, judge};
 
-fn explored(rules: Rules, shape: &str, names: Names, level: Level) -> Judged {
-    let shape: Shape = shape.parse().unwrap();
+fn explored(rules: Rules, shape: &str, names: Names, level: Level) -> ExplorationVerdict {
+    let shape: InterleavingSize = shape.parse().unwrap();
     judge(&Single { rules, shape, names }, level, usize::MAX)
 }
 

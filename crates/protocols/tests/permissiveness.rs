@@ -2,14 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use dbdyno_cases::Shape;
+use dbdyno_cases::InterleavingSize;
 use dbdyno_check::Level;
 use dbdyno_protocols::{
-    Graph, Keep, LEVELS, Named, Names, ONE_SERVER, Produced, Results, Single, Transactional,
+    Graph, Keep, LEVELS, NamedProtocol, Names, ONE_SERVER, ProducedHistories, Results, Single,
+    Transactional,
 };
 
 fn counted(name: &str, shape: &str, level: Level) -> Results {
-    let counted = Named::by_name(name).unwrap().results(shape.parse().unwrap(), usize::MAX);
+    let counted = NamedProtocol::by_name(name).unwrap().results(shape.parse().unwrap(), usize::MAX);
     counted.unwrap().into_iter().find(|one| one.level == level).unwrap()
 }
 
@@ -29,16 +30,16 @@ fn the_known_count_of_serializable_sets() {
 fn waits_and_victims_add_no_result() {
     for entry in ONE_SERVER {
         for shape in ["2x2x2", "2x1x3"] {
-            let shape: Shape = shape.parse().unwrap();
+            let shape: InterleavingSize = shape.parse().unwrap();
             let single = Single { rules: entry.rules, shape, names: Names::Given };
-            let mut whole = Produced::new(shape).unwrap();
+            let mut whole = ProducedHistories::new(shape).unwrap();
             Graph::explore(&single, usize::MAX, Keep::States, |_, state| {
                 if let Some(outcome) = Transactional::outcome(&single, state) {
                     whole.add(&outcome);
                 }
                 ControlFlow::Continue(())
             });
-            let quick = Produced::by(&single).unwrap();
+            let quick = ProducedHistories::by(&single).unwrap();
             assert_eq!(quick.count(&LEVELS), whole.count(&LEVELS), "{} {shape}", entry.name);
         }
     }
@@ -53,7 +54,7 @@ fn levels_allow_more_the_weaker_they_are() {
         Single { rules, shape: shape.parse().unwrap(), names: Names::Given }
     };
     let allowed = |shape: &str| -> Vec<u64> {
-        let counted = Produced::by(&single(shape)).unwrap().count(&LEVELS);
+        let counted = ProducedHistories::by(&single(shape)).unwrap().count(&LEVELS);
         counted.iter().map(|one| one.sets.allowed).collect()
     };
     assert_eq!(allowed("2x2x2"), [737, 657, 655, 647]);
@@ -64,7 +65,7 @@ fn levels_allow_more_the_weaker_they_are() {
 /// counted.
 #[test]
 fn nothing_is_let_through_at_the_promised_level() {
-    for protocol in Named::all() {
+    for protocol in NamedProtocol::all() {
         let is_single = ONE_SERVER.iter().any(|entry| entry.name == protocol.name());
         let shape = if is_single { "3x2x2" } else { "2x2x2" };
         let at_home = counted(protocol.name(), shape, protocol.level());

@@ -1,15 +1,15 @@
 //! The protocol of several servers keeps what it promises, and each planted fault is found.
 
 use dbdyno_check::Level;
-use dbdyno_protocols::{Judged, Named};
+use dbdyno_protocols::{ExplorationVerdict, NamedProtocol};
 
 const FORMS: [&str; 3] = ["sharded", "sharded-local", "sharded-unblocked"];
 
-fn explored(protocol: Named, shape: &str, level: Level) -> Judged {
+fn explored(protocol: NamedProtocol, shape: &str, level: Level) -> ExplorationVerdict {
     protocol.judge(shape.parse().unwrap(), level, usize::MAX)
 }
 
-fn told(judged: &Judged) -> (String, Vec<&str>) {
+fn told(judged: &ExplorationVerdict) -> (String, Vec<&str>) {
     let anomaly = judged.broken.as_ref().map_or(String::new(), |broken| broken.anomaly.clone());
     (anomaly, judged.trace[1..].iter().map(|scene| scene.action.as_str()).collect())
 }
@@ -17,7 +17,7 @@ fn told(judged: &Judged) -> (String, Vec<&str>) {
 #[test]
 fn each_form_keeps_its_level() {
     for name in FORMS {
-        let protocol = Named::by_name(name).unwrap();
+        let protocol = NamedProtocol::by_name(name).unwrap();
         for shape in ["2x2x2", "2x2x3", "2x3x2", "3x2x1"] {
             let found = explored(protocol, shape, protocol.level());
             assert_eq!(found.broken, None, "{name} {shape}");
@@ -28,7 +28,7 @@ fn each_form_keeps_its_level() {
 
 #[test]
 fn a_snapshot_for_each_shard_is_no_snapshot() {
-    let local = Named::by_name("sharded-local").unwrap();
+    let local = NamedProtocol::by_name("sharded-local").unwrap();
     let found = explored(local, "2x2x2", Level::SnapshotIsolation);
     let (anomaly, trace) = told(&found);
     assert_eq!(anomaly, "G-single");
@@ -40,7 +40,7 @@ fn a_snapshot_for_each_shard_is_no_snapshot() {
 
 #[test]
 fn every_planted_fault_is_found_with_a_shortest_trace() {
-    let protocol = Named::by_name("sharded").unwrap();
+    let protocol = NamedProtocol::by_name("sharded").unwrap();
     let expected = [
         ("ignore-prepared", "G-single", 10),
         ("stale-clock", "G-single", 10),
@@ -60,7 +60,8 @@ fn every_planted_fault_is_found_with_a_shortest_trace() {
 #[test]
 fn prepare_conflicts_cost_results() {
     let produced = FORMS.map(|name| {
-        let counted = Named::by_name(name).unwrap().results("2x2x2".parse().unwrap(), usize::MAX);
+        let counted =
+            NamedProtocol::by_name(name).unwrap().results("2x2x2".parse().unwrap(), usize::MAX);
         let committed = counted.unwrap()[0];
         assert_eq!((committed.level, committed.sets.allowed), (Level::ReadCommitted, 737));
         assert_eq!(committed.sets.let_through, 0);

@@ -14,8 +14,8 @@
 use std::collections::HashMap;
 
 use dbdyno_model::design::{Apply, ApplyOrder, Certify, Depend};
-use dbdyno_replica::depend::Event as Told;
-use dbdyno_replica::{Applier, RowKey, Schedule, Sequence, Tracker};
+use dbdyno_replica::depend::TrackerEvent as Told;
+use dbdyno_replica::{Applier, ApplySchedule, RowKey, Sequence, Tracker};
 
 #[path = "../tests/history/mod.rs"]
 mod history;
@@ -52,7 +52,7 @@ fn parallelism(
 ) -> f64 {
     let mut tracker = Tracker::new(depend, Certify::Direct, Sequence::NONE);
     let applier = Applier::new(apply, order, Sequence::NONE);
-    let mut schedule = Schedule::new(applier, 1 << 14, |_| 1);
+    let mut schedule = ApplySchedule::new(applier, 1 << 14, |_| 1);
     for (parent, rows) in log {
         let told = Told::Committed { parent: *parent, rows };
         schedule.arrived(tracker.step(told).expect("a transaction has dependencies"));

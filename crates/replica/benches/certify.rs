@@ -15,9 +15,9 @@
 use std::hint::black_box;
 
 use dbdyno_model::design::{Apply, ApplyOrder, Certify, Depend};
-use dbdyno_replica::certify::{Action, Event};
-use dbdyno_replica::depend::Event as Told;
-use dbdyno_replica::{Applier, Certifier, RowKey, Schedule, Sequence, Tracker};
+use dbdyno_replica::certify::{CertifierAction, CertifierEvent};
+use dbdyno_replica::depend::TrackerEvent as Told;
+use dbdyno_replica::{Applier, ApplySchedule, Certifier, RowKey, Sequence, Tracker};
 use rustix::time::{ClockId, clock_gettime};
 
 #[path = "../tests/history/mod.rs"]
@@ -50,12 +50,12 @@ fn cost(certify: Certify, rows: &[RowKey]) -> Cost {
         let start = thread_ns();
         for rows in part.chunks(ROWS) {
             let snapshot = certifier.newest();
-            let action = certifier.step(Event::Transaction { snapshot, rows });
-            assert!(matches!(black_box(action), Action::Passed { .. }));
+            let action = certifier.step(CertifierEvent::Transaction { snapshot, rows });
+            assert!(matches!(black_box(action), CertifierAction::Passed { .. }));
         }
         let done = thread_ns();
         let stable = Sequence(certifier.newest().0 - (part.len() / ROWS) as u64);
-        black_box(certifier.step(Event::Stable(stable)));
+        black_box(certifier.step(CertifierEvent::Stable(stable)));
         spent.push(done - start);
         longest_ns = longest_ns.max(thread_ns() - done);
     }
@@ -67,7 +67,7 @@ fn cost(certify: Certify, rows: &[RowKey]) -> Cost {
 fn parallelism(certify: Certify, apply: Apply, rows: &[RowKey]) -> f64 {
     let mut tracker = Tracker::new(Depend::Dag, certify, Sequence::NONE);
     let applier = Applier::new(apply, ApplyOrder::Free, Sequence::NONE);
-    let mut schedule = Schedule::new(applier, 1 << 14, |_| 1);
+    let mut schedule = ApplySchedule::new(applier, 1 << 14, |_| 1);
     for rows in rows.chunks(ROWS) {
         let told = Told::Committed { parent: Sequence::NONE, rows };
         schedule.arrived(tracker.step(told).expect("a transaction has dependencies"));

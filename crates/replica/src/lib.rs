@@ -21,4 +21,4 @@ pub use apply::Applier;
 pub use certify::Certifier;
 pub use depend::{Dependencies, Tracker};
 pub use ids::{RowKey, Sequence};
-pub use schedule::Schedule;
+pub use schedule::ApplySchedule;

@@ -11,13 +11,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::apply::{Action, Applier, Event};
+use crate::apply::{Applier, ApplyAction, ApplyEvent};
 use crate::depend::Dependencies;
 use crate::ids::Sequence;
 
 /// What became of a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ApplyOutcome {
     /// All lengths.
     pub work: u64,
     /// When the last transaction had committed.
@@ -26,7 +26,7 @@ pub struct Outcome {
     pub backlog_most: usize,
 }
 
-impl Outcome {
+impl ApplyOutcome {
     /// How many transactions were executed at a time, on average.
     pub fn parallelism(&self) -> f64 {
         self.work as f64 / self.end.max(1) as f64
@@ -34,33 +34,33 @@ impl Outcome {
 }
 
 /// A schedule under way.
-pub struct Schedule {
+pub struct ApplySchedule {
     applier: Applier,
     /// So many transactions may have arrived and not be applied.
     window: usize,
     now: u64,
     running: BinaryHeap<Reverse<(u64, Sequence)>>,
     lengths: Box<dyn Fn(Sequence) -> u64 + Send>,
-    actions: Vec<Action>,
-    outcome: Outcome,
+    actions: Vec<ApplyAction>,
+    outcome: ApplyOutcome,
 }
 
-impl Schedule {
+impl ApplySchedule {
     /// Of transactions of these lengths, of which `window` may have arrived and not be applied.
     pub fn new(
         applier: Applier,
         window: usize,
         lengths: impl Fn(Sequence) -> u64 + Send + 'static,
-    ) -> Schedule {
+    ) -> ApplySchedule {
         assert!(window > 0, "one at least is let in");
-        Schedule {
+        ApplySchedule {
             applier,
             window,
             now: 0,
             running: BinaryHeap::new(),
             lengths: Box::new(lengths),
             actions: Vec::new(),
-            outcome: Outcome::default(),
+            outcome: ApplyOutcome::default(),
         }
     }
 
@@ -69,17 +69,17 @@ impl Schedule {
         while self.applier.backlog() >= self.window {
             self.move_on();
         }
-        self.step(Event::Arrived(dependencies));
+        self.step(ApplyEvent::Arrived(dependencies));
         self.outcome.backlog_most = self.outcome.backlog_most.max(self.applier.backlog());
     }
 
     /// What became of it so far: of all that were begun, until the last that has committed.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> ApplyOutcome {
         self.outcome
     }
 
     /// Ends it, and says what became of it.
-    pub fn finish(mut self) -> Outcome {
+    pub fn finish(mut self) -> ApplyOutcome {
         while !self.running.is_empty() {
             self.move_on();
         }
@@ -91,21 +91,21 @@ impl Schedule {
     fn move_on(&mut self) {
         let Reverse((time, sequence)) = self.running.pop().expect("someone is at work");
         self.now = time;
-        self.step(Event::Executed(sequence));
+        self.step(ApplyEvent::Executed(sequence));
     }
 
-    fn step(&mut self, event: Event<'_>) {
+    fn step(&mut self, event: ApplyEvent<'_>) {
         self.applier.step(event, &mut self.actions);
         while let Some(action) = self.actions.pop() {
             match action {
-                Action::Execute(sequence) => {
+                ApplyAction::Execute(sequence) => {
                     let length = (self.lengths)(sequence);
                     self.outcome.work += length;
                     self.running.push(Reverse((self.now + length, sequence)));
                 }
-                Action::Commit(sequence) => {
+                ApplyAction::Commit(sequence) => {
                     self.outcome.end = self.now;
-                    self.applier.step(Event::Committed(sequence), &mut self.actions);
+                    self.applier.step(ApplyEvent::Committed(sequence), &mut self.actions);
                 }
             }
         }

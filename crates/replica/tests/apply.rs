@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::design::{Apply, ApplyOrder, Certify, Depend};
 use dbdyno_model::random::stream;
-use dbdyno_replica::apply::{Action, Event};
-use dbdyno_replica::depend::Event as Told;
-use dbdyno_replica::{Applier, RowKey, Schedule, Sequence, Tracker};
+use dbdyno_replica::apply::{ApplyAction, ApplyEvent};
+use dbdyno_replica::depend::TrackerEvent as Told;
+use dbdyno_replica::{Applier, ApplySchedule, RowKey, Sequence, Tracker};
 
 use crate::history::{self, Keys};
 
@@ -101,27 +101,27 @@ fn run(source: &Source, replica: &mut Replica, design: &Design, seed: u64, steps
             let dependencies = tracker.step(Told::Committed { parent: *parent, rows }).unwrap();
             arrived += 1;
             match replica.committed.contains(&dependencies.sequence) {
-                true => applier.step(Event::Known(dependencies.sequence), &mut actions),
-                false => applier.step(Event::Arrived(dependencies), &mut actions),
+                true => applier.step(ApplyEvent::Known(dependencies.sequence), &mut actions),
+                false => applier.step(ApplyEvent::Arrived(dependencies), &mut actions),
             }
         } else if !running.is_empty() {
             let who = running.swap_remove(random.below(running.len() as u64) as usize);
-            applier.step(Event::Executed(who), &mut actions);
+            applier.step(ApplyEvent::Executed(who), &mut actions);
         }
         while let Some(action) = actions.pop() {
             match action {
-                Action::Execute(sequence) => {
+                ApplyAction::Execute(sequence) => {
                     check(replica, sequence);
                     running.push(sequence);
                     assert!(running.len() <= design.apply.workers() as usize);
                 }
-                Action::Commit(sequence) => {
+                ApplyAction::Commit(sequence) => {
                     let kept = design.order == ApplyOrder::Kept;
                     assert!(!kept || replica.low() == sequence.before(), "{sequence}");
                     let (_, rows) = &source.0[sequence.0 as usize - 1];
                     replica.rows.extend(rows.iter().map(|&row| (row, sequence)));
                     assert!(replica.committed.insert(sequence), "{sequence} twice");
-                    applier.step(Event::Committed(sequence), &mut actions);
+                    applier.step(ApplyEvent::Committed(sequence), &mut actions);
                 }
             }
         }
@@ -187,7 +187,7 @@ fn a_replica_that_begins_anew_applies_what_it_has_not() {
 fn parallelism(depend: Depend, certify: Certify, apply: Apply, keys: Keys, many: u64) -> f64 {
     let mut tracker = Tracker::new(depend, certify, Sequence::NONE);
     let applier = Applier::new(apply, ApplyOrder::Free, Sequence::NONE);
-    let mut schedule = Schedule::new(applier, 1 << 14, |_| 1);
+    let mut schedule = ApplySchedule::new(applier, 1 << 14, |_| 1);
     let mut rows = Vec::new();
     for number in 0..many {
         history::rows(keys, 1, number, 20, &mut rows);

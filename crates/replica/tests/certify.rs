@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::design::Certify;
-use dbdyno_model::random::{Stream, mix, stream};
-use dbdyno_replica::certify::{Action, Event};
+use dbdyno_model::random::{RandomStream, mix, stream};
+use dbdyno_replica::certify::{CertifierAction, CertifierEvent};
 use dbdyno_replica::{Certifier, RowKey, Sequence};
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ impl Oracle {
     }
 }
 
-fn rows(random: &mut Stream, keys: u64) -> Vec<RowKey> {
+fn rows(random: &mut RandomStream, keys: u64) -> Vec<RowKey> {
     let many = 1 + random.below(8);
     (0..many).map(|_| RowKey(mix(random.below(keys)))).collect()
 }
@@ -72,12 +72,13 @@ proptest! {
             prop_assert_eq!(newest, oracle.newest);
             match step {
                 Step::Stable(back) => {
-                    exact.step(Event::Stable(Sequence(newest.0.saturating_sub(back))));
+                    exact.step(CertifierEvent::Stable(Sequence(newest.0.saturating_sub(back))));
                 }
                 Step::Ddl => {
-                    let action = exact.step(Event::Transaction { snapshot: newest, rows: &[] });
+                    let event = CertifierEvent::Transaction { snapshot: newest, rows: &[] };
+                    let action = exact.step(event);
                     let (sequence, last_committed) = (newest.next(), newest);
-                    prop_assert_eq!(action, Action::Passed { sequence, last_committed });
+                    prop_assert_eq!(action, CertifierAction::Passed { sequence, last_committed });
                     oracle.passed(&[]);
                     alone = sequence;
                 }
@@ -85,12 +86,12 @@ proptest! {
                     let snapshot = Sequence(newest.0.saturating_sub(back));
                     let rows: Vec<_> = rows.into_iter().map(|row| RowKey(mix(row))).collect();
                     let last = oracle.newest(&rows).max(alone);
-                    let action = exact.step(Event::Transaction { snapshot, rows: &rows });
+                    let action = exact.step(CertifierEvent::Transaction { snapshot, rows: &rows });
                     if last > snapshot {
-                        prop_assert_eq!(action, Action::Refused { newest: last });
+                        prop_assert_eq!(action, CertifierAction::Refused { newest: last });
                         continue;
                     }
-                    let Action::Passed { sequence, last_committed } = action else {
+                    let CertifierAction::Passed { sequence, last_committed } = action else {
                         panic!("{action:?}")
                     };
                     prop_assert_eq!(sequence, newest.next());
@@ -118,18 +119,18 @@ fn follow(certify: Certify, seed: u64, transactions: u64, keys: u64) -> (u64, u6
         let mut random = stream(&[seed, number]);
         let newest = certifier.newest();
         if random.below(200) == 0 {
-            certifier.step(Event::Stable(Sequence(newest.0.saturating_sub(20))));
+            certifier.step(CertifierEvent::Stable(Sequence(newest.0.saturating_sub(20))));
         }
         let snapshot = Sequence(newest.0.saturating_sub(random.below(20)));
         let rows = rows(&mut random, keys);
         let last = oracle.newest(&rows);
-        match certifier.step(Event::Transaction { snapshot, rows: &rows }) {
-            Action::Refused { newest } => {
+        match certifier.step(CertifierEvent::Transaction { snapshot, rows: &rows }) {
+            CertifierAction::Refused { newest } => {
                 assert!(newest > snapshot && newest >= last, "{certify}");
                 refused += 1;
                 needless += u64::from(last <= snapshot);
             }
-            Action::Passed { sequence, last_committed } => {
+            CertifierAction::Passed { sequence, last_committed } => {
                 assert!(last <= snapshot, "{certify} let a conflict pass: {number} of {seed}");
                 assert!(last <= last_committed && last_committed < sequence, "{certify}");
                 for &row in &rows {
@@ -139,7 +140,7 @@ fn follow(certify: Certify, seed: u64, transactions: u64, keys: u64) -> (u64, u6
                 }
                 oracle.passed(&rows);
             }
-            Action::Collected(_) => panic!("a transaction is no clean-up"),
+            CertifierAction::Collected(_) => panic!("a transaction is no clean-up"),
         }
     }
     (refused, needless)
@@ -176,14 +177,17 @@ fn what_is_named_leads_to_every_earlier_writer() {
             let mut random = stream(&[3, number]);
             let newest = certifier.newest();
             if number % 200 == 199 {
-                certifier.step(Event::Stable(Sequence(newest.0 - 50)));
+                certifier.step(CertifierEvent::Stable(Sequence(newest.0 - 50)));
             }
             // Places of the direct table that two rows share: the low 22 bits are few.
             let rows: Vec<_> = (0..3)
                 .map(|_| RowKey(random.below(50) | random.below(20) << 22 | random.below(9) << 48))
                 .collect();
-            let step = certifier.step(Event::Transaction { snapshot: newest, rows: &rows });
-            let Action::Passed { sequence, last_committed } = step else { panic!("{step:?}") };
+            let step =
+                certifier.step(CertifierEvent::Transaction { snapshot: newest, rows: &rows });
+            let CertifierAction::Passed { sequence, last_committed } = step else {
+                panic!("{step:?}")
+            };
             let mut mine: BTreeSet<u64> = (1..=certifier.barrier().0).collect();
             for named in certifier.previous() {
                 mine.extend(&before[named.0 as usize]);
@@ -208,8 +212,10 @@ fn an_array_that_is_full_begins_anew() {
     let mut array = Certifier::new(Certify::Array, Sequence::NONE);
     let pass = |array: &mut Certifier, rows: &[RowKey]| {
         let snapshot = array.newest();
-        let action = array.step(Event::Transaction { snapshot, rows });
-        let Action::Passed { sequence, last_committed } = action else { panic!("{action:?}") };
+        let action = array.step(CertifierEvent::Transaction { snapshot, rows });
+        let CertifierAction::Passed { sequence, last_committed } = action else {
+            panic!("{action:?}")
+        };
         (sequence.0, last_committed.0)
     };
     for row in 0..511 {
@@ -226,6 +232,6 @@ fn an_array_that_is_full_begins_anew() {
     }
     assert_eq!(pass(&mut array, &[RowKey(1 << 62)]), (66_051, 66_050), "65536 after the base");
     let refused =
-        array.step(Event::Transaction { snapshot: Sequence(9), rows: &[RowKey(1 << 63)] });
-    assert_eq!(refused, Action::Refused { newest: Sequence(66_050) });
+        array.step(CertifierEvent::Transaction { snapshot: Sequence(9), rows: &[RowKey(1 << 63)] });
+    assert_eq!(refused, CertifierAction::Refused { newest: Sequence(66_050) });
 }

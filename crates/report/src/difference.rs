@@ -15,7 +15,7 @@
 //! shown to those who ask for all.
 
 use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
-use dbdyno_model::{Audit, Change, PerArm, PlanChange, PlanStability, Weight};
+use dbdyno_model::{Audit, FactChange, PerArm, PlanChange, PlanStability, Weight};
 
 use crate::explanation::json::{PlanJson, plan as plan_json};
 use crate::explanation::plan;
@@ -127,7 +127,8 @@ fn notes(plans: Plans<'_>) -> Vec<String> {
 pub(crate) fn counts(view: &AuditView) -> String {
     let mut rules: Vec<&str> = Vec::new();
     let of_both = |one: &&InequalityView| {
-        let by_the_release = [Change::New, Change::Gone, Change::Default].map(Change::name);
+        let by_the_release =
+            [FactChange::New, FactChange::Gone, FactChange::Default].map(FactChange::name);
         let of_one = by_the_release.contains(&one.change);
         one.weight == Weight::Varied.name() && !of_one && !QUIET.contains(&one.rule)
     };
@@ -154,25 +155,26 @@ pub(crate) fn counts(view: &AuditView) -> String {
 /// The parts that are not empty.
 pub(crate) fn sections(view: &AuditView, extent: Extent) -> Vec<Section<'_>> {
     let is = |one: &InequalityView, weight: Weight| one.weight == weight.name();
-    let of_one_release = |one: &InequalityView, change: Change| {
+    let of_one_release = |one: &InequalityView, change: FactChange| {
         is(one, Weight::Varied) && one.change == change.name()
     };
     let varied = |one: &InequalityView| {
-        let by_the_release = [Change::New, Change::Gone, Change::Default].map(Change::name);
+        let by_the_release =
+            [FactChange::New, FactChange::Gone, FactChange::Default].map(FactChange::name);
         is(one, Weight::Varied) && !by_the_release.contains(&one.change)
     };
     let unseen =
-        |one: &InequalityView| is(one, Weight::Harmless) && one.change == Change::Unseen.name();
+        |one: &InequalityView| is(one, Weight::Harmless) && one.change == FactChange::Unseen.name();
     let harmless = |one: &InequalityView| is(one, Weight::Harmless) && !unseen(one);
     type Filter<'f> = &'f dyn Fn(&InequalityView) -> bool;
     let parts: [(&'static str, Filter<'_>); 8] = [
         ("varied: the question itself", &varied),
         (BLOCKS, &|one| is(one, Weight::Blocks)),
         (ANNOTATES, &|one| is(one, Weight::Annotates)),
-        (DEFAULTS, &|one| of_one_release(one, Change::Default)),
+        (DEFAULTS, &|one| of_one_release(one, FactChange::Default)),
         ("harmless: specific to each instance, or a consequence of the rest", &harmless),
-        ("new: settings that only test has", &|one| of_one_release(one, Change::New)),
-        ("gone: settings that only base has", &|one| of_one_release(one, Change::Gone)),
+        ("new: settings that only test has", &|one| of_one_release(one, FactChange::New)),
+        ("gone: settings that only base has", &|one| of_one_release(one, FactChange::Gone)),
         ("observed on one side only", &unseen),
     ];
     parts

@@ -33,7 +33,7 @@ use crate::words;
 const LINES_MOST: usize = 25;
 /// In which order cells stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum CellOrder {
     /// As they were measured, in groups where there are many.
     Groups,
     /// What has lost most comes first.
@@ -41,7 +41,7 @@ pub enum Order {
 }
 
 /// The first screen for a terminal. Ends with a line feed.
-pub fn first_screen(view: &View, order: Order, style: &TextStyle) -> String {
+pub fn first_screen(view: &View, order: CellOrder, style: &TextStyle) -> String {
     let view = &view.printable();
     let mut text = head(view, order, style);
     let rest = paragraph_of(&rest(&view.summary), "rest", style.width);
@@ -75,7 +75,7 @@ pub fn first_screen(view: &View, order: Order, style: &TextStyle) -> String {
 }
 
 /// The answer and the table of rates: what each choice of sections begins with.
-pub(crate) fn head(view: &View, order: Order, style: &TextStyle) -> String {
+pub(crate) fn head(view: &View, order: CellOrder, style: &TextStyle) -> String {
     let mut headline = words::headline(view);
     // The members of a class stand in the table.
     headline.classes.clear();
@@ -96,7 +96,7 @@ pub(crate) fn head(view: &View, order: Order, style: &TextStyle) -> String {
 }
 
 /// The first screen as Markdown.
-pub fn first_markdown(view: &View, order: Order) -> String {
+pub fn first_markdown(view: &View, order: CellOrder) -> String {
     let view = &view.printable();
     let summary = &view.summary;
     let headline = words::headline(view);
@@ -151,7 +151,7 @@ fn rest(summary: &Summary) -> String {
 struct Table<'a> {
     title: String,
     cells: Vec<&'a CellView>,
-    order: Order,
+    order: CellOrder,
 }
 
 impl<'a> Table<'a> {
@@ -163,9 +163,9 @@ impl<'a> Table<'a> {
     }
 
     /// The cells in groups, each with its title.
-    fn groups(&self) -> Vec<groups::Named<&'a CellView>> {
+    fn groups(&self) -> Vec<groups::NamedGroup<&'a CellView>> {
         let mut cells = self.cells.clone();
-        if self.order == Order::WorstFirst {
+        if self.order == CellOrder::WorstFirst {
             cells.sort_by(|a, b| gain(a).total_cmp(&gain(b)));
             return vec![(None, cells)];
         }

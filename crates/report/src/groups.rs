@@ -16,16 +16,16 @@ const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// What is in a group, and what that is called.
-pub(crate) type Named<T> = (Option<String>, Vec<T>);
+pub(crate) type NamedGroup<T> = (Option<String>, Vec<T>);
 
 /// All of them in groups; all in one without a name where they are few or of one kind.
-pub(crate) fn of<T>(all: Vec<T>, group_of: impl Fn(&T) -> Option<&str>) -> Vec<Named<T>> {
+pub(crate) fn of<T>(all: Vec<T>, group_of: impl Fn(&T) -> Option<&str>) -> Vec<NamedGroup<T>> {
     let is_one_kind = all.iter().all(|one| group_of(one) == group_of(&all[0]));
     if all.len() <= UNGROUPED_MOST || is_one_kind {
         return vec![(None, all)];
     }
     let mut rest = all;
-    let mut groups: Vec<Named<T>> = Vec::new();
+    let mut groups: Vec<NamedGroup<T>> = Vec::new();
     for (group, called) in GROUPS {
         let (own, others) = rest.into_iter().partition(|one| group_of(one) == Some(group));
         groups.push((Some(called.to_owned()), own));
@@ -37,7 +37,7 @@ pub(crate) fn of<T>(all: Vec<T>, group_of: impl Fn(&T) -> Option<&str>) -> Vec<N
 }
 
 /// The cells of two arms in groups.
-pub(crate) fn of_cells(cells: Vec<&CellView>) -> Vec<Named<&CellView>> {
+pub(crate) fn of_cells(cells: Vec<&CellView>) -> Vec<NamedGroup<&CellView>> {
     of(cells, |cell| cell.group.as_deref())
 }
 

@@ -58,7 +58,7 @@ mod words;
 pub use arms::{
     ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_svg, arms_text,
 };
-pub use ci::{Checked, benchfmt, github, junit};
+pub use ci::{GateCheck, benchfmt, github, junit};
 pub use csv::csv;
 pub use deadlocks::{
     DeadlockInPart, DeadlockInput, DeadlocksShown, deadlocks_document, deadlocks_json,
@@ -66,7 +66,7 @@ pub use deadlocks::{
 pub use difference::{Extent, Plans, difference_document, difference_json};
 pub use doctor::{DoctorExtent, doctor_document, doctor_json};
 pub use explanation::{explanation_document, explanation_html, explanation_json};
-pub use first_screen::{Order, first_markdown, first_screen};
+pub use first_screen::{CellOrder, first_markdown, first_screen};
 pub use history::{
     HistoryExtent, history_csv, history_html, history_json, history_markdown, history_text,
 };

@@ -6,7 +6,7 @@ use dbdyno_document::{Document, Element};
 
 use crate::counts;
 use crate::difference;
-use crate::first_screen::{self, Order};
+use crate::first_screen::{self, CellOrder};
 use crate::mechanisms;
 use crate::notes::Notes;
 use crate::shapes;
@@ -31,7 +31,7 @@ pub enum Section {
 }
 
 /// The answer, and these parts of the report. Ends with a line feed.
-pub fn sections(view: &View, all: &[Section], order: Order, style: &TextStyle) -> String {
+pub fn sections(view: &View, all: &[Section], order: CellOrder, style: &TextStyle) -> String {
     let view = &view.printable();
     let mut text = first_screen::head(view, order, style);
     for section in all {

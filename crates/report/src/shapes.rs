@@ -18,7 +18,7 @@ use crate::view::{
 use crate::words;
 
 /// A sentence with the numbers behind it.
-pub(crate) struct Told {
+pub(crate) struct NumberedSentence {
     /// What was found, or why nothing was.
     pub sentence: String,
     /// The numbers; `None` where nothing was judged.
@@ -28,12 +28,12 @@ pub(crate) struct Told {
 }
 
 /// Of all curves.
-pub(crate) fn curves(view: &View) -> Vec<Told> {
+pub(crate) fn curves(view: &View) -> Vec<NumberedSentence> {
     view.summary.curves.iter().map(curve).collect()
 }
 
 /// Of all costs over rows.
-pub(crate) fn costs(view: &View) -> Vec<Told> {
+pub(crate) fn costs(view: &View) -> Vec<NumberedSentence> {
     view.summary.costs.iter().map(cost).collect()
 }
 
@@ -52,15 +52,19 @@ fn plain(texts: [String; 5]) -> Vec<SheetCell> {
 }
 
 /// One curve.
-pub(crate) fn curve(curve: &CurveView) -> Told {
+pub(crate) fn curve(curve: &CurveView) -> NumberedSentence {
     let warnings = sentences(&curve.warnings);
     let place = curve_place(curve);
     let (Some(base), Some(test)) = (&curve.base, &curve.test) else {
-        return Told { sentence: format!("{place}: no curve was fitted"), sheet: None, warnings };
+        return NumberedSentence {
+            sentence: format!("{place}: no curve was fitted"),
+            sheet: None,
+            warnings,
+        };
     };
     if curve.changes.is_empty() {
         let sentence = format!("{place}: no verdict on the curve");
-        return Told { sentence, sheet: None, warnings };
+        return NumberedSentence { sentence, sheet: None, warnings };
     }
     let most = curve.most_clients();
     let row = |change: &CurveChangeView| {
@@ -89,7 +93,7 @@ pub(crate) fn curve(curve: &CurveView) -> Told {
         Some(format!("{name}: {}", answer(change.effect, change.verdict.0)))
     });
     let parts: Vec<String> = parts.collect();
-    Told {
+    NumberedSentence {
         sentence: format!("{place}: {}", parts.join(", ")),
         sheet: Some(Sheet {
             title: format!("Scaling of {place}"),
@@ -198,15 +202,19 @@ fn answer(effect: IntervalView, verdict: Verdict) -> String {
 }
 
 /// One cost over rows.
-pub(crate) fn cost(cost: &CostView) -> Told {
+pub(crate) fn cost(cost: &CostView) -> NumberedSentence {
     let warnings = sentences(&cost.warnings);
     let place = cost_place(cost);
     let (Some(base), Some(test)) = (&cost.base, &cost.test) else {
-        return Told { sentence: format!("{place}: no line was fitted"), sheet: None, warnings };
+        return NumberedSentence {
+            sentence: format!("{place}: no line was fitted"),
+            sheet: None,
+            warnings,
+        };
     };
     let (Some(fixed), Some(per_row)) = (cost.fixed, cost.per_row) else {
         let sentence = format!("{place}: no verdict on its parts");
-        return Told { sentence, sheet: None, warnings };
+        return NumberedSentence { sentence, sheet: None, warnings };
     };
     let row = |name: &str, change: CostChangeView, pick: fn(&LineView) -> IntervalView| {
         let cells = [
@@ -218,7 +226,7 @@ pub(crate) fn cost(cost: &CostView) -> Told {
         ];
         (name.to_owned(), plain(cells))
     };
-    Told {
+    NumberedSentence {
         sentence: format!("{place}: {}", inference(fixed, per_row)),
         sheet: Some(Sheet {
             title: format!("Cost of {place}"),

@@ -19,7 +19,7 @@ use crate::difference;
 use crate::doubt;
 use crate::notes::{self, Notes};
 use crate::rows::{self, PlainRow};
-use crate::shapes::{self, Told};
+use crate::shapes::{self, NumberedSentence};
 use crate::sheet::{Sheet, SheetCell};
 use crate::sheets;
 use crate::view::{CellView, View};
@@ -191,7 +191,7 @@ fn plain_line(row: &PlainRow) -> Line {
 }
 
 /// What is said of a curve, its numbers, and what must be known.
-pub(crate) fn shape_text(shape: &Told, width: usize) -> String {
+pub(crate) fn shape_text(shape: &NumberedSentence, width: usize) -> String {
     let mut text = layout::paragraph(&shape.sentence, width, "", "  ");
     if let Some(sheet) = &shape.sheet {
         text.push_str(sheet_text(sheet, width).split_once('\n').map_or("", |(_, rest)| rest));

@@ -9,8 +9,8 @@ use crate::common::{self, Sample};
 use dbdyno_document::terminal::{Colour, TextStyle};
 use dbdyno_model::GateOutcome;
 use dbdyno_report::{
-    Checked, Order, Section, View, benchfmt, csv, first_markdown, first_screen, github, html, json,
-    junit, markdown, sections, text,
+    CellOrder, GateCheck, Section, View, benchfmt, csv, first_markdown, first_screen, github, html,
+    json, junit, markdown, sections, text,
 };
 
 pub(crate) fn check(name: &str, actual: &str) {
@@ -38,7 +38,8 @@ fn plain(width: usize) -> TextStyle {
 /// The first screen fits on one: the answer, a line a cell, three doubts at most.
 #[test]
 fn the_first_screen_answers_in_few_lines() {
-    let first = |sample: &Sample, width| first_screen(&view(sample), Order::Groups, &plain(width));
+    let first =
+        |sample: &Sample, width| first_screen(&view(sample), CellOrder::Groups, &plain(width));
     for (name, sample) in [
         ("one", common::one_cell()),
         ("six", common::six_cells()),
@@ -58,9 +59,9 @@ fn the_first_screen_answers_in_few_lines() {
 #[test]
 fn the_worst_cell_comes_first_where_that_is_wished() {
     let view = view(&common::six_cells());
-    check("worst-six.txt", &first_screen(&view, Order::WorstFirst, &plain(100)));
-    check("first-six.md", &first_markdown(&view, Order::Groups));
-    check("first-one.md", &first_markdown(&self::view(&common::one_cell()), Order::Groups));
+    check("worst-six.txt", &first_screen(&view, CellOrder::WorstFirst, &plain(100)));
+    check("first-six.md", &first_markdown(&view, CellOrder::Groups));
+    check("first-one.md", &first_markdown(&self::view(&common::one_cell()), CellOrder::Groups));
 }
 
 /// A gate that fails in one cell and is open in the other; names from outside stay names.
@@ -68,7 +69,7 @@ fn the_worst_cell_comes_first_where_that_is_wished() {
 fn continuous_integration_is_told_in_its_own_formats() {
     let view = view(&common::hostile());
     let outcomes = vec![GateOutcome::Fails, GateOutcome::CannotTell];
-    let checked = [Checked { view, outcomes }];
+    let checked = [GateCheck { view, outcomes }];
     check("hostile.github", &github(&checked));
     check("hostile.xml", &junit(&checked));
     let lines = benchfmt(&checked);
@@ -90,7 +91,7 @@ fn each_part_of_the_report_can_be_asked_for() {
         (Section::Doubt, "how sure"),
         (Section::Notes, "op: one statement"),
     ] {
-        let part = sections(&view, &[section], Order::Groups, &plain(100));
+        let part = sections(&view, &[section], CellOrder::Groups, &plain(100));
         let from = part.find(told).unwrap_or_else(|| panic!("{told}: {part}"));
         let first = part[from..].lines().next().unwrap();
         assert!(all.contains(first), "{first} stands in the whole report, too");

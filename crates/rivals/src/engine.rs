@@ -8,8 +8,8 @@ use std::sync::Arc;
 use dbdyno_engine::Datum::{Int, Text};
 use dbdyno_engine::disk::RealDisk;
 use dbdyno_engine::{
-    Column, Datum, Engine, Fields, IndexSpec, Intent, Kind, Options, Path, Range, Scan, Session,
-    TableSpec, Visit,
+    ColumnSpec, Datum, Engine, EngineOptions, EngineSession, Fields, IndexSpec, Intent, Path,
+    Range, Scan, TableSpec, ValueType, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::design::Device;
@@ -17,10 +17,10 @@ use dbdyno_model::design::Device;
 use crate::answers::Answers;
 use crate::contents::{Contents, RowSum};
 use crate::failure::Failure;
-use crate::side::{Client, Durability, Side};
+use crate::side::{RivalClient, RivalDatabase, RivalDurability};
 use crate::statements::{Asking, Statements};
 use crate::work::{
-    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Row, Sbtest, Scale, TABLES, Table, fill,
+    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Sbtest, Scale, TABLES, TpccRow, TpccTable, fill,
 };
 
 /// An engine that is open, and its tables.
@@ -31,7 +31,7 @@ pub struct EngineSide {
 
 type Handle = Arc<dbdyno_engine::Table>;
 /// A row as it is found.
-type Found<'a> = dbdyno_engine::Row<'a>;
+type Found<'a> = dbdyno_engine::RowView<'a>;
 
 #[derive(Clone)]
 struct Tables {
@@ -53,16 +53,16 @@ impl EngineSide {
     pub fn open(
         directory: &Directory,
         design: &Design,
-        durability: Durability,
+        durability: RivalDurability,
         scale: &Scale,
     ) -> Result<EngineSide, Failure> {
         let device = match durability {
-            Durability::Written => Device::None,
-            Durability::Synced => Device::Disk,
+            RivalDurability::Written => Device::None,
+            RivalDurability::Synced => Device::Disk,
         };
         let disk = RealDisk::open(directory).map_err(|error| Failure::Broken(error.to_string()))?;
         let design = Design { device, ..*design };
-        let engine = Engine::open(Arc::new(disk), &design, Options::default())?;
+        let engine = Engine::open(Arc::new(disk), &design, EngineOptions::default())?;
         let tpcc = TABLES.into_iter().map(|table| engine.create_table(spec(table)));
         let tpcc = tpcc.collect::<Result<_, _>>()?;
         let tables = Tables { sbtest: engine.create_table(sbtest_spec())?, tpcc };
@@ -76,24 +76,24 @@ impl EngineSide {
 
 fn sbtest_spec() -> TableSpec {
     let columns = vec![
-        Column::required("id", Kind::BIGINT),
-        Column::required("k", Kind::BIGINT),
-        Column::required("c", Kind::Text { most: C_BYTES as u32 }),
-        Column::required("pad", Kind::Text { most: 60 }),
+        ColumnSpec::required("id", ValueType::BIGINT),
+        ColumnSpec::required("k", ValueType::BIGINT),
+        ColumnSpec::required("c", ValueType::Text { most: C_BYTES as u32 }),
+        ColumnSpec::required("pad", ValueType::Text { most: 60 }),
     ];
     let indexes = vec![IndexSpec::repeated("second", &[K])];
     TableSpec { indexes, ..TableSpec::new("sbtest", columns, &[0]) }
 }
 
 /// The numbers of the key, the other numbers, the texts.
-fn spec(table: Table) -> TableSpec {
+fn spec(table: TpccTable) -> TableSpec {
     let numbers = table.key + table.numbers;
     let text = |(place, &most): (usize, &usize)| {
-        Column::required(&format!("text{place}"), Kind::Text { most: most as u32 })
+        ColumnSpec::required(&format!("text{place}"), ValueType::Text { most: most as u32 })
     };
     let texts = table.texts.iter().enumerate().map(text);
     let columns = (0..numbers)
-        .map(|place| Column::required(&format!("number{place}"), Kind::BIGINT))
+        .map(|place| ColumnSpec::required(&format!("number{place}"), ValueType::BIGINT))
         .chain(texts)
         .collect();
     let index = (table == CUSTOMER).then(|| IndexSpec::repeated("second", &[0, 1, numbers]));
@@ -107,7 +107,7 @@ const BATCH: usize = 1_000;
 
 /// Puts rows in, many in a transaction.
 struct Filler<'t> {
-    session: Session,
+    session: EngineSession,
     tables: &'t Tables,
     pending: usize,
 }
@@ -136,25 +136,30 @@ impl Filling for Filler<'_> {
         self.tables.put_sbtest(&mut self.session, id, row)
     }
 
-    fn row(&mut self, row: Row<'_>) -> Result<(), Failure> {
+    fn row(&mut self, row: TpccRow<'_>) -> Result<(), Failure> {
         self.next()?;
         self.tables.put(&mut self.session, row)
     }
 }
 
 impl Tables {
-    fn of(&self, table: Table) -> &Handle {
+    fn of(&self, table: TpccTable) -> &Handle {
         &self.tpcc[table.place]
     }
 
-    fn put_sbtest(&self, session: &mut Session, id: i64, row: &Sbtest) -> Result<(), Failure> {
+    fn put_sbtest(
+        &self,
+        session: &mut EngineSession,
+        id: i64,
+        row: &Sbtest,
+    ) -> Result<(), Failure> {
         let row = [Int(id), Int(row.k), Text(&row.c), Text(&row.pad)];
         session.statement(|it| it.insert(&self.sbtest, &row))?;
         Ok(())
     }
 
-    fn put(&self, session: &mut Session, row: Row<'_>) -> Result<(), Failure> {
-        let Row { table, key, numbers, mut text } = row;
+    fn put(&self, session: &mut EngineSession, row: TpccRow<'_>) -> Result<(), Failure> {
+        let TpccRow { table, key, numbers, mut text } = row;
         let mut cells = [Datum::Null; COLUMNS_MOST];
         for (cell, &number) in cells.iter_mut().zip(key.iter().chain(numbers)) {
             *cell = Int(number);
@@ -173,8 +178,8 @@ impl Tables {
 /// The most columns of a table.
 const COLUMNS_MOST: usize = 9;
 
-impl Side for EngineSide {
-    fn client(&self) -> Box<dyn Client + '_> {
+impl RivalDatabase for EngineSide {
+    fn client(&self) -> Box<dyn RivalClient + '_> {
         Box::new(Asking(EngineClient { session: self.engine.session(), tables: &self.tables }))
     }
 
@@ -222,7 +227,7 @@ fn sum(row: Found<'_>, columns: &[usize]) -> RowSum {
 }
 
 struct EngineClient<'s> {
-    session: Session,
+    session: EngineSession,
     tables: &'s Tables,
 }
 
@@ -293,7 +298,7 @@ impl Statements for EngineClient<'_> {
 
     fn read<const N: usize, const T: usize>(
         &mut self,
-        table: Table,
+        table: TpccTable,
         key: &[i64],
     ) -> Result<([i64; N], [u8; T]), Failure> {
         Ok(self.session.statement(|it| {
@@ -304,7 +309,7 @@ impl Statements for EngineClient<'_> {
 
     fn change<const N: usize, const T: usize>(
         &mut self,
-        table: Table,
+        table: TpccTable,
         key: &[i64],
         set: impl FnOnce(&mut [i64; N]),
     ) -> Result<[u8; T], Failure> {
@@ -326,7 +331,7 @@ impl Statements for EngineClient<'_> {
         Ok(text)
     }
 
-    fn insert(&mut self, row: Row<'_>) -> Result<(), Failure> {
+    fn insert(&mut self, row: TpccRow<'_>) -> Result<(), Failure> {
         self.tables.put(&mut self.session, row)
     }
 
@@ -383,7 +388,7 @@ const THERE: &str = "every row is there";
 
 /// The first numbers of a row behind its key, and the beginning of its text.
 #[inline]
-fn cells<const N: usize, const T: usize>(row: Found<'_>, table: Table) -> ([i64; N], [u8; T]) {
+fn cells<const N: usize, const T: usize>(row: Found<'_>, table: TpccTable) -> ([i64; N], [u8; T]) {
     let mut beginning = [0; T];
     if T > 0 {
         beginning.copy_from_slice(&text(row, table.key + table.numbers)[..T]);

@@ -33,4 +33,4 @@ pub use contents::Contents;
 pub use engine::EngineSide;
 pub use failure::Failure;
 pub use rocks::{OPTIONS, RocksSide};
-pub use side::{Client, Durability, Side};
+pub use side::{RivalClient, RivalDatabase, RivalDurability};

@@ -14,15 +14,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dbdyno_rocks::{Database, Direction, Library, Log, Transaction, TransactionDatabase};
+use dbdyno_rocks::{
+    Database, Library, RocksTransaction, TransactionDatabase, WalkDirection, WriteDurability,
+};
 
 use crate::answers::Answers;
 use crate::contents::{Contents, RowSum};
 use crate::failure::Failure;
-use crate::side::{Client, Durability, Side};
+use crate::side::{RivalClient, RivalDatabase, RivalDurability};
 use crate::statements::{Asking, Statements};
 use crate::work::{
-    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Row, Sbtest, Scale, TABLES, Table, fill,
+    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Sbtest, Scale, TABLES, TpccRow, TpccTable, fill,
 };
 
 /// Options for tables that are in memory all the time: a cache that holds everything, nothing
@@ -61,10 +63,10 @@ impl RocksSide {
         library: &'static Library,
         directory: &Path,
         options: &str,
-        durability: Durability,
+        durability: RivalDurability,
         scale: &Scale,
     ) -> Result<RocksSide, Failure> {
-        let plain = Database::open(library, directory, options, Log::Off)?;
+        let plain = Database::open(library, directory, options, WriteDurability::Off)?;
         let mut to = Filler { database: &plain, batch: Vec::new() };
         fill(scale, &mut to)?;
         to.end()?;
@@ -72,8 +74,8 @@ impl RocksSide {
         plain.compact();
         drop(plain);
         let log = match durability {
-            Durability::Written => Log::Written,
-            Durability::Synced => Log::Synced,
+            RivalDurability::Written => WriteDurability::Written,
+            RivalDurability::Synced => WriteDurability::Synced,
         };
         let wait = Duration::from_secs(50);
         let database = TransactionDatabase::open(library, directory, options, log, wait)?;
@@ -99,7 +101,7 @@ impl Key {
     }
 
     #[inline]
-    fn of(table: Table, parts: &[i64]) -> Key {
+    fn of(table: TpccTable, parts: &[i64]) -> Key {
         Key::new(TPCC + table.place as u32, parts)
     }
 
@@ -147,7 +149,7 @@ fn set_field(row: &mut [u8], place: usize, number: i64) {
 }
 
 /// Overwrites the bytes of a row.
-fn write(row: Row<'_>, into: &mut Vec<u8>) {
+fn write(row: TpccRow<'_>, into: &mut Vec<u8>) {
     into.clear();
     row.numbers.iter().for_each(|number| into.extend_from_slice(&number.to_le_bytes()));
     into.extend_from_slice(row.text);
@@ -170,7 +172,7 @@ fn k_of(row: &[u8]) -> i64 {
 
 /// The first numbers of a row, and the beginning of its text.
 #[inline]
-fn cells<const N: usize, const T: usize>(row: &[u8], table: Table) -> ([i64; N], [u8; T]) {
+fn cells<const N: usize, const T: usize>(row: &[u8], table: TpccTable) -> ([i64; N], [u8; T]) {
     let text = row[8 * table.numbers..][..T].try_into().expect("as many bytes");
     (array::from_fn(|place| field(row, place)), text)
 }
@@ -205,7 +207,7 @@ impl Filling for Filler<'_> {
         self.put(Key::new(SBTEST_K, &[row.k, id]), Vec::new())
     }
 
-    fn row(&mut self, row: Row<'_>) -> Result<(), Failure> {
+    fn row(&mut self, row: TpccRow<'_>) -> Result<(), Failure> {
         let mut bytes = Vec::new();
         write(row, &mut bytes);
         self.put(Key::of(row.table, row.key), bytes)?;
@@ -218,8 +220,8 @@ impl Filling for Filler<'_> {
     }
 }
 
-impl Side for RocksSide {
-    fn client(&self) -> Box<dyn Client + '_> {
+impl RivalDatabase for RocksSide {
+    fn client(&self) -> Box<dyn RivalClient + '_> {
         let mut transaction = self.database.transaction();
         transaction.rollback().expect("a transaction without a write is rolled back");
         Box::new(Asking(RocksClient { side: self, transaction, row: Vec::new() }))
@@ -233,7 +235,7 @@ impl Side for RocksSide {
             contents.add(name, sum);
             true
         };
-        transaction.walk(&[], Direction::Forwards, usize::MAX, count)?;
+        transaction.walk(&[], WalkDirection::Forwards, usize::MAX, count)?;
         Ok(contents)
     }
 
@@ -272,7 +274,7 @@ fn summed(key: &[u8], row: &[u8]) -> (&'static str, RowSum) {
 
 struct RocksClient<'s> {
     side: &'s RocksSide,
-    transaction: Transaction<'s>,
+    transaction: RocksTransaction<'s>,
     row: Vec<u8>,
 }
 
@@ -350,7 +352,7 @@ impl Statements for RocksClient<'_> {
 
     fn read<const N: usize, const T: usize>(
         &mut self,
-        table: Table,
+        table: TpccTable,
         key: &[i64],
     ) -> Result<([i64; N], [u8; T]), Failure> {
         let read = self.transaction.get(Key::of(table, key).bytes(), |row| cells(row, table))?;
@@ -359,7 +361,7 @@ impl Statements for RocksClient<'_> {
 
     fn change<const N: usize, const T: usize>(
         &mut self,
-        table: Table,
+        table: TpccTable,
         key: &[i64],
         set: impl FnOnce(&mut [i64; N]),
     ) -> Result<[u8; T], Failure> {
@@ -374,7 +376,7 @@ impl Statements for RocksClient<'_> {
         Ok(text)
     }
 
-    fn insert(&mut self, row: Row<'_>) -> Result<(), Failure> {
+    fn insert(&mut self, row: TpccRow<'_>) -> Result<(), Failure> {
         write(row, &mut self.row);
         if row.key.is_empty() {
             let last = self.side.last_history.fetch_add(1, Ordering::Relaxed) as i64;
@@ -401,7 +403,7 @@ impl Statements for RocksClient<'_> {
             }
             is_of_it
         };
-        self.transaction.walk(from.bytes(), Direction::Forwards, usize::MAX, visit)?;
+        self.transaction.walk(from.bytes(), WalkDirection::Forwards, usize::MAX, visit)?;
         Ok(found)
     }
 }
@@ -418,7 +420,7 @@ impl RocksClient<'_> {
             // Behind the last one there is nothing to look for.
             key != last.bytes()
         };
-        self.transaction.walk(from.bytes(), Direction::Forwards, usize::MAX, visit)?;
+        self.transaction.walk(from.bytes(), WalkDirection::Forwards, usize::MAX, visit)?;
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::work::{NewOrder, Payment, ReadWrite};
 
 /// What a commit waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
+pub enum RivalDurability {
     /// The log is with the operating system.
     Written,
     /// The device has it.
@@ -20,9 +20,9 @@ pub enum Durability {
 }
 
 /// A database with filled tables.
-pub trait Side: Sync {
+pub trait RivalDatabase: Sync {
     /// A client of it.
-    fn client(&self) -> Box<dyn Client + '_>;
+    fn client(&self) -> Box<dyn RivalClient + '_>;
 
     /// What it holds now, while nobody writes.
     ///
@@ -35,7 +35,7 @@ pub trait Side: Sync {
 }
 
 /// One who asks.
-pub trait Client {
+pub trait RivalClient {
     /// Reads `c` of one row, in a transaction of its own.
     ///
     /// # Errors

@@ -10,10 +10,11 @@
 
 use crate::answers::Answers;
 use crate::failure::Failure;
-use crate::side::Client;
+use crate::side::RivalClient;
 use crate::work::{
     C_BYTES, CUSTOMER, DISTRICT, HISTORY, ITEM, LAST_BYTES, NEW_ORDER, NewOrder, ORDER_LINE,
-    ORDERS, Payer, Payment, ReadWrite, Row, STOCK, Sbtest, Table, WAREHOUSE, name, stock_left,
+    ORDERS, Payer, Payment, ReadWrite, STOCK, Sbtest, TpccRow, TpccTable, WAREHOUSE, name,
+    stock_left,
 };
 
 /// The statements of one client, as a side carries them out. Each fails with a conflict, or with
@@ -55,20 +56,20 @@ pub(crate) trait Statements {
     /// The first numbers of a row behind its key, and the beginning of its text; locks nothing.
     fn read<const N: usize, const T: usize>(
         &mut self,
-        table: Table,
+        table: TpccTable,
         key: &[i64],
     ) -> Result<([i64; N], [u8; T]), Failure>;
 
     /// Locks a row and sets the first numbers behind its key; returns the beginning of its text.
     fn change<const N: usize, const T: usize>(
         &mut self,
-        table: Table,
+        table: TpccTable,
         key: &[i64],
         set: impl FnOnce(&mut [i64; N]),
     ) -> Result<[u8; T], Failure>;
 
     /// Puts in a row that is not there; one without a key is another one each time.
-    fn insert(&mut self, row: Row<'_>) -> Result<(), Failure>;
+    fn insert(&mut self, row: TpccRow<'_>) -> Result<(), Failure>;
 
     /// The customers of a district who have a last name, in order, by the index.
     fn named(&mut self, district: [i64; 2], last: &[u8; LAST_BYTES]) -> Result<Vec<i64>, Failure>;
@@ -89,7 +90,7 @@ impl<S: Statements> Asking<S> {
     }
 }
 
-impl<S: Statements> Client for Asking<S> {
+impl<S: Statements> RivalClient for Asking<S> {
     fn point(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
         answers.begin();
         self.0.lone_row(id, answers)?;

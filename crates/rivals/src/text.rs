@@ -1,10 +1,10 @@
 //! Texts of digits, made fast: making them is no part of what is measured.
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 /// Random digits.
 #[inline]
-pub(crate) fn digits<const LENGTH: usize>(random: &mut Stream) -> [u8; LENGTH] {
+pub(crate) fn digits<const LENGTH: usize>(random: &mut RandomStream) -> [u8; LENGTH] {
     const ASCII: u64 = 0x3030_3030_3030_3030;
     const OCTAL: u64 = 0x0707_0707_0707_0707;
     let mut text = [b'0'; LENGTH];

@@ -13,7 +13,7 @@
 //! order: numbers are added up, and a stock that runs low gets 91 more, so that what is left of it
 //! is one number between 10 and 100.
 
-use dbdyno_model::random::{Prefix, Stream};
+use dbdyno_model::random::{Prefix, RandomStream};
 
 use crate::failure::Failure;
 use crate::text::digits;
@@ -43,7 +43,7 @@ pub(crate) const LAST_BYTES: usize = 16;
 
 /// A table of TPC-C. A row is the numbers of its key, more numbers, and texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct TpccTable {
     /// Its place among [`TABLES`].
     pub place: usize,
     /// Its name.
@@ -57,33 +57,33 @@ pub struct Table {
 }
 
 /// Tax, paid.
-pub const WAREHOUSE: Table = Table::new(0, "warehouse", 1, 2, &[80]);
+pub const WAREHOUSE: TpccTable = TpccTable::new(0, "warehouse", 1, 2, &[80]);
 /// By warehouse: tax, next order, paid.
-pub const DISTRICT: Table = Table::new(1, "district", 2, 3, &[80]);
+pub const DISTRICT: TpccTable = TpccTable::new(1, "district", 2, 3, &[80]);
 /// By district: discount, balance, payments; last name and more. An index has the last names.
-pub const CUSTOMER: Table = Table::new(2, "customer", 3, 3, &[LAST_BYTES, 300]);
+pub const CUSTOMER: TpccTable = TpccTable::new(2, "customer", 3, 3, &[LAST_BYTES, 300]);
 /// Warehouse, district, customer, amount.
-pub const HISTORY: Table = Table::new(3, "history", 0, 4, &[]);
+pub const HISTORY: TpccTable = TpccTable::new(3, "history", 0, 4, &[]);
 /// Price.
-pub const ITEM: Table = Table::new(4, "item", 1, 1, &[24]);
+pub const ITEM: TpccTable = TpccTable::new(4, "item", 1, 1, &[24]);
 /// By warehouse and item: what is left, sold, orders.
-pub const STOCK: Table = Table::new(5, "stock", 2, 3, &[250]);
+pub const STOCK: TpccTable = TpccTable::new(5, "stock", 2, 3, &[250]);
 /// By district: customer, entry, lines.
-pub const ORDERS: Table = Table::new(6, "orders", 3, 3, &[]);
+pub const ORDERS: TpccTable = TpccTable::new(6, "orders", 3, 3, &[]);
 /// By district.
-pub const NEW_ORDER: Table = Table::new(7, "new_order", 3, 0, &[]);
+pub const NEW_ORDER: TpccTable = TpccTable::new(7, "new_order", 3, 0, &[]);
 /// By order: item, warehouse that has it, quantity, amount.
-pub const ORDER_LINE: Table = Table::new(8, "order_line", 4, 4, &[24]);
+pub const ORDER_LINE: TpccTable = TpccTable::new(8, "order_line", 4, 4, &[24]);
 
 /// All of them.
-pub const TABLES: [Table; 9] =
+pub const TABLES: [TpccTable; 9] =
     [WAREHOUSE, DISTRICT, CUSTOMER, HISTORY, ITEM, STOCK, ORDERS, NEW_ORDER, ORDER_LINE];
 
 /// A row of one of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct TpccRow<'a> {
     /// Where it belongs.
-    pub table: Table,
+    pub table: TpccTable,
     /// Its key.
     pub key: &'a [i64],
     /// The other numbers.
@@ -92,20 +92,20 @@ pub struct Row<'a> {
     pub text: &'a [u8],
 }
 
-impl Table {
+impl TpccTable {
     const fn new(
         place: usize,
         name: &'static str,
         key: usize,
         numbers: usize,
         texts: &'static [usize],
-    ) -> Table {
-        Table { place, name, key, numbers, texts }
+    ) -> TpccTable {
+        TpccTable { place, name, key, numbers, texts }
     }
 
     /// A row of it.
-    pub fn row<'a>(self, key: &'a [i64], numbers: &'a [i64], text: &'a [u8]) -> Row<'a> {
-        Row { table: self, key, numbers, text }
+    pub fn row<'a>(self, key: &'a [i64], numbers: &'a [i64], text: &'a [u8]) -> TpccRow<'a> {
+        TpccRow { table: self, key, numbers, text }
     }
 
     /// The numbers of its key that do not hang on who came first, as that of an order does.
@@ -265,7 +265,7 @@ impl Questions {
     }
 
     /// A row of this client's own.
-    fn own(&self, random: &mut Stream) -> i64 {
+    fn own(&self, random: &mut RandomStream) -> i64 {
         let rounds = self.scale.rows / self.clients;
         (one_of(random, rounds) - 1) * self.clients + self.client + 1
     }
@@ -306,7 +306,7 @@ pub(crate) trait Filling {
     fn sbtest(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure>;
 
     /// A row of another one.
-    fn row(&mut self, row: Row<'_>) -> Result<(), Failure>;
+    fn row(&mut self, row: TpccRow<'_>) -> Result<(), Failure>;
 }
 
 /// A text that fills a row up, by what it is for.
@@ -333,13 +333,13 @@ pub(crate) fn stock_left(quantity: i64, ordered: i64) -> i64 {
     if quantity - ordered >= 10 { quantity - ordered } else { quantity - ordered + 91 }
 }
 
-fn sbtest(random: &mut Stream, rows: i64) -> Sbtest {
+fn sbtest(random: &mut RandomStream, rows: i64) -> Sbtest {
     Sbtest { k: one_of(random, rows), c: digits(random), pad: digits(random) }
 }
 
 /// From 1 to `most`.
 #[inline]
-fn one_of(random: &mut Stream, most: i64) -> i64 {
+fn one_of(random: &mut RandomStream, most: i64) -> i64 {
     random.below(most as u64) as i64 + 1
 }
 

@@ -3,21 +3,22 @@
 use dbdyno_model::Design;
 use dbdyno_rivals::work::{Questions, Scale};
 use dbdyno_rivals::{
-    Answers, Client, Contents, Durability, EngineSide, Failure, OPTIONS, RocksSide, Side,
+    Answers, Contents, EngineSide, Failure, OPTIONS, RivalClient, RivalDatabase, RivalDurability,
+    RocksSide,
 };
 use dbdyno_rocks::Library;
 
 const SCALE: Scale = Scale { rows: 600, warehouses: 2, items: 120, customers: 40 };
 
 /// With `DBDYNO_REQUIRE_SERVERS=1` a machine without RocksDB fails, else it has nothing to test.
-fn sides(directory: &tempfile::TempDir) -> Option<[Box<dyn Side>; 2]> {
+fn sides(directory: &tempfile::TempDir) -> Option<[Box<dyn RivalDatabase>; 2]> {
     let library = match Library::of_system() {
         Ok(library) => library,
         Err(error) if std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_some() => panic!("{error}"),
         Err(_) => return None,
     };
     let [one, other] = ["engine", "rocks"].map(|name| directory.path().join(name));
-    let written = Durability::Written;
+    let written = RivalDurability::Written;
     let engine = EngineSide::open(&one, &Design::default(), written, &SCALE);
     let rocks = RocksSide::open(library, &other, OPTIONS, written, &SCALE);
     let engine = engine.unwrap_or_else(|error| panic!("{error}"));
@@ -25,7 +26,7 @@ fn sides(directory: &tempfile::TempDir) -> Option<[Box<dyn Side>; 2]> {
     Some([Box::new(engine), Box::new(rocks)])
 }
 
-fn ask(client: &mut dyn Client, questions: &Questions, number: u64, answers: &mut Answers) {
+fn ask(client: &mut dyn RivalClient, questions: &Questions, number: u64, answers: &mut Answers) {
     let again = |done: Result<(), Failure>| match done {
         Ok(()) => false,
         Err(Failure::Conflict) => true,
@@ -39,7 +40,7 @@ fn ask(client: &mut dyn Client, questions: &Questions, number: u64, answers: &mu
     }) {}
 }
 
-fn contents(side: &dyn Side) -> Contents {
+fn contents(side: &dyn RivalDatabase) -> Contents {
     side.contents().unwrap_or_else(|error| panic!("{error}"))
 }
 

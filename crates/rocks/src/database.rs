@@ -10,7 +10,7 @@ use std::ptr;
 
 use crate::api::{Batch, Db, FlushOptions, ReadOptions, WriteOptions};
 use crate::held::{
-    Cursor, Direction, OpenOptions, Pinned, RocksError, chars, checked, owned, text,
+    Cursor, OpenOptions, PinnedValue, RocksError, WalkDirection, chars, checked, owned, text,
 };
 use crate::library::Library;
 
@@ -30,7 +30,7 @@ unsafe impl Sync for Database {}
 
 /// What becomes of a write before it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Log {
+pub enum WriteDurability {
     /// It is in memory only: it is lost if the process ends before it is flushed.
     Off,
     /// It is in the write-ahead log, as far as the operating system.
@@ -39,15 +39,15 @@ pub enum Log {
     Synced,
 }
 
-impl Log {
+impl WriteDurability {
     /// Options of writes, which are the caller's to destroy.
     pub(crate) fn write_options(self, library: &'static Library) -> *mut WriteOptions {
         let api = &library.api;
         // SAFETY: made here, and ours alone while they are set.
         unsafe {
             let writes = (api.rocksdb_writeoptions_create)();
-            (api.rocksdb_writeoptions_disable_WAL)(writes, i32::from(self == Log::Off));
-            (api.rocksdb_writeoptions_set_sync)(writes, u8::from(self == Log::Synced));
+            (api.rocksdb_writeoptions_disable_WAL)(writes, i32::from(self == WriteDurability::Off));
+            (api.rocksdb_writeoptions_set_sync)(writes, u8::from(self == WriteDurability::Synced));
             writes
         }
     }
@@ -63,7 +63,7 @@ impl Database {
         library: &'static Library,
         directory: &Path,
         options: &str,
-        log: Log,
+        log: WriteDurability,
     ) -> Result<Database, RocksError> {
         let api = &library.api;
         let name = text(directory.as_os_str().as_encoded_bytes())?;
@@ -145,7 +145,7 @@ impl Database {
             (api.rocksdb_get_pinned)(self.db, self.reads, chars(key), key.len(), error)
         })?;
         // SAFETY: RocksDB has just handed it out.
-        Ok(unsafe { Pinned::of(self.library, slice) }.map(|pinned| take(pinned.value())))
+        Ok(unsafe { PinnedValue::of(self.library, slice) }.map(|pinned| take(pinned.value())))
     }
 
     /// Shows keys and values from a key on, at most `most` of them, or as long as `visit` returns
@@ -156,7 +156,7 @@ impl Database {
     pub fn walk(
         &self,
         from: &[u8],
-        direction: Direction,
+        direction: WalkDirection,
         most: usize,
         visit: impl FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), RocksError> {

@@ -36,7 +36,7 @@ impl RocksError {
 
 /// Which way keys are walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum WalkDirection {
     /// From the first key that is not below to greater ones.
     Forwards,
     /// From the last key that is not above to smaller ones.
@@ -77,19 +77,19 @@ impl Drop for OpenOptions {
 }
 
 /// A value that RocksDB keeps in place.
-pub(crate) struct Pinned {
+pub(crate) struct PinnedValue {
     library: &'static Library,
     slice: *mut Slice,
 }
 
-impl Pinned {
+impl PinnedValue {
     /// What a read handed out; `None` where there was nothing.
     ///
     /// # Safety
     /// `slice` is null, or was just handed out and nobody else has it; its database stays open as
     /// long as this lives.
-    pub(crate) unsafe fn of(library: &'static Library, slice: *mut Slice) -> Option<Pinned> {
-        (!slice.is_null()).then_some(Pinned { library, slice })
+    pub(crate) unsafe fn of(library: &'static Library, slice: *mut Slice) -> Option<PinnedValue> {
+        (!slice.is_null()).then_some(PinnedValue { library, slice })
     }
 
     pub(crate) fn value(&self) -> &[u8] {
@@ -101,7 +101,7 @@ impl Pinned {
     }
 }
 
-impl Drop for Pinned {
+impl Drop for PinnedValue {
     fn drop(&mut self) {
         // SAFETY: handed out by a read, not null, and its bytes have gone out of use.
         unsafe { (self.library.api.rocksdb_pinnableslice_destroy)(self.slice) };
@@ -127,14 +127,14 @@ impl Cursor {
     pub(crate) fn walk(
         &mut self,
         from: &[u8],
-        direction: Direction,
+        direction: WalkDirection,
         most: usize,
         mut visit: impl FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), RocksError> {
         let api = &self.library.api;
         let (seek, step) = match direction {
-            Direction::Forwards => (api.rocksdb_iter_seek, api.rocksdb_iter_next),
-            Direction::Backwards => (api.rocksdb_iter_seek_for_prev, api.rocksdb_iter_prev),
+            WalkDirection::Forwards => (api.rocksdb_iter_seek, api.rocksdb_iter_next),
+            WalkDirection::Backwards => (api.rocksdb_iter_seek_for_prev, api.rocksdb_iter_prev),
         };
         // SAFETY: the iterator is open; the key is only read.
         unsafe { seek(self.iterator, chars(from), from.len()) };

@@ -24,7 +24,7 @@ mod held;
 mod library;
 mod transactions;
 
-pub use database::{Database, Log};
-pub use held::{Direction, RocksError};
+pub use database::{Database, WriteDurability};
+pub use held::{RocksError, WalkDirection};
 pub use library::{Library, NoLibrary};
-pub use transactions::{Transaction, TransactionDatabase};
+pub use transactions::{RocksTransaction, TransactionDatabase};

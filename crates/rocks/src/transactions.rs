@@ -23,9 +23,9 @@ use crate::api::{
     IndexedBatch, ReadOptions, Snapshot, TransactionApi, TransactionDb, TransactionOptions,
     WriteOptions,
 };
-use crate::database::Log;
+use crate::database::WriteDurability;
 use crate::held::{
-    Cursor, Direction, OpenOptions, Pinned, RocksError, chars, checked, owned, text,
+    Cursor, OpenOptions, PinnedValue, RocksError, WalkDirection, chars, checked, owned, text,
 };
 use crate::library::Library;
 
@@ -51,7 +51,7 @@ unsafe impl Sync for TransactionDatabase {}
 const LOCK_STRIPES: usize = 1_024;
 
 /// Transactions of one client, one after the other. What is open when it is dropped is rolled back.
-pub struct Transaction<'d> {
+pub struct RocksTransaction<'d> {
     database: &'d TransactionDatabase,
     transaction: *mut crate::api::Transaction,
     /// What it is going to write, a part of it.
@@ -67,7 +67,7 @@ pub struct Transaction<'d> {
 
 // SAFETY: a transaction and what belongs to it may go from one thread to another; they are used by
 // one at a time, since every call takes it whole.
-unsafe impl Send for Transaction<'_> {}
+unsafe impl Send for RocksTransaction<'_> {}
 
 impl TransactionDatabase {
     /// Opens the database in a directory, and makes it if it is not there: options as in
@@ -81,7 +81,7 @@ impl TransactionDatabase {
         library: &'static Library,
         directory: &Path,
         options: &str,
-        log: Log,
+        log: WriteDurability,
         lock_wait: Duration,
     ) -> Result<TransactionDatabase, RocksError> {
         let api = library.transactions.as_ref().map_err(|missing| RocksError(missing.clone()))?;
@@ -124,11 +124,11 @@ impl TransactionDatabase {
             get(self.db, self.reads, chars(key), key.len(), error)
         })?;
         // SAFETY: RocksDB has just handed it out; it is gone before this call ends.
-        Ok(unsafe { Pinned::of(self.library, slice) }.map(|pinned| take(pinned.value())))
+        Ok(unsafe { PinnedValue::of(self.library, slice) }.map(|pinned| take(pinned.value())))
     }
 
     /// Transactions, for one client. The first is open.
-    pub fn transaction(&self) -> Transaction<'_> {
+    pub fn transaction(&self) -> RocksTransaction<'_> {
         let api = self.api;
         // SAFETY: database and options are open; the batch is a part of the transaction and only
         // what points to it is made.
@@ -139,7 +139,7 @@ impl TransactionDatabase {
                 self.transactions,
                 ptr::null_mut(),
             );
-            Transaction {
+            RocksTransaction {
                 database: self,
                 transaction,
                 batch: (api.rocksdb_transaction_get_writebatch_wi)(transaction),
@@ -177,7 +177,7 @@ impl Drop for TransactionDatabase {
     }
 }
 
-impl Transaction<'_> {
+impl RocksTransaction<'_> {
     /// Begins the next one. What is still open is rolled back.
     ///
     /// # Errors
@@ -221,7 +221,8 @@ impl Transaction<'_> {
             get(self.transaction, self.reads, chars(key), key.len(), error)
         })?;
         // SAFETY: RocksDB has just handed it out; it is gone before this call ends.
-        Ok(unsafe { Pinned::of(self.database.library, slice) }.map(|pinned| take(pinned.value())))
+        Ok(unsafe { PinnedValue::of(self.database.library, slice) }
+            .map(|pinned| take(pinned.value())))
     }
 
     /// Locks a key, which need not be there, to the end of the transaction, and hands out the value
@@ -242,7 +243,8 @@ impl Transaction<'_> {
             get(self.transaction, newest, chars(key), key.len(), EXCLUSIVE, error)
         })?;
         // SAFETY: RocksDB has just handed it out; it is gone before this call ends.
-        Ok(unsafe { Pinned::of(self.database.library, slice) }.map(|pinned| take(pinned.value())))
+        Ok(unsafe { PinnedValue::of(self.database.library, slice) }
+            .map(|pinned| take(pinned.value())))
     }
 
     /// Shows keys and values as the transaction sees them, from a key on, at most `most` of them,
@@ -253,7 +255,7 @@ impl Transaction<'_> {
     pub fn walk(
         &mut self,
         from: &[u8],
-        direction: Direction,
+        direction: WalkDirection,
         most: usize,
         visit: impl FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), RocksError> {
@@ -299,7 +301,7 @@ impl Transaction<'_> {
         })
     }
 
-    /// As [`Transaction::put`], without a lock: for keys that only who has locked another one
+    /// As [`RocksTransaction::put`], without a lock: for keys that only who has locked another one
     /// writes, such as entries of an index that are not unique, and the row that they are of.
     pub fn put_unlocked(&mut self, key: &[u8], value: &[u8]) {
         self.cursor = None;
@@ -308,7 +310,7 @@ impl Transaction<'_> {
         unsafe { put(self.batch, chars(key), key.len(), chars(value), value.len()) };
     }
 
-    /// As [`Transaction::delete`], without a lock.
+    /// As [`RocksTransaction::delete`], without a lock.
     pub fn delete_unlocked(&mut self, key: &[u8]) {
         self.cursor = None;
         let delete = self.api().rocksdb_writebatch_wi_delete;
@@ -366,7 +368,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Drop for Transaction<'_> {
+impl Drop for RocksTransaction<'_> {
     fn drop(&mut self) {
         self.give_snapshot_back();
         let api = &self.database.library.api;

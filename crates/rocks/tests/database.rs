@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_rocks::{Database, Direction, Library, Log};
+use dbdyno_rocks::{Database, Library, WalkDirection, WriteDurability};
 use proptest::prelude::*;
 
 /// With `DBDYNO_REQUIRE_SERVERS=1` a machine without RocksDB fails, else it has nothing to test.
@@ -14,12 +14,12 @@ fn library() -> Option<&'static Library> {
     }
 }
 
-fn open(directory: &tempfile::TempDir, options: &str, log: Log) -> Option<Database> {
+fn open(directory: &tempfile::TempDir, options: &str, log: WriteDurability) -> Option<Database> {
     let opened = Database::open(library()?, directory.path(), options, log);
     Some(opened.unwrap_or_else(|error| panic!("{error}")))
 }
 
-fn keys(database: &Database, from: &[u8], direction: Direction, most: usize) -> Vec<Vec<u8>> {
+fn keys(database: &Database, from: &[u8], direction: WalkDirection, most: usize) -> Vec<Vec<u8>> {
     let mut seen = Vec::new();
     let walked = database.walk(from, direction, most, |key, _| {
         seen.push(key.to_vec());
@@ -32,12 +32,12 @@ fn keys(database: &Database, from: &[u8], direction: Direction, most: usize) -> 
 #[test]
 fn ranges_begin_and_end_where_they_should() {
     let directory = tempfile::tempdir().unwrap();
-    let Some(database) = open(&directory, "", Log::Written) else { return };
-    assert_eq!(keys(&database, b"", Direction::Forwards, 9), [b""; 0]);
+    let Some(database) = open(&directory, "", WriteDurability::Written) else { return };
+    assert_eq!(keys(&database, b"", WalkDirection::Forwards, 9), [b""; 0]);
     let all: [&[u8]; 3] = [b"b", b"d", b"f"];
     database.put_all(all.into_iter().rev().map(|key| (key, key))).unwrap();
-    let forwards = |from: &[u8], most| keys(&database, from, Direction::Forwards, most);
-    let backwards = |from: &[u8], most| keys(&database, from, Direction::Backwards, most);
+    let forwards = |from: &[u8], most| keys(&database, from, WalkDirection::Forwards, most);
+    let backwards = |from: &[u8], most| keys(&database, from, WalkDirection::Backwards, most);
     assert_eq!(forwards(b"a", 9), all);
     assert_eq!(forwards(b"c", 1), [b"d"]);
     assert_eq!(forwards(b"f", 9), [b"f"]);
@@ -52,7 +52,7 @@ fn ranges_begin_and_end_where_they_should() {
         visited += 1;
         value != b"d"
     };
-    database.walk(b"", Direction::Forwards, 9, stop).unwrap();
+    database.walk(b"", WalkDirection::Forwards, 9, stop).unwrap();
     assert_eq!(visited, 2, "a visitor who has enough is not shown more");
     database.delete_range(b"b", b"f").unwrap();
     assert_eq!(forwards(b"", 9), [b"f"]);
@@ -60,7 +60,11 @@ fn ranges_begin_and_end_where_they_should() {
 
 #[test]
 fn what_was_written_is_there_after_closing_and_the_last_write_wins() {
-    for (log, flushed) in [(Log::Written, false), (Log::Synced, false), (Log::Off, true)] {
+    for (log, flushed) in [
+        (WriteDurability::Written, false),
+        (WriteDurability::Synced, false),
+        (WriteDurability::Off, true),
+    ] {
         let directory = tempfile::tempdir().unwrap();
         let Some(database) = open(&directory, "", log) else { return };
         database.put(b"k", b"first").unwrap();
@@ -85,7 +89,10 @@ fn a_log_that_is_off_is_not_written() {
         let logs = files.filter(|file| file.path().extension().is_some_and(|e| e == "log"));
         Some(logs.map(|file| file.metadata().unwrap().len()).sum::<u64>())
     };
-    let (Some(off), Some(on)) = (bytes(Log::Off), bytes(Log::Synced)) else { return };
+    let (Some(off), Some(on)) = (bytes(WriteDurability::Off), bytes(WriteDurability::Synced))
+    else {
+        return;
+    };
     assert!(off == 0 && on >= 100_000, "{off} {on}");
 }
 
@@ -95,14 +102,16 @@ fn options_are_taken_and_wrong_ones_are_refused_in_rocksdbs_words() {
     let options = "write_buffer_size=65536;compression=kLZ4Compression;use_direct_reads=true;\
                    block_based_table_factory={block_size=8192;block_cache=4194304;\
                    filter_policy=bloomfilter:10:false}";
-    let Some(database) = open(&directory, options, Log::Written) else { return };
+    let Some(database) = open(&directory, options, WriteDurability::Written) else { return };
     database.put(b"k", b"v").unwrap();
     let capacity = database.property("rocksdb.block-cache-capacity");
     assert_eq!(capacity.as_deref(), Some("4194304"));
     assert_eq!(database.property("rocksdb.no-such"), None);
     assert!(Library::of_system().unwrap().version().starts_with(|c: char| c.is_ascii_digit()));
 
-    let open = |options| Database::open(library().unwrap(), directory.path(), options, Log::Off);
+    let open = |options| {
+        Database::open(library().unwrap(), directory.path(), options, WriteDurability::Off)
+    };
     let error = |options| open(options).map(|_| ()).unwrap_err().0;
     assert!(error("wriet_buffer_size=1").contains("wriet_buffer_size"));
     assert!(error("").contains("lock"), "one process opens it once");
@@ -114,7 +123,7 @@ fn options_are_taken_and_wrong_ones_are_refused_in_rocksdbs_words() {
 fn many_threads_read_while_one_writes() {
     let directory = tempfile::tempdir().unwrap();
     let small = "write_buffer_size=65536";
-    let Some(database) = open(&directory, small, Log::Off) else { return };
+    let Some(database) = open(&directory, small, WriteDurability::Off) else { return };
     let key = |number: u32| number.to_be_bytes();
     for number in 0..1000 {
         database.put(&key(number), &[0; 100]).unwrap();
@@ -125,7 +134,10 @@ fn many_threads_read_while_one_writes() {
                 let found =
                     database.get(&key(number), |value| (value.len(), value[0] == value[99]));
                 assert_eq!(found, Ok(Some((100, true))));
-                assert_eq!(keys(&database, &key(number), Direction::Backwards, 2)[0], key(number));
+                assert_eq!(
+                    keys(&database, &key(number), WalkDirection::Backwards, 2)[0],
+                    key(number)
+                );
             }
         };
         (0..3).for_each(|_| drop(scope.spawn(read)));
@@ -164,7 +176,8 @@ proptest! {
     #[test]
     fn it_does_what_a_map_does(steps in prop::collection::vec(step(), 1..120)) {
         let directory = tempfile::tempdir().unwrap();
-        let Some(mut database) = open(&directory, "", Log::Written) else { return Ok(()) };
+        let database = open(&directory, "", WriteDurability::Written);
+        let Some(mut database) = database else { return Ok(()) };
         let mut map = BTreeMap::<u8, Vec<u8>>::new();
         for step in steps {
             match step {
@@ -179,7 +192,7 @@ proptest! {
                 Step::Walk(from, forwards, most) => {
                     let mut seen = Vec::new();
                     let direction =
-                        if forwards { Direction::Forwards } else { Direction::Backwards };
+                        if forwards { WalkDirection::Forwards } else { WalkDirection::Backwards };
                     let visit = |key: &[u8], value: &[u8]| {
                         seen.push((key[0], value.to_vec()));
                         true
@@ -187,8 +200,10 @@ proptest! {
                     database.walk(&[from], direction, most, visit).unwrap();
                     let owned = |(key, value): (&u8, &Vec<u8>)| (*key, value.clone());
                     let expected: Vec<_> = match direction {
-                        Direction::Forwards => map.range(from..).take(most).map(owned).collect(),
-                        Direction::Backwards => {
+                        WalkDirection::Forwards => {
+                            map.range(from..).take(most).map(owned).collect()
+                        }
+                        WalkDirection::Backwards => {
                             map.range(..=from).rev().take(most).map(owned).collect()
                         }
                     };
@@ -201,7 +216,7 @@ proptest! {
                 Step::Flush => database.flush().unwrap(),
                 Step::Reopen => {
                     drop(database);
-                    database = open(&directory, "", Log::Written).unwrap();
+                    database = open(&directory, "", WriteDurability::Written).unwrap();
                 }
             }
         }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Barrier;
 use std::time::Duration;
 
-use dbdyno_rocks::{Database, Direction, Library, Log, Transaction, TransactionDatabase};
+use dbdyno_rocks::{
+    Database, Library, RocksTransaction, TransactionDatabase, WalkDirection, WriteDurability,
+};
 use proptest::prelude::*;
 
 /// With `DBDYNO_REQUIRE_SERVERS=1` a machine without RocksDB fails, else it has nothing to test.
@@ -18,16 +20,22 @@ fn library() -> Option<&'static Library> {
 
 fn open(directory: &tempfile::TempDir, lock_wait: Duration) -> Option<TransactionDatabase> {
     let library = library()?;
-    let opened = TransactionDatabase::open(library, directory.path(), "", Log::Written, lock_wait);
+    let opened = TransactionDatabase::open(
+        library,
+        directory.path(),
+        "",
+        WriteDurability::Written,
+        lock_wait,
+    );
     Some(opened.unwrap_or_else(|error| panic!("{error}")))
 }
 
 const LONG: Duration = Duration::from_secs(50);
 
-fn all(transaction: &mut Transaction<'_>) -> BTreeMap<Vec<u8>, Vec<u8>> {
+fn all(transaction: &mut RocksTransaction<'_>) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut seen = BTreeMap::new();
     let visit = |key: &[u8], value: &[u8]| seen.insert(key.to_vec(), value.to_vec()).is_none();
-    transaction.walk(b"", Direction::Forwards, usize::MAX, visit).unwrap();
+    transaction.walk(b"", WalkDirection::Forwards, usize::MAX, visit).unwrap();
     seen
 }
 
@@ -119,7 +127,8 @@ fn what_is_open_when_it_is_dropped_leaves_nothing_behind() {
     assert!(database.property("rocksdb.num-snapshots").is_some_and(|many| many == "0"));
     assert_eq!(database.property("rocksdb.no-such"), None);
     drop(database);
-    let plain = Database::open(library().unwrap(), directory.path(), "", Log::Written).unwrap();
+    let plain =
+        Database::open(library().unwrap(), directory.path(), "", WriteDurability::Written).unwrap();
     assert_eq!(plain.get(b"k", <[u8]>::to_vec), Ok(None));
     plain.put(b"k", b"3").unwrap();
     plain.compact();
@@ -266,7 +275,7 @@ proptest! {
                 Step::Walk(from, forwards, most) => {
                     let mut walked = Vec::new();
                     let direction =
-                        if forwards { Direction::Forwards } else { Direction::Backwards };
+                        if forwards { WalkDirection::Forwards } else { WalkDirection::Backwards };
                     let visit = |key: &[u8], value: &[u8]| {
                         walked.push((key[0], value[0]));
                         true
@@ -275,8 +284,10 @@ proptest! {
                     let seen = model.seen();
                     let copied = |(&key, &value): (&u8, &u8)| (key, value);
                     let expected: Vec<_> = match direction {
-                        Direction::Forwards => seen.range(from..).take(most).map(copied).collect(),
-                        Direction::Backwards => {
+                        WalkDirection::Forwards => {
+                            seen.range(from..).take(most).map(copied).collect()
+                        }
+                        WalkDirection::Backwards => {
                             seen.range(..=from).rev().take(most).map(copied).collect()
                         }
                     };

@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use dbdyno_model::{Dialect, Preset, Product, Setting};
 use dbdyno_sandbox::{
-    Home, Offer, Options, Release, SandboxError, Server, Symbols, get, here, offers, remove,
+    Home, LaunchOptions, Offer, Release, SandboxError, Server, Symbols, get, here, offers, remove,
 };
 use dbdyno_wire::{Client, Endpoint, WireError};
 
@@ -145,7 +145,7 @@ fn measure(home: &Home, product: Product, asked: &str) -> Result<Seen, String> {
 /// which has to be accepted but is not timed.
 fn lifetimes(home: &Home, release: &Release) -> Result<[f64; 3], String> {
     let failed = |error: SandboxError| error.to_string();
-    let small = || Options { buffer_mb: 128, redo_mb: 64, ..Options::for_host(2_048) };
+    let small = || LaunchOptions { buffer_mb: 128, redo_mb: 64, ..LaunchOptions::for_host(2_048) };
     let (first_s, _) = life(home, release, &small()).map_err(failed)?;
     let (start_s, stop_s) = life(home, release, &small()).map_err(failed)?;
     for preset in [Preset::Default, Preset::Callaghan].map(Setting::Preset) {
@@ -155,7 +155,11 @@ fn lifetimes(home: &Home, release: &Release) -> Result<[f64; 3], String> {
     Ok([(first_s - start_s).max(0.0), start_s, stop_s])
 }
 
-fn life(home: &Home, release: &Release, options: &Options) -> Result<(f64, f64), SandboxError> {
+fn life(
+    home: &Home,
+    release: &Release,
+    options: &LaunchOptions,
+) -> Result<(f64, f64), SandboxError> {
     let (server, start_s) = timed(|| Server::start(home, release, options, "life", &mut |_| {}));
     let server = server?;
     for endpoint in [server.endpoint(), server.socket_endpoint()] {
@@ -168,8 +172,10 @@ fn life(home: &Home, release: &Release, options: &Options) -> Result<(f64, f64),
 
 fn ask(product: Product, endpoint: &Endpoint) -> Result<String, WireError> {
     let mut client: Box<dyn Client> = match product.dialect() {
-        Dialect::Postgres => Box::new(dbdyno_wire::postgres::Connection::connect(endpoint)?),
-        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
+        Dialect::Postgres => {
+            Box::new(dbdyno_wire::postgres::PostgresConnection::connect(endpoint)?)
+        }
+        _ => Box::new(dbdyno_wire::mysql::MysqlConnection::connect(endpoint)?),
     };
     client.run("DROP TABLE IF EXISTS t")?;
     client.run("CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(20))")?;

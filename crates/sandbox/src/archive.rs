@@ -210,7 +210,7 @@ fn untar(packed: impl BufRead, tree: &mut NewTree) -> Result<(), SandboxError> {
     // Heads of members count, too: twice as much as all files may have.
     let left = tree.most_bytes().saturating_mul(2);
     let inner = plain(packed).map_err(|error| tree.unreadable(error))?;
-    let bounded = Bounded { inner, left, between: Rc::clone(&between) };
+    let bounded = BoundedReader { inner, left, between: Rc::clone(&between) };
     let mut archive = tar::Archive::new(bounded);
     let mut entries = archive.entries().map_err(|error| tree.unreadable(error))?;
     loop {
@@ -255,7 +255,7 @@ fn plain<'a>(mut packed: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
 }
 
 /// A stream that ends with an error where more comes than may.
-struct Bounded<R> {
+struct BoundedReader<R> {
     inner: R,
     /// Of all.
     left: u64,
@@ -263,7 +263,7 @@ struct Bounded<R> {
     between: Rc<Cell<u64>>,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let most = self.left.min(self.between.get());
         if most == 0 && !buffer.is_empty() {

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dbdyno_model::{Dialect, Product, Secret, Shape};
+use dbdyno_model::{Dialect, Product, Secret, TopologyShape};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
@@ -29,14 +29,14 @@ use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::{Home, make_passage, write_private};
 use crate::making::Making;
-use crate::options::Options;
+use crate::options::LaunchOptions;
 use crate::password;
 use crate::process::{Identity, kill_servers_in, servers_in};
 use crate::release::{self, Release};
 use crate::removal;
 use crate::server::{
-    Launched, Ports, Recorded, STOP_WITHIN_S, Seat, Server, ending_signal, remove_shared_memory,
-    socket_in,
+    BackgroundRecord, LaunchedServer, Ports, STOP_WITHIN_S, Seat, Server, ending_signal,
+    remove_shared_memory, socket_in,
 };
 use crate::space;
 use crate::template::Template;
@@ -50,7 +50,7 @@ const SLACK_MB: u64 = 256;
 
 /// Whether a background server runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum BackgroundState {
     /// It runs, with this process.
     Running(u32),
     /// It was stopped.
@@ -61,7 +61,7 @@ pub enum State {
 
 /// A server in the background.
 #[derive(Clone, Debug)]
-pub struct Background {
+pub struct BackgroundServer {
     /// Its name among the others.
     pub name: String,
     /// What it is.
@@ -81,7 +81,7 @@ pub struct Background {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
     /// How they belong together.
-    pub shape: Shape,
+    pub shape: TopologyShape,
     /// Its number, from 1.
     pub number: u8,
     /// The name of the first, which is that of all of them.
@@ -99,7 +99,7 @@ impl Membership {
     }
 }
 
-impl Background {
+impl BackgroundServer {
     /// Starts `release` on an empty data directory. `name` is up to 24 letters, digits, dots and
     /// hyphens.
     ///
@@ -108,17 +108,17 @@ impl Background {
     pub fn start(
         home: &Home,
         release: &Release,
-        options: &Options,
+        options: &LaunchOptions,
         name: &str,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<Background, SandboxError> {
+    ) -> Result<BackgroundServer, SandboxError> {
         cgroup::are_for_arms(&options.settings)?;
         allocator::is_for_arms(&options.settings)?;
         let told = options.told_to(release)?;
         let template = Template::of(home, release, &Making::of(&told), progress)?;
         let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
         space::require(&format!("starting {name}"), home.dir(), needed_mb)?;
-        let new = Background::make(home, release, told.settings(), &template, name, None)?;
+        let new = BackgroundServer::make(home, release, told.settings(), &template, name, None)?;
         progress(&format!("starting {} in the background as {name}", release.name()));
         let started = new.launch(home, release, &template, None);
         if started.is_err() {
@@ -150,8 +150,8 @@ impl Background {
         template: &Template,
         name: &str,
         membership: Option<Membership>,
-    ) -> Result<Background, SandboxError> {
-        Background::check_name(name)?;
+    ) -> Result<BackgroundServer, SandboxError> {
+        BackgroundServer::check_name(name)?;
         let dir = home.background().join(name);
         if dir.exists() {
             return Err(SandboxError::Unsuitable {
@@ -165,7 +165,7 @@ impl Background {
         make_passage(&dir)?;
         let (name, tree) = (name.to_owned(), release.name());
         let (product, port) = (release.product, 0);
-        let new = Background { name, product, tree, port, settings, membership, dir };
+        let new = BackgroundServer { name, product, tree, port, settings, membership, dir };
         password::keep(&new.dir, &template.password)?;
         Ok(new)
     }
@@ -178,8 +178,8 @@ impl Background {
         &self,
         home: &Home,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<Background, SandboxError> {
-        if let State::Running(pid) = self.state() {
+    ) -> Result<BackgroundServer, SandboxError> {
+        if let BackgroundState::Running(pid) = self.state() {
             return Err(self.unsuitable(format!("it runs already (pid {pid})")));
         }
         let release = self.release(home)?;
@@ -196,12 +196,12 @@ impl Background {
         release: &Release,
         template: &Template,
         seat: Option<Seat>,
-    ) -> Result<Background, SandboxError> {
+    ) -> Result<BackgroundServer, SandboxError> {
         let mut launched = self.clone();
         let (password, next) = password::read(&self.dir)?;
         // Members log in to each other by the one that they were copied with.
         let is_doubtful = self.port == 0 || next.is_some();
-        let recorded = Recorded {
+        let recorded = BackgroundRecord {
             name: self.name.clone(),
             dir: self.dir.clone(),
             port: self.port,
@@ -214,7 +214,7 @@ impl Background {
             launched.port = port;
             launched.write()
         };
-        let Launched { ports, socket, guard } =
+        let LaunchedServer { ports, socket, guard } =
             Server::start_in_background(home, release, recorded, template, &mut note)?;
         if self.membership.is_none() && release.product != Product::Postgres {
             let taken = password::take_root_away(release.product, &socket);
@@ -229,26 +229,28 @@ impl Background {
     }
 
     /// All of them, in the order of their names.
-    pub fn all(home: &Home) -> Vec<Background> {
+    pub fn all(home: &Home) -> Vec<BackgroundServer> {
         let entries = fs::read_dir(home.background()).into_iter().flatten().flatten();
-        let mut all: Vec<Background> =
-            entries.filter_map(|entry| Background::read(&entry.path())).collect();
+        let mut all: Vec<BackgroundServer> =
+            entries.filter_map(|entry| BackgroundServer::read(&entry.path())).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
 
     /// The one with this name.
-    pub fn named(home: &Home, name: &str) -> Option<Background> {
-        Background::all(home).into_iter().find(|known| known.name == name)
+    pub fn named(home: &Home, name: &str) -> Option<BackgroundServer> {
+        BackgroundServer::all(home).into_iter().find(|known| known.name == name)
     }
 
     /// Whether it runs.
-    pub fn state(&self) -> State {
-        let Ok(text) = fs::read_to_string(self.dir.join("server")) else { return State::Stopped };
+    pub fn state(&self) -> BackgroundState {
+        let Ok(text) = fs::read_to_string(self.dir.join("server")) else {
+            return BackgroundState::Stopped;
+        };
         let running = Identity::from_line(&text).filter(Identity::lives);
         match running.and_then(|identity| u32::try_from(identity.pid).ok()) {
-            Some(pid) => State::Running(pid),
-            None => State::Gone,
+            Some(pid) => BackgroundState::Running(pid),
+            None => BackgroundState::Gone,
         }
     }
 
@@ -279,7 +281,7 @@ impl Background {
     /// [`SandboxError::Unsuitable`] if it does not run; [`SandboxError::StopFailed`] if it had to
     /// be killed.
     pub fn stop(&self, home: &Home) -> Result<(), SandboxError> {
-        let State::Running(pid) = self.state() else {
+        let BackgroundState::Running(pid) = self.state() else {
             return Err(self.unsuitable("it does not run".to_owned()));
         };
         let signalled = i32::try_from(pid).ok().map(Pid::from_raw);
@@ -290,7 +292,7 @@ impl Background {
         let deadline = Deadline::after_seconds(STOP_WITHIN_S);
         let mut ended = false;
         while !ended && deadline.pause() {
-            ended = !matches!(self.state(), State::Running(_));
+            ended = !matches!(self.state(), BackgroundState::Running(_));
         }
         end_processes(home, &self.dir);
         let record = self.dir.join("server");
@@ -308,7 +310,7 @@ impl Background {
     /// # Errors
     /// [`SandboxError::Unsuitable`] if it runs.
     pub fn remove(&self, home: &Home) -> Result<(), SandboxError> {
-        if let State::Running(_) = self.state() {
+        if let BackgroundState::Running(_) = self.state() {
             let name = &self.name;
             return Err(
                 self.unsuitable(format!("it runs; stop it first with `dbdyno server stop {name}`"))
@@ -329,7 +331,7 @@ impl Background {
     /// # Errors
     /// [`SandboxError::Unsuitable`] if it does not run, or if there is no client.
     pub fn shell(&self, home: &Home) -> Result<i32, SandboxError> {
-        let State::Running(_) = self.state() else {
+        let BackgroundState::Running(_) = self.state() else {
             let name = &self.name;
             return Err(self.unsuitable(format!(
                 "it does not run; start it with `dbdyno server start {name}`"
@@ -420,14 +422,14 @@ impl Background {
         write_private(&self.dir.join("record"), &text)
     }
 
-    fn read(dir: &Path) -> Option<Background> {
+    fn read(dir: &Path) -> Option<BackgroundServer> {
         let name = dir.file_name()?.to_str()?.to_owned();
         let text = fs::read_to_string(dir.join("record")).ok()?;
         let pairs = || text.lines().filter_map(|line| line.split_once(' '));
         let of = |wanted: &str| pairs().find(|(name, _)| *name == wanted).map(|(_, value)| value);
         let settings = pairs().filter(|(name, _)| *name == "setting");
         let settings = settings.filter_map(|(_, value)| value.split_once(' '));
-        Some(Background {
+        Some(BackgroundServer {
             name,
             membership: Membership::read(of),
             product: Product::named(of("product")?)?,
@@ -455,7 +457,7 @@ pub fn remove(
         let what = format!("release {name}");
         Err(SandboxError::Unsuitable { what, reason })
     };
-    if let Some(user) = Background::all(home).into_iter().find(|known| known.tree == name) {
+    if let Some(user) = BackgroundServer::all(home).into_iter().find(|known| known.tree == name) {
         let user = user.name;
         return refuse(format!(
             "the background server {user} needs it; remove that first with `dbdyno server rm {user}`"

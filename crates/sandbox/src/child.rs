@@ -22,8 +22,8 @@
 //!   servers.
 //! * Each has the parent-death signal set to SIGKILL. The kernel binds it to the *thread* that
 //!   forked, so a server is forked by a thread that does nothing else and lives as long as the
-//!   server ([`Kept`]). Programs that run to their end are waited for by the thread that forked
-//!   them.
+//!   server ([`GuardedChild`]). Programs that run to their end are waited for by the thread that
+//!   forked them.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -291,15 +291,15 @@ pub(crate) fn can_resolve_by(hosts: &Path) -> Result<(), SandboxError> {
 }
 
 /// A child, and the thread whose life the kernel ties it to.
-pub(crate) struct Kept {
+pub(crate) struct GuardedChild {
     pub(crate) child: Child,
     release: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
 }
 
-impl Kept {
+impl GuardedChild {
     /// Forks `command` from a thread of its own.
-    pub(crate) fn spawn(mut command: Command) -> io::Result<Kept> {
+    pub(crate) fn spawn(mut command: Command) -> io::Result<GuardedChild> {
         let (born, birth) = channel();
         let (release, released) = channel::<()>();
         let keeper = std::thread::Builder::new().name("keeper".into()).spawn(move || {
@@ -308,11 +308,11 @@ impl Kept {
             let _ = released.recv();
         })?;
         let child = birth.recv().map_err(|_| io::Error::other("the keeper thread ended"))??;
-        Ok(Kept { child, release: Some(release), keeper: Some(keeper) })
+        Ok(GuardedChild { child, release: Some(release), keeper: Some(keeper) })
     }
 }
 
-impl Kept {
+impl GuardedChild {
     /// Leaves the child, which must have been told to [`outlive`] us, to itself.
     pub(crate) fn let_go(self) {
         // Its `Drop` kills. The keeper thread waits until the program ends.
@@ -320,7 +320,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for GuardedChild {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -388,7 +388,7 @@ mod tests {
     fn a_kept_child_outlives_the_thread_that_asked_for_it() {
         let mut sleep = tool("sleep");
         sleep.arg("600");
-        let kept = std::thread::spawn(move || Kept::spawn(sleep).unwrap()).join().unwrap();
+        let kept = std::thread::spawn(move || GuardedChild::spawn(sleep).unwrap()).join().unwrap();
         let identity = Identity::of(kept.child.id().try_into().unwrap()).unwrap();
         // A child forked by the thread that is gone would have been killed before `join` returned.
         std::thread::sleep(std::time::Duration::from_millis(50));

@@ -21,7 +21,7 @@ use dbdyno_model::{Product, setting};
 use crate::conftree::{Tree, beside};
 use crate::error::SandboxError;
 use crate::option_tree::{OptionLine, OptionWish, option_tree};
-use crate::translation::{Told, Translation, Why, is_command};
+use crate::translation::{OptionReason, TranslatedOption, Translation, is_command};
 
 /// Tells the server what the file says.
 ///
@@ -42,9 +42,9 @@ pub(crate) fn apply(path: &str, all: &mut Translation) -> Result<(), SandboxErro
         } else if setting::is_log_elsewhere(&name, &value) {
             // Next to the data, under its own name: where other servers write is not touched.
             let value = value.rsplit('/').next().unwrap_or_default();
-            all.overrule(Told::new("", &name, value, Why::File(file)));
+            all.overrule(TranslatedOption::new("", &name, value, OptionReason::File(file)));
         } else {
-            all.overrule(Told::new("", &name, value, Why::File(file)));
+            all.overrule(TranslatedOption::new("", &name, value, OptionReason::File(file)));
         }
     }
     Ok(())

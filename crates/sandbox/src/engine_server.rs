@@ -19,7 +19,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::bootstrap::{DATABASE, USER, random_password};
-use crate::child::{self, Kept};
+use crate::child::{self, GuardedChild};
 use crate::claim::Scratch;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
@@ -33,7 +33,7 @@ const LOG_LINES: usize = 12;
 /// A server of the reference engine that runs. Dropping it kills it and removes its directory.
 pub struct EngineServer {
     // Fields are dropped in this order: the process before the directory.
-    kept: Option<Kept>,
+    kept: Option<GuardedChild>,
     what: String,
     design: String,
     password: Secret,
@@ -57,7 +57,7 @@ impl EngineServer {
         let spec = ArmSpec {
             target: Target::Engine(*design),
             slow: 0.0,
-            record: dbdyno_model::Record::default(),
+            record: dbdyno_model::TransactionRecording::default(),
             begin: dbdyno_model::Begin::default(),
         };
         let mut server = EngineServer {
@@ -133,7 +133,7 @@ impl EngineServer {
         command.arg("--data").arg(self.scratch.path().join("data"));
         command.stdout(Stdio::piped()).stderr(file);
         let shown = program.display().to_string();
-        let mut kept = Kept::spawn(command).map_err(SandboxError::spawn(&shown))?;
+        let mut kept = GuardedChild::spawn(command).map_err(SandboxError::spawn(&shown))?;
         let mut line = String::new();
         if let Some(stdout) = kept.child.stdout.take() {
             // Without the line it has ended, or said something else; either is told below.

@@ -16,7 +16,7 @@ use dbdyno_model::{Product, SourceKind};
 
 use crate::apt::{Apt, Deb};
 use crate::archive;
-use crate::catalog::{self, Line, Packed, Source};
+use crate::catalog::{self, Line, ServerPackage, Source};
 use crate::child;
 use crate::error::SandboxError;
 use crate::home::{Home, make_passage, set_mode};
@@ -101,7 +101,7 @@ fn choose(line: &Line, asked: &str, listed: &[String]) -> Result<String, Sandbox
 fn registered(
     home: &Home,
     line: &'static Line,
-    packed: &'static Packed,
+    packed: &'static ServerPackage,
     asked: &str,
     pinning: Pinning,
     progress: &mut dyn FnMut(&str),

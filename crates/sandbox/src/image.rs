@@ -39,7 +39,7 @@ use crate::clock;
 use crate::error::SandboxError;
 use crate::foreign_files::{open_plain, private_dir};
 use crate::home::{Home, make_passage, write_private};
-use crate::options::Options;
+use crate::options::LaunchOptions;
 use crate::release::Release;
 use crate::relocate::flush;
 use crate::space;
@@ -91,10 +91,10 @@ impl ImageKey {
     /// line each.
     ///
     /// # Errors
-    /// As [`Options::translate`].
+    /// As [`LaunchOptions::translate`].
     pub fn new(
         release: &Release,
-        options: &Options,
+        options: &LaunchOptions,
         content: &[String],
     ) -> Result<ImageKey, SandboxError> {
         let mut lines = vec![

@@ -8,7 +8,7 @@
 //!   Server ◀── start, first login ◀── copy ◀── template: a data directory, initialised once
 //!      │
 //!      ├─ lives in HOME/run/NAME-PID-N, owned by this process; dies with it, swept if it could not
-//!      └─ or, as a `Background`, in HOME/bg/NAME, until it is stopped
+//!      └─ or, as a `BackgroundServer`, in HOME/bg/NAME, until it is stopped
 //! ```
 //!
 //! Everything is inside one directory, the [`Home`]:
@@ -93,7 +93,7 @@ mod upgrade;
 mod valgrind;
 mod wanted;
 
-pub use background::{Background, Membership, State, remove};
+pub use background::{BackgroundServer, BackgroundState, Membership, remove};
 pub use catalog::{Offer, Packer, available, offers, packers};
 pub use claim::Scratch;
 pub use engine_server::EngineServer;
@@ -102,9 +102,9 @@ pub use get::{get, get_from, get_unpinned, likely_version};
 pub use home::Home;
 pub use image::{Image, ImageKey};
 pub use option_tree::{OptionLine, OptionTree, OptionWish, option_tree};
-pub use options::Options;
+pub use options::LaunchOptions;
 pub use ownership::own_directory;
-pub use presets::{About, PRESETS};
+pub use presets::{PRESETS, PresetDescription};
 pub use process::{memory_mb, processors};
 pub use receipt::{DatabaseMaker, KnownToken, Receipt, ReceiptPlace};
 pub use recorder::{Events, Recorder};
@@ -113,8 +113,9 @@ pub use server::Server;
 pub use space::free_mb;
 pub use symbols::Symbols;
 pub use topology::{
-    Added, Ensemble, Standing, Works, start_together, start_together_again, stop_together, together,
+    Ensemble, MeasuredDelay, MemberStanding, Works, start_together, start_together_again,
+    stop_together, together,
 };
-pub use translation::{Told, Translation, Why};
+pub use translation::{OptionReason, TranslatedOption, Translation};
 pub use upgrade::{Undone, upgrade_path};
 pub use valgrind::{CountMarks, CountedProgram, Valgrind};

@@ -20,7 +20,7 @@ const BESIDES: u64 = 600;
 const POSTGRES_KB: u64 = 2_000;
 
 /// What the kernel allows.
-struct Allowed {
+struct KernelLimits {
     open_files: Option<u64>,
     /// Threads and processes: the smallest limit that is known, with its name.
     tasks: Option<(u64, &'static str)>,
@@ -47,7 +47,7 @@ pub(crate) fn require(
         (kernel("threads-max"), "raise it with sysctl kernel.threads-max"),
     ];
     let known = tasks.into_iter().filter_map(|(limit, name)| Some((limit?, name)));
-    let allowed = Allowed {
+    let allowed = KernelLimits {
         open_files: hard(Resource::RLIMIT_NOFILE),
         tasks: known.min_by_key(|(limit, _)| *limit),
         memory_kb: available_kb(),
@@ -59,7 +59,7 @@ fn enough(
     purpose: &str,
     product: Product,
     connections: u32,
-    allowed: &Allowed,
+    allowed: &KernelLimits,
 ) -> Result<(), SandboxError> {
     let connections = u64::from(connections);
     let needed = connections + BESIDES;
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_is_too_small_is_named_with_what_to_raise() {
-        let large = || Allowed {
+        let large = || KernelLimits {
             open_files: Some(20_000),
             tasks: Some((32_768, "sysctl kernel.pid_max")),
             memory_kb: Some(16_000_000),
@@ -107,9 +107,9 @@ mod tests {
         for product in [Product::MariaDb, Product::Postgres] {
             assert!(enough("starting it", product, 5_100, &large()).is_ok());
         }
-        let few_files = Allowed { open_files: Some(4_096), ..large() };
-        let few_tasks = Allowed { tasks: Some((4_194, "sysctl kernel.pid_max")), ..large() };
-        let small = Allowed { memory_kb: Some(8_000_000), ..large() };
+        let few_files = KernelLimits { open_files: Some(4_096), ..large() };
+        let few_tasks = KernelLimits { tasks: Some((4_194, "sysctl kernel.pid_max")), ..large() };
+        let small = KernelLimits { memory_kb: Some(8_000_000), ..large() };
         for (allowed, parts) in [
             (&few_files, ["4096", "ulimit -Hn"]),
             (&few_tasks, ["4194", "kernel.pid_max"]),

@@ -13,7 +13,7 @@ use dbdyno_model::{Product, setting};
 
 use crate::catalog::at_least;
 use crate::error::SandboxError;
-use crate::translation::{Told, Translation};
+use crate::translation::{TranslatedOption, Translation};
 
 /// Of MySQL and MariaDB. MySQL's manual, "InnoDB Startup Configuration"; `lower_case_table_names`
 /// is fixed from MySQL 8.0 on, the number of undo tablespaces was before it.
@@ -54,7 +54,7 @@ pub(crate) fn is_of_initdb(product: Product, name: &str) -> bool {
 
 impl Making {
     pub(crate) fn of(translation: &Translation) -> Making {
-        let pair = |told: &Told| (setting::plain_name(&told.name), told.value.clone());
+        let pair = |told: &TranslatedOption| (setting::plain_name(&told.name), told.value.clone());
         let made = translation.made_with.iter().map(pair);
         let (encoding, mut settings): (Vec<_>, Vec<_>) =
             made.partition(|(name, _)| name == ENCODING);
@@ -137,13 +137,14 @@ fn megabytes(value: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::options::LaunchOptions;
     use dbdyno_model::Setting;
 
     fn making(product: Product, version: &str, settings: &[(&str, &str)]) -> (Making, Translation) {
         let raw = |(name, value): &(&str, &str)| Setting::Raw((*name).into(), (*value).into());
         let settings: Vec<Setting> = settings.iter().map(raw).collect();
-        let told = Options::for_host(16_000).with(&settings).translate(product, version).unwrap();
+        let told =
+            LaunchOptions::for_host(16_000).with(&settings).translate(product, version).unwrap();
         (Making::of(&told), told)
     }
 

@@ -9,14 +9,14 @@
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
-use dbdyno_model::option_file::{self, Entry, IncludeKind};
+use dbdyno_model::option_file::{self, IncludeKind, OptionEntry};
 
 use crate::conftree::{Tree, either};
 
 /// A line with an option, and the file in which it stands.
 pub struct OptionLine {
     /// What it says.
-    pub entry: Entry,
+    pub entry: OptionEntry,
     /// Where.
     pub file: PathBuf,
 }

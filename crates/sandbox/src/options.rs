@@ -25,12 +25,12 @@ use crate::making;
 use crate::presets;
 use crate::release::Release;
 use crate::spelling;
-use crate::translation::{Told, Translation, Why};
-use crate::wanted::Wanted;
+use crate::translation::{OptionReason, TranslatedOption, Translation};
+use crate::wanted::NeutralOptions;
 
 /// Sizes that depend on the host, and what the user wants beside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct LaunchOptions {
     /// Buffer pool, or shared buffers, in MB, where neither preset nor user say another size.
     pub buffer_mb: u64,
     /// Redo log that may be written before the server must begin to write pages, in MB, likewise.
@@ -57,13 +57,13 @@ const EVERYWHERE: u32 = 64;
 /// Whether PostgreSQL compiles plans.
 const JIT: &str = "jit";
 
-impl Options {
+impl LaunchOptions {
     /// Sizes for a host with `memory_mb` MB of memory. An eighth of it for the buffer pool, so that
     /// two servers, the client and the page cache fit side by side.
-    pub fn for_host(memory_mb: u64) -> Options {
+    pub fn for_host(memory_mb: u64) -> LaunchOptions {
         let buffer_mb = (memory_mb / 8 / 128 * 128).clamp(128, 16_384);
         let redo_mb = buffer_mb.clamp(256, 1_024);
-        Options {
+        LaunchOptions {
             buffer_mb,
             redo_mb,
             tables_mb: 1_024,
@@ -75,14 +75,14 @@ impl Options {
     }
 
     /// The same for a server that many clients use at once.
-    pub fn for_clients(self, clients: u32) -> Options {
+    pub fn for_clients(self, clients: u32) -> LaunchOptions {
         let max_connections = self.max_connections.max(clients.saturating_add(RESERVE));
-        Options { max_connections, clients, ..self }
+        LaunchOptions { max_connections, clients, ..self }
     }
 
     /// The same with what the user wants.
-    pub fn with(self, settings: &[Setting]) -> Options {
-        Options { settings: settings.to_vec(), ..self }
+    pub fn with(self, settings: &[Setting]) -> LaunchOptions {
+        LaunchOptions { settings: settings.to_vec(), ..self }
     }
 
     /// Whether there are more connections than every machine has room for.
@@ -124,13 +124,13 @@ impl Options {
         let wanted = self.wanted(product);
         let mut before = spelling::spell(product, version, &self.of_preset(product));
         let preset = self.preset();
-        let (taken, besides): (Vec<Told>, Vec<Told>) =
+        let (taken, besides): (Vec<TranslatedOption>, Vec<TranslatedOption>) =
             presets::besides(preset, product, version, self.memory_mb, &wanted)
                 .into_iter()
                 .partition(|told| self.settings.iter().any(|setting| setting.name() == told.field));
         before.extend(taken);
         for mut told in spelling::spell(product, version, &wanted) {
-            if matches!(told.why, Why::Asked(_)) {
+            if matches!(told.why, OptionReason::Asked(_)) {
                 told.instead_of = all.replaced(&before, &told);
             }
             all.tell(told);
@@ -148,21 +148,27 @@ impl Options {
         }
         for setting in &self.settings {
             if let Setting::Raw(name, value) = setting {
-                all.overrule(Told::new("", name, value.clone(), Why::Override));
+                all.overrule(TranslatedOption::new(
+                    "",
+                    name,
+                    value.clone(),
+                    OptionReason::Override,
+                ));
             }
         }
-        let made: Vec<Told> =
+        let made: Vec<TranslatedOption> =
             all.told.extract_if(.., |told| making::is_of_initdb(product, &told.name)).collect();
         all.made_with.extend(made);
         Ok(all)
     }
 
-    /// As [`Options::translate`], for a release that is here: what it cannot do it is not told to.
+    /// As [`LaunchOptions::translate`], for a release that is here: what it cannot do it is not
+    /// told to.
     ///
     /// # Errors
-    /// Those of [`Options::translate`], and [`SandboxError::Unsuitable`] where plans are to be
-    /// compiled and there is nothing to compile them with: a session would fail at its first long
-    /// statement.
+    /// Those of [`LaunchOptions::translate`], and [`SandboxError::Unsuitable`] where plans are to
+    /// be compiled and there is nothing to compile them with: a session would fail at its first
+    /// long statement.
     pub fn told_to(&self, release: &Release) -> Result<Translation, SandboxError> {
         let mut all = self.translate(release.product, &release.version)?;
         if release.product == Product::Postgres && !release.compiles_plans() {
@@ -170,7 +176,7 @@ impl Options {
             match jit.map(|value| value.to_lowercase()) {
                 // Where nothing is said, PostgreSQL compiles plans since 12.
                 None if at_least(&release.version, "11") => {
-                    all.tell(Told::new("", JIT, "off", Why::Needed));
+                    all.tell(TranslatedOption::new("", JIT, "off", OptionReason::Needed));
                 }
                 Some(value) if !["off", "false", "no", "0"].contains(&value.as_str()) => {
                     return Err(SandboxError::Unsuitable {
@@ -186,7 +192,7 @@ impl Options {
         Ok(all)
     }
 
-    fn needed(&self, product: Product, version: &str) -> Vec<Told> {
+    fn needed(&self, product: Product, version: &str) -> Vec<TranslatedOption> {
         let mut needed = presets::needed(product, version);
         let connections = match self.preset() {
             Preset::Default if self.clients <= EVERYWHERE => None,
@@ -194,27 +200,39 @@ impl Options {
             Preset::Dbdyno | Preset::Callaghan => Some(self.max_connections),
         };
         if let Some(connections) = connections {
-            needed.push(Told::new("", "max_connections", connections.to_string(), Why::Needed));
+            needed.push(TranslatedOption::new(
+                "",
+                "max_connections",
+                connections.to_string(),
+                OptionReason::Needed,
+            ));
         }
         needed
     }
 
-    fn encoding_told(&self) -> Told {
+    fn encoding_told(&self) -> TranslatedOption {
         let asked = self.settings.iter().find(|setting| matches!(setting, Setting::Charset(_)));
-        let why = asked.map_or(Why::Preset(self.preset()), |asked| Why::Asked(asked.clone()));
-        Told::new("charset", "server_encoding", spelling::encoding(self.encoding()), why)
+        let why = asked.map_or(OptionReason::Preset(self.preset()), |asked| {
+            OptionReason::Asked(asked.clone())
+        });
+        TranslatedOption::new(
+            "charset",
+            "server_encoding",
+            spelling::encoding(self.encoding()),
+            why,
+        )
     }
 
     /// What the preset wants in neutral words.
-    fn of_preset(&self, product: Product) -> Wanted {
+    fn of_preset(&self, product: Product) -> NeutralOptions {
         let preset = self.preset();
-        let why = || Why::Preset(preset);
+        let why = || OptionReason::Preset(preset);
         let (buffer_mb, redo_mb) = match preset {
             Preset::Callaghan => presets::callaghan_sizes(product, self.memory_mb),
             Preset::Dbdyno | Preset::Default => (self.buffer_mb, self.redo_mb),
         };
         let binlog = if preset == Preset::Callaghan { Switch::On } else { Switch::Off };
-        let wanted = Wanted {
+        let wanted = NeutralOptions {
             buffer_mb: Some((buffer_mb, why())),
             redo_mb: Some((redo_mb, why())),
             durability: Some((Durability::Relaxed, why())),
@@ -226,8 +244,8 @@ impl Options {
         match preset {
             Preset::Dbdyno => wanted,
             // How he writes pages is his own, see `presets`.
-            Preset::Callaghan => Wanted { flush: None, ..wanted },
-            Preset::Default => Wanted {
+            Preset::Callaghan => NeutralOptions { flush: None, ..wanted },
+            Preset::Default => NeutralOptions {
                 buffer_mb: None,
                 redo_mb: None,
                 durability: None,
@@ -240,10 +258,10 @@ impl Options {
     }
 
     /// What is wanted in the end.
-    fn wanted(&self, product: Product) -> Wanted {
+    fn wanted(&self, product: Product) -> NeutralOptions {
         let mut wanted = self.of_preset(product);
         for setting in &self.settings {
-            let why = Why::Asked(setting.clone());
+            let why = OptionReason::Asked(setting.clone());
             match *setting {
                 Setting::Buffer(mb) => wanted.buffer_mb = Some((mb, why)),
                 Setting::Redo(mb) => wanted.redo_mb = Some((mb, why)),
@@ -272,7 +290,7 @@ mod tests {
     /// What a server of this target, on a host with 8 GB, is told.
     fn told(target: &str) -> Translation {
         let Target::Release(release) = target.parse::<ArmSpec>().unwrap().target else { panic!() };
-        let options = Options::for_host(8_000).with(&release.settings);
+        let options = LaunchOptions::for_host(8_000).with(&release.settings);
         options.translate(release.product, &release.version).unwrap()
     }
 
@@ -283,13 +301,17 @@ mod tests {
 
     fn reason(target: &str, name: &str) -> String {
         let told = told(target);
-        told.told.iter().find(|told| told.name == name).map(Told::reason).unwrap_or_default()
+        told.told
+            .iter()
+            .find(|told| told.name == name)
+            .map(TranslatedOption::reason)
+            .unwrap_or_default()
     }
 
     #[test]
     fn two_servers_fit_beside_the_client_on_every_host() {
         for memory_mb in [512, 2_000, 8_000, 24_000, 512_000] {
-            let options = Options::for_host(memory_mb);
+            let options = LaunchOptions::for_host(memory_mb);
             assert!(2 * options.buffer_mb <= memory_mb / 2, "{memory_mb}: {options:?}");
             assert!(options.max_connections > 1_000);
             assert_eq!(options.clone().for_clients(300).max_connections, options.max_connections);
@@ -348,7 +370,7 @@ mod tests {
         assert_eq!(logs, format!("{path}, instead of binlog (preset=cz-a)"));
         assert_eq!(value(&target, "log_bin").unwrap(), "mysql-bin.log");
         assert!(told.to_string().contains("left out"), "{told}");
-        let missing = Options::for_host(8_000).with(&[Setting::File("/no/such.cnf".into())]);
+        let missing = LaunchOptions::for_host(8_000).with(&[Setting::File("/no/such.cnf".into())]);
         let error = missing.translate(Product::MySql, "8.0.33").unwrap_err().to_string();
         assert!(error.contains("/no/such.cnf") && error.contains("name a file"), "{error}");
     }
@@ -396,12 +418,12 @@ mod tests {
                 let names: HashSet<_> =
                     told.told.iter().map(|told| setting_name(&told.name)).collect();
                 assert_eq!(names.len(), told.told.len(), "{target}: {told}");
-                let needed = told.told.iter().all(|told| told.why == Why::Needed);
+                let needed = told.told.iter().all(|told| told.why == OptionReason::Needed);
                 assert_eq!(needed, preset == "default", "{target}: {told}");
             }
         }
-        let few = Options::for_host(8_000).with(&[Setting::Preset(Preset::Default)]);
-        let connections = |options: Options| {
+        let few = LaunchOptions::for_host(8_000).with(&[Setting::Preset(Preset::Default)]);
+        let connections = |options: LaunchOptions| {
             let told = options.translate(Product::Postgres, "17.1").unwrap();
             told.settings().into_iter().find(|(name, _)| name == "max_connections")
         };

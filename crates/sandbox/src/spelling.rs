@@ -23,11 +23,15 @@
 use dbdyno_model::{Charset, Durability, Flush, Product, Switch};
 
 use crate::catalog::at_least;
-use crate::translation::{Told, Why};
-use crate::wanted::Wanted;
+use crate::translation::{OptionReason, TranslatedOption};
+use crate::wanted::NeutralOptions;
 
 /// What is wanted, as this release spells it.
-pub(crate) fn spell(product: Product, version: &str, wanted: &Wanted) -> Vec<Told> {
+pub(crate) fn spell(
+    product: Product,
+    version: &str,
+    wanted: &NeutralOptions,
+) -> Vec<TranslatedOption> {
     match product {
         Product::Postgres => postgres(wanted),
         Product::MySql | Product::MariaDb => mysql_family(product, version, wanted),
@@ -65,21 +69,21 @@ fn told_mb(value: &str) -> u64 {
     }
 }
 
-fn mysql_family(product: Product, version: &str, wanted: &Wanted) -> Vec<Told> {
+fn mysql_family(product: Product, version: &str, wanted: &NeutralOptions) -> Vec<TranslatedOption> {
     let mut told = Vec::new();
     if let Some((mb, why)) = &wanted.buffer_mb {
         let size = format!("{mb}M");
-        told.push(Told::new("buffer", "innodb_buffer_pool_size", &*size, why.clone()));
+        told.push(TranslatedOption::new("buffer", "innodb_buffer_pool_size", &*size, why.clone()));
         if product == Product::MariaDb {
             // The address space reserved for the pool is its size: 10.11.19 reserves 8 TiB, 11.8.6
             // does not.
             let name = "loose_innodb_buffer_pool_size_max";
-            told.push(Told::new("buffer", name, size, why.clone()));
+            told.push(TranslatedOption::new("buffer", name, size, why.clone()));
         }
     }
     if let Some((mb, why)) = &wanted.redo_mb {
         let (name, mb) = redo(product, version, *mb);
-        told.push(Told::new("redo", name, format!("{mb}M"), why.clone()));
+        told.push(TranslatedOption::new("redo", name, format!("{mb}M"), why.clone()));
     }
     if let Some((durability, why)) = &wanted.durability {
         let (commit, binlog) = match durability {
@@ -88,10 +92,10 @@ fn mysql_family(product: Product, version: &str, wanted: &Wanted) -> Vec<Told> {
             Durability::Off => ("0", "0"),
         };
         let name = "innodb_flush_log_at_trx_commit";
-        told.push(Told::new("durability", name, commit, why.clone()));
+        told.push(TranslatedOption::new("durability", name, commit, why.clone()));
         let is_off = matches!(wanted.binlog, Some((Switch::Off, _)));
         if !is_off {
-            told.push(Told::new("durability", "sync_binlog", binlog, why.clone()));
+            told.push(TranslatedOption::new("durability", "sync_binlog", binlog, why.clone()));
         }
     }
     if let Some((flush, why)) = &wanted.flush {
@@ -109,7 +113,8 @@ fn mysql_family(product: Product, version: &str, wanted: &Wanted) -> Vec<Told> {
             Switch::Off => Some("OFF"),
             Switch::Default => None,
         };
-        let pfs = value.map(|value| Told::new("pfs", "performance_schema", value, why.clone()));
+        let pfs = value
+            .map(|value| TranslatedOption::new("pfs", "performance_schema", value, why.clone()));
         told.extend(pfs);
     }
     told
@@ -126,8 +131,13 @@ fn redo(product: Product, version: &str, mb: u64) -> (&'static str, u64) {
 
 /// How table spaces are written. From 11.0 on MariaDB has a switch for each of the two questions
 /// that the old option answered at once: through the page cache or not, and with O_DSYNC or not.
-fn flushing(product: Product, version: &str, flush: Flush, why: &Why) -> Vec<Told> {
-    let told = |name: &str, value: &str| Told::new("flush", name, value, why.clone());
+fn flushing(
+    product: Product,
+    version: &str,
+    flush: Flush,
+    why: &OptionReason,
+) -> Vec<TranslatedOption> {
+    let told = |name: &str, value: &str| TranslatedOption::new("flush", name, value, why.clone());
     let split = product == Product::MariaDb && at_least(version, "11.0");
     match (flush, split) {
         (Flush::Default, _) => vec![],
@@ -146,8 +156,13 @@ fn flushing(product: Product, version: &str, flush: Flush, why: &Why) -> Vec<Tol
 /// Character set and collation are told together: their defaults differ between releases, and
 /// sorting would compare collations. Our clients ask for latin1 whatever the tables have; with
 /// latin1 everywhere, a server that can is told that nobody's wish counts.
-fn characters(product: Product, version: &str, charset: Charset, why: &Why) -> Vec<Told> {
-    let told = |name: &str, value: &str| Told::new("charset", name, value, why.clone());
+fn characters(
+    product: Product,
+    version: &str,
+    charset: Charset,
+    why: &OptionReason,
+) -> Vec<TranslatedOption> {
+    let told = |name: &str, value: &str| TranslatedOption::new("charset", name, value, why.clone());
     let (name, collation) = match charset {
         Charset::Default => return vec![],
         Charset::Latin1 => ("latin1", "latin1_swedish_ci"),
@@ -173,8 +188,13 @@ fn utf8mb4_collation(product: Product, version: &str) -> &'static str {
 /// MySQL from 5.7 on wants to know its number before it writes a binary log. Rows are logged
 /// everywhere, as MySQL has done by itself since 5.7.7; before, it logged statements, and MariaDB
 /// logs whichever it deems safe.
-fn binary_log(product: Product, version: &str, binlog: Switch, why: &Why) -> Vec<Told> {
-    let told = |name: &str, value: &str| Told::new("binlog", name, value, why.clone());
+fn binary_log(
+    product: Product,
+    version: &str,
+    binlog: Switch,
+    why: &OptionReason,
+) -> Vec<TranslatedOption> {
+    let told = |name: &str, value: &str| TranslatedOption::new("binlog", name, value, why.clone());
     match binlog {
         Switch::Default => vec![],
         Switch::Off => vec![told("skip_log_bin", "")],
@@ -188,19 +208,29 @@ fn binary_log(product: Product, version: &str, binlog: Switch, why: &Why) -> Vec
     }
 }
 
-fn postgres(wanted: &Wanted) -> Vec<Told> {
+fn postgres(wanted: &NeutralOptions) -> Vec<TranslatedOption> {
     let mut told = Vec::new();
     if let Some((mb, why)) = &wanted.buffer_mb {
-        told.push(Told::new("buffer", "shared_buffers", format!("{mb}MB"), why.clone()));
+        told.push(TranslatedOption::new(
+            "buffer",
+            "shared_buffers",
+            format!("{mb}MB"),
+            why.clone(),
+        ));
     }
     if let Some((mb, why)) = &wanted.redo_mb {
-        told.push(Told::new("redo", "max_wal_size", format!("{}MB", 2 * mb), why.clone()));
+        told.push(TranslatedOption::new(
+            "redo",
+            "max_wal_size",
+            format!("{}MB", 2 * mb),
+            why.clone(),
+        ));
     }
     if let Some((durability, why)) = &wanted.durability {
         let commit = if *durability == Durability::Full { "on" } else { "off" };
-        told.push(Told::new("durability", "synchronous_commit", commit, why.clone()));
+        told.push(TranslatedOption::new("durability", "synchronous_commit", commit, why.clone()));
         if *durability == Durability::Off {
-            told.push(Told::new("durability", "fsync", "off", why.clone()));
+            told.push(TranslatedOption::new("durability", "fsync", "off", why.clone()));
         }
     }
     told

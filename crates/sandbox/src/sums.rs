@@ -19,7 +19,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::catalog::{Packed, Registry};
+use crate::catalog::{Registry, ServerPackage};
 use crate::error::SandboxError;
 use crate::tool::sha256;
 
@@ -36,12 +36,12 @@ pub(crate) enum Pinning {
 }
 
 /// The sum that a release of a package must have.
-fn pinned(packed: &Packed, release: &str) -> Option<&'static str> {
+fn pinned(packed: &ServerPackage, release: &str) -> Option<&'static str> {
     pins(packed.registry, packed.package).find(|(known, _)| *known == release).map(|(_, sum)| sum)
 }
 
 /// The releases of a package that have a sum, in no order.
-pub(crate) fn releases(packed: &Packed) -> impl Iterator<Item = &'static str> {
+pub(crate) fn releases(packed: &ServerPackage) -> impl Iterator<Item = &'static str> {
     pins(packed.registry, packed.package).map(|(release, _)| release)
 }
 
@@ -63,7 +63,7 @@ fn pins(
 /// [`SandboxError::Unpinned`] if there is no sum and there must be one.
 pub(crate) fn check(
     file: &Path,
-    packed: &Packed,
+    packed: &ServerPackage,
     release: &str,
     pinning: Pinning,
     progress: &mut dyn FnMut(&str),

@@ -229,7 +229,7 @@ fn tell(socket: &Path, password: &str, lives: &mut dyn FnMut() -> bool) -> Resul
     };
     let deadline = Deadline::after_seconds(INIT_WITHIN_S);
     let mut client = loop {
-        match dbdyno_wire::mysql::Connection::connect(&root) {
+        match dbdyno_wire::mysql::MysqlConnection::connect(&root) {
             Ok(client) => break Box::new(client),
             Err(error) if !lives() || !deadline.pause() => return Err(error.to_string()),
             Err(_) => {}

@@ -67,20 +67,20 @@ pub(crate) fn answer(mut command: Command, allowance: Allowance) -> io::Result<O
 }
 
 /// A program that runs, and what is heard of it.
-struct Spoken {
+struct ToolProcess {
     child: Child,
     stdout: Receiver<Vec<u8>>,
     stderr: Receiver<Vec<u8>>,
 }
 
 /// Starts a program, of each of whose outputs so many bytes are heard.
-fn piped(command: &mut Command, most: u64) -> io::Result<Spoken> {
+fn piped(command: &mut Command, most: u64) -> io::Result<ToolProcess> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (stdout, stderr) = (listen(child.stdout.take(), most), listen(child.stderr.take(), most));
-    Ok(Spoken { child, stdout, stderr })
+    Ok(ToolProcess { child, stdout, stderr })
 }
 
-impl Spoken {
+impl ToolProcess {
     /// Waits for its end; without an output if it had to be killed.
     fn until_its_end(mut self, seconds: u64) -> io::Result<Option<Output>> {
         let deadline = Deadline::after_seconds(seconds);

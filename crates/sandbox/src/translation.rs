@@ -12,7 +12,7 @@ use dbdyno_model::{Preset, Product, Setting, setting};
 
 /// Why a server is told something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum OptionReason {
     /// Without it, it would not start or not be reached.
     Needed,
     /// It belongs to a preset.
@@ -25,36 +25,47 @@ pub enum Why {
     Override,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for OptionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Needed => f.write_str("needed"),
-            Why::Preset(preset) => write!(f, "{}", Setting::Preset(*preset)),
-            Why::Asked(setting) => write!(f, "{setting}"),
-            Why::File(path) => f.write_str(path),
-            Why::Override => f.write_str("yours"),
+            OptionReason::Needed => f.write_str("needed"),
+            OptionReason::Preset(preset) => write!(f, "{}", Setting::Preset(*preset)),
+            OptionReason::Asked(setting) => write!(f, "{setting}"),
+            OptionReason::File(path) => f.write_str(path),
+            OptionReason::Override => f.write_str("yours"),
         }
     }
 }
 
 /// One thing that a server is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct TranslatedOption {
     /// The option as the server spells it.
     pub name: String,
     /// Its value; empty for a bare switch.
     pub value: String,
     /// Who said so.
-    pub why: Why,
+    pub why: OptionReason,
     /// What it would have been told otherwise, and why.
-    pub instead_of: Option<(String, Why)>,
+    pub instead_of: Option<(String, OptionReason)>,
     /// The neutral word that it belongs to, or nothing.
     pub(crate) field: &'static str,
 }
 
-impl Told {
-    pub(crate) fn new(field: &'static str, name: &str, value: impl Into<String>, why: Why) -> Told {
-        Told { name: name.to_owned(), value: value.into(), why, instead_of: None, field }
+impl TranslatedOption {
+    pub(crate) fn new(
+        field: &'static str,
+        name: &str,
+        value: impl Into<String>,
+        why: OptionReason,
+    ) -> TranslatedOption {
+        TranslatedOption {
+            name: name.to_owned(),
+            value: value.into(),
+            why,
+            instead_of: None,
+            field,
+        }
     }
 
     /// `name=value`, or the name alone.
@@ -83,10 +94,10 @@ pub struct Translation {
     /// Its version.
     pub version: String,
     /// What it is told when it starts. Paths and the port come beside.
-    pub told: Vec<Told>,
+    pub told: Vec<TranslatedOption>,
     /// What its data directory is made with, where that is more than a matter of starting, by the
     /// name under which the server shows it.
-    pub made_with: Vec<Told>,
+    pub made_with: Vec<TranslatedOption>,
     /// What stood in a file and was left out, since it is dbdyno's own; with the file.
     pub left_out: Vec<(String, String)>,
 }
@@ -103,13 +114,14 @@ impl Translation {
     }
 
     /// What is due to the user's words, files and options; nothing where there are none.
-    pub fn of_the_user(&self) -> Vec<&Told> {
+    pub fn of_the_user(&self) -> Vec<&TranslatedOption> {
         let all = self.told.iter().chain(&self.made_with);
-        all.filter(|told| !matches!(told.why, Why::Needed | Why::Preset(_))).collect()
+        all.filter(|told| !matches!(told.why, OptionReason::Needed | OptionReason::Preset(_)))
+            .collect()
     }
 
     /// Tells one thing more, in place of what has its name.
-    pub(crate) fn tell(&mut self, mut told: Told) {
+    pub(crate) fn tell(&mut self, mut told: TranslatedOption) {
         if setting::is_accumulated(self.product, &told.name) {
             // The server adds them up itself; what is said twice is said once.
             if !self.told.iter().any(|known| known.assignment() == told.assignment()) {
@@ -128,11 +140,11 @@ impl Translation {
 
     /// Tells what a file or an option of the user says. What nobody but us says in other words, and
     /// what would be stronger than it, is taken back.
-    pub(crate) fn overrule(&mut self, mut told: Told) {
+    pub(crate) fn overrule(&mut self, mut told: TranslatedOption) {
         let weaker = overruled_by(&self.plain(&told.name));
         for name in weaker.iter().filter(|_| self.product != Product::Postgres) {
-            let ours = |known: &Told| {
-                let by_user = matches!(known.why, Why::File(_) | Why::Override);
+            let ours = |known: &TranslatedOption| {
+                let by_user = matches!(known.why, OptionReason::File(_) | OptionReason::Override);
                 setting::plain_name(&known.name) == *name && !by_user
             };
             if let Some(at) = self.told.iter().position(ours) {
@@ -148,7 +160,11 @@ impl Translation {
     }
 
     /// What `told` says otherwise than what has its name among `before`.
-    pub(crate) fn replaced(&self, before: &[Told], told: &Told) -> Option<(String, Why)> {
+    pub(crate) fn replaced(
+        &self,
+        before: &[TranslatedOption],
+        told: &TranslatedOption,
+    ) -> Option<(String, OptionReason)> {
         let name = self.plain(&told.name);
         let known = before.iter().find(|known| self.plain(&known.name) == name)?;
         if known.assignment() == told.assignment() {
@@ -202,7 +218,7 @@ impl fmt::Display for Translation {
         let names = all().map(|told| told.name.len()).max().unwrap_or(0).min(64);
         let values = all().map(|told| told.value.len()).max().unwrap_or(0).min(24);
         for told in all() {
-            let Told { name, value, .. } = told;
+            let TranslatedOption { name, value, .. } = told;
             let equals = if value.is_empty() { ' ' } else { '=' };
             write!(f, "  {name:names$} {equals} {value:values$}  {}", told.reason())?;
             let is_made = self.made_with.contains(told);
@@ -227,18 +243,18 @@ impl fmt::Display for Translation {
 mod tests {
     use super::*;
 
-    fn told(name: &str, value: &str, why: Why) -> Told {
-        Told::new("", name, value, why)
+    fn told(name: &str, value: &str, why: OptionReason) -> TranslatedOption {
+        TranslatedOption::new("", name, value, why)
     }
 
     #[test]
     fn what_comes_later_replaces_what_has_its_name_and_says_so() {
         let mut mysql = Translation::new(Product::MySql, "8.0.33");
-        mysql.tell(told("skip_log_bin", "", Why::Preset(Preset::Dbdyno)));
-        mysql.tell(told("sync_binlog", "1", Why::File("./my.cnf".into())));
-        mysql.tell(told("log_bin", "x", Why::Override));
-        mysql.tell(told("sync_binlog", "1", Why::Override));
-        let reasons: Vec<String> = mysql.told.iter().map(Told::reason).collect();
+        mysql.tell(told("skip_log_bin", "", OptionReason::Preset(Preset::Dbdyno)));
+        mysql.tell(told("sync_binlog", "1", OptionReason::File("./my.cnf".into())));
+        mysql.tell(told("log_bin", "x", OptionReason::Override));
+        mysql.tell(told("sync_binlog", "1", OptionReason::Override));
+        let reasons: Vec<String> = mysql.told.iter().map(TranslatedOption::reason).collect();
         assert_eq!(reasons, ["yours, instead of skip_log_bin (preset=dbdyno)", "yours"]);
         assert_eq!(mysql.told[0].assignment(), "log_bin=x");
         assert_eq!(mysql.of_the_user().len(), 2);
@@ -262,13 +278,13 @@ mod tests {
             ("sync_binlog", "1"),
             ("sync-binlog", "2"),
         ] {
-            many.overrule(told(name, value, Why::File("./my.cnf".into())));
+            many.overrule(told(name, value, OptionReason::File("./my.cnf".into())));
         }
         assert_eq!(many.told.len(), 14, "{many}");
 
         let mut postgres = Translation::new(Product::Postgres, "17.1");
-        postgres.tell(told("enable_seqscan", "off", Why::Override));
-        postgres.tell(told("seqscan", "off", Why::Override));
+        postgres.tell(told("enable_seqscan", "off", OptionReason::Override));
+        postgres.tell(told("seqscan", "off", OptionReason::Override));
         assert_eq!(postgres.told.len(), 2, "prefixes mean nothing to PostgreSQL");
     }
 }

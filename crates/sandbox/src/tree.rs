@@ -89,11 +89,11 @@ pub(crate) struct NewTree {
 #[derive(Clone, Copy)]
 struct Most {
     bytes: u64,
-    why: Why,
+    why: TreeExcess,
 }
 
 #[derive(Clone, Copy)]
-enum Why {
+enum TreeExcess {
     Size,
     Ratio,
     Disk,
@@ -118,7 +118,11 @@ impl NewTree {
         let ratio = packed_bytes.map_or(u64::MAX, |packed| {
             (ALWAYS_MB * MB).saturating_add(packed.saturating_mul(MOST_TIMES))
         });
-        let limits = [(MOST_MB * MB, Why::Size), (ratio, Why::Ratio), (room, Why::Disk)];
+        let limits = [
+            (MOST_MB * MB, TreeExcess::Size),
+            (ratio, TreeExcess::Ratio),
+            (room, TreeExcess::Disk),
+        ];
         let (bytes, why) = limits.into_iter().min_by_key(|(bytes, _)| *bytes).unwrap_or(limits[0]);
         Ok(NewTree {
             root,
@@ -261,7 +265,7 @@ impl NewTree {
         self.members += 1;
         if self.members > MOST_FILES {
             let what = format!("it has more than {MOST_FILES} files");
-            return Err(self.unsuitable(format!("{what}; {}", Why::Size.remedy())));
+            return Err(self.unsuitable(format!("{what}; {}", TreeExcess::Size.remedy())));
         }
         self.parts(name)
     }
@@ -328,7 +332,7 @@ impl NewTree {
     fn too_large(&self) -> SandboxError {
         let most_mb = self.most.bytes / MB;
         let (what, remedy) = (self.most.why.what(), self.most.why.remedy());
-        if let Why::Disk = self.most.why {
+        if let TreeExcess::Disk = self.most.why {
             let purpose = format!("unpacking {}", self.source.display());
             let (place, needed_mb) = (self.place.clone(), most_mb + LEFT_MB + 1);
             return SandboxError::NoSpace { place, purpose, needed_mb, free_mb: most_mb };
@@ -436,23 +440,23 @@ fn leads_inside(root: &OwnedFd, path: &Path) -> bool {
     true
 }
 
-impl Why {
+impl TreeExcess {
     fn what(self) -> &'static str {
         match self {
-            Why::Size => "which is the limit",
-            Why::Ratio => "far more than a packed server grows to",
-            Why::Disk => "",
+            TreeExcess::Size => "which is the limit",
+            TreeExcess::Ratio => "far more than a packed server grows to",
+            TreeExcess::Disk => "",
         }
     }
 
     fn remedy(self) -> &'static str {
         match self {
-            Why::Size => "take out of it what is not the server, and try again",
-            Why::Ratio => {
+            TreeExcess::Size => "take out of it what is not the server, and try again",
+            TreeExcess::Ratio => {
                 "if you trust it, unpack it yourself and name the folder: `dbdyno server get SERVER \
                  --from FOLDER`"
             }
-            Why::Disk => "",
+            TreeExcess::Disk => "",
         }
     }
 }

@@ -29,7 +29,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use dbdyno_model::{Dialect, Product};
 
 use crate::apt::Apt;
-use crate::child::{self, Kept};
+use crate::child::{self, GuardedChild};
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::{Home, create_private};
@@ -155,7 +155,7 @@ pub struct CountMarks<'m> {
 /// A program that answers lines with lines, under callgrind.
 pub struct CountedProgram {
     // Dropped first: its end must not meet a pipe that nobody reads.
-    _kept: Kept,
+    _kept: GuardedChild,
     input: ChildStdin,
     /// What it answers, line by line, until it ends.
     answers: Receiver<String>,
@@ -186,7 +186,8 @@ impl CountedProgram {
         let log = create_private(&complaints);
         let log = log.map_err(SandboxError::io("create", &complaints))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
-        let mut kept = Kept::spawn(command).map_err(SandboxError::io("run", &valgrind.tool))?;
+        let mut kept =
+            GuardedChild::spawn(command).map_err(SandboxError::io("run", &valgrind.tool))?;
         let (input, output) = (kept.child.stdin.take(), kept.child.stdout.take());
         let (Some(input), Some(output)) = (input, output) else {
             unreachable!("both were asked for")

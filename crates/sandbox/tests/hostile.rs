@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dbdyno_model::{Product, Transport};
-use dbdyno_sandbox::{Background, Home, Server, get_from};
+use dbdyno_sandbox::{BackgroundServer, Home, Server, get_from};
 use dbdyno_wire::{Client as _, Endpoint, Security};
 
 use crate::common::{home, options, release};
@@ -132,14 +132,14 @@ struct Ending<'a>(&'a Home, &'a str);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        if let Some(server) = Background::named(self.0, self.1) {
+        if let Some(server) = BackgroundServer::named(self.0, self.1) {
             let _ = server.stop(self.0);
             let _ = server.remove(self.0);
         }
     }
 }
 
-fn logs_in(server: &Background, password: &str) -> bool {
+fn logs_in(server: &BackgroundServer, password: &str) -> bool {
     let endpoint = Endpoint {
         transport: Transport::Tcp("127.0.0.1".to_owned(), server.port),
         user: "dbdyno".to_owned(),
@@ -148,10 +148,9 @@ fn logs_in(server: &Background, password: &str) -> bool {
         security: Security::off(),
     };
     let client: Result<Box<dyn dbdyno_wire::Client>, _> = match server.product {
-        Product::Postgres => {
-            dbdyno_wire::postgres::Connection::connect(&endpoint).map(|it| Box::new(it) as _)
-        }
-        _ => dbdyno_wire::mysql::Connection::connect(&endpoint).map(|it| Box::new(it) as _),
+        Product::Postgres => dbdyno_wire::postgres::PostgresConnection::connect(&endpoint)
+            .map(|it| Box::new(it) as _),
+        _ => dbdyno_wire::mysql::MysqlConnection::connect(&endpoint).map(|it| Box::new(it) as _),
     };
     client.map(|client| client.close()).is_ok()
 }
@@ -164,9 +163,9 @@ fn a_squatter_hears_nothing(product: Product, version: &str) {
     let name = format!("squat-{}-{}", product.name().len(), std::process::id());
     let _ending = Ending(&home, &name);
     let say = &mut |step: &str| println!("{step}");
-    let server = Background::start(&home, &release, &options(), &name, say);
+    let server = BackgroundServer::start(&home, &release, &options(), &name, say);
     let server = server.unwrap_or_else(|e| panic!("{e}"));
-    let password = |server: &Background| {
+    let password = |server: &BackgroundServer| {
         let url = server.url().unwrap().expose().to_owned();
         url.split_once("dbdyno:").unwrap().1.split_once('@').unwrap().0.to_owned()
     };
@@ -247,7 +246,7 @@ fn a_mysql_of_ours_never_wants_the_password_over_tcp() {
         let heard = overheard(port, |own| {
             let transport = Transport::Tcp("127.0.0.1".to_owned(), own);
             let endpoint = Endpoint { transport, ..endpoint.clone() };
-            dbdyno_wire::mysql::Connection::connect(&endpoint)
+            dbdyno_wire::mysql::MysqlConnection::connect(&endpoint)
                 .map(|c| Box::new(c).close())
                 .unwrap();
         });

@@ -11,7 +11,8 @@ use std::process::{Child, Command, Stdio};
 use crate::common::{connect, eventually, home, options, processes_in, release, single};
 use dbdyno_model::{Product, SourceKind};
 use dbdyno_sandbox::{
-    Background, Home, Options, Release, SandboxError, Server, State, get, get_from, here, remove,
+    BackgroundServer, BackgroundState, Home, LaunchOptions, Release, SandboxError, Server, get,
+    get_from, here, remove,
 };
 use dbdyno_wire::{Client, Endpoint};
 
@@ -153,8 +154,10 @@ fn check_strangers_are_refused(product: Product, server: &Server) {
         endpoint.user = user.to_owned();
         endpoint.password = dbdyno_model::Secret::default();
         let refused = match product {
-            Product::Postgres => dbdyno_wire::postgres::Connection::connect(&endpoint).is_err(),
-            _ => dbdyno_wire::mysql::Connection::connect(&endpoint).is_err(),
+            Product::Postgres => {
+                dbdyno_wire::postgres::PostgresConnection::connect(&endpoint).is_err()
+            }
+            _ => dbdyno_wire::mysql::MysqlConnection::connect(&endpoint).is_err(),
         };
         assert!(refused, "{user:?} got in without a password");
     }
@@ -288,7 +291,7 @@ fn holder() {
 fn start_in_background(name: &str) {
     let home = Home::open(None).unwrap_or_else(|e| panic!("{e}"));
     let release = release(&home, Product::MariaDb, "10.11");
-    let started = Background::start(&home, &release, &options(), name, &mut |_| {});
+    let started = BackgroundServer::start(&home, &release, &options(), name, &mut |_| {});
     started.unwrap_or_else(|e| panic!("{e}"));
 }
 
@@ -399,7 +402,7 @@ fn a_backend_in_the_middle_of_a_statement_is_killed_with_its_server() {
 fn a_server_that_cannot_start_says_why_and_leaves_nothing() {
     let Some(home) = home("apt-get") else { return };
     let release = release(&home, Product::Postgres, "15");
-    let options = Options { buffer_mb: 1 << 40, ..options() };
+    let options = LaunchOptions { buffer_mb: 1 << 40, ..options() };
     let error = Server::start(&home, &release, &options, "toobig", &mut |_| {}).unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, SandboxError::StartFailed { .. }), "{text}");
@@ -429,7 +432,7 @@ fn a_server_that_died_before_it_was_stopped_is_reported() {
 fn a_full_disk_is_told_before_anything_is_written() {
     let Some(home) = home("apt-get") else { return };
     let release = release(&home, Product::MariaDb, "10.11");
-    let options = Options { tables_mb: 1 << 40, ..options() };
+    let options = LaunchOptions { tables_mb: 1 << 40, ..options() };
     let error = Server::start(&home, &release, &options, "full", &mut |_| {}).unwrap_err();
     assert!(matches!(error, SandboxError::NoSpace { .. }), "{error}");
     if !nix::unistd::geteuid().is_root() {
@@ -495,7 +498,7 @@ struct Ending<'a>(&'a Home, &'a str);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        if let Some(left) = Background::named(self.0, self.1) {
+        if let Some(left) = BackgroundServer::named(self.0, self.1) {
             let _ = left.stop(self.0);
             let _ = left.remove(self.0);
         }
@@ -513,8 +516,8 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
     let output = command.env("DBDYNO_HOME", home.dir()).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     home.sweep(&mut |_| {});
-    let server = Background::named(&home, &name).unwrap();
-    let State::Running(pid) = server.state() else { panic!("{:?}", server.state()) };
+    let server = BackgroundServer::named(&home, &name).unwrap();
+    let BackgroundState::Running(pid) = server.state() else { panic!("{:?}", server.state()) };
     let ask = |sql: &str| {
         let url = server.url().unwrap().expose().parse::<dbdyno_model::ArmSpec>().unwrap();
         let dbdyno_model::Target::Url(url) = url.target else { panic!() };
@@ -528,7 +531,8 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
         single(&mut *connect(Product::MariaDb, &endpoint), sql)
     };
     ask("CREATE TABLE kept (a INT)");
-    let again = Background::start(&home, &release, &options(), &name, &mut |_| {}).unwrap_err();
+    let again =
+        BackgroundServer::start(&home, &release, &options(), &name, &mut |_| {}).unwrap_err();
     assert!(again.to_string().contains("--name"), "{again}");
     let needed = remove(&home, &release, &mut |_| {}).unwrap_err().to_string();
     assert!(needed.contains("server rm"), "{needed}");
@@ -536,17 +540,17 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
 
     server.stop(&home).unwrap_or_else(|e| panic!("{e}"));
     assert!(has_ended(pid));
-    assert_eq!(server.state(), State::Stopped);
+    assert_eq!(server.state(), BackgroundState::Stopped);
     let woken = server.start_again(&home, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(ask("SELECT COUNT(*) FROM kept"), "0", "not the data that it had");
-    let State::Running(pid) = woken.state() else { panic!("{:?}", woken.state()) };
+    let BackgroundState::Running(pid) = woken.state() else { panic!("{:?}", woken.state()) };
     let pid = nix::unistd::Pid::from_raw(pid.try_into().unwrap());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
-    eventually("its end", || woken.state() == State::Gone);
+    eventually("its end", || woken.state() == BackgroundState::Gone);
     home.sweep(&mut |_| {});
-    assert!(Background::named(&home, &name).is_some(), "its data were swept away");
+    assert!(BackgroundServer::named(&home, &name).is_some(), "its data were swept away");
     woken.remove(&home).unwrap_or_else(|e| panic!("{e}"));
-    assert!(Background::named(&home, &name).is_none());
+    assert!(BackgroundServer::named(&home, &name).is_none());
 }
 
 #[test]

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::common::{connect, eventually, home, options, processes_in, release, single};
-use dbdyno_model::{Delay, Product, Role, Shape, Topology};
-use dbdyno_sandbox::{Ensemble, Home, Options, Release, Server, Works};
+use dbdyno_model::{MemberRole, NetworkDelay, Product, Topology, TopologyShape};
+use dbdyno_sandbox::{Ensemble, Home, LaunchOptions, Release, Server, Works};
 
 fn start(home: &Home, release: &Release, shape: &str, delay: Option<&str>) -> Ensemble {
-    let delay = delay.map(|delay| delay.parse::<Delay>().unwrap());
-    let topology = Topology { shape: shape.parse::<Shape>().unwrap(), delay };
+    let delay = delay.map(|delay| delay.parse::<NetworkDelay>().unwrap());
+    let topology = Topology { shape: shape.parse::<TopologyShape>().unwrap(), delay };
     let progress = &mut |step: &str| println!("{step}");
     Ensemble::start(home, release, &options(), topology, None, "base", progress)
         .unwrap_or_else(|e| panic!("{e}"))
@@ -35,7 +35,7 @@ fn everywhere(release: &Release, ensemble: &Ensemble, rows: &str) {
         });
         // Ours may do everything, and MariaDB and MySQL 5.6 have no way to forbid it that.
         let lax = release.product == Product::MariaDb || release.version.starts_with("5.6");
-        if matches!(role, Role::Replica | Role::Secondary) && !lax {
+        if matches!(role, MemberRole::Replica | MemberRole::Secondary) && !lax {
             assert!(client.run("INSERT INTO t VALUES (-1)").is_err(), "{member:?} took a write");
         }
     }
@@ -72,7 +72,7 @@ fn life(tool: &str, product: Product, version: &str, shape: &str, delay: Option<
     write(&release, &ensemble, 5);
     everywhere(&release, &ensemble, "25");
     if let Some(delay) = delay {
-        let least = delay.parse::<Delay>().unwrap().one_way_ns;
+        let least = delay.parse::<NetworkDelay>().unwrap().one_way_ns;
         let added = ensemble.added().unwrap();
         for way in [&added.out, &added.back] {
             assert!(way.count() > 20, "{}", way.count());
@@ -80,14 +80,16 @@ fn life(tool: &str, product: Product, version: &str, shape: &str, delay: Option<
         }
         println!("added p50 {} p99 {} ns", added.out.quantile_ns(0.5), added.out.quantile_ns(0.99));
     }
-    if matches!(ensemble.topology().shape, Shape::Group(_)) {
+    if matches!(ensemble.topology().shape, TopologyShape::Group(_)) {
         lets_in_this_machine_only(&release, &ensemble);
     }
     let grounds: Vec<PathBuf> = ensemble.members().map(|(_, member)| ground(member)).collect();
     match ensemble.topology().shape {
-        Shape::Replicas(_) | Shape::Galera(_) => ensemble.stop().unwrap_or_else(|e| panic!("{e}")),
+        TopologyShape::Replicas(_) | TopologyShape::Galera(_) => {
+            ensemble.stop().unwrap_or_else(|e| panic!("{e}"))
+        }
         // A clean end of a group takes ten seconds, in which nothing is learnt.
-        Shape::Group(_) => drop(ensemble),
+        TopologyShape::Group(_) => drop(ensemble),
     }
     for ground in grounds {
         assert!(!ground.exists() && processes_in(&ground).is_empty());
@@ -123,8 +125,8 @@ fn a_member_that_is_killed_while_starting_is_named() {
     };
     let error = std::thread::scope(|scope| {
         let starting = scope.spawn(|| {
-            let topology = Topology { shape: Shape::Replicas(2), delay: None };
-            let options = Options { buffer_mb: 128, ..Options::for_host(2_048) };
+            let topology = Topology { shape: TopologyShape::Replicas(2), delay: None };
+            let options = LaunchOptions { buffer_mb: 128, ..LaunchOptions::for_host(2_048) };
             Ensemble::start(&home, &release, &options, topology, None, "dies", &mut |_| {})
         });
         let mut victim = 0;

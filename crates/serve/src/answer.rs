@@ -2,33 +2,33 @@
 
 use std::sync::Arc;
 
-use dbdyno_sql::{Column, ColumnKind, Operand, Sink, parts_of_time};
-use dbdyno_wire::mysql::server::{Answers, ColumnType, Definition, Definitions, Form};
+use dbdyno_sql::{ColumnKind, Operand, ResultColumn, Sink, parts_of_time};
+use dbdyno_wire::mysql::server::{ColumnType, Definition, Definitions, ResponseBuilder, ValueForm};
 
 use crate::charset::Charset;
 
 /// The definitions of the columns of a statement, once they were asked for.
 #[derive(Default)]
-pub(crate) struct Kept {
-    of: Option<(Arc<[Column]>, Charset)>,
+pub(crate) struct ColumnDefinitions {
+    of: Option<(Arc<[ResultColumn]>, Charset)>,
     definitions: Definitions,
 }
 
 /// Rows on their way into an answer.
 pub(crate) struct Telling<'a> {
-    answers: &'a mut Answers,
-    kept: &'a mut Kept,
-    form: Form,
+    answers: &'a mut ResponseBuilder,
+    kept: &'a mut ColumnDefinitions,
+    form: ValueForm,
     charset: Charset,
     /// Bytes that an answer has at most.
     most: usize,
     column: usize,
-    told: Told,
+    told: AnswerResult,
 }
 
 /// What became of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum AnswerResult {
     /// There are no rows in it.
     NoRows,
     Rows,
@@ -40,30 +40,30 @@ pub(crate) enum Told {
 
 impl<'a> Telling<'a> {
     pub(crate) fn new(
-        answers: &'a mut Answers,
-        kept: &'a mut Kept,
-        form: Form,
+        answers: &'a mut ResponseBuilder,
+        kept: &'a mut ColumnDefinitions,
+        form: ValueForm,
         charset: Charset,
         most: usize,
     ) -> Telling<'a> {
-        Telling { answers, kept, form, charset, most, column: 0, told: Told::NoRows }
+        Telling { answers, kept, form, charset, most, column: 0, told: AnswerResult::NoRows }
     }
 
-    pub(crate) fn told(&self) -> Told {
+    pub(crate) fn told(&self) -> AnswerResult {
         self.told
     }
 }
 
 impl Sink for Telling<'_> {
-    fn begin(&mut self, columns: &Arc<[Column]>) {
+    fn begin(&mut self, columns: &Arc<[ResultColumn]>) {
         self.kept.define(self.answers, columns, self.charset);
         self.answers.begin_rows(&self.kept.definitions, self.form);
-        self.told = Told::Rows;
+        self.told = AnswerResult::Rows;
     }
 
     #[inline]
     fn value(&mut self, value: &Operand<'_>) {
-        if self.told != Told::Rows {
+        if self.told != AnswerResult::Rows {
             return;
         }
         let kind = self.kept.definitions.kind(self.column);
@@ -74,7 +74,7 @@ impl Sink for Telling<'_> {
             (Operand::Timestamp(us), ColumnType::DateTime) => {
                 self.answers.date_time(parts_of_time(*us));
             }
-            (_, ColumnType::Int | ColumnType::DateTime) => self.told = Told::OutOfRange,
+            (_, ColumnType::Int | ColumnType::DateTime) => self.told = AnswerResult::OutOfRange,
             (Operand::Text(text), _) => self.answers.text(&self.charset.write(text)),
             (shown, _) => self.answers.shown(format_args!("{shown}")),
         }
@@ -82,19 +82,24 @@ impl Sink for Telling<'_> {
 
     #[inline]
     fn end_row(&mut self) {
-        if self.told != Told::Rows {
+        if self.told != AnswerResult::Rows {
             return;
         }
         self.column = 0;
         self.answers.end_row();
         if self.answers.len() > self.most {
-            self.told = Told::TooLarge;
+            self.told = AnswerResult::TooLarge;
         }
     }
 }
 
-impl Kept {
-    fn define(&mut self, answers: &Answers, columns: &Arc<[Column]>, charset: Charset) {
+impl ColumnDefinitions {
+    fn define(
+        &mut self,
+        answers: &ResponseBuilder,
+        columns: &Arc<[ResultColumn]>,
+        charset: Charset,
+    ) {
         let is_known = self
             .of
             .as_ref()
@@ -115,10 +120,10 @@ impl Kept {
 
 /// What a client is told of a statement that it prepared.
 pub(crate) fn prepared(
-    answers: &mut Answers,
+    answers: &mut ResponseBuilder,
     number: u32,
     marks: u16,
-    columns: &[Column],
+    columns: &[ResultColumn],
     charset: Charset,
 ) {
     let names: Vec<_> = columns.iter().map(|column| name(column, charset)).collect();
@@ -130,7 +135,7 @@ pub(crate) fn prepared(
     answers.prepared(number, marks, &definitions);
 }
 
-fn name(column: &Column, charset: Charset) -> Vec<u8> {
+fn name(column: &ResultColumn, charset: Charset) -> Vec<u8> {
     charset.write(column.name.as_bytes()).into_owned()
 }
 

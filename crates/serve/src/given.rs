@@ -1,40 +1,42 @@
 //! Values of parameters as the engine takes them.
 
 use dbdyno_sql::{Operand, Params};
-use dbdyno_wire::mysql::server::{Parameters, Value};
+use dbdyno_wire::mysql::server::{ParameterValue, Parameters};
 
 use crate::charset::Charset;
 
 /// The parameters of one execution.
-pub(crate) struct Given<'a> {
+pub(crate) struct ExecutionParameters<'a> {
     pub parameters: &'a Parameters,
     pub values: &'a [u8],
     pub charset: Charset,
 }
 
-impl Params for Given<'_> {
+impl Params for ExecutionParameters<'_> {
     fn count(&self) -> usize {
         self.parameters.count()
     }
 
     fn get(&self, index: usize) -> Operand<'_> {
         match self.parameters.get(self.values, index) {
-            Value::Null => Operand::Null,
-            Value::Int(number) => Operand::Int(number),
-            Value::Unsigned(number) => match i64::try_from(number) {
+            ParameterValue::Null => Operand::Null,
+            ParameterValue::Int(number) => Operand::Int(number),
+            ParameterValue::Unsigned(number) => match i64::try_from(number) {
                 Ok(number) => Operand::Int(number),
                 Err(_) => Operand::Decimal(number.into(), 0),
             },
-            Value::Text(bytes) if self.charset == Charset::Utf8 || bytes.is_ascii() => {
+            ParameterValue::Text(bytes) if self.charset == Charset::Utf8 || bytes.is_ascii() => {
                 Operand::text(bytes)
             }
-            Value::Text(bytes) => owned(self.charset.read(bytes).unwrap_or_default().into_owned()),
+            ParameterValue::Text(bytes) => {
+                owned(self.charset.read(bytes).unwrap_or_default().into_owned())
+            }
             // Its shortest digits: the engine has decimals, and reads them where one is wanted.
-            Value::Double(number) => owned(number.to_string()),
-            Value::Date([year, month, day, hour, minute, second, us]) => owned(format!(
+            ParameterValue::Double(number) => owned(number.to_string()),
+            ParameterValue::Date([year, month, day, hour, minute, second, us]) => owned(format!(
                 "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{us:06}"
             )),
-            Value::Time(is_negative, [hours, minutes, seconds, us]) => {
+            ParameterValue::Time(is_negative, [hours, minutes, seconds, us]) => {
                 let sign = if is_negative { "-" } else { "" };
                 owned(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}.{us:06}"))
             }
@@ -63,7 +65,11 @@ mod tests {
         ]
         .concat();
         parameters.read(&values).unwrap();
-        let given = Given { parameters: &parameters, values: &values, charset: Charset::Latin1 };
+        let given = ExecutionParameters {
+            parameters: &parameters,
+            values: &values,
+            charset: Charset::Latin1,
+        };
         let shown: Vec<_> = (0..given.count()).map(|index| given.get(index).to_string()).collect();
         let expected = ["18446744073709551615", "0.1", "éx", "2026-11-25 00:00:00.000000"];
         assert_eq!(shown, expected);

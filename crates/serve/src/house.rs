@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dbdyno_engine::Engine;
-use dbdyno_sql::Known;
-use dbdyno_wire::mysql::server::{Account, Host};
+use dbdyno_sql::KnownVariable;
+use dbdyno_wire::mysql::server::{Host, LoginAccount};
 
 use crate::known;
 use crate::settings::Settings;
@@ -14,7 +14,7 @@ pub(crate) struct House {
     pub engine: Arc<Engine>,
     pub settings: Settings,
     /// The variables that there are.
-    pub known: Arc<[Known]>,
+    pub known: Arc<[KnownVariable]>,
     pub host: Host,
 }
 
@@ -22,7 +22,7 @@ impl House {
     pub(crate) fn new(engine: Arc<Engine>, settings: Settings) -> House {
         let host = Host {
             version: settings.version.clone(),
-            account: Account::new(&settings.user, &settings.password),
+            account: LoginAccount::new(&settings.user, &settings.password),
             largest_request: settings.limits.request_bytes,
             security: settings.security.clone(),
         };

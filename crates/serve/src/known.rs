@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_sql::{Known, Takes};
+use dbdyno_sql::{KnownVariable, Takes};
 use dbdyno_wire::ServerSecurity;
 
 use crate::charset::Charset;
@@ -41,7 +41,7 @@ const COLLATIONS: &[&str] = &[
 const RESULTS: &[&str] = &["latin1", "utf8mb4", "utf8mb3", "utf8", "ascii", "binary", ""];
 
 /// All of them, for a server with these settings.
-pub(crate) fn all(settings: &Settings) -> Arc<[Known]> {
+pub(crate) fn all(settings: &Settings) -> Arc<[KnownVariable]> {
     let limits = &settings.limits;
     let is_required = settings.security.as_ref().is_some_and(ServerSecurity::is_required);
     Arc::new([
@@ -79,7 +79,7 @@ pub(crate) fn all(settings: &Settings) -> Arc<[Known]> {
         fixed("session_track_system_variables", ""),
         one_of("sql_auto_is_null", "OFF", &["OFF", "0"]),
         fixed("sql_log_bin", "OFF"),
-        Known { name: "sql_mode", value: MODE.to_owned(), takes: Takes::AnyOf(MODES) },
+        KnownVariable { name: "sql_mode", value: MODE.to_owned(), takes: Takes::AnyOf(MODES) },
         one_of("sql_quote_show_create", "ON", &["ON", "1"]),
         one_of("sql_safe_updates", "OFF", &["OFF", "0"]),
         one_of("sql_select_limit", NO_LIMIT, &[NO_LIMIT]),
@@ -95,18 +95,18 @@ pub(crate) fn all(settings: &Settings) -> Arc<[Known]> {
     ])
 }
 
-fn number(name: &'static str, value: u64) -> Known {
-    Known { name, value: value.to_string(), takes: Takes::Number }
+fn number(name: &'static str, value: u64) -> KnownVariable {
+    KnownVariable { name, value: value.to_string(), takes: Takes::Number }
 }
 
-fn fixed(name: &'static str, value: &str) -> Known {
-    Known { name, value: value.to_owned(), takes: Takes::Nothing }
+fn fixed(name: &'static str, value: &str) -> KnownVariable {
+    KnownVariable { name, value: value.to_owned(), takes: Takes::Nothing }
 }
 
-fn switch(name: &'static str, value: &str) -> Known {
-    Known { name, value: value.to_owned(), takes: Takes::Switch }
+fn switch(name: &'static str, value: &str) -> KnownVariable {
+    KnownVariable { name, value: value.to_owned(), takes: Takes::Switch }
 }
 
-fn one_of(name: &'static str, value: &str, words: &'static [&'static str]) -> Known {
-    Known { name, value: value.to_owned(), takes: Takes::OneOf(words) }
+fn one_of(name: &'static str, value: &str, words: &'static [&'static str]) -> KnownVariable {
+    KnownVariable { name, value: value.to_owned(), takes: Takes::OneOf(words) }
 }

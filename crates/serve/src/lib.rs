@@ -37,24 +37,24 @@ mod session;
 mod settings;
 
 pub use dbdyno_wire::{Listener, ServerSecurity};
-pub use server::Server;
-pub use settings::{Limits, Settings};
+pub use server::EngineListener;
+pub use settings::{ServeLimits, Settings};
 
 use std::path::Path;
 use std::sync::Arc;
 
-use dbdyno_engine::{Clock, Engine, EngineError, Replica, follow};
+use dbdyno_engine::{ClockFunction, Engine, EngineError, Replica, follow};
 use dbdyno_model::Design;
 
 /// What is served: an engine, and the replica that follows it in the same process, if one does.
-pub struct Served {
+pub struct ServedEngine {
     engine: Arc<Engine>,
     replica: Option<Replica>,
 }
 
-impl From<Engine> for Served {
-    fn from(engine: Engine) -> Served {
-        Served { engine: Arc::new(engine), replica: None }
+impl From<Engine> for ServedEngine {
+    fn from(engine: Engine) -> ServedEngine {
+        ServedEngine { engine: Arc::new(engine), replica: None }
     }
 }
 
@@ -63,7 +63,11 @@ impl From<Engine> for Served {
 ///
 /// # Errors
 /// The disk's refusal, or what is there is not what an engine left.
-pub fn engine_in(directory: &Path, design: &Design, clock: Clock) -> Result<Served, EngineError> {
+pub fn engine_in(
+    directory: &Path,
+    design: &Design,
+    clock: ClockFunction,
+) -> Result<ServedEngine, EngineError> {
     let (engine, replica) = follow::open_in(directory, design, clock)?;
-    Ok(Served { engine, replica })
+    Ok(ServedEngine { engine, replica })
 }

@@ -18,24 +18,24 @@ use std::time::Duration;
 use dbdyno_engine::{EngineError, Replica};
 use dbdyno_model::Transport;
 use dbdyno_wire::mysql::server::turn_away;
-use dbdyno_wire::{Listener, Stream};
+use dbdyno_wire::{Listener, SocketStream};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::Served;
+use crate::ServedEngine;
 use crate::house::House;
 use crate::session;
 use crate::settings::Settings;
 
 /// A server that listens.
-pub struct Server {
-    shared: Arc<Shared>,
+pub struct EngineListener {
+    shared: Arc<ServerState>,
     listener: Listener,
     acceptor: JoinHandle<()>,
     replica: Option<Replica>,
 }
 
 /// What all connections have in common.
-struct Shared {
+struct ServerState {
     house: House,
     connections: Mutex<Connections>,
     /// Somebody has gone.
@@ -46,7 +46,7 @@ struct Shared {
 #[derive(Default)]
 struct Connections {
     /// A second handle on the socket of each, and its thread.
-    open: HashMap<u32, (Stream, Option<JoinHandle<()>>)>,
+    open: HashMap<u32, (SocketStream, Option<JoinHandle<()>>)>,
     /// Threads that are about to end.
     ended: Vec<JoinHandle<()>>,
 }
@@ -58,19 +58,19 @@ const NO_ROOM: Duration = Duration::from_millis(10);
 /// Files that the process has open besides sockets of clients, each of which has two handles.
 const OTHER_FILES: u64 = 256;
 
-impl Server {
+impl EngineListener {
     /// Begins to serve an engine to whoever connects.
     ///
     /// # Errors
     /// The operating system's, when it gives no thread.
     pub fn start(
         listener: Listener,
-        served: impl Into<Served>,
+        served: impl Into<ServedEngine>,
         settings: Settings,
-    ) -> io::Result<Server> {
-        let Served { engine, replica } = served.into();
+    ) -> io::Result<EngineListener> {
+        let ServedEngine { engine, replica } = served.into();
         make_room(settings.limits.connections);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             house: House::new(engine, settings),
             connections: Mutex::default(),
             gone: Condvar::new(),
@@ -79,7 +79,7 @@ impl Server {
         let (accepting, theirs) = (listener.duplicate()?, shared.clone());
         let builder = thread::Builder::new().name("serve:accept".to_owned());
         let acceptor = builder.spawn(move || accept(&accepting, &theirs))?;
-        Ok(Server { shared, listener, acceptor, replica })
+        Ok(EngineListener { shared, listener, acceptor, replica })
     }
 
     /// Where it listens.
@@ -96,7 +96,7 @@ impl Server {
     /// # Panics
     /// If a thread of it panicked.
     pub fn stop(self) -> Result<(), EngineError> {
-        let Server { shared, listener, acceptor, replica } = self;
+        let EngineListener { shared, listener, acceptor, replica } = self;
         shared.stopping.store(true, Ordering::Release);
         listener.shut();
         acceptor.join().expect("nothing panics where connections are accepted");
@@ -117,7 +117,7 @@ impl Server {
     }
 }
 
-impl Shared {
+impl ServerState {
     fn connections(&self) -> MutexGuard<'_, Connections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,7 +138,7 @@ impl Shared {
     }
 }
 
-fn accept(listener: &Listener, shared: &Arc<Shared>) {
+fn accept(listener: &Listener, shared: &Arc<ServerState>) {
     let mut id = 0_u32;
     while !shared.stopping.load(Ordering::Acquire) {
         match listener.accept() {
@@ -154,7 +154,7 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
 }
 
 /// Gives a connection its thread, or tells it that there is no room.
-fn admit(stream: Stream, id: u32, shared: &Arc<Shared>) {
+fn admit(stream: SocketStream, id: u32, shared: &Arc<ServerState>) {
     let ended = {
         let mut connections = shared.connections();
         let is_full = connections.open.len() >= shared.house.settings.limits.connections
@@ -195,14 +195,14 @@ fn admit(stream: Stream, id: u32, shared: &Arc<Shared>) {
     }
 }
 
-fn no_thread(stream: Stream) {
+fn no_thread(stream: SocketStream) {
     turn_away(stream, 1135, "HY000", "there is no room for another thread; try again later");
 }
 
 /// A connection that ends, however it does.
 struct Leaving<'s> {
     id: u32,
-    shared: &'s Shared,
+    shared: &'s ServerState,
 }
 
 impl Drop for Leaving<'_> {

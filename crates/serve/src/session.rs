@@ -7,17 +7,17 @@
 
 use std::time::Duration;
 
-use dbdyno_sql::{Autocommit, Connection, Done, SqlError, Variables};
-use dbdyno_wire::Stream;
+use dbdyno_sql::{Autocommit, SqlConnection, SqlError, StatementEffect, Variables};
+use dbdyno_wire::SocketStream;
 use dbdyno_wire::mysql::server::{
-    Answers, Execution, Fault, Form, Parameters, Request, Status, Visitor,
+    Execution, Fault, Parameters, Request, ResponseBuilder, Status, ValueForm, Visitor,
 };
 
-use crate::answer::{self, Kept, Telling, Told};
+use crate::answer::{self, AnswerResult, ColumnDefinitions, Telling};
 use crate::charset::Charset;
-use crate::given::Given;
+use crate::given::ExecutionParameters;
 use crate::house::House;
-use crate::settings::Limits;
+use crate::settings::ServeLimits;
 
 /// Who connects and does not say within this time who it is, is not there.
 const LOGIN: Duration = Duration::from_secs(10);
@@ -25,13 +25,13 @@ const LOGIN: Duration = Duration::from_secs(10);
 /// A client that was let in, and its session in the engine.
 struct Session<'s> {
     visitor: Visitor,
-    asked: Asked<'s>,
+    asked: ClientContext<'s>,
 }
 
 /// What a client asks of.
-struct Asked<'s> {
-    connection: Connection,
-    limits: &'s Limits,
+struct ClientContext<'s> {
+    connection: SqlConnection,
+    limits: &'s ServeLimits,
     /// In the order of their numbers, which grow.
     statements: Vec<Statement>,
     last_statement: u32,
@@ -47,11 +47,11 @@ struct Statement {
     /// Its number in the connection to the engine.
     place: usize,
     parameters: Parameters,
-    kept: Kept,
+    kept: ColumnDefinitions,
 }
 
 /// Serves a connection from its greeting to its end.
-pub(crate) fn serve(stream: Stream, id: u32, house: &House) {
+pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
     let Ok(mut visitor) = Visitor::let_in(stream, &house.host, id, LOGIN) else { return };
     let limits = &house.settings.limits;
     let known = &house.settings.database;
@@ -63,9 +63,9 @@ pub(crate) fn serve(stream: Stream, id: u32, house: &House) {
     let charset = Charset::of_collation(visitor.collation());
     let variables = at_first(&visitor, id, charset, house);
     let connection =
-        Connection::with_variables(house.engine.clone(), house.settings.clock, variables);
+        SqlConnection::with_variables(house.engine.clone(), house.settings.clock, variables);
     let charset = Charset::named(charset);
-    let asked = Asked {
+    let asked = ClientContext {
         connection,
         limits,
         statements: Vec::new(),
@@ -132,9 +132,9 @@ enum Next {
     End,
 }
 
-impl Asked<'_> {
+impl ClientContext<'_> {
     #[inline]
-    fn answer(&mut self, request: Request<'_>, answers: &mut Answers) -> Result<(), Fault> {
+    fn answer(&mut self, request: Request<'_>, answers: &mut ResponseBuilder) -> Result<(), Fault> {
         match request {
             Request::Execute(execution) => self.execute(execution, answers)?,
             Request::Query(text) => self.query(text, answers),
@@ -186,16 +186,21 @@ impl Asked<'_> {
     }
 
     #[inline]
-    fn execute(&mut self, execution: Execution<'_>, answers: &mut Answers) -> Result<(), Fault> {
+    fn execute(
+        &mut self,
+        execution: Execution<'_>,
+        answers: &mut ResponseBuilder,
+    ) -> Result<(), Fault> {
         let Ok(at) = self.find(execution.statement) else {
             unknown(execution.statement, answers);
             return Ok(());
         };
-        let Asked { connection, statements, says, reads, limits, .. } = self;
+        let ClientContext { connection, statements, says, reads, limits, .. } = self;
         let Statement { place, parameters, kept, .. } = &mut statements[at];
         parameters.read(execution.values)?;
-        let given = Given { parameters, values: execution.values, charset: *says };
-        let mut telling = Telling::new(answers, kept, Form::Binary, *reads, limits.answer_bytes);
+        let given = ExecutionParameters { parameters, values: execution.values, charset: *says };
+        let mut telling =
+            Telling::new(answers, kept, ValueForm::Binary, *reads, limits.answer_bytes);
         let done = connection.execute(*place, &given, &mut telling);
         let told = telling.told();
         parameters.forget_pieces();
@@ -203,14 +208,14 @@ impl Asked<'_> {
         Ok(())
     }
 
-    fn query(&mut self, text: &[u8], answers: &mut Answers) {
+    fn query(&mut self, text: &[u8], answers: &mut ResponseBuilder) {
         let Some(text) = self.says.read(text) else { return not_text(answers) };
         if text.trim_ascii().is_empty() {
             return answers.error(1065, "42000", "the query is empty");
         }
-        let mut kept = Kept::default();
+        let mut kept = ColumnDefinitions::default();
         let most = self.limits.answer_bytes;
-        let mut telling = Telling::new(answers, &mut kept, Form::Text, self.reads, most);
+        let mut telling = Telling::new(answers, &mut kept, ValueForm::Text, self.reads, most);
         let done = self.connection.run(&text, &mut telling);
         let told = telling.told();
         self.end(done, told, answers);
@@ -218,20 +223,25 @@ impl Asked<'_> {
 
     /// Ends an answer.
     #[inline]
-    fn end(&mut self, done: Result<Done, SqlError>, told: Told, answers: &mut Answers) {
+    fn end(
+        &mut self,
+        done: Result<StatementEffect, SqlError>,
+        told: AnswerResult,
+        answers: &mut ResponseBuilder,
+    ) {
         match (done, told) {
-            (Ok(_), Told::Rows) => answers.end_rows(self.status()),
-            (Ok(done), Told::NoRows) => {
+            (Ok(_), AnswerResult::Rows) => answers.end_rows(self.status()),
+            (Ok(done), AnswerResult::NoRows) => {
                 let number = done.first_number.unwrap_or_default();
                 answers.ok(done.affected, number as u64, self.status());
             }
-            (Ok(_), Told::TooLarge) => {
+            (Ok(_), AnswerResult::TooLarge) => {
                 answers.take_back();
                 let most = self.limits.answer_bytes;
                 let text = format!("an answer of more than {most} bytes; ask for it in parts");
                 answers.error(1041, "HY000", &text);
             }
-            (Ok(_), Told::OutOfRange) => {
+            (Ok(_), AnswerResult::OutOfRange) => {
                 answers.take_back();
                 answers.error(1690, "22003", "a number that its column has no room for");
             }
@@ -242,7 +252,7 @@ impl Asked<'_> {
         }
     }
 
-    fn prepare(&mut self, text: &[u8], answers: &mut Answers) {
+    fn prepare(&mut self, text: &[u8], answers: &mut ResponseBuilder) {
         let Some(text) = self.says.read(text) else { return not_text(answers) };
         if self.statements.len() >= self.limits.statements {
             let most = self.limits.statements;
@@ -260,7 +270,12 @@ impl Asked<'_> {
             let number = self.last_statement;
             answer::prepared(answers, number, marks, &about.columns, self.reads);
             let parameters = Parameters::new(about.marks);
-            self.statements.push(Statement { number, place, parameters, kept: Kept::default() });
+            self.statements.push(Statement {
+                number,
+                place,
+                parameters,
+                kept: ColumnDefinitions::default(),
+            });
             return;
         }
         self.connection.forget(place);
@@ -307,16 +322,16 @@ impl Asked<'_> {
 /// MySQL's greatest `wait_timeout`.
 const YEAR_SECONDS: u64 = 31_536_000;
 
-fn refuse(error: &SqlError, answers: &mut Answers) {
+fn refuse(error: &SqlError, answers: &mut ResponseBuilder) {
     answers.error(error.code(), error.sqlstate(), &error.to_string());
 }
 
-fn unknown(statement: u32, answers: &mut Answers) {
+fn unknown(statement: u32, answers: &mut ResponseBuilder) {
     let text = format!("there is no prepared statement {statement} on this connection");
     answers.error(1243, "HY000", &text);
 }
 
-fn not_text(answers: &mut Answers) {
+fn not_text(answers: &mut ResponseBuilder) {
     let text = "the statement is not text in the character set of the connection; say SET NAMES";
     answers.error(1300, "HY000", text);
 }

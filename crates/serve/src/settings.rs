@@ -21,12 +21,12 @@ pub struct Settings {
     /// Microseconds since 1970, for CURRENT_TIMESTAMP.
     pub clock: fn() -> i64,
     /// How much is taken from clients, and how long they are waited for.
-    pub limits: Limits,
+    pub limits: ServeLimits,
 }
 
 /// How much is taken from clients, and how long they are waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ServeLimits {
     /// Connections at a time.
     pub connections: usize,
     /// Bytes of a request.
@@ -43,10 +43,10 @@ pub struct Limits {
     pub ending: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServeLimits {
     /// MySQL's, but for the number of connections.
-    fn default() -> Limits {
-        Limits {
+    fn default() -> ServeLimits {
+        ServeLimits {
             connections: 4_096,
             request_bytes: 64 << 20,
             answer_bytes: 256 << 20,

@@ -2,8 +2,8 @@
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_model::Secret;
-use dbdyno_serve::{Limits, Listener, Server};
-use dbdyno_wire::mysql::Connection;
+use dbdyno_serve::{EngineListener, Listener, ServeLimits};
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Client as _, Endpoint, Param, RowBuffer};
 
 use crate::place::{Raw, connect, endpoint, in_directory, refused, rows, server, settings};
@@ -182,7 +182,7 @@ fn who_is_not_known_is_refused() {
     let wrong = |change: fn(&mut Endpoint)| {
         let mut endpoint = endpoint(&server);
         change(&mut endpoint);
-        refused(Connection::connect(&endpoint))
+        refused(MysqlConnection::connect(&endpoint))
     };
     let denied = (1045, "28000".to_owned());
     assert_eq!(wrong(|it| it.password = Secret::new("wrong")), denied);
@@ -216,10 +216,10 @@ fn an_account_without_a_password_takes_no_proof() {
 }
 
 /// A server whose account has no password, so that raw clients get in.
-fn open_server() -> Server {
+fn open_server() -> EngineListener {
     let listener = Listener::tcp("127.0.0.1:0").unwrap();
     let engine = crate::place::on_disk(&SimDisk::default());
-    Server::start(listener, engine, settings(Limits::default(), "")).unwrap()
+    EngineListener::start(listener, engine, settings(ServeLimits::default(), "")).unwrap()
 }
 
 /// The packets of an answer that ends with the second EOF.
@@ -313,8 +313,8 @@ fn a_unix_socket_serves_as_well() {
     let directory = tempfile::tempdir().unwrap();
     let listener = Listener::unix(&directory.path().join("s")).unwrap();
     let engine = crate::place::on_disk(&SimDisk::default());
-    let settings = settings(Limits::default(), crate::place::PASSWORD);
-    let server = Server::start(listener, engine, settings).unwrap();
+    let settings = settings(ServeLimits::default(), crate::place::PASSWORD);
+    let server = EngineListener::start(listener, engine, settings).unwrap();
     assert_eq!(rows(&mut connect(&server), "SELECT 1 + 1"), ["2"]);
     server.stop().unwrap();
 }

@@ -6,23 +6,23 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_engine::disk::SimDisk;
-use dbdyno_serve::{Limits, Listener, Server};
+use dbdyno_serve::{EngineListener, Listener, ServeLimits};
 use dbdyno_wire::Client as _;
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mysql::MysqlConnection;
 
 use crate::place::{Raw, connect, endpoint, on_disk, refused, rows, serve, settings};
 
 /// A server whose account has no password, so that raw clients get in.
-fn open_server(limits: Limits) -> Server {
+fn open_server(limits: ServeLimits) -> EngineListener {
     let listener = Listener::tcp("127.0.0.1:0").unwrap();
-    Server::start(listener, on_disk(&SimDisk::default()), settings(limits, "")).unwrap()
+    EngineListener::start(listener, on_disk(&SimDisk::default()), settings(limits, "")).unwrap()
 }
 
 /// A client of such a server that keeps to the protocol, in the midst of a transaction.
-fn witness(server: &Server) -> Connection {
+fn witness(server: &EngineListener) -> MysqlConnection {
     let mut endpoint = endpoint(server);
     endpoint.password = Default::default();
-    let mut client = Connection::connect(&endpoint).unwrap();
+    let mut client = MysqlConnection::connect(&endpoint).unwrap();
     client.run("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY, c LONGTEXT)").unwrap();
     client.run("BEGIN").unwrap();
     client.run("INSERT INTO t VALUES (1, 'kept')").unwrap();
@@ -30,7 +30,7 @@ fn witness(server: &Server) -> Connection {
 }
 
 /// The transaction goes on as if nothing had been.
-fn undisturbed(mut client: Connection, server: Server) {
+fn undisturbed(mut client: MysqlConnection, server: EngineListener) {
     client.run("COMMIT").unwrap();
     assert_eq!(rows(&mut client, "SELECT c FROM t WHERE id = 1"), ["kept"]);
     server.stop().unwrap();
@@ -38,7 +38,7 @@ fn undisturbed(mut client: Connection, server: Server) {
 
 #[test]
 fn torn_packets_end_their_own_connection() {
-    let server = open_server(Limits::default());
+    let server = open_server(ServeLimits::default());
     let witness = witness(&server);
     let query = b"\x12\0\0\0\x03SELECT 1 AS whole";
     for torn in 1..query.len() {
@@ -58,7 +58,7 @@ fn torn_packets_end_their_own_connection() {
 
 #[test]
 fn packets_out_of_order_and_without_content_are_refused_by_number() {
-    let server = open_server(Limits::default());
+    let server = open_server(ServeLimits::default());
     let witness = witness(&server);
     let mut raw = Raw::let_in(&server);
     raw.send(7, b"\x03SELECT 1");
@@ -81,7 +81,8 @@ fn packets_out_of_order_and_without_content_are_refused_by_number() {
 
 #[test]
 fn what_is_too_large_is_refused_before_it_has_come() {
-    let limits = Limits { request_bytes: 1 << 20, answer_bytes: 4 << 20, ..Limits::default() };
+    let limits =
+        ServeLimits { request_bytes: 1 << 20, answer_bytes: 4 << 20, ..ServeLimits::default() };
     let server = open_server(limits);
     let mut witness = witness(&server);
     let mut raw = Raw::let_in(&server);
@@ -109,7 +110,7 @@ fn what_is_too_large_is_refused_before_it_has_come() {
 
 #[test]
 fn who_does_not_read_holds_up_nobody() {
-    let limits = Limits { ending: Duration::from_millis(50), ..Limits::default() };
+    let limits = ServeLimits { ending: Duration::from_millis(50), ..ServeLimits::default() };
     let server = open_server(limits);
     let mut witness = witness(&server);
     let text = "x".repeat(8 << 20);
@@ -135,18 +136,20 @@ fn who_does_not_read_holds_up_nobody() {
 
 #[test]
 fn one_connection_too_many_is_told_so() {
-    let server =
-        serve(on_disk(&SimDisk::default()), Limits { connections: 3, ..Limits::default() });
+    let server = serve(
+        on_disk(&SimDisk::default()),
+        ServeLimits { connections: 3, ..ServeLimits::default() },
+    );
     let mut first = connect(&server);
     let others: Vec<_> = (0..2).map(|_| connect(&server)).collect();
     for _ in 0..20 {
-        let refused = refused(Connection::connect(&endpoint(&server)));
+        let refused = refused(MysqlConnection::connect(&endpoint(&server)));
         assert_eq!(refused, (1040, "08004".to_owned()));
     }
     assert_eq!(rows(&mut first, "SELECT 1"), ["1"]);
     drop(others);
     // The server sees that they have gone as soon as their threads run.
-    while Connection::connect(&endpoint(&server)).is_err() {
+    while MysqlConnection::connect(&endpoint(&server)).is_err() {
         thread::yield_now();
     }
     server.stop().unwrap();
@@ -155,7 +158,7 @@ fn one_connection_too_many_is_told_so() {
 #[test]
 fn a_disk_that_is_full_is_told_and_nothing_acknowledged_is_lost() {
     let disk = SimDisk::default();
-    let server = serve(on_disk(&disk), Limits::default());
+    let server = serve(on_disk(&disk), ServeLimits::default());
     let mut client = connect(&server);
     client.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
     client.run("INSERT INTO t VALUES (1), (2)").unwrap();
@@ -166,7 +169,7 @@ fn a_disk_that_is_full_is_told_and_nothing_acknowledged_is_lost() {
     assert_eq!(refused(other.run("INSERT INTO t VALUES (4)")).0, 1026, "writing does not");
     drop((client, other));
     assert!(server.stop().is_err(), "and the end says so");
-    let server = serve(on_disk(&disk.after_crash(7)), Limits::default());
+    let server = serve(on_disk(&disk.after_crash(7)), ServeLimits::default());
     let kept = rows(&mut connect(&server), "SELECT id FROM t WHERE id <= 2");
     assert_eq!(kept, ["1", "2"]);
     server.stop().unwrap();

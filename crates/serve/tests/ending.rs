@@ -3,7 +3,7 @@
 use std::thread;
 
 use dbdyno_wire::Client as _;
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mysql::MysqlConnection;
 
 use crate::place::{connect, endpoint, in_directory, refused, rows};
 
@@ -37,7 +37,7 @@ fn who_waits_for_a_lock_does_not_hold_up_the_end() {
     holder.run("UPDATE t SET n = 1 WHERE id = 1").unwrap();
     let endpoint = endpoint(&server);
     let waiter = thread::spawn(move || {
-        let mut client = Connection::connect(&endpoint).unwrap();
+        let mut client = MysqlConnection::connect(&endpoint).unwrap();
         client.run("UPDATE t SET n = 2 WHERE id = 1")
     });
     // It waits, or has not asked yet: the end comes either way, and it is told or cut off.

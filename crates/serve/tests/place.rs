@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dbdyno_engine::disk::SimDisk;
-use dbdyno_engine::{Engine, Options};
+use dbdyno_engine::{Engine, EngineOptions};
 use dbdyno_model::design::Device;
 use dbdyno_model::{Design, Secret, Transport};
-use dbdyno_serve::{Limits, Listener, Served, Server, Settings, engine_in};
-use dbdyno_wire::mysql::Connection;
+use dbdyno_serve::{EngineListener, Listener, ServeLimits, ServedEngine, Settings, engine_in};
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Client, Endpoint, Security, WireError};
 
 pub(crate) const PASSWORD: &str = "of the test";
@@ -21,7 +21,7 @@ fn clock() -> i64 {
 }
 
 /// Those of a server that does not encrypt.
-pub(crate) fn settings(limits: Limits, password: &str) -> Settings {
+pub(crate) fn settings(limits: ServeLimits, password: &str) -> Settings {
     Settings {
         user: "dbdyno".to_owned(),
         password: Secret::new(password),
@@ -34,26 +34,26 @@ pub(crate) fn settings(limits: Limits, password: &str) -> Settings {
 }
 
 pub(crate) fn on_disk(disk: &SimDisk) -> Engine {
-    Engine::open(Arc::new(disk.clone()), &Design::default(), Options::default()).unwrap()
+    Engine::open(Arc::new(disk.clone()), &Design::default(), EngineOptions::default()).unwrap()
 }
 
 /// A server with the usual limits on a disk in memory.
-pub(crate) fn server() -> Server {
-    serve(on_disk(&SimDisk::default()), Limits::default())
+pub(crate) fn server() -> EngineListener {
+    serve(on_disk(&SimDisk::default()), ServeLimits::default())
 }
 
-pub(crate) fn serve(served: impl Into<Served>, limits: Limits) -> Server {
+pub(crate) fn serve(served: impl Into<ServedEngine>, limits: ServeLimits) -> EngineListener {
     let listener = Listener::tcp("127.0.0.1:0").unwrap();
-    Server::start(listener, served, settings(limits, PASSWORD)).unwrap()
+    EngineListener::start(listener, served, settings(limits, PASSWORD)).unwrap()
 }
 
 /// A server of tables in a directory; its commits wait for no disk.
-pub(crate) fn in_directory(directory: &Path) -> Server {
+pub(crate) fn in_directory(directory: &Path) -> EngineListener {
     let design = Design { device: Device::None, ..Design::default() };
-    serve(engine_in(directory, &design, || 0).unwrap(), Limits::default())
+    serve(engine_in(directory, &design, || 0).unwrap(), ServeLimits::default())
 }
 
-pub(crate) fn endpoint(server: &Server) -> Endpoint {
+pub(crate) fn endpoint(server: &EngineListener) -> Endpoint {
     Endpoint {
         transport: server.transport().clone(),
         user: "dbdyno".to_owned(),
@@ -63,12 +63,12 @@ pub(crate) fn endpoint(server: &Server) -> Endpoint {
     }
 }
 
-pub(crate) fn connect(server: &Server) -> Connection {
-    Connection::connect(&endpoint(server)).unwrap()
+pub(crate) fn connect(server: &EngineListener) -> MysqlConnection {
+    MysqlConnection::connect(&endpoint(server)).unwrap()
 }
 
 /// Rows of the answer to a query, values with `|` between them.
-pub(crate) fn rows(client: &mut Connection, sql: &str) -> Vec<String> {
+pub(crate) fn rows(client: &mut MysqlConnection, sql: &str) -> Vec<String> {
     let rows = client.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}")).rows;
     let shown = |value: Option<String>| value.unwrap_or_else(|| "NULL".to_owned());
     rows.into_iter().map(|row| row.into_iter().map(shown).collect::<Vec<_>>().join("|")).collect()
@@ -87,7 +87,7 @@ pub(crate) struct Raw(pub(crate) TcpStream);
 
 impl Raw {
     /// One that has read the greeting.
-    pub(crate) fn greeted(server: &Server) -> Raw {
+    pub(crate) fn greeted(server: &EngineListener) -> Raw {
         let Transport::Tcp(host, port) = server.transport() else { panic!("it listens on TCP") };
         let mut raw = Raw(TcpStream::connect((host.as_str(), *port)).unwrap());
         assert_eq!(raw.packet().1[0], 10, "a greeting");
@@ -95,7 +95,7 @@ impl Raw {
     }
 
     /// One that was let in: by a server whose account has no password.
-    pub(crate) fn let_in(server: &Server) -> Raw {
+    pub(crate) fn let_in(server: &EngineListener) -> Raw {
         let mut raw = Raw::greeted(server);
         raw.hello("dbdyno");
         assert_eq!(raw.packet().1[0], 0, "OK");

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_model::{Dialect, Secret, Tls, TlsMode};
-use dbdyno_serve::{Limits, Listener, Server, ServerSecurity, Settings};
-use dbdyno_wire::mysql::Connection;
+use dbdyno_serve::{EngineListener, Listener, ServeLimits, ServerSecurity, Settings};
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Client as _, Endpoint, Param, Security};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
@@ -23,14 +23,14 @@ const TLS: u32 = 1 << 11;
 /// Protocol of 4.1, the length of the proof in one byte, methods with names.
 const USUAL: u32 = 0x0008_8200;
 
-fn server(security: ServerSecurity, password: &str) -> Server {
+fn server(security: ServerSecurity, password: &str) -> EngineListener {
     on(Listener::tcp("127.0.0.1:0").unwrap(), security, password)
 }
 
-fn on(listener: Listener, security: ServerSecurity, password: &str) -> Server {
-    let limits = Limits { request_bytes: 8 << 20, ..Limits::default() };
+fn on(listener: Listener, security: ServerSecurity, password: &str) -> EngineListener {
+    let limits = ServeLimits { request_bytes: 8 << 20, ..ServeLimits::default() };
     let settings = Settings { security: Some(security), ..settings(limits, password) };
-    Server::start(listener, on_disk(&SimDisk::default()), settings).unwrap()
+    EngineListener::start(listener, on_disk(&SimDisk::default()), settings).unwrap()
 }
 
 fn encrypted(plain: &Endpoint) -> Endpoint {
@@ -45,7 +45,7 @@ fn who_asks_for_encryption_has_it_and_others_need_not() {
     let mut open = connect(&server);
     assert_eq!(open.encryption(), None);
     assert_eq!(rows(&mut open, "SHOW STATUS LIKE 'ssl%'"), ["Ssl_version|", "Ssl_cipher|"]);
-    let mut client = Connection::connect(&encrypted(&endpoint(&server))).unwrap();
+    let mut client = MysqlConnection::connect(&encrypted(&endpoint(&server))).unwrap();
     let with = client.encryption().unwrap();
     let told = [format!("Ssl_version|{}", with.version), format!("Ssl_cipher|{}", with.cipher)];
     assert_eq!(rows(&mut client, "SHOW SESSION STATUS LIKE 'Ssl%'"), told);
@@ -58,7 +58,7 @@ fn who_asks_for_encryption_has_it_and_others_need_not() {
     assert_eq!(rows(&mut client, "SELECT c FROM t"), [&*text]);
     assert_eq!(rows(&mut open, "SELECT c FROM t"), [&*text]);
     let wrong = Endpoint { password: Secret::new("wrong"), ..encrypted(&endpoint(&server)) };
-    assert_eq!(refused(Connection::connect(&wrong)).0, 1045);
+    assert_eq!(refused(MysqlConnection::connect(&wrong)).0, 1045);
     server.stop().unwrap();
 }
 
@@ -67,9 +67,9 @@ fn who_has_to_encrypt_and_does_not_is_told_so() {
     let required = ServerSecurity::made().unwrap().required();
     let over_tcp = server(required.clone(), crate::place::PASSWORD);
     let plain = endpoint(&over_tcp);
-    let error = Connection::connect(&plain).unwrap_err().to_string();
+    let error = MysqlConnection::connect(&plain).unwrap_err().to_string();
     assert!(error.contains("3159") && error.contains("tls=required"), "{error}");
-    let mut client = Connection::connect(&encrypted(&plain)).unwrap();
+    let mut client = MysqlConnection::connect(&encrypted(&plain)).unwrap();
     let shown = rows(&mut client, "SHOW VARIABLES LIKE 'require%'");
     assert_eq!(shown, ["require_secure_transport|ON"]);
     over_tcp.stop().unwrap();
@@ -78,7 +78,7 @@ fn who_has_to_encrypt_and_does_not_is_told_so() {
     let socket = Listener::unix(&directory.path().join("s")).unwrap();
     let over_socket = on(socket, required, crate::place::PASSWORD);
     assert_eq!(connect(&over_socket).encryption(), None);
-    let client = Connection::connect(&encrypted(&endpoint(&over_socket))).unwrap();
+    let client = MysqlConnection::connect(&encrypted(&endpoint(&over_socket))).unwrap();
     assert!(client.encryption().is_some());
     over_socket.stop().unwrap();
 }
@@ -138,15 +138,15 @@ fn packet(stream: &mut impl Read) -> (u8, Vec<u8>) {
 }
 
 /// A server whose account has no password, so that raw clients get in.
-fn open_server() -> Server {
+fn open_server() -> EngineListener {
     server(ServerSecurity::made().unwrap(), "")
 }
 
 /// Another client is served, encrypted and not.
-fn undisturbed(server: Server) {
+fn undisturbed(server: EngineListener) {
     let plain = Endpoint { password: Secret::default(), ..endpoint(&server) };
     for endpoint in [encrypted(&plain), plain] {
-        let mut client = Connection::connect(&endpoint).unwrap();
+        let mut client = MysqlConnection::connect(&endpoint).unwrap();
         assert_eq!(rows(&mut client, "SELECT 1"), ["1"]);
     }
     server.stop().unwrap();
@@ -214,7 +214,7 @@ fn a_second_question_and_one_that_was_not_invited_are_refused() {
     let mut rest = Vec::new();
     assert_eq!(stream.read_to_end(&mut rest).unwrap(), 0, "and a goodbye in TLS: no torn end");
     undisturbed(server);
-    let plain = crate::place::serve(on_disk(&SimDisk::default()), Limits::default());
+    let plain = crate::place::serve(on_disk(&SimDisk::default()), ServeLimits::default());
     let mut raw = Raw::greeted(&plain);
     raw.0.write_all(&question()).unwrap();
     assert_eq!(raw.error(), 1835, "it does not encrypt");
@@ -226,7 +226,7 @@ fn a_second_question_and_one_that_was_not_invited_are_refused() {
 fn a_server_ends_while_clients_are_silent_under_encryption() {
     let server = open_server();
     let plain = Endpoint { password: Secret::default(), ..endpoint(&server) };
-    let mut silent = Connection::connect(&encrypted(&plain)).unwrap();
+    let mut silent = MysqlConnection::connect(&encrypted(&plain)).unwrap();
     silent.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
     let mut torn = Raw::greeted(&server);
     torn.0.write_all(&beginning().1[..80]).unwrap();

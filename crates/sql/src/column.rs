@@ -1,10 +1,10 @@
 //! What is known of the columns of an answer before there is a row of it.
 
-use dbdyno_engine::value::Kind;
+use dbdyno_engine::value::ValueType;
 
 /// A column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct ResultColumn {
     /// Its name: the one that the statement gives it, or what is written there.
     pub name: String,
     /// What its values are.
@@ -26,20 +26,20 @@ pub enum ColumnKind {
     Any,
 }
 
-impl Column {
+impl ResultColumn {
     /// A column of texts whose length is not known.
-    pub(crate) fn of_text(name: &str) -> Column {
-        Column { name: name.to_owned(), kind: ColumnKind::Any }
+    pub(crate) fn of_text(name: &str) -> ResultColumn {
+        ResultColumn { name: name.to_owned(), kind: ColumnKind::Any }
     }
 }
 
-impl From<Kind> for ColumnKind {
-    fn from(kind: Kind) -> ColumnKind {
+impl From<ValueType> for ColumnKind {
+    fn from(kind: ValueType) -> ColumnKind {
         match kind {
-            Kind::Int { .. } => ColumnKind::Int,
-            Kind::Decimal { scale, .. } => ColumnKind::Decimal(scale),
-            Kind::Text { most } => ColumnKind::Text(most),
-            Kind::Timestamp => ColumnKind::Timestamp,
+            ValueType::Int { .. } => ColumnKind::Int,
+            ValueType::Decimal { scale, .. } => ColumnKind::Decimal(scale),
+            ValueType::Text { most } => ColumnKind::Text(most),
+            ValueType::Timestamp => ColumnKind::Timestamp,
         }
     }
 }

@@ -12,34 +12,34 @@ use std::sync::Arc;
 
 use dbdyno_engine::Engine;
 use dbdyno_engine::EngineError;
-use dbdyno_engine::session::{self, Session};
+use dbdyno_engine::session::{self, EngineSession};
 use dbdyno_model::design::Isolation;
 
-use crate::column::Column;
+use crate::column::ResultColumn;
 use crate::define::define;
 use crate::error::{Result, SqlError, TOLD_MOST};
 use crate::expr::Params;
 use crate::operand::Operand;
 use crate::parse::{self, Assignment, Snapshot, Statement, Time};
 use crate::plan::{self, COLUMNS_MOST, Catalog, Table};
-use crate::run::{self, Given, Sink};
+use crate::run::{self, ExecutionInput, Sink};
 use crate::settings::{Autocommit, Settings};
 use crate::show::{self, told};
 use crate::variables::{Variables, switch};
 
 /// A client.
-pub struct Connection {
+pub struct SqlConnection {
     engine: Arc<Engine>,
-    session: Session,
+    session: EngineSession,
     clock: fn() -> i64,
     /// By number; those that were forgotten leave room for others.
-    prepared: Vec<Option<Box<Kept>>>,
+    prepared: Vec<Option<Box<KeptStatement>>>,
     settings: Settings,
 }
 
 /// What a statement did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct StatementEffect {
     /// Rows told.
     pub rows: u64,
     /// Rows changed.
@@ -50,26 +50,26 @@ pub struct Done {
 
 /// What is known of a prepared statement before it is executed.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct StatementDescription {
     /// How many parameters it takes.
     pub marks: usize,
     /// The columns of its answer; none for a statement that tells no rows.
-    pub columns: Arc<[Column]>,
+    pub columns: Arc<[ResultColumn]>,
     /// Whether it is about transactions only: MySQL prepares no such statement but COMMIT.
     pub is_control: bool,
 }
 
 /// A statement that is executed again and again, and planned anew when tables have come or gone.
-struct Kept {
+struct KeptStatement {
     sql: Box<str>,
     generation: u64,
-    prepared: Prepared,
+    prepared: PreparedStatement,
 }
 
 /// A statement that can be executed.
-struct Prepared {
+struct PreparedStatement {
     plan: Plan,
-    columns: Arc<[Column]>,
+    columns: Arc<[ResultColumn]>,
     marks: usize,
     time: Time,
     variables: parse::Variables,
@@ -86,10 +86,10 @@ enum Plan {
     Plain(Statement),
 }
 
-impl Connection {
+impl SqlConnection {
     /// A client of this engine. `clock` gives microseconds since 1970, for CURRENT_TIMESTAMP.
-    pub fn new(engine: Arc<Engine>, clock: fn() -> i64) -> Connection {
-        Connection::with_variables(engine, clock, Variables::new(Arc::default()))
+    pub fn new(engine: Arc<Engine>, clock: fn() -> i64) -> SqlConnection {
+        SqlConnection::with_variables(engine, clock, Variables::new(Arc::default()))
     }
 
     /// A client whose session has variables.
@@ -97,16 +97,16 @@ impl Connection {
         engine: Arc<Engine>,
         clock: fn() -> i64,
         variables: Variables,
-    ) -> Connection {
+    ) -> SqlConnection {
         let session = engine.session();
         let isolation = engine.design().isolation;
         let settings =
             Settings { variables, autocommit: Autocommit::On, isolation, last_number: 0 };
-        Connection { engine, session, clock, prepared: Vec::new(), settings }
+        SqlConnection { engine, session, clock, prepared: Vec::new(), settings }
     }
 
     /// Shows to other threads whether this client waits for a lock.
-    pub fn watch(&self) -> session::Watch {
+    pub fn watch(&self) -> session::WaitWatch {
         self.session.watch()
     }
 
@@ -156,9 +156,9 @@ impl Connection {
     ///
     /// # Panics
     /// If the statement was not prepared on this connection.
-    pub fn about(&self, statement: usize) -> About {
+    pub fn about(&self, statement: usize) -> StatementDescription {
         let kept = self.prepared[statement].as_ref().expect(NOT_PREPARED);
-        let Prepared { plan, columns, marks, .. } = &kept.prepared;
+        let PreparedStatement { plan, columns, marks, .. } = &kept.prepared;
         let is_control = matches!(
             plan,
             Plan::Plain(
@@ -170,7 +170,7 @@ impl Connection {
                     | Statement::Use(_)
             )
         );
-        About { marks: *marks, columns: columns.clone(), is_control }
+        StatementDescription { marks: *marks, columns: columns.clone(), is_control }
     }
 
     /// Forgets a prepared statement; its number may be given to another.
@@ -185,7 +185,7 @@ impl Connection {
     ///
     /// # Errors
     /// A wrong number of parameters, a value of the wrong kind, or the engine's refusal. Those of
-    /// [`Connection::prepare`] where tables have come or gone since.
+    /// [`SqlConnection::prepare`] where tables have come or gone since.
     ///
     /// # Panics
     /// If the statement was not prepared on this connection.
@@ -194,7 +194,7 @@ impl Connection {
         statement: usize,
         params: &dyn Params,
         sink: &mut dyn Sink,
-    ) -> Result<Done> {
+    ) -> Result<StatementEffect> {
         let mut kept = self.prepared[statement].take().expect(NOT_PREPARED);
         let done = self.carry_out(&mut kept, params, sink);
         self.prepared[statement] = Some(kept);
@@ -203,14 +203,14 @@ impl Connection {
 
     fn carry_out(
         &mut self,
-        kept: &mut Kept,
+        kept: &mut KeptStatement,
         params: &dyn Params,
         sink: &mut dyn Sink,
-    ) -> Result<Done> {
+    ) -> Result<StatementEffect> {
         loop {
             self.renew(kept)?;
             let done = self.once(&kept.prepared, params, sink);
-            let Kept { generation, prepared, .. } = kept;
+            let KeptStatement { generation, prepared, .. } = kept;
             let is_gone = matches!(done, Err(SqlError::Engine(EngineError::NoTable(_))));
             let is_of_today = *generation == self.engine.generation();
             // Else it waited for a table that has been replaced, and has done nothing.
@@ -221,7 +221,7 @@ impl Connection {
     }
 
     /// Plans a statement again if what it was planned for may be another now.
-    fn renew(&self, kept: &mut Kept) -> Result<()> {
+    fn renew(&self, kept: &mut KeptStatement) -> Result<()> {
         if kept.generation != self.engine.generation()
             || kept.prepared.variables == parse::Variables::Asked
         {
@@ -233,8 +233,8 @@ impl Connection {
     /// Reads, plans and executes a statement without parameters.
     ///
     /// # Errors
-    /// Those of [`Connection::prepare`] and [`Connection::execute`].
-    pub fn run(&mut self, sql: &str, sink: &mut dyn Sink) -> Result<Done> {
+    /// Those of [`SqlConnection::prepare`] and [`SqlConnection::execute`].
+    pub fn run(&mut self, sql: &str, sink: &mut dyn Sink) -> Result<StatementEffect> {
         let mut kept = self.keep(sql)?;
         self.carry_out(&mut kept, &[], sink)
     }
@@ -290,14 +290,14 @@ impl Connection {
         &self.engine
     }
 
-    fn keep(&self, sql: &str) -> Result<Kept> {
+    fn keep(&self, sql: &str) -> Result<KeptStatement> {
         // Before it is planned: what changes meanwhile is planned again.
         let generation = self.engine.generation();
-        Ok(Kept { sql: sql.into(), generation, prepared: self.plan(sql)? })
+        Ok(KeptStatement { sql: sql.into(), generation, prepared: self.plan(sql)? })
     }
 
-    fn plan(&self, sql: &str) -> Result<Prepared> {
-        let parse::Parsed { statement, marks, time, variables } = parse::parse(sql)?;
+    fn plan(&self, sql: &str) -> Result<PreparedStatement> {
+        let parse::ParsedStatement { statement, marks, time, variables } = parse::parse(sql)?;
         let catalog = &self.here();
         let mut columns = Arc::default();
         let mut marks = marks;
@@ -327,7 +327,7 @@ impl Connection {
                 Plan::Plain(other)
             }
         };
-        Ok(Prepared { plan, columns, marks, time, variables })
+        Ok(PreparedStatement { plan, columns, marks, time, variables })
     }
 
     fn here(&self) -> Here<'_> {
@@ -336,17 +336,17 @@ impl Connection {
 
     fn once(
         &mut self,
-        prepared: &Prepared,
+        prepared: &PreparedStatement,
         params: &dyn Params,
         sink: &mut dyn Sink,
-    ) -> Result<Done> {
+    ) -> Result<StatementEffect> {
         if params.count() != prepared.marks {
             return Err(SqlError::Parameters(params.count(), prepared.marks));
         }
         // CURRENT_TIMESTAMP has whole seconds.
         let seconds = |us: i64| us - us.rem_euclid(1_000_000);
         let now = if prepared.time == Time::Asked { seconds((self.clock)()) } else { 0 };
-        let given = Given { params, now };
+        let given = ExecutionInput { params, now };
         let begins = self.settings.autocommit == Autocommit::Off && !self.session.is_open();
         if begins && prepared.is_of_rows() {
             self.session.begin(None)?;
@@ -356,39 +356,39 @@ impl Connection {
             Plan::Select(query) => {
                 sink.begin(&query.columns);
                 let rows = in_statement(session, |s| run::select(s, query, given, sink))?;
-                return Ok(Done { rows, ..Done::default() });
+                return Ok(StatementEffect { rows, ..StatementEffect::default() });
             }
             Plan::Told(lines) => {
                 let rows = lines.iter().map(|line| [line.clone()]);
                 let rows = told(sink, &prepared.columns, rows);
-                return Ok(Done { rows, ..Done::default() });
+                return Ok(StatementEffect { rows, ..StatementEffect::default() });
             }
             Plan::Insert(insert) => {
-                let run::Inserted { rows, first_number } =
+                let run::InsertResult { rows, first_number } =
                     in_statement(session, |s| run::insert(s, insert, given))?;
                 if let Some(number) = first_number {
                     self.settings.last_number = number;
                 }
-                return Ok(Done { rows: 0, affected: rows, first_number });
+                return Ok(StatementEffect { rows: 0, affected: rows, first_number });
             }
             Plan::Update(change) => in_statement(session, |s| run::update(s, change, given))?,
             Plan::Delete(change) => in_statement(session, |s| run::delete(s, change, given))?,
             Plan::Plain(Statement::Show(show)) => {
-                let Connection { engine, settings, .. } = self;
+                let SqlConnection { engine, settings, .. } = self;
                 let rows = show::show(show, engine, settings, &prepared.columns, sink)?;
-                return Ok(Done { rows, ..Done::default() });
+                return Ok(StatementEffect { rows, ..StatementEffect::default() });
             }
             Plan::Plain(statement) => {
                 self.plain(statement)?;
                 0
             }
         };
-        Ok(Done { affected, ..Done::default() })
+        Ok(StatementEffect { affected, ..StatementEffect::default() })
     }
 
     /// What needs no plan and tells no rows.
     fn plain(&mut self, statement: &Statement) -> Result<()> {
-        let Connection { engine, session, .. } = self;
+        let SqlConnection { engine, session, .. } = self;
         match statement {
             Statement::Begin(snapshot) => {
                 session.begin(None)?;
@@ -480,7 +480,7 @@ impl Catalog for Engine {
     }
 }
 
-impl Prepared {
+impl PreparedStatement {
     fn changes_rows(&self) -> bool {
         matches!(self.plan, Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_))
     }
@@ -492,8 +492,8 @@ impl Prepared {
 
 /// Runs something as one statement of the engine, which knows its own errors only.
 fn in_statement<T>(
-    session: &mut Session,
-    run: impl FnOnce(&mut session::Statement<'_>) -> Result<T>,
+    session: &mut EngineSession,
+    run: impl FnOnce(&mut session::RunningStatement<'_>) -> Result<T>,
 ) -> Result<T> {
     let mut failed = None;
     let done = session.statement(|statement| {

@@ -1,6 +1,6 @@
 //! Tables and indexes, made and taken away as a statement says it.
 
-use dbdyno_engine::row::Column;
+use dbdyno_engine::row::ColumnSpec;
 use dbdyno_engine::table::{IndexSpec, TableSpec, Uniqueness};
 use dbdyno_engine::value::Value;
 use dbdyno_engine::{Engine, EngineError};
@@ -51,16 +51,16 @@ fn spec_of(create: &CreateTable) -> Result<TableSpec> {
     })
 }
 
-fn column_of(column: &ColumnDefinition) -> Result<Column> {
+fn column_of(column: &ColumnDefinition) -> Result<ColumnSpec> {
     let (name, kind, nullable) = (column.name.clone(), column.kind, column.nullable);
     let default = match &column.default {
         Some(default) => run::constant(default, kind, &name)?,
         None => Value::Null,
     };
-    Ok(Column { name, kind, nullable, default })
+    Ok(ColumnSpec { name, kind, nullable, default })
 }
 
-fn index_of(index: &IndexDefinition, table: &str, columns: &[Column]) -> Result<IndexSpec> {
+fn index_of(index: &IndexDefinition, table: &str, columns: &[ColumnSpec]) -> Result<IndexSpec> {
     Ok(IndexSpec {
         name: index.name.clone(),
         columns: places(&index.columns, table, columns)?,
@@ -68,7 +68,7 @@ fn index_of(index: &IndexDefinition, table: &str, columns: &[Column]) -> Result<
     })
 }
 
-fn places(names: &[String], table: &str, columns: &[Column]) -> Result<Vec<usize>> {
+fn places(names: &[String], table: &str, columns: &[ColumnSpec]) -> Result<Vec<usize>> {
     let place = |name: &String| {
         let found = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| SqlError::Name(format!("{table} has no column {name}")))

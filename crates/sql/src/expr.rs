@@ -15,11 +15,11 @@ use std::cmp::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_engine::row::Row;
-use dbdyno_engine::value::{Datum, Kind};
+use dbdyno_engine::row::RowView;
+use dbdyno_engine::value::{Datum, ValueType};
 
 use crate::error::{Result, SqlError};
-use crate::operand::{self, Operand, Owned};
+use crate::operand::{self, Operand, OwnedOperand};
 use crate::parse::{Function, Operator};
 
 /// The parameters of one execution.
@@ -33,10 +33,10 @@ pub trait Params {
 /// An expression whose names are resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expr {
-    Constant(Owned),
+    Constant(OwnedOperand),
     Param(usize),
     /// Level, column, and what the column holds.
-    Column(usize, usize, Kind),
+    Column(usize, usize, ValueType),
     /// A value that a query in a place of derived rows made: level, column.
     Made(usize, usize),
     /// A value from the query around this one.
@@ -65,19 +65,19 @@ pub(crate) struct Frame<'a> {
     pub params: &'a dyn Params,
     /// Microseconds since 1970: the same for all of a statement.
     pub now: i64,
-    pub outer: &'a [Owned],
+    pub outer: &'a [OwnedOperand],
     pub answers: &'a [Answer],
-    pub rows: Option<&'a Bound<'a>>,
-    pub group: &'a [Owned],
-    pub aggregates: &'a [Owned],
+    pub rows: Option<&'a BoundRow<'a>>,
+    pub group: &'a [OwnedOperand],
+    pub aggregates: &'a [OwnedOperand],
 }
 
 /// The row that a level stands at, and those of the levels before it.
 #[derive(Clone, Copy)]
-pub(crate) struct Bound<'a> {
+pub(crate) struct BoundRow<'a> {
     pub level: usize,
     pub row: LevelRow<'a>,
-    pub before: Option<&'a Bound<'a>>,
+    pub before: Option<&'a BoundRow<'a>>,
 }
 
 /// A row of a level.
@@ -85,17 +85,17 @@ pub(crate) struct Bound<'a> {
 pub(crate) enum LevelRow<'a> {
     /// No row of the right side of a LEFT JOIN: all NULL.
     Missing,
-    Stored(Row<'a>),
-    Made(&'a [Owned]),
+    Stored(RowView<'a>),
+    Made(&'a [OwnedOperand]),
 }
 
 /// What a sub-query answered.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// Its one value.
-    Value(Owned),
+    Value(OwnedOperand),
     /// Its values in order, without repetition.
-    Set(Vec<Owned>),
+    Set(Vec<OwnedOperand>),
 }
 
 impl Expr {
@@ -183,7 +183,7 @@ pub(crate) fn all_hold(conditions: &[Expr], frame: &Frame<'_>) -> Result<bool> {
 
 impl<'a> Frame<'a> {
     /// The same with one row more.
-    pub(crate) fn with<'b>(&self, rows: &'b Bound<'b>) -> Frame<'b>
+    pub(crate) fn with<'b>(&self, rows: &'b BoundRow<'b>) -> Frame<'b>
     where
         'a: 'b,
     {
@@ -203,11 +203,11 @@ impl<'a> Frame<'a> {
 }
 
 /// What the engine holds, with the scale that it belongs to.
-pub(crate) fn of_datum(datum: Datum<'_>, kind: Kind) -> Operand<'_> {
+pub(crate) fn of_datum(datum: Datum<'_>, kind: ValueType) -> Operand<'_> {
     match (datum, kind) {
         (Datum::Null, _) => Operand::Null,
         (Datum::Int(number), _) => Operand::Int(number),
-        (Datum::Decimal(units), Kind::Decimal { scale, .. }) => {
+        (Datum::Decimal(units), ValueType::Decimal { scale, .. }) => {
             Operand::Decimal(i128::from(units), scale)
         }
         (Datum::Decimal(units), _) => Operand::Decimal(i128::from(units), 0),

@@ -35,12 +35,12 @@ mod show;
 mod time;
 mod variables;
 
-pub use column::{Column, ColumnKind};
-pub use connection::{About, Connection, Done};
+pub use column::{ColumnKind, ResultColumn};
+pub use connection::{SqlConnection, StatementDescription, StatementEffect};
 pub use error::{Result, SqlError};
 pub use expr::Params;
 pub use operand::Operand;
 pub use run::Sink;
 pub use settings::Autocommit;
 pub use time::parts_of_time;
-pub use variables::{Known, Takes, Variables};
+pub use variables::{KnownVariable, Takes, Variables};

@@ -35,7 +35,7 @@ pub enum Operand<'a> {
 }
 
 /// A value that borrows nothing.
-pub(crate) type Owned = Operand<'static>;
+pub(crate) type OwnedOperand = Operand<'static>;
 
 /// A number that is read has at most so many digits behind the point.
 const SCALE_READ: u8 = 30;
@@ -54,7 +54,7 @@ impl<'a> Operand<'a> {
         truth.map_or(Operand::Null, |truth| Operand::Int(truth.into()))
     }
 
-    pub(crate) fn into_owned(self) -> Owned {
+    pub(crate) fn into_owned(self) -> OwnedOperand {
         match self {
             Operand::Null => Operand::Null,
             Operand::Int(number) => Operand::Int(number),
@@ -229,21 +229,21 @@ pub(crate) fn shortest<'a>(value: &'a Operand<'_>) -> Operand<'a> {
 }
 
 /// The sum of two values; NULL if one of them is.
-pub(crate) fn add(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+pub(crate) fn add(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
         let (left, right, scale) = aligned(left, right)?;
         Ok(number(left.checked_add(right).ok_or_else(too_large)?, scale))
     })
 }
 
-pub(crate) fn subtract(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+pub(crate) fn subtract(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
         let (left, right, scale) = aligned(left, right)?;
         Ok(number(left.checked_sub(right).ok_or_else(too_large)?, scale))
     })
 }
 
-pub(crate) fn multiply(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+pub(crate) fn multiply(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
         let units = left.0.checked_mul(right.0).ok_or_else(too_large)?;
         Ok(number(units, scale_of(left.1, right.1)?))
@@ -251,7 +251,7 @@ pub(crate) fn multiply(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned>
 }
 
 /// The quotient with four digits more than the dividend has; NULL where the divisor is 0.
-pub(crate) fn divide(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+pub(crate) fn divide(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
         if right.0 == 0 {
             return Ok(Operand::Null);
@@ -263,7 +263,7 @@ pub(crate) fn divide(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
 }
 
 /// What is left of a division, with the sign of the dividend; NULL where the divisor is 0.
-pub(crate) fn remainder(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+pub(crate) fn remainder(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
         let (left, right, scale) = aligned(left, right)?;
         if right == 0 {
@@ -273,15 +273,15 @@ pub(crate) fn remainder(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned
     })
 }
 
-pub(crate) fn negative(of: &Operand<'_>) -> Result<Owned> {
+pub(crate) fn negative(of: &Operand<'_>) -> Result<OwnedOperand> {
     subtract(&Operand::Int(0), of)
 }
 
 fn arithmetic(
     left: &Operand<'_>,
     right: &Operand<'_>,
-    done: impl FnOnce((i128, u8), (i128, u8)) -> Result<Owned>,
-) -> Result<Owned> {
+    done: impl FnOnce((i128, u8), (i128, u8)) -> Result<OwnedOperand>,
+) -> Result<OwnedOperand> {
     if left.is_null() || right.is_null() {
         return Ok(Operand::Null);
     }
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn numbers_are_exact() {
-        let shown = |made: Result<Owned>| made.unwrap().to_string();
+        let shown = |made: Result<OwnedOperand>| made.unwrap().to_string();
         assert_eq!(shown(add(&decimal("0.10"), &Operand::text(b"4937.98"))), "4938.08");
         assert_eq!(shown(subtract(&Operand::Int(1), &decimal("1.005"))), "-0.005");
         assert_eq!(shown(multiply(&Operand::Int(3), &decimal("-2.50"))), "-7.50");

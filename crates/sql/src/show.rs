@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use dbdyno_engine::follow::{Comparison, Progress};
+use dbdyno_engine::follow::{ReplicaComparison, ReplicaProgress};
 use dbdyno_engine::table::Uniqueness;
-use dbdyno_engine::value::{Kind, Value};
+use dbdyno_engine::value::{Value, ValueType};
 use dbdyno_engine::{Engine, Following};
 
-use crate::column::Column;
+use crate::column::ResultColumn;
 use crate::error::Result;
 use crate::expr::matches;
 use crate::operand::Operand;
@@ -42,8 +42,8 @@ const OF_REPLICA: [&str; 8] = [
 ];
 
 /// Columns of text with these names.
-pub(crate) fn columns(names: &[&str]) -> Arc<[Column]> {
-    names.iter().map(|name| Column::of_text(name)).collect()
+pub(crate) fn columns(names: &[&str]) -> Arc<[ResultColumn]> {
+    names.iter().map(|name| ResultColumn::of_text(name)).collect()
 }
 
 /// Shows something; in how many rows.
@@ -51,7 +51,7 @@ pub(crate) fn show(
     show: &Show,
     engine: &Engine,
     settings: &Settings,
-    columns: &Arc<[Column]>,
+    columns: &Arc<[ResultColumn]>,
     sink: &mut dyn Sink,
 ) -> Result<u64> {
     Ok(match show {
@@ -88,7 +88,7 @@ pub(crate) fn show(
         Show::Comparison => {
             let compared = Following::of(engine).map(|replica| replica.compare()).transpose()?;
             sink.begin(columns);
-            if let Some(Comparison { behind_bytes, difference }) = &compared {
+            if let Some(ReplicaComparison { behind_bytes, difference }) = &compared {
                 sink.value(&Operand::text(behind_bytes.to_string().as_bytes()));
                 let difference = difference.as_ref().map(|what| Operand::text(what.as_bytes()));
                 sink.value(&difference.unwrap_or(Operand::Null));
@@ -117,7 +117,7 @@ impl Settings {
 
 fn of_replica(replica: &Following) -> [String; OF_REPLICA.len()] {
     let behind_bytes = replica.behind_bytes();
-    let Progress { applied, again, lag } = replica.progress();
+    let ReplicaProgress { applied, again, lag } = replica.progress();
     let [p50, p99, max] = [0.5, 0.99, 1.0].map(|quantile| lag.quantile_ns(quantile).to_string());
     let mean = (lag.mean_ns() as u64).to_string();
     let [behind, applied, again] = [behind_bytes, applied, again].map(|count| count.to_string());
@@ -134,7 +134,7 @@ fn is_of(form: &Option<Vec<u8>>, name: &str) -> bool {
 fn of_table(
     name: &str,
     engine: &Engine,
-    columns: &Arc<[Column]>,
+    columns: &Arc<[ResultColumn]>,
     sink: &mut dyn Sink,
 ) -> Result<u64> {
     let table = engine.table(name)?;
@@ -171,9 +171,9 @@ fn of_table(
 }
 
 /// A type as MySQL shows it. Which of the types of text it was is not kept.
-fn type_of(kind: Kind) -> String {
+fn type_of(kind: ValueType) -> String {
     match kind {
-        Kind::Int { bytes, signed } => {
+        ValueType::Int { bytes, signed } => {
             let name = match bytes {
                 1 => "tinyint",
                 2 => "smallint",
@@ -183,16 +183,16 @@ fn type_of(kind: Kind) -> String {
             };
             format!("{name}{}", if signed { "" } else { " unsigned" })
         }
-        Kind::Decimal { digits, scale } => format!("decimal({digits},{scale})"),
-        Kind::Text { most } => format!("varchar({most})"),
-        Kind::Timestamp => "datetime".to_owned(),
+        ValueType::Decimal { digits, scale } => format!("decimal({digits},{scale})"),
+        ValueType::Text { most } => format!("varchar({most})"),
+        ValueType::Timestamp => "datetime".to_owned(),
     }
 }
 
 /// Tells rows of text; how many.
 pub(crate) fn told<const N: usize>(
     sink: &mut dyn Sink,
-    columns: &Arc<[Column]>,
+    columns: &Arc<[ResultColumn]>,
     rows: impl Iterator<Item = [String; N]>,
 ) -> u64 {
     sink.begin(columns);

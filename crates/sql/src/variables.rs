@@ -16,7 +16,7 @@ use crate::operand::Operand;
 
 /// A variable that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownVariable {
     /// Its name, in small letters. One that ends with `()` is what a function tells, and no list
     /// shows it.
     pub name: &'static str,
@@ -46,7 +46,7 @@ pub enum Takes {
 /// The variables of one session.
 #[derive(Clone, Debug)]
 pub struct Variables {
-    known: Arc<[Known]>,
+    known: Arc<[KnownVariable]>,
     /// What they are at first in this session and not in others, by number.
     told: Vec<(usize, String)>,
     /// What was set, by number.
@@ -58,7 +58,7 @@ pub struct Variables {
 
 impl Variables {
     /// A session that has set none of them yet.
-    pub fn new(known: Arc<[Known]>) -> Variables {
+    pub fn new(known: Arc<[KnownVariable]>) -> Variables {
         Variables { known, told: Vec::new(), set: Vec::new(), changes: 0, status: Vec::new() }
     }
 
@@ -200,7 +200,8 @@ mod tests {
     use super::*;
 
     fn variables() -> Variables {
-        let known = |name, value: &str, takes| Known { name, value: value.to_owned(), takes };
+        let known =
+            |name, value: &str, takes| KnownVariable { name, value: value.to_owned(), takes };
         Variables::new(Arc::new([
             known("wait", "28800", Takes::Number),
             known("unique_checks", "ON", Takes::Switch),

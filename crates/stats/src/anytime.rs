@@ -30,8 +30,8 @@
 //! interval of 96 %: ended by the sequence at 1 % or by the plan at 4 %, both miss the truth in no
 //! more than 5 % together, and the last interval is hardly wider than if nobody had looked.
 //!
-//! [`crate::Sequence`] is another one, for verdicts: it has a horizon, and is the better at small
-//! effects and the worse at knowing a large one after few pairs.
+//! [`crate::ConfidenceSequence`] is another one, for verdicts: it has a horizon, and is the better
+//! at small effects and the worse at knowing a large one after few pairs.
 
 use dbdyno_model::{Interval, Verdict, Warning};
 

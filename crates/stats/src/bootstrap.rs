@@ -51,14 +51,14 @@ pub struct BcaEstimate {
 /// # Errors
 /// No values, one that is not finite, or a confidence that does not lie between 0 and 1.
 pub fn bca(values: &[f64], confidence: f64, seed: u64) -> Result<BcaEstimate, StatsError> {
-    let resampled = Resampled::of(values, seed)?;
+    let resampled = ResampledMeans::of(values, seed)?;
     let (low, high) = resampled.bounds(confidence, 0.0)?;
     Ok(BcaEstimate { estimate: resampled.mean, low, high, p_value: resampled.p_value(0.0) })
 }
 
 /// Means of resamples, and what corrects them.
 #[derive(Clone, Debug)]
-pub(crate) struct Resampled {
+pub(crate) struct ResampledMeans {
     pub(crate) mean: f64,
     sorted: Vec<f64>,
     bias: f64,
@@ -66,8 +66,8 @@ pub(crate) struct Resampled {
     degrees: f64,
 }
 
-impl Resampled {
-    pub(crate) fn of(values: &[f64], seed: u64) -> Result<Resampled, StatsError> {
+impl ResampledMeans {
+    pub(crate) fn of(values: &[f64], seed: u64) -> Result<ResampledMeans, StatsError> {
         let moments = Moments::of(values)?;
         let mut stream = random::stream(&[seed, random::key_of("bootstrap"), values.len() as u64]);
         let n = values.len() as u64;
@@ -76,19 +76,19 @@ impl Resampled {
             sum / n as f64
         };
         let means = (0..RESAMPLES).map(&mut draw).collect();
-        Ok(Resampled::from_means(&moments, values, means))
+        Ok(ResampledMeans::from_means(&moments, values, means))
     }
 
-    fn from_means(moments: &Moments, values: &[f64], mut means: Vec<f64>) -> Resampled {
+    fn from_means(moments: &Moments, values: &[f64], mut means: Vec<f64>) -> ResampledMeans {
         means.sort_unstable_by(f64::total_cmp);
-        let resampled = Resampled {
+        let resampled = ResampledMeans {
             mean: moments.mean,
             bias: 0.0,
             acceleration: acceleration(values, moments.mean),
             sorted: means,
             degrees: (moments.n - 1) as f64,
         };
-        Resampled { bias: normal(resampled.share_below(moments.mean)), ..resampled }
+        ResampledMeans { bias: normal(resampled.share_below(moments.mean)), ..resampled }
     }
 
     /// The share of the means below a value; of those that equal it, half.
@@ -187,7 +187,7 @@ mod tests {
         ];
         let mirrored = skewed.map(|value| -value);
         for values in [skewed, mirrored] {
-            let resampled = Resampled::of(&values, 1).unwrap();
+            let resampled = ResampledMeans::of(&values, 1).unwrap();
             let mut before = (0.0, 0.0);
             for confidence in [0.5, 0.9, 0.95, 0.99, 0.999, 1.0 - 1e-6, 1.0 - 1e-9] {
                 let (low, high) = resampled.bounds(confidence, 0.0).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     /// method="BCa", rng=numpy.random.default_rng(1))` of SciPy 1.17, which does not widen.
     #[test]
     fn plain_ends_agree_with_scipy() {
-        let resampled = Resampled::of(&SKEWED, 7).unwrap();
+        let resampled = ResampledMeans::of(&SKEWED, 7).unwrap();
         for (confidence, low, high) in BCA_SCIPY {
             let z = normal(0.5 + confidence / 2.0);
             let (ours_low, ours_high) = (resampled.at(-z), resampled.at(z));
@@ -229,8 +229,8 @@ mod tests {
             drawn.sum::<f64>() / 5.0
         });
         let moments = Moments::of(&values).unwrap();
-        let exact = Resampled::from_means(&moments, &values, all.collect());
-        let drawn = Resampled::of(&values, 3).unwrap();
+        let exact = ResampledMeans::from_means(&moments, &values, all.collect());
+        let drawn = ResampledMeans::of(&values, 3).unwrap();
         assert_eq!(exact.acceleration, drawn.acceleration);
         for z in [-2.0, -1.0, 0.0, 1.0, 2.0] {
             let (exact, drawn) = (exact.at(z), drawn.at(z));

@@ -5,7 +5,7 @@ use dbdyno_model::{Basis, Interval, Severity, Verdict, Warning};
 use crate::confidence::SHOWN_CONFIDENCE;
 use crate::error::StatsError;
 use crate::power::MIN_PAIRS;
-use crate::replicates::Located;
+use crate::replicates::LocationEstimate;
 
 /// What a cell concludes, and how much that is worth.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Judgement {
 
 /// The verdict of a location by its intervals.
 pub(crate) fn verdict(
-    located: &Located,
+    located: &LocationEstimate,
     rounds: u32,
     budget_log: f64,
     alpha: f64,

@@ -1,14 +1,16 @@
 //! From numbers to a verdict. The rule is drawn in the essay of the crate.
 
-use dbdyno_model::{Basis, IntervalChoice, IntervalKind, Level, Severity, Verdict, Warning};
+use dbdyno_model::{
+    Basis, ExperimentLevel, IntervalChoice, IntervalKind, Severity, Verdict, Warning,
+};
 
 use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{Judgement, budget_log, few_rounds, verdict};
 use crate::error::StatsError;
 use crate::paired::{ratio, welch_estimate};
 use crate::power::{MIN_PAIRS, POWER, detectable, pairs_missing};
-use crate::rank::{self, Ranked};
-use crate::replicates::Located;
+use crate::rank::{self, SignedRanks};
+use crate::replicates::LocationEstimate;
 use crate::student::Moments;
 use crate::suspicion;
 
@@ -24,7 +26,7 @@ use crate::suspicion;
 pub fn judge(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(budget)?;
     let moments = Moments::of_logs(log_ratios)?;
-    let located = Located::T(moments.estimate());
+    let located = LocationEstimate::T(moments.estimate());
     let pairs = u32::try_from(moments.n).unwrap_or(u32::MAX);
     let verdict = verdict(&located, pairs, budget_log, DECISION_ALPHA)?;
     let missing = || pairs_missing(&moments, 0.0, budget_log, DECISION_ALPHA, SHOWN_CONFIDENCE);
@@ -36,7 +38,7 @@ pub fn judge(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
         p_value: located.p_value(),
         basis: Basis {
             interval: IntervalKind::T,
-            replicates: Level::Pair,
+            replicates: ExperimentLevel::Pair,
             count: pairs,
             why: "asked for".to_owned(),
         },
@@ -72,17 +74,22 @@ pub fn judge_unpaired(
     let by_ranks = interval == IntervalChoice::Given(IntervalKind::HodgesLehmann)
         && rank::has_two_samples(base.n, test.n, 1.0 - DECISION_ALPHA);
     let (located, interval, why) = if by_ranks {
-        let ranked = Ranked::two_samples(base_logs, test_logs);
-        (Located::Ranks(ranked), IntervalKind::HodgesLehmann, "asked for")
+        let ranked = SignedRanks::two_samples(base_logs, test_logs);
+        (LocationEstimate::Ranks(ranked), IntervalKind::HodgesLehmann, "asked for")
     } else {
         let welch = welch_estimate(&base, &test);
-        (Located::T(welch), IntervalKind::Welch, "the rounds were not paired")
+        (LocationEstimate::T(welch), IntervalKind::Welch, "the rounds were not paired")
     };
     Ok(Judgement {
         verdict: verdict(&located, rounds, budget_log, DECISION_ALPHA)?,
         rqps: ratio(&located, SHOWN_CONFIDENCE)?,
         p_value: located.p_value(),
-        basis: Basis { interval, replicates: Level::Pair, count: rounds, why: why.to_owned() },
+        basis: Basis {
+            interval,
+            replicates: ExperimentLevel::Pair,
+            count: rounds,
+            why: why.to_owned(),
+        },
         pairs_missing: None,
         detectable: None,
         warnings: unpaired_warnings(rounds, "rounds in each arm"),

@@ -21,11 +21,11 @@
 //! Hodges–Lehmann estimates, `T₁` is the spread of pairs as those see it: what would give the mean
 //! their standard error.
 
-use dbdyno_model::{IntervalKind, Level};
+use dbdyno_model::{ExperimentLevel, IntervalKind};
 
 use crate::confidence::SHOWN_CONFIDENCE;
 use crate::power::MIN_PAIRS;
-use crate::rank::Ranked;
+use crate::rank::SignedRanks;
 use crate::replicates::{Nest, value_of};
 use crate::student::quantile;
 
@@ -36,7 +36,7 @@ const RANKED_MIN: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Component {
     /// Which one.
-    pub level: Level,
+    pub level: ExperimentLevel,
     /// How many there are within one of the level above; of the highest one, in all.
     pub count: f64,
     /// `Tᵢ²`: the variance of one of them by itself, of log-ratios.
@@ -58,12 +58,12 @@ pub struct Costs {
 
 /// What a minute more would bring.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Advice {
+pub struct LevelAdvice {
     /// The best number of each level within one of the level above, but for the highest.
-    pub best: Vec<(Level, u32)>,
+    pub best: Vec<(ExperimentLevel, u32)>,
     /// By how much the interval would narrow, as a share, were the time spent on more of this
     /// level; the best first.
-    pub spend: Vec<(Level, f64)>,
+    pub spend: Vec<(ExperimentLevel, f64)>,
 }
 
 /// The levels of a cell, the lowest first. `between_sd` is the spread of starts that is assumed
@@ -92,8 +92,8 @@ pub fn components(nest: &Nest, interval: IntervalKind, between_sd: f64) -> Vec<C
     };
     let level = |level, count, variance| Component { level, count, variance, is_assumed: false };
     let mut components = vec![
-        level(Level::Pair, pairs_in_start, of_pairs),
-        Component { is_assumed, ..level(Level::Start, starts_in_filling, of_starts) },
+        level(ExperimentLevel::Pair, pairs_in_start, of_pairs),
+        Component { is_assumed, ..level(ExperimentLevel::Start, starts_in_filling, of_starts) },
     ];
     if fillings.len() >= MIN_PAIRS as usize {
         let means: Vec<f64> =
@@ -101,7 +101,7 @@ pub fn components(nest: &Nest, interval: IntervalKind, between_sd: f64) -> Vec<C
         let below = of_starts + of_pairs / pairs_in_start;
         let spread = pooled([means.as_slice()].into_iter()).unwrap_or(0.0);
         let own = (spread - below / starts_in_filling).max(0.0);
-        components.push(level(Level::Filling, fillings.len() as f64, own));
+        components.push(level(ExperimentLevel::Filling, fillings.len() as f64, own));
     } else {
         components[1].count = starts.len() as f64;
     }
@@ -122,11 +122,11 @@ pub fn shares(components: &[Component]) -> Vec<f64> {
 /// What to do with `seconds` more. Levels whose cost is not known are left out.
 ///
 /// Assumes that further ones are like those that were measured.
-pub fn advise(components: &[Component], costs: &Costs, seconds: f64) -> Advice {
+pub fn advise(components: &[Component], costs: &Costs, seconds: f64) -> LevelAdvice {
     let cost = |level| match level {
-        Level::Pair => Some(costs.pair),
-        Level::Start => costs.start,
-        Level::Filling => costs.filling,
+        ExperimentLevel::Pair => Some(costs.pair),
+        ExperimentLevel::Start => costs.start,
+        ExperimentLevel::Filling => costs.filling,
     };
     let best = components.windows(2).filter_map(|two| {
         let (own, above) = (cost(two[0].level)?, cost(two[1].level)?);
@@ -149,8 +149,8 @@ pub fn advise(components: &[Component], costs: &Costs, seconds: f64) -> Advice {
             spend.push((component.level, 1.0 - (then / now).sqrt()));
         }
     }
-    spend.sort_by(|a: &(Level, f64), b| b.1.total_cmp(&a.1));
-    Advice { best: best.collect(), spend }
+    spend.sort_by(|a: &(ExperimentLevel, f64), b| b.1.total_cmp(&a.1));
+    LevelAdvice { best: best.collect(), spend }
 }
 
 /// What each level adds to the variance of the result.
@@ -166,7 +166,7 @@ fn pair_variance(starts: &[&[f64]], interval: IntervalKind) -> Option<f64> {
         return pooled(starts.iter().copied());
     }
     let of_start = |start: &&[f64]| {
-        let (low, high) = Ranked::signed(start).bounds(SHOWN_CONFIDENCE).ok()?;
+        let (low, high) = SignedRanks::signed(start).bounds(SHOWN_CONFIDENCE).ok()?;
         let t = quantile(0.5 + SHOWN_CONFIDENCE / 2.0, (start.len() - 1) as f64);
         Some(((high - low) / (2.0 * t)).powi(2) * start.len() as f64)
     };
@@ -198,10 +198,10 @@ fn harmonic_mean(counts: impl Iterator<Item = usize>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::random::{self, Stream};
+    use dbdyno_model::random::{self, RandomStream};
 
     /// The sum of twelve uniform numbers has variance 1.
-    fn noise(stream: &mut Stream) -> f64 {
+    fn noise(stream: &mut RandomStream) -> f64 {
         (0..12).map(|_| stream.below(1 << 32) as f64 / 2f64.powi(32)).sum::<f64>() - 6.0
     }
 
@@ -292,15 +292,19 @@ mod tests {
         };
         let costs = Costs { pair: 0.25, start: Some(4.0), filling: None };
         let advise = |pairs, starts| {
-            let components = [level(Level::Pair, pairs, 0.06), level(Level::Start, starts, 0.01)];
+            let components = [
+                level(ExperimentLevel::Pair, pairs, 0.06),
+                level(ExperimentLevel::Start, starts, 0.01),
+            ];
             advise(&components, &costs, 60.0)
         };
         // √(4/0.25 · 0.0036/0.0001) = 24.
-        assert_eq!(advise(24.0, 8.0).best, [(Level::Pair, 24)]);
-        assert_eq!(advise(200.0, 8.0).spend[0].0, Level::Start);
-        assert_eq!(advise(4.0, 8.0).spend[0].0, Level::Pair);
+        assert_eq!(advise(24.0, 8.0).best, [(ExperimentLevel::Pair, 24)]);
+        assert_eq!(advise(200.0, 8.0).spend[0].0, ExperimentLevel::Start);
+        assert_eq!(advise(4.0, 8.0).spend[0].0, ExperimentLevel::Pair);
         assert!(advise(24.0, 8.0).spend.iter().all(|(_, narrows)| (0.0..1.0).contains(narrows)));
-        let alone = [level(Level::Pair, 10.0, 0.05), level(Level::Start, 4.0, 0.0)];
+        let alone =
+            [level(ExperimentLevel::Pair, 10.0, 0.05), level(ExperimentLevel::Start, 4.0, 0.0)];
         assert_eq!(
             super::advise(&alone, &costs, 60.0).best,
             [],

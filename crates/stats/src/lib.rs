@@ -91,7 +91,7 @@ pub use fit::PointLogs;
 pub use interval::{geometric_mean_interval, mean_interval};
 pub use joint::{JointJudgement, judge_jointly};
 pub use judge::{judge, judge_unpaired};
-pub use levels::{Advice, Component, Costs, advise, components, shares};
+pub use levels::{Component, Costs, LevelAdvice, advise, components, shares};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
 pub use planning::{
     Amount, PAIRS_TRIED, Price, STARTS_LEAST, Spread, found_in_one_start, least_pairs, least_time,
@@ -101,7 +101,7 @@ pub use rank::{RankEstimate, mann_whitney, signed_rank};
 pub use replicates::Nest;
 pub use row_cost::{RowCosts, row_costs};
 pub use runs::{RunStarts, judge_runs};
-pub use sequence::{Look, Sequence, judge_sequence, starts_missing};
+pub use sequence::{ConfidenceSequence, Look, judge_sequence, starts_missing};
 pub use share::share_interval;
 pub use slope::{Slope, is_steady, slope};
 pub use starts::{BETWEEN_STARTS_SD, Terms, judge_nested, judge_starts};

@@ -3,7 +3,7 @@
 use dbdyno_model::Interval;
 
 use crate::error::StatsError;
-use crate::replicates::Located;
+use crate::replicates::LocationEstimate;
 use crate::student::{Estimate, Moments};
 
 /// What pairs of rounds say of the ratio test ÷ base.
@@ -49,7 +49,7 @@ pub fn paired(log_ratios: &[f64], confidence: f64) -> Result<PairedEstimate, Sta
     let moments = Moments::of_logs(log_ratios)?;
     let estimate = moments.estimate();
     Ok(PairedEstimate {
-        ratio: ratio(&Located::T(estimate), confidence)?,
+        ratio: ratio(&LocationEstimate::T(estimate), confidence)?,
         mean_log: moments.mean,
         sd_log: moments.sd,
         pairs: u32::try_from(moments.n).unwrap_or(u32::MAX),
@@ -73,7 +73,7 @@ pub fn welch(
 ) -> Result<UnpairedEstimate, StatsError> {
     let estimate = welch_estimate(&Moments::of_logs(base_logs)?, &Moments::of_logs(test_logs)?);
     Ok(UnpairedEstimate {
-        ratio: ratio(&Located::T(estimate), confidence)?,
+        ratio: ratio(&LocationEstimate::T(estimate), confidence)?,
         mean_log: estimate.mean,
         standard_error_log: estimate.standard_error,
         degrees_of_freedom: estimate.degrees,
@@ -101,7 +101,7 @@ pub(crate) fn welch_estimate(base: &Moments, test: &Moments) -> Estimate {
 }
 
 /// The interval of the mean logarithm, as a ratio.
-pub(crate) fn ratio(located: &Located, confidence: f64) -> Result<Interval, StatsError> {
+pub(crate) fn ratio(located: &LocationEstimate, confidence: f64) -> Result<Interval, StatsError> {
     let (low, high) = located.bounds(confidence)?;
     Ok(Interval { estimate: located.center().exp(), low: low.exp(), high: high.exp() })
 }

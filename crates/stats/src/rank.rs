@@ -51,7 +51,7 @@ pub struct RankEstimate {
 /// No values, one that is not finite, or a confidence that does not lie between 0 and 1.
 pub fn signed_rank(values: &[f64], confidence: f64) -> Result<RankEstimate, StatsError> {
     Moments::of(values)?;
-    Ranked::signed(values).estimate(confidence)
+    SignedRanks::signed(values).estimate(confidence)
 }
 
 /// By how much `test` lies above `base`, with the interval of Mann and Whitney.
@@ -67,7 +67,7 @@ pub fn mann_whitney(
 ) -> Result<RankEstimate, StatsError> {
     Moments::of(base)?;
     Moments::of(test)?;
-    Ranked::two_samples(base, test).estimate(confidence)
+    SignedRanks::two_samples(base, test).estimate(confidence)
 }
 
 /// The Hodges–Lehmann estimate alone.
@@ -111,26 +111,26 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
 }
 
 /// What is counted, in order, and how its count is distributed where the middle is 0.
-pub(crate) struct Ranked {
+pub(crate) struct SignedRanks {
     sorted: Vec<f64>,
     null: Null,
 }
 
-impl Ranked {
+impl SignedRanks {
     /// Of values that may be judged by their signed ranks.
-    pub(crate) fn signed(values: &[f64]) -> Ranked {
-        Ranked::of(walsh(values), Null::signed(values.len()))
+    pub(crate) fn signed(values: &[f64]) -> SignedRanks {
+        SignedRanks::of(walsh(values), Null::signed(values.len()))
     }
 
     /// Of two samples, not empty.
-    pub(crate) fn two_samples(base: &[f64], test: &[f64]) -> Ranked {
+    pub(crate) fn two_samples(base: &[f64], test: &[f64]) -> SignedRanks {
         let differences = test.iter().flat_map(|t| base.iter().map(move |b| t - b)).collect();
-        Ranked::of(differences, Null::two_samples(base.len(), test.len()))
+        SignedRanks::of(differences, Null::two_samples(base.len(), test.len()))
     }
 
-    fn of(mut values: Vec<f64>, null: Null) -> Ranked {
+    fn of(mut values: Vec<f64>, null: Null) -> SignedRanks {
         values.sort_unstable_by(f64::total_cmp);
-        Ranked { sorted: values, null }
+        SignedRanks { sorted: values, null }
     }
 
     fn estimate(&self, confidence: f64) -> Result<RankEstimate, StatsError> {

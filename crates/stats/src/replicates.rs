@@ -12,13 +12,13 @@
 //! mean of its pairs or their Hodges–Lehmann estimate; which one, and which interval goes around
 //! the replicates, is what `--interval` asks for, or the tails decide (see `tails`).
 
-use dbdyno_model::{Basis, IntervalChoice, IntervalKind, Level};
+use dbdyno_model::{Basis, ExperimentLevel, IntervalChoice, IntervalKind};
 
-use crate::bootstrap::{BCA_MIN, Resampled};
+use crate::bootstrap::{BCA_MIN, ResampledMeans};
 use crate::confidence::SHOWN_CONFIDENCE;
 use crate::error::StatsError;
 use crate::power::MIN_PAIRS;
-use crate::rank::{self, Ranked};
+use crate::rank::{self, SignedRanks};
 use crate::student::{Estimate, Moments, quantile};
 use crate::tails::Tails;
 
@@ -29,37 +29,37 @@ pub type Nest = [Vec<Vec<f64>>];
 const ROBUST_PAIRS_MIN: usize = 8;
 
 /// An estimate that something surrounds.
-pub(crate) enum Located {
+pub(crate) enum LocationEstimate {
     /// Student's t.
     T(Estimate),
     /// The order of the values.
-    Ranks(Ranked),
+    Ranks(SignedRanks),
     /// Means of resamples, and the known error beside theirs.
-    Resamples(Resampled, f64),
+    Resamples(ResampledMeans, f64),
 }
 
-impl Located {
+impl LocationEstimate {
     pub(crate) fn center(&self) -> f64 {
         match self {
-            Located::T(estimate) => estimate.mean,
-            Located::Ranks(ranked) => ranked.middle(),
-            Located::Resamples(resampled, _) => resampled.mean,
+            LocationEstimate::T(estimate) => estimate.mean,
+            LocationEstimate::Ranks(ranked) => ranked.middle(),
+            LocationEstimate::Resamples(resampled, _) => resampled.mean,
         }
     }
 
     pub(crate) fn bounds(&self, confidence: f64) -> Result<(f64, f64), StatsError> {
         match self {
-            Located::T(estimate) => estimate.bounds(confidence),
-            Located::Ranks(ranked) => ranked.bounds(confidence),
-            Located::Resamples(resampled, known) => resampled.bounds(confidence, *known),
+            LocationEstimate::T(estimate) => estimate.bounds(confidence),
+            LocationEstimate::Ranks(ranked) => ranked.bounds(confidence),
+            LocationEstimate::Resamples(resampled, known) => resampled.bounds(confidence, *known),
         }
     }
 
     pub(crate) fn p_value(&self) -> f64 {
         match self {
-            Located::T(estimate) => estimate.p_value(),
-            Located::Ranks(ranked) => ranked.p_value(),
-            Located::Resamples(resampled, known) => resampled.p_value(*known),
+            LocationEstimate::T(estimate) => estimate.p_value(),
+            LocationEstimate::Ranks(ranked) => ranked.p_value(),
+            LocationEstimate::Resamples(resampled, known) => resampled.p_value(*known),
         }
     }
 }
@@ -67,7 +67,7 @@ impl Located {
 /// What is judged.
 pub(crate) struct Replicates {
     /// Their interval.
-    pub(crate) located: Located,
+    pub(crate) located: LocationEstimate,
     /// Their number, mean and spread; of pairs with a known error beside, without that.
     pub(crate) moments: Moments,
     /// How sure the mean is, as Student's t would have it: for what further ones would bring.
@@ -95,24 +95,28 @@ pub(crate) fn of(
     let starts = fillings.concat();
     let enough = |count: usize| count >= MIN_PAIRS as usize;
     let level = match (enough(fillings.len()), enough(starts.len())) {
-        (true, _) => Level::Filling,
-        (false, true) => Level::Start,
-        (false, false) => Level::Pair,
+        (true, _) => ExperimentLevel::Filling,
+        (false, true) => ExperimentLevel::Start,
+        (false, false) => ExperimentLevel::Pair,
     };
     let count = match level {
-        Level::Filling => fillings.len(),
-        Level::Start => starts.len(),
-        Level::Pair => starts.iter().map(|start| start.len()).sum(),
+        ExperimentLevel::Filling => fillings.len(),
+        ExperimentLevel::Start => starts.len(),
+        ExperimentLevel::Pair => starts.iter().map(|start| start.len()).sum(),
     };
     let known = match level {
-        Level::Pair => between_sd / (starts.len().max(1) as f64).sqrt(),
-        Level::Start | Level::Filling => 0.0,
+        ExperimentLevel::Pair => between_sd / (starts.len().max(1) as f64).sqrt(),
+        ExperimentLevel::Start | ExperimentLevel::Filling => 0.0,
     };
     let figures = |interval| -> Result<(Vec<f64>, Moments, Estimate), StatsError> {
         let values: Vec<f64> = match level {
-            Level::Filling => fillings.iter().map(|starts| mean_of(starts, interval)).collect(),
-            Level::Start => starts.iter().map(|start| value_of(start, interval)).collect(),
-            Level::Pair => starts.concat(),
+            ExperimentLevel::Filling => {
+                fillings.iter().map(|starts| mean_of(starts, interval)).collect()
+            }
+            ExperimentLevel::Start => {
+                starts.iter().map(|start| value_of(start, interval)).collect()
+            }
+            ExperimentLevel::Pair => starts.concat(),
         };
         let moments = Moments::of_logs(&values)?;
         let estimate = widened(estimate_of(&values, &moments, level, interval)?, known);
@@ -131,9 +135,9 @@ pub(crate) fn of(
     }
     let (values, moments, estimate) = figures(interval)?;
     let located = match interval {
-        IntervalKind::Bca => Located::Resamples(Resampled::of(&values, seed)?, known),
-        IntervalKind::HodgesLehmann => Located::Ranks(Ranked::signed(&values)),
-        _ => Located::T(estimate),
+        IntervalKind::Bca => LocationEstimate::Resamples(ResampledMeans::of(&values, seed)?, known),
+        IntervalKind::HodgesLehmann => LocationEstimate::Ranks(SignedRanks::signed(&values)),
+        _ => LocationEstimate::T(estimate),
     };
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     let basis = Basis { interval, replicates: level, count, why };
@@ -143,7 +147,7 @@ pub(crate) fn of(
 /// Which interval, and why. `known` is an error beside that of the replicates.
 fn chosen(
     choice: IntervalChoice,
-    level: Level,
+    level: ExperimentLevel,
     count: usize,
     known: f64,
     starts: &[&[f64]],
@@ -154,7 +158,7 @@ fn chosen(
         IntervalChoice::Given(kind) => {
             let too_few = match kind {
                 IntervalKind::HodgesLehmann => !rank::has_signed(count, 1.0 - alpha),
-                IntervalKind::Robust => level == Level::Pair && count < ROBUST_PAIRS_MIN,
+                IntervalKind::Robust => level == ExperimentLevel::Pair && count < ROBUST_PAIRS_MIN,
                 IntervalKind::Bca => count < BCA_MIN,
                 IntervalKind::T
                 | IntervalKind::Sequence
@@ -217,15 +221,15 @@ fn mean_of(starts: &[&[f64]], interval: IntervalKind) -> f64 {
 fn estimate_of(
     values: &[f64],
     moments: &Moments,
-    level: Level,
+    level: ExperimentLevel,
     interval: IntervalKind,
 ) -> Result<Estimate, StatsError> {
     let mean = moments.estimate();
     let is_middle = matches!(interval, IntervalKind::Robust | IntervalKind::HodgesLehmann);
-    if level != Level::Pair || !is_middle || values.len() < ROBUST_PAIRS_MIN {
+    if level != ExperimentLevel::Pair || !is_middle || values.len() < ROBUST_PAIRS_MIN {
         return Ok(mean);
     }
-    let ranked = Ranked::signed(values);
+    let ranked = SignedRanks::signed(values);
     let (low, high) = ranked.bounds(SHOWN_CONFIDENCE)?;
     let t = quantile(0.5 + SHOWN_CONFIDENCE / 2.0, mean.degrees);
     Ok(Estimate { mean: ranked.middle(), standard_error: (high - low) / (2.0 * t), ..mean })

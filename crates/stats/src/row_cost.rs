@@ -114,7 +114,7 @@ fn one(
         );
         return without(Warning::new(Severity::Note, "cost-few-sizes", text));
     }
-    let fitted = |arm: Arm| Fitted::of(&means.at, &means.logs[arm]);
+    let fitted = |arm: Arm| RowCostFit::of(&means.at, &means.logs[arm]);
     let (Some(base), Some(test)) = (fitted(Arm::Base), fitted(Arm::Test)) else {
         return without(not_a_line("the cost falls as rows are added".to_owned()));
     };
@@ -146,19 +146,19 @@ fn start(at: &[f64], logs: &[f64], free: [bool; 2]) -> Option<[f64; 2]> {
 }
 
 /// The fit of one arm: with a, b ≥ 0 to be shown, and without these bounds to infer from.
-struct Fitted {
+struct RowCostFit {
     held: Solution<2>,
     free: Solution<2>,
 }
 
-impl Fitted {
-    fn of(at: &[f64], logs: &[f64]) -> Option<Fitted> {
+impl RowCostFit {
+    fn of(at: &[f64], logs: &[f64]) -> Option<RowCostFit> {
         let begin = |free| start(at, logs, free);
         let held = least_squares_at_least_zero(line, at, logs, begin, [0, 1])?;
         let from =
             begin([true; 2]).filter(|theta| at.iter().all(|&rows| line(theta, rows).is_some()));
         let free = least_squares(line, at, logs, from.unwrap_or(held.theta), [true; 2])?;
-        Some(Fitted { held, free })
+        Some(RowCostFit { held, free })
     }
 
     fn line(&self, points: &[PointLogs], arm: Arm) -> Result<CostLine, StatsError> {
@@ -188,7 +188,7 @@ struct Ratio {
 }
 
 impl Ratio {
-    fn of(points: &[PointLogs], both: &PerArm<Fitted>, index: usize, between_sd: f64) -> Ratio {
+    fn of(points: &[PointLogs], both: &PerArm<RowCostFit>, index: usize, between_sd: f64) -> Ratio {
         let values = [both.test.free.theta[index], both.base.free.theta[index]];
         let mut slopes = [0.0; 2];
         slopes[index] = 1.0;
@@ -241,7 +241,7 @@ fn ratio_of([test, base]: [f64; 2]) -> f64 {
 
 /// Where the points are proved to be off the line by more than the budget: by all points of both
 /// arms together at [`DECISION_ALPHA`].
-fn bend(points: &[PointLogs], both: &PerArm<Fitted>, budget_log: f64) -> Option<Warning> {
+fn bend(points: &[PointLogs], both: &PerArm<RowCostFit>, budget_log: f64) -> Option<Warning> {
     let alpha = DECISION_ALPHA / (2 * points.len()) as f64;
     let mut worst = None::<(f64, f64, Arm)>;
     for arm in Arm::BOTH {

@@ -12,13 +12,13 @@
 //! end the runs does no more harm than the sequences leave room for, which is counted
 //! (`docs/CALIBRATION.md`, looking after every start).
 
-use dbdyno_model::{Basis, Interval, IntervalKind, Level};
+use dbdyno_model::{Basis, ExperimentLevel, Interval, IntervalKind};
 
 use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{Judgement, budget_log};
 use crate::error::StatsError;
 use crate::judge::unpaired_warnings;
-use crate::sequence::{Sequence, answer, p_value};
+use crate::sequence::{ConfidenceSequence, answer, p_value};
 use crate::student::Moments;
 
 /// The starts of a run: the mean of the log-ratios of each, in the order of measuring.
@@ -27,7 +27,7 @@ pub struct RunStarts<'a> {
     /// Of [`crate::judge_sequence`], where that could end the run.
     pub starts: &'a [f64],
     /// The looks that could; `None` where the run was judged once.
-    pub looks: Option<&'a Sequence>,
+    pub looks: Option<&'a ConfidenceSequence>,
 }
 
 /// Judges the ratio of two ratios, test ÷ base, of two runs with the same base arm.
@@ -59,7 +59,7 @@ pub fn judge_runs(
         p_value: p_value(mean, deciding),
         basis: Basis {
             interval: IntervalKind::Sequence,
-            replicates: Level::Start,
+            replicates: ExperimentLevel::Start,
             count: starts,
             why: "results could end a run".to_owned(),
         },
@@ -79,7 +79,7 @@ struct Mean {
 
 impl Mean {
     fn of(run: RunStarts<'_>) -> Result<Mean, StatsError> {
-        let told = run.starts.len().min(Sequence::STARTS_MAX as usize);
+        let told = run.starts.len().min(ConfidenceSequence::STARTS_MAX as usize);
         let starts = if run.looks.is_some() { &run.starts[..told] } else { run.starts };
         let moments = Moments::of_logs(starts)?;
         let count = u32::try_from(moments.n).unwrap_or(u32::MAX);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn looks_cost_width_and_swapping_the_runs_mirrors_the_verdict() {
-        let sequence = Sequence::new(10);
+        let sequence = ConfidenceSequence::new(10);
         let (a, b) = (starts(0.0, 10), starts(-0.05, 10));
         let looked = |starts| RunStarts { starts, looks: Some(&sequence) };
         let once = |starts| RunStarts { starts, looks: None };
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_is_equal_and_what_is_too_little_is_said() {
-        let sequence = Sequence::new(10);
+        let sequence = ConfidenceSequence::new(10);
         let (a, b) = (starts(0.0, 10), starts(0.001, 10));
         let looked = |starts| RunStarts { starts, looks: Some(&sequence) };
         assert_eq!(judge_runs(looked(&a), looked(&b), 0.03).unwrap().verdict, Verdict::Equal);

@@ -14,7 +14,7 @@
 //! *horizon*, the number of starts that are planned, it grows with the power 1.5 (Kim and DeMets,
 //! "Design and analysis of group sequential tests based on the type I error spending rate
 //! function", Biometrika 74, 1987); a rest is kept for those who go on, up to
-//! [`Sequence::STARTS_MAX`].
+//! [`ConfidenceSequence::STARTS_MAX`].
 //!
 //! What a look costs is computed for a sum of normal values by following its density from look to
 //! look (Armitage, McPherson and Rowe, "Repeated significance tests on accumulating data", JRSS A
@@ -55,7 +55,7 @@ const FAR: f64 = 8.0;
 
 /// By how much looks may err together, look by look, at two levels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sequence {
+pub struct ConfidenceSequence {
     reaches: &'static Reaches,
 }
 
@@ -72,8 +72,8 @@ struct Reaches {
 /// arithmetic, and a list of stored runs asks for the same few again and again.
 static OF_HORIZON: [OnceLock<Reaches>; HORIZON_MAX as usize + 1] =
     [const { OnceLock::new() }; HORIZON_MAX as usize + 1];
-static BEYOND: [OnceLock<Reaches>; Sequence::STARTS_MAX as usize + 1] =
-    [const { OnceLock::new() }; Sequence::STARTS_MAX as usize + 1];
+static BEYOND: [OnceLock<Reaches>; ConfidenceSequence::STARTS_MAX as usize + 1] =
+    [const { OnceLock::new() }; ConfidenceSequence::STARTS_MAX as usize + 1];
 
 impl Reaches {
     /// What looks may spend of each chance to err: all up to some number of starts.
@@ -85,14 +85,14 @@ impl Reaches {
     }
 }
 
-impl Sequence {
+impl ConfidenceSequence {
     /// Looks after every start from the third one on, at their best after `horizon` starts. A
     /// horizon is taken to lie between 4 and 80.
     ///
     /// Assumes nothing: it is a function of the horizon alone, to be fixed before the first look.
-    pub fn new(horizon: u32) -> Sequence {
+    pub fn new(horizon: u32) -> ConfidenceSequence {
         let horizon = horizon.clamp(HORIZON_MIN, HORIZON_MAX);
-        Sequence {
+        ConfidenceSequence {
             reaches: OF_HORIZON[horizon as usize]
                 .get_or_init(|| Reaches::of(|starts| spent(starts, horizon))),
         }
@@ -103,8 +103,8 @@ impl Sequence {
     /// together have a fifth of it again, 1.2 % instead of 1 % in all.
     ///
     /// Assumes nothing.
-    pub fn beyond(judged: u32) -> Sequence {
-        let judged = judged.clamp(1, Sequence::STARTS_MAX);
+    pub fn beyond(judged: u32) -> ConfidenceSequence {
+        let judged = judged.clamp(1, ConfidenceSequence::STARTS_MAX);
         let spent = |starts: u32| {
             if starts <= judged {
                 0.0
@@ -112,7 +112,7 @@ impl Sequence {
                 SPENT_BEYOND * (1.0 - f64::from(judged) / f64::from(starts))
             }
         };
-        Sequence { reaches: BEYOND[judged as usize].get_or_init(|| Reaches::of(spent)) }
+        ConfidenceSequence { reaches: BEYOND[judged as usize].get_or_init(|| Reaches::of(spent)) }
     }
 
     /// The number of starts after which nothing more is told, whatever the horizon: a lattice for
@@ -171,8 +171,8 @@ pub struct Look {
 /// each of them: where they live once, their start is off by something that no look can see.
 ///
 /// Assumes starts that are independent with a mean close to normal, and a `sequence` that was
-/// chosen before the first of them. Of more than [`Sequence::STARTS_MAX`] only those are looked at,
-/// for no chance to err is left.
+/// chosen before the first of them. Of more than [`ConfidenceSequence::STARTS_MAX`] only those are
+/// looked at, for no chance to err is left.
 ///
 /// # Errors
 /// As [`crate::judge()`].
@@ -180,10 +180,10 @@ pub fn judge_sequence(
     starts: &[f64],
     known_sd: f64,
     budget: f64,
-    sequence: &Sequence,
+    sequence: &ConfidenceSequence,
 ) -> Result<Look, StatsError> {
     let budget_log = budget_log(budget)?;
-    let starts = &starts[..starts.len().min(Sequence::STARTS_MAX as usize)];
+    let starts = &starts[..starts.len().min(ConfidenceSequence::STARTS_MAX as usize)];
     let moments = Moments::of_logs(starts)?;
     let count = starts.len() as u32;
     let at = Widths { sequence, known_sd, sd: moments.sd };
@@ -205,7 +205,7 @@ pub fn judge_sequence(
 
 /// How many more starts than `starts` will probably (with a chance of 80 %) decide an undecided
 /// cell, with a p-value of `alpha`, if mean and spread are what they seem. `None`:
-/// [`Sequence::STARTS_MAX`] would not, or there are too few starts to tell.
+/// [`ConfidenceSequence::STARTS_MAX`] would not, or there are too few starts to tell.
 ///
 /// Assumes what [`judge_sequence`] assumes.
 ///
@@ -216,7 +216,7 @@ pub fn starts_missing(
     known_sd: f64,
     budget: f64,
     alpha: f64,
-    sequence: &Sequence,
+    sequence: &ConfidenceSequence,
 ) -> Result<Option<u32>, StatsError> {
     let budget_log = budget_log(budget)?;
     let moments = Moments::of_logs(starts)?;
@@ -229,7 +229,7 @@ pub fn starts_missing(
     if count < MIN_PAIRS {
         return Ok(None);
     }
-    Ok((count..Sequence::STARTS_MAX)
+    Ok((count..ConfidenceSequence::STARTS_MAX)
         .map(|before| before + 1)
         .find(decides)
         .map(|total| total - count))
@@ -267,7 +267,7 @@ pub(crate) fn p_value(mean: f64, deciding: f64) -> f64 {
 
 /// Half the widths of intervals of starts with a spread.
 struct Widths<'a> {
-    sequence: &'a Sequence,
+    sequence: &'a ConfidenceSequence,
     known_sd: f64,
     sd: f64,
 }
@@ -342,7 +342,7 @@ fn chances(spent: impl Fn(u32) -> f64, alpha: f64) -> Vec<f64> {
     // Mass by place; the middle is zero.
     let mut mass = vec![1.0];
     let (mut gone, mut chances) = (0.0, Vec::new());
-    for starts in 1..=Sequence::STARTS_MAX {
+    for starts in 1..=ConfidenceSequence::STARTS_MAX {
         mass = within(moved(&mass, &weights), FAR * f64::from(starts).sqrt());
         if starts < MIN_PAIRS {
             continue;
@@ -435,7 +435,7 @@ mod tests {
     #[test]
     fn a_single_look_would_be_narrower_and_more_starts_never_hurt() {
         for horizon in [4, 12, 48, 80] {
-            let sequence = Sequence::new(horizon);
+            let sequence = ConfidenceSequence::new(horizon);
             let at_horizon = sequence.reach(horizon).0;
             let once = quantile(0.995, f64::from(horizon - 1));
             assert!(
@@ -443,7 +443,7 @@ mod tests {
                 "{horizon}: {at_horizon} {once}"
             );
             let half = |starts: u32| sequence.reach(starts).0 / f64::from(starts).sqrt();
-            for starts in MIN_PAIRS + 1..=Sequence::STARTS_MAX {
+            for starts in MIN_PAIRS + 1..=ConfidenceSequence::STARTS_MAX {
                 assert!(half(starts) < half(starts - 1) * 1.15, "{horizon}: {starts}");
             }
         }
@@ -453,20 +453,20 @@ mod tests {
     #[test]
     fn beyond_a_judgement_there_is_little_left() {
         for judged in [1, 2, 3, 12, 100] {
-            let sequence = Sequence::beyond(judged);
+            let sequence = ConfidenceSequence::beyond(judged);
             for starts in 1..=judged {
                 assert_eq!(sequence.reach(starts).0, f64::INFINITY, "{judged}: {starts}");
             }
             let first = (judged + 1).max(MIN_PAIRS);
             let once = quantile(0.995, f64::from(first - 1));
             assert!(sequence.reach(first).0 > once, "{judged}");
-            assert!(sequence.reach(Sequence::STARTS_MAX).0.is_finite());
+            assert!(sequence.reach(ConfidenceSequence::STARTS_MAX).0.is_finite());
         }
     }
 
     #[test]
     fn too_few_starts_are_undecided_and_no_spread_is_exact() {
-        let sequence = Sequence::new(12);
+        let sequence = ConfidenceSequence::new(12);
         let look = |starts: &[f64]| judge_sequence(starts, 0.0, 0.02, &sequence).unwrap();
         assert_eq!(look(&[-0.5, -0.5]).verdict, Verdict::Undecided);
         assert_eq!(look(&[-0.5, -0.5]).looks, 0);
@@ -479,7 +479,7 @@ mod tests {
     fn verdicts_mirror() {
         let forth: Vec<f64> = (0..9).map(|start| 0.05 + 0.001 * f64::from(start % 3)).collect();
         let back: Vec<f64> = forth.iter().map(|log| -log).collect();
-        let sequence = Sequence::new(12);
+        let sequence = ConfidenceSequence::new(12);
         let forth = judge_sequence(&forth, 0.003, 0.02, &sequence).unwrap();
         let back = judge_sequence(&back, 0.003, 0.02, &sequence).unwrap();
         assert_eq!((forth.verdict, back.verdict), (Verdict::Faster, Verdict::Slower));

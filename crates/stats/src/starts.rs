@@ -15,7 +15,7 @@
 //! where tables were filled several times, those of the fillings; where servers lived once, the
 //! spread between starts is assumed and added to the interval.
 
-use dbdyno_model::{IntervalChoice, IntervalKind, Level, Severity, Verdict, Warning};
+use dbdyno_model::{ExperimentLevel, IntervalChoice, IntervalKind, Severity, Verdict, Warning};
 
 use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{Judgement, budget_log, few_rounds, verdict};
@@ -85,8 +85,10 @@ pub(crate) fn judge_at(nest: &Nest, terms: &Terms, alpha: f64) -> Result<Judgeme
     let is_robust =
         matches!(replicates.basis.interval, IntervalKind::Robust | IntervalKind::HodgesLehmann);
     let mut judgement = match replicates.basis.replicates {
-        Level::Pair => by_assumption(replicates, terms, alpha)?,
-        Level::Start | Level::Filling => by_replicates(replicates, pairs.len(), terms, alpha)?,
+        ExperimentLevel::Pair => by_assumption(replicates, terms, alpha)?,
+        ExperimentLevel::Start | ExperimentLevel::Filling => {
+            by_replicates(replicates, pairs.len(), terms, alpha)?
+        }
     };
     let suspicions = suspicion::of_pairs(&pairs, &all).into_iter();
     // Heavy tails are what such an interval is for.

@@ -78,7 +78,7 @@ pub fn usl(points: &[PointLogs], between_sd: f64, budget: f64) -> Result<Curves,
     if let Some(warning) = too_few(&means.at) {
         return Ok(Curves { fit: None, warnings: vec![warning] });
     }
-    let fitted = |arm: Arm| Fitted::of(&means.at, &means.logs[arm]);
+    let fitted = |arm: Arm| UslFit::of(&means.at, &means.logs[arm]);
     let (Some(base), Some(test)) = (fitted(Arm::Base), fitted(Arm::Test)) else {
         return Ok(Curves { fit: None, warnings: vec![superlinear()] });
     };
@@ -90,7 +90,7 @@ pub fn usl(points: &[PointLogs], between_sd: f64, budget: f64) -> Result<Curves,
     let against = misfit(points, &both, budget_log)?;
     let changes = if against.is_none() {
         warnings.extend(vague(&arms));
-        let asked = Asked { points, both: &both, arms: &arms, between_sd, limit };
+        let asked = UslQuestion { points, both: &both, arms: &arms, between_sd, limit };
         asked.changes(least >= MIN_PAIRS as usize, budget_log)?
     } else {
         Vec::new()
@@ -142,18 +142,18 @@ fn peak(theta: &[f64; 3]) -> f64 {
 }
 
 /// The fit of one arm: with σ, κ ≥ 0 to be shown, and without these bounds to infer from.
-struct Fitted {
+struct UslFit {
     held: Solution<3>,
     free: Solution<3>,
 }
 
-impl Fitted {
-    fn of(at: &[f64], logs: &[f64]) -> Option<Fitted> {
+impl UslFit {
+    fn of(at: &[f64], logs: &[f64]) -> Option<UslFit> {
         let held = held(at, logs)?;
         let from = start(at, logs, [true; 3])
             .filter(|theta| at.iter().all(|&clients| law(theta, clients).is_some()));
         let free = least_squares(law, at, logs, from.unwrap_or(held.theta), [true; 3])?;
-        Some(Fitted { held, free })
+        Some(UslFit { held, free })
     }
 
     fn parameter(&self, points: &[PointLogs], arm: Arm, index: usize) -> Estimate {
@@ -270,15 +270,15 @@ fn around(estimate: f64, low: f64, high: f64) -> Interval {
 }
 
 /// The five questions about two curves.
-struct Asked<'a> {
+struct UslQuestion<'a> {
     points: &'a [PointLogs],
-    both: &'a PerArm<Fitted>,
+    both: &'a PerArm<UslFit>,
     arms: &'a PerArm<UslCurve>,
     between_sd: f64,
     limit: f64,
 }
 
-impl Asked<'_> {
+impl UslQuestion<'_> {
     fn changes(&self, may_tell: bool, budget_log: f64) -> Result<Vec<CurveChange>, StatsError> {
         let questions = CurveQuestion::ALL.map(|question| self.estimate(question));
         let confidence = several_questions::simultaneous(questions.len());
@@ -449,7 +449,7 @@ fn superlinear() -> Warning {
 /// arms together at [`DECISION_ALPHA`].
 fn misfit(
     points: &[PointLogs],
-    both: &PerArm<Fitted>,
+    both: &PerArm<UslFit>,
     budget_log: f64,
 ) -> Result<Option<Warning>, StatsError> {
     let alpha = DECISION_ALPHA / (2 * points.len()) as f64;

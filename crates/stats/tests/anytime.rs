@@ -36,7 +36,7 @@ fn ever_misses(values: &[f64]) -> bool {
 /// caveat.
 #[test]
 fn all_looks_together_miss_as_seldom_as_they_say() {
-    let rate = |number: u64, noise: &dyn Fn(&mut random::Stream, f64) -> f64| {
+    let rate = |number: u64, noise: &dyn Fn(&mut random::RandomStream, f64) -> f64| {
         share(EXPERIMENTS, |index| {
             let mut stream = random::stream(&[2026, 12, number, index]);
             let mut last = normal(&mut stream);

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 use dbdyno_model::{CurveFit, CurveQuestion, Interval, PerArm, UslCurve, Verdict};
 use dbdyno_stats::{Curves, PointLogs, usl};
 
@@ -14,7 +14,7 @@ const PAIRS: usize = 8;
 const BUDGET: f64 = 0.02;
 
 /// Normal by Box and Muller.
-fn normal(random: &mut Stream) -> f64 {
+fn normal(random: &mut RandomStream) -> f64 {
     let mut unit = || ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
     let (radius, angle) = ((-2.0 * unit().ln()).sqrt(), TAU * unit());
     radius * angle.cos()

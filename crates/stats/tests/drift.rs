@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 use dbdyno_stats::{DriftVerdict, RateAt, StatsError, drift};
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -10,7 +10,7 @@ const TOLERANCE: f64 = 0.05;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Standard normal noise by inversion of a table.
-fn normal(stream: &mut Stream) -> f64 {
+fn normal(stream: &mut RandomStream) -> f64 {
     const STEPS: u64 = 10_000;
     static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
         let quantile =

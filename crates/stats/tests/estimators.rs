@@ -3,7 +3,7 @@
 //! Seeded, so that every run of these tests sees the same noise.
 
 use crate::hosts::{self, HOSTS, normal, share, starts};
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
     BCA_MIN, BETWEEN_STARTS_SD, FALSE_DISCOVERIES, Judgement, Terms, bca, benjamini_hochberg,
@@ -121,8 +121,8 @@ fn an_assumed_spread_is_not_told_as_an_interval_of_ranks() {
 }
 
 /// Values of mean 0: normal, skewed to the right, with heavy tails.
-fn values(kind: usize, n: usize, stream: &mut Stream) -> Vec<f64> {
-    let one = |stream: &mut Stream| match kind {
+fn values(kind: usize, n: usize, stream: &mut RandomStream) -> Vec<f64> {
+    let one = |stream: &mut RandomStream| match kind {
         0 => normal(stream),
         1 => (0.5 * normal(stream)).exp() - f64::exp(0.125),
         _ => {

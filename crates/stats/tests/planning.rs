@@ -6,15 +6,15 @@
 //! that is not small. The naive way is here, and not in the crate.
 
 use dbdyno_model::Verdict;
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 use dbdyno_stats::{
-    DECISION_ALPHA, MIN_PAIRS, Sequence, detectable, judge, judge_sequence, pairs_needed,
+    ConfidenceSequence, DECISION_ALPHA, MIN_PAIRS, detectable, judge, judge_sequence, pairs_needed,
 };
 use statrs::distribution::{ContinuousCDF, Normal};
 
 const SD: f64 = 0.01;
 
-fn normal(stream: &mut Stream) -> f64 {
+fn normal(stream: &mut RandomStream) -> f64 {
     let share = (stream.next_u64() >> 11) as f64 + 0.5;
     Normal::standard().inverse_cdf(share / (1_u64 << 53) as f64)
 }
@@ -45,13 +45,17 @@ fn naive(start: &mut dyn FnMut() -> f64, effect: f64) -> Verdict {
 }
 
 /// Looked at after each start, until it is decided or the effect would have been found.
-fn looked_at(start: &mut dyn FnMut() -> f64, effect: f64, sequence: &Sequence) -> Verdict {
+fn looked_at(
+    start: &mut dyn FnMut() -> f64,
+    effect: f64,
+    sequence: &ConfidenceSequence,
+) -> Verdict {
     let mut starts = Vec::new();
     loop {
         starts.push(start());
         let look = judge_sequence(&starts, 0.0, 0.000_1, sequence).unwrap();
         let is_sharp = look.detectable.is_some_and(|found| found <= effect);
-        let is_over = starts.len() >= Sequence::STARTS_MAX as usize;
+        let is_over = starts.len() >= ConfidenceSequence::STARTS_MAX as usize;
         let is_decided = look.verdict != Verdict::Undecided;
         if starts.len() >= MIN_PAIRS as usize && (is_decided || is_sharp || is_over) {
             return look.verdict;
@@ -66,7 +70,7 @@ fn a_pilot_that_counts_makes_verdicts_false_and_looking_does_not() {
     println!("internal pilot: {rate}");
     assert!(rate > 0.016, "{rate}");
     for horizon in [8, 24, 48] {
-        let sequence = Sequence::new(horizon);
+        let sequence = ConfidenceSequence::new(horizon);
         let rate = told(2, 0.0, |start| looked_at(start, effect, &sequence));
         println!("looked at, horizon {horizon}: {rate}");
         assert!(rate <= 0.012, "horizon {horizon}: {rate}");
@@ -78,7 +82,7 @@ fn an_effect_that_is_asked_for_is_found_with_the_promised_chance() {
     let starts = pairs_needed(SD, 0.008, DECISION_ALPHA, 0.8);
     assert!(detectable(SD, starts, DECISION_ALPHA, 0.8) <= 0.008);
     for horizon in [starts, 2 * starts] {
-        let sequence = Sequence::new(horizon);
+        let sequence = ConfidenceSequence::new(horizon);
         let found = told(3, -f64::ln_1p(0.008), |start| looked_at(start, 0.008, &sequence));
         println!("horizon {horizon}: {found}");
         assert!(found > 0.8, "horizon {horizon}: {found}");

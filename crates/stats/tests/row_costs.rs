@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 use dbdyno_model::{Interval, PerArm, Verdict};
 use dbdyno_stats::{PointLogs, RowCosts, row_costs};
 
@@ -13,7 +13,7 @@ const ROWS: [f64; 3] = [10.0, 100.0, 1000.0];
 const BUDGET: f64 = 0.02;
 
 /// Normal by Box and Muller.
-fn normal(random: &mut Stream) -> f64 {
+fn normal(random: &mut RandomStream) -> f64 {
     let mut unit = || ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
     let (radius, angle) = ((-2.0 * unit().ln()).sqrt(), TAU * unit());
     radius * angle.cos()

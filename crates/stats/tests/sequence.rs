@@ -5,11 +5,11 @@
 //! when the arithmetic changes, never by chance.
 
 use crate::hosts::{normal, share};
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{Arm, Verdict};
 use dbdyno_stats::{
-    DECISION_ALPHA, POWER, RunStarts, Sequence, detectable, judge, judge_runs, judge_sequence,
-    starts_missing,
+    ConfidenceSequence, DECISION_ALPHA, POWER, RunStarts, detectable, judge, judge_runs,
+    judge_sequence, starts_missing,
 };
 
 /// How the rounds of a host are disturbed.
@@ -41,7 +41,7 @@ const START_SD: f64 = 0.009;
 
 struct Host {
     noise: Noise,
-    stream: Stream,
+    stream: RandomStream,
     state: f64,
     round: f64,
 }
@@ -90,7 +90,7 @@ fn looked_at(
     most: u32,
     known_sd: f64,
     budget: f64,
-    sequence: &Sequence,
+    sequence: &ConfidenceSequence,
 ) -> (Verdict, u32) {
     let mut starts = Vec::new();
     loop {
@@ -112,7 +112,7 @@ const NO_BUDGET: f64 = 0.000_1;
 #[test]
 fn looking_after_every_start_alarms_no_more_than_once_in_a_hundred() {
     for (horizon, most, pairs) in [(6, 72, 6), (12, 12, 6), (30, 60, 4)] {
-        let sequence = Sequence::new(horizon);
+        let sequence = ConfidenceSequence::new(horizon);
         for (kind, noise) in HOSTS.into_iter().enumerate() {
             let rate = share(8_000, |index| {
                 let key = [2026, 11, u64::from(horizon), kind as u64, index];
@@ -129,7 +129,7 @@ fn looking_after_every_start_alarms_no_more_than_once_in_a_hundred() {
 /// Servers that live once: every stretch of pairs has the error of that start.
 #[test]
 fn stretches_of_one_start_alarm_as_rarely() {
-    let sequence = Sequence::new(30);
+    let sequence = ConfidenceSequence::new(30);
     for (kind, noise) in HOSTS.into_iter().enumerate() {
         let rate = share(8_000, |index| {
             let mut host = Host::new(noise, &[2026, 12, kind as u64, index]);
@@ -157,7 +157,7 @@ fn peeking_with_the_interval_of_a_single_look_alarms_often() {
 /// A difference as large as the budget is called equal no more often than 5 % would allow.
 #[test]
 fn equal_needs_proof_under_looking_too() {
-    let (sequence, budget) = (Sequence::new(30), 0.02_f64);
+    let (sequence, budget) = (ConfidenceSequence::new(30), 0.02_f64);
     for noise in [Noise::Independent, Noise::Memory(0.6), Noise::Spikes] {
         let wrong = share(4_000, |index| {
             let mut host = Host::new(noise, &[2026, 14, index]);
@@ -187,7 +187,7 @@ fn two_runs_that_ended_when_they_were_decided_are_told_apart_once_in_a_hundred()
         let rate = share(4_000, |index| {
             let mut host = Host::new(Noise::Independent, &[2026, 19, index]);
             let mut run = |horizon: Option<u32>| {
-                let sequence = horizon.map(Sequence::new);
+                let sequence = horizon.map(ConfidenceSequence::new);
                 let mut starts: Vec<f64> = Vec::new();
                 let most = 2 * horizon.unwrap_or(6) as usize;
                 let is_over = |starts: &[f64]| {
@@ -213,7 +213,7 @@ fn two_runs_that_ended_when_they_were_decided_are_told_apart_once_in_a_hundred()
 /// The interval holds for all looks together.
 #[test]
 fn the_interval_shown_covers_the_truth_at_all_looks_together() {
-    let (sequence, effect) = (Sequence::new(24), -0.01_f64);
+    let (sequence, effect) = (ConfidenceSequence::new(24), -0.01_f64);
     let covered = share(4_000, |index| {
         let mut host = Host::new(Noise::Independent, &[2026, 16, index]);
         let starts: Vec<f64> = (0..48).map(|_| host.start(4, effect, START_SD)).collect();
@@ -232,7 +232,7 @@ fn looking_costs_little_power_and_saves_time() {
     const STARTS: u32 = 30;
     let start_sd = START_SD.hypot(ROUND_SD * 2.0_f64.sqrt() / 2.0);
     let effect = detectable(start_sd, STARTS, DECISION_ALPHA, 0.9).ln_1p();
-    let sequence = Sequence::new(STARTS);
+    let sequence = ConfidenceSequence::new(STARTS);
     for (times, found_least, starts_most) in [(1.0, 0.75, 23.0), (1.4, 0.97, 17.0), (4.0, 1.0, 7.5)]
     {
         let mut starts = 0;
@@ -251,7 +251,7 @@ fn looking_costs_little_power_and_saves_time() {
 
 #[test]
 fn the_missing_starts_do_decide() {
-    let sequence = Sequence::new(16);
+    let sequence = ConfidenceSequence::new(16);
     let (mut asked, mut decided) = (0, 0);
     for index in 0..400 {
         let mut host = Host::new(Noise::Independent, &[2026, 18, index]);
@@ -280,7 +280,7 @@ fn the_missing_starts_do_decide() {
 #[test]
 fn a_fixed_run_that_is_extended_errs_hardly_more_often() {
     for fixed in [4, 8, 12, 30] {
-        let sequence = Sequence::beyond(fixed);
+        let sequence = ConfidenceSequence::beyond(fixed);
         let rate = share(12_000, |index| {
             let mut host = Host::new(Noise::Independent, &[2026, 19, u64::from(fixed), index]);
             let mut starts: Vec<f64> = (0..fixed).map(|_| host.start(4, 0.0, START_SD)).collect();

@@ -5,7 +5,7 @@
 //! %.
 
 use crate::hosts::{normal, order, share};
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{Arm, IntervalChoice, Verdict};
 use dbdyno_stats::{
     BETWEEN_STARTS_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_starts,
@@ -124,7 +124,7 @@ fn sound_pairs_are_rarely_suspected() {
 
 /// The logarithm of the host's speed in each of `rounds` rounds: an AR(1) process that starts in
 /// its stationary state, with a standard deviation of 3 % and a memory of about twenty rounds.
-fn drifting_host(rounds: usize, stream: &mut Stream) -> Vec<f64> {
+fn drifting_host(rounds: usize, stream: &mut RandomStream) -> Vec<f64> {
     const MEMORY: f64 = 0.95;
     const SD: f64 = 0.03;
     let mut speed = SD * normal(stream);

@@ -1,7 +1,7 @@
 //! Instructions per operation, on disk: repetitions, functions and calls of one load in one arm
 //! come together, or not at all.
 
-use dbdyno_model::{ArmIndex, CallCount, CountSample, Counts, FunctionCount, RunId};
+use dbdyno_model::{ArmIndex, CallCount, CountSample, FunctionCount, RunCounts, RunId};
 use rusqlite::{Connection, Row, params};
 
 use crate::Store;
@@ -14,7 +14,7 @@ impl Store {
     ///
     /// # Errors
     /// No such run, counts that are stored already, or a file that cannot be written.
-    pub fn add_counts(&mut self, run: &RunId, counts: &Counts) -> Result<()> {
+    pub fn add_counts(&mut self, run: &RunId, counts: &RunCounts) -> Result<()> {
         self.write(|transaction| {
             let seq = seq_of(transaction, run)?;
             for sample in &counts.samples {
@@ -52,7 +52,7 @@ impl Store {
 }
 
 /// What run number `seq` has counted, in the order of names.
-pub(crate) fn read(connection: &Connection, seq: i64) -> rusqlite::Result<Counts> {
+pub(crate) fn read(connection: &Connection, seq: i64) -> rusqlite::Result<RunCounts> {
     let mut calls = connection.prepare(
         "SELECT load, arm, caller, callee, inclusive_per_op FROM counted_call WHERE run = ?1 \
          ORDER BY load, arm, caller, callee",
@@ -65,7 +65,7 @@ pub(crate) fn read(connection: &Connection, seq: i64) -> rusqlite::Result<Counts
         "SELECT load, arm, name, object, own_per_op, inclusive_per_op FROM counted_function \
          WHERE run = ?1 ORDER BY load, arm, own_per_op DESC, name, object",
     )?;
-    Ok(Counts {
+    Ok(RunCounts {
         samples: samples.query_map([seq], sample)?.collect::<rusqlite::Result<_>>()?,
         functions: functions.query_map([seq], function)?.collect::<rusqlite::Result<_>>()?,
         calls: calls.query_map([seq], call)?.collect::<rusqlite::Result<_>>()?,

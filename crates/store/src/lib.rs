@@ -65,7 +65,7 @@ use rusqlite::Connection;
 use guard::Allowance;
 
 pub use error::{Result, StoreError};
-pub use read::{Listed, RunSummary};
+pub use read::{RunSummary, StoreListing};
 pub use schema::VERSION;
 pub use seal::SealKey;
 pub use write::NewRun;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Counted, EndedArm, Environment,
+    ArmIndex, ArmSpec, Cell, ClassTally, ClassTimes, ClassUnit, Cost, EndedArm, Environment,
     FurtherArm, LatencyHistogram, LoadFile, OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round,
     RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
 };
@@ -50,7 +50,7 @@ pub struct RunSummary {
 
 /// What a store holds.
 #[derive(Debug)]
-pub struct Listed {
+pub struct StoreListing {
     /// The runs, newest first.
     pub runs: Vec<RunSummary>,
     /// What is wrong with those that cannot be read: [`StoreError::Corrupt`] each.
@@ -151,11 +151,11 @@ impl Store {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn list(&self) -> Result<Listed> {
+    pub fn list(&self) -> Result<StoreListing> {
         let explain = |error| self.explain(error);
         let mut statement = self.connection().prepare(SELECT_SUMMARIES).map_err(explain)?;
         let mut rows = statement.query([]).map_err(explain)?;
-        let mut listed = Listed { runs: Vec::new(), corrupt: Vec::new() };
+        let mut listed = StoreListing { runs: Vec::new(), corrupt: Vec::new() };
         while let Some(row) = rows.next().map_err(explain)? {
             let id = RunId(row.get(0).map_err(explain)?);
             match (Reader { store: self, id: &id }).summary(row) {
@@ -261,7 +261,7 @@ impl Reader<'_> {
             rounds: Vec::new(),
             further: Vec::new(),
             ended: Vec::new(),
-            counts: dbdyno_model::Counts::default(),
+            counts: dbdyno_model::RunCounts::default(),
             warnings: Vec::new(),
         };
         self.refuse(place, sound::wrong_in_run(&run))?;
@@ -279,7 +279,7 @@ impl Reader<'_> {
         let nowhere = PerArm::from_fn(|_| ArmSpec {
             target: dbdyno_model::Target::Sqlite(Vec::new()),
             slow: 0.0,
-            record: dbdyno_model::Record::Off,
+            record: dbdyno_model::TransactionRecording::Off,
             begin: dbdyno_model::Begin::default(),
         });
         let plan = Plan {
@@ -493,9 +493,9 @@ impl Reader<'_> {
         let mut classes = Vec::new();
         while let Some(row) = rows.next().map_err(fail)? {
             let counted: String = self.get(row, 1, &place)?;
-            let times = match Counted::from_name(&counted) {
-                Some(Counted::Statements) => None,
-                Some(Counted::Events) => Some(ClassTimes {
+            let times = match ClassUnit::from_name(&counted) {
+                Some(ClassUnit::Statements) => None,
+                Some(ClassUnit::Events) => Some(ClassTimes {
                     latency: self.histogram(row, 5, &place)?,
                     response: match round.open {
                         Some(_) => Some(self.histogram(row, 8, &place)?),

@@ -4,7 +4,7 @@
 //! centuries pass the end of 64 bits. What is larger than any run is refused with its place, so
 //! that whoever judges may add, multiply and lay out.
 
-use dbdyno_model::{Counts, Plan, Round, Run};
+use dbdyno_model::{Plan, Round, Run, RunCounts};
 
 /// Of pairs, starts, fillings and clients: fifty times and more what the command line takes.
 const COUNT_MOST: u32 = 1_000_000;
@@ -87,7 +87,7 @@ pub(crate) fn wrong_in_amount(name: &str, amount: u64) -> Option<String> {
 }
 
 /// What is wrong with what was counted under callgrind.
-pub(crate) fn wrong_in_counts(counts: &Counts) -> Option<String> {
+pub(crate) fn wrong_in_counts(counts: &RunCounts) -> Option<String> {
     let samples = counts.samples.iter().find_map(|sample| {
         let amounts = [("operations", sample.operations), ("instructions", sample.instructions)];
         first_above(amounts, AMOUNT_MOST)

@@ -274,7 +274,7 @@ fn run() -> impl Strategy<Value = Run> {
                 rounds,
                 further,
                 ended,
-                counts: dbdyno_model::Counts { calls: counted::calls(), ..counted::counts() },
+                counts: dbdyno_model::RunCounts { calls: counted::calls(), ..counted::counts() },
                 warnings,
             }
         })

@@ -11,7 +11,7 @@ use std::fs;
 use std::thread;
 
 use dbdyno_model::{Secret, Transport};
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Args, Client, Endpoint, Param};
 
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -59,7 +59,7 @@ impl Args for Id {
 }
 
 fn ask(endpoint: &Endpoint, statements: u64) -> Result<(), Box<dyn Error>> {
-    let mut connection = Connection::connect(endpoint)?;
+    let mut connection = MysqlConnection::connect(endpoint)?;
     let statement = connection.prepare("SELECT c FROM sbtest1 WHERE id=?")?;
     for number in 0..statements {
         let outcome = connection.execute(statement, &Id(number as i64))?;

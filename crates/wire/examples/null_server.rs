@@ -10,19 +10,20 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Turn};
+use dbdyno_wire::mock::{FixedScript, Login, MockProtocol, MockServer, Turn};
 
 #[expect(clippy::print_stdout, reason = "an example talks to its user")]
 fn main() -> io::Result<()> {
     let protocol = match std::env::args().nth(1).as_deref() {
-        Some("postgres") => Protocol::Postgres,
-        Some("mysql") | None => Protocol::Mysql,
+        Some("postgres") => MockProtocol::Postgres,
+        Some("mysql") | None => MockProtocol::Mysql,
         Some(other) => {
             let text = format!("no protocol {other:?}; say mysql or postgres");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
     };
-    let server = MockServer::start(protocol, Login::trust("root"), Arc::new(Fixed(Turn::point())))?;
+    let server =
+        MockServer::start(protocol, Login::trust("root"), Arc::new(FixedScript(Turn::point())))?;
     println!("{}", server.endpoint().transport);
     io::stdin().read_to_end(&mut Vec::new())?;
     println!("{} statements, {} controls", server.statements(), server.controls());

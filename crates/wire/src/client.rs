@@ -54,7 +54,7 @@ pub struct StatementId(pub u32);
 
 /// What a statement did, counted and not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct StatementCounts {
     /// Rows returned.
     pub rows: u64,
     /// Rows changed, as the server counts them.
@@ -138,7 +138,11 @@ pub trait Client: Send {
     ///
     /// # Errors
     /// The server's refusal, a wrong number of parameters, or a broken connection.
-    fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError>;
+    fn execute(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+    ) -> Result<StatementCounts, WireError>;
 
     /// Executes a prepared statement as [`Client::execute`] does and keeps the rows of its last
     /// result in `into`, which holds nothing after a statement without one. Allocates nothing once
@@ -154,14 +158,14 @@ pub trait Client: Send {
         statement: StatementId,
         args: &dyn Args,
         into: &mut RowBuffer,
-    ) -> Result<Outcome, WireError>;
+    ) -> Result<StatementCounts, WireError>;
 
     /// Sends one statement as text; rows are read and counted. Allocates nothing in the steady
     /// state.
     ///
     /// # Errors
     /// The server's refusal, or a broken connection.
-    fn run(&mut self, sql: &str) -> Result<Outcome, WireError>;
+    fn run(&mut self, sql: &str) -> Result<StatementCounts, WireError>;
 
     /// Sends one statement as text and keeps its rows.
     ///
@@ -230,7 +234,7 @@ pub trait Pollable: Client {
     ///
     /// # Errors
     /// The server's refusal, a broken connection, or that nothing was asked.
-    fn receive(&mut self) -> Result<Option<Outcome>, WireError>;
+    fn receive(&mut self) -> Result<Option<StatementCounts>, WireError>;
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
     use crate::client::Client;
-    use crate::mock::{Fixed, Login, MockServer, Protocol, Reply, Turn};
+    use crate::mock::{FixedScript, Login, MockProtocol, MockReply, MockServer, Turn};
     use crate::{mysql, postgres};
 
     fn nobody_else() -> MemoryPart {
@@ -232,17 +232,20 @@ mod tests {
     #[ignore = "run by answers_of_all_connections_have_one_limit"]
     fn in_a_process_of_its_own() {
         let rows = [(1, 1 << 20), (10_000, 50)];
-        for (protocol, (count, width)) in
-            [Protocol::Mysql, Protocol::Postgres].into_iter().flat_map(|p| rows.map(|r| (p, r)))
+        for (protocol, (count, width)) in [MockProtocol::Mysql, MockProtocol::Postgres]
+            .into_iter()
+            .flat_map(|p| rows.map(|r| (p, r)))
         {
-            let script = Arc::new(Fixed(Turn::now(Reply::Rows { count, width })));
+            let script = Arc::new(FixedScript(Turn::now(MockReply::Rows { count, width })));
             let server = MockServer::start(protocol, Login::trust("bob"), script).unwrap();
             let endpoint = server.endpoint();
             let connect = || -> Box<dyn Client> {
                 match protocol {
-                    Protocol::Mysql => Box::new(mysql::Connection::connect(&endpoint).unwrap()),
-                    Protocol::Postgres => {
-                        Box::new(postgres::Connection::connect(&endpoint).unwrap())
+                    MockProtocol::Mysql => {
+                        Box::new(mysql::MysqlConnection::connect(&endpoint).unwrap())
+                    }
+                    MockProtocol::Postgres => {
+                        Box::new(postgres::PostgresConnection::connect(&endpoint).unwrap())
                     }
                 }
             };

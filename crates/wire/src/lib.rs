@@ -31,11 +31,11 @@ mod server_key;
 pub mod stream;
 pub mod tls;
 
-pub use client::{Args, BulkTarget, Client, Outcome, Param, Pollable, Rows, StatementId};
+pub use client::{Args, BulkTarget, Client, Param, Pollable, Rows, StatementCounts, StatementId};
 pub use cutoff::{AllCut, Patience, cut_all, is_all_cut};
 pub use error::{ServerError, WireError};
 pub use listener::Listener;
 pub use rows::RowBuffer;
 pub use server_key::ServerKey;
-pub use stream::{Endpoint, Stream};
+pub use stream::{Endpoint, SocketStream};
 pub use tls::{Encryption, Security, ServerSecurity};

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use dbdyno_model::Transport;
 
-use crate::stream::Stream;
+use crate::stream::SocketStream;
 
 /// A port or a unix socket on which connections are accepted.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Listener {
     ///
     /// # Errors
     /// The operating system's; after [`Listener::shut`] always.
-    pub fn accept(&self) -> io::Result<Stream> {
+    pub fn accept(&self) -> io::Result<SocketStream> {
         match &self.socket {
             Socket::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;

@@ -19,7 +19,7 @@ use rustix::net::{SocketType, recv, send, socket_with};
 
 use crate::cutoff::is_all_cut;
 use crate::error::WireError;
-use crate::tls::{Encrypted, Encryption, Security, ServerSecurity};
+use crate::tls::{EncryptedStream, Encryption, Security, ServerSecurity};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Addresses of one name that are tried.
@@ -44,21 +44,21 @@ pub struct Endpoint {
 ///
 /// The handle is shared with what watches over it (`cutoff`) and nobody else.
 #[derive(Debug)]
-pub enum Stream {
+pub enum SocketStream {
     /// TCP, with Nagle's algorithm switched off.
     Tcp(Arc<OwnedFd>),
     /// A unix socket.
     Unix(Arc<OwnedFd>),
     /// Either, encrypted.
-    Tls(Box<Encrypted>),
+    Tls(Box<EncryptedStream>),
 }
 
-impl Stream {
+impl SocketStream {
     /// Connects within ten seconds, trying the addresses that the name has.
     ///
     /// # Errors
     /// [`WireError::Connect`]; [`WireError::Cut`] where this process is to stop.
-    pub fn connect(transport: &Transport) -> Result<Stream, WireError> {
+    pub fn connect(transport: &Transport) -> Result<SocketStream, WireError> {
         if is_all_cut() {
             return Err(WireError::Cut);
         }
@@ -87,8 +87,8 @@ impl Stream {
     /// The socket, for who watches over it.
     pub(crate) fn watched(&self) -> Weak<OwnedFd> {
         match self {
-            Stream::Tcp(socket) | Stream::Unix(socket) => Arc::downgrade(socket),
-            Stream::Tls(encrypted) => encrypted.watched(),
+            SocketStream::Tcp(socket) | SocketStream::Unix(socket) => Arc::downgrade(socket),
+            SocketStream::Tls(encrypted) => encrypted.watched(),
         }
     }
 
@@ -96,12 +96,12 @@ impl Stream {
     ///
     /// # Errors
     /// [`WireError::Tls`].
-    pub(crate) fn encrypt(self, security: &Security) -> Result<Stream, WireError> {
+    pub(crate) fn encrypt(self, security: &Security) -> Result<SocketStream, WireError> {
         let socket = match self {
-            Stream::Tcp(socket) | Stream::Unix(socket) => socket,
-            Stream::Tls(_) => return Ok(self),
+            SocketStream::Tcp(socket) | SocketStream::Unix(socket) => socket,
+            SocketStream::Tls(_) => return Ok(self),
         };
-        Ok(Stream::Tls(Box::new(security.encrypt(socket)?)))
+        Ok(SocketStream::Tls(Box::new(security.encrypt(socket)?)))
     }
 
     /// Goes on encrypted, as a server whom a client has asked for it; `read` is what was read of
@@ -114,25 +114,25 @@ impl Stream {
         security: &ServerSecurity,
         read: &[u8],
     ) -> io::Result<()> {
-        let (Stream::Tcp(socket) | Stream::Unix(socket)) = self else { return Ok(()) };
-        *self = Stream::Tls(Box::new(security.encrypt(Arc::clone(socket), read)?));
+        let (SocketStream::Tcp(socket) | SocketStream::Unix(socket)) = self else { return Ok(()) };
+        *self = SocketStream::Tls(Box::new(security.encrypt(Arc::clone(socket), read)?));
         Ok(())
     }
 
     /// How it is encrypted.
     pub(crate) fn encryption(&self) -> Option<Encryption> {
         match self {
-            Stream::Tls(encrypted) => Some(encrypted.encryption()),
-            Stream::Tcp(_) | Stream::Unix(_) => None,
+            SocketStream::Tls(encrypted) => Some(encrypted.encryption()),
+            SocketStream::Tcp(_) | SocketStream::Unix(_) => None,
         }
     }
 
     /// Who can read what is sent.
     pub(crate) fn privacy(&self) -> Privacy {
         match self {
-            Stream::Tcp(_) => Privacy::Open,
-            Stream::Unix(_) => Privacy::Local,
-            Stream::Tls(_) => Privacy::Encrypted,
+            SocketStream::Tcp(_) => Privacy::Open,
+            SocketStream::Unix(_) => Privacy::Local,
+            SocketStream::Tls(_) => Privacy::Encrypted,
         }
     }
 
@@ -163,11 +163,11 @@ impl Stream {
     ///
     /// # Errors
     /// The operating system's; `Unsupported` for one that is encrypted.
-    pub fn duplicate(&self) -> io::Result<Stream> {
+    pub fn duplicate(&self) -> io::Result<SocketStream> {
         Ok(match self {
-            Stream::Tcp(socket) => Stream::Tcp(Arc::new(socket.try_clone()?)),
-            Stream::Unix(socket) => Stream::Unix(Arc::new(socket.try_clone()?)),
-            Stream::Tls(_) => return Err(io::ErrorKind::Unsupported.into()),
+            SocketStream::Tcp(socket) => SocketStream::Tcp(Arc::new(socket.try_clone()?)),
+            SocketStream::Unix(socket) => SocketStream::Unix(Arc::new(socket.try_clone()?)),
+            SocketStream::Tls(_) => return Err(io::ErrorKind::Unsupported.into()),
         })
     }
 
@@ -189,28 +189,28 @@ impl Stream {
     /// # Errors
     /// The operating system's.
     pub(crate) fn end_writing(&mut self) -> io::Result<()> {
-        if let Stream::Tls(encrypted) = self {
+        if let SocketStream::Tls(encrypted) = self {
             encrypted.say_goodbye()?;
         }
         self.shut(Shutdown::Write)
     }
 }
 
-impl From<TcpStream> for Stream {
-    fn from(stream: TcpStream) -> Stream {
-        Stream::Tcp(Arc::new(stream.into()))
+impl From<TcpStream> for SocketStream {
+    fn from(stream: TcpStream) -> SocketStream {
+        SocketStream::Tcp(Arc::new(stream.into()))
     }
 }
 
-impl From<UnixStream> for Stream {
-    fn from(stream: UnixStream) -> Stream {
-        Stream::Unix(Arc::new(stream.into()))
+impl From<UnixStream> for SocketStream {
+    fn from(stream: UnixStream) -> SocketStream {
+        SocketStream::Unix(Arc::new(stream.into()))
     }
 }
 
 /// Connects to a unix socket. Where nobody accepts and the queue is full, the kernel would wait for
 /// ever.
-fn connect_unix(path: &str) -> io::Result<Stream> {
+fn connect_unix(path: &str) -> io::Result<SocketStream> {
     let flags = SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
     set_socket_timeout(&socket, Timeout::Send, Some(CONNECT_TIMEOUT))?;
@@ -222,7 +222,7 @@ fn connect_unix(path: &str) -> io::Result<Stream> {
         connected => connected?,
     }
     set_socket_timeout(&socket, Timeout::Send, None)?;
-    Ok(Stream::Unix(Arc::new(socket)))
+    Ok(SocketStream::Unix(Arc::new(socket)))
 }
 
 /// Who can read what is sent.
@@ -245,7 +245,7 @@ pub(crate) enum Waiting {
     Never,
 }
 
-impl Stream {
+impl SocketStream {
     /// Reads what is there, at least one byte unless the other side has closed.
     ///
     /// # Errors
@@ -256,7 +256,7 @@ impl Stream {
             Waiting::UntilThere => RecvFlags::empty(),
             Waiting::Never => RecvFlags::DONTWAIT,
         };
-        if let Stream::Tls(encrypted) = self {
+        if let SocketStream::Tls(encrypted) = self {
             return encrypted.read(flags, buffer);
         }
         let (read, _) = recv(self.as_fd(), buffer, flags)?;
@@ -264,27 +264,27 @@ impl Stream {
     }
 }
 
-impl AsFd for Stream {
+impl AsFd for SocketStream {
     #[inline]
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Stream::Tcp(socket) | Stream::Unix(socket) => socket.as_fd(),
-            Stream::Tls(encrypted) => encrypted.as_fd(),
+            SocketStream::Tcp(socket) | SocketStream::Unix(socket) => socket.as_fd(),
+            SocketStream::Tls(encrypted) => encrypted.as_fd(),
         }
     }
 }
 
-impl Read for Stream {
+impl Read for SocketStream {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.read_as(Waiting::UntilThere, buffer)
     }
 }
 
-impl Write for Stream {
+impl Write for SocketStream {
     #[inline]
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        if let Stream::Tls(encrypted) = self {
+        if let SocketStream::Tls(encrypted) = self {
             return encrypted.write(buffer);
         }
         Ok(send(self.as_fd(), buffer, SendFlags::NOSIGNAL)?)

@@ -33,7 +33,7 @@ mod trouble;
 mod trust;
 
 pub(crate) use encrypted::failure_in;
-pub use encrypted::{Encrypted, Encryption};
+pub use encrypted::{EncryptedStream, Encryption};
 pub use server::ServerSecurity;
 
 /// What PostgreSQL's protocol is called where TLS names what it carries.
@@ -42,11 +42,11 @@ const POSTGRESQL: &[u8] = b"postgresql";
 /// How what is said to one server is kept from others. Files of certificates have been read.
 #[derive(Clone, Default)]
 pub struct Security {
-    wanted: Option<Arc<Wanted>>,
+    wanted: Option<Arc<TlsRequest>>,
     key: ServerKey,
 }
 
-struct Wanted {
+struct TlsRequest {
     /// Never [`TlsMode::Off`].
     mode: TlsMode,
     start: TlsStart,
@@ -119,7 +119,7 @@ impl Security {
             config.alpn_protocols = vec![POSTGRESQL.to_vec()];
         }
         let (config, start) = (Arc::new(config), tls.start);
-        let wanted = Some(Arc::new(Wanted { mode, start, config, name, about }));
+        let wanted = Some(Arc::new(TlsRequest { mode, start, config, name, about }));
         Ok(Security { wanted, ..security })
     }
 
@@ -153,12 +153,12 @@ impl Security {
     ///
     /// # Panics
     /// Where no encryption is wanted.
-    pub(crate) fn encrypt(&self, socket: Arc<OwnedFd>) -> Result<Encrypted, WireError> {
+    pub(crate) fn encrypt(&self, socket: Arc<OwnedFd>) -> Result<EncryptedStream, WireError> {
         let wanted = self.wanted.as_ref().expect("only what is wanted is begun");
         let begun = ClientConnection::new(Arc::clone(&wanted.config), wanted.name.clone());
         let session = begun.map_err(|error| WireError::Tls(wanted.failed(&error)))?;
         let ours = Some(Arc::clone(wanted));
-        let encrypted = Encrypted::shake_hands(socket, session.into(), ours, &[])
+        let encrypted = EncryptedStream::shake_hands(socket, session.into(), ours, &[])
             .map_err(|error| wanted.during_handshake(error))?;
         if wanted.start == TlsStart::Direct && encrypted.carries() != Some(POSTGRESQL) {
             return Err(WireError::Tls(wanted.about.not_direct()));
@@ -167,7 +167,7 @@ impl Security {
     }
 }
 
-impl Wanted {
+impl TlsRequest {
     /// Why TLS failed, and what to do.
     fn failed(&self, error: &Error) -> String {
         self.about.failed(error, self.start == TlsStart::Direct)

@@ -40,17 +40,17 @@ fn what_is_cut_off_returns_and_what_is_begun_later_is_not() {
         let _ends = first.read_to_end(&mut Vec::new());
         drop(welcomed(&listener));
     });
-    let mut connection = postgres::Connection::connect(&endpoint).unwrap();
+    let mut connection = postgres::PostgresConnection::connect(&endpoint).unwrap();
     let asks = thread::spawn(move || connection.query("SELECT 1").unwrap_err());
     heard.recv().unwrap();
     let cut = AllCut::begin();
     assert!(matches!(asks.join().unwrap(), WireError::Cut));
-    assert!(matches!(postgres::Connection::connect(&endpoint), Err(WireError::Cut)));
+    assert!(matches!(postgres::PostgresConnection::connect(&endpoint), Err(WireError::Cut)));
     // Two limits may have passed at once.
     drop(AllCut::begin());
     assert!(is_all_cut());
     drop(cut);
     assert!(!is_all_cut());
-    assert!(postgres::Connection::connect(&endpoint).is_ok());
+    assert!(postgres::PostgresConnection::connect(&endpoint).is_ok());
     server.join().unwrap();
 }

@@ -3,8 +3,8 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use dbdyno_wire::mock::{EveryNth, Login, MockServer, Protocol, Reply, Turn};
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mock::{EveryNth, Login, MockProtocol, MockReply, MockServer, Turn};
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Client, Param, RowBuffer};
 
 use crate::allocations::ALLOCATIONS;
@@ -15,11 +15,11 @@ fn statements_allocate_nothing_once_warm() {
     let script = EveryNth {
         n: NonZeroU64::new(7).unwrap(),
         usual: Turn::point(),
-        rare: Turn::now(Reply::Rows { count: 2_000, width: 300 }),
+        rare: Turn::now(MockReply::Rows { count: 2_000, width: 300 }),
     };
     let login = Login::trust("root");
-    let server = MockServer::start(Protocol::Mysql, login, Arc::new(script)).unwrap();
-    let mut connection = Connection::connect(&server.endpoint()).unwrap();
+    let server = MockServer::start(MockProtocol::Mysql, login, Arc::new(script)).unwrap();
+    let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
     let select = connection.prepare("SELECT c FROM t WHERE id=? AND c=?").unwrap();
     let update = connection.prepare("UPDATE t SET c=? WHERE id=?").unwrap();
     let (id, text) = (Param::Int(5), Param::Text(&[b'x'; 500]));

@@ -1,7 +1,7 @@
 //! Whatever a server sends, the MySQL client returns: no panic, no endless wait, and no memory for
 //! what was only announced.
 
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{BulkTarget, Client, Param, RowBuffer};
 use proptest::prelude::*;
 
@@ -124,7 +124,7 @@ proptest! {
             blast(&mut peer.0, &bytes);
         });
         // Whether this is a login or an error is the answer's business.
-        let _ = Connection::connect(&endpoint).map(drop);
+        let _ = MysqlConnection::connect(&endpoint).map(drop);
         player.join().unwrap();
         check_memory()?;
     }
@@ -145,7 +145,7 @@ proptest! {
             }
             blast(&mut peer.0, &bytes);
         });
-        let mut connection = Connection::connect(&endpoint).unwrap();
+        let mut connection = MysqlConnection::connect(&endpoint).unwrap();
         let failed = match which {
             0 => connection.run("SELECT 1").map(drop),
             1 => connection.query("SELECT 1").map(drop),
@@ -182,7 +182,7 @@ fn memory_grows_with_what_arrives_and_not_with_what_is_announced() {
             let row = [&length[..], &[3, 0xFD], &[0xFF; 3], &[b'x'; 100_000]].concat();
             blast(&mut peer.0, &[packets(1, &[b"\x01", COLUMN]), row].concat());
         });
-        let mut connection = Connection::connect(&endpoint).unwrap();
+        let mut connection = MysqlConnection::connect(&endpoint).unwrap();
         let error = connection.query("SELECT 1").unwrap_err();
         assert!(error.to_string().contains("in the middle of a packet"), "{error}");
         drop(connection);

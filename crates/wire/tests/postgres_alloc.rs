@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dbdyno_wire::mock::{EveryNth, Login, MockServer, Protocol, Reply, Turn};
-use dbdyno_wire::postgres::Connection;
+use dbdyno_wire::mock::{EveryNth, Login, MockProtocol, MockReply, MockServer, Turn};
+use dbdyno_wire::postgres::PostgresConnection;
 use dbdyno_wire::{Client, Param, RowBuffer};
 
 use crate::allocations::ALLOCATIONS;
@@ -14,11 +14,11 @@ fn an_execution_allocates_nothing() {
         n: 3.try_into().unwrap(),
         usual: Turn::point(),
         // A result that is longer than the buffer, with rows that are longer than it.
-        rare: Turn::now(Reply::Rows { count: 3, width: 100_000 }),
+        rare: Turn::now(MockReply::Rows { count: 3, width: 100_000 }),
     };
-    let server = MockServer::start(Protocol::Postgres, Login::trust("bob"), Arc::new(script));
+    let server = MockServer::start(MockProtocol::Postgres, Login::trust("bob"), Arc::new(script));
     let server = server.unwrap();
-    let mut client = Connection::connect(&server.endpoint()).unwrap();
+    let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let begin = client.prepare("BEGIN").unwrap();
     let point = client.prepare("SELECT c FROM t WHERE id=$1").unwrap();
     let update = client.prepare("UPDATE t SET c=$1 WHERE id IN ($2,$3,$4)").unwrap();
@@ -30,7 +30,7 @@ fn an_execution_allocates_nothing() {
     let four = &four[..];
     let mut rows = 0;
     let mut kept = RowBuffer::new();
-    let mut turn = |client: &mut Connection| {
+    let mut turn = |client: &mut PostgresConnection| {
         client.execute(begin, &none).unwrap();
         rows += client.execute(point, &one).unwrap().rows;
         client.execute(update, &four).unwrap();

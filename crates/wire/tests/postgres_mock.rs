@@ -4,27 +4,29 @@
 use std::sync::Arc;
 
 use dbdyno_model::Secret;
-use dbdyno_wire::mock::{Auth, Delay, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
-use dbdyno_wire::postgres::Connection;
-use dbdyno_wire::{BulkTarget, Client, Outcome, Param, WireError};
+use dbdyno_wire::mock::{
+    Auth, FixedScript, Login, MockProtocol, MockReply, MockServer, Script, ServiceTime, Turn,
+};
+use dbdyno_wire::postgres::PostgresConnection;
+use dbdyno_wire::{BulkTarget, Client, Param, StatementCounts, WireError};
 
 const POINT: &str = "SELECT c FROM sbtest1 WHERE id=$1";
 
 fn start(login: Login, script: impl Script + 'static) -> MockServer {
-    MockServer::start(Protocol::Postgres, login, Arc::new(script)).unwrap()
+    MockServer::start(MockProtocol::Postgres, login, Arc::new(script)).unwrap()
 }
 
 /// What a statement gets by its number.
-struct Numbered(fn(u64) -> Reply);
+struct Numbered(fn(u64) -> MockReply);
 
 impl Script for Numbered {
     fn turn(&self, _connection: u64, statement: u64) -> Turn {
-        Turn { delay: Delay::None, reply: (self.0)(statement) }
+        Turn { delay: ServiceTime::None, reply: (self.0)(statement) }
     }
 }
 
-fn deadlock() -> Reply {
-    Reply::Error { code: 0, sqlstate: "40P01", message: "deadlock detected".to_owned() }
+fn deadlock() -> MockReply {
+    MockReply::Error { code: 0, sqlstate: "40P01", message: "deadlock detected".to_owned() }
 }
 
 #[test]
@@ -32,42 +34,42 @@ fn the_client_reports_what_the_script_says() {
     let server = start(
         Login::trust("bob"),
         Numbered(|statement| match statement {
-            0 => Reply::Rows { count: 3, width: 119 },
-            1 => Reply::Rows { count: 0, width: 0 },
-            2 => Reply::Affected(7),
+            0 => MockReply::Rows { count: 3, width: 119 },
+            1 => MockReply::Rows { count: 0, width: 0 },
+            2 => MockReply::Affected(7),
             3 => deadlock(),
-            4 => Reply::Rows { count: 100_000, width: 10 },
-            5 => Reply::Rows { count: 2, width: 300_000 },
-            _ => Reply::Rows { count: 1, width: 1 },
+            4 => MockReply::Rows { count: 100_000, width: 10 },
+            5 => MockReply::Rows { count: 2, width: 300_000 },
+            _ => MockReply::Rows { count: 1, width: 1 },
         }),
     );
-    let mut client = Connection::connect(&server.endpoint()).unwrap();
+    let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let begin = client.prepare("BEGIN").unwrap();
     let point = client.prepare(POINT).unwrap();
     let update = client.prepare("UPDATE t SET c=$2 WHERE id=$1").unwrap();
     let one = [Param::Int(1)];
-    assert_eq!(client.execute(begin, &&[][..]).unwrap(), Outcome::default());
-    let rows = |rows| Outcome { rows, affected: 0 };
+    assert_eq!(client.execute(begin, &&[][..]).unwrap(), StatementCounts::default());
+    let rows = |rows| StatementCounts { rows, affected: 0 };
     assert_eq!(client.execute(point, &&one[..]).unwrap(), rows(3));
     assert_eq!(client.execute(point, &&one[..]).unwrap(), rows(0));
     let two = [Param::Int(1), Param::Text(b"x")];
     let changed = client.execute(update, &&two[..]).unwrap();
-    assert_eq!(changed, Outcome { rows: 0, affected: 7 });
+    assert_eq!(changed, StatementCounts { rows: 0, affected: 7 });
     let error = client.execute(point, &&one[..]).unwrap_err();
     assert!(error.is_retryable() && !error.is_fatal(), "{error}");
     assert_eq!(client.execute(point, &&one[..]).unwrap(), rows(100_000));
     assert_eq!(client.execute(point, &&one[..]).unwrap(), rows(2));
     assert_eq!(client.execute(point, &&[Param::Null][..]).unwrap(), rows(1));
     assert_eq!(client.run("SELECT 1").unwrap(), rows(1));
-    assert_eq!(client.run("COMMIT").unwrap(), Outcome::default());
+    assert_eq!(client.run("COMMIT").unwrap(), StatementCounts::default());
     assert_eq!((server.statements(), server.controls(), server.connections()), (8, 2, 1));
     Box::new(client).close();
 }
 
 #[test]
 fn a_cut_is_fatal_and_nothing_is_counted() {
-    let server = start(Login::trust("bob"), Fixed(Turn::now(Reply::Cut)));
-    let mut client = Connection::connect(&server.endpoint()).unwrap();
+    let server = start(Login::trust("bob"), FixedScript(Turn::now(MockReply::Cut)));
+    let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let point = client.prepare(POINT).unwrap();
     let error = client.execute(point, &&[Param::Int(1)][..]).unwrap_err();
     assert!(matches!(error, WireError::Broken(_)), "{error}");
@@ -76,8 +78,9 @@ fn a_cut_is_fatal_and_nothing_is_counted() {
 
 #[test]
 fn whole_results_are_kept() {
-    let server = start(Login::trust("bob"), Fixed(Turn::now(Reply::Rows { count: 2, width: 3 })));
-    let mut client = Connection::connect(&server.endpoint()).unwrap();
+    let server =
+        start(Login::trust("bob"), FixedScript(Turn::now(MockReply::Rows { count: 2, width: 3 })));
+    let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let rows = client.query("SELECT c FROM t").unwrap();
     assert_eq!(rows.columns, ["c"]);
     assert_eq!(rows.rows, vec![vec![Some("xxx".to_owned())]; 2]);
@@ -87,28 +90,28 @@ fn whole_results_are_kept() {
 fn every_proof_is_given_and_a_wrong_password_is_refused() {
     for auth in [Auth::Trust, Auth::Md5, Auth::Scram] {
         let login = Login { user: "bob".to_owned(), password: Secret::new("pa ss,=é"), auth };
-        let server = start(login, Fixed(Turn::point()));
+        let server = start(login, FixedScript(Turn::point()));
         let mut endpoint = server.endpoint();
-        let client = Connection::connect(&endpoint).unwrap();
+        let client = PostgresConnection::connect(&endpoint).unwrap();
         assert_eq!((client.server_version(), client.connection_id()), ("15.0", 1));
         if auth == Auth::Trust {
             continue;
         }
         endpoint.password = Secret::new("wrong");
-        let error = Connection::connect(&endpoint).unwrap_err();
+        let error = PostgresConnection::connect(&endpoint).unwrap_err();
         let WireError::Login(said) = &error else { panic!("{error}") };
         assert_eq!(said.sqlstate, "28P01");
         assert!(!error.to_string().contains("wrong"), "{error}");
         endpoint.password = Secret::default();
-        let error = Connection::connect(&endpoint).unwrap_err();
+        let error = PostgresConnection::connect(&endpoint).unwrap_err();
         assert!(error.to_string().contains("none was given"), "{error}");
     }
 }
 
 #[test]
 fn data_goes_over_in_pieces_of_any_size() {
-    let server = start(Login::trust("bob"), Fixed(Turn::now(Reply::Affected(0))));
-    let mut client = Connection::connect(&server.endpoint()).unwrap();
+    let server = start(Login::trust("bob"), FixedScript(Turn::now(MockReply::Affected(0))));
+    let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let sizes = [0_usize, 1, 7, 70_000, 1_000_000, 0, 3];
     let mut turn = 0;
     let target = BulkTarget { table: "t", columns: &["a".to_owned()], numbers: &[] };
@@ -119,16 +122,16 @@ fn data_goes_over_in_pieces_of_any_size() {
         turn < sizes.len()
     });
     assert_eq!(count.unwrap(), sizes.iter().sum::<usize>() as u64);
-    assert_eq!(client.run("UPDATE t SET k=1").unwrap(), Outcome::default());
+    assert_eq!(client.run("UPDATE t SET k=1").unwrap(), StatementCounts::default());
 }
 
 #[test]
 fn a_refusal_ends_a_transfer_that_would_never_end() {
     let server = start(
         Login::trust("bob"),
-        Numbered(|statement| if statement == 0 { deadlock() } else { Reply::Affected(4) }),
+        Numbered(|statement| if statement == 0 { deadlock() } else { MockReply::Affected(4) }),
     );
-    let mut client = Connection::connect(&server.endpoint()).unwrap();
+    let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let target = BulkTarget { table: "t", columns: &["a".to_owned()], numbers: &[] };
     let error = client
         .bulk(&target, &mut |piece| {

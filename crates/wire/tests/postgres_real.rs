@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use dbdyno_model::{Secret, Transport};
-use dbdyno_wire::mock::{Auth, Fixed, Login, MockServer, Protocol, Turn};
-use dbdyno_wire::postgres::Connection;
+use dbdyno_wire::mock::{Auth, FixedScript, Login, MockProtocol, MockServer, Turn};
+use dbdyno_wire::postgres::PostgresConnection;
 use dbdyno_wire::{
-    BulkTarget, Client, Endpoint, Outcome, Param, RowBuffer, ServerError, WireError,
+    BulkTarget, Client, Endpoint, Param, RowBuffer, ServerError, StatementCounts, WireError,
 };
 
 /// PostgreSQL does not run as root; this is `nobody`.
@@ -110,9 +110,9 @@ impl Server {
         root.run("CREATE DATABASE \"by md5\"").unwrap();
     }
 
-    fn await_ready(&mut self) -> Connection {
+    fn await_ready(&mut self) -> PostgresConnection {
         for _ in 0..1500 {
-            if let Ok(connection) = Connection::connect(&self.endpoint("root")) {
+            if let Ok(connection) = PostgresConnection::connect(&self.endpoint("root")) {
                 return connection;
             }
             if self.child.try_wait().unwrap().is_some() {
@@ -143,8 +143,8 @@ impl Server {
         }
     }
 
-    fn connect(&self) -> Connection {
-        Connection::connect(&self.endpoint("root")).unwrap()
+    fn connect(&self) -> PostgresConnection {
+        PostgresConnection::connect(&self.endpoint("root")).unwrap()
     }
 
     fn signal(&self, name: &str) {
@@ -210,7 +210,7 @@ fn host_based_access() -> String {
 }
 
 fn login_error(endpoint: &Endpoint) -> ServerError {
-    match Connection::connect(endpoint) {
+    match PostgresConnection::connect(endpoint) {
         Err(WireError::Login(error)) => error,
         other => panic!("{other:?}"),
     }
@@ -223,12 +223,12 @@ fn server_error<T: std::fmt::Debug>(result: Result<T, WireError>) -> ServerError
     }
 }
 
-fn single(client: &mut Connection, sql: &str) -> String {
+fn single(client: &mut PostgresConnection, sql: &str) -> String {
     client.query(sql).unwrap().single().expect("a value").to_owned()
 }
 
-fn rows(rows: u64) -> Outcome {
-    Outcome { rows, affected: 0 }
+fn rows(rows: u64) -> StatementCounts {
+    StatementCounts { rows, affected: 0 }
 }
 
 #[test]
@@ -240,11 +240,11 @@ fn every_login_over_every_transport() {
             endpoint.transport = transport.clone();
             endpoint.password = Secret::new(PASSWORD);
             if user == "by password" && transport == server.tcp() {
-                let error = Connection::connect(&endpoint).unwrap_err();
+                let error = PostgresConnection::connect(&endpoint).unwrap_err();
                 assert!(matches!(error, WireError::Exposed(_)), "{error}");
                 continue;
             }
-            let mut client = Connection::connect(&endpoint).unwrap();
+            let mut client = PostgresConnection::connect(&endpoint).unwrap();
             assert_eq!(single(&mut client, "SELECT current_user"), user);
             let pid = single(&mut client, "SELECT pg_backend_pid()");
             assert_eq!(pid, client.connection_id().to_string());
@@ -263,7 +263,7 @@ fn every_login_over_every_transport() {
     let mut endpoint = server.endpoint("by md5");
     endpoint.password = Secret::new(PASSWORD);
     endpoint.database = String::new();
-    let mut client = Connection::connect(&endpoint).unwrap();
+    let mut client = PostgresConnection::connect(&endpoint).unwrap();
     assert_eq!(single(&mut client, "SELECT current_database()"), "by md5");
 }
 
@@ -280,7 +280,7 @@ fn refused_logins_say_why() {
     let error = login_error(&endpoint);
     assert!(error.message.contains("say tls=required"), "{error}");
     endpoint.transport = Transport::Unix("/nowhere/.s.PGSQL.1".to_owned());
-    let error = Connection::connect(&endpoint).unwrap_err();
+    let error = PostgresConnection::connect(&endpoint).unwrap_err();
     assert!(matches!(&error, WireError::Connect(place, _) if place.contains("/nowhere")));
 }
 
@@ -310,7 +310,7 @@ fn parameters_of_every_kind_arrive() {
             Param::Int(4_294_967_295),
         ]
     };
-    let one = Outcome { rows: 0, affected: 1 };
+    let one = StatementCounts { rows: 0, affected: 1 };
     let low = whole(i64::from(i16::MIN), i64::from(i32::MIN), i64::MIN);
     let high = whole(i64::from(i16::MAX), i64::from(i32::MAX), i64::MAX);
     assert_eq!(client.execute(insert, &&low[..]).unwrap(), one);
@@ -446,7 +446,7 @@ fn rows_are_counted_whatever_their_number_and_length() {
     assert_eq!(long.rows[0][1..], [None, Some(String::new())]);
     let returning = client.prepare("UPDATE s SET k=k+1 WHERE id <= $1 RETURNING id").unwrap();
     let outcome = client.execute(returning, &&[Param::Int(7)][..]).unwrap();
-    assert_eq!(outcome, Outcome { rows: 7, affected: 7 });
+    assert_eq!(outcome, StatementCounts { rows: 7, affected: 7 });
 }
 
 #[test]
@@ -459,13 +459,13 @@ fn several_statements_in_one_string() {
              UPDATE t SET a=a+1; SELECT * FROM t; SELECT 1; DELETE FROM t WHERE a=2",
         )
         .unwrap();
-    assert_eq!(outcome, Outcome { rows: 4, affected: 7 });
+    assert_eq!(outcome, StatementCounts { rows: 4, affected: 7 });
     let last = client.query("SELECT 1 AS one, 2; SELECT a AS b FROM t ORDER BY a").unwrap();
     assert_eq!(last.columns, ["b"]);
     assert_eq!(last.rows, [[Some("3".to_owned())], [Some("4".to_owned())]]);
-    assert_eq!(client.run("").unwrap(), Outcome::default());
+    assert_eq!(client.run("").unwrap(), StatementCounts::default());
     let empty = client.prepare("").unwrap();
-    assert_eq!(client.execute(empty, &&[][..]).unwrap(), Outcome::default());
+    assert_eq!(client.execute(empty, &&[][..]).unwrap(), StatementCounts::default());
     let error = server_error(client.run("DELETE FROM t; SELECT 1/0"));
     assert_eq!(error.sqlstate, "22012");
     assert_eq!(single(&mut client, "SELECT count(*) FROM t"), "2");
@@ -482,7 +482,7 @@ fn errors_leave_the_connection_usable() {
     assert_eq!(server_error(client.prepare("SELECT * FROM nowhere")).sqlstate, "42P01");
     let two = client.prepare("SELECT 2").unwrap();
     assert_eq!((one.0, two.0), (0, 1));
-    let divide = |client: &mut Connection, by| client.execute(one, &&[Param::Int(by)][..]);
+    let divide = |client: &mut PostgresConnection, by| client.execute(one, &&[Param::Int(by)][..]);
     assert_eq!(server_error(divide(&mut client, 0)).sqlstate, "22012");
     assert_eq!(divide(&mut client, 1).unwrap(), rows(1));
     assert_eq!(client.execute(two, &&[][..]).unwrap(), rows(1));
@@ -504,9 +504,9 @@ fn prepared_transactions_commit_and_roll_back() {
     let add = client.prepare("UPDATE t SET a=a+$1").unwrap();
     let mut go = |statement, params: &[Param<'_>]| client.execute(statement, &params);
     for end in [rollback, commit] {
-        assert_eq!(go(begin, &[]).unwrap(), Outcome::default());
+        assert_eq!(go(begin, &[]).unwrap(), StatementCounts::default());
         assert_eq!(go(add, &[Param::Int(10)]).unwrap().affected, 1);
-        assert_eq!(go(end, &[]).unwrap(), Outcome::default());
+        assert_eq!(go(end, &[]).unwrap(), StatementCounts::default());
     }
     go(begin, &[]).unwrap();
     assert_eq!(server_error(go(add, &[Param::Int(i64::from(i32::MAX))])).sqlstate, "22003");
@@ -537,7 +537,7 @@ fn bulk_takes_rows_or_says_why_not() {
     client.run("CREATE TEMP TABLE t (a int, b text)").unwrap();
     let columns = ["a", "b"].map(str::to_owned);
     let target = BulkTarget { table: "t", columns: &columns, numbers: &[] };
-    let copy = |client: &mut Connection, bad: u64, count: u64| {
+    let copy = |client: &mut PostgresConnection, bad: u64, count: u64| {
         let mut next = 0;
         client.bulk(&target, &mut |piece| {
             for _ in 0..100 {
@@ -597,7 +597,7 @@ fn a_closed_connection_has_left_the_server() {
 #[test]
 fn a_server_that_dies_is_a_fatal_error() {
     let Some(mut server) = Server::start() else { return };
-    let mut clients: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
+    let mut clients: Vec<PostgresConnection> = (0..3).map(|_| server.connect()).collect();
     let one = clients[0].prepare("SELECT 1").unwrap();
     clients[1].run("SET idle_session_timeout='1ms'").unwrap();
     std::thread::sleep(Duration::from_millis(100));
@@ -616,7 +616,7 @@ fn a_server_that_dies_is_a_fatal_error() {
     server.signal("QUIT");
     server.child.wait().unwrap();
     assert!(matches!(client.run("SELECT 1"), Err(WireError::Broken(_))));
-    let again = Connection::connect(&server.endpoint("root"));
+    let again = PostgresConnection::connect(&server.endpoint("root"));
     assert!(matches!(again, Err(WireError::Connect(..))), "{again:?}");
 }
 
@@ -625,8 +625,8 @@ fn psql_and_pgbench_take_the_mock_for_a_server() {
     let Some(bin) = binaries() else { return };
     for auth in [Auth::Trust, Auth::Md5, Auth::Scram] {
         let login = Login { user: "bob".to_owned(), password: Secret::new("se cret"), auth };
-        let script = Arc::new(Fixed(Turn::point()));
-        let server = MockServer::start(Protocol::Postgres, login, script).unwrap();
+        let script = Arc::new(FixedScript(Turn::point()));
+        let server = MockServer::start(MockProtocol::Postgres, login, script).unwrap();
         let Transport::Tcp(_, port) = server.endpoint().transport else { panic!("not TCP") };
         let run = |program: &str, arguments: &[&str], password: &str| {
             let output = Command::new(bin.join(program))

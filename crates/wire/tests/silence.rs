@@ -86,8 +86,10 @@ fn connect(
     limit: Duration,
 ) -> Result<Box<dyn Client>, WireError> {
     Ok(match dialect {
-        Dialect::Postgres => Box::new(postgres::Connection::connect_within(endpoint, limit)?),
-        _ => Box::new(mysql::Connection::connect_within(endpoint, limit)?),
+        Dialect::Postgres => {
+            Box::new(postgres::PostgresConnection::connect_within(endpoint, limit)?)
+        }
+        _ => Box::new(mysql::MysqlConnection::connect_within(endpoint, limit)?),
     })
 }
 

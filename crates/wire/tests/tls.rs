@@ -91,7 +91,7 @@ fn account_and_password_are_said_after_the_handshake_only() {
         // Goodbye, encrypted as well.
         assert_eq!(read(&mut stream), (0, vec![1]));
     });
-    let connection = mysql::Connection::connect(&endpoint).unwrap();
+    let connection = mysql::MysqlConnection::connect(&endpoint).unwrap();
     assert_eq!(connection.encryption().unwrap().version, "TLSv1.3");
     drop(connection);
     server.join().unwrap();
@@ -108,7 +108,7 @@ fn a_password_is_not_told_in_the_clear() {
         let _ = stream.read_to_end(&mut rest);
         assert!(!rest.windows(6).any(|piece| piece == b"s3cret"));
     });
-    let error = mysql::Connection::connect(&endpoint).unwrap_err();
+    let error = mysql::MysqlConnection::connect(&endpoint).unwrap_err();
     assert!(matches!(error, WireError::Exposed(_)), "{error}");
     assert!(error.to_string().contains("without TLS; it was not sent. Say tls="), "{error}");
     server.join().unwrap();
@@ -126,7 +126,7 @@ fn a_password_is_not_told_to_who_merely_can_encrypt() {
         let _ = stream.read_to_end(&mut rest);
         assert_eq!(rest, b"");
     });
-    let error = mysql::Connection::connect(&endpoint).unwrap_err();
+    let error = mysql::MysqlConnection::connect(&endpoint).unwrap_err();
     assert!(matches!(error, WireError::Exposed(_)), "{error}");
     assert!(error.to_string().contains("only preferred"), "{error}");
     server.join().unwrap();
@@ -149,7 +149,7 @@ fn postgresql_gets_no_password_in_clear_over_tcp() {
             let _ = stream.read_to_end(&mut rest);
             assert_eq!(rest, b"");
         });
-        let error = postgres::Connection::connect(&endpoint).unwrap_err();
+        let error = postgres::PostgresConnection::connect(&endpoint).unwrap_err();
         assert!(matches!(error, WireError::Exposed(_)), "{error}");
         let text = error.to_string();
         for way in ["tls=required", "host=DIRECTORY", "scram-sha-256"] {
@@ -165,7 +165,7 @@ fn what_comes_in_the_clear_is_not_taken_for_what_comes_encrypted() {
         stream.write_all(&[greeting(), packet(2, OK)].concat()).unwrap();
         let _ = stream.read_to_end(&mut Vec::new());
     });
-    let error = mysql::Connection::connect(&endpoint).unwrap_err();
+    let error = mysql::MysqlConnection::connect(&endpoint).unwrap_err();
     assert!(matches!(error, WireError::Protocol(_) | WireError::Tls(_)), "{error}");
     drop(endpoint);
     injected.join().unwrap();
@@ -176,7 +176,7 @@ fn what_comes_in_the_clear_is_not_taken_for_what_comes_encrypted() {
         stream.write_all(b"SR\0\0\0\x08\0\0\0\0Z\0\0\0\x05I").unwrap();
         let _ = stream.read_to_end(&mut Vec::new());
     });
-    let error = postgres::Connection::connect(&endpoint).unwrap_err();
+    let error = postgres::PostgresConnection::connect(&endpoint).unwrap_err();
     assert!(matches!(error, WireError::Tls(_)), "{error}");
     injected.join().unwrap();
 }
@@ -199,8 +199,8 @@ fn a_server_that_only_hangs_up_is_told_so() {
             let _ = stream.read(&mut [0; 1]);
         });
         let error = match dialect {
-            Dialect::Mysql => mysql::Connection::connect(&endpoint).unwrap_err(),
-            _ => postgres::Connection::connect(&endpoint).unwrap_err(),
+            Dialect::Mysql => mysql::MysqlConnection::connect(&endpoint).unwrap_err(),
+            _ => postgres::PostgresConnection::connect(&endpoint).unwrap_err(),
         };
         let text = error.to_string();
         assert!(text.contains("closed the connection during the handshake"), "{text}");

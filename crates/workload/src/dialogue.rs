@@ -31,7 +31,7 @@ pub enum Arg<'a> {
 
 /// What a statement did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct DialogueCounts {
     /// Rows returned.
     pub rows: u64,
     /// Rows changed.
@@ -40,7 +40,7 @@ pub struct Counts {
 
 /// Why a turn ends early. The link keeps the cause; a partner only passes this on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum TurnFault {
     /// The server rolled the transaction back for the sake of others: the turn is asked again.
     AskAgain,
     /// The connection or a statement failed.
@@ -50,7 +50,7 @@ pub enum Fault {
 }
 
 /// The rows of one answer.
-pub trait Answer {
+pub trait AnswerRows {
     /// Number of rows.
     fn rows(&self) -> usize;
     /// A value as an integer; `None` for NULL and for what is no integer.
@@ -61,7 +61,7 @@ pub trait Answer {
 
 /// What an operation did to a row that tells its versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Noted {
+pub struct OperationNote {
     /// What it did.
     pub deed: Deed,
     /// The row.
@@ -97,20 +97,21 @@ pub trait Link {
     /// Executes a statement of [`Dialogue::statements`] and counts what it did.
     ///
     /// # Errors
-    /// [`Fault::AskAgain`] or [`Fault::Failed`].
-    fn run(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<Counts, Fault>;
+    /// [`TurnFault::AskAgain`] or [`TurnFault::Failed`].
+    fn run(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<DialogueCounts, TurnFault>;
 
     /// Executes a statement and hands out its rows, which stay until the next one.
     ///
     /// # Errors
-    /// [`Fault::AskAgain`] or [`Fault::Failed`].
-    fn fetch(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<&dyn Answer, Fault>;
+    /// [`TurnFault::AskAgain`] or [`TurnFault::Failed`].
+    fn fetch(&mut self, statement: usize, values: &[Arg<'_>])
+    -> Result<&dyn AnswerRows, TurnFault>;
 
     /// Sends a statement as text.
     ///
     /// # Errors
-    /// [`Fault::AskAgain`] or [`Fault::Failed`].
-    fn text(&mut self, sql: &str) -> Result<Counts, Fault>;
+    /// [`TurnFault::AskAgain`] or [`TurnFault::Failed`].
+    fn text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault>;
 
     /// Whether somebody keeps what is noted, so that answers are worth a look.
     fn is_recorded(&self) -> bool {
@@ -118,7 +119,7 @@ pub trait Link {
     }
 
     /// Notes what an operation of the open transaction did. Where nobody records, nothing happens.
-    fn note(&mut self, noted: Noted) {
+    fn note(&mut self, noted: OperationNote) {
         let _nobody_records = noted;
     }
 }
@@ -129,15 +130,15 @@ pub trait Partner: Send {
     /// [`Dialogue::classes`]).
     ///
     /// # Errors
-    /// The fault of the link, or [`Fault::Wrong`].
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault>;
+    /// The fault of the link, or [`TurnFault::Wrong`].
+    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault>;
 
     /// Notes every row, when nobody else asks any more: what was written and not read since has
     /// its place then.
     ///
     /// # Errors
     /// Those of [`Partner::turn`].
-    fn survey(&mut self, link: &mut dyn Link) -> Result<(), Fault> {
+    fn survey(&mut self, link: &mut dyn Link) -> Result<(), TurnFault> {
         let _nothing_by_default = link;
         Ok(())
     }

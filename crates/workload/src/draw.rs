@@ -17,7 +17,7 @@
 
 use std::fmt;
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 /// A distribution over the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,7 +118,7 @@ pub struct Sampler {
 impl Sampler {
     /// A row number in 1..=rows.
     #[inline]
-    pub fn draw(&self, random: &mut Stream) -> u64 {
+    pub fn draw(&self, random: &mut RandomStream) -> u64 {
         match self.draw {
             Draw::Uniform => 1 + random.below(self.rows),
             Draw::Gaussian => self.gaussian(random),
@@ -138,12 +138,12 @@ impl Sampler {
         1 + ((place * self.rows as f64) as u64).min(self.rows - 1)
     }
 
-    fn gaussian(&self, random: &mut Stream) -> u64 {
+    fn gaussian(&self, random: &mut RandomStream) -> u64 {
         let sum: f64 = (0..GAUSSIAN_TERMS).map(|_| unit(random)).sum();
         self.row(sum / f64::from(GAUSSIAN_TERMS))
     }
 
-    fn special(&self, random: &mut Stream) -> u64 {
+    fn special(&self, random: &mut RandomStream) -> u64 {
         if unit(random) >= SPECIAL_DRAWS {
             return self.gaussian(random);
         }
@@ -151,7 +151,7 @@ impl Sampler {
         1 + (self.rows - special) / 2 + random.below(special)
     }
 
-    fn hotspot(&self, share: f64, random: &mut Stream) -> u64 {
+    fn hotspot(&self, share: f64, random: &mut RandomStream) -> u64 {
         let hot = ((self.rows as f64 * share) as u64).clamp(1, self.rows);
         if unit(random) < HOTSPOT_DRAWS || hot == self.rows {
             1 + random.below(hot)
@@ -160,14 +160,14 @@ impl Sampler {
         }
     }
 
-    fn zipfian(&self, random: &mut Stream) -> u64 {
+    fn zipfian(&self, random: &mut RandomStream) -> u64 {
         self.zipf.as_ref().expect("made with the sampler").draw(random)
     }
 }
 
 /// A number in [0, 1) with 53 random bits.
 #[inline]
-fn unit(random: &mut Stream) -> f64 {
+fn unit(random: &mut RandomStream) -> f64 {
     (random.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
@@ -211,7 +211,7 @@ impl Zipf {
         (ln1p_over(t) * y).exp()
     }
 
-    fn draw(&self, random: &mut Stream) -> u64 {
+    fn draw(&self, random: &mut RandomStream) -> u64 {
         loop {
             let u = self.h_last + unit(random) * (self.h_first - self.h_last);
             let x = self.h_inverse(u);

@@ -14,10 +14,10 @@ use std::fmt::Write as _;
 use dbdyno_model::Dialect;
 
 use crate::dataset::TableScript;
-use crate::load::{Ask, Channel, Content, Expect, Load, Mix, Transaction, Trend, Unit};
+use crate::load::{Ask, Channel, Content, Expect, Load, Mix, TransactionMode, Trend, Unit};
 use crate::program::{Call, Event, Program};
-use crate::ready::{Part, ReadyLoad};
-use crate::statement::{Statement, StatementKind, Value};
+use crate::ready::{EventSource, ReadyLoad};
+use crate::statement::{CallValue, Statement, StatementKind};
 use crate::template::TemplateError;
 
 /// Dialects with words of their own, and their names. The reference engine is asked in MySQL's.
@@ -122,11 +122,13 @@ fn event_of(mix: &Mix) -> String {
     let most = if mix.weights.is_empty() { "" } else { "at most " };
     let plural = if count == 1 { "statement" } else { "statements" };
     match mix.transaction {
-        Transaction::Explicit => {
+        TransactionMode::Explicit => {
             format!("a transaction of {most}{count} statements, BEGIN and COMMIT included")
         }
-        Transaction::Autocommit if count == 1 => "1 statement that commits by itself".to_owned(),
-        Transaction::Autocommit => format!("{most}{count} {plural}, each commits by itself"),
+        TransactionMode::Autocommit if count == 1 => {
+            "1 statement that commits by itself".to_owned()
+        }
+        TransactionMode::Autocommit => format!("{most}{count} {plural}, each commits by itself"),
     }
 }
 
@@ -208,7 +210,7 @@ fn by_dialects(dialects: usize, texts: &[(Dialect, String)], indent: &str, text:
 
 fn example(load: &Load, dialect: Dialect, text: &mut String) -> Result<(), TemplateError> {
     let ready = ReadyLoad::compile(load, dialect)?;
-    let Part::Program(program) = ready.part() else { return Ok(()) };
+    let EventSource::Program(program) = ready.part() else { return Ok(()) };
     let kinds = match &load.content {
         Content::Choice(choice) => choice.mixes.iter().filter(|(weight, _)| *weight > 0).count(),
         Content::Mix(mix) => mix.weights.iter().filter(|&&weight| weight > 0).count().max(1),
@@ -252,9 +254,9 @@ fn told(program: &Program, event: &Event, call: &Call, text: &mut String) {
         .iter()
         .take(VALUES_MOST)
         .map(|value| match *value {
-            Value::Null => "NULL".to_owned(),
-            Value::Int(number) => number.to_string(),
-            Value::Text { start, length } => {
+            CallValue::Null => "NULL".to_owned(),
+            CallValue::Int(number) => number.to_string(),
+            CallValue::Text { start, length } => {
                 format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
             }
         })

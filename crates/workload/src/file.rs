@@ -107,7 +107,7 @@ impl<'a> Source<'a> {
 }
 
 /// A table of the file.
-pub struct Section<'a, 'i> {
+pub struct FileSection<'a, 'i> {
     source: Source<'a>,
     what: &'static str,
     table: &'a DeTable<'i>,
@@ -116,21 +116,21 @@ pub struct Section<'a, 'i> {
 }
 
 /// A value of a table or list.
-pub struct Entry<'a, 'i> {
+pub struct FileEntry<'a, 'i> {
     source: Source<'a>,
     key: &'static str,
     value: &'a Spanned<DeValue<'i>>,
 }
 
-impl<'a, 'i> Section<'a, 'i> {
+impl<'a, 'i> FileSection<'a, 'i> {
     /// The whole file; `what` is what people call it.
     pub fn of_file(
         source: Source<'a>,
         what: &'static str,
         table: &'a Spanned<DeTable<'i>>,
-    ) -> Section<'a, 'i> {
+    ) -> FileSection<'a, 'i> {
         let table = table.get_ref();
-        Section { source, what, table, at: 0, known: RefCell::new(Vec::new()) }
+        FileSection { source, what, table, at: 0, known: RefCell::new(Vec::new()) }
     }
 
     /// An error at the beginning of the section.
@@ -139,22 +139,26 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// The value of a key, if it is there.
-    pub fn value(&self, key: &'static str) -> Option<Entry<'a, 'i>> {
+    pub fn value(&self, key: &'static str) -> Option<FileEntry<'a, 'i>> {
         self.known.borrow_mut().push(key);
-        self.table.get(key).map(|value| Entry { source: self.source, key, value })
+        self.table.get(key).map(|value| FileEntry { source: self.source, key, value })
     }
 
     /// The value of a key.
-    pub fn required(&self, key: &'static str, example: &str) -> Result<Entry<'a, 'i>, FileError> {
+    pub fn required(
+        &self,
+        key: &'static str,
+        example: &str,
+    ) -> Result<FileEntry<'a, 'i>, FileError> {
         self.value(key)
             .ok_or_else(|| self.error(format!("{} has no {key}; write {example}", self.what)))
     }
 
     /// All keys and values in the order of the file; for tables whose keys are names.
-    pub fn all(&self) -> Vec<(&'a str, usize, Entry<'a, 'i>)> {
+    pub fn all(&self) -> Vec<(&'a str, usize, FileEntry<'a, 'i>)> {
         let mut all: Vec<_> = self.table.iter().collect();
         all.sort_by_key(|(key, _)| key.span().start);
-        let entry = |value| Entry { source: self.source, key: self.what, value };
+        let entry = |value| FileEntry { source: self.source, key: self.what, value };
         all.into_iter()
             .map(|(key, value)| (&**key.get_ref(), key.span().start, entry(value)))
             .collect()
@@ -173,10 +177,10 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 }
 
-impl<'a, 'i> Entry<'a, 'i> {
+impl<'a, 'i> FileEntry<'a, 'i> {
     /// The same value once more.
-    pub fn again(&self) -> Entry<'a, 'i> {
-        Entry { source: self.source, key: self.key, value: self.value }
+    pub fn again(&self) -> FileEntry<'a, 'i> {
+        FileEntry { source: self.source, key: self.key, value: self.value }
     }
 
     fn at(&self) -> usize {
@@ -236,7 +240,7 @@ impl<'a, 'i> Entry<'a, 'i> {
         let value = self.value.get_ref();
         if value.is_array() {
             let all: Result<Vec<String>, FileError> =
-                self.list()?.iter().map(Entry::plain).collect();
+                self.list()?.iter().map(FileEntry::plain).collect();
             return Ok(all?.join(","));
         }
         let number = value.as_integer().map(|number| number.as_str());
@@ -270,16 +274,19 @@ impl<'a, 'i> Entry<'a, 'i> {
     }
 
     /// A table, called `what` in messages.
-    pub fn section(&self, what: &'static str) -> Result<Section<'a, 'i>, FileError> {
+    pub fn section(&self, what: &'static str) -> Result<FileSection<'a, 'i>, FileError> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.takes("a table"))?;
         let known = RefCell::new(Vec::new());
-        Ok(Section { source: self.source, what, table, at: self.at(), known })
+        Ok(FileSection { source: self.source, what, table, at: self.at(), known })
     }
 
     /// A list.
-    pub fn list(&self) -> Result<Vec<Entry<'a, 'i>>, FileError> {
+    pub fn list(&self) -> Result<Vec<FileEntry<'a, 'i>>, FileError> {
         let list = self.value.get_ref().as_array().ok_or_else(|| self.takes("a list"))?;
-        Ok(list.iter().map(|value| Entry { source: self.source, key: self.key, value }).collect())
+        Ok(list
+            .iter()
+            .map(|value| FileEntry { source: self.source, key: self.key, value })
+            .collect())
     }
 }
 

@@ -39,12 +39,12 @@ pub enum Formula<N> {
     /// What follows a minus.
     Minus(Box<Formula<N>>),
     /// Two and what is done with them.
-    Two(Box<Formula<N>>, Operation, Box<Formula<N>>),
+    Two(Box<Formula<N>>, FormulaOperator, Box<Formula<N>>),
 }
 
 /// What is done with two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum FormulaOperator {
     /// `+`
     Plus,
     /// `-`
@@ -129,23 +129,25 @@ impl<N> Formula<N> {
                 let (left, right) = (left.digits(digits)?, right.digits(digits)?);
                 let whole = left.behind == 0 && right.behind == 0;
                 match operation {
-                    Operation::Plus | Operation::Minus => Digits {
+                    FormulaOperator::Plus | FormulaOperator::Minus => Digits {
                         before: left.before.max(right.before) + 1,
                         behind: left.behind.max(right.behind),
                     },
-                    Operation::Times => Digits {
+                    FormulaOperator::Times => Digits {
                         before: left.before + right.before,
                         behind: left.behind + right.behind,
                     },
-                    Operation::Over | Operation::Rest if !whole => {
+                    FormulaOperator::Over | FormulaOperator::Rest if !whole => {
                         return Err(
                             "/ and % divide whole numbers; multiply by a decimal instead, \
                                     for example price * 0.5"
                                 .to_owned(),
                         );
                     }
-                    Operation::Over => left,
-                    Operation::Rest => Digits { before: left.before.min(right.before), behind: 0 },
+                    FormulaOperator::Over => left,
+                    FormulaOperator::Rest => {
+                        Digits { before: left.before.min(right.before), behind: 0 }
+                    }
                 }
             }
         };
@@ -161,7 +163,7 @@ impl<N> Formula<N> {
             Formula::Number(..) | Formula::Row | Formula::Name(_) => false,
             Formula::Minus(inner) => inner.may_divide_by_zero(),
             Formula::Two(left, operation, right) => {
-                let divides = matches!(operation, Operation::Over | Operation::Rest);
+                let divides = matches!(operation, FormulaOperator::Over | FormulaOperator::Rest);
                 let never_zero = matches!(**right, Formula::Number(units, _) if units != 0);
                 divides && !never_zero || left.may_divide_by_zero() || right.may_divide_by_zero()
             }
@@ -197,18 +199,22 @@ impl<N> Formula<N> {
     }
 }
 
-impl Operation {
+impl FormulaOperator {
     fn of(self, left: Number, right: Number) -> Option<Number> {
         let decimals = left.decimals.max(right.decimals);
         let alike = |number: Number| number.units * 10_i128.pow(decimals - number.decimals);
         Some(match self {
-            Operation::Plus => Number { units: alike(left) + alike(right), decimals },
-            Operation::Minus => Number { units: alike(left) - alike(right), decimals },
-            Operation::Times => {
+            FormulaOperator::Plus => Number { units: alike(left) + alike(right), decimals },
+            FormulaOperator::Minus => Number { units: alike(left) - alike(right), decimals },
+            FormulaOperator::Times => {
                 Number { units: left.units * right.units, decimals: left.decimals + right.decimals }
             }
-            Operation::Over => Number { units: left.units.checked_div(right.units)?, decimals: 0 },
-            Operation::Rest => Number { units: left.units.checked_rem(right.units)?, decimals: 0 },
+            FormulaOperator::Over => {
+                Number { units: left.units.checked_div(right.units)?, decimals: 0 }
+            }
+            FormulaOperator::Rest => {
+                Number { units: left.units.checked_rem(right.units)?, decimals: 0 }
+            }
         })
     }
 }
@@ -301,7 +307,8 @@ impl Parser<'_> {
     fn sum(&mut self) -> Result<Formula<String>, String> {
         let mut all = self.product()?;
         while let Some(sign) = self.passed(&['+', '-']) {
-            let operation = if sign == '+' { Operation::Plus } else { Operation::Minus };
+            let operation =
+                if sign == '+' { FormulaOperator::Plus } else { FormulaOperator::Minus };
             all = Formula::Two(Box::new(all), operation, Box::new(self.product()?));
         }
         Ok(all)
@@ -311,9 +318,9 @@ impl Parser<'_> {
         let mut all = self.factor()?;
         while let Some(sign) = self.passed(&['*', '/', '%']) {
             let operation = match sign {
-                '*' => Operation::Times,
-                '/' => Operation::Over,
-                _ => Operation::Rest,
+                '*' => FormulaOperator::Times,
+                '/' => FormulaOperator::Over,
+                _ => FormulaOperator::Rest,
             };
             all = Formula::Two(Box::new(all), operation, Box::new(self.factor()?));
         }

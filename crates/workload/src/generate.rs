@@ -10,13 +10,13 @@
 //! allocates nothing once the buffer has grown.
 
 use dbdyno_model::Dialect;
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 use crate::calendar;
 use crate::draw::Sampler;
 use crate::formula::Number;
 use crate::generator::Generator;
-use crate::statement::Value;
+use crate::statement::CallValue;
 use crate::text;
 
 /// Values that an event can remember under names.
@@ -66,7 +66,7 @@ pub(crate) struct Memory {
     /// How many of them it has given.
     sequence: i64,
     pub row: i64,
-    pub kept: [Value; KEPT_MOST],
+    pub kept: [CallValue; KEPT_MOST],
 }
 
 impl Memory {
@@ -80,7 +80,7 @@ impl Memory {
     pub(crate) fn begin(&mut self, client: u32, operation: u64, kept: usize) {
         (self.turn, self.sequence) = ((client, operation), 0);
         self.forget_row();
-        self.kept[..kept].fill(Value::Null);
+        self.kept[..kept].fill(CallValue::Null);
     }
 
     /// Forgets the last id and the last k.
@@ -89,9 +89,9 @@ impl Memory {
         (self.id, self.k) = (0, 0);
     }
 
-    fn last_in_sequence(&self) -> Value {
+    fn last_in_sequence(&self) -> CallValue {
         let (client, operation) = self.turn;
-        Value::Int(sequence(client, operation) + self.sequence)
+        CallValue::Int(sequence(client, operation) + self.sequence)
     }
 }
 
@@ -122,36 +122,36 @@ impl Scope {
         &self,
         generator: &Generator<usize>,
         memory: &mut Memory,
-        random: &mut Stream,
+        random: &mut RandomStream,
         buffer: &mut Vec<u8>,
-    ) -> Value {
+    ) -> CallValue {
         match generator {
             Generator::Id => {
                 memory.id = self.ids.draw(random) as i64;
-                Value::Int(memory.id)
+                CallValue::Int(memory.id)
             }
             Generator::IdOf(table) => {
                 memory.id = self.others[*table].draw(random) as i64;
-                Value::Int(memory.id)
+                CallValue::Int(memory.id)
             }
-            Generator::LastIdPlus(distance) => Value::Int(memory.id.wrapping_add(*distance)),
-            Generator::HotId(distance) => Value::Int((self.rows / 2) as i64 + distance),
+            Generator::LastIdPlus(distance) => CallValue::Int(memory.id.wrapping_add(*distance)),
+            Generator::HotId(distance) => CallValue::Int((self.rows / 2) as i64 + distance),
             Generator::K => {
                 memory.k = 1 + random.below(self.rows) as i64;
-                Value::Int(memory.k)
+                CallValue::Int(memory.k)
             }
-            Generator::LastKPlus(distance) => Value::Int(memory.k.wrapping_add(*distance)),
-            Generator::Int(low, high) => Value::Int(between(*low, *high, random)),
-            Generator::Const(number) => Value::Int(*number),
+            Generator::LastKPlus(distance) => CallValue::Int(memory.k.wrapping_add(*distance)),
+            Generator::Int(low, high) => CallValue::Int(between(*low, *high, random)),
+            Generator::Const(number) => CallValue::Int(*number),
             Generator::Sequence => {
                 memory.sequence += 1;
                 memory.last_in_sequence()
             }
             Generator::LastSequence => memory.last_in_sequence(),
-            Generator::Row => Value::Int(memory.row),
+            Generator::Row => CallValue::Int(memory.row),
             Generator::Null(share, inner) => {
                 if random.below(10_000) < u64::from(*share) {
-                    return Value::Null;
+                    return CallValue::Null;
                 }
                 self.value(inner, memory, random, buffer)
             }
@@ -163,14 +163,14 @@ impl Scope {
             Generator::Kept(place) => memory.kept[*place],
             Generator::Bits(low, high) if self.bits == Bits::Number => {
                 let count = between(i64::from(*low), i64::from(*high), random);
-                Value::Int(random_bits(random, count) as i64)
+                CallValue::Int(random_bits(random, count) as i64)
             }
             Generator::Computed(formula) => {
                 let kept = |place: &usize| number(memory.kept[*place], buffer);
                 match formula.value(memory.row, &kept) {
-                    None => Value::Null,
+                    None => CallValue::Null,
                     Some(number) => match number.whole() {
-                        Some(number) => Value::Int(number),
+                        Some(number) => CallValue::Int(number),
                         None => pushed(buffer, |buffer| number.push(buffer)),
                     },
                 }
@@ -181,7 +181,7 @@ impl Scope {
                     self.push_part(part, memory, random, buffer);
                 }
                 let length = (buffer.len() - start) as u32;
-                Value::Text { start: start as u32, length }
+                CallValue::Text { start: start as u32, length }
             }
             characters => pushed(buffer, |buffer| push_characters(characters, random, buffer)),
         }
@@ -194,7 +194,7 @@ impl Scope {
         &self,
         part: &Generator<usize>,
         memory: &mut Memory,
-        random: &mut Stream,
+        random: &mut RandomStream,
         buffer: &mut Vec<u8>,
     ) {
         if let Generator::Bits(low, high) = part {
@@ -202,23 +202,23 @@ impl Scope {
         }
         let end = buffer.len();
         match self.value(part, memory, random, buffer) {
-            Value::Null => {}
-            Value::Int(number) => text::push_signed(buffer, number),
+            CallValue::Null => {}
+            CallValue::Int(number) => text::push_signed(buffer, number),
             // What was remembered lies further in front; what is new has been appended.
-            Value::Text { start, length } if (start as usize) < end => {
+            CallValue::Text { start, length } if (start as usize) < end => {
                 buffer.extend_from_within(start as usize..(start + length) as usize);
             }
-            Value::Text { .. } => {}
+            CallValue::Text { .. } => {}
         }
     }
 }
 
 /// A value as a number that can be computed with; `None` for NULL.
-fn number(value: Value, buffer: &[u8]) -> Option<Number> {
+fn number(value: CallValue, buffer: &[u8]) -> Option<Number> {
     match value {
-        Value::Null => None,
-        Value::Int(number) => Some(Number { units: i128::from(number), decimals: 0 }),
-        Value::Text { start, length } => {
+        CallValue::Null => None,
+        CallValue::Int(number) => Some(Number { units: i128::from(number), decimals: 0 }),
+        CallValue::Text { start, length } => {
             let text = &buffer[start as usize..(start + length) as usize];
             let number = Number::read(text);
             assert!(number.is_some(), "only numbers are computed with, as was checked");
@@ -227,18 +227,18 @@ fn number(value: Value, buffer: &[u8]) -> Option<Number> {
     }
 }
 
-fn random_bits(random: &mut Stream, count: i64) -> u64 {
+fn random_bits(random: &mut RandomStream, count: i64) -> u64 {
     random.next_u64() >> (i64::from(u64::BITS) - count)
 }
 
-fn push_bits(buffer: &mut Vec<u8>, low: u32, high: u32, random: &mut Stream) {
+fn push_bits(buffer: &mut Vec<u8>, low: u32, high: u32, random: &mut RandomStream) {
     let count = between(i64::from(low), i64::from(high), random);
     let bits = random_bits(random, count);
     buffer.extend((0..count).rev().map(|place| b'0' + (bits >> place & 1) as u8));
 }
 
 /// Those generators whose values are characters.
-fn push_characters(generator: &Generator<usize>, random: &mut Stream, buffer: &mut Vec<u8>) {
+fn push_characters(generator: &Generator<usize>, random: &mut RandomStream, buffer: &mut Vec<u8>) {
     match generator {
         Generator::C => text::push_groups(buffer, random, text::C_GROUPS),
         Generator::Pad => text::push_groups(buffer, random, text::PAD_GROUPS),
@@ -266,13 +266,13 @@ fn push_characters(generator: &Generator<usize>, random: &mut Stream, buffer: &m
     }
 }
 
-fn between(low: i64, high: i64, random: &mut Stream) -> i64 {
+fn between(low: i64, high: i64, random: &mut RandomStream) -> i64 {
     let span = high.abs_diff(low).saturating_add(1);
     low.wrapping_add(random.below(span) as i64)
 }
 
-fn pushed(buffer: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) -> Value {
+fn pushed(buffer: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) -> CallValue {
     let start = buffer.len() as u32;
     push(buffer);
-    Value::Text { start, length: buffer.len() as u32 - start }
+    CallValue::Text { start, length: buffer.len() as u32 - start }
 }

@@ -72,7 +72,7 @@ pub enum Generator<N = Arc<str>> {
 
 /// What a name in a generator names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum GeneratorName {
     /// A table.
     Table,
     /// A value that is remembered from here on.
@@ -107,18 +107,18 @@ impl<N> Generator<N> {
     /// Those of `bind`.
     pub fn bind<M, E>(
         &self,
-        bind: &mut impl FnMut(Named, &N) -> Result<M, E>,
+        bind: &mut impl FnMut(GeneratorName, &N) -> Result<M, E>,
     ) -> Result<Generator<M>, E> {
         Ok(match self {
-            Generator::IdOf(name) => Generator::IdOf(bind(Named::Table, name)?),
-            Generator::Kept(name) => Generator::Kept(bind(Named::Value, name)?),
+            Generator::IdOf(name) => Generator::IdOf(bind(GeneratorName::Table, name)?),
+            Generator::Kept(name) => Generator::Kept(bind(GeneratorName::Value, name)?),
             Generator::Null(share, inner) => Generator::Null(*share, Box::new(inner.bind(bind)?)),
             Generator::Keep(name, inner) => {
                 let inner = Box::new(inner.bind(bind)?);
-                Generator::Keep(bind(Named::NewValue, name)?, inner)
+                Generator::Keep(bind(GeneratorName::NewValue, name)?, inner)
             }
             Generator::Computed(formula) => {
-                let formula = formula.bind(&mut |name| bind(Named::Value, name))?;
+                let formula = formula.bind(&mut |name| bind(GeneratorName::Value, name))?;
                 Generator::Computed(Box::new(formula))
             }
             Generator::Joined(parts) => Generator::Joined(

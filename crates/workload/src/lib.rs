@@ -48,18 +48,20 @@ pub mod versioned;
 pub use catalog::{Catalog, resolve};
 pub use custom::Custom;
 pub use dataset::{Dataset, TableScript};
-pub use dialogue::{Answer, Arg, Counts, Deed, Dialogue, Fault, Link, Noted, Partner};
+pub use dialogue::{
+    AnswerRows, Arg, Deed, Dialogue, DialogueCounts, Link, OperationNote, Partner, TurnFault,
+};
 pub use file::FileError;
 pub use filing::Filing;
 pub use load::{
-    Ask, Background, Channel, Choice, Content, Expect, Group, Load, Mix, Step, Transaction, Trend,
-    Unit,
+    Ask, BackgroundMix, Channel, Choice, Content, Expect, Load, LoadGroup, LoadStep, Mix,
+    TransactionMode, Trend, Unit,
 };
 pub use program::{Call, Event, Program};
 pub use ready::ReadyLoad;
 pub use references::{finishing_waves, refers_to_itself, waves};
 pub use span::{Span, span};
 pub use spec::{Spec, SpecError};
-pub use statement::{Statement, StatementKind, Value};
+pub use statement::{CallValue, Statement, StatementKind};
 pub use suite::{SUITES, Suite};
 pub use table::Tables;

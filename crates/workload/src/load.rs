@@ -22,7 +22,7 @@ use crate::draw::Draw;
 
 /// The part of the table of results in which a load belongs (Callaghan's groups).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum LoadGroup {
     /// Rows found by key.
     Point,
     /// Rows found by range.
@@ -33,23 +33,24 @@ pub enum Group {
     Write,
 }
 
-impl Group {
+impl LoadGroup {
     /// All groups, in the order of the table.
-    pub const ALL: [Group; 4] = [Group::Point, Group::Range, Group::RangeAggregate, Group::Write];
+    pub const ALL: [LoadGroup; 4] =
+        [LoadGroup::Point, LoadGroup::Range, LoadGroup::RangeAggregate, LoadGroup::Write];
 
     /// `"point"`, `"range"`, `"range-aggregate"` or `"write"`.
     pub fn name(self) -> &'static str {
         match self {
-            Group::Point => "point",
-            Group::Range => "range",
-            Group::RangeAggregate => "range-aggregate",
-            Group::Write => "write",
+            LoadGroup::Point => "point",
+            LoadGroup::Range => "range",
+            LoadGroup::RangeAggregate => "range-aggregate",
+            LoadGroup::Write => "write",
         }
     }
 
-    /// The group with this [`Group::name`].
-    pub fn from_name(name: &str) -> Option<Group> {
-        Group::ALL.into_iter().find(|group| group.name() == name)
+    /// The group with this [`LoadGroup::name`].
+    pub fn from_name(name: &str) -> Option<LoadGroup> {
+        LoadGroup::ALL.into_iter().find(|group| group.name() == name)
     }
 }
 
@@ -134,7 +135,7 @@ impl Sql {
 
 /// What another client does beside those that are counted, at a rate of its own.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Background {
+pub struct BackgroundMix {
     /// Its events.
     pub mix: Mix,
     /// Events per second.
@@ -165,7 +166,7 @@ pub enum TableDraw {
 
 /// Statements that share a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct LoadStep {
     /// The statements, in order.
     pub asks: Vec<Ask>,
     /// How often they are asked in a row.
@@ -176,7 +177,7 @@ pub struct Step {
 
 /// Whether the steps of an event are one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transaction {
+pub enum TransactionMode {
     /// BEGIN and COMMIT stand around them.
     Explicit,
     /// Each statement commits by itself.
@@ -187,9 +188,9 @@ pub enum Transaction {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix {
     /// Whether an event is a transaction.
-    pub transaction: Transaction,
+    pub transaction: TransactionMode,
     /// The steps of an event. With weights, an event is one of them; without, it is all of them.
-    pub steps: Vec<Step>,
+    pub steps: Vec<LoadStep>,
     /// For each step the share of events that consist of it alone; empty where an event is all
     /// steps in order.
     pub weights: Vec<u32>,
@@ -251,7 +252,7 @@ pub struct Load {
     /// One line for people.
     pub about: String,
     /// Its place in the table of results.
-    pub group: Group,
+    pub group: LoadGroup,
     /// What becomes of the tables.
     pub trend: Trend,
     /// What its rate counts.
@@ -261,7 +262,7 @@ pub struct Load {
     /// Its statements.
     pub content: Content,
     /// Who writes beside its clients, and is not counted among them.
-    pub background: Option<Background>,
+    pub background: Option<BackgroundMix>,
     /// The options that it takes.
     pub options: Vec<&'static str>,
 }
@@ -341,12 +342,12 @@ impl Mix {
     /// Statements of one event as QPS counts them, BEGIN and COMMIT included; with weights, those
     /// of the longest one.
     pub fn statements_per_event(&self) -> u64 {
-        let of_step = |step: &Step| step.asks.len() as u64 * u64::from(step.repeat);
+        let of_step = |step: &LoadStep| step.asks.len() as u64 * u64::from(step.repeat);
         let asked: u64 = if self.weights.is_empty() {
             self.steps.iter().map(of_step).sum()
         } else {
             self.steps.iter().map(of_step).max().unwrap_or(0)
         };
-        asked + if self.transaction == Transaction::Explicit { 2 } else { 0 }
+        asked + if self.transaction == TransactionMode::Explicit { 2 } else { 0 }
     }
 }

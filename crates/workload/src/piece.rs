@@ -215,7 +215,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::template::{Part, Template};
+    use crate::template::{Template, TemplatePart};
 
     /// The statement with its parameters written into it, and each parameter by itself.
     fn told(text: &str) -> Result<(String, Vec<String>), String> {
@@ -223,9 +223,9 @@ mod tests {
         let (mut whole, mut parameters) = (String::new(), Vec::new());
         for part in template.parts() {
             match part {
-                Part::Text(text) => whole.push_str(text),
-                Part::Table(_) => whole.push_str("TABLE"),
-                Part::Parameter(generator, _) => {
+                TemplatePart::Text(text) => whole.push_str(text),
+                TemplatePart::Table(_) => whole.push_str("TABLE"),
+                TemplatePart::Parameter(generator, _) => {
                     let shown = shown(generator);
                     whole.push_str(&shown);
                     parameters.push(shown);

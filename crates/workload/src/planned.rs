@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dbdyno_model::{Cell, Dialect, Plan, Stage};
 
-use crate::insert_benchmark::{Part, Sizes, Step, Work};
+use crate::insert_benchmark::{BenchmarkStep, RolePart, Sizes, Work};
 use crate::{Catalog, Custom, Dataset, Load, Tables};
 
 /// Why the loads of a plan are none. A whole sentence.
@@ -81,14 +81,14 @@ pub fn only_reads(plan: &Plan, cell: &Cell) -> bool {
 }
 
 /// The step that a cell is, if it is one of the Insert Benchmark.
-pub fn step_of(cell: &Cell) -> Option<(Step, Sizes)> {
-    Step::find(&cell.load)?.ok()
+pub fn step_of(cell: &Cell) -> Option<(BenchmarkStep, Sizes)> {
+    BenchmarkStep::find(&cell.load)?.ok()
 }
 
 /// Threads that a client has in a step on a server of this dialect.
-pub fn threads_of_step(step: Step, sizes: &Sizes, dialect: Dialect) -> usize {
+pub fn threads_of_step(step: BenchmarkStep, sizes: &Sizes, dialect: Dialect) -> usize {
     match step.work(sizes) {
-        Work::Commits(_) => Part::roles(step, sizes, dialect).len(),
+        Work::Commits(_) => RolePart::roles(step, sizes, dialect).len(),
         Work::Indexes | Work::QueriesAtRate(_) => 1,
     }
 }
@@ -99,7 +99,7 @@ pub fn pairs_of_step(plan: &Plan, cell: &Cell) -> Option<u32> {
 }
 
 /// Rounds of each arm in a step: chunks are not smaller than one commit, and indexes are made once.
-pub fn rounds_of_step(plan: &Plan, step: Step, sizes: &Sizes) -> u32 {
+pub fn rounds_of_step(plan: &Plan, step: BenchmarkStep, sizes: &Sizes) -> u32 {
     match step.work(sizes) {
         Work::Commits(commits) => u32::try_from(commits).unwrap_or(u32::MAX).min(plan.pairs),
         Work::Indexes => 1,
@@ -124,7 +124,7 @@ pub fn queries_ns(plan: &Plan) -> Option<u64> {
 
 /// The tables of a step, for as many clients as the plan has; `None` for other loads.
 pub fn dataset_of_step(plan: &Plan, load: &str) -> Option<Arc<dyn Dataset>> {
-    let (step, sizes) = Step::find(load)?.ok()?;
+    let (step, sizes) = BenchmarkStep::find(load)?.ok()?;
     let clients = plan.clients.iter().copied().max().unwrap_or(1);
     Some(step.load(&sizes, clients, plan.seed).dataset)
 }

@@ -1,14 +1,14 @@
 //! A load made ready for one server: all statements spelled out, events as a pure function.
 
 use dbdyno_model::Dialect;
-use dbdyno_model::random::{self, Prefix, Stream};
+use dbdyno_model::random::{self, Prefix, RandomStream};
 
 use crate::dataset::Dataset;
 use crate::filing::Filing;
 use crate::generate::{Bits, KEPT_MOST, Memory, Scope};
-use crate::generator::{Generator, Named};
-use crate::load::{Channel, Choice, Expect, Mix, TableDraw, Transaction};
-use crate::statement::{Statement, StatementKind, Value};
+use crate::generator::{Generator, GeneratorName};
+use crate::load::{Channel, Choice, Expect, Mix, TableDraw, TransactionMode};
+use crate::statement::{CallValue, Statement, StatementKind};
 use crate::template::{Template, TemplateError};
 use crate::text;
 
@@ -35,18 +35,18 @@ pub struct Event {
     pub calls: Vec<Call>,
     /// Its kind, as [`Filing`] counts them.
     pub kind: u32,
-    values: Vec<Value>,
+    values: Vec<CallValue>,
     text: Vec<u8>,
     memory: Memory,
 }
 
 impl Event {
     /// The parameters of one of this event's calls.
-    pub fn values(&self, call: &Call) -> &[Value] {
+    pub fn values(&self, call: &Call) -> &[CallValue] {
         &self.values[call.first_value as usize..(call.first_value + call.values) as usize]
     }
 
-    /// The characters of a [`Value::Text`] of this event.
+    /// The characters of a [`CallValue::Text`] of this event.
     pub fn text(&self, start: u32, length: u32) -> &[u8] {
         &self.text[start as usize..(start + length) as usize]
     }
@@ -75,11 +75,11 @@ impl Event {
         self.values(call).iter().map(literal).collect()
     }
 
-    fn write_value(&self, value: &Value, sql: &mut String) {
+    fn write_value(&self, value: &CallValue, sql: &mut String) {
         match *value {
-            Value::Null => sql.push_str("NULL"),
-            Value::Int(number) => text::push_integer(sql, number),
-            Value::Text { start, length } => text::push_quoted(sql, self.text(start, length)),
+            CallValue::Null => sql.push_str("NULL"),
+            CallValue::Int(number) => text::push_integer(sql, number),
+            CallValue::Text { start, length } => text::push_quoted(sql, self.text(start, length)),
         }
     }
 }
@@ -214,7 +214,7 @@ impl Program {
             steps.push(CompiledStep { asks, repeat: step.repeat, table: step.table });
         }
         let (scope, kept) = (binder.scope, binder.kept.len());
-        let frame = (mix.transaction == Transaction::Explicit).then(|| Frame {
+        let frame = (mix.transaction == TransactionMode::Explicit).then(|| Frame {
             begin: self.control(begin_statement(dialect, mix), "begin"),
             commit: self.control("COMMIT", "commit"),
         });
@@ -361,7 +361,13 @@ impl Turn {
         KindOfEvent { statements, single_class }
     }
 
-    fn push_call(&self, ask: &CompiledAsk, table: u32, random: &mut Stream, event: &mut Event) {
+    fn push_call(
+        &self,
+        ask: &CompiledAsk,
+        table: u32,
+        random: &mut RandomStream,
+        event: &mut Event,
+    ) {
         let first_value = event.values.len() as u32;
         for generator in &ask.generators {
             let value = self.scope.value(generator, &mut event.memory, random, &mut event.text);
@@ -378,7 +384,7 @@ impl Turn {
 }
 
 /// An index, in proportion to its weight.
-fn drawn(weights: &[u32], random: &mut Stream) -> usize {
+fn drawn(weights: &[u32], random: &mut RandomStream) -> usize {
     let sum: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
     let mut drawn = random.below(sum);
     for (index, &weight) in weights.iter().enumerate() {
@@ -402,8 +408,8 @@ struct Binder<'a> {
 impl Binder<'_> {
     fn bind(&mut self, generator: &Generator) -> Result<Generator<usize>, TemplateError> {
         generator.bind(&mut |named, name| match named {
-            Named::Table => self.table(name),
-            Named::Value | Named::NewValue => self.value(name),
+            GeneratorName::Table => self.table(name),
+            GeneratorName::Value | GeneratorName::NewValue => self.value(name),
         })
     }
 

@@ -6,7 +6,7 @@ use dbdyno_model::Dialect;
 
 use crate::dialogue::{Dialogue, Partner};
 use crate::filing::Filing;
-use crate::load::{Background, Content, Load};
+use crate::load::{BackgroundMix, Content, Load};
 use crate::program::Program;
 use crate::span::span;
 use crate::statement::Statement;
@@ -17,7 +17,7 @@ use crate::template::TemplateError;
 pub struct ReadyLoad {
     statements: Vec<Statement>,
     filing: Filing,
-    part: Part,
+    part: EventSource,
     background: Option<Beside>,
     rows: f64,
 }
@@ -33,7 +33,7 @@ pub struct Beside {
 
 /// How events come about.
 #[derive(Clone, Debug)]
-pub enum Part {
+pub enum EventSource {
     /// From templates.
     Program(Arc<Program>),
     /// From a conversation in this dialect.
@@ -48,7 +48,7 @@ impl ReadyLoad {
     pub fn compile(load: &Load, dialect: Dialect) -> Result<ReadyLoad, TemplateError> {
         let background = match &load.background {
             None => None,
-            Some(Background { mix, per_second }) => {
+            Some(BackgroundMix { mix, per_second }) => {
                 let key = format!("{} beside", load.name);
                 let program = Program::compile(mix, &key, dialect, &*load.dataset)?;
                 let load = Arc::new(ReadyLoad::of_program(program));
@@ -72,7 +72,7 @@ impl ReadyLoad {
             Content::Dialogue(dialogue) => ReadyLoad {
                 statements: dialogue.statements(dialect),
                 filing: Filing::of_events(dialogue.classes()),
-                part: Part::Dialogue(Arc::clone(dialogue), dialect),
+                part: EventSource::Dialogue(Arc::clone(dialogue), dialect),
                 background: None,
                 rows: 0.0,
             },
@@ -86,7 +86,7 @@ impl ReadyLoad {
         ReadyLoad {
             statements: program.statements().to_vec(),
             filing: program.filing().clone(),
-            part: Part::Program(Arc::new(program)),
+            part: EventSource::Program(Arc::new(program)),
             background: None,
             rows: 0.0,
         }
@@ -113,15 +113,15 @@ impl ReadyLoad {
     }
 
     /// How events come about.
-    pub fn part(&self) -> &Part {
+    pub fn part(&self) -> &EventSource {
         &self.part
     }
 
     /// The partner of a client, if the load is a dialogue.
     pub fn partner(&self, client: u32) -> Option<Box<dyn Partner>> {
         match &self.part {
-            Part::Program(_) => None,
-            Part::Dialogue(dialogue, dialect) => Some(dialogue.partner(client, *dialect)),
+            EventSource::Program(_) => None,
+            EventSource::Dialogue(dialogue, dialect) => Some(dialogue.partner(client, *dialect)),
         }
     }
 }

@@ -88,8 +88,8 @@ impl Spec {
     }
 
     /// The options, to be taken one by one.
-    pub fn options(&self) -> Options {
-        Options { left: self.options.clone(), known: Vec::new() }
+    pub fn options(&self) -> SpecOptions {
+        SpecOptions { left: self.options.clone(), known: Vec::new() }
     }
 
     /// The same spec with another option, unless it has that one already.
@@ -114,12 +114,12 @@ impl fmt::Display for Spec {
 
 /// The options of a spec that nobody has asked for yet.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SpecOptions {
     left: Vec<(String, String)>,
     known: Vec<&'static str>,
 }
 
-impl Options {
+impl SpecOptions {
     /// The value of an option, if it is there.
     pub fn text(&mut self, option: &'static str) -> Option<String> {
         self.known.push(option);

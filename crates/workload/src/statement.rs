@@ -36,7 +36,7 @@ impl Statement {
 
 /// One value of a parameter; text lies in the event's buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Value {
+pub enum CallValue {
     /// SQL NULL.
     #[default]
     Null,

@@ -188,7 +188,7 @@ const LAST: &[&str] = &["delete", "insert"];
 mod tests {
     use super::*;
     use crate::catalog;
-    use crate::load::Group;
+    use crate::load::LoadGroup;
     use crate::table::Tables;
 
     fn labels(name: &str) -> Vec<String> {
@@ -216,9 +216,9 @@ mod tests {
             for label in suite.stages().iter().filter_map(Stage::load) {
                 let group = catalog::resolve(label, tables).unwrap().group;
                 let table = match group {
-                    Group::Point => "point",
-                    Group::Range | Group::RangeAggregate => "range",
-                    Group::Write => "write",
+                    LoadGroup::Point => "point",
+                    LoadGroup::Range | LoadGroup::RangeAggregate => "range",
+                    LoadGroup::Write => "write",
                 };
                 assert_eq!(table, table_of(label), "{label}");
             }

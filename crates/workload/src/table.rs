@@ -6,7 +6,7 @@
 //! row, and gives the same pages whichever order the rows came in.
 
 use dbdyno_model::Dialect;
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 
 use crate::dataset::{Dataset, TableScript};
 use crate::text;
@@ -67,7 +67,7 @@ impl Tables {
         }
     }
 
-    fn row_stream(&self, index: u32, id: u64) -> Stream {
+    fn row_stream(&self, index: u32, id: u64) -> RandomStream {
         random::stream(&[self.seed, random::key_of("rows"), u64::from(index), id])
     }
 }

@@ -19,7 +19,7 @@ use dbdyno_model::Dialect;
 
 use crate::calendar;
 use crate::formula::Formula;
-pub use crate::generator::{Generator, Named};
+pub use crate::generator::{Generator, GeneratorName};
 use crate::piece::{Piece, join_quoted, push_sql};
 use crate::suggest::did_you_mean;
 
@@ -31,7 +31,7 @@ pub struct Template {
 
 /// A piece of a template with its place in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum TemplatePart<'a> {
     /// As it is.
     Text(&'a str),
     /// The table of the step; byte offset of its brace.
@@ -139,11 +139,11 @@ impl Template {
     }
 
     /// All parts in order.
-    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> + '_ {
+    pub fn parts(&self) -> impl Iterator<Item = TemplatePart<'_>> + '_ {
         self.pieces.iter().map(|piece| match piece {
-            Piece::Sql(text) => Part::Text(text),
-            Piece::Table(offset) => Part::Table(*offset),
-            Piece::Parameter(generator, offset) => Part::Parameter(generator, *offset),
+            Piece::Sql(text) => TemplatePart::Text(text),
+            Piece::Table(offset) => TemplatePart::Table(*offset),
+            Piece::Parameter(generator, offset) => TemplatePart::Parameter(generator, *offset),
         })
     }
 }

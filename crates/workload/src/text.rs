@@ -1,6 +1,6 @@
 //! Character columns as sysbench fills them: groups of eleven random digits joined by `-`.
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 /// Groups in column `c`, which makes 119 characters.
 pub(crate) const C_GROUPS: usize = 10;
@@ -21,7 +21,7 @@ const PAIRS: [[u8; 2]; 100] = {
 
 /// Appends `groups` groups of eleven digits. One random number makes one group: a call for each
 /// digit would cost as much as the rest of the client together.
-pub(crate) fn push_groups(buffer: &mut Vec<u8>, random: &mut Stream, groups: usize) {
+pub(crate) fn push_groups(buffer: &mut Vec<u8>, random: &mut RandomStream, groups: usize) {
     for group in 0..groups {
         let mut digits = [b'-'; 12];
         let mut rest = random.below(DIGITS_PER_GROUP);
@@ -102,7 +102,7 @@ pub(crate) fn push_decimal(buffer: &mut Vec<u8>, number: i64, decimals: u8) {
 }
 
 /// Appends random letters, thirteen for each random number.
-pub(crate) fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
+pub(crate) fn push_letters(buffer: &mut Vec<u8>, random: &mut RandomStream, count: usize) {
     const BLOCK: usize = 13;
     for start in (0..count).step_by(BLOCK) {
         let mut rest = random.below(26_u64.pow(BLOCK as u32));
@@ -116,7 +116,7 @@ pub(crate) fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, count: usi
 /// Appends `count` characters that an algorithm of the LZ family makes half as many of: the second
 /// half repeats the first, whose characters have six random bits each. `db_bench` makes its values
 /// so (`--compression_ratio=0.5`).
-pub(crate) fn push_twice(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
+pub(crate) fn push_twice(buffer: &mut Vec<u8>, random: &mut RandomStream, count: usize) {
     const BLOCK: usize = 10;
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (start, half) = (buffer.len(), count.div_ceil(2));
@@ -131,7 +131,7 @@ pub(crate) fn push_twice(buffer: &mut Vec<u8>, random: &mut Stream, count: usize
 }
 
 /// Appends a random UUID (version 4 of RFC 9562).
-pub(crate) fn push_uuid(buffer: &mut Vec<u8>, random: &mut Stream) {
+pub(crate) fn push_uuid(buffer: &mut Vec<u8>, random: &mut RandomStream) {
     let (high, low) = (random.next_u64(), random.next_u64());
     let high = high & !0xf000 | 0x4000;
     let low = low & !(0b11 << 62) | 0b10 << 62;
@@ -146,7 +146,7 @@ pub(crate) fn push_uuid(buffer: &mut Vec<u8>, random: &mut Stream) {
 }
 
 /// Appends random digits, sixteen for each random number.
-pub(crate) fn push_digits(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
+pub(crate) fn push_digits(buffer: &mut Vec<u8>, random: &mut RandomStream, count: usize) {
     const BLOCK: usize = 16;
     for start in (0..count).step_by(BLOCK) {
         let mut rest = random.below(10_u64.pow(BLOCK as u32));

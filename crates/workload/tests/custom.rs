@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use dbdyno_model::{Dialect, random};
-use dbdyno_workload::ready::Part;
-use dbdyno_workload::{Catalog, Custom, Event, Load, Program, ReadyLoad, SpecError, Tables, Value};
+use dbdyno_workload::ready::EventSource;
+use dbdyno_workload::{
+    CallValue, Catalog, Custom, Event, Load, Program, ReadyLoad, SpecError, Tables,
+};
 
 const SHOP: &str = include_str!("../../../examples/shop.toml");
 const TABLES: Tables = Tables { count: 2, rows: 1000, seed: 7 };
@@ -20,16 +22,16 @@ fn catalog(text: &str) -> Catalog {
 
 fn program(load: &Load, dialect: Dialect) -> Program {
     match ReadyLoad::compile(load, dialect).unwrap().part() {
-        Part::Program(program) => Program::clone(program),
-        Part::Dialogue(..) => panic!("{} is a dialogue", load.name),
+        EventSource::Program(program) => Program::clone(program),
+        EventSource::Dialogue(..) => panic!("{} is a dialogue", load.name),
     }
 }
 
-fn shown(event: &Event, value: &Value) -> String {
+fn shown(event: &Event, value: &CallValue) -> String {
     match *value {
-        Value::Null => "NULL".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::Text { start, length } => {
+        CallValue::Null => "NULL".to_owned(),
+        CallValue::Int(number) => number.to_string(),
+        CallValue::Text { start, length } => {
             format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
         }
     }
@@ -120,8 +122,8 @@ fn values_hang_together() {
             let calls: Vec<_> = event.calls.iter().filter(|call| call.expect.is_some()).collect();
             let (a, b) = (event.values(calls[0]), event.values(calls[1]));
             assert_eq!((a[0], a[1], a[3]), (b[0], b[1], b[2]));
-            nulls += u32::from(a[2] == Value::Null);
-            let Value::Int(sequence) = a[3] else { panic!("{a:?}") };
+            nulls += u32::from(a[2] == CallValue::Null);
+            let CallValue::Int(sequence) = a[3] else { panic!("{a:?}") };
             assert!(sequence > 1 << 58, "far above the ids of rows that were filled in");
             assert!(sequences.insert(sequence), "{sequence} comes twice");
             let mut sql = String::new();
@@ -461,7 +463,7 @@ fn no_file_makes_it_panic() {
             _ => lines.iter().filter(|_| random.below(40) > 0).copied().collect(),
         };
         for _ in 0..random.below(4) {
-            let place = |random: &mut random::Stream, text: &str| {
+            let place = |random: &mut random::RandomStream, text: &str| {
                 let mut at = random.below(text.len() as u64 + 1) as usize;
                 while !text.is_char_boundary(at) {
                     at -= 1;
@@ -506,7 +508,7 @@ fn ask(custom: Custom) {
     for dialect in DIALECTS.into_iter().filter(|&dialect| load.speaks(dialect)) {
         let ready = ReadyLoad::compile(&load, dialect);
         let ready = ready.unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let Part::Program(program) = ready.part() else { panic!() };
+        let EventSource::Program(program) = ready.part() else { panic!() };
         let mut event = Event::default();
         (0..20).for_each(|operation| program.fill(3, operation, &mut event));
     }

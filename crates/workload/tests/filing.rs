@@ -2,7 +2,7 @@
 
 use dbdyno_model::Dialect;
 use dbdyno_workload::catalog::entries;
-use dbdyno_workload::ready::Part;
+use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{Catalog, Custom, Event, Filing, Load, Program, ReadyLoad, Tables, resolve};
 
 const TABLES: Tables = Tables { count: 2, rows: 1000, seed: 7 };
@@ -39,8 +39,8 @@ fn check(name: &str, program: &Program) -> Vec<String> {
 
 fn program(load: &Load) -> std::sync::Arc<Program> {
     match ReadyLoad::compile(load, Dialect::Mysql).unwrap().part() {
-        Part::Program(program) => program.clone(),
-        Part::Dialogue(..) => panic!("{} is no program", load.name),
+        EventSource::Program(program) => program.clone(),
+        EventSource::Dialogue(..) => panic!("{} is no program", load.name),
     }
 }
 
@@ -50,7 +50,7 @@ fn all_loads_file_their_events_as_what_they_are() {
     for entry in entries() {
         let load = resolve(entry.name, TABLES).unwrap();
         let ready = ReadyLoad::compile(&load, Dialect::Mysql).unwrap();
-        let Part::Program(program) = ready.part() else { continue };
+        let EventSource::Program(program) = ready.part() else { continue };
         assert_eq!(ready.filing(), program.filing());
         let classes = check(entry.name, program);
         match program.filing() {

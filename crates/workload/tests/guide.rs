@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use dbdyno_model::Dialect;
-use dbdyno_workload::ready::Part;
+use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::template::FORMS;
 use dbdyno_workload::{Catalog, Custom, Event, ReadyLoad, Tables};
 
@@ -31,7 +31,7 @@ fn ready(text: &str) -> Result<ReadyLoad, String> {
 fn as_statement(tables: &str, sql: &str) -> Result<String, String> {
     let step = format!("[[step]]\nrows = '0..'\nchannel = 'text'\nsql = '''{sql}'''\n");
     let ready = ready(&format!("{BEGINNING}{step}{tables}"))?;
-    let Part::Program(program) = ready.part() else { panic!("a dialogue") };
+    let EventSource::Program(program) = ready.part() else { panic!("a dialogue") };
     let mut event = Event::default();
     program.fill(0, 0, &mut event);
     let call = event.calls.iter().find(|call| call.expect.is_some()).unwrap();

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use dbdyno_model::Dialect;
-use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, sql};
-use dbdyno_workload::{Answer, Arg, Counts, Dialogue, Fault, Link, Spec, resolve};
+use dbdyno_workload::insert_benchmark::{
+    BenchmarkStep, Class, ConnectionRole, RolePart, Sizes, sql,
+};
+use dbdyno_workload::{AnswerRows, Arg, Dialogue, DialogueCounts, Link, Spec, TurnFault, resolve};
 
 const DIALECTS: [(Dialect, &str); 3] =
     [(Dialect::Mysql, "mysql"), (Dialect::Postgres, "postgres"), (Dialect::Sqlite, "sqlite")];
@@ -20,7 +22,7 @@ struct Recorder {
 
 struct One(i64);
 
-impl Answer for One {
+impl AnswerRows for One {
     fn rows(&self) -> usize {
         1
     }
@@ -43,20 +45,24 @@ impl Recorder {
 }
 
 impl Link for Recorder {
-    fn run(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<Counts, Fault> {
+    fn run(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<DialogueCounts, TurnFault> {
         self.note(statement, values);
-        Ok(Counts { rows: 10, changed: 0 })
+        Ok(DialogueCounts { rows: 10, changed: 0 })
     }
 
-    fn fetch(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<&dyn Answer, Fault> {
+    fn fetch(
+        &mut self,
+        statement: usize,
+        values: &[Arg<'_>],
+    ) -> Result<&dyn AnswerRows, TurnFault> {
         self.note(statement, values);
         Ok(if self.statements[statement].contains("min(") { &One(1001) } else { &One(2000) })
     }
 
-    fn text(&mut self, sql: &str) -> Result<Counts, Fault> {
+    fn text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault> {
         self.asked.push(sql.to_owned());
         let rows = u64::from(sql.starts_with("SELECT")) * 10;
-        Ok(Counts { rows, changed: self.changed })
+        Ok(DialogueCounts { rows, changed: self.changed })
     }
 }
 
@@ -66,8 +72,13 @@ fn sizes() -> Sizes {
 }
 
 /// What client 1 of 2 asks in `turns` turns of a role.
-fn asked(step: Step, role: Role, dialect: Dialect, turns: u64) -> (Vec<String>, Vec<Class>) {
-    let part = Part { role, ..Part::foreground(step, &sizes(), 2, 7) };
+fn asked(
+    step: BenchmarkStep,
+    role: ConnectionRole,
+    dialect: Dialect,
+    turns: u64,
+) -> (Vec<String>, Vec<Class>) {
+    let part = RolePart { role, ..RolePart::foreground(step, &sizes(), 2, 7) };
     let statements = part.statements(dialect).into_iter().map(|one| one.sql).collect();
     let mut link = Recorder { statements, asked: Vec::new(), changed: step.rows_per_commit() };
     let mut partner = part.partner(1, dialect);
@@ -85,13 +96,13 @@ fn statements_are_those_of_the_golden_files() {
             writeln!(story, "# table\n{}\n{}", table.create, table.finish.join("\n")).unwrap();
         }
         writeln!(story, "# l.x\n{}", sql::indexes(dialect, 0).join("\n")).unwrap();
-        let bits = Step::WriteInBits;
+        let bits = BenchmarkStep::WriteInBits;
         for (step, role, turns) in [
-            (bits, Role::Inserts, 1),
-            (bits, Role::Deletes, 3),
-            (bits, Role::InsertsAndDeletes, 4),
-            (Step::RangeQueries(100), Role::Queries, 12),
-            (Step::PointQueries(100), Role::Queries, 3),
+            (bits, ConnectionRole::Inserts, 1),
+            (bits, ConnectionRole::Deletes, 3),
+            (bits, ConnectionRole::InsertsAndDeletes, 4),
+            (BenchmarkStep::RangeQueries(100), ConnectionRole::Queries, 12),
+            (BenchmarkStep::PointQueries(100), ConnectionRole::Queries, 3),
         ] {
             writeln!(story, "# {} {role:?}", step.name()).unwrap();
             for statement in asked(step, role, dialect, turns).0 {
@@ -104,7 +115,8 @@ fn statements_are_those_of_the_golden_files() {
 
 #[test]
 fn the_first_row_is_looked_for_at_the_start_and_after_a_thousand_deletes() {
-    let (_, classes) = asked(Step::WriteInBits, Role::Deletes, Dialect::Mysql, 2003);
+    let (_, classes) =
+        asked(BenchmarkStep::WriteInBits, ConnectionRole::Deletes, Dialect::Mysql, 2003);
     let looked: Vec<usize> =
         (0..classes.len()).filter(|at| classes[*at] == Class::GetMin).collect();
     assert_eq!(looked, [0, 1001, 2002]);
@@ -112,7 +124,8 @@ fn the_first_row_is_looked_for_at_the_start_and_after_a_thousand_deletes() {
 
 #[test]
 fn the_last_row_is_looked_for_every_hundred_point_queries() {
-    let (_, classes) = asked(Step::PointQueries(1), Role::Queries, Dialect::Postgres, 204);
+    let (_, classes) =
+        asked(BenchmarkStep::PointQueries(1), ConnectionRole::Queries, Dialect::Postgres, 204);
     assert_eq!(classes[..3], [Class::GetMin, Class::GetMax, Class::Query]);
     let looked = classes.iter().filter(|class| **class == Class::GetMax).count();
     assert_eq!(looked, 3);
@@ -121,7 +134,8 @@ fn the_last_row_is_looked_for_every_hundred_point_queries() {
 
 #[test]
 fn the_three_range_queries_are_asked_equally_often() {
-    let (asked, _) = asked(Step::RangeQueries(1), Role::Queries, Dialect::Mysql, 3000);
+    let (asked, _) =
+        asked(BenchmarkStep::RangeQueries(1), ConnectionRole::Queries, Dialect::Mysql, 3000);
     for index in ["marketsegment", "registersegment", "pdc"] {
         let count = asked.iter().filter(|sql| sql.contains(&format!("pi2_{index}"))).count();
         // Mean 1 000, standard deviation 26.
@@ -131,7 +145,8 @@ fn the_three_range_queries_are_asked_equally_often() {
 
 #[test]
 fn point_queries_ask_for_ids_between_the_first_and_the_last_row() {
-    let (asked, _) = asked(Step::PointQueries(1), Role::Queries, Dialect::Mysql, 300);
+    let (asked, _) =
+        asked(BenchmarkStep::PointQueries(1), ConnectionRole::Queries, Dialect::Mysql, 300);
     let mut ids = Vec::new();
     for sql in asked.iter().filter(|sql| sql.contains(" IN (")) {
         let list = sql.split_once(" IN (").unwrap().1.trim_end_matches(')');
@@ -143,23 +158,26 @@ fn point_queries_ask_for_ids_between_the_first_and_the_last_row() {
 
 #[test]
 fn a_wrong_number_of_rows_is_said() {
-    let part = Part { role: Role::Inserts, ..Part::foreground(Step::WriteInBits, &sizes(), 1, 7) };
+    let part = RolePart {
+        role: ConnectionRole::Inserts,
+        ..RolePart::foreground(BenchmarkStep::WriteInBits, &sizes(), 1, 7)
+    };
     let mut link = Recorder { statements: Vec::new(), asked: Vec::new(), changed: 4 };
     let fault = part.partner(0, Dialect::Mysql).turn(0, &mut link).unwrap_err();
-    assert_eq!(fault, Fault::Wrong("pi1: 4 rows inserted, right is 5 to 5".to_owned()));
+    assert_eq!(fault, TurnFault::Wrong("pi1: 4 rows inserted, right is 5 to 5".to_owned()));
 }
 
 #[test]
 fn sets_of_tables_differ_by_size_clients_and_seed() {
     let key = |name: &str, clients, seed| {
-        let (step, sizes) = Step::find(name).unwrap().unwrap();
+        let (step, sizes) = BenchmarkStep::find(name).unwrap().unwrap();
         step.load(&sizes, clients, seed).dataset.key()
     };
     assert_eq!(key("l.i0", 2, 1), key("qp500", 2, 1));
     for other in [key("l.i0", 3, 1), key("l.i0", 2, 2), key("l.i0?nr1=100", 2, 1)] {
         assert_ne!(key("l.i0", 2, 1), other);
     }
-    let (step, sizes) = Step::find("l.i0").unwrap().unwrap();
+    let (step, sizes) = BenchmarkStep::find("l.i0").unwrap().unwrap();
     assert_eq!(step.load(&sizes, 3, 1).dataset.tables(Dialect::Mysql).len(), 3);
 }
 

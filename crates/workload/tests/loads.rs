@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use dbdyno_model::Dialect;
-use dbdyno_workload::ready::Part;
+use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{
-    Content, Event, Expect, Load, Program, ReadyLoad, Statement, StatementKind, Tables, Value,
+    CallValue, Content, Event, Expect, Load, Program, ReadyLoad, Statement, StatementKind, Tables,
     catalog, resolve,
 };
 
@@ -25,8 +25,8 @@ fn load(name: &str) -> Load {
 
 fn program(load: &Load, dialect: Dialect) -> Program {
     match ReadyLoad::compile(load, dialect).unwrap().part() {
-        Part::Program(program) => Program::clone(program),
-        Part::Dialogue(..) => panic!("{} is a dialogue", load.name),
+        EventSource::Program(program) => Program::clone(program),
+        EventSource::Dialogue(..) => panic!("{} is a dialogue", load.name),
     }
 }
 
@@ -109,11 +109,11 @@ fn told(event: &Event, call: &dbdyno_workload::Call, statement: &Statement) -> S
     if values.is_empty() { sql } else { format!("{sql}\n    {}", clip(values.join(" "))) }
 }
 
-fn shown(event: &Event, value: &Value) -> String {
+fn shown(event: &Event, value: &CallValue) -> String {
     match *value {
-        Value::Null => "NULL".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::Text { start, length } => {
+        CallValue::Null => "NULL".to_owned(),
+        CallValue::Int(number) => number.to_string(),
+        CallValue::Text { start, length } => {
             format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
         }
     }
@@ -209,7 +209,7 @@ fn hot_points_are_the_same_and_in_the_middle_and_update_one_is_one() {
     let one = program(&load("update-one"), Dialect::Mysql);
     for operation in 0..20 {
         let asked = event(&one, 0, operation);
-        assert_eq!(asked.values(&asked.calls[0])[1], Value::Int(1));
+        assert_eq!(asked.values(&asked.calls[0])[1], CallValue::Int(1));
     }
 }
 
@@ -221,7 +221,7 @@ fn the_distribution_of_ids_can_be_chosen() {
         let ids = (0..20_000).map(|operation| {
             let event = event(&program, 0, operation);
             let last = event.values(&event.calls[0]).last().copied();
-            let Some(Value::Int(id)) = last else { panic!() };
+            let Some(CallValue::Int(id)) = last else { panic!() };
             id
         });
         ids.filter(|&id| id <= limit).count() as f64 / 20_000.0
@@ -275,7 +275,7 @@ fn ids_are_uniform_over_the_table_and_tables_are_drawn_evenly() {
     let (mut ids, mut tables) = ([0u32; 100], [0u32; 2]);
     for operation in 0..100_000 {
         let event = event(&program, 0, operation);
-        let Value::Int(id) = event.values(&event.calls[0])[0] else { panic!() };
+        let CallValue::Int(id) = event.values(&event.calls[0])[0] else { panic!() };
         assert!((1..=1000).contains(&id));
         ids[(id - 1) as usize / 10] += 1;
         tables[event.calls[0].statement as usize] += 1;
@@ -292,7 +292,9 @@ fn ids_are_uniform_over_the_table_and_tables_are_drawn_evenly() {
 fn ranges_span_what_their_names_say_and_deleted_rows_come_back() {
     let range = program(&load("range-notcovered-pk"), Dialect::Mysql);
     let asked = event(&range, 0, 9);
-    let [Value::Int(low), Value::Int(high)] = asked.values(&asked.calls[0]) else { panic!() };
+    let [CallValue::Int(low), CallValue::Int(high)] = asked.values(&asked.calls[0]) else {
+        panic!()
+    };
     assert_eq!(high - low, 100, "BETWEEN takes both ends: 101 rows");
 
     let mixed = program(&load("read-write"), Dialect::Mysql);

@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use dbdyno_model::Dialect;
-use dbdyno_workload::tpcc::{CUSTOMERS, ITEMS, Pace, Tpcc, Warehouses};
-use dbdyno_workload::{Answer, Arg, Counts, Dataset, Dialogue, Fault, Link, Statement};
+use dbdyno_workload::tpcc::{CUSTOMERS, ITEMS, Tpcc, UserPace, Warehouses};
+use dbdyno_workload::{
+    AnswerRows, Arg, Dataset, Dialogue, DialogueCounts, Link, Statement, TurnFault,
+};
 
 const SIZE: Warehouses = Warehouses { warehouses: 2, items: ITEMS, customers: CUSTOMERS, seed: 7 };
-const LOAD: Tpcc = Tpcc { size: SIZE, pace: Pace::Saturate };
+const LOAD: Tpcc = Tpcc { size: SIZE, pace: UserPace::Saturate };
 const DIALECTS: [(Dialect, &str); 3] =
     [(Dialect::Mysql, "mysql"), (Dialect::Postgres, "postgres"), (Dialect::Sqlite, "sqlite")];
 
@@ -27,7 +29,7 @@ struct Canned {
     first: &'static str,
 }
 
-impl Answer for Canned {
+impl AnswerRows for Canned {
     fn rows(&self) -> usize {
         self.rows
     }
@@ -45,10 +47,10 @@ impl Notes {
         Notes { statements, written: Vec::new(), answer: Canned::default(), rolled_back_at: None }
     }
 
-    fn note(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<String, Fault> {
+    fn note(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<String, TurnFault> {
         if self.rolled_back_at == Some(self.written.len()) {
             self.rolled_back_at = None;
-            return Err(Fault::AskAgain);
+            return Err(TurnFault::AskAgain);
         }
         let shown: Vec<String> = values
             .iter()
@@ -75,14 +77,18 @@ impl Notes {
 }
 
 impl Link for Notes {
-    fn run(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<Counts, Fault> {
+    fn run(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<DialogueCounts, TurnFault> {
         let sql = self.note(statement, values)?;
         let lines = if sql.contains("tpcc_order_line") && !sql.contains("COUNT") { 10 } else { 1 };
         let changed = if sql.starts_with("INSERT") { 1 } else { lines };
-        Ok(Counts { rows: lines, changed })
+        Ok(DialogueCounts { rows: lines, changed })
     }
 
-    fn fetch(&mut self, statement: usize, values: &[Arg<'_>]) -> Result<&dyn Answer, Fault> {
+    fn fetch(
+        &mut self,
+        statement: usize,
+        values: &[Arg<'_>],
+    ) -> Result<&dyn AnswerRows, TurnFault> {
         let sql = self.note(statement, values)?;
         let unknown = sql.contains("FROM tpcc_item") && values[0] == Arg::Int(ITEMS as i64 + 1);
         let first = match sql.split(' ').nth(1) {
@@ -96,7 +102,7 @@ impl Link for Notes {
         Ok(&self.answer)
     }
 
-    fn text(&mut self, sql: &str) -> Result<Counts, Fault> {
+    fn text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault> {
         panic!("{sql}: TPC-C asks by number only");
     }
 }
@@ -150,7 +156,7 @@ fn a_turn_that_was_rolled_back_is_asked_again_word_by_word() {
         let mut partner = LOAD.partner(3, Dialect::Mysql);
         let mut notes = Notes::new(Dialect::Mysql);
         notes.rolled_back_at = Some(whole.written.len() / 2);
-        assert_eq!(partner.turn(operation, &mut notes), Err(Fault::AskAgain));
+        assert_eq!(partner.turn(operation, &mut notes), Err(TurnFault::AskAgain));
         cut_short += notes.written.len();
         notes.written.clear();
         assert_eq!(partner.turn(operation, &mut notes), Ok(class));

@@ -28,7 +28,7 @@ const WIDTH: usize = 400;
 
 /// One test that ended.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Timed {
+pub(super) struct TestTime {
     pub binary: String,
     pub test: String,
     pub seconds: f64,
@@ -36,14 +36,14 @@ pub(super) struct Timed {
 
 /// A test, behind its binary, or a binary that was killed.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Failed {
+pub(super) struct TestFailure {
     pub name: String,
     /// The first lines of its panic, with its place: where a log is cut in its middle, as that of a
     /// host which runs the tests for others, its end still says why.
     pub why: Vec<String>,
 }
 
-impl Failed {
+impl TestFailure {
     pub(super) fn new(name: String) -> Self {
         Self { name, why: Vec::new() }
     }
@@ -59,8 +59,8 @@ pub(super) struct Reader {
     /// Failures of the binary so far.
     failures: usize,
     /// Those with a time, in the order of their end.
-    pub timed: Vec<Timed>,
-    pub failed: Vec<Failed>,
+    pub timed: Vec<TestTime>,
+    pub failed: Vec<TestFailure>,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -172,11 +172,11 @@ impl Reader {
         show(line);
         if outcome == "FAILED" {
             self.failures += 1;
-            self.failed.push(Failed::new(format!("{}: {test}", self.binary)));
+            self.failed.push(TestFailure::new(format!("{}: {test}", self.binary)));
         }
         if let Some(seconds) = seconds {
             let (binary, test) = (self.binary.clone(), test.to_owned());
-            self.timed.push(Timed { binary, test, seconds });
+            self.timed.push(TestTime { binary, test, seconds });
         }
     }
 
@@ -189,7 +189,7 @@ impl Reader {
             self.stray.iter().for_each(|line| show(line));
             let how = how.rsplit_once("` (").map_or(how, |(_, how)| how.trim_end_matches(')'));
             let name = format!("{}: did not come to its end: {how}", self.binary);
-            self.failed.push(Failed::new(name));
+            self.failed.push(TestFailure::new(name));
         }
         show(line);
     }

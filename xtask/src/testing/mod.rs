@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use libtest::{Failed, Reader, Timed};
+use libtest::{Reader, TestFailure, TestTime};
 use steps::Step;
 
 use crate::place::repository;
@@ -98,11 +98,11 @@ fn has_parts(target: &Path) -> bool {
 }
 
 /// A step that has ended.
-struct Ended<'a> {
+struct StepEnd<'a> {
     step: &'a Step,
     took: Duration,
     /// What failed in it.
-    failed: Vec<Failed>,
+    failed: Vec<TestFailure>,
 }
 
 fn run(steps: &[Step]) -> Result<bool, String> {
@@ -120,9 +120,9 @@ fn run(steps: &[Step]) -> Result<bool, String> {
         timed.append(&mut reader.timed);
         let mut failed = reader.failed;
         if let (Err(error), true) = (outcome, failed.is_empty()) {
-            failed.push(Failed::new(error));
+            failed.push(TestFailure::new(error));
         }
-        ended.push(Ended { step, took: now() - began, failed });
+        ended.push(StepEnd { step, took: now() - began, failed });
     }
     std::fs::write(target().join("tests.tsv"), table(&timed)).map_err(told)?;
     let summary = summary(&ended);
@@ -159,9 +159,9 @@ fn follow(step: &Step, log: &mut File, reader: &mut Reader) -> Result<(), String
 }
 
 /// Seconds of each step, and what failed.
-fn summary(ended: &[Ended]) -> String {
+fn summary(ended: &[StepEnd]) -> String {
     let mut text = "\n".to_owned();
-    for Ended { step, took, failed } in ended {
+    for StepEnd { step, took, failed } in ended {
         let mark = if failed.is_empty() { "" } else { "   failed" };
         let _ = writeln!(text, "{:>8.1} s  {}{mark}", took.as_secs_f64(), step.name);
     }
@@ -169,8 +169,8 @@ fn summary(ended: &[Ended]) -> String {
     if count > 0 {
         let _ = writeln!(text, "\nfailed ({count}), all output is in target/tests.log:");
     }
-    for Ended { step, failed, .. } in ended {
-        for Failed { name, why } in failed {
+    for StepEnd { step, failed, .. } in ended {
+        for TestFailure { name, why } in failed {
             let _ = writeln!(text, "  {}: {name}", step.name);
             why.iter().for_each(|line| text += &format!("      {line}\n"));
         }
@@ -178,14 +178,14 @@ fn summary(ended: &[Ended]) -> String {
     text
 }
 
-fn table(timed: &[Timed]) -> String {
+fn table(timed: &[TestTime]) -> String {
     timed
         .iter()
         .map(|timed| format!("{:.3}\t{}\t{}\n", timed.seconds, timed.binary, timed.test))
         .collect()
 }
 
-fn read_times() -> Result<Vec<Timed>, String> {
+fn read_times() -> Result<Vec<TestTime>, String> {
     let path = target().join("tests.tsv");
     let text = std::fs::read_to_string(&path)
         .map_err(|error| format!("{}: {error}; run cargo xtask test first", path.display()))?;
@@ -193,18 +193,18 @@ fn read_times() -> Result<Vec<Timed>, String> {
         let mut parts = line.splitn(3, '\t');
         let seconds = parts.next()?.parse().ok()?;
         let (binary, test) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-        Some(Timed { binary, test, seconds })
+        Some(TestTime { binary, test, seconds })
     };
     text.lines()
         .map(|line| row(line).ok_or_else(|| format!("{}: {line:?}", path.display())))
         .collect()
 }
 
-fn slowest_of(timed: &[Timed], count: usize) -> String {
+fn slowest_of(timed: &[TestTime], count: usize) -> String {
     let sum = timed.iter().fold(0.0, |sum, timed| sum + timed.seconds);
-    let mut order: Vec<&Timed> = timed.iter().collect();
+    let mut order: Vec<&TestTime> = timed.iter().collect();
     order.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
-    let row = |timed: &&Timed| {
+    let row = |timed: &&TestTime| {
         let share = 100.0 * timed.seconds / sum.max(f64::MIN_POSITIVE);
         format!("{:>9.3} s {share:>5.1} %  {} {}\n", timed.seconds, timed.binary, timed.test)
     };
@@ -216,8 +216,8 @@ fn slowest_of(timed: &[Timed], count: usize) -> String {
 mod tests {
     use super::*;
 
-    fn timed(binary: &str, test: &str, seconds: f64) -> Timed {
-        Timed { binary: binary.into(), test: test.into(), seconds }
+    fn timed(binary: &str, test: &str, seconds: f64) -> TestTime {
+        TestTime { binary: binary.into(), test: test.into(), seconds }
     }
 
     #[test]
@@ -233,12 +233,15 @@ mod tests {
     #[test]
     fn a_summary_has_all_steps_and_all_failures() {
         let steps = steps::quick();
-        let ended = |step, failed: &[&str]| Ended {
+        let ended = |step, failed: &[&str]| StepEnd {
             step,
             took: Duration::from_millis(61_040),
             failed: failed
                 .iter()
-                .map(|&name| Failed { why: vec!["why".into()], ..Failed::new(name.into()) })
+                .map(|&name| TestFailure {
+                    why: vec!["why".into()],
+                    ..TestFailure::new(name.into())
+                })
                 .collect(),
         };
         let step = |name: &str| steps.iter().find(|step| step.name == name).unwrap();

@@ -36,11 +36,11 @@ struct Licenses {
 
 #[derive(Debug, Deserialize)]
 struct Bans {
-    deny: Vec<Banned>,
+    deny: Vec<BannedName>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Banned {
+struct BannedName {
     #[serde(rename = "crate")]
     name: String,
 }

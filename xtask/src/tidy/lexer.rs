@@ -19,13 +19,13 @@ pub(super) enum Language {
 }
 
 /// A text with its strings, or its strings and comments, blanked.
-pub(super) struct Blanked {
+pub(super) struct BlankedText {
     pub code: String,
     pub prose: String,
 }
 
 /// Blanks a text.
-pub(super) fn blank(text: &str, language: Language) -> Blanked {
+pub(super) fn blank(text: &str, language: Language) -> BlankedText {
     let mut lexer = Lexer {
         chars: text.chars().collect(),
         at: 0,
@@ -36,7 +36,7 @@ pub(super) fn blank(text: &str, language: Language) -> Blanked {
     while lexer.at < lexer.chars.len() {
         lexer.step();
     }
-    Blanked { code: lexer.code, prose: lexer.prose }
+    BlankedText { code: lexer.code, prose: lexer.prose }
 }
 
 struct Lexer {

@@ -8,7 +8,7 @@ use super::rule::{Rule, Violation};
 use super::source::Source;
 use super::words::has_word;
 
-struct Owned {
+struct OwnerRule {
     rule: Rule,
     /// What a violation says.
     what: &'static str,
@@ -26,8 +26,8 @@ enum Tests {
     Bound,
 }
 
-const OWNED: &[Owned] = &[
-    Owned {
+const OWNED: &[OwnerRule] = &[
+    OwnerRule {
         rule: Rule::Clock,
         what: "reads a clock",
         owners: &[
@@ -45,7 +45,7 @@ const OWNED: &[Owned] = &[
             calls.into_iter().any(|call| has_word(code, call)) || code.contains(".elapsed()")
         },
     },
-    Owned {
+    OwnerRule {
         rule: Rule::Print,
         what: "prints or exits",
         owners: &["crates/cli/", "xtask/"],
@@ -55,7 +55,7 @@ const OWNED: &[Owned] = &[
             calls.into_iter().any(|call| has_word(code, call))
         },
     },
-    Owned {
+    OwnerRule {
         rule: Rule::Process,
         what: "starts a process",
         owners: &["crates/sandbox/", "xtask/"],
@@ -65,14 +65,14 @@ const OWNED: &[Owned] = &[
             has_word(code, "process::Command") || listed
         },
     },
-    Owned {
+    OwnerRule {
         rule: Rule::Process,
         what: "makes a command elsewhere than where rights are taken from it",
         owners: &["crates/sandbox/src/child.rs", "crates/sandbox/tests/", "xtask/"],
         tests: Tests::Free,
         does: |code| has_word(code, "Command::new") && !code.contains("clap::"),
     },
-    Owned {
+    OwnerRule {
         rule: Rule::Sql,
         what: "speaks to SQLite",
         // The tests of `sql` have it as their oracle.

@@ -13,9 +13,9 @@
 //! committed. Initial values are written by a session of their own, or are a `0` that none
 //! writes.
 
-use super::sessions::{Told, Transaction, built};
+use super::sessions::{SessionOperation, Transaction, built};
 use crate::bad_input::{BadInput, bad};
-use crate::history::{History, Origin, Outcome, Times};
+use crate::history::{History, Origin, Times, TransactionOutcome};
 
 /// Whether a text begins with an operation of this form.
 pub(super) fn is_it(text: &str) -> bool {
@@ -28,7 +28,7 @@ pub(super) fn is_it(text: &str) -> bool {
 
 pub(super) fn read(text: &str) -> Result<History, BadInput> {
     let mut sessions: Vec<Vec<Transaction>> = vec![Vec::new()];
-    let mut ops: Vec<Told> = Vec::new();
+    let mut ops: Vec<SessionOperation> = Vec::new();
     let mut first = 1;
     let lines = text.lines().count();
     for (number, line) in (1..).zip(text.lines().chain(["="])) {
@@ -40,7 +40,7 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
             if let Some(session) = sessions.last_mut().filter(|_| !own.is_empty()) {
                 let last = (number - 1).min(lines);
                 let origin = Origin { called: String::new(), unit: "line", places: (first, last) };
-                let (outcome, times) = (Outcome::Ok, Times::default());
+                let (outcome, times) = (TransactionOutcome::Ok, Times::default());
                 session.push(Transaction { ops: own, outcome, times, origin });
             }
             if is_of(b'=') && sessions.last().is_some_and(|session| !session.is_empty()) {
@@ -58,15 +58,15 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
     built(&sessions)
 }
 
-fn operation(line: &str) -> Result<Told, String> {
+fn operation(line: &str) -> Result<SessionOperation, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [word, key, value] = words[..] else {
         return Err(format!("{line:?} is no operation; write one as r 0 1 or w 0 1"));
     };
     let (key, value) = (key.to_owned(), value.to_owned());
     match word {
-        "r" => Ok(Told::Read { key, value: Some(value) }),
-        "w" => Ok(Told::Write { key, value }),
+        "r" => Ok(SessionOperation::Read { key, value: Some(value) }),
+        "w" => Ok(SessionOperation::Write { key, value }),
         other => Err(format!("{other} is no operation; there are r and w")),
     }
 }

@@ -16,9 +16,9 @@
 //!
 //! Facts: Tan et al., *Cobra*, OSDI 2020, and its published logs.
 
-use super::sessions::{Told, Transaction, built};
+use super::sessions::{SessionOperation, Transaction, built};
 use crate::bad_input::BadInput;
-use crate::history::{History, Origin, Outcome, Times};
+use crate::history::{History, Origin, Times, TransactionOutcome};
 
 /// A transaction or write that stands for the beginning: of a row, of no row.
 const BEGINNING: [u64; 2] = [0xbebe_ebee, 0xdead_beef];
@@ -50,7 +50,7 @@ struct OpenTransaction {
     id: u64,
     /// The byte where it begins.
     begin: usize,
-    ops: Vec<Told>,
+    ops: Vec<SessionOperation>,
 }
 
 struct Log<'a> {
@@ -100,12 +100,12 @@ impl Log<'_> {
                     if ended != *id {
                         return self.bad(format!("{ended:x} commits, and {id:x} had begun"));
                     }
-                    all.extend(open.take().map(|open| self.told(open, Outcome::Ok)));
+                    all.extend(open.take().map(|open| self.told(open, TransactionOutcome::Ok)));
                 }
                 (b'W', Some(OpenTransaction { ops, .. })) => {
                     let [write, key, _] = [self.word()?, self.word()?, self.word()?];
                     let (key, value) = (format!("{key:x}"), format!("{write:x}"));
-                    ops.push(Told::Write { key, value });
+                    ops.push(SessionOperation::Write { key, value });
                 }
                 (b'R', Some(OpenTransaction { ops, .. })) => {
                     let (writer, write) = (self.word()?, self.word()?);
@@ -113,7 +113,7 @@ impl Log<'_> {
                     let is_first = BEGINNING.contains(&writer)
                         && (BEGINNING.contains(&write) || FENCES.contains(&write));
                     let value = (!is_first).then(|| format!("{write:x}"));
-                    ops.push(Told::Read { key: format!("{key:x}"), value });
+                    ops.push(SessionOperation::Read { key: format!("{key:x}"), value });
                 }
                 (b'S', Some(OpenTransaction { id, .. })) => {
                     let what = format!("a transaction begins, and {id:x} has not ended");
@@ -129,11 +129,11 @@ impl Log<'_> {
                 }
             }
         }
-        all.extend(open.map(|open| self.told(open, Outcome::Unknown)));
+        all.extend(open.map(|open| self.told(open, TransactionOutcome::Unknown)));
         Ok(all)
     }
 
-    fn told(&self, open: OpenTransaction, outcome: Outcome) -> Transaction {
+    fn told(&self, open: OpenTransaction, outcome: TransactionOutcome) -> Transaction {
         let OpenTransaction { id, begin, ops } = open;
         let called = format!("{}, transaction {id:x}", self.name);
         let origin = Origin { called, unit: "byte", places: (begin, self.at - 1) };
@@ -144,7 +144,7 @@ impl Log<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Checker, Verdict};
+    use crate::check::{Checker, LevelVerdict};
     use crate::level::Level;
 
     fn log(ops: &[(u8, &[u64])]) -> Vec<u8> {
@@ -160,7 +160,7 @@ mod tests {
         let named: Vec<(&str, &[u8])> = logs.iter().map(|log| ("T0.log", &log[..])).collect();
         let history = read(&named).unwrap();
         let verdict = Checker::new(&history).verdict(Level::Serializable);
-        assert!(!matches!(verdict, Verdict::CannotTell(_)));
+        assert!(!matches!(verdict, LevelVerdict::CannotTell(_)));
         verdict.anomaly().map(str::to_owned)
     }
 
@@ -201,6 +201,6 @@ mod tests {
         assert_eq!(told(&other), "T3.log, byte 18: 5 commits, and 4 had begun");
         // A log that ends within a transaction does not say whether that committed.
         let open = log(&[(b'S', &[4]), (b'W', &[1, 2, 3])]);
-        assert_eq!(read(&[("T3.log", &open)]).unwrap().txn(0).outcome, Outcome::Unknown);
+        assert_eq!(read(&[("T3.log", &open)]).unwrap().txn(0).outcome, TransactionOutcome::Unknown);
     }
 }

@@ -12,9 +12,9 @@
 //! Complexity of Checking Transactional Consistency*, OOPSLA 2019). There are no times; a value 0
 //! that no transaction writes is what a variable held at the beginning.
 
-use super::sessions::{Told, Transaction, built};
+use super::sessions::{SessionOperation, Transaction, built};
 use crate::bad_input::BadInput;
-use crate::history::{History, Origin, Outcome, Times};
+use crate::history::{History, Origin, Times, TransactionOutcome};
 
 /// Bytes of a transaction without events, and of a session without transactions.
 const LEAST: [u64; 3] = [9, 8, 18];
@@ -100,19 +100,20 @@ impl<'a> Input<'a> {
         for _ in 0..self.count(LEAST[2])? {
             ops.extend(self.event()?);
         }
-        let outcome = if self.flag()? { Outcome::Ok } else { Outcome::Failed };
+        let outcome =
+            if self.flag()? { TransactionOutcome::Ok } else { TransactionOutcome::Failed };
         Ok(Transaction { ops, outcome, times: Times::default(), origin })
     }
 
     /// An event; none if it is a read that did not succeed.
-    fn event(&mut self) -> Result<Option<Told>, BadInput> {
+    fn event(&mut self) -> Result<Option<SessionOperation>, BadInput> {
         let is_write = self.flag()?;
         let [key, value] = [self.word()?, self.word()?].map(|word| word.to_string());
         let has_succeeded = self.flag()?;
         Ok(if is_write {
-            Some(Told::Write { key, value })
+            Some(SessionOperation::Write { key, value })
         } else {
-            has_succeeded.then_some(Told::Read { key, value: Some(value) })
+            has_succeeded.then_some(SessionOperation::Read { key, value: Some(value) })
         })
     }
 }

@@ -13,9 +13,9 @@
 
 use serde_json::Value;
 
-use super::sessions::{Told, Transaction, built};
+use super::sessions::{SessionOperation, Transaction, built};
 use crate::bad_input::{BadInput, bad, bad_json};
-use crate::history::{History, Origin, Outcome, Times};
+use crate::history::{History, Origin, Times, TransactionOutcome};
 
 /// Whether a text begins with a transaction of this form.
 pub(super) fn is_text(text: &str) -> bool {
@@ -61,8 +61,8 @@ pub(super) fn read_text(text: &str) -> Result<History, BadInput> {
             let ops = inner.split_whitespace().map(operation).collect::<Result<_, String>>();
             let ops = ops.map_err(wrong)?;
             let (outcome, behind) = match behind.strip_prefix('!') {
-                Some(behind) => (Outcome::Failed, behind),
-                None => (Outcome::Ok, behind),
+                Some(behind) => (TransactionOutcome::Failed, behind),
+                None => (TransactionOutcome::Ok, behind),
             };
             rest = behind.trim_start();
             let places = (number, number);
@@ -77,7 +77,7 @@ pub(super) fn read_text(text: &str) -> Result<History, BadInput> {
     built(&sessions)
 }
 
-fn operation(word: &str) -> Result<Told, String> {
+fn operation(word: &str) -> Result<SessionOperation, String> {
     let parts = word.split_once(":=").map(|parts| (true, parts));
     let parts = parts.or_else(|| word.split_once("==").map(|parts| (false, parts)));
     let Some((is_write, (key, value))) = parts.filter(|(_, (key, value))| {
@@ -90,8 +90,8 @@ fn operation(word: &str) -> Result<Told, String> {
     let (key, value) = (key.to_owned(), (value != "?").then(|| value.to_owned()));
     match (is_write, value) {
         (true, None) => Err(format!("{word:?} writes no version")),
-        (true, Some(value)) => Ok(Told::Write { key, value }),
-        (false, value) => Ok(Told::Read { key, value }),
+        (true, Some(value)) => Ok(SessionOperation::Write { key, value }),
+        (false, value) => Ok(SessionOperation::Read { key, value }),
     }
 }
 
@@ -118,8 +118,8 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
             let ops = ops.collect::<Result<_, String>>().map_err(|what| wrong(place(), what))?;
             let committed = transaction.get("committed").or(transaction.get("success"));
             let outcome = match committed.and_then(Value::as_bool) {
-                Some(true) => Outcome::Ok,
-                Some(false) => Outcome::Failed,
+                Some(true) => TransactionOutcome::Ok,
+                Some(false) => TransactionOutcome::Failed,
                 None => {
                     let what = "a transaction needs \"committed\", true or false".to_owned();
                     return Err(wrong(place(), what));
@@ -134,7 +134,7 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
 }
 
 /// An event; none if it is a read that did not succeed.
-fn of_json(event: &Value) -> Result<Option<Told>, String> {
+fn of_json(event: &Value) -> Result<Option<SessionOperation>, String> {
     let forms = (event.get("Write"), event.get("Read"), event["write"].as_bool());
     let (body, version, is_write) = match forms {
         (Some(body), None, None) => (body, "version", true),
@@ -149,8 +149,8 @@ fn of_json(event: &Value) -> Result<Option<Told>, String> {
     let key = key.ok_or_else(|| format!("{event} has no variable"))?;
     match &body[version] {
         Value::Null if is_write => Err(format!("{event} writes no version")),
-        Value::Null => Ok(Some(Told::Read { key, value: None })),
-        value if is_write => Ok(Some(Told::Write { key, value: value.to_string() })),
-        value => Ok(Some(Told::Read { key, value: Some(value.to_string()) })),
+        Value::Null => Ok(Some(SessionOperation::Read { key, value: None })),
+        value if is_write => Ok(Some(SessionOperation::Write { key, value: value.to_string() })),
+        value => Ok(Some(SessionOperation::Read { key, value: Some(value.to_string()) })),
     }
 }

@@ -6,7 +6,7 @@
 //! | `….log` that begin with a transaction in binary form | Cobra's, a session each |
 //! | `J….log` with a transaction a line in JSON | Viper's, a session each |
 
-use super::form::Form;
+use super::form::HistoryForm;
 use super::{Input, cobra, read_input, refuse_nothing, viper};
 use crate::bad_input::BadInput;
 
@@ -44,13 +44,13 @@ pub fn read_directory(files: &[(String, Vec<u8>)]) -> Result<Input, BadInput> {
     let is_first = |is_it: fn(&[u8]) -> bool| logs.first().is_some_and(|(_, bytes)| is_it(bytes));
     if is_first(cobra::is_it) {
         let history = refuse_nothing(cobra::read(&logs)?, logs.len())?;
-        return Ok(Input::Transactions(Box::new(history), Form::Cobra(logs.len())));
+        return Ok(Input::Transactions(Box::new(history), HistoryForm::Cobra(logs.len())));
     }
     let text = |(name, bytes)| std::str::from_utf8(bytes).ok().map(|text| (name, text));
     let texts: Vec<(&str, &str)> = logs.iter().copied().filter_map(text).collect();
     if texts.len() == logs.len() && texts.first().is_some_and(|(_, text)| viper::is_it(text)) {
         let history = refuse_nothing(viper::read(&texts)?, logs.len())?;
-        return Ok(Input::Transactions(Box::new(history), Form::Viper(logs.len())));
+        return Ok(Input::Transactions(Box::new(history), HistoryForm::Viper(logs.len())));
     }
     let found = match logs.first() {
         Some((name, _)) => format!("{name} is neither a log of Cobra nor one of Viper"),
@@ -68,7 +68,7 @@ pub fn read_directory(files: &[(String, Vec<u8>)]) -> Result<Input, BadInput> {
 mod tests {
     use super::*;
 
-    fn read(files: &[(&str, &str)]) -> Result<Form, String> {
+    fn read(files: &[(&str, &str)]) -> Result<HistoryForm, String> {
         let files: Vec<(String, Vec<u8>)> = files
             .iter()
             .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()))
@@ -82,11 +82,11 @@ mod tests {
     #[test]
     fn a_directory_is_taken_for_what_its_files_are() {
         let viper = "{\"value\": [[\"w\", 1, 2, true]]}\n";
-        assert_eq!(read(&[("J1.log", viper), ("J2.log", viper)]), Ok(Form::Viper(2)));
+        assert_eq!(read(&[("J1.log", viper), ("J2.log", viper)]), Ok(HistoryForm::Viper(2)));
         let edn = "{:type :ok :f :txn :value [[:w x 1]] :process 0}";
-        assert_eq!(read(&[("history.edn", edn), ("jepsen.log", "INFO")]), Ok(Form::Edn));
+        assert_eq!(read(&[("history.edn", edn), ("jepsen.log", "INFO")]), Ok(HistoryForm::Edn));
         let cobra = "S00000000W000000000000000000000000C00000000";
-        assert_eq!(read(&[("T1.log", cobra), ("T2.log", "")]), Ok(Form::Cobra(1)));
+        assert_eq!(read(&[("T1.log", cobra), ("T2.log", "")]), Ok(HistoryForm::Cobra(1)));
         let none = read(&[]).unwrap_err();
         assert!(none.starts_with("the directory: no logs are in it"), "{none}");
         let other = read(&[("server.log", "INFO started")]).unwrap_err();

@@ -24,13 +24,15 @@ use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis};
 use super::list::list;
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
-use crate::history::{History, INITIAL, Kind, Op, Origin, Outcome, Times, UNKNOWN, WriteId};
+use crate::history::{
+    History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN, WriteId,
+};
 
 /// Reads a text; `unit` is what a line of it is in the file that the user has.
 pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> {
     let mut reader = Reader::new(text);
     let (builder, open, sessions) = (Builder::new(), HashMap::new(), HashMap::new());
-    let mut told = Told { builder, open, sessions, unit, is_begun: true };
+    let mut told = ElleCollector { builder, open, sessions, unit, is_begun: true };
     let mut count = 0;
     while let Some((map, line, column)) = reader.next_item()? {
         told.map(&map, (line, column), count).map_err(|what| bad(line, column, what))?;
@@ -41,7 +43,7 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> 
     for open in open {
         let by =
             By { process: &open.process, index: open.index, lines: (open.place.0, open.place.0) };
-        told.end(&by, open.function, &open.value, Outcome::Unknown, open.time, u64::MAX)
+        told.end(&by, open.function, &open.value, TransactionOutcome::Unknown, open.time, u64::MAX)
             .map_err(|what| bad(open.place.0, open.place.1, what))?;
     }
     let mut history = told.builder.finish();
@@ -71,7 +73,7 @@ struct By<'a> {
     lines: (usize, usize),
 }
 
-struct Told<'a> {
+struct ElleCollector<'a> {
     builder: Builder,
     /// By process.
     open: HashMap<String, Open<'a>>,
@@ -81,7 +83,7 @@ struct Told<'a> {
     is_begun: bool,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ElleCollector<'a> {
     fn map(&mut self, map: &Edn<'a>, place: (usize, usize), count: u64) -> Result<(), String> {
         if is_of_nemesis(map) {
             return Ok(());
@@ -102,7 +104,7 @@ impl<'a> Told<'a> {
             return before.map_or(Ok(()), |before| Err(begun_twice(name, before.place.0)));
         };
         let open = self.open.remove(&process);
-        self.is_begun &= open.is_some() || outcome != Outcome::Ok;
+        self.is_begun &= open.is_some() || outcome != TransactionOutcome::Ok;
         let function = function.or(open.as_ref().and_then(|open| open.function));
         let begun = open.as_ref().map_or(time, |open| open.time);
         let begun_at = open.as_ref().map_or(place.0, |open| open.place.0);
@@ -119,7 +121,7 @@ impl<'a> Told<'a> {
         by: &By<'_>,
         function: Option<&str>,
         value: &Edn<'_>,
-        outcome: Outcome,
+        outcome: TransactionOutcome,
         begun: u64,
         ended: u64,
     ) -> Result<(), String> {
@@ -171,7 +173,7 @@ fn other_workload(function: Option<&str>) -> String {
 fn operation(
     builder: &mut Builder,
     op: &Edn<'_>,
-    outcome: Outcome,
+    outcome: TransactionOutcome,
     ops: &mut Vec<Op>,
 ) -> Result<(), String> {
     let known = "an operation is [:append key value], [:w key value] or [:r key value]";
@@ -179,18 +181,18 @@ fn operation(
         return Err(known.to_owned());
     };
     let kind = match *word {
-        "append" => Kind::Append,
-        "w" => Kind::Write,
-        "r" => Kind::Read,
+        "append" => OperationKind::Append,
+        "w" => OperationKind::Write,
+        "r" => OperationKind::Read,
         other => return Err(format!(":{other} is no operation; {known}")),
     };
     let key = builder.key(&key.text());
-    if kind == Kind::Read && outcome != Outcome::Ok {
+    if kind == OperationKind::Read && outcome != TransactionOutcome::Ok {
         return Ok(());
     }
     let Some(items) = value.items() else {
         let value = id(builder, key, value)?;
-        if kind != Kind::Read && value == INITIAL {
+        if kind != OperationKind::Read && value == INITIAL {
             return Err("a write of nil: values must be unique".to_owned());
         }
         ops.push(Op { key, value, prev: UNKNOWN, kind });

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN, WriteId};
+use crate::history::{
+    ABSENT, History, INITIAL, Op, OperationKind, TransactionOutcome, UNKNOWN, WriteId,
+};
 use crate::record::write_records;
 use crate::versions::{FlawKind, Versions};
 
@@ -70,11 +72,11 @@ fn text(history: &History, is_ours: bool) -> Result<String, String> {
         let session = history.txn(txn).session;
         for op in history.ops(txn) {
             let word = match op.kind {
-                Kind::Read => "r",
-                Kind::CurrentRead if is_ours => "R",
-                Kind::CurrentRead => "r",
-                Kind::Write => "w",
-                Kind::Order if !is_ours => continue,
+                OperationKind::Read => "r",
+                OperationKind::CurrentRead if is_ours => "R",
+                OperationKind::CurrentRead => "r",
+                OperationKind::Write => "w",
+                OperationKind::Order if !is_ours => continue,
                 _ => return Err(refused(op, "this text")),
             };
             if op.value == UNKNOWN {
@@ -89,15 +91,15 @@ fn text(history: &History, is_ours: bool) -> Result<String, String> {
                 false => (op.key.to_string(), op.value.to_string()),
             };
             let number = match outcome {
-                Outcome::Failed if !is_ours => "-1".to_owned(),
+                TransactionOutcome::Failed if !is_ours => "-1".to_owned(),
                 _ => txn.to_string(),
             };
             let _ = writeln!(out, "{word}({key},{value},{session},{number})");
         }
         let word = match outcome {
-            Outcome::Ok => continue,
-            Outcome::Failed => "abort",
-            Outcome::Unknown => "unknown",
+            TransactionOutcome::Ok => continue,
+            TransactionOutcome::Failed => "abort",
+            TransactionOutcome::Unknown => "unknown",
         };
         if is_ours {
             let _ = writeln!(out, "{word}({session},{txn})");
@@ -108,9 +110,12 @@ fn text(history: &History, is_ours: bool) -> Result<String, String> {
 
 /// Outcomes, where a format has no unknown ones: a transaction of which a write was seen has
 /// committed, another one counts as rolled back.
-fn settled(history: &History) -> Vec<Outcome> {
+fn settled(history: &History) -> Vec<TransactionOutcome> {
     let is_in = Versions::of(history).is_in;
-    is_in.iter().map(|is_in| if *is_in { Outcome::Ok } else { Outcome::Failed }).collect()
+    is_in
+        .iter()
+        .map(|is_in| if *is_in { TransactionOutcome::Ok } else { TransactionOutcome::Failed })
+        .collect()
 }
 
 /// A value, and what is known of the one before.
@@ -129,13 +134,13 @@ fn json(history: &History) -> Result<String, String> {
         let mut ops = Vec::new();
         for (at, op) in history.ops(txn).iter().enumerate() {
             let word = match op.kind {
-                Kind::Read => "r",
-                Kind::CurrentRead => "R",
-                Kind::Write => "w",
-                Kind::Insert => "insert",
-                Kind::Delete => "delete",
-                Kind::Append => "append",
-                Kind::Order => continue,
+                OperationKind::Read => "r",
+                OperationKind::CurrentRead => "R",
+                OperationKind::Write => "w",
+                OperationKind::Insert => "insert",
+                OperationKind::Delete => "delete",
+                OperationKind::Append => "append",
+                OperationKind::Order => continue,
                 _ => return Err(refused(op, "JSON")),
             };
             match op.value {
@@ -170,7 +175,7 @@ fn json(history: &History) -> Result<String, String> {
 /// The elements of a list that was read, from its beginning, where the operations behind the read
 /// tell them; empty where they tell nothing.
 fn listed(read: &Op, behind: &[Op]) -> Result<Vec<WriteId>, String> {
-    let own = behind.iter().take_while(|op| op.kind == Kind::Order);
+    let own = behind.iter().take_while(|op| op.kind == OperationKind::Order);
     let mut list = vec![read.value];
     let mut next = read.prev;
     for op in own {
@@ -206,7 +211,7 @@ impl Lists {
     /// Lists that contradict each other: a history keeps one element before each, and a list that
     /// was made of them would be none that was read.
     fn of(history: &History) -> Result<Lists, String> {
-        let has_lists = history.ops.iter().any(|op| op.kind == Kind::Append);
+        let has_lists = history.ops.iter().any(|op| op.kind == OperationKind::Append);
         let versions = has_lists.then(|| Versions::of(history));
         let contradictions = FlawKind::IncompatibleOrder as usize;
         if versions.as_ref().is_some_and(|versions| versions.flaw_counts[contradictions] > 0) {
@@ -256,17 +261,17 @@ fn edn(history: &History) -> Result<String, String> {
         let all = history.txn(txn);
         let word = match (is_end, all.outcome) {
             (false, _) => "invoke",
-            (_, Outcome::Ok) => "ok",
-            (_, Outcome::Failed) => "fail",
-            (_, Outcome::Unknown) => "info",
+            (_, TransactionOutcome::Ok) => "ok",
+            (_, TransactionOutcome::Failed) => "fail",
+            (_, TransactionOutcome::Unknown) => "info",
         };
         let mut value = String::new();
         for op in history.ops(txn) {
             let (name, is_read) = match op.kind {
-                Kind::Read | Kind::CurrentRead => ("r", true),
-                Kind::Write => ("w", false),
-                Kind::Append => ("append", false),
-                Kind::Order => continue,
+                OperationKind::Read | OperationKind::CurrentRead => ("r", true),
+                OperationKind::Write => ("w", false),
+                OperationKind::Append => ("append", false),
+                OperationKind::Order => continue,
                 _ => return Err(refused(op, "Elle's EDN")),
             };
             let seen = match op.value {
@@ -274,7 +279,7 @@ fn edn(history: &History) -> Result<String, String> {
                 _ if is_read && !is_end => "nil".to_owned(),
                 ABSENT => return Err(refused(op, "Elle's EDN")),
                 INITIAL if lists.before.is_none() => "nil".to_owned(),
-                _ if is_read && all.outcome == Outcome::Ok => lists.read(op)?,
+                _ if is_read && all.outcome == TransactionOutcome::Ok => lists.read(op)?,
                 id => id.to_string(),
             };
             let _ = write!(value, "[:{name} {} {seen}]", op.key);
@@ -343,10 +348,10 @@ fn dbcop(history: &History) -> Result<Vec<u8>, String> {
         for &txn in session {
             let mut events = Vec::new();
             let mut count = 0;
-            for op in history.ops(txn).iter().filter(|op| op.kind != Kind::Order) {
+            for op in history.ops(txn).iter().filter(|op| op.kind != OperationKind::Order) {
                 let is_write = match op.kind {
-                    Kind::Read | Kind::CurrentRead => false,
-                    Kind::Write => true,
+                    OperationKind::Read | OperationKind::CurrentRead => false,
+                    OperationKind::Write => true,
                     _ => return Err(refused(op, "dbcop's form")),
                 };
                 if op.value >= ABSENT {
@@ -360,7 +365,7 @@ fn dbcop(history: &History) -> Result<Vec<u8>, String> {
             }
             word(&mut out, count);
             out.extend(events);
-            out.push(u8::from(outcomes[txn] == Outcome::Ok));
+            out.push(u8::from(outcomes[txn] == TransactionOutcome::Ok));
         }
     }
     Ok(out)

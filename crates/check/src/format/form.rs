@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A form that histories have, as it is told to whoever gave the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum HistoryForm {
     /// Our records.
     Records,
     /// Text, an operation a line.
@@ -33,28 +33,28 @@ pub enum Form {
     Viper(usize),
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for HistoryForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told = match self {
-            Form::Records => "records of dbdyno",
-            Form::Text => "text, an operation a line, as Plume, PolySI and AWDIT have it",
-            Form::Json => "JSON, a transaction a line",
-            Form::JepsenJson => "JSON of Jepsen or elle-cli",
-            Form::Edn => "EDN of Jepsen or Elle",
-            Form::EdnFrom(index) => {
+            HistoryForm::Records => "records of dbdyno",
+            HistoryForm::Text => "text, an operation a line, as Plume, PolySI and AWDIT have it",
+            HistoryForm::Json => "JSON, a transaction a line",
+            HistoryForm::JepsenJson => "JSON of Jepsen or elle-cli",
+            HistoryForm::Edn => "EDN of Jepsen or Elle",
+            HistoryForm::EdnFrom(index) => {
                 return write!(
                     f,
                     "EDN of Jepsen or Elle that begins with index {index}: what was written before \
                      that is not known"
                 );
             }
-            Form::JepsenLog => "history.txt of Jepsen, or its log",
-            Form::Dbcop => "the binary form of dbcop",
-            Form::DbcopJson => "JSON of dbcop",
-            Form::DbcopText => "text of dbcop",
-            Form::Awdit => "AWDIT's format for tests",
-            Form::Cobra(logs) => return write!(f, "logs of Cobra, a session each: {logs}"),
-            Form::Viper(logs) => return write!(f, "logs of Viper, a session each: {logs}"),
+            HistoryForm::JepsenLog => "history.txt of Jepsen, or its log",
+            HistoryForm::Dbcop => "the binary form of dbcop",
+            HistoryForm::DbcopJson => "JSON of dbcop",
+            HistoryForm::DbcopText => "text of dbcop",
+            HistoryForm::Awdit => "AWDIT's format for tests",
+            HistoryForm::Cobra(logs) => return write!(f, "logs of Cobra, a session each: {logs}"),
+            HistoryForm::Viper(logs) => return write!(f, "logs of Viper, a session each: {logs}"),
         };
         f.write_str(told)
     }

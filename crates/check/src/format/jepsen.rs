@@ -1,13 +1,13 @@
 //! What all histories of Jepsen have in common: the process of an operation, and how it ended.
 
 use super::edn::Edn;
-use crate::history::Outcome;
+use crate::history::TransactionOutcome;
 
 /// How a map says that something began, or how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     Began,
-    Ended(Outcome),
+    Ended(TransactionOutcome),
 }
 
 /// What `:type` says.
@@ -19,9 +19,9 @@ pub(super) fn event_of(map: &Edn<'_>, wanted: &str) -> Result<Event, String> {
     let kind = map.get("type").and_then(Edn::word);
     match kind {
         Some("invoke") => Ok(Event::Began),
-        Some("ok") => Ok(Event::Ended(Outcome::Ok)),
-        Some("fail") => Ok(Event::Ended(Outcome::Failed)),
-        Some("info") => Ok(Event::Ended(Outcome::Unknown)),
+        Some("ok") => Ok(Event::Ended(TransactionOutcome::Ok)),
+        Some("fail") => Ok(Event::Ended(TransactionOutcome::Failed)),
+        Some("info") => Ok(Event::Ended(TransactionOutcome::Unknown)),
         Some(other) => Err(format!(":{other} is no type; there are invoke, ok, fail and info")),
         None => Err(format!("no operation of a history: a map with :type, :process and {wanted}")),
     }

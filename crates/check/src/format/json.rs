@@ -16,7 +16,9 @@ use serde_json::Value;
 use super::list::list;
 use crate::bad_input::{BadInput, bad, bad_json, txn};
 use crate::builder::Builder;
-use crate::history::{History, INITIAL, Kind, Op, Origin, Outcome, Times, UNKNOWN, WriteId};
+use crate::history::{
+    History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN, WriteId,
+};
 
 pub(super) fn read(text: &str) -> Result<History, BadInput> {
     let mut builder = Builder::new();
@@ -42,9 +44,9 @@ fn transaction(builder: &mut Builder, value: &Value, line: usize) -> Result<(), 
     let session = value["session"].as_u64().filter(|session| *session < 1 << 20);
     let session = session.ok_or("a transaction needs \"session\", a number from 0")? as u32;
     let outcome = match value.get("outcome").and_then(Value::as_str).unwrap_or("ok") {
-        "ok" => Outcome::Ok,
-        "failed" => Outcome::Failed,
-        "unknown" => Outcome::Unknown,
+        "ok" => TransactionOutcome::Ok,
+        "failed" => TransactionOutcome::Failed,
+        "unknown" => TransactionOutcome::Unknown,
         other => return Err(format!("{other} is no outcome; there are ok, failed and unknown")),
     };
     let time = |name: &str, at: usize| value[name][at].as_u64().unwrap_or(0);
@@ -69,12 +71,12 @@ fn transaction(builder: &mut Builder, value: &Value, line: usize) -> Result<(), 
 
 fn operation(builder: &mut Builder, op: &Value, ops: &mut Vec<Op>) -> Result<(), String> {
     let kind = match op[0].as_str() {
-        Some("r") => Kind::Read,
-        Some("R") => Kind::CurrentRead,
-        Some("w") => Kind::Write,
-        Some("insert") => Kind::Insert,
-        Some("delete") => Kind::Delete,
-        Some("append") => Kind::Append,
+        Some("r") => OperationKind::Read,
+        Some("R") => OperationKind::CurrentRead,
+        Some("w") => OperationKind::Write,
+        Some("insert") => OperationKind::Insert,
+        Some("delete") => OperationKind::Delete,
+        Some("append") => OperationKind::Append,
         _ => {
             let known = "r, R, w, insert, delete and append";
             return Err(format!("{} is no operation; there are {known}", op[0]));

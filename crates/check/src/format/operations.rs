@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use super::edn::{Edn, Reader};
 use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis, process_of};
 use crate::bad_input::{BadInput, bad};
-use crate::history::Outcome;
+use crate::history::TransactionOutcome;
 use crate::objects::{Operation, Operations, Value};
 
 /// The names of operations on objects.
@@ -63,21 +63,21 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInpu
     if entries.iter().all(|entry| entry.index.is_some()) {
         entries.sort_by_key(|entry| entry.index);
     }
-    let mut told = Told { all: Vec::new(), open: HashMap::new(), unit };
+    let mut told = OperationCollector { all: Vec::new(), open: HashMap::new(), unit };
     for (now, entry) in (0..).zip(&entries) {
         told.entry(entry, now).map_err(|what| bad(entry.line, entry.column, what))?;
     }
     Ok(Operations { all: told.all, passed_over })
 }
 
-struct Told {
+struct OperationCollector {
     all: Vec<Operation>,
     /// By process, the operation that has not ended.
     open: HashMap<String, usize>,
     unit: &'static str,
 }
 
-impl Told {
+impl OperationCollector {
     fn entry(&mut self, entry: &Entry<'_>, now: u32) -> Result<(), String> {
         let map = &entry.map;
         let event = event_of(map, ":f")?;
@@ -95,7 +95,7 @@ impl Told {
                 process,
                 value,
                 result: Value::Nil,
-                outcome: Outcome::Unknown,
+                outcome: TransactionOutcome::Unknown,
                 began: now,
                 ended: u32::MAX,
                 unit: self.unit,
@@ -117,7 +117,7 @@ impl Told {
         }
         own.outcome = outcome;
         own.lines.1 = entry.line;
-        if outcome == Outcome::Ok {
+        if outcome == TransactionOutcome::Ok {
             own.ended = now;
             own.result = value;
         }

@@ -8,14 +8,16 @@
 
 use crate::bad_input::{BadInput, txn};
 use crate::builder::Builder;
-use crate::history::{History, INITIAL, Kind, Op, Origin, Outcome, Times, UNKNOWN};
+use crate::history::{
+    History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN,
+};
 
 /// Sessions of a history at most.
 const SESSIONS_AT_MOST: usize = 1 << 20;
 
 /// An operation as it is written.
 #[derive(Clone, Debug)]
-pub(super) enum Told {
+pub(super) enum SessionOperation {
     /// What was seen; `None` is what the key held at the beginning.
     Read {
         key: String,
@@ -34,8 +36,8 @@ pub(super) enum Told {
 /// A transaction as it is written.
 #[derive(Debug)]
 pub(super) struct Transaction {
-    pub ops: Vec<Told>,
-    pub outcome: Outcome,
+    pub ops: Vec<SessionOperation>,
+    pub outcome: TransactionOutcome,
     pub times: Times,
     /// What it is called, and where it stands.
     pub origin: Origin,
@@ -63,19 +65,21 @@ pub(super) fn built(sessions: &[Vec<Transaction>]) -> Result<History, BadInput> 
     Ok(builder.finish())
 }
 
-fn told(builder: &mut Builder, op: &Told) -> Op {
+fn told(builder: &mut Builder, op: &SessionOperation) -> Op {
     match op {
-        Told::Read { key, value } => {
+        SessionOperation::Read { key, value } => {
             let key = builder.key(key);
             let value = value.as_ref().map_or(INITIAL, |value| builder.value(key, value));
-            Op { key, value, prev: UNKNOWN, kind: Kind::Read }
+            Op { key, value, prev: UNKNOWN, kind: OperationKind::Read }
         }
-        Told::Write { key, value } => {
+        SessionOperation::Write { key, value } => {
             let key = builder.key(key);
             let value = builder.value(key, value);
-            Op { key, value, prev: UNKNOWN, kind: Kind::Write }
+            Op { key, value, prev: UNKNOWN, kind: OperationKind::Write }
         }
         // A search of one key that found no row.
-        Told::Missed { key } => Op { key: builder.key(key), value: 1, prev: 0, kind: Kind::Scan },
+        SessionOperation::Missed { key } => {
+            Op { key: builder.key(key), value: 1, prev: 0, kind: OperationKind::Scan }
+        }
     }
 }

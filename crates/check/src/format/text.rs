@@ -19,20 +19,22 @@ use std::collections::HashMap;
 
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
-use crate::history::{History, INITIAL, Kind, Op, Origin, Outcome, Times, UNKNOWN, WriteId};
+use crate::history::{
+    History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN, WriteId,
+};
 
 /// An operation whose values are not known to be written yet.
 struct Line<'a> {
-    kind: Kind,
+    kind: OperationKind,
     key: &'a str,
     value: &'a str,
     prev: Option<&'a str>,
 }
 
 /// Those of one transaction, and when it was heard of last.
-struct Collected<'a> {
+struct TransactionLines<'a> {
     session: u32,
-    outcome: Outcome,
+    outcome: TransactionOutcome,
     ops: Vec<Line<'a>>,
     /// What it is called, and the first and last line that has it.
     name: &'a str,
@@ -41,7 +43,7 @@ struct Collected<'a> {
 }
 
 pub(super) fn read(text: &str) -> Result<History, BadInput> {
-    let mut all: Vec<Collected<'_>> = Vec::new();
+    let mut all: Vec<TransactionLines<'_>> = Vec::new();
     let mut known: HashMap<(u32, &str), usize> = HashMap::new();
     for (at, line) in text.lines().enumerate() {
         let number = at + 1;
@@ -51,8 +53,8 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
         }
         let (word, parts) = parts(line, number)?;
         let outcome = match word {
-            "abort" => Some(Outcome::Failed),
-            "unknown" => Some(Outcome::Unknown),
+            "abort" => Some(TransactionOutcome::Failed),
+            "unknown" => Some(TransactionOutcome::Unknown),
             _ => None,
         };
         let wanted = if outcome.is_some() { 2 } else { 4 };
@@ -65,10 +67,17 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
             bad(number, column, format!("{session} is no session; sessions count from 0"))
         })?;
         let is_nameless = parts[wanted - 1].1 == "-1";
-        let begun = if is_nameless { Outcome::Failed } else { Outcome::Ok };
+        let begun = if is_nameless { TransactionOutcome::Failed } else { TransactionOutcome::Ok };
         let place = *known.entry((session, parts[wanted - 1].1)).or_insert_with(|| {
             let (ops, name) = (Vec::new(), parts[wanted - 1].1);
-            all.push(Collected { session, outcome: begun, ops, name, first: number, last: 0 });
+            all.push(TransactionLines {
+                session,
+                outcome: begun,
+                ops,
+                name,
+                first: number,
+                last: 0,
+            });
             all.len() - 1
         });
         all[place].last = number;
@@ -112,9 +121,9 @@ fn operation<'a>(
     number: usize,
 ) -> Result<Line<'a>, BadInput> {
     let kind = match word {
-        "r" => Kind::Read,
-        "R" => Kind::CurrentRead,
-        "w" => Kind::Write,
+        "r" => OperationKind::Read,
+        "R" => OperationKind::CurrentRead,
+        "w" => OperationKind::Write,
         _ => {
             let what = format!("{word} is no operation; there are r, R, w, abort and unknown");
             return Err(bad(number, 1, what));
@@ -131,7 +140,7 @@ fn operation<'a>(
     Ok(Line { kind, key: parts[0].1, value, prev })
 }
 
-fn built(all: &[Collected<'_>]) -> History {
+fn built(all: &[TransactionLines<'_>]) -> History {
     let mut builder = Builder::new();
     let id = |builder: &mut Builder, key: u32, value: &str| -> WriteId {
         if value == "null" { INITIAL } else { builder.value(key, value) }

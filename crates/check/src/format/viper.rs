@@ -21,9 +21,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::sessions::{Told, Transaction, built};
+use super::sessions::{SessionOperation, Transaction, built};
 use crate::bad_input::{BadInput, bad};
-use crate::history::{History, Origin, Outcome, Times};
+use crate::history::{History, Origin, Times, TransactionOutcome};
 
 /// Keys that searches did not find, at most.
 const MISSED_AT_MOST: usize = 50_000_000;
@@ -71,11 +71,11 @@ struct Search {
 
 /// An operation, or a search.
 enum Part {
-    Told(Told),
+    Told(SessionOperation),
     Search(Search),
 }
 
-struct Read {
+struct ViperLog {
     parts: Vec<Part>,
     times: Times,
     origin: Origin,
@@ -83,7 +83,7 @@ struct Read {
 
 #[derive(Default)]
 struct All {
-    sessions: Vec<Vec<Read>>,
+    sessions: Vec<Vec<ViperLog>>,
     /// What the initial transaction wrote.
     initial: HashMap<String, String>,
     has_initial: bool,
@@ -91,7 +91,7 @@ struct All {
 
 impl All {
     /// A transaction; none if it is the initial one.
-    fn transaction(&mut self, value: &Value, origin: Origin) -> Result<Option<Read>, String> {
+    fn transaction(&mut self, value: &Value, origin: Origin) -> Result<Option<ViperLog>, String> {
         let ops = value["value"].as_array().ok_or("a transaction needs \"value\", a list")?;
         let mut parts = Vec::new();
         for (at, op) in ops.iter().enumerate() {
@@ -101,7 +101,8 @@ impl All {
             self.has_initial = true;
             for part in parts {
                 if let Part::Told(
-                    Told::Write { key, value } | Told::Read { key, value: Some(value) },
+                    SessionOperation::Write { key, value }
+                    | SessionOperation::Read { key, value: Some(value) },
                 ) = part
                 {
                     self.initial.insert(key, value);
@@ -119,11 +120,11 @@ impl All {
         if !times.are_in_order() {
             return Err("it was answered before it began".to_owned());
         }
-        Ok(Some(Read { parts, times, origin }))
+        Ok(Some(ViperLog { parts, times, origin }))
     }
 
     /// The operations that were told, without what searches missed.
-    fn told(&self) -> impl Iterator<Item = &Told> {
+    fn told(&self) -> impl Iterator<Item = &SessionOperation> {
         let parts = self.sessions.iter().flatten().flat_map(|read| &read.parts);
         parts.filter_map(|part| match part {
             Part::Told(told) => Some(told),
@@ -137,12 +138,12 @@ impl All {
         let mut written: HashSet<(String, String)> = HashSet::new();
         let mut unwritten: HashMap<String, BTreeSet<String>> = HashMap::new();
         for told in self.told() {
-            if let Told::Write { key, value } = told {
+            if let SessionOperation::Write { key, value } = told {
                 written.insert((key.clone(), value.clone()));
             }
         }
         for told in self.told() {
-            if let Told::Read { key, value: Some(value) } = told
+            if let SessionOperation::Read { key, value: Some(value) } = told
                 && !written.contains(&(key.clone(), value.clone()))
             {
                 unwritten.entry(key.clone()).or_default().insert(value.clone());
@@ -160,7 +161,9 @@ impl All {
         }
         let mut keys: Vec<(i64, String)> = Vec::new();
         for told in self.told() {
-            let (Told::Read { key, .. } | Told::Write { key, .. } | Told::Missed { key }) = told;
+            let (SessionOperation::Read { key, .. }
+            | SessionOperation::Write { key, .. }
+            | SessionOperation::Missed { key }) = told;
             keys.extend(key.parse().ok().map(|number| (number, key.clone())));
         }
         keys.sort_unstable();
@@ -170,7 +173,7 @@ impl All {
         let mut sessions = Vec::new();
         for session in self.sessions {
             let mut all = Vec::new();
-            for Read { parts, times, origin } in session {
+            for ViperLog { parts, times, origin } in session {
                 let mut ops = Vec::new();
                 for part in parts {
                     match part {
@@ -189,7 +192,7 @@ impl All {
                         return Err(BadInput { place: "all logs".to_owned(), what });
                     }
                 }
-                all.push(Transaction { ops, outcome: Outcome::Ok, times, origin });
+                all.push(Transaction { ops, outcome: TransactionOutcome::Ok, times, origin });
             }
             sessions.push(all);
         }
@@ -198,10 +201,10 @@ impl All {
 }
 
 /// A read of what a key held at the beginning says so.
-fn seen(told: Told, initial: &HashMap<String, String>) -> Told {
+fn seen(told: SessionOperation, initial: &HashMap<String, String>) -> SessionOperation {
     match told {
-        Told::Read { key, value: Some(value) } if initial.get(&key) == Some(&value) => {
-            Told::Read { key, value: None }
+        SessionOperation::Read { key, value: Some(value) } if initial.get(&key) == Some(&value) => {
+            SessionOperation::Read { key, value: None }
         }
         told => told,
     }
@@ -213,14 +216,14 @@ impl Search {
         &'a self,
         keys: &'a [(i64, String)],
         initial: &'a HashMap<String, String>,
-    ) -> impl Iterator<Item = Told> + 'a {
+    ) -> impl Iterator<Item = SessionOperation> + 'a {
         let first = self.low.map_or(0, |low| keys.partition_point(|(key, _)| *key < low));
         let within =
             keys[first..].iter().take_while(|(key, _)| self.high.is_none_or(|high| *key <= high));
         // What was there at the beginning was there; that it is missing has no version.
         let own =
             within.filter(|(_, name)| !self.found.contains(name) && !initial.contains_key(name));
-        own.map(|(_, name)| Told::Missed { key: name.clone() })
+        own.map(|(_, name)| SessionOperation::Missed { key: name.clone() })
     }
 }
 
@@ -245,9 +248,9 @@ fn operation(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
             ));
         }
     };
-    parts.extend(
-        read.map(|value| Part::Told(Told::Read { key: key.clone(), value: value_of(value) })),
-    );
+    parts.extend(read.map(|value| {
+        Part::Told(SessionOperation::Read { key: key.clone(), value: value_of(value) })
+    }));
     let is_written = match word {
         "w" => is_done(3),
         "i" | "d" => is_done(5),
@@ -255,7 +258,7 @@ fn operation(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
     };
     if is_written {
         let value = value_of(value).unwrap_or_else(|| "0".to_owned());
-        parts.push(Part::Told(Told::Write { key, value }));
+        parts.push(Part::Told(SessionOperation::Write { key, value }));
     }
     Ok(())
 }
@@ -274,7 +277,7 @@ fn search(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
         for row in rows.as_array().into_iter().flatten() {
             let key = key_of(&row["id"])?;
             found.insert(key.clone());
-            parts.push(Part::Told(Told::Read { key, value: value_of(&row["val"]) }));
+            parts.push(Part::Told(SessionOperation::Read { key, value: value_of(&row["val"]) }));
         }
     }
     parts.push(Part::Search(Search { low, high, found }));

@@ -7,7 +7,7 @@
 //! The total is that of the reads before the first transfer, or one that the user states. Two reads
 //! whose totals differ contradict each other whatever it is.
 
-use super::finding::Finding;
+use super::finding::ObjectVerdict;
 use super::operation::{Operation, Value, first_reads};
 
 /// Examples that are told.
@@ -62,7 +62,7 @@ fn sum(balances: &[Option<i64>]) -> i128 {
 pub(super) fn judged(
     operations: &[Operation],
     stated: Option<i64>,
-) -> Result<(Finding, Vec<String>), String> {
+) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut reads: Vec<(&Operation, Vec<Option<i64>>)> = Vec::new();
     for read in operations.iter().filter(|one| one.is_ok("read")) {
         reads.push((read, balances(read)?));
@@ -91,7 +91,10 @@ pub(super) fn judged(
             format!("{} adds up to {}", first.shown(), sum(all)),
             format!("{} adds up to {}", other.shown(), sum(its)),
         ];
-        return Ok((Finding::Broken { anomaly: "two totals".to_owned(), evidence }, Vec::new()));
+        return Ok((
+            ObjectVerdict::Broken { anomaly: "two totals".to_owned(), evidence },
+            Vec::new(),
+        ));
     };
     let amount = i128::from(total.amount());
     let wrong: Vec<&Operation> =
@@ -106,7 +109,7 @@ pub(super) fn judged(
         ));
     }
     let finding = if wrong.is_empty() {
-        Finding::Holds(format!("each of {} reads adds up to {amount}", reads.len()))
+        ObjectVerdict::Holds(format!("each of {} reads adds up to {amount}", reads.len()))
     } else {
         broken("wrong total", wrong.len(), reads.len(), &wrong)
     };
@@ -131,11 +134,11 @@ fn total(operations: &[Operation], stated: Option<i64>) -> Result<Option<Total>,
     Ok(amount.map(|amount| Total::Shown(amount, count)))
 }
 
-fn broken(anomaly: &str, count: usize, of: usize, wrong: &[&Operation]) -> Finding {
+fn broken(anomaly: &str, count: usize, of: usize, wrong: &[&Operation]) -> ObjectVerdict {
     let sum_of = |read: &Operation| balances(read).map(|all| sum(&all)).unwrap_or_default();
     let mut evidence = vec![format!("{count} of {of} reads")];
     evidence.extend(
         wrong.iter().take(TOLD).map(|read| format!("{} adds up to {}", read.shown(), sum_of(read))),
     );
-    Finding::Broken { anomaly: anomaly.to_owned(), evidence }
+    ObjectVerdict::Broken { anomaly: anomaly.to_owned(), evidence }
 }

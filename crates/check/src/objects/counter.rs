@@ -7,9 +7,9 @@
 //!
 //! It begins at 0, as Jepsen's does. A negative amount lowers the lower bound.
 
-use super::finding::Finding;
+use super::finding::ObjectVerdict;
 use super::operation::Operation;
-use crate::history::Outcome;
+use crate::history::TransactionOutcome;
 
 /// Examples that are told.
 const TOLD: usize = 4;
@@ -32,7 +32,7 @@ impl Bounds {
             if add.may_have_happened() {
                 bounds.begun.push((add.began, amount.min(0), amount.max(0)));
             }
-            if add.outcome == Outcome::Ok {
+            if add.outcome == TransactionOutcome::Ok {
                 bounds.ended.push((add.ended, amount.max(0), amount.min(0)));
             }
         }
@@ -59,7 +59,7 @@ impl Bounds {
     }
 }
 
-pub(super) fn judged(operations: &[Operation]) -> Result<(Finding, Vec<String>), String> {
+pub(super) fn judged(operations: &[Operation]) -> Result<(ObjectVerdict, Vec<String>), String> {
     let bounds = Bounds::of(operations)?;
     let mut count = 0;
     let mut wrong = Vec::new();
@@ -74,9 +74,12 @@ pub(super) fn judged(operations: &[Operation]) -> Result<(Finding, Vec<String>),
     }
     let notes = vec!["the counter is taken to begin at 0".to_owned()];
     if wrong.is_empty() {
-        return Ok((Finding::Holds(format!("each of {count} reads is within its bounds")), notes));
+        return Ok((
+            ObjectVerdict::Holds(format!("each of {count} reads is within its bounds")),
+            notes,
+        ));
     }
     let mut evidence = vec![format!("{} of {count} reads are out of bounds", wrong.len())];
     evidence.extend(wrong.into_iter().take(TOLD));
-    Ok((Finding::Broken { anomaly: "impossible sum".to_owned(), evidence }, notes))
+    Ok((ObjectVerdict::Broken { anomaly: "impossible sum".to_owned(), evidence }, notes))
 }

@@ -2,7 +2,7 @@
 
 /// What can be said of the objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum ObjectVerdict {
     /// They are as they should be, and what was found.
     Holds(String),
     /// They are not: what it is called, and sentences that show it.

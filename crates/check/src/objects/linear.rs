@@ -22,9 +22,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::effort::{Effort, Exhaustion};
-use super::finding::Finding;
+use super::finding::ObjectVerdict;
 use super::operation::{NEVER, Operation, Value, first_reads, named};
-use crate::history::Outcome;
+use crate::history::TransactionOutcome;
 
 /// Open operations at most: bits of a word.
 const OPEN_AT_MOST: usize = 128;
@@ -109,12 +109,14 @@ pub(super) fn register(
     operations: &[Operation],
     initial: Option<&str>,
     effort: &mut Effort,
-) -> Result<(Finding, Vec<String>), String> {
+) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut names = Names::new();
     let mut calls = Vec::new();
     for (of, one) in operations.iter().enumerate().filter(|(_, one)| one.may_have_happened()) {
         let act = match (one.function.as_str(), &one.value) {
-            ("read", _) if one.outcome == Outcome::Ok => Act::Read(names.number(&one.result)),
+            ("read", _) if one.outcome == TransactionOutcome::Ok => {
+                Act::Read(names.number(&one.result))
+            }
             ("read", _) => continue,
             ("write", value) => Act::Write(names.number(value)),
             (_, Value::Items(change)) if change.len() == 2 => {
@@ -140,24 +142,24 @@ pub(super) fn register(
     let mut search = Search::new(&calls, operations, &names, effort);
     let found = search.order(known.unwrap_or(UNSEEN));
     let began_with = match &found {
-        Found::Order(order) => first_seen(order, &calls),
+        LinearSearchResult::Order(order) => first_seen(order, &calls),
         _ => None,
     };
     let finding = match began_with {
         Some(number) if known.is_none() && number != 0 => match search.order(0) {
-            Found::Order(order) => proved(&calls, &order, 0),
-            _ => Finding::CannotTell(format!(
+            LinearSearchResult::Order(order) => proved(&calls, &order, 0),
+            _ => ObjectVerdict::CannotTell(format!(
                 "there is an order if the register began with {}, and none was found for nil; \
                  state what it held with --initial",
                 names.shown(number)
             )),
         },
         _ => match found {
-            Found::Order(order) => proved(&calls, &order, known.unwrap_or(UNSEEN)),
-            Found::None(evidence) => {
-                Finding::Broken { anomaly: "no order of the operations".to_owned(), evidence }
+            LinearSearchResult::Order(order) => proved(&calls, &order, known.unwrap_or(UNSEEN)),
+            LinearSearchResult::None(evidence) => {
+                ObjectVerdict::Broken { anomaly: "no order of the operations".to_owned(), evidence }
             }
-            Found::GaveUp(why) => Finding::CannotTell(why),
+            LinearSearchResult::GaveUp(why) => ObjectVerdict::CannotTell(why),
         },
     };
     Ok((finding, notes))
@@ -167,7 +169,7 @@ pub(super) fn register(
 pub(super) fn mutex(
     operations: &[Operation],
     effort: &mut Effort,
-) -> Result<(Finding, Vec<String>), String> {
+) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut names = Names::new();
     let free = names.number(&Value::Word("free".to_owned()));
     let held = names.number(&Value::Word("held".to_owned()));
@@ -180,11 +182,11 @@ pub(super) fn mutex(
         })
         .collect();
     let finding = match Search::new(&calls, operations, &names, effort).order(free) {
-        Found::Order(order) => proved(&calls, &order, free),
-        Found::None(evidence) => {
-            Finding::Broken { anomaly: "no order of the operations".to_owned(), evidence }
+        LinearSearchResult::Order(order) => proved(&calls, &order, free),
+        LinearSearchResult::None(evidence) => {
+            ObjectVerdict::Broken { anomaly: "no order of the operations".to_owned(), evidence }
         }
-        Found::GaveUp(why) => Finding::CannotTell(why),
+        LinearSearchResult::GaveUp(why) => ObjectVerdict::CannotTell(why),
     };
     Ok((finding, vec!["the mutex is taken to begin free".to_owned()]))
 }
@@ -196,7 +198,7 @@ fn first_seen(order: &[usize], calls: &[Call]) -> Option<u32> {
 }
 
 /// An order that was found, if it is one: time and all answers are compared again.
-fn proved(calls: &[Call], order: &[usize], initial: u32) -> Finding {
+fn proved(calls: &[Call], order: &[usize], initial: u32) -> ObjectVerdict {
     let mut is_in = vec![false; calls.len()];
     let (mut held, mut latest) = (initial, 0);
     for &at in order {
@@ -206,19 +208,19 @@ fn proved(calls: &[Call], order: &[usize], initial: u32) -> Finding {
         let Some(next) = next else {
             let what = "an order was found that does not give these answers: a fault of this \
                         program; please report it with the history";
-            return Finding::CannotTell(what.to_owned());
+            return ObjectVerdict::CannotTell(what.to_owned());
         };
         (held, is_in[at]) = (next, true);
     }
     if calls.iter().zip(&is_in).any(|(call, is_in)| call.ended != NEVER && !is_in) {
-        Finding::CannotTell("an order was found that is not of all operations".to_owned())
+        ObjectVerdict::CannotTell("an order was found that is not of all operations".to_owned())
     } else {
-        Finding::Holds(format!("an order of {} operations was replayed", order.len()))
+        ObjectVerdict::Holds(format!("an order of {} operations was replayed", order.len()))
     }
 }
 
 /// What a search came to.
-enum Found {
+enum LinearSearchResult {
     /// Calls in an order.
     Order(Vec<usize>),
     /// Sentences: where no order goes on.
@@ -292,7 +294,7 @@ impl<'a> Search<'a> {
     }
 
     /// An order that begins with what is held.
-    fn order(&mut self, initial: u32) -> Found {
+    fn order(&mut self, initial: u32) -> LinearSearchResult {
         self.log.clear();
         self.open.clear();
         self.begun.fill(0);
@@ -314,7 +316,7 @@ impl<'a> Search<'a> {
                 match self.begin(at) {
                     true => continue,
                     false => {
-                        return Found::GaveUp(format!(
+                        return LinearSearchResult::GaveUp(format!(
                             "more than {OPEN_AT_MOST} operations are open at a time"
                         ));
                     }
@@ -322,20 +324,22 @@ impl<'a> Search<'a> {
             }
             let before = orders;
             let Some(bit) = self.open.iter().position(|open| *open == Some(at)) else {
-                return Found::GaveUp("an operation ends that did not begin".to_owned());
+                return LinearSearchResult::GaveUp(
+                    "an operation ends that did not begin".to_owned(),
+                );
             };
             orders = self.with(&before, bit);
             if let Some(spent) = self.effort.spent() {
-                return Found::GaveUp(self.given_up(spent, at, ended, ends));
+                return LinearSearchResult::GaveUp(self.given_up(spent, at, ended, ends));
             }
             ended += 1;
             if orders.is_empty() {
-                return Found::None(self.evidence(&before, at));
+                return LinearSearchResult::None(self.evidence(&before, at));
             }
             self.open[bit] = None;
         }
         let last = orders.values().flatten().map(|(_, last)| *last).min();
-        Found::Order(self.trail(last.unwrap_or(ROOT)))
+        LinearSearchResult::Order(self.trail(last.unwrap_or(ROOT)))
     }
 
     fn begin(&mut self, at: usize) -> bool {

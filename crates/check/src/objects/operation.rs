@@ -1,6 +1,6 @@
 //! One operation of a client on an object.
 
-use crate::history::Outcome;
+use crate::history::TransactionOutcome;
 
 /// A value of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -60,7 +60,7 @@ pub(crate) struct Operation {
     pub value: Value,
     /// The answer: the value of the end, if that is `ok`.
     pub result: Value,
-    pub outcome: Outcome,
+    pub outcome: TransactionOutcome,
     /// The place of its beginning among all beginnings and ends of the file.
     pub began: u32,
     /// The place of its end; [`NEVER`] if it is not known when it happened.
@@ -73,12 +73,12 @@ pub(crate) struct Operation {
 impl Operation {
     /// Whether it is of a function, and was confirmed.
     pub(super) fn is_ok(&self, function: &str) -> bool {
-        self.function == function && self.outcome == Outcome::Ok
+        self.function == function && self.outcome == TransactionOutcome::Ok
     }
 
     /// Whether it may have changed something.
     pub(super) fn may_have_happened(&self) -> bool {
-        self.outcome != Outcome::Failed
+        self.outcome != TransactionOutcome::Failed
     }
 
     /// Client and operation, and where that stands.

@@ -12,9 +12,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::finding::Finding;
+use super::finding::ObjectVerdict;
 use super::operation::{NEVER, Operation, Value};
-use crate::history::Outcome;
+use crate::history::TransactionOutcome;
 
 /// Examples that are told of each kind.
 const TOLD: usize = 4;
@@ -41,14 +41,14 @@ struct Wrong {
     lost: Vec<String>,
 }
 
-pub(super) fn judged(operations: &[Operation]) -> Result<(Finding, Vec<String>), String> {
+pub(super) fn judged(operations: &[Operation]) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut elements: BTreeMap<&Value, Element<'_>> = BTreeMap::new();
     for add in operations.iter().filter(|one| one.function == "add") {
-        let known = if add.outcome == Outcome::Ok { add.ended } else { NEVER };
+        let known = if add.outcome == TransactionOutcome::Ok { add.ended } else { NEVER };
         let element = Element { add, known, seen: Vec::new(), present: None, absent: None };
         let own = elements.entry(&add.value).or_insert(element);
         own.known = own.known.min(known);
-        if own.add.outcome == Outcome::Failed {
+        if own.add.outcome == TransactionOutcome::Failed {
             own.add = add;
         }
     }
@@ -99,7 +99,7 @@ fn look<'a>(
         }
         match elements.get_mut(item) {
             None => wrong.unexpected.push(format!("{} is in {}", item.shown(), at(read))),
-            Some(element) if element.add.outcome == Outcome::Failed => {
+            Some(element) if element.add.outcome == TransactionOutcome::Failed => {
                 let (item, add) = (item.shown(), element.add.shown());
                 wrong.failed.push(format!("{item} is in {}: {add} failed", at(read)));
             }
@@ -153,7 +153,7 @@ fn told(
     elements: &BTreeMap<&Value, Element<'_>>,
     reads: usize,
     wrong: Wrong,
-) -> (Finding, Vec<String>) {
+) -> (ObjectVerdict, Vec<String>) {
     let mut notes = Vec::new();
     let mut note = |count: usize, what: &str| {
         if count > 0 {
@@ -161,11 +161,11 @@ fn told(
         }
     };
     note(
-        count(elements, |one| one.add.outcome == Outcome::Unknown && one.is_stable()),
+        count(elements, |one| one.add.outcome == TransactionOutcome::Unknown && one.is_stable()),
         "elements of unknown outcome were read: they were added",
     );
     note(
-        count(elements, |one| one.add.outcome == Outcome::Ok && one.present.is_none())
+        count(elements, |one| one.add.outcome == TransactionOutcome::Ok && one.present.is_none())
             - unread_and_lost(elements),
         "elements were added and never read",
     );
@@ -189,14 +189,14 @@ fn told(
             evidence.push(format!("{} {name}, of {} in {reads} reads", all.len(), elements.len()));
             evidence.extend(all.iter().take(TOLD).cloned());
         }
-        Finding::Broken { anomaly: (*anomaly).to_owned(), evidence }
+        ObjectVerdict::Broken { anomaly: (*anomaly).to_owned(), evidence }
     } else if stable == 0 {
-        Finding::CannotTell(format!(
+        ObjectVerdict::CannotTell(format!(
             "none of {} elements was in a read, or should have been in one",
             elements.len()
         ))
     } else {
-        Finding::Holds(format!(
+        ObjectVerdict::Holds(format!(
             "{stable} of {} elements are there to the end of {reads} reads, and none was lost",
             elements.len()
         ))

@@ -16,14 +16,14 @@ use std::collections::VecDeque;
 use crate::anomaly::cycle_name;
 use crate::history::UNKNOWN;
 use crate::level::{Dependency, End, Shape};
-use crate::region::Step;
+use crate::region::CycleStep;
 
 /// Nodes that are not searched for a cycle.
 const SEARCHED_FROM: usize = 1 << 10;
 
 /// Why an edge is there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Why {
+pub(super) struct EdgeReason {
     pub dependency: Dependency,
     pub key: u32,
     pub version: u32,
@@ -44,13 +44,13 @@ struct Edge {
     /// Transaction and end.
     to: TransactionEnd,
     /// `None` within a transaction.
-    why: Option<Why>,
+    why: Option<EdgeReason>,
     next: u32,
 }
 
 /// What became of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Added {
+pub(super) enum EdgeInsertion {
     Good,
     /// It leads to a node that is gone, and comes from one that is not.
     TooLate,
@@ -144,29 +144,29 @@ impl Graph {
     }
 
     /// Adds a dependency, where the level has it.
-    pub(super) fn add(&mut self, from: u32, to: u32, why: Why) -> Added {
+    pub(super) fn add(&mut self, from: u32, to: u32, why: EdgeReason) -> EdgeInsertion {
         match self.shape.ends[why.dependency as usize] {
             Some((one, other)) => {
                 let from = TransactionEnd { number: from, end: index(one) };
                 let to = TransactionEnd { number: to, end: index(other) };
                 self.join(from, to, why)
             }
-            None => Added::Good,
+            None => EdgeInsertion::Good,
         }
     }
 
-    fn join(&mut self, from: TransactionEnd, to: TransactionEnd, why: Why) -> Added {
+    fn join(&mut self, from: TransactionEnd, to: TransactionEnd, why: EdgeReason) -> EdgeInsertion {
         if self.cycle.is_some() || self.is_gone(from) {
-            return Added::Good;
+            return EdgeInsertion::Good;
         }
         if self.is_gone(to) {
-            return Added::TooLate;
+            return EdgeInsertion::TooLate;
         }
         self.put(from, to, Some(why));
-        Added::Good
+        EdgeInsertion::Good
     }
 
-    fn put(&mut self, from: TransactionEnd, to: TransactionEnd, why: Option<Why>) {
+    fn put(&mut self, from: TransactionEnd, to: TransactionEnd, why: Option<EdgeReason>) {
         let next = self.pair(from.number).edges[from.end];
         let edge = Edge { to, why, next };
         let place = match self.free {
@@ -298,7 +298,7 @@ impl Graph {
     }
 
     /// The steps of a shortest cycle through a node that is on one, breadth-first.
-    fn shortest(&self, start: TransactionEnd) -> Vec<Step> {
+    fn shortest(&self, start: TransactionEnd) -> Vec<CycleStep> {
         let mut came: Vec<Option<(TransactionEnd, u32)>> = vec![None; 2 * self.pairs.len()];
         let mut queue = VecDeque::from([start]);
         while let Some(node) = queue.pop_front() {
@@ -318,15 +318,19 @@ impl Graph {
         unreachable!("the node is on a cycle")
     }
 
-    fn steps(&self, start: TransactionEnd, came: &[Option<(TransactionEnd, u32)>]) -> Vec<Step> {
+    fn steps(
+        &self,
+        start: TransactionEnd,
+        came: &[Option<(TransactionEnd, u32)>],
+    ) -> Vec<CycleStep> {
         let mut steps = Vec::new();
         let mut node = start;
         while let Some((from, at)) = came[self.place(node)] {
-            if let Some(Why { dependency, key, version }) = self.edge(at).why {
+            if let Some(EdgeReason { dependency, key, version }) = self.edge(at).why {
                 let (from, to) = (from.number, node.number);
                 let (by, is_assumed) = (None, false);
                 let (from, to) = (from as usize, to as usize);
-                steps.push(Step { from, to, dependency, key, version, by, is_assumed });
+                steps.push(CycleStep { from, to, dependency, key, version, by, is_assumed });
             }
             node = from;
             if node == start {

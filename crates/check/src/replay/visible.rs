@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::certificate::Certificate;
-use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, WriteId};
+use crate::history::{ABSENT, History, INITIAL, Op, OperationKind, TransactionOutcome, WriteId};
 use crate::level::Level;
 
 /// Judges an order of commits.
@@ -19,14 +19,14 @@ pub(super) fn replay(
     for (at, &event) in certificate.events.iter().enumerate() {
         let txn = event as usize / 2;
         let is_new = txn < history.len() && event % 2 == 1 && judge.place[txn] == 0;
-        if !is_new || history.outcome[txn] == Outcome::Failed {
+        if !is_new || history.outcome[txn] == TransactionOutcome::Failed {
             return Err(format!("event {at} is of no transaction that can commit now"));
         }
         judge.place[txn] = at + 1;
         judge.commit(txn).map_err(|what| format!("event {at}, transaction {txn}: {what}"))?;
     }
     let mut all = 0..history.len();
-    match all.find(|&txn| history.outcome[txn] == Outcome::Ok && judge.place[txn] == 0) {
+    match all.find(|&txn| history.outcome[txn] == TransactionOutcome::Ok && judge.place[txn] == 0) {
         Some(txn) => Err(format!("transaction {txn} committed and is missing")),
         None => Ok(()),
     }
@@ -55,7 +55,9 @@ struct Judge<'a> {
 impl<'a> Judge<'a> {
     fn new(history: &'a History, level: Level) -> Judge<'a> {
         let mut writer = vec![0; history.id_count as usize];
-        for txn in (0..history.len()).filter(|&txn| history.outcome[txn] != Outcome::Failed) {
+        for txn in
+            (0..history.len()).filter(|&txn| history.outcome[txn] != TransactionOutcome::Failed)
+        {
             for op in history.ops(txn).iter().filter(is_write) {
                 writer[op.value as usize] = txn as u32 + 1;
             }
@@ -85,7 +87,9 @@ impl<'a> Judge<'a> {
         let is_external = |at: &usize| {
             let op = ops[*at];
             let is_own = ops[..*at].iter().any(|own| own.key == op.key && is_write(&own));
-            matches!(op.kind, Kind::Read | Kind::CurrentRead) && op.value < ABSENT && !is_own
+            matches!(op.kind, OperationKind::Read | OperationKind::CurrentRead)
+                && op.value < ABSENT
+                && !is_own
         };
         let reads: Vec<Op> = (0..ops.len()).filter(is_external).map(|at| ops[at]).collect();
         let sources: Vec<usize> = reads.iter().filter_map(|op| self.writer(op.value)).collect();
@@ -223,6 +227,12 @@ impl<'a> Judge<'a> {
 }
 
 fn is_write(op: &&Op) -> bool {
-    let is_write = matches!(op.kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append);
+    let is_write = matches!(
+        op.kind,
+        OperationKind::Write
+            | OperationKind::Insert
+            | OperationKind::Delete
+            | OperationKind::Append
+    );
     is_write && op.value != INITIAL
 }

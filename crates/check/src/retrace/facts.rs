@@ -7,31 +7,33 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN, WriteId};
+use crate::history::{
+    ABSENT, History, INITIAL, Op, OperationKind, TransactionOutcome, UNKNOWN, WriteId,
+};
 use crate::level::{Dependency, Level};
-use crate::region::Step;
+use crate::region::CycleStep;
 
 /// Chains of versions that would have to stand in this order.
 pub(super) type Choice = (u32, u32);
 
 /// Whether one version of a key comes before another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ordered {
+pub(super) enum Precedence {
     Surely,
     /// If the first chain comes before the second.
     If(u32, u32),
     Not,
 }
 
-impl Ordered {
-    pub(super) fn surely_if(is_so: bool) -> Ordered {
-        if is_so { Ordered::Surely } else { Ordered::Not }
+impl Precedence {
+    pub(super) fn surely_if(is_so: bool) -> Precedence {
+        if is_so { Precedence::Surely } else { Precedence::Not }
     }
 
     pub(super) fn choice(self) -> Vec<Choice> {
         match self {
-            Ordered::If(one, other) => vec![(one, other)],
-            Ordered::Surely | Ordered::Not => Vec::new(),
+            Precedence::If(one, other) => vec![(one, other)],
+            Precedence::Surely | Precedence::Not => Vec::new(),
         }
     }
 }
@@ -144,7 +146,11 @@ impl<'a> Facts<'a> {
         let ids = history.id_count as usize;
         let mut facts = Facts {
             history,
-            is_counted: history.outcome.iter().map(|outcome| *outcome == Outcome::Ok).collect(),
+            is_counted: history
+                .outcome
+                .iter()
+                .map(|outcome| *outcome == TransactionOutcome::Ok)
+                .collect(),
             writes: vec![(UNKNOWN, UNKNOWN); ids],
             is_written_again: HashSet::new(),
             is_deleted: vec![false; history.key_count as usize],
@@ -167,7 +173,9 @@ impl<'a> Facts<'a> {
     fn note_writes(&mut self) {
         for txn in 0..self.history.len() {
             let ops = self.history.ops(txn);
-            for op in ops.iter().filter(|op| is_write(op.kind) || op.kind == Kind::Increment) {
+            for op in
+                ops.iter().filter(|op| is_write(op.kind) || op.kind == OperationKind::Increment)
+            {
                 let Some(known) = self.writes.get_mut(op.value as usize) else { continue };
                 if known.0 == UNKNOWN {
                     *known = (txn as u32, op.key);
@@ -176,7 +184,7 @@ impl<'a> Facts<'a> {
                 }
             }
             let last = last_writes(ops);
-            for op in last.values().filter(|op| op.kind == Kind::Delete) {
+            for op in last.values().filter(|op| op.kind == OperationKind::Delete) {
                 self.is_deleted[op.key as usize] = true;
             }
         }
@@ -188,13 +196,18 @@ impl<'a> Facts<'a> {
             (0..self.history.len()).filter(|&t| self.is_counted[t]).collect();
         while let Some(txn) = todo.pop() {
             for op in self.history.ops(txn) {
-                if matches!(op.kind, Kind::Scan | Kind::CurrentScan | Kind::Count) {
+                if matches!(
+                    op.kind,
+                    OperationKind::Scan | OperationKind::CurrentScan | OperationKind::Count
+                ) {
                     continue;
                 }
                 for id in [op.value, op.prev].into_iter().filter(|id| *id != INITIAL) {
                     let Some(&(writer, _)) = self.writes.get(id as usize) else { continue };
                     let outcome = self.history.outcome.get(writer as usize);
-                    if outcome == Some(&Outcome::Unknown) && !self.is_counted[writer as usize] {
+                    if outcome == Some(&TransactionOutcome::Unknown)
+                        && !self.is_counted[writer as usize]
+                    {
                         self.is_counted[writer as usize] = true;
                         todo.push(writer as usize);
                     }
@@ -226,7 +239,10 @@ impl<'a> Facts<'a> {
         for txn in self.counted() {
             let mut own: HashMap<u32, WriteId> = HashMap::new();
             for op in self.history.ops(txn) {
-                let is_read = matches!(op.kind, Kind::Read | Kind::CurrentRead | Kind::Order);
+                let is_read = matches!(
+                    op.kind,
+                    OperationKind::Read | OperationKind::CurrentRead | OperationKind::Order
+                );
                 if is_write(op.kind) {
                     match own.insert(op.key, op.value) {
                         Some(before) => _ = links.join(op.key, before, op.value),
@@ -337,7 +353,7 @@ impl<'a> Facts<'a> {
         if self.is_written_again.contains(&version) {
             all = (0..self.history.len())
                 .flat_map(|txn| self.history.ops(txn).iter().map(move |op| (txn, op)))
-                .filter(|(_, op)| is_write(op.kind) || op.kind == Kind::Increment)
+                .filter(|(_, op)| is_write(op.kind) || op.kind == OperationKind::Increment)
                 .filter(|(_, op)| op.value == version)
                 .map(|(txn, op)| (txn, op.key))
                 .collect();
@@ -354,14 +370,16 @@ impl<'a> Facts<'a> {
             let (key, value) = (op.key, op.value);
             match op.kind {
                 kind if is_write(kind) => _ = own.insert(key),
-                Kind::Read | Kind::CurrentRead if value != UNKNOWN && !own.contains(&key) => {
-                    let is_current = op.kind == Kind::CurrentRead;
+                OperationKind::Read | OperationKind::CurrentRead
+                    if value != UNKNOWN && !own.contains(&key) =>
+                {
+                    let is_current = op.kind == OperationKind::CurrentRead;
                     sights.push(Sight { place, key, value, is_current, is_predicate: false });
                 }
-                Kind::Scan | Kind::CurrentScan => {
+                OperationKind::Scan | OperationKind::CurrentScan => {
                     let end = ops.len().min(place + 1 + op.prev as usize);
                     let found: HashSet<u32> = ops[place + 1..end].iter().map(|o| o.key).collect();
-                    let is_current = op.kind == Kind::CurrentScan;
+                    let is_current = op.kind == OperationKind::CurrentScan;
                     let all = key..key.saturating_add(value);
                     let missed = all.filter(|key| !found.contains(key) && !own.contains(key));
                     let (value, is_predicate) = (ABSENT, true);
@@ -407,11 +425,12 @@ impl<'a> Facts<'a> {
     /// By count of a counter, the increments that it includes.
     fn counts(&self, txn: usize, key: u32) -> Vec<HashSet<WriteId>> {
         let ops = self.history.ops(txn);
-        let counts = ops.iter().enumerate().filter(|(_, op)| op.kind == Kind::Count);
+        let counts = ops.iter().enumerate().filter(|(_, op)| op.kind == OperationKind::Count);
         counts
             .filter(|(_, op)| op.key == key)
             .map(|(place, _)| {
-                let included = ops[place + 1..].iter().take_while(|o| o.kind == Kind::Included);
+                let included =
+                    ops[place + 1..].iter().take_while(|o| o.kind == OperationKind::Included);
                 included.flat_map(|op| [op.value, op.prev]).filter(|id| *id < ABSENT).collect()
             })
             .collect()
@@ -428,20 +447,22 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether a version comes before another one of its key.
-    pub(super) fn ordered(&self, key: u32, version: WriteId, later: WriteId) -> Ordered {
+    pub(super) fn ordered(&self, key: u32, version: WriteId, later: WriteId) -> Precedence {
         let place = |id: WriteId| match id {
             INITIAL => Some((key, 0)),
             id => self.places.get(id as usize).copied().filter(|place| place.0 != UNKNOWN),
         };
         if self.before.get(later as usize) == Some(&version) {
-            return Ordered::Surely;
+            return Precedence::Surely;
         }
-        let (Some(one), Some(other)) = (place(version), place(later)) else { return Ordered::Not };
+        let (Some(one), Some(other)) = (place(version), place(later)) else {
+            return Precedence::Not;
+        };
         if one.0 == other.0 {
-            return Ordered::surely_if(one.1 < other.1);
+            return Precedence::surely_if(one.1 < other.1);
         }
         if other.0 == key {
-            return Ordered::Not;
+            return Precedence::Not;
         }
         let has_replaced = || {
             let writer = self.writer(key, later)?;
@@ -451,13 +472,13 @@ impl<'a> Facts<'a> {
                 .then_some(())
         };
         if one.0 == key || (self.replacing != Replacing::Anything && has_replaced().is_some()) {
-            return Ordered::Surely;
+            return Precedence::Surely;
         }
-        Ordered::If(one.0, other.0)
+        Precedence::If(one.0, other.0)
     }
 
     /// Whether a transaction read the version of a step in its way, and then wrote the key.
-    pub(super) fn is_read_and_written(&self, txn: usize, step: &Step) -> bool {
+    pub(super) fn is_read_and_written(&self, txn: usize, step: &CycleStep) -> bool {
         let is_current = step.dependency == Dependency::CurrentAnti;
         self.has_read(txn, step.key, step.version, |sight| {
             sight.is_current == is_current && !sight.is_predicate
@@ -465,21 +486,27 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether `to` wrote a later version of the key than the one that `from` wrote.
-    pub(super) fn replaced(&self, from: usize, to: usize, key: u32, version: WriteId) -> Ordered {
+    pub(super) fn replaced(
+        &self,
+        from: usize,
+        to: usize,
+        key: u32,
+        version: WriteId,
+    ) -> Precedence {
         if self.writer(key, version) != Some(from) {
-            return Ordered::Not;
+            return Precedence::Not;
         }
         self.written_later(to, key, version)
     }
 
     /// Whether a transaction wrote a later version of a key.
-    fn written_later(&self, txn: usize, key: u32, version: WriteId) -> Ordered {
+    fn written_later(&self, txn: usize, key: u32, version: WriteId) -> Precedence {
         let own = self.history.ops(txn).iter().filter(|op| op.key == key && is_write(op.kind));
-        let mut found = Ordered::Not;
+        let mut found = Precedence::Not;
         for op in own {
             match self.ordered(key, version, op.value) {
-                Ordered::Surely => return Ordered::Surely,
-                Ordered::Not => {}
+                Precedence::Surely => return Precedence::Surely,
+                Precedence::Not => {}
                 choice => found = choice,
             }
         }
@@ -487,7 +514,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether `from` read a version, in the way of the dependency, than which `to` wrote a later.
-    pub(super) fn overwritten(&self, step: &Step, dependency: Dependency) -> Ordered {
+    pub(super) fn overwritten(&self, step: &CycleStep, dependency: Dependency) -> Precedence {
         let (from, to, key, version) = (step.from, step.to, step.key, step.version);
         let is_current =
             matches!(dependency, Dependency::CurrentAnti | Dependency::CurrentPredicateAnti);
@@ -497,10 +524,10 @@ impl<'a> Facts<'a> {
         let counts = self.counts(from, key);
         let is_counter = self.writer(key, version) == Some(to) && dependency == Dependency::Anti;
         if is_counter && counts.iter().any(|ids| !ids.contains(&version)) {
-            return Ordered::Surely;
+            return Precedence::Surely;
         }
         if !self.has_read(from, key, version, is_in_way) {
-            return Ordered::Not;
+            return Precedence::Not;
         }
         self.written_later(to, key, version)
     }
@@ -512,10 +539,10 @@ impl<'a> Facts<'a> {
         };
         let mut counter = UNKNOWN;
         self.history.ops(txn.min(last)).iter().any(|op| {
-            if op.kind == Kind::Count {
+            if op.kind == OperationKind::Count {
                 counter = op.key;
             }
-            let its = if op.kind == Kind::Included { counter } else { op.key };
+            let its = if op.kind == OperationKind::Included { counter } else { op.key };
             its == key && [op.value, op.prev].contains(&version)
         })
     }
@@ -527,7 +554,7 @@ impl<'a> Facts<'a> {
         self.history.ops(txn).iter().filter(|op| op.key == key).any(|op| {
             let before = own;
             let seen = match op.kind {
-                Kind::Read | Kind::CurrentRead => op.value,
+                OperationKind::Read | OperationKind::CurrentRead => op.value,
                 kind if is_write(kind) => {
                     own = Some(op);
                     op.prev
@@ -553,7 +580,10 @@ impl<'a> Facts<'a> {
                 };
                 let prev = if prev == UNKNOWN { op.prev } else { prev };
                 let is_of_order = is_write(op.kind)
-                    || matches!(op.kind, Kind::Read | Kind::CurrentRead | Kind::Order);
+                    || matches!(
+                        op.kind,
+                        OperationKind::Read | OperationKind::CurrentRead | OperationKind::Order
+                    );
                 if !is_of_order || prev >= ABSENT || op.value >= ABSENT || op.value == INITIAL {
                     continue;
                 }
@@ -575,6 +605,12 @@ fn last_writes(ops: &[Op]) -> HashMap<u32, &Op> {
     ops.iter().filter(|op| is_write(op.kind)).map(|op| (op.key, op)).collect()
 }
 
-fn is_write(kind: Kind) -> bool {
-    matches!(kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append)
+fn is_write(kind: OperationKind) -> bool {
+    matches!(
+        kind,
+        OperationKind::Write
+            | OperationKind::Insert
+            | OperationKind::Delete
+            | OperationKind::Append
+    )
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::Path;
 
-use dbdyno_model::option_file::{self, Entry};
+use dbdyno_model::option_file::{self, OptionEntry};
 use dbdyno_model::{PasswordKey, Secret};
 use dbdyno_sandbox::{OptionLine, OptionWish, option_tree};
 
@@ -75,7 +75,7 @@ pub(super) fn of_clients(
 }
 
 /// Takes the line that is the `at`-th of all.
-fn take(groups: &mut BTreeMap<String, Group>, at: usize, entry: Entry) -> Result<(), String> {
+fn take(groups: &mut BTreeMap<String, Group>, at: usize, entry: OptionEntry) -> Result<(), String> {
     let Group { account, told } = groups.entry(entry.group).or_default();
     let known = std::mem::take(&mut account.password_key);
     account.password_key = known.of_option(&entry.name, &entry.value)?;

@@ -7,26 +7,26 @@
 
 use std::fmt::Write as _;
 
-use dbdyno_cases::Shape;
+use dbdyno_cases::InterleavingSize;
 use dbdyno_check::Level;
-use dbdyno_protocols::{Named, Results, Schedules, Share};
+use dbdyno_protocols::{NamedProtocol, Results, Schedules, Share};
 
 /// Permissiveness, as far as it was counted.
-pub(super) struct Counted {
+pub(super) struct CountedPermissiveness {
     results: Option<Vec<Results>>,
     schedules: Option<Schedules>,
 }
 
-impl Counted {
+impl CountedPermissiveness {
     /// Counts by a level: at most `states` states and `sample` schedules.
     pub(super) fn of(
-        protocol: Named,
-        shape: Shape,
+        protocol: NamedProtocol,
+        shape: InterleavingSize,
         level: Level,
         states: usize,
         sample: u64,
-    ) -> Counted {
-        Counted {
+    ) -> CountedPermissiveness {
+        CountedPermissiveness {
             results: protocol.results(shape, states),
             schedules: protocol.schedules(shape, level, sample),
         }

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use dbdyno_cases::{Answer, Reply, Schedule};
+use dbdyno_cases::{Interleaving, StatementAnswer, StatementReply};
 use dbdyno_check::Level;
-use dbdyno_lab::{IsolationLab, ScriptsOf, Served, play_schedules};
+use dbdyno_lab::{IsolationLab, ScheduleReplies, ScriptsOf, play_schedules};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_protocols::{Cover, Difference, Kind, Single, Tests, difference};
+use dbdyno_protocols::{Cover, Difference, Nonconformity, Single, Tests, difference};
 
 use crate::args::Place;
 use crate::exit::Exit;
@@ -21,14 +21,14 @@ use crate::progress::Ticker;
 use crate::{login, output, session, verify};
 
 /// A server that was held against a protocol.
-pub(super) struct Tested {
+pub(super) struct ServerConformance {
     target: String,
     version: String,
     level: IsolationLevel,
     played: usize,
-    kinds: BTreeMap<Kind, u64>,
+    kinds: BTreeMap<Nonconformity, u64>,
     /// The first schedule in which they part.
-    first: Option<(Schedule, Difference, String)>,
+    first: Option<(Interleaving, Difference, String)>,
 }
 
 /// Plays the schedules of `tests` on all targets.
@@ -41,7 +41,7 @@ pub(super) fn run(
     protocol: &Single,
     level: Level,
     tests: &Tests,
-) -> Result<(Vec<Tested>, Exit), Failure> {
+) -> Result<(Vec<ServerConformance>, Exit), Failure> {
     if targets.is_empty() {
         return Ok((Vec::new(), Exit::Holds));
     }
@@ -87,11 +87,11 @@ fn level_of(level: Level) -> IsolationLevel {
     }
 }
 
-fn exit_of(all: &[Tested]) -> Exit {
+fn exit_of(all: &[ServerConformance]) -> Exit {
     let mut kinds = all.iter().flat_map(|one| one.kinds.keys()).peekable();
     if kinds.peek().is_none() {
         Exit::Holds
-    } else if kinds.all(|kind| *kind == Kind::Silent) {
+    } else if kinds.all(|kind| *kind == Nonconformity::Silent) {
         Exit::CannotTell
     } else {
         Exit::Fails
@@ -104,7 +104,7 @@ fn tested(
     level: IsolationLevel,
     tests: &Tests,
     played: &ScriptsOf,
-) -> Tested {
+) -> ServerConformance {
     let mut kinds = BTreeMap::new();
     let mut first = None;
     for (schedule, served) in tests.schedules.iter().zip(&played.served) {
@@ -112,7 +112,7 @@ fn tested(
         *kinds.entry(parts.kind()).or_insert(0) += 1;
         first = first.or_else(|| Some((schedule.clone(), parts, words(served, parts.place))));
     }
-    Tested {
+    ServerConformance {
         target: spec.to_string(),
         version: played.version.clone(),
         level,
@@ -123,12 +123,12 @@ fn tested(
 }
 
 /// The error of a statement, in the words of the server; nothing if there was none.
-fn words(served: &Served, place: usize) -> String {
+fn words(served: &ScheduleReplies, place: usize) -> String {
     let said = served.errors.iter().find(|(at, _)| *at == place);
     said.map_or(String::new(), |(_, error)| format!(" ({error})"))
 }
 
-impl Tested {
+impl ServerConformance {
     /// In words.
     pub(super) fn text(&self) -> String {
         let parted: u64 = self.kinds.values().sum();
@@ -144,7 +144,7 @@ impl Tested {
             let _ = writeln!(out, "  {count:5}  {}", kind.words());
         }
         if let Some((schedule, parts, error)) = &self.first {
-            let statement = Schedule { steps: vec![schedule.steps[parts.place]] };
+            let statement = Interleaving { steps: vec![schedule.steps[parts.place]] };
             let _ = writeln!(out, "  the first: {schedule}");
             let _ = writeln!(
                 out,
@@ -178,18 +178,18 @@ impl Tested {
 }
 
 /// What came of a statement, in words.
-fn reply(schedule: &Schedule, one: Reply) -> String {
+fn reply(schedule: &Interleaving, one: StatementReply) -> String {
     let waited = if one.waited { "waits, and then " } else { "" };
     let answer = match one.answer {
-        Answer::Read(None) => "reads what was there at first".to_owned(),
-        Answer::Read(Some(place)) => match schedule.steps.get(place) {
+        StatementAnswer::Read(None) => "reads what was there at first".to_owned(),
+        StatementAnswer::Read(Some(place)) => match schedule.steps.get(place) {
             Some((who, _)) => format!("reads what T{} wrote", who + 1),
             None => "reads a value that was never written".to_owned(),
         },
-        Answer::Done => "does it".to_owned(),
-        Answer::Refused => "refuses it".to_owned(),
-        Answer::LeftOut => "has no transaction left for it".to_owned(),
-        Answer::Nothing => "does not answer".to_owned(),
+        StatementAnswer::Done => "does it".to_owned(),
+        StatementAnswer::Refused => "refuses it".to_owned(),
+        StatementAnswer::LeftOut => "has no transaction left for it".to_owned(),
+        StatementAnswer::Nothing => "does not answer".to_owned(),
     };
     format!("{waited}{answer}")
 }
@@ -224,7 +224,7 @@ pub(super) fn paths_json(tests: &Tests) -> serde_json::Value {
             "transitions": one.transitions,
         })
     };
-    let scripts: Vec<String> = tests.schedules.iter().map(Schedule::to_string).collect();
+    let scripts: Vec<String> = tests.schedules.iter().map(Interleaving::to_string).collect();
     serde_json::json!({
         "lower_bound": tests.lower_bound, "fewest": cover(&tests.cover),
         "shortest": cover(&tests.shortest), "scripts": scripts,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use dbdyno_model::foreign::steers;
 use dbdyno_model::{EndedArm, RunId, Severity, Warning};
 use dbdyno_store::{NewRun, Store};
-use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Reply, Turn};
+use dbdyno_wire::mock::{FixedScript, Login, MockProtocol, MockReply, MockServer, Turn};
 
 use crate::common::{Done, Home, finish};
 
@@ -266,10 +266,11 @@ fn no_picture_or_kept_stack_has_what_steers() {
 #[test]
 fn no_error_of_a_server_steers_or_floods_a_terminal() {
     let home = Home::new();
-    for (protocol, scheme) in [(Protocol::Mysql, "mysql"), (Protocol::Postgres, "postgres")] {
+    for (protocol, scheme) in [(MockProtocol::Mysql, "mysql"), (MockProtocol::Postgres, "postgres")]
+    {
         let message = HOSTILE.replace('\u{0}', "").repeat(4000);
-        let refusal = Reply::Error { code: 1105, sqlstate: "HY000", message };
-        let script = Arc::new(Fixed(Turn::now(refusal)));
+        let refusal = MockReply::Error { code: 1105, sqlstate: "HY000", message };
+        let script = Arc::new(FixedScript(Turn::now(refusal)));
         let server = MockServer::start(protocol, Login::trust("bob"), script).unwrap();
         let address = server.endpoint().transport;
         let url = format!("{scheme}://bob@{address}/dbdyno?tls=off");

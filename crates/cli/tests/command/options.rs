@@ -24,9 +24,9 @@ fn asked(home: &Home, target: &str, questions: &[&str]) -> Vec<String> {
         security: dbdyno_wire::Security::off(),
     };
     let mut client: Box<dyn Client> = if target.starts_with("postgres") {
-        Box::new(dbdyno_wire::postgres::Connection::connect(&endpoint).unwrap())
+        Box::new(dbdyno_wire::postgres::PostgresConnection::connect(&endpoint).unwrap())
     } else {
-        Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
+        Box::new(dbdyno_wire::mysql::MysqlConnection::connect(&endpoint).unwrap())
     };
     let answers = questions.iter().map(|question| {
         let answer = client.query(question).unwrap_or_else(|error| panic!("{question}: {error}"));
@@ -154,7 +154,7 @@ fn nobody_is_root_without_a_password_whatever_the_preset() {
     assert_eq!(code, 0, "{err}");
     let Target::Url(url) = out.trim().parse::<ArmSpec>().unwrap().target else { panic!("{out}") };
     let login = |user: &str, password: Option<dbdyno_model::Secret>| {
-        dbdyno_wire::mysql::Connection::connect(&Endpoint {
+        dbdyno_wire::mysql::MysqlConnection::connect(&Endpoint {
             transport: url.transport.clone(),
             user: user.to_owned(),
             password: password.unwrap_or_default(),

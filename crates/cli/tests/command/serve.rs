@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 
 use dbdyno_model::{Secret, Transport};
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Client as _, Endpoint, Param, Security};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -49,8 +49,8 @@ impl Served {
         Served { child, _stdout: stdout, endpoint }
     }
 
-    pub(crate) fn connect(&self) -> Connection {
-        Connection::connect(&self.endpoint).unwrap()
+    pub(crate) fn connect(&self) -> MysqlConnection {
+        MysqlConnection::connect(&self.endpoint).unwrap()
     }
 
     fn signal(&self, signal: Signal) {
@@ -68,7 +68,7 @@ impl Served {
     /// Its tables, told to an account with this password.
     pub(crate) fn tables(&self, password: &str) -> Vec<String> {
         let endpoint = Endpoint { password: Secret::new(password), ..self.endpoint.clone() };
-        let mut client = Connection::connect(&endpoint).unwrap();
+        let mut client = MysqlConnection::connect(&endpoint).unwrap();
         let rows = client.query("SHOW TABLES").unwrap().rows;
         rows.into_iter().flatten().flatten().collect()
     }
@@ -206,7 +206,7 @@ fn an_account_with_a_password_lets_in_who_knows_it() {
     assert_eq!(served.tables("known"), [""; 0]);
     for password in ["", "unknown"] {
         let endpoint = Endpoint { password: Secret::new(password), ..served.endpoint.clone() };
-        let refused = Connection::connect(&endpoint).unwrap_err().to_string();
+        let refused = MysqlConnection::connect(&endpoint).unwrap_err().to_string();
         assert!(refused.contains("1045"), "{refused}");
         assert!(!refused.contains("known"), "{refused}");
     }

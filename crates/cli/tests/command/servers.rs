@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use dbdyno_model::{ArmSpec, Product, Target, Transport};
-use dbdyno_sandbox::{Options, Server, get};
+use dbdyno_sandbox::{LaunchOptions, Server, get};
 use dbdyno_wire::{Client, Endpoint};
 use serde_json::Value;
 
@@ -266,9 +266,13 @@ impl Running {
         let release = get(&home, product, version, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
         let target = format!("{}:{version}?{settings}", product.name());
         let Target::Release(asked) = target.parse::<ArmSpec>().unwrap().target else { panic!() };
-        let options =
-            Options { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..Options::for_host(2_048) }
-                .with(&asked.settings);
+        let options = LaunchOptions {
+            buffer_mb: 128,
+            redo_mb: 64,
+            tables_mb: 64,
+            ..LaunchOptions::for_host(2_048)
+        }
+        .with(&asked.settings);
         let server = Server::start(&home, &release, &options, "url", &mut |_| {});
         Running { server: server.unwrap_or_else(|e| panic!("{e}")), product }
     }
@@ -348,9 +352,9 @@ impl Access {
     pub(crate) fn connect(&self, database: &str) -> Box<dyn Client> {
         let endpoint = Endpoint { database: database.to_owned(), ..self.endpoint.clone() };
         if self.product == Product::Postgres {
-            Box::new(dbdyno_wire::postgres::Connection::connect(&endpoint).unwrap())
+            Box::new(dbdyno_wire::postgres::PostgresConnection::connect(&endpoint).unwrap())
         } else {
-            Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
+            Box::new(dbdyno_wire::mysql::MysqlConnection::connect(&endpoint).unwrap())
         }
     }
 

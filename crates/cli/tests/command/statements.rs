@@ -10,7 +10,7 @@
 //! ```
 
 use dbdyno_model::Product;
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Client as _, Param, RowBuffer, WireError};
 use nix::sys::signal::Signal;
 
@@ -95,7 +95,7 @@ impl Step<'_> {
         words.iter().any(|word| word.eq_ignore_ascii_case(first))
     }
 
-    fn say(&self, client: &mut Connection, form: Form) -> Said {
+    fn say(&self, client: &mut MysqlConnection, form: Form) -> Said {
         let is_of_rows = self.begins(&["select", "insert", "update", "delete"]);
         let said = match form {
             Form::Prepared if is_of_rows => self.execute(client),
@@ -107,7 +107,7 @@ impl Step<'_> {
         })
     }
 
-    fn query(&self, client: &mut Connection) -> Result<Said, WireError> {
+    fn query(&self, client: &mut MysqlConnection) -> Result<Said, WireError> {
         let mut parts = self.sql.split('?');
         let mut text = parts.next().unwrap_or_default().to_owned();
         for (value, part) in self.values.iter().zip(parts) {
@@ -120,7 +120,7 @@ impl Step<'_> {
         Ok(Said::Changed(client.run(&text)?.affected))
     }
 
-    fn execute(&self, client: &mut Connection) -> Result<Said, WireError> {
+    fn execute(&self, client: &mut MysqlConnection) -> Result<Said, WireError> {
         let statement = client.prepare(self.sql)?;
         let texts: Vec<_> = self.values.iter().map(|value| characters(value)).collect();
         let params = self.values.iter().zip(&texts).map(|(value, text)| match value.parse() {
@@ -153,7 +153,7 @@ fn are_answered_alike(file: &str) {
         let data = home.path().join(format!("{form:?}"));
         let served = Served::start(&home, &data, &["--design", "device=none"]);
         let mariadb = Guest::on(&shared, Product::MariaDb, "10.11");
-        let mut real = Connection::connect(&mariadb.endpoint()).unwrap();
+        let mut real = MysqlConnection::connect(&mariadb.endpoint()).unwrap();
         let mut ours = served.connect();
         for step in &steps {
             let [ours, real] = [&mut ours, &mut real].map(|client| step.say(client, form));

@@ -22,9 +22,9 @@ pub(crate) fn connect(url: &str) -> Result<Box<dyn Client>, WireError> {
     };
     Ok(match url.dialect {
         dbdyno_model::Dialect::Mysql => {
-            Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint)?)
+            Box::new(dbdyno_wire::mysql::MysqlConnection::connect(&endpoint)?)
         }
-        _ => Box::new(dbdyno_wire::postgres::Connection::connect(&endpoint)?),
+        _ => Box::new(dbdyno_wire::postgres::PostgresConnection::connect(&endpoint)?),
     })
 }
 

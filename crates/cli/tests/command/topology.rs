@@ -29,7 +29,7 @@ fn connect(url: &str) -> Box<dyn Client> {
         database: url.database,
         security: dbdyno_wire::Security::off(),
     };
-    Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
+    Box::new(dbdyno_wire::mysql::MysqlConnection::connect(&endpoint).unwrap())
 }
 
 /// Roles and URLs as `server start` prints them.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use dbdyno_engine::{
-    Column, Datum, Engine, IndexSpec, Intent, Kind, Result, Statement, Table, TableSpec,
+    ColumnSpec, Datum, Engine, IndexSpec, Intent, Result, RunningStatement, Table, TableSpec,
+    ValueType,
 };
 
 /// The number that an index has.
@@ -17,10 +18,10 @@ const BATCH: i64 = 10_000;
 /// Makes the table, with rows 1 to `rows`.
 pub(crate) fn filled(engine: &Engine, rows: i64) -> Arc<Table> {
     let columns = vec![
-        Column::required("id", Kind::BIGINT),
-        Column::required("k", Kind::BIGINT),
-        Column::required("c", Kind::Text { most: 120 }),
-        Column::required("pad", Kind::Text { most: 60 }),
+        ColumnSpec::required("id", ValueType::BIGINT),
+        ColumnSpec::required("k", ValueType::BIGINT),
+        ColumnSpec::required("c", ValueType::Text { most: 120 }),
+        ColumnSpec::required("pad", ValueType::Text { most: 60 }),
     ];
     let indexes = vec![IndexSpec::repeated("k", &[K])];
     let spec = TableSpec::new("sbtest1", columns, &[0]);
@@ -45,13 +46,13 @@ pub(crate) fn row(id: i64, k: i64) -> [Datum<'static>; 4] {
 
 /// Gives a row another value in a column.
 pub(crate) fn set(
-    it: &mut Statement<'_>,
+    it: &mut RunningStatement<'_>,
     table: &Arc<Table>,
     id: i64,
     column: usize,
     to: Datum<'_>,
 ) -> Result<()> {
-    let change = |_: dbdyno_engine::Row<'_>, row: &mut dbdyno_engine::RowWriter| {
+    let change = |_: dbdyno_engine::RowView<'_>, row: &mut dbdyno_engine::RowWriter| {
         row.set(column, to);
         Ok(())
     };

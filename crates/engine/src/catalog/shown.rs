@@ -18,7 +18,7 @@ use crate::key;
 use crate::lock::Records;
 use crate::table::{Secondary, Table};
 use crate::value::Datum;
-use crate::version::Version;
+use crate::version::RowVersion;
 
 /// Bytes of a field that are shown.
 const FIELD_MOST: usize = 30;
@@ -41,7 +41,7 @@ fn show_row(table: &Table, key: Option<&[u8]>, into: &mut String) {
     let name = table.name();
     let Some(key) = key else { return show_end("PRIMARY", name, into) };
     let shown = table.rows.try_get(key, |chain| match chain {
-        Some(Version { writer, row: Some(row), .. }) => {
+        Some(RowVersion { writer, row: Some(row), .. }) => {
             let many = table.columns().len();
             let _ = writeln!(
                 into,
@@ -53,7 +53,7 @@ fn show_row(table: &Table, key: Option<&[u8]>, into: &mut String) {
                 show_field(place, &column.name, value, into);
             }
         }
-        Some(Version { writer, row: None, .. }) => {
+        Some(RowVersion { writer, row: None, .. }) => {
             let _ = writeln!(into, "    record of PRIMARY of {name}, deleted by {}", writer.0);
         }
         None => {

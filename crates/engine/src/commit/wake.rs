@@ -29,7 +29,7 @@ mod seat;
 use broadcast::Broadcast;
 use direct::Direct;
 use futex::Futex;
-use group::Group;
+use group::GroupWaker;
 pub use seat::Seat;
 
 /// A variant.
@@ -41,7 +41,7 @@ pub enum Waker {
     /// `wake=futex`
     Futex(Futex),
     /// `wake=group`
-    Group(Group),
+    Group(GroupWaker),
 }
 
 impl Waker {
@@ -51,7 +51,7 @@ impl Waker {
             Wake::Broadcast => Waker::Broadcast(Broadcast::default()),
             Wake::Direct => Waker::Direct(Direct::default()),
             Wake::Futex => Waker::Futex(Futex::default()),
-            Wake::Group => Waker::Group(Group::default()),
+            Wake::Group => Waker::Group(GroupWaker::default()),
         }
     }
 

@@ -16,14 +16,14 @@ use crate::sync::thread;
 pub(crate) fn attach(disk: Arc<dyn Disk>, device: Device) -> Arc<dyn Disk> {
     match device {
         Device::Disk => disk,
-        Device::None => Arc::new(Attached { disk, sync: Duration::ZERO }),
+        Device::None => Arc::new(AttachedDisk { disk, sync: Duration::ZERO }),
         Device::Simulated(us) => {
-            Arc::new(Attached { disk, sync: Duration::from_micros(us.into()) })
+            Arc::new(AttachedDisk { disk, sync: Duration::from_micros(us.into()) })
         }
     }
 }
 
-struct Attached {
+struct AttachedDisk {
     disk: Arc<dyn Disk>,
     sync: Duration,
 }
@@ -33,13 +33,13 @@ struct AttachedFile {
     sync: Duration,
 }
 
-impl Attached {
+impl AttachedDisk {
     fn file(&self, file: Arc<dyn File>) -> Arc<dyn File> {
         Arc::new(AttachedFile { file, sync: self.sync })
     }
 }
 
-impl Disk for Attached {
+impl Disk for AttachedDisk {
     fn list(&self) -> io::Result<Vec<String>> {
         self.disk.list()
     }

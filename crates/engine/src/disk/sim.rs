@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 
 use super::{Disk, File};
 use crate::sync::Mutex;
@@ -216,7 +216,7 @@ impl Change {
 
 impl Content {
     /// What a crash leaves.
-    fn survivors(&self, random: &mut Stream) -> Content {
+    fn survivors(&self, random: &mut RandomStream) -> Content {
         let mut stages = vec![self.durable.clone()];
         for change in &self.unsynced {
             let mut next = stages.last().expect("there is a first").clone();

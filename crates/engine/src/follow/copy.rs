@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::ids::{IndexId, Lsn, TableId};
 use crate::key;
 use crate::log::{self, CheckpointWriter};
-use crate::redo::{Change, Record, begin_changes, push_change};
+use crate::redo::{RedoRecord, RowImage, begin_changes, push_change};
 use crate::sync::atomic::Ordering;
 use crate::table::{Table, TableSpec};
 use crate::value::Datum;
@@ -106,7 +106,7 @@ fn own_tables(
 ) -> Result<()> {
     let (second, second_index) = (TableId(table.0 + 1), IndexId(index.0 + 1));
     let (next, next_index) = (TableId(table.0 + 2), IndexId(index.0 + 2));
-    file.write(&Record::Numbers(next, next_index).write())?;
+    file.write(&RedoRecord::Numbers(next, next_index).write())?;
     let names: Vec<_> = all.iter().map(|table| tables::row(table.id, table.name())).collect();
     own_table(file, position::spec(), table, index, &position::begin(from, until))?;
     own_table(file, tables::spec(), second, second_index, &names)
@@ -122,7 +122,7 @@ fn own_table<const N: usize>(
 ) -> Result<()> {
     let made = Table::new(spec.clone(), id, &[clustered]);
     let indexes = vec![clustered];
-    let record = Record::Table { id, replaces: None, next_number: 1, spec, indexes };
+    let record = RedoRecord::Table { id, replaces: None, next_number: 1, spec, indexes };
     file.write(&record.write())?;
     let mut item = Vec::new();
     begin_changes(&mut item);
@@ -130,7 +130,7 @@ fn own_table<const N: usize>(
         let (mut key, mut bytes) = (Vec::new(), Vec::new());
         key::push(&mut key, row[0]);
         made.layout().write(row, &mut bytes);
-        push_change(&mut item, Change { table: id, key: &key, row: Some(&bytes) });
+        push_change(&mut item, RowImage { table: id, key: &key, row: Some(&bytes) });
     }
     if rows.is_empty() { Ok(()) } else { file.write(&item) }
 }

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use dbdyno_model::Design;
 use dbdyno_model::design::Metered;
-use dbdyno_replica::depend::Event;
-use dbdyno_replica::{Applier, RowKey, Schedule, Sequence, Tracker};
+use dbdyno_replica::depend::TrackerEvent;
+use dbdyno_replica::{Applier, ApplySchedule, RowKey, Sequence, Tracker};
 
 use super::commits::Commits;
-use super::position::Found;
+use super::position::StoredPosition;
 use super::window::{Task, Window};
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
-use crate::latch::Clock;
+use crate::latch::ClockFunction;
 use crate::log::Follower;
 use crate::meter::Counter;
-use crate::redo::Record;
+use crate::redo::RedoRecord;
 
 /// After so many transactions the tracker is told what it may forget.
 const CLEAN_UP: u64 = 1 << 16;
@@ -31,13 +31,17 @@ pub(super) struct Feeder {
     log: Follower,
     tracker: Tracker,
     commits: Commits,
-    would: Schedule,
+    would: ApplySchedule,
     /// Where times are metered.
-    clock: Option<Clock>,
+    clock: Option<ClockFunction>,
 }
 
 impl Feeder {
-    pub(super) fn open(source: &Arc<Engine>, design: &Design, found: &Found) -> Result<Feeder> {
+    pub(super) fn open(
+        source: &Arc<Engine>,
+        design: &Design,
+        found: &StoredPosition,
+    ) -> Result<Feeder> {
         let log = Follower::open(source.shared.disk.clone(), found.place)?;
         let applied = found.place.max(found.copied);
         if source.shared.pipeline.end() < applied {
@@ -50,7 +54,7 @@ impl Feeder {
         let tracker = Tracker::new(design.depend, design.certify, found.low);
         let many = design.apply.with_workers(WOULD_WORKERS);
         let applier = Applier::new(many, design.apply_order, found.low);
-        let would = Schedule::new(applier, WOULD_WINDOW, |_| 1);
+        let would = ApplySchedule::new(applier, WOULD_WINDOW, |_| 1);
         let commits = Commits::new(found.low);
         let clock = source.shared.follow.as_ref().and_then(|kept| kept.clock);
         let clock = clock.filter(|_| design.meter == Metered::Times);
@@ -76,19 +80,19 @@ impl Feeder {
     fn feed_until(&mut self, durable: Lsn, window: &Window) -> Result<()> {
         let mut rows: Vec<RowKey> = Vec::new();
         while let Some(followed) = self.log.next_record(durable)? {
-            let Some(record) = Record::read(followed.record) else {
+            let Some(record) = RedoRecord::read(followed.record) else {
                 let what = "it says what no engine writes".to_owned();
                 return Err(EngineError::Corrupt("the log of the source".to_owned(), what));
             };
             rows.clear();
             let (mut parent, mut began_ns) = (Sequence::NONE, 0);
-            if let Record::Followed { parent: place, began_ns: began, keys, .. } = record {
+            if let RedoRecord::Followed { parent: place, began_ns: began, keys, .. } = record {
                 rows.extend(keys.iter());
                 parent = self.commits.last_until(place);
                 began_ns = began;
             }
             self.commits.push(followed.end);
-            let told = Event::Committed { parent, rows: &rows };
+            let told = TrackerEvent::Committed { parent, rows: &rows };
             let clock = self.clock;
             let start_ns = clock.map(|now| now());
             let dependencies = self.tracker.step(told).expect("a transaction has dependencies");
@@ -108,7 +112,7 @@ impl Feeder {
                 return Ok(());
             }
             if sequence.0.is_multiple_of(CLEAN_UP) {
-                self.tracker.step(Event::Applied(window.applied()));
+                self.tracker.step(TrackerEvent::Applied(window.applied()));
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dbdyno_model::LatencyHistogram;
 
 use super::compare::difference;
-use super::progress::Progress;
+use super::progress::ReplicaProgress;
 use super::window::Window;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -24,7 +24,7 @@ pub struct Following {
 
 /// A replica that has applied all, beside its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Comparison {
+pub struct ReplicaComparison {
     /// Bytes of the source's log that it had yet to apply when it was asked.
     pub behind_bytes: u64,
     /// Where its rows are others when it has applied all; `None` if they are the same.
@@ -76,7 +76,7 @@ impl Following {
     ///
     /// # Errors
     /// What ended the replica before.
-    pub fn compare(&self) -> Result<Comparison> {
+    pub fn compare(&self) -> Result<ReplicaComparison> {
         let behind_bytes = self.behind_bytes();
         let place = self.catch_up()?;
         let difference = difference(&self.source, &self.engine).map(|what| {
@@ -85,7 +85,7 @@ impl Following {
                 false => what,
             }
         });
-        Ok(Comparison { behind_bytes, difference })
+        Ok(ReplicaComparison { behind_bytes, difference })
     }
 
     /// Bytes of the source's log that are durable and not applied.
@@ -94,13 +94,13 @@ impl Following {
         durable.0.saturating_sub(self.window.place().0)
     }
 
-    /// The lags since this was asked last; see [`Progress`].
+    /// The lags since this was asked last; see [`ReplicaProgress`].
     pub fn take_lag(&self) -> LatencyHistogram {
         self.window.take_lag()
     }
 
     /// What it has done.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> ReplicaProgress {
         self.window.progress()
     }
 

@@ -40,15 +40,15 @@ use dbdyno_model::design::Topology;
 use crate::disk::RealDisk;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
-use crate::latch::Clock;
+use crate::latch::ClockFunction;
 use crate::sync::thread::{self, JoinHandle};
 
 pub use compare::difference;
 pub use copy::{Copy, prepare};
 use feeder::Feeder;
-pub use following::{Comparison, Following};
+pub use following::{Following, ReplicaComparison};
 use position::Positions;
-pub use progress::Progress;
+pub use progress::ReplicaProgress;
 use tables::Tables;
 use window::Window;
 use worker::Worker;
@@ -71,7 +71,7 @@ const DIRECTORY: &str = "replica";
 pub fn open_in(
     directory: &Path,
     design: &Design,
-    clock: Clock,
+    clock: ClockFunction,
 ) -> Result<(Arc<Engine>, Option<Replica>)> {
     let source = Arc::new(Engine::open_in(directory, design, clock)?);
     if design.topology == Topology::Single {
@@ -96,7 +96,7 @@ impl Replica {
     pub fn start(
         source: Arc<Engine>,
         engine: Arc<Engine>,
-        clock: Option<Clock>,
+        clock: Option<ClockFunction>,
     ) -> Result<Replica> {
         let design = *source.design();
         let positions = Positions::open(&engine)?;

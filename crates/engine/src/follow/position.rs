@@ -23,10 +23,10 @@ use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
 use crate::key;
 use crate::recovery::OF_REPLICA;
-use crate::row::Column;
-use crate::session::{Absent, Path, Scan, Statement, Visit};
+use crate::row::ColumnSpec;
+use crate::session::{Absent, Path, RunningStatement, Scan, Visit};
 use crate::table::{Table, TableSpec};
-use crate::value::{Datum, Kind};
+use crate::value::{Datum, ValueType};
 
 /// The name of the table.
 pub(super) const NAME: &str = OF_REPLICA;
@@ -46,7 +46,7 @@ const COPY_UNTIL: i64 = -2;
 
 /// What it says.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct StoredPosition {
     /// Up to here it may have more than what was applied, since it began with a copy.
     pub(super) copied: Lsn,
     pub(super) low: Sequence,
@@ -63,8 +63,8 @@ pub(super) struct Above(pub(super) BTreeSet<Sequence>);
 
 /// The table.
 pub(super) fn spec() -> TableSpec {
-    let number = |name: &str| Column::required(name, Kind::BIGINT);
-    let above = Column::required("above", Kind::Text { most: ABOVE_BYTES });
+    let number = |name: &str| ColumnSpec::required(name, ValueType::BIGINT);
+    let above = ColumnSpec::required("above", ValueType::Text { most: ABOVE_BYTES });
     let columns = vec![number("worker"), number("low"), number("place"), above];
     TableSpec::new(NAME, columns, &[0])
 }
@@ -77,7 +77,7 @@ pub(super) fn begin(from: Lsn, until: Lsn) -> [[Datum<'static>; 4]; 2] {
     [row(COPY_UNTIL, 0, until), row(COPY_FROM, 1, from)]
 }
 
-impl Found {
+impl StoredPosition {
     /// What a worker has to go on telling of.
     pub(super) fn of_worker(&self, worker: i64) -> Above {
         Above(self.of_workers.get(&worker).cloned().unwrap_or_default())
@@ -94,8 +94,8 @@ impl Positions {
         Ok(Positions { table })
     }
 
-    pub(super) fn read(&self, engine: &Engine) -> Result<Found> {
-        let mut found = Found::default();
+    pub(super) fn read(&self, engine: &Engine) -> Result<StoredPosition> {
+        let mut found = StoredPosition::default();
         let mut whole = true;
         engine.session().statement(|it| {
             it.scan(&self.table, &Scan::all(Path::Primary), |_, row| {
@@ -137,7 +137,7 @@ impl Positions {
     /// Writes the row of a worker, which applies `sequence` in this transaction.
     pub(super) fn write(
         &self,
-        it: &mut Statement<'_>,
+        it: &mut RunningStatement<'_>,
         worker: u32,
         low: Sequence,
         place: Lsn,

@@ -4,7 +4,7 @@ use dbdyno_model::LatencyHistogram;
 
 /// What a replica has done since it was started.
 #[derive(Clone, Debug)]
-pub struct Progress {
+pub struct ReplicaProgress {
     /// Transactions that it has applied.
     pub applied: u64,
     /// Those that it applied once more, since they met a lock that they wait for in vain.

@@ -15,12 +15,12 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::ids::{Lsn, TableId};
 use crate::key;
-use crate::redo::Record;
-use crate::row::Column;
-use crate::session::{Absent, Path, Scan, Statement, Visit};
+use crate::redo::RedoRecord;
+use crate::row::ColumnSpec;
+use crate::session::{Absent, Path, RunningStatement, Scan, Visit};
 use crate::sync::RwLock;
 use crate::table::{Table, TableSpec};
-use crate::value::{Datum, Kind};
+use crate::value::{Datum, ValueType};
 
 /// The name of the table of tables.
 pub(super) const NAME: &str = "dbdyno_tables";
@@ -29,8 +29,8 @@ const UNBROKEN: &str = "no thread panics with it";
 
 /// The table of tables.
 pub(super) fn spec() -> TableSpec {
-    let name = Column::required("name", Kind::Text { most: 1_024 });
-    TableSpec::new(NAME, vec![Column::required("source", Kind::BIGINT), name], &[0])
+    let name = ColumnSpec::required("name", ValueType::Text { most: 1_024 });
+    TableSpec::new(NAME, vec![ColumnSpec::required("source", ValueType::BIGINT), name], &[0])
 }
 
 /// A row of it.
@@ -42,12 +42,12 @@ pub(super) struct Tables {
     engine: Arc<Engine>,
     table: Arc<Table>,
     known: RwLock<BTreeMap<TableId, Arc<Table>>>,
-    /// See [`super::position::Found::copied`].
+    /// See [`super::position::StoredPosition::copied`].
     copied: Lsn,
 }
 
 /// What changes in the table of tables.
-pub(super) enum Noted {
+pub(super) enum TableChange {
     Is(TableId, String),
     IsGone(TableId),
     Replaces(TableId, TableId, String),
@@ -95,9 +95,9 @@ impl Tables {
     }
 
     /// Does what a record says that is no transaction; what has to be noted of it then.
-    pub(super) fn define(&self, record: Record<'_>, end: Lsn) -> Result<Noted> {
+    pub(super) fn define(&self, record: RedoRecord<'_>, end: Lsn) -> Result<TableChange> {
         match record {
-            Record::Table { id, replaces, spec, .. } => {
+            RedoRecord::Table { id, replaces, spec, .. } => {
                 let name = spec.name.clone();
                 let old = replaces.filter(|_| self.engine.table(&name).is_ok());
                 match old {
@@ -110,18 +110,18 @@ impl Tables {
                 let table = self.engine.table(&name)?;
                 let mut known = self.known.write().expect(UNBROKEN);
                 known.insert(id, table);
-                let Some(replaced) = replaces else { return Ok(Noted::Is(id, name)) };
+                let Some(replaced) = replaces else { return Ok(TableChange::Is(id, name)) };
                 known.remove(&replaced);
-                Ok(Noted::Replaces(replaced, id, name))
+                Ok(TableChange::Replaces(replaced, id, name))
             }
-            Record::Index { table, spec, .. } => {
-                let Some(table) = self.get(table, end)? else { return Ok(Noted::Nothing) };
+            RedoRecord::Index { table, spec, .. } => {
+                let Some(table) = self.get(table, end)? else { return Ok(TableChange::Nothing) };
                 match self.engine.create_index(table.name(), spec) {
-                    Ok(()) | Err(EngineError::Exists(_)) => Ok(Noted::Nothing),
+                    Ok(()) | Err(EngineError::Exists(_)) => Ok(TableChange::Nothing),
                     Err(error) => Err(error),
                 }
             }
-            Record::Drop(id) => {
+            RedoRecord::Drop(id) => {
                 let table = self.known.write().expect(UNBROKEN).remove(&id);
                 if let Some(table) = table {
                     match self.engine.drop_table(table.name()) {
@@ -129,10 +129,10 @@ impl Tables {
                         Err(error) => return Err(error),
                     }
                 }
-                Ok(Noted::IsGone(id))
+                Ok(TableChange::IsGone(id))
             }
-            Record::Numbers(..) | Record::Changes(_) | Record::Followed { .. } => {
-                Ok(Noted::Nothing)
+            RedoRecord::Numbers(..) | RedoRecord::Changes(_) | RedoRecord::Followed { .. } => {
+                Ok(TableChange::Nothing)
             }
         }
     }
@@ -159,19 +159,19 @@ impl Tables {
     }
 
     /// Writes what has to be noted.
-    pub(super) fn note(&self, it: &mut Statement<'_>, noted: &Noted) -> Result<()> {
+    pub(super) fn note(&self, it: &mut RunningStatement<'_>, noted: &TableChange) -> Result<()> {
         match noted {
-            Noted::Is(id, name) => self.put(it, *id, name),
-            Noted::IsGone(id) => self.take(it, *id),
-            Noted::Replaces(old, id, name) => {
+            TableChange::Is(id, name) => self.put(it, *id, name),
+            TableChange::IsGone(id) => self.take(it, *id),
+            TableChange::Replaces(old, id, name) => {
                 self.take(it, *old)?;
                 self.put(it, *id, name)
             }
-            Noted::Nothing => Ok(()),
+            TableChange::Nothing => Ok(()),
         }
     }
 
-    fn put(&self, it: &mut Statement<'_>, id: TableId, name: &str) -> Result<()> {
+    fn put(&self, it: &mut RunningStatement<'_>, id: TableId, name: &str) -> Result<()> {
         let row = row(id, name);
         let (mut key, mut bytes) = (Vec::new(), Vec::new());
         key::push(&mut key, row[0]);
@@ -179,7 +179,7 @@ impl Tables {
         it.follow(&self.table, &key, Some(&bytes), Absent::IsDamage)
     }
 
-    fn take(&self, it: &mut Statement<'_>, id: TableId) -> Result<()> {
+    fn take(&self, it: &mut RunningStatement<'_>, id: TableId) -> Result<()> {
         it.delete(&self.table, &[Datum::Int(id.0.into())]).map(|_| ())
     }
 }

@@ -11,11 +11,11 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use dbdyno_model::{Design, LatencyHistogram};
-use dbdyno_replica::apply::{Action, Event};
+use dbdyno_replica::apply::{ApplyAction, ApplyEvent};
 use dbdyno_replica::{Applier, Dependencies, Sequence};
 
-use super::position::Found;
-use super::progress::Progress;
+use super::position::StoredPosition;
+use super::progress::ReplicaProgress;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
@@ -40,7 +40,7 @@ pub(super) struct Task {
 }
 
 /// A transaction in the hands of a worker.
-pub(super) struct Taken {
+pub(super) struct WorkerTransaction {
     pub(super) sequence: Sequence,
     pub(super) task: Task,
     /// All up to this one are applied.
@@ -65,7 +65,7 @@ pub(super) struct Window {
 
 struct State {
     applier: Applier,
-    actions: Vec<Action>,
+    actions: Vec<ApplyAction>,
     /// What was applied before the replica was started, of those to come.
     known: BTreeSet<Sequence>,
     waiting: HashMap<Sequence, Task>,
@@ -79,12 +79,12 @@ struct State {
     place: Lsn,
     /// The last place behind the low-water mark that is durable here.
     noted: Lsn,
-    progress: Progress,
+    progress: ReplicaProgress,
     failed: Option<EngineError>,
 }
 
 impl Window {
-    pub(super) fn new(design: &Design, source: &Arc<Engine>, found: &Found) -> Window {
+    pub(super) fn new(design: &Design, source: &Arc<Engine>, found: &StoredPosition) -> Window {
         let state = State {
             applier: Applier::new(design.apply, design.apply_order, found.low),
             actions: Vec::new(),
@@ -97,7 +97,7 @@ impl Window {
             low: found.low,
             place: found.place,
             noted: found.place,
-            progress: Progress { applied: 0, again: 0, lag: LatencyHistogram::new() },
+            progress: ReplicaProgress { applied: 0, again: 0, lag: LatencyHistogram::new() },
             failed: None,
         };
         let window = Window {
@@ -127,18 +127,18 @@ impl Window {
         state.ends.push_back(task.end);
         let sequence = dependencies.sequence;
         if state.known.remove(&sequence) {
-            self.step(&mut state, Event::Known(sequence));
+            self.step(&mut state, ApplyEvent::Known(sequence));
             self.move_low(&mut state);
             return true;
         }
         state.bytes += task.record.len();
         state.waiting.insert(sequence, task);
-        self.step(&mut state, Event::Arrived(dependencies));
+        self.step(&mut state, ApplyEvent::Arrived(dependencies));
         true
     }
 
     /// Something to execute; `None` when it is stopped.
-    pub(super) fn take(&self) -> Option<Taken> {
+    pub(super) fn take(&self) -> Option<WorkerTransaction> {
         let mut state = sleep_while(&self.work, self.state(), |state| {
             state.execute.is_empty() && !self.is_stopped()
         });
@@ -148,13 +148,13 @@ impl Window {
         let sequence = state.execute.pop_front().expect("there is one");
         let task = state.waiting.remove(&sequence).expect("who is executed has arrived");
         state.bytes -= task.record.len();
-        Some(Taken { sequence, task, low: state.low, place: state.place })
+        Some(WorkerTransaction { sequence, task, low: state.low, place: state.place })
     }
 
     /// It has been executed: returns when it may commit; false when it is stopped.
     pub(super) fn executed(&self, sequence: Sequence) -> bool {
         let mut state = self.state();
-        self.step(&mut state, Event::Executed(sequence));
+        self.step(&mut state, ApplyEvent::Executed(sequence));
         let mut state = sleep_while(&self.turn, state, |state| {
             !state.commit.contains(&sequence) && !self.is_stopped()
         });
@@ -163,7 +163,7 @@ impl Window {
     }
 
     /// It is durable and visible, so long after it began to commit on the source.
-    pub(super) fn committed(&self, taken: &Taken, lag_ns: Option<u64>) {
+    pub(super) fn committed(&self, taken: &WorkerTransaction, lag_ns: Option<u64>) {
         let mut state = self.state();
         let sequence = taken.sequence;
         // After a crash the replica goes on from the last place that it has noted, not from where
@@ -177,7 +177,7 @@ impl Window {
             state.progress.lag.record(lag_ns);
             meter.add(Counter::ReplicaLag, lag_ns);
         }
-        self.step(&mut state, Event::Committed(sequence));
+        self.step(&mut state, ApplyEvent::Committed(sequence));
         self.move_low(&mut state);
     }
 
@@ -202,7 +202,7 @@ impl Window {
         Err(state.failed.take().unwrap_or(EngineError::Interrupted))
     }
 
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> ReplicaProgress {
         self.state().progress.clone()
     }
 
@@ -250,16 +250,16 @@ impl Window {
         self.state.lock().expect(UNBROKEN)
     }
 
-    fn step(&self, state: &mut State, event: Event<'_>) {
+    fn step(&self, state: &mut State, event: ApplyEvent<'_>) {
         let State { applier, actions, execute, commit, .. } = state;
         applier.step(event, actions);
         for action in actions.drain(..) {
             match action {
-                Action::Execute(sequence) => {
+                ApplyAction::Execute(sequence) => {
                     execute.push_back(sequence);
                     self.work.notify_one();
                 }
-                Action::Commit(sequence) => {
+                ApplyAction::Commit(sequence) => {
                     commit.push(sequence);
                     self.turn.notify_all();
                 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use dbdyno_model::design::Isolation;
 
 use super::position::{Above, Positions};
-use super::tables::{Noted, Tables};
-use super::window::{Taken, Window};
+use super::tables::{TableChange, Tables};
+use super::window::{Window, WorkerTransaction};
 use crate::error::{EngineError, Result};
-use crate::latch::Clock;
-use crate::redo::{Changes, Record};
-use crate::session::Session;
+use crate::latch::ClockFunction;
+use crate::redo::{RedoRecord, RowImages};
+use crate::session::EngineSession;
 
 /// How often a transaction is begun that meets a lock of another one. None should: those that it
 /// depends on have committed.
 const TRIES: u32 = 10;
 
 pub(super) struct Worker {
-    session: Session,
+    session: EngineSession,
     tables: Arc<Tables>,
     positions: Positions,
     number: u32,
@@ -26,7 +26,7 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn new(
-        session: Session,
+        session: EngineSession,
         tables: Arc<Tables>,
         positions: Positions,
         number: u32,
@@ -36,7 +36,7 @@ impl Worker {
     }
 
     /// Works until the window is stopped.
-    pub(super) fn work(mut self, window: &Window, clock: Option<Clock>) {
+    pub(super) fn work(mut self, window: &Window, clock: Option<ClockFunction>) {
         while let Some(taken) = window.take() {
             match self.apply(&taken, window) {
                 Ok(true) => {
@@ -52,11 +52,11 @@ impl Worker {
     }
 
     /// False if it was stopped before it could commit: then it is rolled back.
-    fn apply(&mut self, taken: &Taken, window: &Window) -> Result<bool> {
-        let record = Record::read(&taken.task.record).expect("the feeder has read it");
+    fn apply(&mut self, taken: &WorkerTransaction, window: &Window) -> Result<bool> {
+        let record = RedoRecord::read(&taken.task.record).expect("the feeder has read it");
         let (changes, noted) = match record {
-            Record::Followed { changes, .. } | Record::Changes(changes) => {
-                (Some(changes), Noted::Nothing)
+            RedoRecord::Followed { changes, .. } | RedoRecord::Changes(changes) => {
+                (Some(changes), TableChange::Nothing)
             }
             ddl => (None, self.tables.define(ddl, taken.task.end)?),
         };
@@ -83,9 +83,9 @@ impl Worker {
     /// All of a transaction but to commit.
     fn execute(
         &mut self,
-        taken: &Taken,
-        changes: Option<Changes<'_>>,
-        noted: &Noted,
+        taken: &WorkerTransaction,
+        changes: Option<RowImages<'_>>,
+        noted: &TableChange,
     ) -> Result<()> {
         let Worker { session, tables, positions, number, above } = self;
         session.begin(Some(Isolation::ReadCommitted))?;

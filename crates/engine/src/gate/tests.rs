@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::{EngineError, Result};
 use crate::ids::IndexId;
-use crate::lock::{Held, Kind, LockSys, LockTrx, Mode, Place, Witness};
+use crate::lock::{DeadlockWriter, Holding, LockKind, LockSys, LockTrx, Mode, Place};
 use crate::sync::thread;
 
 /// What a room does, told by lists: sessions inside, and those that wait, with their right.
@@ -75,7 +75,7 @@ proptest! {
 
 /// Locks behind a gate.
 struct Hotel {
-    gate: Gate,
+    gate: EngineGate,
     locks: LockSys,
     meter: Arc<Meter>,
 }
@@ -84,25 +84,27 @@ fn behind(rule: Rule, lock_wait: Duration) -> Hotel {
     let meter = Arc::new(Meter::default());
     let sink = Box::new(std::io::sink());
     let design = Design { lock_wait, ..Design::default() };
-    let locks = LockSys::new(&design, Arc::clone(&meter), Witness::new(sink), None);
-    Hotel { gate: Gate::new(rule, Arc::clone(&meter)), locks, meter }
+    let locks = LockSys::new(&design, Arc::clone(&meter), DeadlockWriter::new(sink), None);
+    Hotel { gate: EngineGate::new(rule, Arc::clone(&meter)), locks, meter }
 }
 
 impl Hotel {
     /// A statement that writes one row.
-    fn write(&self, trx: &Arc<LockTrx>) -> Result<Held> {
+    fn write(&self, trx: &Arc<LockTrx>) -> Result<Holding> {
         let owner = if trx.holds_locks() { Owner::OfLocks } else { Owner::OfNothing };
         let pass = self.gate.enter(owner);
         let (index, place) = (IndexId(1), Place::Key(b"hot"));
-        let free = self.locks.try_lock(trx, index, place, Kind::Record, Mode::Exclusive);
+        let free = self.locks.try_lock(trx, index, place, LockKind::Record, Mode::Exclusive);
         free.or_else(|_| {
-            pass.while_waiting(|| self.locks.lock(trx, index, place, Kind::Record, Mode::Exclusive))
+            pass.while_waiting(|| {
+                self.locks.lock(trx, index, place, LockKind::Record, Mode::Exclusive)
+            })
         })
     }
 
     /// One that has a lock does its next statement while another is inside and waits for that
     /// lock: what the other one gets.
-    fn hazard(&self) -> Result<Held> {
+    fn hazard(&self) -> Result<Holding> {
         let [owner, other] = [self.locks.begin(), self.locks.begin()];
         self.write(&owner).unwrap();
         thread::scope(|scope| {
@@ -111,7 +113,7 @@ impl Hotel {
                 assert!(!waiting.is_finished(), "it has given up");
                 thread::yield_now();
             }
-            assert_eq!(self.write(&owner).unwrap(), Held::Before);
+            assert_eq!(self.write(&owner).unwrap(), Holding::Before);
             self.locks.release_all(&owner);
             waiting.join().unwrap()
         })
@@ -130,7 +132,7 @@ fn a_blind_gate_keeps_the_owner_outside_until_patience_ends() {
 fn tickets_and_pools_let_the_owner_pass() {
     for (rule, gate_waits) in [(Rule::Open, 0), (Rule::Tickets(1), 0), (Rule::Pool(1), 0)] {
         let place = behind(rule, Duration::from_secs(60));
-        assert_eq!(place.hazard().unwrap(), Held::Fresh, "{rule}");
+        assert_eq!(place.hazard().unwrap(), Holding::Fresh, "{rule}");
         assert_eq!(place.meter.counts().of(Counter::GateWaits), gate_waits, "{rule}");
     }
 }
@@ -138,7 +140,7 @@ fn tickets_and_pools_let_the_owner_pass() {
 #[test]
 fn no_more_newcomers_work_than_there_is_room_for() {
     for rule in [Rule::Tickets(3), Rule::Blind(3), Rule::Pool(3)] {
-        let gate = Gate::new(rule, Arc::new(Meter::default()));
+        let gate = EngineGate::new(rule, Arc::new(Meter::default()));
         let inside = std::sync::atomic::AtomicU32::new(0);
         let order = std::sync::atomic::Ordering::SeqCst;
         thread::scope(|scope| {

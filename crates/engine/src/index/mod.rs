@@ -30,4 +30,4 @@ mod arena;
 mod node;
 mod tree;
 
-pub use tree::{Edit, Seen, Tree};
+pub use tree::{Edit, IndexTree, TreeEntry};

@@ -10,7 +10,7 @@ use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Keys in order, each with a value.
-pub struct Tree<V> {
+pub struct IndexTree<V> {
     nodes: Arena<RwLock<Node<V>>>,
     root: AtomicU32,
     /// Held to put a root above the root. Not `room`: a thread that splits the root holds its latch
@@ -36,14 +36,14 @@ struct Room {
 }
 
 /// A key, its value, and the greatest of the writers that touched their leaf.
-pub type Seen<'a, V> = (&'a [u8], &'a V, TrxId);
+pub type TreeEntry<'a, V> = (&'a [u8], &'a V, TrxId);
 
 type Reading<'a, V> = RwLockReadGuard<'a, Node<V>>;
 type Writing<'a, V> = RwLockWriteGuard<'a, Node<V>>;
 
-impl<V> Default for Tree<V> {
-    fn default() -> Tree<V> {
-        let tree = Tree {
+impl<V> Default for IndexTree<V> {
+    fn default() -> IndexTree<V> {
+        let tree = IndexTree {
             nodes: Arena::new(),
             root: AtomicU32::new(0),
             growing: Mutex::new(()),
@@ -54,7 +54,7 @@ impl<V> Default for Tree<V> {
     }
 }
 
-impl<V> Tree<V> {
+impl<V> IndexTree<V> {
     /// Looks at the value of a key, under the latch of its leaf.
     #[inline]
     pub fn get<R>(&self, key: &[u8], look: impl FnOnce(&V) -> R) -> Option<R> {
@@ -87,7 +87,7 @@ impl<V> Tree<V> {
     /// Looks at the first key that is not below `from`, with the gap between the two latched: no
     /// key comes into it while `look` is at work. `None` is shown where there is no such key.
     /// Beside key and value it is shown the stamp of the leaf.
-    pub fn seek<R>(&self, from: &[u8], look: impl FnOnce(Option<Seen<'_, V>>) -> R) -> R {
+    pub fn seek<R>(&self, from: &[u8], look: impl FnOnce(Option<TreeEntry<'_, V>>) -> R) -> R {
         let first = self.leaf(from);
         let place = first.place(Probe::new(from));
         if place < first.len() {
@@ -102,7 +102,7 @@ impl<V> Tree<V> {
     pub(crate) fn seek_back<R>(
         &self,
         bound: Option<&[u8]>,
-        look: impl FnOnce(Option<Seen<'_, V>>) -> R,
+        look: impl FnOnce(Option<TreeEntry<'_, V>>) -> R,
     ) -> R {
         let mut bound: Option<Key> = bound.map(Key::new);
         loop {
@@ -418,21 +418,21 @@ mod tests {
 
     const W: TrxId = TrxId(1);
 
-    fn put(tree: &Tree<u64>, key: &[u8], value: u64) -> Option<u64> {
+    fn put(tree: &IndexTree<u64>, key: &[u8], value: u64) -> Option<u64> {
         tree.edit(key, W, |old, _| match old {
             Some(old) => (Edit::Keep, Some(std::mem::replace(old, value))),
             None => (Edit::Put(value), None),
         })
     }
 
-    fn take(tree: &Tree<u64>, key: &[u8]) -> Option<u64> {
+    fn take(tree: &IndexTree<u64>, key: &[u8]) -> Option<u64> {
         tree.edit(key, W, |old, _| match old {
             Some(old) => (Edit::Take, Some(*old)),
             None => (Edit::Keep, None),
         })
     }
 
-    fn upwards(tree: &Tree<u64>, begin: &[u8], end: Option<&[u8]>) -> Vec<(Vec<u8>, u64)> {
+    fn upwards(tree: &IndexTree<u64>, begin: &[u8], end: Option<&[u8]>) -> Vec<(Vec<u8>, u64)> {
         let mut found = Vec::new();
         let mut at = Some(Key::new(begin));
         while let Some(from) = at {
@@ -444,7 +444,7 @@ mod tests {
         found
     }
 
-    fn downwards(tree: &Tree<u64>, begin: &[u8], end: Option<&[u8]>) -> Vec<(Vec<u8>, u64)> {
+    fn downwards(tree: &IndexTree<u64>, begin: &[u8], end: Option<&[u8]>) -> Vec<(Vec<u8>, u64)> {
         let mut found = Vec::new();
         let mut at = Some(end.map(Key::new));
         while let Some(bound) = at {
@@ -474,7 +474,7 @@ mod tests {
             long in any::<bool>(),
             bounds in vec((any::<u16>(), any::<u16>()), 8),
         ) {
-            let (tree, mut map) = (Tree::default(), BTreeMap::new());
+            let (tree, mut map) = (IndexTree::default(), BTreeMap::new());
             let mut random = stream(&[seed]);
             for round in 0..12 {
                 let base = random.below(60_000);
@@ -513,7 +513,7 @@ mod tests {
 
     #[test]
     fn who_does_not_wait_sees_what_is_not_latched() {
-        let tree: Tree<u64> = Tree::default();
+        let tree: IndexTree<u64> = IndexTree::default();
         for number in 0..1_000_u64 {
             put(&tree, &number.to_be_bytes(), number);
         }
@@ -527,7 +527,7 @@ mod tests {
     /// exactly what they left is there, and while they worked each found what was its own.
     #[test]
     fn threads_do_not_lose_each_others_keys() {
-        let tree: Tree<u64> = Tree::default();
+        let tree: IndexTree<u64> = IndexTree::default();
         let threads = 4_u64;
         std::thread::scope(|scope| {
             for thread in 0..threads {

@@ -18,7 +18,7 @@
 //! difference: an insert intention waits for gaps that are locked, not for those that a waiting
 //! next-key lock asks for; that one looks again when it is woken.
 
-use super::request::{Kind, Mode, Place, TableMode};
+use super::request::{LockKind, Mode, Place, TableMode};
 
 /// A set of claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,21 +84,21 @@ impl Claim {
     pub(super) const GAP: Claim = Claim(GAP);
 
     /// The claim of a row lock. After the last key there is a gap and no record.
-    pub(super) fn of_row(place: Place<'_>, kind: Kind, mode: Mode) -> Claim {
+    pub(super) fn of_row(place: Place<'_>, kind: LockKind, mode: Mode) -> Claim {
         let supremum = place == Place::Supremum;
         let record = match mode {
             Mode::Shared => RECORD_S,
             Mode::Exclusive => RECORD_X,
         };
         match kind {
-            Kind::Record => {
+            LockKind::Record => {
                 assert!(!supremum, "there is no record after the last key");
                 Claim(record)
             }
-            Kind::Gap => Claim(GAP),
-            Kind::NextKey if supremum => Claim(GAP),
-            Kind::NextKey => Claim(record | GAP),
-            Kind::InsertIntention => Claim(INSERT),
+            LockKind::Gap => Claim(GAP),
+            LockKind::NextKey if supremum => Claim(GAP),
+            LockKind::NextKey => Claim(record | GAP),
+            LockKind::InsertIntention => Claim(INSERT),
         }
     }
 

@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
     use crate::ids::IndexId;
-    use crate::lock::{Kind, Mode, Place, Witness};
+    use crate::lock::{DeadlockWriter, LockKind, Mode, Place};
     use crate::meter::Meter;
 
     /// B was met as one that waits and keeps A waiting. It got what it wanted, ended, and now waits
@@ -154,9 +154,10 @@ mod tests {
     fn who_waits_anew_is_not_who_waited_before() {
         let design = Design { lock_wait: Duration::MAX, ..Design::default() };
         let sink = Box::new(std::io::sink());
-        let locks = LockSys::new(&design, Arc::new(Meter::default()), Witness::new(sink), None);
+        let locks =
+            LockSys::new(&design, Arc::new(Meter::default()), DeadlockWriter::new(sink), None);
         let lock = |trx: &Arc<LockTrx>, key: &'static [u8]| {
-            locks.lock(trx, IndexId(1), Place::Key(key), Kind::Record, Mode::Exclusive).unwrap()
+            locks.lock(trx, IndexId(1), Place::Key(key), LockKind::Record, Mode::Exclusive).unwrap()
         };
         let [a, b, n, d] = [(); 4].map(|()| locks.begin());
         lock(&b, b"x");

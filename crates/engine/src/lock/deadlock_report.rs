@@ -24,7 +24,7 @@ use crate::latch::Hold;
 use crate::sync::Arc;
 
 /// Where deadlocks are written, and where records are looked up for it.
-pub struct Witness {
+pub struct DeadlockWriter {
     sink: Box<dyn io::Write + Send>,
     records: Option<Arc<dyn Records>>,
 }
@@ -37,18 +37,18 @@ pub trait Records: Send + Sync {
     fn show(&self, index: IndexId, key: Option<&[u8]>, into: &mut String);
 }
 
-impl Witness {
+impl DeadlockWriter {
     /// Deadlocks are written there; of places no more is known than their keys.
-    pub fn new(sink: Box<dyn io::Write + Send>) -> Witness {
-        Witness { sink, records: None }
+    pub fn new(sink: Box<dyn io::Write + Send>) -> DeadlockWriter {
+        DeadlockWriter { sink, records: None }
     }
 
     /// Deadlocks are written there, with the records.
     pub(crate) fn with_records(
         sink: Box<dyn io::Write + Send>,
         records: Arc<dyn Records>,
-    ) -> Witness {
-        Witness { sink, records: Some(records) }
+    ) -> DeadlockWriter {
+        DeadlockWriter { sink, records: Some(records) }
     }
 
     /// Writes; how many bytes were written. What cannot be written is not: a full disk does not end
@@ -102,7 +102,7 @@ impl Witness {
     }
 }
 
-impl fmt::Debug for Witness {
+impl fmt::Debug for DeadlockWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Witness")
     }

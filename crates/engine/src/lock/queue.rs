@@ -14,7 +14,7 @@
 
 use super::address::Address;
 use super::claims::Claim;
-use super::schedule::{Policy, Stood};
+use super::schedule::{Policy, SkippedClaims};
 use super::transaction::{LockTrx, State};
 use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
@@ -46,7 +46,7 @@ pub(super) struct Waiter {
 
 /// What a request meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Met {
+pub(super) enum QueueAnswer {
     /// It was held before.
     Before,
     /// It is granted now.
@@ -57,13 +57,13 @@ pub(super) enum Met {
 
 impl Queue {
     /// Grants a claim if it need not wait.
-    pub(super) fn request(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) -> Met {
+    pub(super) fn request(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) -> QueueAnswer {
         let mut own = None;
         let mut waits = false;
         for (index, grant) in self.granted.iter().enumerate() {
             if grant.trx.is(trx) {
                 if claim.is_covered_by(grant.claim) {
-                    return Met::Before;
+                    return QueueAnswer::Before;
                 }
                 own = Some(index);
             } else {
@@ -75,13 +75,13 @@ impl Queue {
             waits |= self.waiting.iter().any(|waiter| claim.waits_behind(waiter.claim));
         }
         if waits {
-            return Met::Conflict;
+            return QueueAnswer::Conflict;
         }
         match own {
             Some(own) => self.granted[own].claim = self.granted[own].claim.and(claim.kept()),
             None => self.add(trx, claim.kept(), at),
         }
-        Met::Granted
+        QueueAnswer::Granted
     }
 
     /// Puts a claim that has to wait where it belongs; the place among those that wait. The
@@ -157,7 +157,7 @@ impl Queue {
         }
         let order = policy
             .order(self.waiting.iter().map(|waiter| waiter.trx.weight.load(Ordering::Relaxed)));
-        let mut stood = Stood::default();
+        let mut stood = SkippedClaims::default();
         let woken = wake.len();
         for place in order {
             let waiter = &self.waiting[place];

@@ -2,7 +2,7 @@
 
 /// What of a key is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LockKind {
     /// The record, and not the gap before it.
     Record,
     /// The gap before it: nothing may be put there. Never waits, whatever its mode.

@@ -10,7 +10,7 @@
 //!
 //! A schedule is an order in which those that wait are looked at. One that is excluded by what is
 //! granted stays, and so does one that is excluded by the claim of one that was looked at before,
-//! stayed and came earlier (`Stood`). With equal weights both schedules do the same.
+//! stayed and came earlier (`SkippedClaims`). With equal weights both schedules do the same.
 
 pub(super) mod cats;
 mod fifo;
@@ -74,15 +74,15 @@ impl Iterator for Order {
 
 /// Those that were looked at and stay: for each single claim, the first place that waits for it.
 #[derive(Debug)]
-pub(super) struct Stood([usize; Claim::SINGLES]);
+pub(super) struct SkippedClaims([usize; Claim::SINGLES]);
 
-impl Default for Stood {
-    fn default() -> Stood {
-        Stood([usize::MAX; Claim::SINGLES])
+impl Default for SkippedClaims {
+    fn default() -> SkippedClaims {
+        SkippedClaims([usize::MAX; Claim::SINGLES])
     }
 }
 
-impl Stood {
+impl SkippedClaims {
     /// A waiter stays where it is.
     pub(super) fn stay(&mut self, place: usize, claim: Claim) {
         for single in claim.singles() {

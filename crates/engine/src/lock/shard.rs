@@ -14,7 +14,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::address::Address;
 use super::claims::Claim;
-use super::queue::{Met, Queue};
+use super::queue::{Queue, QueueAnswer};
 use super::request::Place;
 use super::transaction::LockTrx;
 use crate::ids::{IndexId, TableId};
@@ -107,12 +107,12 @@ impl Shard {
         hash: u64,
         claim: Claim,
         number: u32,
-    ) -> (Met, Address) {
+    ) -> (QueueAnswer, Address) {
         let at = |slot| Address { shard: number, slot };
         match self.find(spot, hash) {
             Some(slot) => (self.queue(slot).request(trx, claim, at(slot)), at(slot)),
             // Where no claim is, nothing is kept of an intention.
-            None if claim.kept().is_none() => (Met::Granted, at(NONE)),
+            None if claim.kept().is_none() => (QueueAnswer::Granted, at(NONE)),
             None => {
                 let slot = self.make(spot, hash);
                 (self.queue(slot).request(trx, claim, at(slot)), at(slot))

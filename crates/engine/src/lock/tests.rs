@@ -35,18 +35,27 @@ fn table(options: &str, lock_wait: Duration) -> (Arc<LockSys>, Paper) {
     let design = Design { lock_wait, ..options.parse().unwrap() };
     let paper = Paper::default();
     let meter = Arc::new(Meter::default());
-    (Arc::new(LockSys::new(&design, meter, Witness::new(Box::new(paper.clone())), None)), paper)
+    (
+        Arc::new(LockSys::new(&design, meter, DeadlockWriter::new(Box::new(paper.clone())), None)),
+        paper,
+    )
 }
 
 fn key(name: &str) -> Place<'_> {
     Place::Key(name.as_bytes())
 }
 
-fn record(locks: &LockSys, trx: &Arc<LockTrx>, name: &str, mode: Mode) -> Result<Held> {
-    locks.lock(trx, INDEX, key(name), Kind::Record, mode)
+fn record(locks: &LockSys, trx: &Arc<LockTrx>, name: &str, mode: Mode) -> Result<Holding> {
+    locks.lock(trx, INDEX, key(name), LockKind::Record, mode)
 }
 
-fn tries(locks: &LockSys, trx: &Arc<LockTrx>, place: Place<'_>, kind: Kind, mode: Mode) -> bool {
+fn tries(
+    locks: &LockSys,
+    trx: &Arc<LockTrx>,
+    place: Place<'_>,
+    kind: LockKind,
+    mode: Mode,
+) -> bool {
     locks.try_lock(trx, INDEX, place, kind, mode).is_ok()
 }
 
@@ -60,14 +69,14 @@ fn until_it_waits(trx: &LockTrx) {
 fn what_is_free_is_granted_and_what_is_held_is_not_asked_for_twice() {
     let (locks, _) = table("", LONG);
     let [one, other] = [locks.begin(), locks.begin()];
-    assert_eq!(record(&locks, &one, "a", Mode::Exclusive).unwrap(), Held::Fresh);
-    assert_eq!(record(&locks, &one, "a", Mode::Shared).unwrap(), Held::Before);
-    assert!(!tries(&locks, &other, key("a"), Kind::Record, Mode::Shared));
-    assert!(tries(&locks, &other, key("b"), Kind::Record, Mode::Shared));
+    assert_eq!(record(&locks, &one, "a", Mode::Exclusive).unwrap(), Holding::Fresh);
+    assert_eq!(record(&locks, &one, "a", Mode::Shared).unwrap(), Holding::Before);
+    assert!(!tries(&locks, &other, key("a"), LockKind::Record, Mode::Shared));
+    assert!(tries(&locks, &other, key("b"), LockKind::Record, Mode::Shared));
     assert!(one.holds_locks());
     locks.release_all(&one);
     assert!(!one.holds_locks());
-    assert!(tries(&locks, &other, key("a"), Kind::Record, Mode::Shared));
+    assert!(tries(&locks, &other, key("a"), LockKind::Record, Mode::Shared));
     locks.release_all(&other);
     let left: usize = locks.latch_all().iter().map(|shard| shard.places()).sum();
     assert_eq!(left, 0, "nothing is left of what was given back");
@@ -78,32 +87,32 @@ fn gaps_keep_keys_out_and_do_not_exclude_each_other() {
     let (locks, _) = table("lock_shards=1", LONG);
     let [one, other] = [locks.begin(), locks.begin()];
     for place in [key("d"), Place::Supremum] {
-        assert!(tries(&locks, &one, place, Kind::NextKey, Mode::Exclusive));
-        assert!(tries(&locks, &other, place, Kind::Gap, Mode::Exclusive));
+        assert!(tries(&locks, &one, place, LockKind::NextKey, Mode::Exclusive));
+        assert!(tries(&locks, &other, place, LockKind::Gap, Mode::Exclusive));
         for trx in [&one, &other] {
-            let inserts = tries(&locks, trx, place, Kind::InsertIntention, Mode::Exclusive);
+            let inserts = tries(&locks, trx, place, LockKind::InsertIntention, Mode::Exclusive);
             assert!(!inserts, "the other one's gap is in the way");
         }
     }
-    assert!(!tries(&locks, &other, key("d"), Kind::Record, Mode::Shared));
+    assert!(!tries(&locks, &other, key("d"), LockKind::Record, Mode::Shared));
     locks.release_all(&one);
-    assert!(tries(&locks, &other, key("d"), Kind::InsertIntention, Mode::Exclusive));
+    assert!(tries(&locks, &other, key("d"), LockKind::InsertIntention, Mode::Exclusive));
 }
 
 #[test]
 fn a_gap_that_is_parted_or_joined_stays_locked() {
     let (locks, _) = table("lock_shards=16", LONG);
     let [owner, other] = [locks.begin(), locks.begin()];
-    assert!(tries(&locks, &owner, Place::Supremum, Kind::Gap, Mode::Shared));
+    assert!(tries(&locks, &owner, Place::Supremum, LockKind::Gap, Mode::Shared));
     locks.inherit_gap(INDEX, Place::Supremum, key("m"));
-    assert!(!tries(&locks, &other, key("m"), Kind::InsertIntention, Mode::Exclusive));
-    assert!(tries(&locks, &other, key("m"), Kind::Record, Mode::Exclusive));
-    locks.unlock(&owner, INDEX, Place::Supremum, Kind::Gap, Mode::Shared);
-    assert!(tries(&locks, &other, Place::Supremum, Kind::InsertIntention, Mode::Exclusive));
+    assert!(!tries(&locks, &other, key("m"), LockKind::InsertIntention, Mode::Exclusive));
+    assert!(tries(&locks, &other, key("m"), LockKind::Record, Mode::Exclusive));
+    locks.unlock(&owner, INDEX, Place::Supremum, LockKind::Gap, Mode::Shared);
+    assert!(tries(&locks, &other, Place::Supremum, LockKind::InsertIntention, Mode::Exclusive));
     locks.inherit_gap(INDEX, key("m"), Place::Supremum);
-    assert!(!tries(&locks, &other, Place::Supremum, Kind::InsertIntention, Mode::Exclusive));
+    assert!(!tries(&locks, &other, Place::Supremum, LockKind::InsertIntention, Mode::Exclusive));
     locks.release_all(&owner);
-    assert!(tries(&locks, &other, Place::Supremum, Kind::InsertIntention, Mode::Exclusive));
+    assert!(tries(&locks, &other, Place::Supremum, LockKind::InsertIntention, Mode::Exclusive));
 }
 
 #[test]
@@ -131,7 +140,7 @@ fn a_lock_is_counted_once_however_often_it_is_asked_for() {
         [Counter::LockRequests, Counter::LockWaits, Counter::LockWaitDepth];
     let counted = |counter| locks.meter.counts().of(counter);
     for _ in 0..3 {
-        assert!(tries(&locks, &one, key("a"), Kind::Record, Mode::Shared));
+        assert!(tries(&locks, &one, key("a"), LockKind::Record, Mode::Shared));
         record(&locks, &other, "a", Mode::Shared).unwrap();
     }
     assert_eq!(counted(requests), 2);
@@ -143,10 +152,10 @@ fn a_lock_is_counted_once_however_often_it_is_asked_for() {
         until_it_waits(&one);
         locks.release_all(&other);
         wants_more.join().unwrap().unwrap();
-        assert!(tries(&locks, &one, key("a"), Kind::Record, Mode::Exclusive));
+        assert!(tries(&locks, &one, key("a"), LockKind::Record, Mode::Exclusive));
         locks.release_all(&one);
         waits_for_both.join().unwrap().unwrap();
-        assert!(tries(&locks, &third, key("a"), Kind::Record, Mode::Exclusive));
+        assert!(tries(&locks, &third, key("a"), LockKind::Record, Mode::Exclusive));
     });
     assert_eq!((counted(requests), counted(waits), counted(depth)), (4, 2, 1 + 1));
 }
@@ -162,7 +171,7 @@ fn who_came_first_is_served_first_and_readers_together() {
         let (locks, order, trx) = (Arc::clone(&locks), Arc::clone(&order), locks.begin());
         let waiter = Arc::clone(&trx);
         let thread = thread::spawn(move || {
-            assert_eq!(record(&locks, &waiter, "a", mode).unwrap(), Held::Fresh);
+            assert_eq!(record(&locks, &waiter, "a", mode).unwrap(), Holding::Fresh);
             order.lock().unwrap().push(mode);
             locks.release_all(&waiter);
         });
@@ -181,8 +190,9 @@ fn time_under_latches_is_counted_where_there_is_a_clock() {
         static NOW: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
         NOW.fetch_add(7, std::sync::atomic::Ordering::Relaxed)
     }
-    let held = |clock: Option<Clock>| {
-        let (meter, nowhere) = (Arc::new(Meter::default()), Witness::new(Box::new(io::sink())));
+    let held = |clock: Option<ClockFunction>| {
+        let (meter, nowhere) =
+            (Arc::new(Meter::default()), DeadlockWriter::new(Box::new(io::sink())));
         let locks = LockSys::new(&Design::default(), Arc::clone(&meter), nowhere, clock);
         let trx = locks.begin();
         record(&locks, &trx, "a", Mode::Exclusive).unwrap();
@@ -201,7 +211,7 @@ fn time_runs_out_and_those_behind_go_on() {
     let error = record(&locks, &writer, "a", Mode::Exclusive).unwrap_err();
     assert_eq!(error.code(), 1205);
     assert!(!writer.holds_locks());
-    assert_eq!(record(&locks, &late, "a", Mode::Shared).unwrap(), Held::Fresh);
+    assert_eq!(record(&locks, &late, "a", Mode::Shared).unwrap(), Holding::Fresh);
     assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 1);
 }
 
@@ -216,13 +226,13 @@ fn an_interruption_ends_all_waits_and_allows_no_new_ones() {
         let (locks, _) = table(options, LONG);
         let owner = locks.begin();
         record(&locks, &owner, "a", Mode::Exclusive).unwrap();
-        locks.lock(&owner, INDEX, key("b"), Kind::Gap, Mode::Shared).unwrap();
+        locks.lock(&owner, INDEX, key("b"), LockKind::Gap, Mode::Shared).unwrap();
         locks.lock_table(&owner, TableId(1), TableMode::Exclusive).unwrap();
         let waits: [Waits; 4] = [
             |locks, trx| record(locks, trx, "a", Mode::Exclusive).map(|_| ()),
             |locks, trx| record(locks, trx, "a", Mode::Shared).map(|_| ()),
             |locks, trx| {
-                let kind = Kind::InsertIntention;
+                let kind = LockKind::InsertIntention;
                 locks.lock(trx, INDEX, key("b"), kind, Mode::Exclusive).map(|_| ())
             },
             |locks, trx| locks.lock_table(trx, TableId(1), TableMode::IntentShared),
@@ -250,7 +260,7 @@ fn an_interruption_ends_all_waits_and_allows_no_new_ones() {
             let again = scope.spawn(|| record(&locks, &late, "a", Mode::Shared));
             until_it_waits(&late);
             locks.release_all(&owner);
-            assert_eq!(again.join().unwrap().unwrap(), Held::Fresh);
+            assert_eq!(again.join().unwrap().unwrap(), Holding::Fresh);
         });
         locks.release_all(&late);
         let left: usize = locks.latch_all().iter().map(|shard| shard.places()).sum();
@@ -259,7 +269,7 @@ fn an_interruption_ends_all_waits_and_allows_no_new_ones() {
 }
 
 /// Two that wait for each other; what each of them got.
-fn embrace(locks: &Arc<LockSys>, wrote: [u64; 2]) -> [Result<Held>; 2] {
+fn embrace(locks: &Arc<LockSys>, wrote: [u64; 2]) -> [Result<Holding>; 2] {
     let trxs = [locks.begin(), locks.begin()];
     for (trx, (name, rows)) in trxs.iter().zip([("a", wrote[0]), ("b", wrote[1])]) {
         record(locks, trx, name, Mode::Exclusive).unwrap();
@@ -315,7 +325,7 @@ fn of_equals_it_is_not_always_the_younger_session_that_gives_way() {
         until_it_waits(&younger);
         assert!(matches!(record(&locks, &older, "b", Mode::Shared), Err(EngineError::Deadlock)));
         locks.release_all(&older);
-        assert_eq!(waits.join().unwrap().unwrap(), Held::Fresh);
+        assert_eq!(waits.join().unwrap().unwrap(), Holding::Fresh);
     });
 }
 
@@ -330,7 +340,7 @@ fn two_readers_that_want_to_write_are_a_deadlock() {
         until_it_waits(&one);
         assert!(matches!(record(&locks, &other, "a", Mode::Exclusive), Err(EngineError::Deadlock)));
         locks.release_all(&other);
-        assert_eq!(first.join().unwrap().unwrap(), Held::Fresh);
+        assert_eq!(first.join().unwrap().unwrap(), Holding::Fresh);
     });
 }
 
@@ -338,12 +348,13 @@ fn two_readers_that_want_to_write_are_a_deadlock() {
 fn a_gap_that_is_inherited_may_close_a_cycle() {
     let (locks, _) = table("", LONG);
     let [owner, inserter, other] = [locks.begin(), locks.begin(), locks.begin()];
-    locks.lock(&owner, INDEX, key("k"), Kind::Gap, Mode::Shared).unwrap();
-    locks.lock(&other, INDEX, key("n"), Kind::Gap, Mode::Shared).unwrap();
+    locks.lock(&owner, INDEX, key("k"), LockKind::Gap, Mode::Shared).unwrap();
+    locks.lock(&other, INDEX, key("n"), LockKind::Gap, Mode::Shared).unwrap();
     record(&locks, &inserter, "x", Mode::Exclusive).unwrap();
     thread::scope(|scope| {
-        let inserts = scope
-            .spawn(|| locks.lock(&inserter, INDEX, key("n"), Kind::InsertIntention, Mode::Shared));
+        let inserts = scope.spawn(|| {
+            locks.lock(&inserter, INDEX, key("n"), LockKind::InsertIntention, Mode::Shared)
+        });
         until_it_waits(&inserter);
         owner.wrote(1);
         let waits = scope.spawn(|| record(&locks, &owner, "x", Mode::Exclusive));
@@ -383,7 +394,7 @@ fn a_noisy_deadlock_shows_the_records() {
     let design = [("deadlock_print".to_owned(), "noisy".to_owned())];
     let design = Design { lock_wait: LONG, ..Design::read(&design).unwrap() };
     let paper = Paper::default();
-    let witness = Witness::with_records(Box::new(paper.clone()), Arc::new(Places));
+    let witness = DeadlockWriter::with_records(Box::new(paper.clone()), Arc::new(Places));
     let locks = Arc::new(LockSys::new(&design, Arc::new(Meter::default()), witness, None));
     assert!(embrace(&locks, [2, 1])[1].is_err());
     let text = paper.text();

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use super::frame::{self, Checked};
+use super::frame::{self, PartialChecksum};
 use super::segment::failed;
 use crate::disk::{Disk, File};
 use crate::error::{EngineError, Result};
@@ -92,7 +92,7 @@ impl CheckpointWriter {
         self.payload.clear();
         self.payload.push(kind);
         self.payload.extend_from_slice(item);
-        let checked = Checked::of(&self.payload);
+        let checked = PartialChecksum::of(&self.payload);
         let framed = self.chunk.len() + checked.framed_bytes();
         let head = checked.head(self.written + self.chunk.len() as u64, 0);
         self.chunk.extend_from_slice(&head);

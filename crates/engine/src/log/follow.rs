@@ -34,7 +34,7 @@ pub struct Follower {
 
 /// A record.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Followed<'a> {
+pub struct LogRecord<'a> {
     /// The place behind it.
     pub end: Lsn,
     /// What it says.
@@ -70,7 +70,7 @@ impl Follower {
     ///
     /// # Errors
     /// The disk, or `Corrupt`.
-    pub fn next_record(&mut self, durable: Lsn) -> Result<Option<Followed<'_>>> {
+    pub fn next_record(&mut self, durable: Lsn) -> Result<Option<LogRecord<'_>>> {
         while self.place() < durable {
             if let Some(found) = frame::read(&self.bytes, self.at, self.place) {
                 let end = Lsn(self.place + found.next as u64);
@@ -78,7 +78,7 @@ impl Follower {
                     return Ok(None);
                 }
                 self.at = found.next;
-                return Ok(Some(Followed { end, record: &self.bytes[found.payload] }));
+                return Ok(Some(LogRecord { end, record: &self.bytes[found.payload] }));
             }
             if !self.read_on(durable)? {
                 return Ok(None);

@@ -28,19 +28,19 @@ pub(crate) fn framed_bytes(payload: usize) -> usize {
 }
 
 /// The part of a checksum that can be worked out before the place is known.
-pub(super) struct Checked<'a> {
+pub(super) struct PartialChecksum<'a> {
     payload: &'a [u8],
     hasher: Hasher,
 }
 
-impl<'a> Checked<'a> {
+impl<'a> PartialChecksum<'a> {
     /// Of a payload, which is not empty and shorter than 4 GiB.
-    pub(super) fn of(payload: &'a [u8]) -> Checked<'a> {
+    pub(super) fn of(payload: &'a [u8]) -> PartialChecksum<'a> {
         assert!(!payload.is_empty(), "a record says something");
         assert!(u32::try_from(payload.len()).is_ok(), "a record is shorter than 4 GiB");
         let mut hasher = Hasher::new();
         hasher.update(payload);
-        Checked { payload, hasher }
+        PartialChecksum { payload, hasher }
     }
 
     /// What it says.

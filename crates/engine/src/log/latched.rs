@@ -11,9 +11,9 @@
 
 use std::sync::Arc;
 
-use super::frame::Checked;
+use super::frame::PartialChecksum;
 use super::segment::{self, Ends, Segments};
-use super::state::{Placed, Shared};
+use super::state::{LogState, RecordPlace};
 use crate::error::Result;
 use crate::ids::Lsn;
 use crate::meter::Counter;
@@ -22,10 +22,10 @@ use crate::sync::{Mutex, MutexGuard};
 /// Bytes that wait to be written at most, except that one record always fits.
 const CAPACITY: usize = 16 << 20;
 
-pub(super) struct Latched {
+pub(super) struct LatchedLog {
     buffer: Mutex<Buffer>,
     writer: Mutex<Writer>,
-    shared: Arc<Shared>,
+    shared: Arc<LogState>,
 }
 
 struct Buffer {
@@ -42,14 +42,14 @@ struct Writer {
 
 const UNBROKEN: &str = "no thread panics with it";
 
-impl Latched {
-    pub(super) fn new(segments: Segments, shared: Arc<Shared>) -> Latched {
+impl LatchedLog {
+    pub(super) fn new(segments: Segments, shared: Arc<LogState>) -> LatchedLog {
         let buffer = Mutex::new(Buffer { bytes: Vec::new(), start: segments.end() });
         let writer = Mutex::new(Writer { segments, taken: Vec::new() });
-        Latched { buffer, writer, shared }
+        LatchedLog { buffer, writer, shared }
     }
 
-    pub(super) fn append(&self, record: Checked<'_>) -> Result<Placed> {
+    pub(super) fn append(&self, record: PartialChecksum<'_>) -> Result<RecordPlace> {
         let bytes = record.framed_bytes();
         let mut buffer = self.buffer();
         while !buffer.bytes.is_empty() && buffer.bytes.len() + bytes > CAPACITY {
@@ -66,7 +66,7 @@ impl Latched {
         buffer.bytes.extend_from_slice(&record.head(start, self.shared.stamp()));
         buffer.bytes.extend_from_slice(payload);
         buffer.bytes.resize(before + bytes, 0);
-        Ok(Placed { start: Lsn(start), end: Lsn(start + bytes as u64) })
+        Ok(RecordPlace { start: Lsn(start), end: Lsn(start + bytes as u64) })
     }
 
     pub(super) fn end(&self) -> Lsn {

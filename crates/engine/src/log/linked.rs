@@ -16,15 +16,15 @@
 
 use std::sync::Arc;
 
-use super::frame::Checked;
+use super::frame::PartialChecksum;
 use super::ring::Ring;
 use super::segment::{self, Ends, Segments};
-use super::state::{Placed, Shared};
+use super::state::{LogState, RecordPlace};
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
 use crate::meter::Counter;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use crate::sync::{Event, Mutex, thread};
+use crate::sync::{Mutex, WakeEvent, thread};
 
 /// Bytes that are reserved and not written at most: MySQL's window of links.
 const RING_BYTES: u64 = 1 << 20;
@@ -32,7 +32,7 @@ const RING_BYTES: u64 = 1 << 20;
 const NOWHERE: u64 = u64::MAX;
 const UNBROKEN: &str = "no thread panics with it";
 
-pub(super) struct Linked {
+pub(super) struct LinkedLog {
     core: Arc<Core>,
     threads: Vec<thread::JoinHandle<()>>,
 }
@@ -46,21 +46,21 @@ struct Core {
     hole: AtomicU64,
     closed: AtomicBool,
     /// The writer sleeps here.
-    work: Event,
+    work: WakeEvent,
     /// The flusher.
-    written: Event,
+    written: WakeEvent,
     /// Appenders without room.
-    room: Event,
+    room: WakeEvent,
     /// Flushers.
-    durable: Event,
-    shared: Arc<Shared>,
+    durable: WakeEvent,
+    shared: Arc<LogState>,
 }
 
 /// Ends the log with the thread that holds it, however that ends.
 struct Farewell(Arc<Core>);
 
-impl Linked {
-    pub(super) fn new(segments: Segments, shared: Arc<Shared>) -> Linked {
+impl LinkedLog {
+    pub(super) fn new(segments: Segments, shared: Arc<LogState>) -> LinkedLog {
         let end = segments.end();
         let core = Arc::new(Core {
             ring: Ring::new(RING_BYTES, end),
@@ -68,10 +68,10 @@ impl Linked {
             asked: AtomicU64::new(end),
             hole: AtomicU64::new(NOWHERE),
             closed: AtomicBool::new(false),
-            work: Event::default(),
-            written: Event::default(),
-            room: Event::default(),
-            durable: Event::default(),
+            work: WakeEvent::default(),
+            written: WakeEvent::default(),
+            room: WakeEvent::default(),
+            durable: WakeEvent::default(),
             shared,
         });
         let spawn = |name: &str, work: fn(&Core) -> Result<()>| {
@@ -86,10 +86,10 @@ impl Linked {
             thread.expect("a process can have one thread more")
         };
         let threads = vec![spawn("engine:writer", Core::write), spawn("engine:syncer", Core::sync)];
-        Linked { core, threads }
+        LinkedLog { core, threads }
     }
 
-    pub(super) fn append(&self, record: Checked<'_>) -> Result<Placed> {
+    pub(super) fn append(&self, record: PartialChecksum<'_>) -> Result<RecordPlace> {
         let core = &*self.core;
         let bytes = record.framed_bytes() as u64;
         core.shared.meter.count(Counter::LogReservations);
@@ -108,7 +108,7 @@ impl Linked {
             core.linked(from, to);
             from = to;
         }
-        Ok(Placed { start: Lsn(start), end: Lsn(end) })
+        Ok(RecordPlace { start: Lsn(start), end: Lsn(end) })
     }
 
     pub(super) fn end(&self) -> Lsn {
@@ -136,7 +136,7 @@ impl Linked {
     }
 }
 
-impl Drop for Linked {
+impl Drop for LinkedLog {
     fn drop(&mut self) {
         self.core.closed.store(true, Ordering::SeqCst);
         self.core.work.tell();

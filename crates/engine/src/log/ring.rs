@@ -150,12 +150,12 @@ mod tests {
     use loom::thread;
 
     use super::*;
-    use crate::sync::{Arc, Event};
+    use crate::sync::{Arc, WakeEvent};
 
     struct Shared {
         ring: Ring,
-        work: Event,
-        room: Event,
+        work: WakeEvent,
+        room: WakeEvent,
     }
 
     /// Two threads fill, one takes out, and the ring goes around: what comes out is what went in,
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn what_is_taken_out_is_what_was_filled_in() {
         crate::sync::in_every_order(2, || {
-            let (work, room) = (Event::default(), Event::default());
+            let (work, room) = (WakeEvent::default(), WakeEvent::default());
             let shared = Arc::new(Shared { ring: Ring::new(4 * WORD, 0), work, room });
             let start = |thread: u64| {
                 let shared = shared.clone();

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
 use crate::meter::Meter;
-use crate::sync::Event;
+use crate::sync::WakeEvent;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Where a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct RecordPlace {
     /// Its first byte.
     pub start: Lsn,
     /// The byte behind it.
@@ -18,12 +18,12 @@ pub struct Placed {
 }
 
 /// What all parts of a log know.
-pub(super) struct Shared {
+pub(super) struct LogState {
     durable: AtomicU64,
     /// Whether what is durable is so when the machine stops: whether the device is the disk.
     stamps: bool,
     /// Told when more is durable.
-    pub(super) news: Event,
+    pub(super) news: WakeEvent,
     failure: OnceLock<Failure>,
     pub(super) meter: Arc<Meter>,
 }
@@ -34,11 +34,11 @@ struct Failure {
     said: String,
 }
 
-impl Shared {
+impl LogState {
     /// Of a log that is durable up to here; `stamps` where that is so when the machine stops.
-    pub(super) fn new(durable: u64, stamps: bool, meter: Arc<Meter>) -> Shared {
+    pub(super) fn new(durable: u64, stamps: bool, meter: Arc<Meter>) -> LogState {
         let (durable, failure) = (AtomicU64::new(durable), OnceLock::new());
-        Shared { durable, stamps, news: Event::default(), failure, meter }
+        LogState { durable, stamps, news: WakeEvent::default(), failure, meter }
     }
 
     pub(super) fn durable(&self) -> u64 {

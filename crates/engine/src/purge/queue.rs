@@ -14,13 +14,13 @@ const BATCH: usize = 1_024;
 /// All that ended and left something behind.
 #[derive(Default)]
 pub(crate) struct Purge {
-    queue: Mutex<VecDeque<Ended>>,
+    queue: Mutex<VecDeque<EndedTransaction>>,
     /// Held while a thread purges.
     working: Mutex<()>,
 }
 
 /// A transaction that ended, and what it wrote over.
-pub(crate) struct Ended {
+pub(crate) struct EndedTransaction {
     /// When.
     pub csn: Csn,
     /// Table, key, and the writer behind whose version nothing is needed.
@@ -29,7 +29,7 @@ pub(crate) struct Ended {
 
 impl Purge {
     /// Notes what a transaction wrote over.
-    pub(crate) fn push(&self, ended: Ended) {
+    pub(crate) fn push(&self, ended: EndedTransaction) {
         self.queue.lock().expect("no panic before").push_back(ended);
     }
 
@@ -44,7 +44,7 @@ impl Purge {
     }
 
     /// The next transactions that all views see, in the order of their ends.
-    pub(super) fn next(&self, settled: Csn) -> Vec<Ended> {
+    pub(super) fn next(&self, settled: Csn) -> Vec<EndedTransaction> {
         let mut queue = self.queue.lock().expect("no panic before");
         let many = queue.iter().take(BATCH).take_while(|ended| ended.csn <= settled).count();
         queue.drain(..many).collect()

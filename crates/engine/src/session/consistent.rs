@@ -16,11 +16,11 @@ use std::ops::ControlFlow;
 use super::batch::Batch;
 use super::intent::{Fields, Visit};
 use super::range::{Cursor, Path, Scan};
-use super::statement::Statement;
+use super::statement::RunningStatement;
 use crate::error::Result;
 use crate::key;
 use crate::meter::Counter;
-use crate::row::Row;
+use crate::row::RowView;
 use crate::table::{Mark, Secondary, Table};
 use crate::value::{Datum, Value};
 
@@ -28,7 +28,7 @@ use crate::value::{Datum, Value};
 const FIRST: usize = 8;
 const LARGEST: usize = 128;
 
-impl Statement<'_> {
+impl RunningStatement<'_> {
     /// Copies the row as the view sees it; whether there is one.
     pub(super) fn read_row(&mut self, table: &Table, key: &[u8]) -> bool {
         self.work.open_view(self.shared);
@@ -54,7 +54,7 @@ impl Statement<'_> {
         &mut self,
         table: &Table,
         scan: &Scan<'_>,
-        visit: impl FnMut(&[u8], Row<'_>) -> Visit,
+        visit: impl FnMut(&[u8], RowView<'_>) -> Visit,
     ) -> Result<()> {
         self.work.open_view(self.shared);
         let mut batch = std::mem::take(&mut self.work.scratch.batch);
@@ -74,7 +74,7 @@ impl Statement<'_> {
         table: &Table,
         scan: &Scan<'_>,
         batch: &mut Batch,
-        mut visit: impl FnMut(&[u8], Row<'_>) -> Visit,
+        mut visit: impl FnMut(&[u8], RowView<'_>) -> Visit,
     ) {
         let mut cursor = Cursor::new(&scan.range, scan.direction);
         let (shared, view) = (self.shared, &self.work.view);
@@ -109,7 +109,7 @@ impl Statement<'_> {
         index: &Secondary,
         scan: &Scan<'_>,
         batch: &mut Batch,
-        mut visit: impl FnMut(&[u8], Row<'_>) -> Visit,
+        mut visit: impl FnMut(&[u8], RowView<'_>) -> Visit,
     ) {
         let mut cursor = Cursor::new(&scan.range, scan.direction);
         let horizon = match scan.fields {

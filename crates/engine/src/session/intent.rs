@@ -33,7 +33,7 @@ pub enum Visit {
 
 /// What an update did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Updated {
+pub enum UpdateResult {
     /// There is no such row.
     Missing,
     /// The row is as it was.

@@ -18,33 +18,33 @@
 use std::ops::Bound;
 
 use super::intent::Visit;
-use super::range::{Cursor, Direction, Path, Scan};
-use super::statement::Statement;
+use super::range::{Cursor, Path, Scan, ScanDirection};
+use super::statement::RunningStatement;
 use crate::error::Result;
 use crate::ids::IndexId;
-use crate::index::{Seen, Tree};
-use crate::lock::{Conflict, Held, Kind, Mode, Place, TableMode};
-use crate::row::Row;
+use crate::index::{IndexTree, TreeEntry};
+use crate::lock::{Conflict, Holding, LockKind, Mode, Place, TableMode};
+use crate::row::RowView;
 use crate::table::{Mark, Secondary, Table};
 use crate::value::Datum;
-use crate::version::Version;
+use crate::version::RowVersion;
 
 /// What was met under the latch.
-enum Met {
+enum LockAttempt {
     /// The lock is held: how it came, of which kind it is, and whether there is a row.
-    Locked(Held, Kind, bool),
+    Locked(Holding, LockKind, bool),
     /// There is no such key.
     Missing,
     /// Another transaction has what excludes this kind.
-    Conflict(Kind),
+    Conflict(LockKind),
     /// The row of this entry is to be looked at first.
     Unsure,
 }
 
 /// A row or an entry that was locked.
 #[derive(Clone, Copy, Debug)]
-struct Locked {
-    kind: Kind,
+struct LockedEntry {
+    kind: LockKind,
     /// Whether this statement got the lock.
     fresh: bool,
     /// Of an entry: whether this statement got the lock of its row on the way.
@@ -58,10 +58,10 @@ struct Way<'a> {
     index: IndexId,
     mode: Mode,
     /// What is locked of keys in the range.
-    kind: Kind,
+    kind: LockKind,
     /// What is locked of the first key beyond, if anything.
-    beyond: Option<Kind>,
-    direction: Direction,
+    beyond: Option<LockKind>,
+    direction: ScanDirection,
     secondary: Option<&'a Secondary>,
     /// Whether only one row can be in the range.
     single: bool,
@@ -69,7 +69,7 @@ struct Way<'a> {
     all: bool,
 }
 
-impl Statement<'_> {
+impl RunningStatement<'_> {
     /// Locks the row with a primary key, or the gap where it would be; copies the newest version
     /// and says whether there is one.
     pub(super) fn lock_point(&mut self, table: &Table, key: &[u8], mode: Mode) -> Result<bool> {
@@ -94,50 +94,52 @@ impl Statement<'_> {
         key: &[u8],
         mode: Mode,
         gaps: bool,
-    ) -> Result<Option<Locked>> {
+    ) -> Result<Option<LockedEntry>> {
         let all = self.has_all(table, mode);
         let mut waited = false;
         self.work.trx.locked = true;
         loop {
             let (locks, trx) = (&self.shared.locks, &self.work.locks);
             let row = &mut self.work.scratch.row;
-            let lock = |place: Place<'_>, kind: Kind| {
+            let lock = |place: Place<'_>, kind: LockKind| {
                 if all {
-                    return Ok(Held::Before);
+                    return Ok(Holding::Before);
                 }
                 locks.try_lock(trx, table.clustered_id, place, kind, mode)
             };
-            let met = table.rows.seek(key, |found: Option<Seen<'_, Version>>| match found {
-                Some((there, chain, _)) if there == key => {
-                    let dead = chain.row.is_none();
-                    let kind = if gaps && dead { Kind::NextKey } else { Kind::Record };
-                    match lock(Place::Key(key), kind) {
-                        Ok(held) => {
-                            copy(chain, row);
-                            Met::Locked(held, kind, !dead)
+            let met =
+                table.rows.seek(key, |found: Option<TreeEntry<'_, RowVersion>>| match found {
+                    Some((there, chain, _)) if there == key => {
+                        let dead = chain.row.is_none();
+                        let kind = if gaps && dead { LockKind::NextKey } else { LockKind::Record };
+                        match lock(Place::Key(key), kind) {
+                            Ok(held) => {
+                                copy(chain, row);
+                                LockAttempt::Locked(held, kind, !dead)
+                            }
+                            Err(Conflict) => LockAttempt::Conflict(kind),
                         }
-                        Err(Conflict) => Met::Conflict(kind),
                     }
-                }
-                found => {
-                    if gaps {
-                        let place = found.map_or(Place::Supremum, |(next, ..)| Place::Key(next));
-                        lock(place, Kind::Gap).expect("a gap lock waits for nobody");
+                    found => {
+                        if gaps {
+                            let place =
+                                found.map_or(Place::Supremum, |(next, ..)| Place::Key(next));
+                            lock(place, LockKind::Gap).expect("a gap lock waits for nobody");
+                        }
+                        LockAttempt::Missing
                     }
-                    Met::Missing
-                }
-            });
+                });
             match met {
-                Met::Locked(held, kind, alive) => {
-                    let fresh = waited || held == Held::Fresh;
-                    return Ok(Some(Locked { kind, fresh, row_fresh: false, alive }));
+                LockAttempt::Locked(held, kind, alive) => {
+                    let fresh = waited || held == Holding::Fresh;
+                    return Ok(Some(LockedEntry { kind, fresh, row_fresh: false, alive }));
                 }
-                Met::Missing => return Ok(None),
-                Met::Conflict(kind) => {
+                LockAttempt::Missing => return Ok(None),
+                LockAttempt::Conflict(kind) => {
                     let held = self.wait(table.clustered_id, Place::Key(key), kind, mode)?;
-                    waited |= held == Held::Fresh;
+                    waited |= held == Holding::Fresh;
                 }
-                Met::Unsure => unreachable!("a row is itself"),
+                LockAttempt::Unsure => unreachable!("a row is itself"),
             }
         }
     }
@@ -147,13 +149,13 @@ impl Statement<'_> {
         table: &Table,
         scan: &Scan<'_>,
         mode: Mode,
-        mut visit: impl FnMut(&[u8], Row<'_>) -> Visit,
+        mut visit: impl FnMut(&[u8], RowView<'_>) -> Visit,
     ) -> Result<()> {
         self.intend(table, intention(mode))?;
         self.work.trx.locked = true;
         let way = self.way(table, scan, mode);
         let mut cursor = Cursor::new(&scan.range, scan.direction);
-        if scan.direction == Direction::Down && !cursor.ended {
+        if scan.direction == ScanDirection::Down && !cursor.ended {
             self.lock_behind(table, &way, cursor.end.as_deref());
         }
         let mut entry = Vec::new();
@@ -181,7 +183,7 @@ impl Statement<'_> {
                     (key, alive)
                 }
             };
-            if way.single && !row_locked && self.locks_gaps() && locked.kind == Kind::Record {
+            if way.single && !row_locked && self.locks_gaps() && locked.kind == LockKind::Record {
                 // It was taken away while its row was waited for: look again, for the gap as well.
                 continue;
             }
@@ -197,7 +199,7 @@ impl Statement<'_> {
                     self.give_back(way.index, &entry, locked.kind, mode);
                 }
                 if row_fresh && !(way.single && row_locked) {
-                    self.give_back(table.clustered_id, key, Kind::Record, mode);
+                    self.give_back(table.clustered_id, key, LockKind::Record, mode);
                 }
             }
             if said == Visit::Stop || (way.single && row_locked) {
@@ -220,11 +222,11 @@ impl Statement<'_> {
         let equal = scan.range.equal_values();
         // A unique index may hold the same values twice where one of them is NULL.
         let null = matches!(scan.range.from, Bound::Included(from) if from.contains(&Datum::Null));
-        let beyond = if equal.is_some() { Kind::Gap } else { Kind::NextKey };
+        let beyond = if equal.is_some() { LockKind::Gap } else { LockKind::NextKey };
         Way {
             index: secondary.map_or(table.clustered_id, |index| index.id),
             mode,
-            kind: if gaps { Kind::NextKey } else { Kind::Record },
+            kind: if gaps { LockKind::NextKey } else { LockKind::Record },
             beyond: gaps.then_some(beyond),
             direction: scan.direction,
             secondary,
@@ -237,30 +239,30 @@ impl Statement<'_> {
     fn lock_next<V: Newest>(
         &mut self,
         table: &Table,
-        tree: &Tree<V>,
+        tree: &IndexTree<V>,
         way: &Way<'_>,
         cursor: &mut Cursor,
         entry: &mut Vec<u8>,
-    ) -> Result<Option<Locked>> {
+    ) -> Result<Option<LockedEntry>> {
         // Keys that were waited for, or whose row was looked at: another may have come before.
         let (mut waited, mut sure) = (Vec::new(), Vec::new());
         let mut sure_fresh = false;
         loop {
             let met = self.try_next(tree, way, cursor, &sure, entry);
             match met {
-                Met::Locked(held, kind, alive) => {
-                    let fresh = held == Held::Fresh || waited == *entry;
+                LockAttempt::Locked(held, kind, alive) => {
+                    let fresh = held == Holding::Fresh || waited == *entry;
                     let row_fresh = sure_fresh && sure == *entry;
-                    return Ok(Some(Locked { kind, fresh, row_fresh, alive }));
+                    return Ok(Some(LockedEntry { kind, fresh, row_fresh, alive }));
                 }
-                Met::Missing => return Ok(None),
-                Met::Conflict(kind) => {
+                LockAttempt::Missing => return Ok(None),
+                LockAttempt::Conflict(kind) => {
                     let held = self.wait(way.index, Place::Key(entry), kind, way.mode)?;
-                    if held == Held::Fresh {
+                    if held == Holding::Fresh {
                         waited.clone_from(entry);
                     }
                 }
-                Met::Unsure => {
+                LockAttempt::Unsure => {
                     let index = way.secondary.expect("only entries are unsure");
                     let key = index.primary_of(entry).to_vec();
                     let writer = table.rows.get(&key, |chain| chain.writer);
@@ -278,50 +280,51 @@ impl Statement<'_> {
 
     fn try_next<V: Newest>(
         &self,
-        tree: &Tree<V>,
+        tree: &IndexTree<V>,
         way: &Way<'_>,
         cursor: &Cursor,
         sure: &[u8],
         entry: &mut Vec<u8>,
-    ) -> Met {
+    ) -> LockAttempt {
         let (locks, trx, horizon) = (&self.shared.locks, &self.work.locks, self.shared.horizon());
         let lock = |key: &[u8], kind| {
             if way.all {
-                return Ok(Held::Before);
+                return Ok(Holding::Before);
             }
             locks.try_lock(trx, way.index, Place::Key(key), kind, way.mode)
         };
-        let look = |found: Option<Seen<'_, V>>| {
-            let up = way.direction == Direction::Up;
+        let look = |found: Option<TreeEntry<'_, V>>| {
+            let up = way.direction == ScanDirection::Up;
             let Some((key, value, stamp)) =
                 found.filter(|(key, ..)| up || cursor.is_before_end(key))
             else {
                 if let (true, Some(_), false) = (up, way.beyond, way.all) {
-                    let end = locks.try_lock(trx, way.index, Place::Supremum, Kind::Gap, way.mode);
+                    let end =
+                        locks.try_lock(trx, way.index, Place::Supremum, LockKind::Gap, way.mode);
                     end.expect("a gap lock waits for nobody");
                 }
-                return Met::Missing;
+                return LockAttempt::Missing;
             };
             entry.clear();
             entry.extend_from_slice(key);
             if !cursor.is_before_end(key) {
                 return match way.beyond.map(|kind| (kind, lock(key, kind))) {
-                    Some((kind, Err(Conflict))) => Met::Conflict(kind),
-                    _ => Met::Missing,
+                    Some((kind, Err(Conflict))) => LockAttempt::Conflict(kind),
+                    _ => LockAttempt::Missing,
                 };
             }
             if V::IS_ENTRY && stamp >= horizon && sure != key && !way.all {
-                return Met::Unsure;
+                return LockAttempt::Unsure;
             }
-            let kind = if way.single && value.is_alive() { Kind::Record } else { way.kind };
+            let kind = if way.single && value.is_alive() { LockKind::Record } else { way.kind };
             match lock(key, kind) {
-                Ok(held) => Met::Locked(held, kind, value.is_alive()),
-                Err(Conflict) => Met::Conflict(kind),
+                Ok(held) => LockAttempt::Locked(held, kind, value.is_alive()),
+                Err(Conflict) => LockAttempt::Conflict(kind),
             }
         };
         match way.direction {
-            Direction::Up => tree.seek(&cursor.begin, look),
-            Direction::Down => tree.seek_back(cursor.end.as_deref(), look),
+            ScanDirection::Up => tree.seek(&cursor.begin, look),
+            ScanDirection::Down => tree.seek_back(cursor.end.as_deref(), look),
         }
     }
 
@@ -333,7 +336,7 @@ impl Statement<'_> {
         let lock = |next: Option<&[u8]>| {
             let place = next.map_or(Place::Supremum, Place::Key);
             let (locks, trx) = (&self.shared.locks, &self.work.locks);
-            let held = locks.try_lock(trx, way.index, place, Kind::Gap, way.mode);
+            let held = locks.try_lock(trx, way.index, place, LockKind::Gap, way.mode);
             held.expect("a gap lock waits for nobody");
         };
         let Some(end) = end else { return lock(None) };
@@ -343,7 +346,7 @@ impl Statement<'_> {
         }
     }
 
-    fn give_back(&self, index: IndexId, key: &[u8], kind: Kind, mode: Mode) {
+    fn give_back(&self, index: IndexId, key: &[u8], kind: LockKind, mode: Mode) {
         self.shared.locks.unlock(&self.work.locks, index, Place::Key(key), kind, mode);
     }
 }
@@ -357,7 +360,7 @@ trait Newest {
     fn is_alive(&self) -> bool;
 }
 
-impl Newest for Version {
+impl Newest for RowVersion {
     const IS_ENTRY: bool = false;
 
     fn is_alive(&self) -> bool {
@@ -374,7 +377,7 @@ impl Newest for Mark {
 }
 
 /// Copies the newest version; whether there is one.
-fn copy(chain: &Version, into: &mut Vec<u8>) -> bool {
+fn copy(chain: &RowVersion, into: &mut Vec<u8>) -> bool {
     into.clear();
     into.extend_from_slice(chain.row.as_deref().unwrap_or_default());
     chain.row.is_some()

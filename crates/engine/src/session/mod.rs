@@ -36,31 +36,31 @@ use crate::gate::Owner;
 use crate::lock::LockTrx;
 use crate::meter::Counter;
 use crate::redo::{begin_changes, is_without_changes};
-use crate::shared::Shared;
+use crate::shared::EngineCore;
 
-pub use intent::{Fields, Intent, Updated, Visit};
-pub use range::{Direction, Path, Range, Scan};
+pub use intent::{Fields, Intent, UpdateResult, Visit};
+pub use range::{Path, Range, Scan, ScanDirection};
 pub use row_writer::RowWriter;
-pub use statement::Statement;
+pub use statement::RunningStatement;
 pub(crate) use write::Absent;
 
 use work::{Mark, Scratch, Trx, Work};
 
 /// The transactions of one client.
-pub struct Session {
-    shared: Arc<Shared>,
+pub struct EngineSession {
+    shared: Arc<EngineCore>,
     isolation: Isolation,
     work: Work,
 }
 
 /// Shows whether a session waits, while its own thread is at work.
 #[derive(Clone)]
-pub struct Watch {
+pub struct WaitWatch {
     locks: Arc<LockTrx>,
 }
 
-impl Session {
-    pub(crate) fn new(shared: Arc<Shared>) -> Session {
+impl EngineSession {
+    pub(crate) fn new(shared: Arc<EngineCore>) -> EngineSession {
         let isolation = shared.design.isolation;
         let mut redo = Vec::new();
         begin_changes(&mut redo);
@@ -80,7 +80,7 @@ impl Session {
         };
         let (view, locks) = (shared.trx.view(), shared.locks.begin());
         let work = Work { trx, view, locks, scratch: Scratch::default() };
-        Session { shared, isolation, work }
+        EngineSession { shared, isolation, work }
     }
 
     /// The level of transactions that name none, from now on.
@@ -91,7 +91,7 @@ impl Session {
     /// Begins a transaction. One that is open is committed first, as MySQL does.
     ///
     /// # Errors
-    /// As [`Session::commit`].
+    /// As [`EngineSession::commit`].
     pub fn begin(&mut self, isolation: Option<Isolation>) -> Result<()> {
         self.commit()?;
         self.work.trx.open = true;
@@ -105,8 +105,8 @@ impl Session {
     }
 
     /// A look at this session from elsewhere.
-    pub fn watch(&self) -> Watch {
-        Watch { locks: self.work.locks.clone() }
+    pub fn watch(&self) -> WaitWatch {
+        WaitWatch { locks: self.work.locks.clone() }
     }
 
     /// Opens the view of a transaction at repeatable read now and not at its first read.
@@ -122,7 +122,7 @@ impl Session {
     /// `Disk`: the engine takes no more writes; the transaction is rolled back as far as anybody
     /// sees, and whether it is there when the engine is opened again is not known.
     pub fn commit(&mut self) -> Result<()> {
-        let Session { shared, work, .. } = self;
+        let EngineSession { shared, work, .. } = self;
         if shared.design.planted != Planted::ViewsReused {
             shared.trx.close_view(&mut work.view);
         }
@@ -192,7 +192,10 @@ impl Session {
     ///
     /// # Errors
     /// What the statement met. After `Deadlock` the transaction is rolled back whole.
-    pub fn statement<T>(&mut self, run: impl FnOnce(&mut Statement<'_>) -> Result<T>) -> Result<T> {
+    pub fn statement<T>(
+        &mut self,
+        run: impl FnOnce(&mut RunningStatement<'_>) -> Result<T>,
+    ) -> Result<T> {
         let trx = &mut self.work.trx;
         if !trx.open {
             trx.isolation = self.isolation;
@@ -201,7 +204,7 @@ impl Session {
         self.shared.meter.count(Counter::Statements);
         let owner = if trx.locked { Owner::OfLocks } else { Owner::OfNothing };
         let pass = self.shared.gate.enter(owner);
-        let done = run(&mut Statement::new(&self.shared, &mut self.work, &pass));
+        let done = run(&mut RunningStatement::new(&self.shared, &mut self.work, &pass));
         drop(pass);
         self.end_statement(mark, done)
     }
@@ -231,14 +234,14 @@ impl Session {
     }
 }
 
-impl Watch {
+impl WaitWatch {
     /// Whether the session waits for a lock, and goes on waiting until another does something.
     pub fn is_waiting(&self) -> bool {
         self.locks.is_asleep()
     }
 }
 
-impl Drop for Session {
+impl Drop for EngineSession {
     /// A client that goes away without a word has not committed.
     fn drop(&mut self) {
         self.rollback();

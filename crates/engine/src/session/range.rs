@@ -12,7 +12,7 @@ use std::ops::{Bound, ControlFlow};
 
 use super::intent::{Fields, Intent};
 use crate::ids::TrxId;
-use crate::index::Tree;
+use crate::index::IndexTree;
 use crate::key;
 use crate::value::Datum;
 
@@ -27,7 +27,7 @@ pub struct Range<'a> {
 
 /// In which order keys are visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum ScanDirection {
     /// The least first.
     Up,
     /// The greatest first.
@@ -51,7 +51,7 @@ pub struct Scan<'a> {
     /// Which part of it.
     pub range: Range<'a>,
     /// In which order.
-    pub direction: Direction,
+    pub direction: ScanDirection,
     /// What is to be done with the rows.
     pub intent: Intent,
     /// Which columns are wanted.
@@ -79,7 +79,7 @@ impl<'a> Range<'a> {
 impl Scan<'_> {
     /// Whole rows of an index, all of them and in its order, by a consistent read.
     pub fn all(path: Path) -> Scan<'static> {
-        let (direction, intent, fields) = (Direction::Up, Intent::Read, Fields::All);
+        let (direction, intent, fields) = (ScanDirection::Up, Intent::Read, Fields::All);
         Scan { path, range: Range::ALL, direction, intent, fields }
     }
 }
@@ -90,12 +90,12 @@ pub(super) struct Cursor {
     pub begin: Vec<u8>,
     /// The least key that is not.
     pub end: Option<Vec<u8>>,
-    direction: Direction,
+    direction: ScanDirection,
     pub ended: bool,
 }
 
 impl Cursor {
-    pub(super) fn new(range: &Range<'_>, direction: Direction) -> Cursor {
+    pub(super) fn new(range: &Range<'_>, direction: ScanDirection) -> Cursor {
         let begin = match range.from {
             Bound::Unbounded => Vec::new(),
             Bound::Included(values) => key_of(values),
@@ -116,8 +116,8 @@ impl Cursor {
     #[inline]
     pub(super) fn is_before_end(&self, key: &[u8]) -> bool {
         match self.direction {
-            Direction::Up => self.end.as_deref().is_none_or(|end| key < end),
-            Direction::Down => key >= &self.begin[..],
+            ScanDirection::Up => self.end.as_deref().is_none_or(|end| key < end),
+            ScanDirection::Down => key >= &self.begin[..],
         }
     }
 
@@ -125,7 +125,7 @@ impl Cursor {
     /// read.
     pub(super) fn read<V>(
         &mut self,
-        tree: &Tree<V>,
+        tree: &IndexTree<V>,
         mut look: impl FnMut(&[u8], &V, TrxId) -> ControlFlow<()>,
     ) {
         let mut broke: Option<Vec<u8>> = None;
@@ -138,8 +138,8 @@ impl Cursor {
         };
         let end = self.end.as_deref();
         let next = match self.direction {
-            Direction::Up => tree.read_on(&self.begin, end, look),
-            Direction::Down => tree.read_back(&self.begin, end, look),
+            ScanDirection::Up => tree.read_on(&self.begin, end, look),
+            ScanDirection::Down => tree.read_back(&self.begin, end, look),
         };
         match (broke, next) {
             (Some(key), _) => self.pass(&key),
@@ -151,15 +151,15 @@ impl Cursor {
     /// A key was read.
     pub(super) fn pass(&mut self, key: &[u8]) {
         self.go_on_at(key);
-        if self.direction == Direction::Up {
+        if self.direction == ScanDirection::Up {
             self.begin.push(0);
         }
     }
 
     fn go_on_at(&mut self, place: &[u8]) {
         let edge = match self.direction {
-            Direction::Up => &mut self.begin,
-            Direction::Down => self.end.get_or_insert_default(),
+            ScanDirection::Up => &mut self.begin,
+            ScanDirection::Down => self.end.get_or_insert_default(),
         };
         edge.clear();
         edge.extend_from_slice(place);

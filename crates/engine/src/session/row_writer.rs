@@ -1,9 +1,9 @@
 //! A row in the making: what an update sets, and the rest as it was.
 
 use crate::error::Result;
-use crate::row::{Row, check};
+use crate::row::{RowView, check};
 use crate::table::Table;
-use crate::value::{Datum, Kind};
+use crate::value::{Datum, ValueType};
 
 /// The columns that an update sets.
 #[derive(Default)]
@@ -47,14 +47,14 @@ impl RowWriter {
     }
 
     /// Writes the row that the old one becomes.
-    pub(super) fn write(&self, table: &Table, old: Row<'_>, into: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn write(&self, table: &Table, old: RowView<'_>, into: &mut Vec<u8>) -> Result<()> {
         let value = |(column, cell): (usize, &Cell)| {
             let about = &table.columns()[column];
             let value = match (*cell, about.kind) {
                 (Cell::Kept, _) => return Ok(old.get(column)),
                 (Cell::Null, _) => Datum::Null,
                 (Cell::Text(from, to), _) => Datum::Text(&self.texts[from..to]),
-                (Cell::Number(number), Kind::Text { .. }) => Datum::Int(number),
+                (Cell::Number(number), ValueType::Text { .. }) => Datum::Int(number),
                 (Cell::Number(number), kind) => kind.of_number(number),
             };
             check(about, value)?;

@@ -13,7 +13,7 @@
 
 use dbdyno_model::design::{Isolation, Planted};
 
-use super::intent::{Intent, Updated, Visit};
+use super::intent::{Intent, UpdateResult, Visit};
 use super::range::Scan;
 use super::row_writer::RowWriter;
 use super::work::Work;
@@ -21,22 +21,26 @@ use crate::error::{EngineError, Result};
 use crate::gate::Pass;
 use crate::ids::IndexId;
 use crate::key;
-use crate::lock::{Conflict, Held, Kind, Mode, Place, TableMode};
-use crate::row::Row;
-use crate::shared::Shared;
+use crate::lock::{Conflict, Holding, LockKind, Mode, Place, TableMode};
+use crate::row::RowView;
+use crate::shared::EngineCore;
 use crate::table::Table;
 use crate::value::Datum;
 
 /// A statement under way.
-pub struct Statement<'s> {
-    pub(super) shared: &'s Shared,
+pub struct RunningStatement<'s> {
+    pub(super) shared: &'s EngineCore,
     pub(super) work: &'s mut Work,
     pub(super) pass: &'s Pass<'s>,
 }
 
-impl<'s> Statement<'s> {
-    pub(super) fn new(shared: &'s Shared, work: &'s mut Work, pass: &'s Pass<'s>) -> Statement<'s> {
-        Statement { shared, work, pass }
+impl<'s> RunningStatement<'s> {
+    pub(super) fn new(
+        shared: &'s EngineCore,
+        work: &'s mut Work,
+        pass: &'s Pass<'s>,
+    ) -> RunningStatement<'s> {
+        RunningStatement { shared, work, pass }
     }
 
     /// The row with a primary key.
@@ -49,7 +53,7 @@ impl<'s> Statement<'s> {
         table: &'a Table,
         key: &[Datum<'_>],
         intent: Intent,
-    ) -> Result<Option<Row<'a>>> {
+    ) -> Result<Option<RowView<'a>>> {
         table.check_there()?;
         let mut bytes = self.key_of(table, key)?;
         let found = match self.locks_for(intent) {
@@ -72,7 +76,7 @@ impl<'s> Statement<'s> {
         &mut self,
         table: &Table,
         scan: &Scan<'_>,
-        visit: impl FnMut(&[u8], Row<'_>) -> Visit,
+        visit: impl FnMut(&[u8], RowView<'_>) -> Visit,
     ) -> Result<()> {
         table.check_there()?;
         match self.locks_for(scan.intent) {
@@ -96,13 +100,13 @@ impl<'s> Statement<'s> {
     /// Changes a row by its primary key: `change` sees its newest version and sets columns.
     ///
     /// # Errors
-    /// As [`Statement::get`]; what `change` gives; `NotNull`, `BadValue`, `Duplicate`.
+    /// As [`RunningStatement::get`]; what `change` gives; `NotNull`, `BadValue`, `Duplicate`.
     pub fn update(
         &mut self,
         table: &std::sync::Arc<Table>,
         key: &[Datum<'_>],
-        change: impl FnOnce(Row<'_>, &mut RowWriter) -> Result<()>,
-    ) -> Result<Updated> {
+        change: impl FnOnce(RowView<'_>, &mut RowWriter) -> Result<()>,
+    ) -> Result<UpdateResult> {
         let bytes = self.key_of(table, key)?;
         let updated = self.update_at(table, &bytes, change);
         self.work.scratch.key = bytes;
@@ -112,7 +116,7 @@ impl<'s> Statement<'s> {
     /// Takes a row away by its primary key; whether there was one.
     ///
     /// # Errors
-    /// As [`Statement::get`].
+    /// As [`RunningStatement::get`].
     pub fn delete(&mut self, table: &std::sync::Arc<Table>, key: &[Datum<'_>]) -> Result<bool> {
         let bytes = self.key_of(table, key)?;
         let deleted = self.delete_at(table, &bytes);
@@ -156,7 +160,7 @@ impl<'s> Statement<'s> {
         let trx = &mut self.work.trx;
         if !trx.tables.iter().any(|(id, held)| *id == table.id && covers(*held, mode)) {
             trx.locked = true;
-            let Statement { shared, work, pass, .. } = self;
+            let RunningStatement { shared, work, pass, .. } = self;
             let (locks, trx) = (&shared.locks, &work.locks);
             if locks.try_lock_table(trx, table.id, mode).is_err() {
                 let locked = pass.while_waiting(|| locks.lock_table(trx, table.id, mode));
@@ -184,9 +188,9 @@ impl<'s> Statement<'s> {
         &mut self,
         index: IndexId,
         place: Place<'_>,
-        kind: Kind,
+        kind: LockKind,
         mode: Mode,
-    ) -> Result<Held> {
+    ) -> Result<Holding> {
         self.work.trx.locked = true;
         match self.shared.locks.try_lock(&self.work.locks, index, place, kind, mode) {
             Ok(held) => Ok(held),
@@ -200,10 +204,10 @@ impl<'s> Statement<'s> {
         &mut self,
         index: IndexId,
         place: Place<'_>,
-        kind: Kind,
+        kind: LockKind,
         mode: Mode,
-    ) -> Result<Held> {
-        let Statement { shared, work, pass, .. } = self;
+    ) -> Result<Holding> {
+        let RunningStatement { shared, work, pass, .. } = self;
         work.trx.locked = true;
         let held = pass.while_waiting(|| shared.locks.lock(&work.locks, index, place, kind, mode));
         self.note_deadlock(held)

@@ -2,19 +2,19 @@
 
 use std::mem;
 
-use super::work::{Mark, Work, Written};
+use super::work::{Mark, Work, WrittenVersion};
 use crate::ids::TrxId;
 use crate::index::Edit;
 use crate::lock::Place;
 use crate::purge::{entry_of, forget_entries, place};
-use crate::shared::Shared;
+use crate::shared::EngineCore;
 use crate::table;
 use crate::table::Table;
-use crate::version::Version;
+use crate::version::RowVersion;
 
 impl Work {
     /// Takes back what was written since a place.
-    pub(super) fn undo_to(&mut self, shared: &Shared, mark: Mark) {
+    pub(super) fn undo_to(&mut self, shared: &EngineCore, mark: Mark) {
         let trx = &mut self.trx;
         trx.redo.truncate(mark.redo);
         trx.keys.truncate(mark.keys);
@@ -33,14 +33,14 @@ impl Work {
 }
 
 /// Takes the version in front off a row. Gives the writer of the one below if that is a deletion.
-fn take_back(shared: &Shared, written: &Written, id: TrxId) -> Option<TrxId> {
+fn take_back(shared: &EngineCore, written: &WrittenVersion, id: TrxId) -> Option<TrxId> {
     let (table, key) = (&*written.table, written.key.bytes());
     let locks = &shared.locks;
     table.rows.edit(key, TrxId::NOBODY, |chain, next| {
         let chain = chain.expect("what was written is there");
         assert!(chain.writer == id, "what a transaction wrote is in front until it ends");
         let Some(gone) = chain.pop() else {
-            let gone = mem::replace(chain, Version::new(id, None));
+            let gone = mem::replace(chain, RowVersion::new(id, None));
             forget_entries(locks, table, key, &gone, chain);
             locks.inherit_gap(table.clustered_id, Place::Key(key), place(next));
             return (Edit::Take, None);
@@ -52,10 +52,10 @@ fn take_back(shared: &Shared, written: &Written, id: TrxId) -> Option<TrxId> {
 }
 
 /// Marks the entries of two versions by whether the one in front has them.
-fn mark_entries(table: &Table, key: &[u8], gone: &Version, front: &Version, id: TrxId) {
+fn mark_entries(table: &Table, key: &[u8], gone: &RowVersion, front: &RowVersion, id: TrxId) {
     for index in table.indexes() {
         let entry =
-            |version: &Version| version.row.as_ref().map(|row| entry_of(table, index, key, row));
+            |version: &RowVersion| version.row.as_ref().map(|row| entry_of(table, index, key, row));
         let living = entry(front);
         if let Some(gone) = entry(gone)
             && living.as_ref() != Some(&gone)

@@ -12,16 +12,16 @@ use crate::ids::{TableId, TrxId};
 use crate::key::Key;
 use crate::lock::{LockTrx, TableMode};
 use crate::meter::Counter;
-use crate::purge::Ended;
+use crate::purge::EndedTransaction;
 use crate::redo::{begin_changes, write_followed};
-use crate::shared::Shared;
-use crate::snapshot::View;
+use crate::shared::EngineCore;
+use crate::snapshot::ReadView;
 use crate::table::Table;
 
 /// What a session works with; statements borrow it.
 pub(super) struct Work {
     pub(super) trx: Trx,
-    pub(super) view: View,
+    pub(super) view: ReadView,
     pub(super) locks: Arc<LockTrx>,
     pub(super) scratch: Scratch,
 }
@@ -38,7 +38,7 @@ pub(super) struct Trx {
     /// The keys of what it wrote, where replicas follow.
     pub(super) keys: Vec<RowKey>,
     /// What it wrote, to be taken back.
-    pub(super) undo: Vec<Written>,
+    pub(super) undo: Vec<WrittenVersion>,
     /// Deleted rows that came to the front again when it was rolled back to a savepoint, and
     /// the transactions that deleted them.
     pub(super) graves: Vec<(Arc<Table>, Key, TrxId)>,
@@ -53,7 +53,7 @@ pub(super) struct Trx {
 }
 
 /// A version that was put in front of a row.
-pub(super) struct Written {
+pub(super) struct WrittenVersion {
     pub(super) table: Arc<Table>,
     pub(super) key: Key,
     /// Whether there was a version before it.
@@ -101,14 +101,14 @@ impl Trx {
 }
 
 impl Work {
-    pub(super) fn open_view(&mut self, shared: &Shared) {
+    pub(super) fn open_view(&mut self, shared: &EngineCore) {
         if !self.view.is_open() {
             shared.trx.open_view(self.trx.id, &mut self.view);
         }
     }
 
     /// The number of the transaction, which is about to write.
-    pub(super) fn writer(&mut self, shared: &Shared) -> TrxId {
+    pub(super) fn writer(&mut self, shared: &EngineCore) -> TrxId {
         if let Some(id) = self.trx.id {
             return id;
         }
@@ -121,7 +121,7 @@ impl Work {
     }
 
     /// Takes back what the transaction wrote, and ends it.
-    pub(super) fn rollback(&mut self, shared: &Shared) {
+    pub(super) fn rollback(&mut self, shared: &EngineCore) {
         shared.trx.close_view(&mut self.view);
         self.undo_to(shared, Mark::BEGIN);
         match self.trx.id {
@@ -135,7 +135,7 @@ impl Work {
 
     /// The record of what the transaction wrote. Of where replicas follow, it is told now, when all
     /// locks are held, how far others have committed.
-    pub(super) fn record(&mut self, shared: &Shared) -> &[u8] {
+    pub(super) fn record(&mut self, shared: &EngineCore) -> &[u8] {
         let Some(follow) = &shared.follow else { return &self.trx.redo };
         let record = &mut self.scratch.record;
         record.shrink_to(REDO_KEPT_BYTES);
@@ -145,19 +145,19 @@ impl Work {
     }
 
     /// Makes visible what the transaction wrote, and leaves what it wrote over to purge.
-    pub(super) fn end(&mut self, shared: &Shared, id: TrxId) {
+    pub(super) fn end(&mut self, shared: &EngineCore, id: TrxId) {
         let csn = shared.trx.end(id);
         let over = self.trx.undo.drain(..).filter(|written| written.over);
         let mut wrote: Vec<_> = over.map(|written| (written.table, written.key, id)).collect();
         wrote.append(&mut self.trx.graves);
         if !wrote.is_empty() {
-            shared.purge.push(Ended { csn, wrote });
+            shared.purge.push(EndedTransaction { csn, wrote });
         }
         self.finish(shared);
     }
 
     /// Gives locks back and forgets the transaction.
-    pub(super) fn finish(&mut self, shared: &Shared) {
+    pub(super) fn finish(&mut self, shared: &EngineCore) {
         let trx = &mut self.trx;
         if trx.locked {
             shared.locks.release_all(&self.locks);

@@ -19,23 +19,23 @@ use std::sync::Arc;
 
 use dbdyno_replica::RowKey;
 
-use super::intent::Updated;
-use super::range::{Cursor, Direction, Range};
+use super::intent::UpdateResult;
+use super::range::{Cursor, Range, ScanDirection};
 use super::row_writer::RowWriter;
-use super::statement::Statement;
-use super::work::Written;
+use super::statement::RunningStatement;
+use super::work::WrittenVersion;
 use crate::error::{EngineError, Result};
 use crate::ids::TrxId;
 use crate::index::Edit;
 use crate::key::{self, Key};
-use crate::lock::{Kind, Mode, Place, TableMode};
+use crate::lock::{LockKind, Mode, Place, TableMode};
 use crate::purge::place;
 use crate::recovery::{is_row_of, skip_number};
-use crate::redo::{Change, push_change};
-use crate::row::Row;
+use crate::redo::{RowImage, push_change};
+use crate::row::RowView;
 use crate::table::{Mark, Secondary, Table};
 use crate::value::Datum;
-use crate::version::Version;
+use crate::version::RowVersion;
 
 /// What it means if a row that is to be deleted is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,16 +45,16 @@ pub(crate) enum Absent {
 }
 
 /// What became of a key that was to be put in.
-enum Put {
+enum PutResult {
     /// It is there; whether there was a version before.
     Done(bool),
     /// It was there.
     There,
     /// A lock has to be waited for: of the key itself, or of the gap before the next one.
-    Wait(Option<Key>, Kind, Mode),
+    Wait(Option<Key>, LockKind, Mode),
 }
 
-impl Statement<'_> {
+impl RunningStatement<'_> {
     /// Puts a row in: a value for each column. NULL or 0 in a numbered column is numbered: gives
     /// the number.
     ///
@@ -92,7 +92,8 @@ impl Statement<'_> {
         Ok(number)
     }
 
-    /// [`Statement::update`], by a primary key in bytes, as [`Statement::scan`] gives it.
+    /// [`RunningStatement::update`], by a primary key in bytes, as [`RunningStatement::scan`] gives
+    /// it.
     ///
     /// # Errors
     /// As there.
@@ -100,10 +101,10 @@ impl Statement<'_> {
         &mut self,
         table: &Arc<Table>,
         key: &[u8],
-        change: impl FnOnce(Row<'_>, &mut RowWriter) -> Result<()>,
-    ) -> Result<Updated> {
+        change: impl FnOnce(RowView<'_>, &mut RowWriter) -> Result<()>,
+    ) -> Result<UpdateResult> {
         if !self.lock_point(table, key, Mode::Exclusive)? {
-            return Ok(Updated::Missing);
+            return Ok(UpdateResult::Missing);
         }
         let old = mem::take(&mut self.work.scratch.row);
         let mut writer = mem::take(&mut self.work.scratch.writer);
@@ -114,15 +115,15 @@ impl Statement<'_> {
         self.work.scratch.writer = writer;
         let updated = written.and_then(|()| {
             if new == old {
-                return Ok(Updated::Same);
+                return Ok(UpdateResult::Same);
             }
-            self.move_or_write(table, key, &old, new).map(|()| Updated::Changed)
+            self.move_or_write(table, key, &old, new).map(|()| UpdateResult::Changed)
         });
         self.work.scratch.row = old;
         updated
     }
 
-    /// [`Statement::delete`], by a primary key in bytes.
+    /// [`RunningStatement::delete`], by a primary key in bytes.
     ///
     /// # Errors
     /// As there.
@@ -214,15 +215,15 @@ impl Statement<'_> {
         let id = self.work.writer(self.shared);
         loop {
             match self.try_put_row(table, key, &row, id) {
-                Put::Done(over) => {
+                PutResult::Done(over) => {
                     self.note(table, key, Some(&row), over);
                     return self.write_entries(table, key, None, Some(&row), id);
                 }
-                Put::There => {
+                PutResult::There => {
                     let (table, key) = (table.name().to_owned(), "PRIMARY".to_owned());
                     return Err(EngineError::Duplicate(table, key));
                 }
-                Put::Wait(next, kind, mode) => {
+                PutResult::Wait(next, kind, mode) => {
                     let at = wait_place(kind, key, next.as_ref());
                     self.wait(table.clustered_id, at, kind, mode)?;
                 }
@@ -230,48 +231,48 @@ impl Statement<'_> {
         }
     }
 
-    fn try_put_row(&mut self, table: &Table, key: &[u8], row: &[u8], id: TrxId) -> Put {
+    fn try_put_row(&mut self, table: &Table, key: &[u8], row: &[u8], id: TrxId) -> PutResult {
         let all = self.has_all(table, Mode::Exclusive);
         let (locks, trx) = (&self.shared.locks, &self.work.locks);
         let index = table.clustered_id;
-        let lock = |place: Place<'_>, kind: Kind, mode: Mode| {
+        let lock = |place: Place<'_>, kind: LockKind, mode: Mode| {
             all || locks.try_lock(trx, index, place, kind, mode).is_ok()
         };
         table.rows.edit(key, TrxId::NOBODY, |chain, next| {
-            let wait = |kind, mode| (Edit::Keep, Put::Wait(next.map(Key::new), kind, mode));
+            let wait = |kind, mode| (Edit::Keep, PutResult::Wait(next.map(Key::new), kind, mode));
             let Some(chain) = chain else {
-                if !lock(place(next), Kind::InsertIntention, Mode::Exclusive) {
-                    return wait(Kind::InsertIntention, Mode::Exclusive);
+                if !lock(place(next), LockKind::InsertIntention, Mode::Exclusive) {
+                    return wait(LockKind::InsertIntention, Mode::Exclusive);
                 }
-                if !lock(Place::Key(key), Kind::Record, Mode::Exclusive) {
-                    return wait(Kind::Record, Mode::Exclusive);
+                if !lock(Place::Key(key), LockKind::Record, Mode::Exclusive) {
+                    return wait(LockKind::Record, Mode::Exclusive);
                 }
                 locks.inherit_gap(index, place(next), Place::Key(key));
-                return (Edit::Put(Version::new(id, Some(row.into()))), Put::Done(false));
+                return (Edit::Put(RowVersion::new(id, Some(row.into()))), PutResult::Done(false));
             };
             if chain.row.is_some() {
-                return if lock(Place::Key(key), Kind::Record, Mode::Shared) {
-                    (Edit::Keep, Put::There)
+                return if lock(Place::Key(key), LockKind::Record, Mode::Shared) {
+                    (Edit::Keep, PutResult::There)
                 } else {
-                    wait(Kind::Record, Mode::Shared)
+                    wait(LockKind::Record, Mode::Shared)
                 };
             }
-            if !lock(Place::Key(key), Kind::Record, Mode::Exclusive) {
-                return wait(Kind::Record, Mode::Exclusive);
+            if !lock(Place::Key(key), LockKind::Record, Mode::Exclusive) {
+                return wait(LockKind::Record, Mode::Exclusive);
             }
             chain.push(id, Some(row.into()));
-            (Edit::Keep, Put::Done(true))
+            (Edit::Keep, PutResult::Done(true))
         })
     }
 
     /// Notes what was written, for the log and for taking it back.
     fn note(&mut self, table: &Arc<Table>, key: &[u8], row: Option<&[u8]>, over: bool) {
         let trx = &mut self.work.trx;
-        push_change(&mut trx.redo, Change { table: table.id, key, row });
+        push_change(&mut trx.redo, RowImage { table: table.id, key, row });
         if self.shared.follow.is_some() {
             trx.keys.push(RowKey::of(table.clustered_id.0, key));
         }
-        trx.undo.push(Written { table: table.clone(), key: Key::new(key), over });
+        trx.undo.push(WrittenVersion { table: table.clone(), key: Key::new(key), over });
         self.work.locks.wrote(1);
     }
 
@@ -330,26 +331,26 @@ impl Statement<'_> {
         let all = self.has_all(table, Mode::Exclusive);
         loop {
             let (locks, trx) = (&self.shared.locks, &self.work.locks);
-            let lock = |place: Place<'_>, kind: Kind| {
+            let lock = |place: Place<'_>, kind: LockKind| {
                 all || locks.try_lock(trx, index.id, place, kind, Mode::Exclusive).is_ok()
             };
             let put = index.entries.edit(entry, id, |mark, next| {
-                let wait = |kind| Put::Wait(next.map(Key::new), kind, Mode::Exclusive);
+                let wait = |kind| PutResult::Wait(next.map(Key::new), kind, Mode::Exclusive);
                 if let Some(mark) = mark {
                     // One that passed by it while it was dead has locked it with its gap.
-                    if !lock(Place::Key(entry), Kind::Record) {
-                        return (Edit::Keep, wait(Kind::Record));
+                    if !lock(Place::Key(entry), LockKind::Record) {
+                        return (Edit::Keep, wait(LockKind::Record));
                     }
                     *mark = Mark::Alive;
-                    return (Edit::Keep, Put::Done(true));
+                    return (Edit::Keep, PutResult::Done(true));
                 }
-                if !lock(place(next), Kind::InsertIntention) {
-                    return (Edit::Keep, wait(Kind::InsertIntention));
+                if !lock(place(next), LockKind::InsertIntention) {
+                    return (Edit::Keep, wait(LockKind::InsertIntention));
                 }
                 locks.inherit_gap(index.id, place(next), Place::Key(entry));
-                (Edit::Put(Mark::Alive), Put::Done(false))
+                (Edit::Put(Mark::Alive), PutResult::Done(false))
             });
-            let Put::Wait(next, kind, mode) = put else { return Ok(()) };
+            let PutResult::Wait(next, kind, mode) = put else { return Ok(()) };
             let at = wait_place(kind, entry, next.as_ref());
             self.wait(index.id, at, kind, mode)?;
         }
@@ -365,11 +366,11 @@ impl Statement<'_> {
         own: &[u8],
     ) -> Result<()> {
         if !self.has_all(table, Mode::Exclusive) {
-            self.lock(index.id, Place::Key(values), Kind::Record, Mode::Exclusive)?;
+            self.lock(index.id, Place::Key(values), LockKind::Record, Mode::Exclusive)?;
         }
         let mut end = values.to_vec();
         key::after_all(&mut end);
-        let mut cursor = Cursor::new(&Range::ALL, Direction::Up);
+        let mut cursor = Cursor::new(&Range::ALL, ScanDirection::Up);
         cursor.begin.extend_from_slice(values);
         cursor.end = Some(end);
         let mut others: Vec<Key> = Vec::new();
@@ -421,7 +422,7 @@ impl Statement<'_> {
                 Some((has, false)) if locked || !has => return Ok(has),
                 Some((has, true)) if locked => return Ok(has),
                 Some(_) => {
-                    self.lock(table.clustered_id, Place::Key(key), Kind::Record, Mode::Shared)?;
+                    self.lock(table.clustered_id, Place::Key(key), LockKind::Record, Mode::Shared)?;
                     locked = true;
                 }
             }
@@ -430,9 +431,9 @@ impl Statement<'_> {
 }
 
 /// Where the lock is that has to be waited for.
-fn wait_place<'a>(kind: Kind, key: &'a [u8], next: Option<&'a Key>) -> Place<'a> {
+fn wait_place<'a>(kind: LockKind, key: &'a [u8], next: Option<&'a Key>) -> Place<'a> {
     match kind {
-        Kind::InsertIntention => place(next.map(Key::bytes)),
+        LockKind::InsertIntention => place(next.map(Key::bytes)),
         _ => Place::Key(key),
     }
 }

@@ -15,11 +15,11 @@
 use std::sync::Arc;
 
 use crate::ids::{Csn, TrxId};
-use crate::latch::{Clock, Gauge, Hold, Latch};
+use crate::latch::{ClockFunction, Gauge, Hold, Latch};
 use crate::meter::{Counter, Meter};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-use super::view::View;
+use super::view::ReadView;
 
 /// Which transactions are active. Changed and copied under the latch alone.
 pub(super) trait ActiveSet {
@@ -33,16 +33,16 @@ pub(super) trait ActiveSet {
     /// The lowest one.
     fn lowest(&self) -> Option<u64>;
     /// Copies the set into a view whose `high` is set. Gives the number of bytes.
-    fn copy(&self, view: &mut View) -> usize;
+    fn copy(&self, view: &mut ReadView) -> usize;
     /// Ids that were moved from one part of the set to another since this was asked last.
     fn moved(&mut self) -> u64;
     /// Whether a view sees a writer.
-    fn sees(view: &View, writer: u64) -> bool;
+    fn sees(view: &ReadView, writer: u64) -> bool;
 }
 
 /// A set under its latch.
 #[derive(Debug)]
-pub(super) struct Copied<S> {
+pub(super) struct CopiedSet<S> {
     inside: Latch<Inside<S>>,
     ends: Ends,
 }
@@ -63,10 +63,10 @@ struct Ends {
     low: AtomicU64,
 }
 
-impl<S: ActiveSet> Copied<S> {
-    pub(super) fn new(set: S, meter: Arc<Meter>, clock: Option<Clock>) -> Copied<S> {
+impl<S: ActiveSet> CopiedSet<S> {
+    pub(super) fn new(set: S, meter: Arc<Meter>, clock: Option<ClockFunction>) -> CopiedSet<S> {
         let next = TrxId::NOBODY.0 + 1;
-        Copied {
+        CopiedSet {
             inside: Latch::new(Inside { set, next }, Gauge::of_transactions(meter, clock)),
             ends: Ends { last: AtomicU64::new(0), low: AtomicU64::new(next) },
         }
@@ -96,7 +96,7 @@ impl<S: ActiveSet> Copied<S> {
     }
 
     #[inline]
-    pub(super) fn open(&self, view: &mut View, meter: &Meter) {
+    pub(super) fn open(&self, view: &mut ReadView, meter: &Meter) {
         let inside = self.inside.take();
         view.low = self.ends.low.load(Ordering::Relaxed);
         view.high = inside.next;

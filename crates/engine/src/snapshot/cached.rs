@@ -13,26 +13,26 @@
 
 use std::sync::Arc;
 
-use crate::latch::Clock;
+use crate::latch::ClockFunction;
 use crate::meter::{Counter, Meter};
 
-use super::active::Copied;
+use super::active::CopiedSet;
 use super::vector::Vector;
-use super::view::{View, full_barrier};
+use super::view::{ReadView, full_barrier};
 
 /// A vector whose copies are used again.
 #[derive(Debug)]
-pub(super) struct Cached {
-    pub(super) copied: Copied<Vector>,
+pub(super) struct CachedVector {
+    pub(super) copied: CopiedSet<Vector>,
 }
 
-impl Cached {
-    pub(super) fn new(meter: Arc<Meter>, clock: Option<Clock>) -> Cached {
-        Cached { copied: Copied::new(Vector::default(), meter, clock) }
+impl CachedVector {
+    pub(super) fn new(meter: Arc<Meter>, clock: Option<ClockFunction>) -> CachedVector {
+        CachedVector { copied: CopiedSet::new(Vector::default(), meter, clock) }
     }
 
     #[inline]
-    pub(super) fn open(&self, view: &mut View, meter: &Meter) {
+    pub(super) fn open(&self, view: &mut ReadView, meter: &Meter) {
         // A view that was never opened has a `high` of 0.
         if view.high > 0 && self.copied.last() == view.csn {
             view.slot.announce(view.csn, view.low);

@@ -35,12 +35,12 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use crate::ids::{Csn, TrxId};
-use crate::latch::{Clock, Gauge, Hold, Latch};
+use crate::latch::{ClockFunction, Gauge, Hold, Latch};
 use crate::meter::{Counter, Meter};
 use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-use super::view::{View, full_barrier};
+use super::view::{ReadView, full_barrier};
 
 /// Ids of the ring: 2 MiB, and at 100,000 transactions per second two and a half seconds of them.
 /// Few where many engines are opened, one for each order of threads.
@@ -97,7 +97,7 @@ pub(super) struct Head {
 
 impl Numbers {
     /// With a ring of so many ids: a power of two, two blocks at least.
-    pub(super) fn new(ring: usize, meter: Arc<Meter>, clock: Option<Clock>) -> Numbers {
+    pub(super) fn new(ring: usize, meter: Arc<Meter>, clock: Option<ClockFunction>) -> Numbers {
         assert!(ring.is_power_of_two() && ring as u64 >= 2 * BLOCK, "{ring} ids make no ring");
         let ring: Box<[_]> = (0..ring).map(|_| AtomicU64::new(ACTIVE)).collect();
         ring[TrxId::NOBODY.0 as usize].store(0, Ordering::Relaxed);
@@ -149,7 +149,7 @@ impl Numbers {
     }
 
     #[inline]
-    pub(super) fn open(&self, view: &mut View) {
+    pub(super) fn open(&self, view: &mut ReadView) {
         view.low = self.low.load(Ordering::Acquire);
         view.slot.announce(self.last(), view.low);
         full_barrier();
@@ -157,7 +157,7 @@ impl Numbers {
     }
 
     #[inline]
-    pub(super) fn sees(&self, view: &View, writer: u64) -> bool {
+    pub(super) fn sees(&self, view: &ReadView, writer: u64) -> bool {
         if writer < view.low || writer == view.own {
             return true;
         }
@@ -192,7 +192,7 @@ impl Numbers {
     }
 
     #[cold]
-    fn sees_long(&self, view: &View, writer: u64) -> bool {
+    fn sees_long(&self, view: &ReadView, writer: u64) -> bool {
         let long = self.long.read().expect("nobody panics over long ids");
         long.ends.get(&writer).is_none_or(|end| *end <= view.csn)
     }

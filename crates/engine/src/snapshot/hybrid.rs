@@ -26,7 +26,7 @@
 use std::sync::Arc;
 
 use super::active::ActiveSet;
-use super::view::View;
+use super::view::ReadView;
 
 /// Ids that the window holds: 2,048 bytes, as in Wang's text. His code has 8,192 bytes for a view
 /// and 65,536 for the ring; with one window for both, a view never copies more than this.
@@ -130,7 +130,7 @@ impl ActiveSet for Hybrid {
     }
 
     #[inline]
-    fn copy(&self, view: &mut View) -> usize {
+    fn copy(&self, view: &mut ReadView) -> usize {
         let (from, many) = (self.place(self.first), (self.after - self.first) as usize);
         let until_wrap = many.min(self.ring.len() - from);
         view.base = self.first * WORD;
@@ -154,7 +154,7 @@ impl ActiveSet for Hybrid {
     }
 
     #[inline]
-    fn sees(view: &View, writer: u64) -> bool {
+    fn sees(view: &ReadView, writer: u64) -> bool {
         let at = writer.wrapping_sub(view.base);
         match view.copy.get((at / WORD) as usize) {
             Some(word) => (word >> (at % WORD) & 1 == 0) | (writer == view.own),
@@ -164,7 +164,7 @@ impl ActiveSet for Hybrid {
 }
 
 /// The answer for a writer that has no bit.
-fn sees_outside(view: &View, writer: u64) -> bool {
+fn sees_outside(view: &ReadView, writer: u64) -> bool {
     if writer < view.low || writer == view.own {
         true
     } else if writer >= view.high {

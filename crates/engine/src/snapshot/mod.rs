@@ -37,18 +37,18 @@ use dbdyno_model::Design;
 use dbdyno_model::design;
 
 use crate::ids::{Csn, TrxId};
-use crate::latch::Clock;
+use crate::latch::ClockFunction;
 use crate::meter::{Counter, Meter};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-use self::active::{ActiveSet, Copied};
-use self::cached::Cached;
+use self::active::{ActiveSet, CopiedSet};
+use self::cached::CachedVector;
 use self::csn::Numbers;
 use self::hybrid::Hybrid;
 use self::registry::Registry;
 use self::vector::Vector;
 use self::view::OpenViews;
-pub use self::view::View;
+pub use self::view::ReadView;
 
 /// Active writers, those that ended, and the views that see them.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub struct TrxSys {
     close: design::ViewClose,
     registry: Registry,
     views: OpenViews,
-    known: Known,
+    known: KnownHorizon,
     meter: Arc<Meter>,
 }
 
@@ -68,16 +68,16 @@ pub struct TrxSys {
     expect(clippy::large_enum_variant, reason = "its locks are large; an engine has one of these")
 )]
 enum Way {
-    Vector(Copied<Vector>),
-    Hybrid(Copied<Hybrid>),
-    Cached(Cached),
+    Vector(CopiedSet<Vector>),
+    Hybrid(CopiedSet<Hybrid>),
+    Cached(CachedVector),
     Csn(Numbers),
 }
 
 /// The farthest that was ever told. It stays true, since views that come see no less.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Known {
+struct KnownHorizon {
     horizon: AtomicU64,
     settled: AtomicU64,
 }
@@ -88,7 +88,7 @@ macro_rules! dispatch {
         match $way {
             Way::Vector($copied) => $for_copied,
             Way::Hybrid($copied) => $for_copied,
-            Way::Cached(Cached { copied: $copied }) => $for_copied,
+            Way::Cached(CachedVector { copied: $copied }) => $for_copied,
             Way::Csn($numbers) => $for_numbers,
         }
     };
@@ -96,18 +96,23 @@ macro_rules! dispatch {
 
 impl TrxSys {
     /// Of no writers yet. With a clock, the time for which the latch is held is counted.
-    pub fn new(design: &Design, meter: Arc<Meter>, clock: Option<Clock>) -> TrxSys {
+    pub fn new(design: &Design, meter: Arc<Meter>, clock: Option<ClockFunction>) -> TrxSys {
         TrxSys::build(design, meter, clock, Sizes::default())
     }
 
-    fn build(design: &Design, meter: Arc<Meter>, clock: Option<Clock>, sizes: Sizes) -> TrxSys {
+    fn build(
+        design: &Design,
+        meter: Arc<Meter>,
+        clock: Option<ClockFunction>,
+        sizes: Sizes,
+    ) -> TrxSys {
         let for_way = Arc::clone(&meter);
         let way = match design.view {
-            design::View::Vector => Way::Vector(Copied::new(Vector::default(), for_way, clock)),
+            design::View::Vector => Way::Vector(CopiedSet::new(Vector::default(), for_way, clock)),
             design::View::Hybrid => {
-                Way::Hybrid(Copied::new(Hybrid::new(sizes.window), for_way, clock))
+                Way::Hybrid(CopiedSet::new(Hybrid::new(sizes.window), for_way, clock))
             }
-            design::View::Cached => Way::Cached(Cached::new(for_way, clock)),
+            design::View::Cached => Way::Cached(CachedVector::new(for_way, clock)),
             design::View::Csn => Way::Csn(Numbers::new(sizes.ring, for_way, clock)),
         };
         TrxSys {
@@ -115,7 +120,7 @@ impl TrxSys {
             close: design.view_close,
             registry: Registry::new(design.trx_shards),
             views: OpenViews::default(),
-            known: Known { horizon: AtomicU64::new(0), settled: AtomicU64::new(0) },
+            known: KnownHorizon { horizon: AtomicU64::new(0), settled: AtomicU64::new(0) },
             meter,
         }
     }
@@ -147,17 +152,17 @@ impl TrxSys {
     }
 
     /// A view that is closed. It belongs to this system of transactions and to no other.
-    pub fn view(&self) -> View {
+    pub fn view(&self) -> ReadView {
         self.views.view()
     }
 
     /// Lets the view see all that ended until now, and `own`. A view that began without one may
-    /// `View::adopt` it later.
+    /// `ReadView::adopt` it later.
     ///
     /// # Panics
     /// If the view is open.
     #[inline]
-    pub fn open_view(&self, own: Option<TrxId>, view: &mut View) {
+    pub fn open_view(&self, own: Option<TrxId>, view: &mut ReadView) {
         assert!(!view.open, "a view is closed before it is opened again");
         view.own = own.unwrap_or(TrxId::NOBODY).0;
         view.open = true;
@@ -172,7 +177,7 @@ impl TrxSys {
 
     /// The view needs nothing any more. Nothing happens to one that is closed.
     #[inline]
-    pub fn close_view(&self, view: &mut View) {
+    pub fn close_view(&self, view: &mut ReadView) {
         if !view.open {
             return;
         }
@@ -192,7 +197,7 @@ impl TrxSys {
 
     /// Whether an open view sees what `writer` wrote, which has begun, at any time.
     #[inline]
-    pub fn sees(&self, view: &View, writer: TrxId) -> bool {
+    pub fn sees(&self, view: &ReadView, writer: TrxId) -> bool {
         debug_assert!(view.open, "a closed view sees nothing");
         match &self.way {
             Way::Hybrid(_) => Hybrid::sees(view, writer.0),

@@ -9,7 +9,7 @@
 //! stands behind it. The other variants are measured against this one, and tested against it.
 
 use super::active::ActiveSet;
-use super::view::View;
+use super::view::ReadView;
 
 /// Sorted ids.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl ActiveSet for Vector {
     }
 
     #[inline]
-    fn copy(&self, view: &mut View) -> usize {
+    fn copy(&self, view: &mut ReadView) -> usize {
         view.copy.clear();
         view.copy.extend_from_slice(&self.ids);
         size_of_val(self.ids.as_slice())
@@ -44,7 +44,7 @@ impl ActiveSet for Vector {
     }
 
     #[inline]
-    fn sees(view: &View, writer: u64) -> bool {
+    fn sees(view: &ReadView, writer: u64) -> bool {
         if writer < view.low || writer == view.own {
             true
         } else if writer >= view.high {

@@ -29,7 +29,7 @@ const CLOSED: u64 = u64::MAX;
 
 /// What a consistent read may see. From [`super::TrxSys::view`]; closed at first.
 #[derive(Debug)]
-pub struct View {
+pub struct ReadView {
     pub(super) own: u64,
     /// All writers below are seen.
     pub(super) low: u64,
@@ -47,7 +47,7 @@ pub struct View {
     pub(super) slot: Arc<Slot>,
 }
 
-impl View {
+impl ReadView {
     /// From now on the view sees what this transaction writes: its own, which began to write after
     /// the view was opened.
     pub(crate) fn adopt(&mut self, own: TrxId) {
@@ -83,7 +83,7 @@ impl View {
     }
 }
 
-impl Drop for View {
+impl Drop for ReadView {
     fn drop(&mut self) {
         self.mark_closed();
     }
@@ -116,7 +116,7 @@ pub(super) struct OpenViews {
 
 impl OpenViews {
     /// A closed view with a slot: one whose view is gone, or a new one.
-    pub(super) fn view(&self) -> View {
+    pub(super) fn view(&self) -> ReadView {
         let mut slots = self.slots.lock().expect("nobody panics over the slots");
         let free = slots.iter().find(|slot| Arc::strong_count(slot) == 1).map(Arc::clone);
         let slot = free.unwrap_or_else(|| {
@@ -124,7 +124,7 @@ impl OpenViews {
             slots.push(Arc::new(slot));
             Arc::clone(slots.last().expect("it was just put there"))
         });
-        View {
+        ReadView {
             own: TrxId::NOBODY.0,
             low: 0,
             high: 0,

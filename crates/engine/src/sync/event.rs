@@ -14,19 +14,19 @@ use super::atomic::{AtomicU32, Ordering, fence};
 
 /// The event. What it is about is the callers' affair.
 #[derive(Debug)]
-pub struct Event {
+pub struct WakeEvent {
     /// Changes whenever sleepers are told.
     told: Word,
     sleepers: AtomicU32,
 }
 
-impl Default for Event {
-    fn default() -> Event {
-        Event { told: Word::new(0), sleepers: AtomicU32::new(0) }
+impl Default for WakeEvent {
+    fn default() -> WakeEvent {
+        WakeEvent { told: Word::new(0), sleepers: AtomicU32::new(0) }
     }
 }
 
-impl Event {
+impl WakeEvent {
     /// Looks until there is something to see; sleeps in between. How often it slept, and what it
     /// saw.
     pub fn wait_until<T>(&self, mut look: impl FnMut() -> Option<T>) -> (u64, T) {

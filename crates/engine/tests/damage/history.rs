@@ -7,11 +7,11 @@ use std::time::Duration;
 use dbdyno_engine::disk::{Disk, SimDisk};
 use dbdyno_engine::log::{CheckpointWriter, Log, recover};
 use dbdyno_engine::{
-    Column, Datum, Engine, EngineError, Fields, IndexSpec, Intent, Kind, Options, Path, Result,
-    Scan, Session, Table, TableSpec, Upkeep, Value, Visit,
+    ColumnSpec, Datum, Engine, EngineError, EngineOptions, EngineSession, Fields, IndexSpec,
+    Intent, Path, Result, Scan, Table, TableSpec, Upkeep, Value, ValueType, Visit,
 };
 use dbdyno_model::Design;
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 
 const STEPS: u64 = 60;
 
@@ -22,10 +22,13 @@ pub(crate) type State = BTreeMap<String, Vec<Vec<Value>>>;
 /// One with a key of two columns, one whose rows are numbered, and one without a key.
 fn spec(name: &str) -> TableSpec {
     let columns = vec![
-        Column { default: Value::Int(-7), ..Column::optional("a", Kind::BIGINT) },
-        Column::optional("b", Kind::Text { most: 40 }),
-        Column::optional("c", Kind::Decimal { digits: 18, scale: 4 }),
-        Column { default: Value::Timestamp(0), ..Column::optional("d", Kind::Timestamp) },
+        ColumnSpec { default: Value::Int(-7), ..ColumnSpec::optional("a", ValueType::BIGINT) },
+        ColumnSpec::optional("b", ValueType::Text { most: 40 }),
+        ColumnSpec::optional("c", ValueType::Decimal { digits: 18, scale: 4 }),
+        ColumnSpec {
+            default: Value::Timestamp(0),
+            ..ColumnSpec::optional("d", ValueType::Timestamp)
+        },
     ];
     let (primary, auto_increment): (&[usize], _) = match name {
         "keyed" => (&[1, 0], None),
@@ -37,16 +40,19 @@ fn spec(name: &str) -> TableSpec {
 }
 
 pub(crate) fn open(disk: &SimDisk) -> Result<Engine> {
-    let options =
-        Options { upkeep: Upkeep::OnDemand, segment_bytes: 2 << 10, ..Options::default() };
+    let options = EngineOptions {
+        upkeep: Upkeep::OnDemand,
+        segment_bytes: 2 << 10,
+        ..EngineOptions::default()
+    };
     let design = Design { lock_wait: Duration::from_millis(1), ..Design::default() };
     Engine::open(Arc::new(disk.clone()), &design, options)
 }
 
-fn rows(session: &mut Session, table: &Table, path: Path, fields: Fields) -> Vec<Vec<Value>> {
+fn rows(session: &mut EngineSession, table: &Table, path: Path, fields: Fields) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     let scan = Scan { fields, ..Scan::all(path) };
-    let visit = |_: &[u8], row: dbdyno_engine::Row<'_>| {
+    let visit = |_: &[u8], row: dbdyno_engine::RowView<'_>| {
         rows.push(row.values().map(Datum::to_value).collect());
         Visit::On
     };
@@ -76,9 +82,13 @@ pub(crate) fn everything(engine: &Engine) -> State {
 }
 
 /// One row more, others changed, one gone; refused or not.
-pub(crate) fn write(session: &mut Session, table: &Arc<Table>, random: &mut Stream) -> Result<()> {
+pub(crate) fn write(
+    session: &mut EngineSession,
+    table: &Arc<Table>,
+    random: &mut RandomStream,
+) -> Result<()> {
     let text = vec![b'a' + random.below(5) as u8; random.below(30) as usize];
-    let number = |random: &mut Stream| random.below(9) as i64;
+    let number = |random: &mut RandomStream| random.below(9) as i64;
     let values = [
         Datum::Int(number(random)),
         Datum::Text(&text),
@@ -196,7 +206,7 @@ pub(crate) fn written(items: &[Vec<u8>], records: &[Vec<u8>]) -> SimDisk {
 }
 
 /// Does everything that can be done with what was found; what it is opened again as.
-pub(crate) fn use_up(engine: Engine, disk: &SimDisk, random: &mut Stream) {
+pub(crate) fn use_up(engine: Engine, disk: &SimDisk, random: &mut RandomStream) {
     let mut session = engine.session();
     for table in engine.tables() {
         for _ in 0..6 {

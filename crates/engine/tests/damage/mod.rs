@@ -17,7 +17,7 @@ use std::sync::Arc;
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::log::CheckpointWriter;
 use dbdyno_engine::{EngineError, Lsn};
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 
 use history::*;
 
@@ -25,7 +25,7 @@ const HISTORIES: u64 = 8;
 const DAMAGES: u64 = 500;
 
 /// Something that disks, and those who copy files, do.
-fn damage(files: &mut Files, random: &mut Stream) {
+fn damage(files: &mut Files, random: &mut RandomStream) {
     let names: Vec<String> = files.keys().cloned().collect();
     let name = &names[random.below(names.len() as u64) as usize];
     let other = files[&names[random.below(names.len() as u64) as usize]].clone();
@@ -93,7 +93,7 @@ fn a_log_does_not_begin_where_numbers_end() {
 }
 
 /// What no engine would write.
-fn change(records: &mut Vec<Vec<u8>>, random: &mut Stream) {
+fn change(records: &mut Vec<Vec<u8>>, random: &mut RandomStream) {
     if records.is_empty() {
         return;
     }

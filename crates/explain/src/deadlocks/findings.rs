@@ -104,7 +104,7 @@ pub(super) fn key_of<'a>(parts: impl Iterator<Item = &'a str>) -> u64 {
 }
 
 /// Deadlocks that were told with one key.
-pub(super) struct Known {
+pub(super) struct DeadlockGroup {
     /// Who took part, as the telling has it that tells most.
     pub(super) parties: Vec<DeadlockParty>,
     /// How many they are.
@@ -116,7 +116,7 @@ pub(super) struct Known {
 }
 
 /// Puts together what is told of the same deadlock, in the order in which they came.
-pub(super) fn known(tellings: impl Iterator<Item = DeadlockTelling>) -> Vec<Known> {
+pub(super) fn known(tellings: impl Iterator<Item = DeadlockTelling>) -> Vec<DeadlockGroup> {
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
     let mut groups: Vec<Vec<DeadlockTelling>> = Vec::new();
     for telling in tellings {
@@ -129,7 +129,7 @@ pub(super) fn known(tellings: impl Iterator<Item = DeadlockTelling>) -> Vec<Know
     groups.into_iter().map(one_key).collect()
 }
 
-fn one_key(group: Vec<DeadlockTelling>) -> Known {
+fn one_key(group: Vec<DeadlockTelling>) -> DeadlockGroup {
     type Places = BTreeSet<(Source, Option<Moment>)>;
     let mut moments: BTreeMap<Witness, (Places, u64)> = BTreeMap::new();
     for DeadlockTelling { identity, .. } in &group {
@@ -158,5 +158,5 @@ fn one_key(group: Vec<DeadlockTelling>) -> Known {
     };
     let fullest = group.into_iter().reduce(|a, b| if size(&b) > size(&a) { b } else { a });
     let parties = fullest.map_or_else(Vec::new, |one| one.parties);
-    Known { parties, count, doubtful: count - least, shown }
+    DeadlockGroup { parties, count, doubtful: count - least, shown }
 }

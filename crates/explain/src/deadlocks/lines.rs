@@ -37,7 +37,7 @@ pub(super) struct Line<'t> {
 
 /// What was passed.
 #[derive(Clone, Debug)]
-pub(super) struct Passed {
+pub(super) struct SkippedLines {
     /// Lines of the text.
     pub(super) lines: usize,
     pub(super) course: Course,
@@ -60,7 +60,7 @@ const OBJECT_BYTES_MOST: usize = 16 << 20;
 const SHIPPED_MOST: usize = 4;
 
 /// Gives each line of a text in this order. Of several blank ones together the first is given.
-pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)) -> Passed {
+pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)) -> SkippedLines {
     let streamed = stores::streamed(text);
     let walk = Walk::begin(text);
     let mut opener = Opener {
@@ -99,7 +99,7 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
         }
         Order::Turned(unit) => turned(walk, unit, &mut opener),
     };
-    Passed { lines, course: opener.course, twice: opener.twice }
+    SkippedLines { lines, course: opener.course, twice: opener.twice }
 }
 
 /// Gives entries from the last one on, with those behind them that have no time, or that have the
@@ -373,7 +373,7 @@ impl Opener<'_> {
     }
 
     /// Lines of a stream, which have their time beside them.
-    fn streamed(&mut self, streamed: &stores::Streamed<'_>) {
+    fn streamed(&mut self, streamed: &stores::LokiLine<'_>) {
         self.pass(moment(&streamed.ns.to_string()));
         for line in streamed.line().lines() {
             self.line(streamed.number, &uncoloured(line), streamed.source, 0);

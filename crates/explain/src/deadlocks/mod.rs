@@ -35,7 +35,7 @@ use dbdyno_model::{DeadlockCluster, DeadlockParty};
 pub use findings::{DeadlockGap, DeadlockTelling};
 use lines::{Line, each_line};
 use order::{Order, Unit};
-use parting::Parted;
+use parting::ReadersBySource;
 pub use repair::LogRepair;
 use repair::{RepairedText, candidates, without_markup};
 pub use statement::statement_with_holes;
@@ -193,7 +193,7 @@ fn read_turned(text: &str) -> DeadlockReading {
 }
 
 fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
-    let (mut parted, mut kinds) = (Parted::default(), Kinds::default());
+    let (mut parted, mut kinds) = (ReadersBySource::default(), Kinds::default());
     let (mut client_errors, mut mentions) = (Vec::new(), Vec::new());
     let passed = each_line(text, order, &mut |line| {
         kinds.look(&line);

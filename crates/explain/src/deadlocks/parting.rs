@@ -22,7 +22,7 @@ const OPEN_MOST: usize = 1_000;
 
 /// Readers by where lines come from.
 #[derive(Default)]
-pub(super) struct Parted {
+pub(super) struct ReadersBySource {
     innodb: BTreeMap<Source, innodb::Reader>,
     postgres: BTreeMap<Source, postgres::Reader>,
     /// The backend that has spoken last, of each source.
@@ -35,12 +35,12 @@ pub(super) struct Parted {
     findings: Findings,
 }
 
-impl Parted {
+impl ReadersBySource {
     pub(super) fn line(&mut self, line: &Line<'_>) {
         if !line.text.trim().is_empty() {
             self.last = line.number;
         }
-        let Parted { innodb, postgres, backends, prefixes, sources, findings, .. } = self;
+        let ReadersBySource { innodb, postgres, backends, prefixes, sources, findings, .. } = self;
         if line.source.is_told() && sources.len() <= OPEN_MOST {
             sources.insert(line.source);
         }

@@ -60,7 +60,7 @@ fn objects(text: &str, behind_name: usize) -> Option<usize> {
 
 /// A line of one of Loki's streams.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Streamed<'t> {
+pub(super) struct LokiLine<'t> {
     /// Nanoseconds since 1970.
     pub(super) ns: u64,
     /// Where it stands in the text, from 1.
@@ -70,7 +70,7 @@ pub(super) struct Streamed<'t> {
     pair: &'t str,
 }
 
-impl Streamed<'_> {
+impl LokiLine<'_> {
     /// What was written.
     pub(super) fn line(&self) -> String {
         pair(self.pair).map_or_else(String::new, |(pair, _)| pair.line)
@@ -78,7 +78,7 @@ impl Streamed<'_> {
 }
 
 /// The lines of answers of Loki, the oldest first; nothing where it is none.
-pub(super) fn streamed(text: &str) -> Vec<Streamed<'_>> {
+pub(super) fn streamed(text: &str) -> Vec<LokiLine<'_>> {
     if !text.trim_start().starts_with('{') {
         return Vec::new();
     }
@@ -92,7 +92,7 @@ pub(super) fn streamed(text: &str) -> Vec<Streamed<'_>> {
         let first = all.len();
         while let Some((Pair { ns, .. }, length)) = pair(&text[at..]) {
             number += count_lines(&text[passed..at]);
-            all.push(Streamed { ns, number, source, pair: &text[at..at + length] });
+            all.push(LokiLine { ns, number, source, pair: &text[at..at + length] });
             number += count_lines(&text[at..at + length]);
             passed = at + length;
             let rest = text[passed..].trim_start();

@@ -93,7 +93,7 @@ fn dearer<'a>(
 
 /// A runner-up as the text of a fact.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct RunnerUpText {
     what: String,
     cost: f64,
     other: f64,
@@ -102,12 +102,12 @@ struct Written {
 /// A runner-up as the text of a fact.
 pub fn written(one: &RunnerUp) -> String {
     let RunnerUp { what, cost, other } = one.clone();
-    serde_json::to_string(&Written { what, cost, other }).expect("a name and two numbers")
+    serde_json::to_string(&RunnerUpText { what, cost, other }).expect("a name and two numbers")
 }
 
 /// A runner-up from the text of a fact; `None` where it is none.
 pub(crate) fn read(text: &str) -> Option<RunnerUp> {
-    let Written { what, cost, other } = serde_json::from_str(text).ok()?;
+    let RunnerUpText { what, cost, other } = serde_json::from_str(text).ok()?;
     Some(RunnerUp { what, cost, other })
 }
 

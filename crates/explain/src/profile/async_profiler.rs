@@ -26,7 +26,7 @@ use dbdyno_model::LEFT_OUT;
 
 use super::filled::filled;
 use super::form::{
-    ALLOCATIONS, Form, Measure, MeasureUnit, PROCESSOR, ProfileError, WALL, Weighing,
+    ALLOCATIONS, Form, MeasureUnit, PROCESSOR, ProfileError, ProfileMeasure, WALL, Weighing,
 };
 use super::programs::Sighting;
 use super::stack::Stack;
@@ -159,7 +159,7 @@ pub(super) fn each_stack(
         if functions == 0 { format!("{stacks} stacks") } else { format!("{functions} functions") };
     Ok(Form {
         taken_for: format!("async-profiler's text of {event}, {count}, {told:.1} % of it"),
-        measure: Measure::of(MeasureUnit::Event, Some(event)),
+        measure: ProfileMeasure::of(MeasureUnit::Event, Some(event)),
         weighing: Weighing::Unit(unit),
         is_excerpt,
     })

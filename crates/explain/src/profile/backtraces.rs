@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::filled::filled;
-use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
+use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
 use super::stack::{Stack, cut};
 
@@ -102,7 +102,7 @@ pub(super) fn each_stack(
 fn of_threads(taken_for: String) -> Form {
     Form {
         taken_for,
-        measure: Measure::of(MeasureUnit::Thread, None),
+        measure: ProfileMeasure::of(MeasureUnit::Thread, None),
         weighing: Weighing::Unit(1.0),
         is_excerpt: false,
     }

@@ -17,7 +17,7 @@
 //! The heading says what is counted; where it is missing, the functions may (see `read`).
 
 use super::filled::filled;
-use super::form::{Form, Measure, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, Weighing};
+use super::form::{Form, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
 use super::stack::{Stack, is_left_out};
 
@@ -134,8 +134,8 @@ pub(super) fn each_stack(
         }
     }
     let (whose, measure) = match found {
-        Some(of) => (of.whose, Measure::of(of.unit, Some(of.counts))),
-        None => ("stacks", Measure::UNTOLD),
+        Some(of) => (of.whose, ProfileMeasure::of(of.unit, Some(of.counts))),
+        None => ("stacks", ProfileMeasure::UNTOLD),
     };
     let of = measure.event.as_ref().map_or_else(String::new, |event| format!(" of {event}"));
     Ok(Form {

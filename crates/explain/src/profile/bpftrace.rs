@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::filled::{filled, is_digits};
-use super::form::{Form, Measure, MeasureUnit, OFF_CPU, ProfileError, Weighing, letters};
+use super::form::{Form, MeasureUnit, OFF_CPU, ProfileError, ProfileMeasure, Weighing, letters};
 use super::perf_script;
 use super::programs::Sighting;
 use super::stack::{Stack, is_left_out};
@@ -195,10 +195,10 @@ pub(super) fn each_stack(
 /// What a map is.
 fn form(map: &str, is_off_cpu: bool, what: &str) -> Form {
     let of = if is_off_cpu { format!(" of {OFF_CPU}") } else { String::new() };
-    let off_cpu = Measure::of(MeasureUnit::Event, Some(OFF_CPU));
+    let off_cpu = ProfileMeasure::of(MeasureUnit::Event, Some(OFF_CPU));
     Form {
         taken_for: format!("bpftrace map @{map}{of}, {what}"),
-        measure: if is_off_cpu { off_cpu } else { Measure::UNTOLD },
+        measure: if is_off_cpu { off_cpu } else { ProfileMeasure::UNTOLD },
         weighing: if is_off_cpu { Weighing::Untold } else { Weighing::Counts },
         is_excerpt: false,
     }

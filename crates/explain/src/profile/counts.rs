@@ -49,28 +49,28 @@ pub(super) fn weight_of_sample(weights: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::difference::{Weighed, difference};
+    use super::super::difference::{WeightedProfile, difference};
     use super::super::read::read;
     use dbdyno_model::ProfileDifference;
-    use dbdyno_model::random::{Stream, stream};
+    use dbdyno_model::random::{RandomStream, stream};
 
     /// Profiles of each kind that are compared.
     const PAIRS: u64 = 20;
     const STACKS: usize = 60;
     const SAMPLES: u64 = 2_000;
 
-    fn uniform(stream: &mut Stream) -> f64 {
+    fn uniform(stream: &mut RandomStream) -> f64 {
         stream.below(1 << 40) as f64 / (1_u64 << 40) as f64
     }
 
     /// An amount whose logarithm is about normal with this deviation, around a middle.
-    fn amount(stream: &mut Stream, middle: f64, deviation: f64) -> f64 {
+    fn amount(stream: &mut RandomStream, middle: f64, deviation: f64) -> f64 {
         let sum: f64 = (0..4).map(|_| uniform(stream)).sum();
         middle * ((sum - 2.0) * 3.0_f64.sqrt() * deviation).exp()
     }
 
     /// Sums of what is drawn for each sample, by stack: the first has so many times its share.
-    fn sums(seed: u64, first: f64, draw: &dyn Fn(&mut Stream, usize) -> f64) -> String {
+    fn sums(seed: u64, first: f64, draw: &dyn Fn(&mut RandomStream, usize) -> f64) -> String {
         let mut stream = stream(&[seed]);
         // The first in the middle, the others as often as words are.
         let share = |at: usize| if at == 0 { 0.4 * first } else { (at as f64).powf(-1.6) };
@@ -90,7 +90,7 @@ mod tests {
     }
 
     fn found(base: &str, test: &str) -> ProfileDifference {
-        let of = |text: &str| [Weighed { profile: read(text).unwrap(), operations: None }];
+        let of = |text: &str| [WeightedProfile { profile: read(text).unwrap(), operations: None }];
         difference(&of(base), &of(test))
     }
 
@@ -99,7 +99,7 @@ mod tests {
     }
 
     /// A tail of rare stacks, as all profiles of servers have.
-    fn with_tail(seed: u64, text: &str, draw: &dyn Fn(&mut Stream, usize) -> f64) -> String {
+    fn with_tail(seed: u64, text: &str, draw: &dyn Fn(&mut RandomStream, usize) -> f64) -> String {
         let mut stream = stream(&[seed, 1]);
         let tail = (0..40).map(|at| {
             let weight = draw(&mut stream, at).trunc().max(1.0);
@@ -112,19 +112,19 @@ mod tests {
     /// of twenty at most.
     #[test]
     fn of_equal_profiles_nothing_is_called_changed_whatever_weights_are() {
-        let cycles = |stream: &mut Stream, at: usize| match at {
+        let cycles = |stream: &mut RandomStream, at: usize| match at {
             // As each recording begins, until the kernel has found the period.
             50.. => 1.0 + (stream.below(9) as f64),
             _ => amount(stream, 170_000.0, 0.4),
         };
-        let clock = |_: &mut Stream, _: usize| 10_101_010.0;
-        let ones = |_: &mut Stream, _: usize| 1.0;
-        let micros = |stream: &mut Stream, _: usize| amount(stream, 400.0, 1.5);
-        let millis = |stream: &mut Stream, _: usize| amount(stream, 4.0, 1.5);
-        let bytes = |stream: &mut Stream, _: usize| {
+        let clock = |_: &mut RandomStream, _: usize| 10_101_010.0;
+        let ones = |_: &mut RandomStream, _: usize| 1.0;
+        let micros = |stream: &mut RandomStream, _: usize| amount(stream, 400.0, 1.5);
+        let millis = |stream: &mut RandomStream, _: usize| amount(stream, 4.0, 1.5);
+        let bytes = |stream: &mut RandomStream, _: usize| {
             [16.0, 32.0, 64.0, 1_024.0, 65_536.0, 1_048_576.0][stream.below(6) as usize]
         };
-        type Draw<'d> = &'d dyn Fn(&mut Stream, usize) -> f64;
+        type Draw<'d> = &'d dyn Fn(&mut RandomStream, usize) -> f64;
         let kinds: [(&str, Draw<'_>); 10] = [
             ("", &cycles),
             ("# event: cycles\n", &cycles),
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn what_is_planted_is_found_in_counts() {
         for period in [1.0, 10_101_010.0] {
-            let draw = |_: &mut Stream, _: usize| period;
+            let draw = |_: &mut RandomStream, _: usize| period;
             for pair in 0..PAIRS {
                 let of = |seed, first| with_tail(seed, &sums(seed, first, &draw), &draw);
                 let found = found(&of(2 * pair, 1.0), &of(2 * pair + 1, 2.0));

@@ -18,14 +18,14 @@ use dbdyno_stats as stats;
 
 use super::excerpt::Untold;
 use super::flame::{Text, tree};
-use super::form::{Measure, MeasureUnit, ProfileError};
+use super::form::{MeasureUnit, ProfileError, ProfileMeasure};
 use super::names::{Pair, pairs};
 use super::samples::Profile;
 use crate::search::WIDE;
 
 /// A profile and the operations that were carried out while it was taken, if they are known.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Weighed {
+pub struct WeightedProfile {
     /// What was sampled.
     pub profile: Profile,
     /// Operations.
@@ -43,7 +43,7 @@ const Q_MOST: f64 = 0.05;
 
 /// Why profiles cannot be compared, where they count different things: cycles and instructions,
 /// samples of a processor and threads that wait.
-pub fn contradiction(base: &[Weighed], test: &[Weighed]) -> Option<String> {
+pub fn contradiction(base: &[WeightedProfile], test: &[WeightedProfile]) -> Option<String> {
     let mut all = base.iter().chain(test);
     let first = &all.next()?.profile.measure;
     let place = base.first()?.profile.place;
@@ -61,16 +61,16 @@ pub fn contradiction(base: &[Weighed], test: &[Weighed]) -> Option<String> {
 
 /// Whether weights of all profiles are of one kind, so that they can be divided by operations.
 /// Backtraces are taken when somebody asks for them: their number says nothing of a time.
-fn are_weights_alike(all: &[&Weighed]) -> bool {
-    let measure = |one: &&Weighed| one.profile.measure.clone();
-    let first = all.first().map(measure).unwrap_or(Measure::UNTOLD);
+fn are_weights_alike(all: &[&WeightedProfile]) -> bool {
+    let measure = |one: &&WeightedProfile| one.profile.measure.clone();
+    let first = all.first().map(measure).unwrap_or(ProfileMeasure::UNTOLD);
     let has_total = !matches!(first.unit, MeasureUnit::Share | MeasureUnit::Thread);
     has_total && all.iter().all(|one| measure(one).unit == first.unit)
 }
 
 /// By what profiles are made comparable.
-fn scale_of(base: &[Weighed], test: &[Weighed]) -> ProfileScale {
-    let all: Vec<&Weighed> = base.iter().chain(test).collect();
+fn scale_of(base: &[WeightedProfile], test: &[WeightedProfile]) -> ProfileScale {
+    let all: Vec<&WeightedProfile> = base.iter().chain(test).collect();
     if all.iter().all(|one| one.operations.is_some_and(|operations| operations > 0.0))
         && are_weights_alike(&all)
     {
@@ -85,7 +85,7 @@ fn scale_of(base: &[Weighed], test: &[Weighed]) -> ProfileScale {
 ///
 /// # Panics
 /// Where a side has no profile.
-pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
+pub fn difference(base: &[WeightedProfile], test: &[WeightedProfile]) -> ProfileDifference {
     assert!(!base.is_empty() && !test.is_empty(), "profiles on both sides");
     let untold = untold(base, test);
     let (mut base, mut test) = (base.to_vec(), test.to_vec());
@@ -140,21 +140,21 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
 
 /// Whether all profiles of a side tell how many samples they have: of shares, or of sums of times
 /// and bytes, nobody knows what is chance.
-fn tells_samples(side: &[Weighed]) -> bool {
-    side.iter().all(|Weighed { profile, .. }| {
+fn tells_samples(side: &[WeightedProfile]) -> bool {
+    side.iter().all(|WeightedProfile { profile, .. }| {
         profile.measure.unit != MeasureUnit::Share && profile.unit.is_some()
     })
 }
 
 /// Which function of a stack it counts for.
-fn place(base: &[Weighed], test: &[Weighed]) -> FunctionPlace {
+fn place(base: &[WeightedProfile], test: &[WeightedProfile]) -> FunctionPlace {
     let mut all = base.iter().chain(test).map(|one| one.profile.place);
     all.find(|place| *place == FunctionPlace::Waiting).unwrap_or_default()
 }
 
 /// The programs of a side that are counted together, and their shares, the largest first; none
 /// where one is, or profiles do not tell them.
-fn programs(side: &[Weighed]) -> Vec<(String, f64)> {
+fn programs(side: &[WeightedProfile]) -> Vec<(String, f64)> {
     let all: f64 = side.iter().map(|one| one.profile.total).sum();
     let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
     for one in side.iter().filter(|one| one.profile.process.is_none()) {
@@ -169,7 +169,7 @@ fn programs(side: &[Weighed]) -> Vec<(String, f64)> {
 }
 
 /// The share of idle in all that the profiles of a side have.
-fn idle_share(side: &[Weighed]) -> f64 {
+fn idle_share(side: &[WeightedProfile]) -> f64 {
     let (mut idle, mut all) = (0.0, 0.0);
     for one in side {
         let Profile { total, idle_share, .. } = &one.profile;
@@ -180,7 +180,7 @@ fn idle_share(side: &[Weighed]) -> f64 {
 }
 
 /// What excerpts among the profiles do not tell.
-fn untold(base: &[Weighed], test: &[Weighed]) -> Untold {
+fn untold(base: &[WeightedProfile], test: &[WeightedProfile]) -> Untold {
     let sides = PerArm { base, test };
     Untold::of(&sides.map(|side| side.iter().map(|one| &one.profile).collect()))
 }
@@ -191,8 +191,8 @@ fn untold(base: &[Weighed], test: &[Weighed]) -> Untold {
 /// # Errors
 /// The first line that is no stack.
 pub fn flame(
-    base: &[Weighed],
-    test: &[Weighed],
+    base: &[WeightedProfile],
+    test: &[WeightedProfile],
     texts: &PerArm<Vec<&str>>,
 ) -> Result<FlameNode, ProfileError> {
     let sides = PerArm { base, test };
@@ -210,25 +210,25 @@ pub fn flame(
 }
 
 /// What the cost of an operation is told in.
-fn measured(base: &[Weighed], test: &[Weighed]) -> String {
+fn measured(base: &[WeightedProfile], test: &[WeightedProfile]) -> String {
     let mut all = base.iter().chain(test).map(|one| &one.profile.measure);
     let said = all.find(|one| one.event.is_some() || one.unit == MeasureUnit::Thread);
     match said {
         Some(said) if said.unit == MeasureUnit::Thread => {
             "time of threads, working or waiting".to_owned()
         }
-        said => said.unwrap_or(&Measure::UNTOLD).name(),
+        said => said.unwrap_or(&ProfileMeasure::UNTOLD).name(),
     }
 }
 
 /// All profiles of a side, added up.
-fn sum(profiles: &[Weighed]) -> Profile {
+fn sum(profiles: &[WeightedProfile]) -> Profile {
     Profile::sum(profiles.iter().map(|one| &one.profile))
 }
 
 /// What each profile is divided by.
-fn operations(profiles: &[Weighed], scale: ProfileScale) -> Vec<f64> {
-    let of = |one: &Weighed| match scale {
+fn operations(profiles: &[WeightedProfile], scale: ProfileScale) -> Vec<f64> {
+    let of = |one: &WeightedProfile| match scale {
         ProfileScale::Operations => one.operations.unwrap_or(1.0),
         ProfileScale::Samples => one.profile.total,
     };
@@ -241,7 +241,7 @@ fn samples(profile: &Profile, names: &[Arc<str>]) -> f64 {
 }
 
 /// How much farther the samples of a side are apart than by chance, at least 1.
-fn dispersion(sides: &PerArm<&[Weighed]>, pairs: &[Pair]) -> f64 {
+fn dispersion(sides: &PerArm<&[WeightedProfile]>, pairs: &[Pair]) -> f64 {
     let (mut squares, mut degrees) = (0.0, 0.0);
     for arm in Arm::BOTH {
         let side = sides[arm];
@@ -269,7 +269,7 @@ fn dispersion(sides: &PerArm<&[Weighed]>, pairs: &[Pair]) -> f64 {
 }
 
 /// The standard error of the cost of an operation of a side, as a share of it.
-fn total_error(side: &[Weighed], operations: &[f64]) -> f64 {
+fn total_error(side: &[WeightedProfile], operations: &[f64]) -> f64 {
     let costs = side.iter().zip(operations).map(|(one, operations)| one.profile.total / operations);
     let logs: Vec<f64> = costs.map(f64::ln).collect();
     let count = logs.len() as f64;
@@ -406,7 +406,7 @@ mod tests {
 
     /// A profile of so many samples of 200 functions under ten callers, the first with so many
     /// times its usual share.
-    fn sampled(seed: u64, samples: u64, first: f64, operations: f64) -> Weighed {
+    fn sampled(seed: u64, samples: u64, first: f64, operations: f64) -> WeightedProfile {
         let weight = |at: u64| if at == 0 { 0.02 * first } else { 0.98 / 199.0 };
         let whole: f64 = (0..200).map(weight).sum();
         let mut stream = stream(&[seed]);
@@ -420,10 +420,10 @@ mod tests {
             }
             text.push_str(&format!("main;caller{};f{at} 1\n", at % 10));
         }
-        Weighed { profile: read(&text).unwrap(), operations: Some(operations) }
+        WeightedProfile { profile: read(&text).unwrap(), operations: Some(operations) }
     }
 
-    fn side(seed: u64, samples: u64, first: f64, operations: f64) -> Vec<Weighed> {
+    fn side(seed: u64, samples: u64, first: f64, operations: f64) -> Vec<WeightedProfile> {
         (0..3).map(|of| sampled(100 * seed + of, samples, first, operations)).collect()
     }
 
@@ -433,7 +433,7 @@ mod tests {
         let of = |head: &str, a: f64| {
             let b = 100.0 - a;
             let text = format!("{head}  {a:.2}%  m  m  [.] a\n  {b:.2}%  m  m  [.] b\n");
-            Weighed { profile: read(&text).unwrap(), operations: None }
+            WeightedProfile { profile: read(&text).unwrap(), operations: None }
         };
         let told = "# Samples: 10K of event 'cycles'\n";
         let top =
@@ -456,7 +456,7 @@ mod tests {
     fn of_excerpts_only_what_both_tell_is_compared() {
         let cut = |lines: &str| {
             let text = format!("# Samples: 12K of event 'cycles'\n{lines}");
-            Weighed { profile: read(&text).unwrap(), operations: Some(1e6) }
+            WeightedProfile { profile: read(&text).unwrap(), operations: Some(1e6) }
         };
         let shared = "  19.76%  m  m  [.] buf_page\n  14.20%  m  m  [.] rw_lock\n";
         let longer = format!("{shared}   9.50%  m  m  [.] btr_search\n");
@@ -479,7 +479,7 @@ mod tests {
             let line = |(share, name): &(f64, &str)| format!("  {share}%  m  m  [.] {name}\n");
             let text: String = lines.iter().map(line).collect();
             let profile = read(&format!("# Samples: 12K of event 'cycles'\n{text}")).unwrap();
-            Weighed { profile, operations: Some(1e6) }
+            WeightedProfile { profile, operations: Some(1e6) }
         };
         let base = of(&[(40.0, "scan(THD*)"), (20.0, "lock"), (2.0, "old")]);
         let test = of(&[(21.0, "lock.part.0"), (10.0, "new")]);
@@ -513,7 +513,8 @@ mod tests {
             text("  20%  m  m  [.] lock\n"),
         );
         let texts = PerArm { base: vec![&*cut], test: vec![&*tail] };
-        let side = |text: &str| [Weighed { profile: read(text).unwrap(), operations: Some(1.0) }];
+        let side =
+            |text: &str| [WeightedProfile { profile: read(text).unwrap(), operations: Some(1.0) }];
         let tree = flame(&side(&cut), &side(&tail), &texts).unwrap();
         let mut frames: Vec<&str> = tree.callees.iter().map(|one| one.name.as_str()).collect();
         frames.sort_unstable();
@@ -550,8 +551,9 @@ mod tests {
         for (of, is_proved) in
             [(&pmp as &dyn Fn(&str) -> String, true), (&gdb, true), (&folded, false), (&bcc, false)]
         {
-            let side =
-                |waits: &str| [Weighed { profile: read(&of(waits)).unwrap(), operations: None }];
+            let side = |waits: &str| {
+                [WeightedProfile { profile: read(&of(waits)).unwrap(), operations: None }]
+            };
             let found = difference(&side("lock_wait_suspend_thread"), &side("log_write_up_to"));
             assert_eq!(found.place, FunctionPlace::Waiting);
             for name in ["lock_wait_suspend_thread", "log_write_up_to"] {
@@ -566,8 +568,9 @@ mod tests {
     /// where weights are of different units, shares are.
     #[test]
     fn only_what_counts_the_same_is_compared() {
-        let of =
-            |text: &str| vec![Weighed { profile: read(text).unwrap(), operations: Some(10.0) }];
+        let of = |text: &str| {
+            vec![WeightedProfile { profile: read(text).unwrap(), operations: Some(10.0) }]
+        };
         let report = |head: &str| format!("{head}   100.00%  m  m  [.] f\n");
         let events = "# Event count (approx.): 8000000\n";
         let cycles = report("# Samples: 4K of event 'cycles'\n");
@@ -629,7 +632,7 @@ mod tests {
     /// Some tools print how long a stack was seen, in nanoseconds, and not how often.
     #[test]
     fn samples_are_as_many_as_there_were_whatever_their_weight() {
-        let heavy = |one: &Weighed| {
+        let heavy = |one: &WeightedProfile| {
             let scaled = |sums: &BTreeMap<Arc<str>, f64>| {
                 sums.iter().map(|(name, own)| (name.clone(), own * 1_001_001.0)).collect()
             };
@@ -642,14 +645,14 @@ mod tests {
                 total: total * 1_001_001.0,
                 ..Profile::nothing()
             };
-            Weighed { profile, operations: one.operations }
+            WeightedProfile { profile, operations: one.operations }
         };
         let rare: String = (0..9).map(|at| format!("main;r{at} 1001001\n")).collect();
         let text = format!("main;a 2002002\n{rare}");
         assert_eq!(read(&text).unwrap().unit, Some(1_001_001.0));
         let (base, test) = (side(3, 4_000, 1.0, 1.0), side(4, 4_000, 1.5, 1.0));
         let light = difference(&base, &test);
-        let all = |side: &[Weighed]| side.iter().map(heavy).collect::<Vec<_>>();
+        let all = |side: &[WeightedProfile]| side.iter().map(heavy).collect::<Vec<_>>();
         let found = difference(&all(&base), &all(&test));
         assert_eq!(found.samples, light.samples);
         for one in &found.functions {
@@ -678,8 +681,9 @@ mod tests {
             let samples = a + b + 6_000;
             format!("# samples: {samples}\nmain;work;a {a}\nmain;work;b {b}\nmain;rest 6000\n")
         };
-        let one =
-            |a, b| vec![Weighed { profile: read(&text(a, b)).unwrap(), operations: Some(1_000.0) }];
+        let one = |a, b| {
+            vec![WeightedProfile { profile: read(&text(a, b)).unwrap(), operations: Some(1_000.0) }]
+        };
         let found = difference(&one(900, 300), &one(300, 900));
         let of = |name: &str| found.functions.iter().find(|one| one.name == name).unwrap();
         assert_eq!(of("a").moved_within.as_deref(), Some("work"));
@@ -707,7 +711,8 @@ mod tests {
                  50.00% 100.0%  {b}s 50.00%  g\n"
             )
         };
-        let side = |a, b| [Weighed { profile: read(&text(a, b)).unwrap(), operations: None }];
+        let side =
+            |a, b| [WeightedProfile { profile: read(&text(a, b)).unwrap(), operations: None }];
         let found = difference(&side(11.63, 11.64), &side(8.0, 15.27));
         assert_eq!(found.samples.base.map(f64::round), Some(2_327.0));
         assert!(

@@ -2,8 +2,8 @@
 
 /// Lines with something in them, with their numbers from 1. Of blank ones together one is given,
 /// for it may end a sample.
-pub(super) fn filled(text: &str) -> Filled<'_> {
-    Filled { rest: text, number: 0 }
+pub(super) fn filled(text: &str) -> FilledText<'_> {
+    FilledText { rest: text, number: 0 }
 }
 
 /// Whether a word is a number without a sign: digits, and nothing else.
@@ -13,13 +13,13 @@ pub(super) fn is_digits(word: &str) -> bool {
 
 /// See [`filled`].
 #[derive(Clone)]
-pub(super) struct Filled<'t> {
+pub(super) struct FilledText<'t> {
     rest: &'t str,
     /// Lines that were passed.
     number: usize,
 }
 
-impl<'t> Iterator for Filled<'t> {
+impl<'t> Iterator for FilledText<'t> {
     type Item = (usize, &'t str);
 
     fn next(&mut self) -> Option<(usize, &'t str)> {

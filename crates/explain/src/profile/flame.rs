@@ -94,7 +94,7 @@ fn common(
             each_stack(text.stacks, text.process, &mut |stack, count| {
                 all += count;
                 stacks += 1;
-                for Named { key, .. } in names.of(arm, stack) {
+                for FunctionKey { key, .. } in names.of(arm, stack) {
                     let key = *key as usize;
                     within.resize(within.len().max(key + 1), (0.0, 0));
                     if within[key].1 < stacks {
@@ -112,7 +112,7 @@ fn common(
 
 /// A function as a stack names it, by numbers: a million stacks have a few thousand names.
 #[derive(Clone, Copy)]
-struct Named {
+struct FunctionKey {
     /// By what it is known in the tree.
     key: u32,
     /// The name that is shown.
@@ -122,13 +122,13 @@ struct Named {
 /// By what name a function of a side is known in the tree.
 struct Names<'p> {
     renamed: PerArm<HashMap<&'p str, &'p str>>,
-    known: PerArm<HashMap<Arc<str>, Named>>,
+    known: PerArm<HashMap<Arc<str>, FunctionKey>>,
     /// By number.
     shown: Vec<Arc<str>>,
     keys: Vec<Arc<str>>,
     number_of_key: HashMap<Arc<str>, u32>,
     /// The stack that was asked for last, kept to be used again.
-    stack: Vec<Named>,
+    stack: Vec<FunctionKey>,
 }
 
 impl<'p> Names<'p> {
@@ -152,7 +152,7 @@ impl<'p> Names<'p> {
     }
 
     /// The functions of a stack.
-    fn of(&mut self, arm: Arm, stack: &[&str]) -> &[Named] {
+    fn of(&mut self, arm: Arm, stack: &[&str]) -> &[FunctionKey] {
         self.stack.clear();
         for name in stack {
             let named = match self.known[arm].get(*name) {
@@ -164,7 +164,7 @@ impl<'p> Names<'p> {
         &self.stack
     }
 
-    fn meet(&mut self, arm: Arm, name: &str) -> Named {
+    fn meet(&mut self, arm: Arm, name: &str) -> FunctionKey {
         let first = self.renamed[arm].get(name).copied().unwrap_or(name);
         let key: Arc<str> = match plain(first) {
             plain if plain.is_empty() => first.into(),
@@ -179,7 +179,7 @@ impl<'p> Names<'p> {
                 number
             }
         };
-        let named = Named { key: number, name: self.shown.len() as u32 };
+        let named = FunctionKey { key: number, name: self.shown.len() as u32 };
         // What counts with what is left out is not shown as one of its functions.
         let shown = if first == LEFT_OUT { first } else { name };
         self.shown.push(shown.into());
@@ -213,10 +213,10 @@ impl Default for Frames {
 }
 
 impl Frames {
-    fn add(&mut self, arm: Arm, stack: &[Named], common: &HashSet<u32>, count: f64) {
+    fn add(&mut self, arm: Arm, stack: &[FunctionKey], common: &HashSet<u32>, count: f64) {
         let begin = stack.iter().position(|named| common.contains(&named.key)).unwrap_or(0);
         let mut at = ROOT;
-        for Named { key, name } in stack[begin..].iter().take(DEPTH_MOST) {
+        for FunctionKey { key, name } in stack[begin..].iter().take(DEPTH_MOST) {
             if self.frames.len() > FRAMES_MOST {
                 return;
             }

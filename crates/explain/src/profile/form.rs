@@ -30,7 +30,7 @@ impl std::error::Error for ProfileError {}
 pub(super) struct Form {
     /// In words: `gdb backtraces, 3 samples of 41 threads`.
     pub(super) taken_for: String,
-    pub(super) measure: Measure,
+    pub(super) measure: ProfileMeasure,
     pub(super) weighing: Weighing,
     /// Whether some of the samples are those of functions that are not told.
     pub(super) is_excerpt: bool,
@@ -38,7 +38,7 @@ pub(super) struct Form {
 
 /// What the weights of a profile count.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measure {
+pub struct ProfileMeasure {
     /// What one of it is.
     pub unit: MeasureUnit,
     /// Of which event, where it is told: `cycles`.
@@ -135,18 +135,18 @@ pub(super) fn is_amount(event: &str) -> bool {
         .any(|word| event.contains(word))
 }
 
-impl Measure {
+impl ProfileMeasure {
     /// Of a text that does not tell what it counts.
-    pub(super) const UNTOLD: Measure =
-        Measure { unit: MeasureUnit::Untold, event: None, part: CodePart::Whole };
+    pub(super) const UNTOLD: ProfileMeasure =
+        ProfileMeasure { unit: MeasureUnit::Untold, event: None, part: CodePart::Whole };
 
-    pub(super) fn of(unit: MeasureUnit, event: Option<&str>) -> Measure {
+    pub(super) fn of(unit: MeasureUnit, event: Option<&str>) -> ProfileMeasure {
         let event = event.filter(|event| !event.is_empty()).map(counted);
-        Measure { unit, event: event.map(str::to_owned), part: CodePart::Whole }
+        ProfileMeasure { unit, event: event.map(str::to_owned), part: CodePart::Whole }
     }
 
-    pub(super) fn within(self, part: CodePart) -> Measure {
-        Measure { part, ..self }
+    pub(super) fn within(self, part: CodePart) -> ProfileMeasure {
+        ProfileMeasure { part, ..self }
     }
 
     fn is_off_cpu(&self) -> bool {
@@ -175,9 +175,9 @@ impl Measure {
     }
 
     /// Whether two profiles count different things, so that nothing follows from comparing them.
-    pub(super) fn contradicts(&self, other: &Measure) -> bool {
-        let is_of_threads = |one: &Measure| one.unit == MeasureUnit::Thread;
-        let is_untold = |one: &Measure| one.unit == MeasureUnit::Untold;
+    pub(super) fn contradicts(&self, other: &ProfileMeasure) -> bool {
+        let is_of_threads = |one: &ProfileMeasure| one.unit == MeasureUnit::Thread;
+        let is_untold = |one: &ProfileMeasure| one.unit == MeasureUnit::Untold;
         if self.is_off_cpu() || other.is_off_cpu() {
             return self.is_off_cpu() != other.is_off_cpu();
         }

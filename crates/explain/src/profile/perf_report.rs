@@ -31,7 +31,7 @@ use dbdyno_model::LEFT_OUT;
 
 use super::filled::{filled, is_digits};
 use super::form::{
-    CodePart, Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events,
+    CodePart, Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, plain_event, two_events,
 };
 use super::lost::LostSamples;
 use super::programs::Threads;
@@ -185,7 +185,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     let tool = if head.screens > 0 { "`perf top`" } else { "`perf report`" };
     let form = Form {
         taken_for: format!("{tool}{of}, {count} functions, {told:.1} % of it{}", head.lost),
-        measure: Measure::of(unit, head.event).within(head.part),
+        measure: ProfileMeasure::of(unit, head.event).within(head.part),
         weighing: Weighing::Unit(sample),
         is_excerpt,
     };

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use super::filled::{filled, is_digits};
 use super::form::{
-    CodePart, Form, Measure, MeasureUnit, ProfileError, Weighing, plain_event, two_events,
+    CodePart, Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, plain_event, two_events,
 };
 use super::lost::LostSamples;
 use super::programs::{Sighting, Threads};
@@ -143,7 +143,7 @@ pub(super) fn each_stack(
             continue;
         }
         understood.note(number, line);
-        let Some(Sampled { thread, period, event, place }) = header(line) else {
+        let Some(SampleHeader { thread, period, event, place }) = header(line) else {
             match line.starts_with([' ', '\t']) {
                 false => {
                     give(&mut stack, program, weight);
@@ -185,7 +185,7 @@ pub(super) fn each_stack(
     let of = first.map_or_else(String::new, |event| format!(" of {event}"));
     Ok(Form {
         taken_for: format!("`perf script`, {samples} samples{of}{stacks}{lost}"),
-        measure: Measure::of(unit, first).within(part.unwrap_or_default()),
+        measure: ProfileMeasure::of(unit, first).within(part.unwrap_or_default()),
         weighing: Weighing::Periods,
         is_excerpt: false,
     })
@@ -229,7 +229,7 @@ fn file(frame: &str) -> Option<&str> {
 }
 
 /// What the header of a sample tells.
-struct Sampled<'a> {
+struct SampleHeader<'a> {
     /// The name of the thread; empty where it is not told.
     thread: &'a str,
     period: Option<f64>,
@@ -239,7 +239,7 @@ struct Sampled<'a> {
 }
 
 /// `mysqld 7 [001] 5.25: 250000 cycles:u:`
-fn header(line: &str) -> Option<Sampled<'_>> {
+fn header(line: &str) -> Option<SampleHeader<'_>> {
     let is_time = |word: &str| {
         let parts = word.strip_suffix(':').and_then(|time| time.split_once('.'));
         parts.is_some_and(|(seconds, rest)| is_digits(seconds) && is_digits(rest))
@@ -257,7 +257,7 @@ fn header(line: &str) -> Option<Sampled<'_>> {
     let (word, behind) = next_word(rest)?;
     let period = word.parse::<f64>().ok().filter(|period| *period > 0.0);
     let (event, place) = if period.is_some() { next_word(behind)? } else { (word, behind) };
-    Some(Sampled { thread, period, event, place })
+    Some(SampleHeader { thread, period, event, place })
 }
 
 /// `[003]`, `29906`, `29906/29910`

@@ -13,7 +13,7 @@
 use dbdyno_model::LEFT_OUT;
 
 use super::filled::filled;
-use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
+use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
 
 /// The share from which on a table is taken for whole: shares are rounded, and pprof drops nodes.
@@ -73,7 +73,7 @@ pub(super) fn each_stack(
     let count = table.rows.len();
     Ok(Form {
         taken_for: format!("`pprof -top` of {event}, {count} functions, {shown:.1} % of it"),
-        measure: Measure::of(MeasureUnit::Event, Some(event)),
+        measure: ProfileMeasure::of(MeasureUnit::Event, Some(event)),
         weighing,
         is_excerpt,
     })

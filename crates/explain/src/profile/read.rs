@@ -8,7 +8,7 @@ use dbdyno_model::FunctionPlace;
 use super::counts::weight_of_sample;
 use super::filled::filled;
 use super::form::{
-    ALLOCATIONS, EVENT_LINE, Form, Measure, MeasureUnit, ProfileError, SAMPLES_LINE, WAITS,
+    ALLOCATIONS, EVENT_LINE, Form, MeasureUnit, ProfileError, ProfileMeasure, SAMPLES_LINE, WAITS,
     Weighing, is_amount, plain_event, two_events,
 };
 use super::primitives::{is_switch, telling_function, without_waker};
@@ -206,10 +206,10 @@ fn collapsed(
     let of = event.map_or_else(String::new, |event| format!(" of {event}"));
     let (measure, weighing) = match event {
         Some(event) if is_amount(event) => {
-            (Measure::of(MeasureUnit::Event, Some(event)), Weighing::Untold)
+            (ProfileMeasure::of(MeasureUnit::Event, Some(event)), Weighing::Untold)
         }
-        Some(event) => (Measure::of(MeasureUnit::Sample, Some(event)), Weighing::Counts),
-        None => (Measure::UNTOLD, Weighing::Counts),
+        Some(event) => (ProfileMeasure::of(MeasureUnit::Sample, Some(event)), Weighing::Counts),
+        None => (ProfileMeasure::UNTOLD, Weighing::Counts),
     };
     let weighing = samples.map_or(weighing, |samples: f64| Weighing::Unit(all / samples));
     let taken_for = format!("collapsed stacks{of}, {stacks} of them");
@@ -325,10 +325,10 @@ impl Sums {
         };
         let mut own = by_function(&self.own);
         let mut form = form;
-        if form.measure == Measure::UNTOLD
+        if form.measure == ProfileMeasure::UNTOLD
             && let Some(event) = told_by_functions(&own, self.total)
         {
-            form.measure = Measure::of(MeasureUnit::Event, Some(event));
+            form.measure = ProfileMeasure::of(MeasureUnit::Event, Some(event));
             if form.weighing == Weighing::Counts {
                 form.weighing = Weighing::Untold;
             }
@@ -431,7 +431,7 @@ mod tests {
                 .unwrap()
                 .measure
         };
-        for of in [&report as &dyn Fn(&str) -> Measure, &script] {
+        for of in [&report as &dyn Fn(&str) -> ProfileMeasure, &script] {
             let contradict = |one, other| of(one).contradicts(&of(other));
             assert!(contradict("cycles", "cycles:u") && contradict("cycles:u", "cycles:kppp"));
             assert!(!contradict("cycles:u", "cycles:uppp") && !contradict("cycles", "cycles:pppH"));
@@ -457,7 +457,7 @@ mod tests {
     }
 
     /// Own weights of a text, what it was taken for, and what it counts.
-    fn told(text: &str) -> (Vec<(String, f64)>, String, Measure) {
+    fn told(text: &str) -> (Vec<(String, f64)>, String, ProfileMeasure) {
         let profile = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let own = profile.own.into_iter().map(|(name, own)| (name.to_string(), own.round()));
         (own.collect(), profile.taken_for, profile.measure)
@@ -673,7 +673,7 @@ mod tests {
             let (own, taken_for, measure) = told(&format!("{head}{lines}"));
             assert_eq!(own[1], ("mlx5e_skb_[k]".to_owned(), 906.0));
             assert_eq!(taken_for, "`perf top` of cycles, 2 functions, 14.7 % of it");
-            assert_eq!(measure, Measure::of(MeasureUnit::Share, Some("cycles")));
+            assert_eq!(measure, ProfileMeasure::of(MeasureUnit::Share, Some("cycles")));
         }
         let old = "   PerfTop:      62 irqs/sec  kernel:80.6% [1000Hz cycles],  (all, 1 \
                    CPUs)\n\n             \
@@ -703,7 +703,7 @@ mod tests {
         assert_eq!((both.own["a"], both.total / both.unit.unwrap()), (6e6, 4_000.0));
         assert_eq!(
             both.measure,
-            Measure::of(MeasureUnit::Event, Some("cycles")).within(CodePart::User)
+            ProfileMeasure::of(MeasureUnit::Event, Some("cycles")).within(CodePart::User)
         );
         assert_eq!(both.taken_for, "`perf report` of cycles, 2 functions, 100.0 % of it; of m");
         let only = read(&report(samples)).unwrap();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use dbdyno_model::{FunctionPlace, LEFT_OUT};
 
-use super::form::Measure;
+use super::form::ProfileMeasure;
 use super::programs::Programs;
 
 /// What was sampled, by function: weights.
@@ -30,7 +30,7 @@ pub struct Profile {
     /// Whether it is an excerpt: some of the samples are those of functions that are not told.
     pub is_excerpt: bool,
     /// What weights count.
-    pub measure: Measure,
+    pub measure: ProfileMeasure,
     /// What the text was taken for, in words.
     pub taken_for: String,
     /// All programs in the text, and their shares of what is not idle, the largest first; none
@@ -60,7 +60,7 @@ impl Profile {
             by_caller: BTreeMap::new(),
             total: 0.0,
             is_excerpt: false,
-            measure: Measure::UNTOLD,
+            measure: ProfileMeasure::UNTOLD,
             taken_for: String::new(),
             programs: Vec::new(),
             idle_share: 0.0,

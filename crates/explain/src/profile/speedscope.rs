@@ -16,7 +16,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
-use super::form::{Form, Measure, MeasureUnit, ProfileError, Weighing};
+use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
 
 /// Whether a text is of speedscope.
@@ -26,12 +26,12 @@ pub(super) fn is_of_speedscope(text: &str) -> bool {
 
 #[derive(Deserialize)]
 struct File {
-    shared: Shared,
+    shared: SharedFrames,
     profiles: Vec<Profile>,
 }
 
 #[derive(Deserialize)]
-struct Shared {
+struct SharedFrames {
     frames: Vec<Frame>,
 }
 
@@ -149,12 +149,12 @@ pub(super) fn each_stack(
     }
     let unit = units.first().copied().unwrap_or("none");
     let (times, measure) = match unit {
-        "none" => (1.0, Measure::UNTOLD),
+        "none" => (1.0, ProfileMeasure::UNTOLD),
         "nanoseconds" => (1.0, time()),
         "microseconds" => (1e3, time()),
         "milliseconds" => (1e6, time()),
         "seconds" => (1e9, time()),
-        "bytes" => (1.0, Measure::of(MeasureUnit::Event, Some("bytes"))),
+        "bytes" => (1.0, ProfileMeasure::of(MeasureUnit::Event, Some("bytes"))),
         other => return Err(wrong(format!("{other:.20} is no unit of speedscope"))),
     };
     let is_traced = file.profiles.iter().any(|one| matches!(one, Profile::Evented { .. }));
@@ -184,8 +184,8 @@ impl Profile {
     }
 }
 
-fn time() -> Measure {
-    Measure::of(MeasureUnit::Event, Some("time"))
+fn time() -> ProfileMeasure {
+    ProfileMeasure::of(MeasureUnit::Event, Some("time"))
 }
 
 fn named<'n>(names: &[&'n str], frame: u32) -> Result<&'n str, String> {

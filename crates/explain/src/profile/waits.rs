@@ -14,7 +14,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    ClassWait, Dialect, Interval, Ledger, LedgerLine, Part, PerArm, WaitLine, WaitProfile, Waits,
+    ClassWait, Dialect, Interval, Ledger, LedgerLine, LineStanding, PerArm, WaitLine, WaitProfile,
+    Waits,
 };
 use dbdyno_stats as stats;
 
@@ -24,7 +25,7 @@ use super::read::each_stack;
 
 /// A profile of waits: see `dbdyno_probe::perf::Kind::Waits`.
 #[derive(Clone, Copy, Debug)]
-pub struct Waited<'t> {
+pub struct WaitStacks<'t> {
     /// Stacks that begin with their threads, with microseconds.
     pub stacks: &'t str,
     /// Operations that were carried out meanwhile.
@@ -128,9 +129,9 @@ const POSTGRES: [(&str, &str); 8] = [
 pub fn by_class(
     dialect: Dialect,
     clients: u32,
-    waited: &Waited<'_>,
+    waited: &WaitStacks<'_>,
 ) -> Result<Vec<ClassWait>, ProfileError> {
-    let seen = Seen::of(dialect, clients, waited)?;
+    let seen = WaitClassTimes::of(dialect, clients, waited)?;
     let class = |(name, us): (&&str, &f64)| {
         let own = seen.functions.iter().filter(|((class, _), _)| class == name);
         let most = own.max_by(|a, b| a.1.total_cmp(b.1));
@@ -173,7 +174,7 @@ pub fn part_rest(ledger: &mut Ledger, waits: &Waits) {
     let part = |name: &str, us: PerArm<f64>, half: f64| {
         let estimate = us.test - us.base;
         let difference_us = Interval { estimate, low: estimate - half, high: estimate + half };
-        LedgerLine { name: name.to_owned(), is_part: Part::OfLine, us, difference_us }
+        LedgerLine { name: name.to_owned(), is_part: LineStanding::OfLine, us, difference_us }
     };
     let mut parts: Vec<LedgerLine> = Vec::new();
     for line in waits.lines.iter().filter(|line| line.name != WORKING && line.name != CLIENT) {
@@ -224,14 +225,18 @@ fn line(
 }
 
 /// A profile by class: microseconds for an operation.
-struct Seen {
+struct WaitClassTimes {
     us: BTreeMap<&'static str, f64>,
     /// By class and by the function that waits.
     functions: BTreeMap<(&'static str, String), f64>,
 }
 
-impl Seen {
-    fn of(dialect: Dialect, clients: u32, waited: &Waited<'_>) -> Result<Seen, ProfileError> {
+impl WaitClassTimes {
+    fn of(
+        dialect: Dialect,
+        clients: u32,
+        waited: &WaitStacks<'_>,
+    ) -> Result<WaitClassTimes, ProfileError> {
         let mut threads: BTreeMap<String, Thread> = BTreeMap::new();
         each_stack(waited.stacks, None, &mut |stack, us| {
             let [thread, functions @ ..] = stack else { return };
@@ -242,7 +247,7 @@ impl Seen {
             let for_client = thread.us.get(CLIENT).copied().unwrap_or(0.0);
             thread.is_session && for_client < IDLE_SHARE * wall_us
         });
-        let mut seen = Seen { us: BTreeMap::new(), functions: BTreeMap::new() };
+        let mut seen = WaitClassTimes { us: BTreeMap::new(), functions: BTreeMap::new() };
         for thread in asked {
             for (class, us) in thread.us {
                 *seen.us.entry(class).or_default() += us / waited.operations;
@@ -309,7 +314,7 @@ mod tests {
 
     fn of(base: &[&str], test: &[&str]) -> Waits {
         let profile = |arm, (start, stacks): (usize, &&str)| {
-            let waited = Waited { stacks, operations: 10.0, wall_ns: 1_000_000 };
+            let waited = WaitStacks { stacks, operations: 10.0, wall_ns: 1_000_000 };
             let classes = by_class(Dialect::Mysql, 2, &waited).unwrap();
             WaitProfile { arm, start: start as u32, classes }
         };
@@ -376,7 +381,7 @@ mod tests {
         let found = of(&[&a, &b], &[&c, &d]);
         let line = |name: &str, base: f64, test: f64| LedgerLine {
             name: name.into(),
-            is_part: Part::Whole,
+            is_part: LineStanding::Whole,
             us: PerArm { base, test },
             difference_us: Interval {
                 estimate: test - base,
@@ -395,7 +400,7 @@ mod tests {
         };
         part_rest(&mut ledger, &found);
         let parts: Vec<&LedgerLine> =
-            ledger.lines.iter().filter(|line| line.is_part == Part::OfLine).collect();
+            ledger.lines.iter().filter(|line| line.is_part == LineStanding::OfLine).collect();
         let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
         assert_eq!(names, ["logs, written and synced", NETWORK]);
         // 10.5 of 200 µs, and 31 of 200.

@@ -6,7 +6,7 @@
 //! what is taken again until it ends is mostly memory that its load does not touch: that is told,
 //! and how much it was.
 
-use dbdyno_model::readings::{MEMORY_AWAY_NS, MEMORY_BROUGHT_BACK, Side, memory_away};
+use dbdyno_model::readings::{CanarySide, MEMORY_AWAY_NS, MEMORY_BROUGHT_BACK, memory_away};
 use dbdyno_model::{Arm, Round, Severity, Warning};
 
 /// The share of the pages from which on it is told: what preemption makes slow is a tenth of it.
@@ -25,7 +25,7 @@ pub(crate) fn of_arm(arm: Arm, rounds: &[&Round]) -> Option<Warning> {
     });
     let of_pages = |share: f64| format!("{:.1} % of its pages{each}", share * 100.0);
     let are_kept = mean(MEMORY_BROUGHT_BACK).is_some();
-    let [before, after] = Side::BOTH.map(|side| mean(&memory_away(side)).unwrap_or(0.0));
+    let [before, after] = CanarySide::BOTH.map(|side| mean(&memory_away(side)).unwrap_or(0.0));
     let (severity, code, text) = if before >= TAKEN && !are_kept {
         (
             Severity::Blocks,
@@ -66,8 +66,8 @@ mod tests {
                 let share = |share: f64| if is_test { share } else { 0.0 };
                 round.readings.set(MEMORY_AWAY_NS, Some(110_400.0));
                 round.readings.set(MEMORY_BROUGHT_BACK, back);
-                round.readings.set(&memory_away(Side::Before), Some(share(before)));
-                round.readings.set(&memory_away(Side::After), Some(share(after)));
+                round.readings.set(&memory_away(CanarySide::Before), Some(share(before)));
+                round.readings.set(&memory_away(CanarySide::After), Some(share(after)));
             });
             let warnings = crate::compare(&run).unwrap().cells[0].warnings.clone();
             let told = warnings.into_iter().find(|warning| warning.code.starts_with("memory-"))?;

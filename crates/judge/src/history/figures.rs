@@ -13,11 +13,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, ArmSpec, Better, Cell, CellComparison, Driving, History, HistoryPoint, Idle, KeepMemory,
-    LatencyHistogram, PerArm, Round, Run, RunStatus, Severity, Target, Warning,
+    Arm, ArmSpec, BenchmarkHistory, Better, Cell, CellComparison, Driving, HistoryPoint, Idle,
+    KeepMemory, LatencyHistogram, PerArm, Round, Run, RunStatus, Severity, Target, Warning,
 };
 
-use super::{Question, Raw, judge};
+use super::{HistoryQuestion, Raw, judge};
 use crate::comparison::compare;
 use crate::error::JudgeError;
 use crate::judged::judged_pairs;
@@ -26,7 +26,7 @@ use crate::response::offered_rate;
 
 /// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Figure {
+pub enum RunFigure {
     /// Rate, test ÷ base.
     Rqps,
     /// Rate of the test arm.
@@ -41,38 +41,40 @@ pub enum Figure {
     RelativeP99,
 }
 
-impl Figure {
+impl RunFigure {
     /// All of them.
-    pub const ALL: [Figure; 6] = [
-        Figure::Rqps,
-        Figure::Rate,
-        Figure::Cpu,
-        Figure::P99,
-        Figure::RelativeCpu,
-        Figure::RelativeP99,
+    pub const ALL: [RunFigure; 6] = [
+        RunFigure::Rqps,
+        RunFigure::Rate,
+        RunFigure::Cpu,
+        RunFigure::P99,
+        RunFigure::RelativeCpu,
+        RunFigure::RelativeP99,
     ];
 
     /// The name in flags and JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Figure::Rqps => "rqps",
-            Figure::Rate => "rate",
-            Figure::Cpu => "cpu",
-            Figure::P99 => "p99",
-            Figure::RelativeCpu => "rcpu",
-            Figure::RelativeP99 => "rp99",
+            RunFigure::Rqps => "rqps",
+            RunFigure::Rate => "rate",
+            RunFigure::Cpu => "cpu",
+            RunFigure::P99 => "p99",
+            RunFigure::RelativeCpu => "rcpu",
+            RunFigure::RelativeP99 => "rp99",
         }
     }
 
     fn better(self) -> Better {
         match self {
-            Figure::Rqps | Figure::Rate => Better::Higher,
-            Figure::Cpu | Figure::P99 | Figure::RelativeCpu | Figure::RelativeP99 => Better::Lower,
+            RunFigure::Rqps | RunFigure::Rate => Better::Higher,
+            RunFigure::Cpu | RunFigure::P99 | RunFigure::RelativeCpu | RunFigure::RelativeP99 => {
+                Better::Lower
+            }
         }
     }
 
     fn is_ratio(self) -> bool {
-        matches!(self, Figure::Rqps | Figure::RelativeCpu | Figure::RelativeP99)
+        matches!(self, RunFigure::Rqps | RunFigure::RelativeCpu | RunFigure::RelativeP99)
     }
 
     fn of(self, driving: &Driving, units: &CellUnits, pairs: &[PerArm<&Round>]) -> Option<f64> {
@@ -80,16 +82,16 @@ impl Figure {
         let rate = |round: &Round| if is_search { offered_rate(round) } else { units.rate(round) };
         let test = || pairs.iter().map(|pair| pair.test);
         let value = match self {
-            Figure::Rqps => mean(pairs.iter().map(|pair| rate(pair.test) / rate(pair.base))),
-            Figure::Rate => mean(test().map(rate)),
-            Figure::Cpu => cpu(test())?,
-            Figure::RelativeCpu => cpu(test())? / cpu(pairs.iter().map(|pair| pair.base))?,
-            Figure::P99 => {
+            RunFigure::Rqps => mean(pairs.iter().map(|pair| rate(pair.test) / rate(pair.base))),
+            RunFigure::Rate => mean(test().map(rate)),
+            RunFigure::Cpu => cpu(test())?,
+            RunFigure::RelativeCpu => cpu(test())? / cpu(pairs.iter().map(|pair| pair.base))?,
+            RunFigure::P99 => {
                 let mut all = LatencyHistogram::new();
                 test().for_each(|round| all.merge(times(round)));
                 all.quantile_ns(0.99) as f64 / 1e3
             }
-            Figure::RelativeP99 => {
+            RunFigure::RelativeP99 => {
                 mean(pairs.iter().map(|pair| p99_us(pair.test) / p99_us(pair.base)))
             }
         };
@@ -132,7 +134,7 @@ const TOO_FEW: [&str; 2] = ["few-rounds", "one-measurement"];
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     cell: Cell,
-    figure: Figure,
+    figure: RunFigure,
     driving: String,
     size: (u32, u64),
     family: String,
@@ -140,7 +142,7 @@ struct Key {
 }
 
 impl Key {
-    fn of(run: &Run, cell: &Cell, figure: Figure) -> Key {
+    fn of(run: &Run, cell: &Cell, figure: RunFigure) -> Key {
         Key {
             cell: cell.clone(),
             figure,
@@ -210,9 +212,9 @@ impl Withheld {
 
 /// Series in the making, one run at a time: a store holds more than memory does.
 pub struct Gathering<'q> {
-    question: &'q Question,
+    question: &'q HistoryQuestion,
     /// What is asked for; nothing where the runs are to say.
-    figures: Vec<Figure>,
+    figures: Vec<RunFigure>,
     groups: BTreeMap<Key, Raw>,
     /// Of all runs, asked for or not.
     loads: BTreeSet<String>,
@@ -231,8 +233,8 @@ impl<'q> Gathering<'q> {
     ///
     /// # Errors
     /// A figure that is not known.
-    pub fn new(question: &'q Question) -> Result<Gathering<'q>, JudgeError> {
-        let mut figures: Vec<Figure> =
+    pub fn new(question: &'q HistoryQuestion) -> Result<Gathering<'q>, JudgeError> {
+        let mut figures: Vec<RunFigure> =
             question.figures.iter().map(|name| named(name)).collect::<Result<_, _>>()?;
         // Named twice, a figure would have every value twice, and chance would look like proof.
         figures.sort_unstable();
@@ -308,7 +310,7 @@ impl<'q> Gathering<'q> {
     }
 
     fn is_asked_for(&self, cell: &Cell) -> bool {
-        let Question { loads, clients, .. } = self.question;
+        let HistoryQuestion { loads, clients, .. } = self.question;
         (loads.is_empty() || loads.contains(&cell.load))
             && (clients.is_empty() || clients.contains(&cell.clients))
     }
@@ -317,7 +319,7 @@ impl<'q> Gathering<'q> {
     ///
     /// # Errors
     /// Runs of which nothing remains, values that cannot be judged.
-    pub fn history(mut self, source: &str) -> Result<History, JudgeError> {
+    pub fn history(mut self, source: &str) -> Result<BenchmarkHistory, JudgeError> {
         for (key, withheld) in &self.since {
             if let Some(raw) = self.groups.get_mut(key) {
                 raw.warnings.push(withheld.at_the_end());
@@ -389,10 +391,10 @@ fn withheld_by(compared: &CellComparison) -> BTreeSet<&str> {
     compared.warnings.iter().filter(speaks).map(|warning| warning.code.as_str()).collect()
 }
 
-fn named(name: &str) -> Result<Figure, JudgeError> {
-    let found = Figure::ALL.into_iter().find(|figure| figure.name() == name);
+fn named(name: &str) -> Result<RunFigure, JudgeError> {
+    let found = RunFigure::ALL.into_iter().find(|figure| figure.name() == name);
     found.ok_or_else(|| {
-        let all: Vec<&str> = Figure::ALL.iter().map(|figure| figure.name()).collect();
+        let all: Vec<&str> = RunFigure::ALL.iter().map(|figure| figure.name()).collect();
         JudgeError::History(format!(
             "no figure of a run is called {name:?}; there are {}",
             all.join(", ")
@@ -400,7 +402,7 @@ fn named(name: &str) -> Result<Figure, JudgeError> {
     })
 }
 
-fn nothing(source: &str, loads: &BTreeSet<String>, question: &Question) -> String {
+fn nothing(source: &str, loads: &BTreeSet<String>, question: &HistoryQuestion) -> String {
     if loads.is_empty() {
         return format!(
             "there are no runs in {source}; measure some with `dbdyno compare`, or name a file of figures"
@@ -415,11 +417,11 @@ fn nothing(source: &str, loads: &BTreeSet<String>, question: &Question) -> Strin
 }
 
 /// Figures of which the better one is shown where none was asked for.
-fn by_itself(driving: &Driving) -> [Figure; 2] {
+fn by_itself(driving: &Driving) -> [RunFigure; 2] {
     match driving {
-        Driving::Closed | Driving::Search(_) => [Figure::Rqps, Figure::Rate],
+        Driving::Closed | Driving::Search(_) => [RunFigure::Rqps, RunFigure::Rate],
         // Rates are given there.
-        Driving::Thinking(_) | Driving::Open(_) => [Figure::RelativeP99, Figure::P99],
+        Driving::Thinking(_) | Driving::Open(_) => [RunFigure::RelativeP99, RunFigure::P99],
     }
 }
 
@@ -489,7 +491,7 @@ fn version(run: &Run) -> String {
 const OF_PLANS: [&str; 5] = ["decisions[", "plan_cause[", "histograms[", "runner_up[", "samples["];
 
 /// What was true of a run: the host once, the test arm, and of the base what its ratio rests on.
-fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
+fn facts(run: &Run, figure: RunFigure) -> BTreeMap<String, String> {
     let plan = &run.plan;
     let mut facts = BTreeMap::new();
     facts.insert("dbdyno".to_owned(), run.tool_version.clone());
@@ -552,7 +554,7 @@ mod tests {
         (0..20).map(night).collect()
     }
 
-    fn of_runs(runs: &[Run], question: &Question) -> Result<History, JudgeError> {
+    fn of_runs(runs: &[Run], question: &HistoryQuestion) -> Result<BenchmarkHistory, JudgeError> {
         let mut gathering = Gathering::new(question)?;
         runs.iter().for_each(|run| gathering.add(run));
         gathering.history("a store")
@@ -561,7 +563,7 @@ mod tests {
     #[test]
     fn a_base_in_common_takes_the_host_out() {
         let runs = nights(false);
-        let history = of_runs(&runs, &Question::of_figures(&[])).unwrap();
+        let history = of_runs(&runs, &HistoryQuestion::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!((series.metric.as_str(), series.points.len()), ("rqps", 20));
         assert!(series.changes.shifts.is_empty(), "{:?}", series.changes);
@@ -569,7 +571,7 @@ mod tests {
 
     #[test]
     fn without_one_the_reader_is_told_and_the_kernel_is_named() {
-        let history = of_runs(&nights(true), &Question::of_figures(&[])).unwrap();
+        let history = of_runs(&nights(true), &HistoryQuestion::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!(series.metric, "rate");
         assert!(series.warnings.iter().any(|warning| warning.code == "no-common-base"));
@@ -587,7 +589,7 @@ mod tests {
     /// A gate does not rest on the runs that happen to be readable.
     #[test]
     fn a_run_that_cannot_be_read_is_named() {
-        let all = Question::of_figures(&[]);
+        let all = HistoryQuestion::of_figures(&[]);
         let mut gathering = Gathering::new(&all).unwrap();
         nights(false).iter().for_each(|run| gathering.add(run));
         gathering.leave_out("run 1badcafe, arm: gone".to_owned());
@@ -626,7 +628,7 @@ mod tests {
         runs[18].id = dbdyno_model::RunId("tonight".to_owned());
         runs[18].environment.base.set("server.version", "11.4.4");
         let told = |runs: &[Run]| {
-            let warnings = of_runs(runs, &Question::of_figures(&["rqps"])).unwrap().warnings;
+            let warnings = of_runs(runs, &HistoryQuestion::of_figures(&["rqps"])).unwrap().warnings;
             codes(&warnings).contains(&LEFT_OUT)
         };
         assert!(told(&runs));
@@ -638,7 +640,7 @@ mod tests {
     #[test]
     fn runs_without_a_verdict_are_left_out_and_counted() {
         let mut runs = nights_of_a_server(18, 6);
-        let history = of_runs(&runs, &Question::of_figures(&[])).unwrap();
+        let history = of_runs(&runs, &HistoryQuestion::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!(series.points.len(), 18);
         assert!(series.changes.shifts.is_empty(), "{:?}", series.changes);
@@ -651,7 +653,7 @@ mod tests {
         assert!(latest.text.contains("the latest 6 runs"), "{latest:?}");
         // A sound night later the gap is not at the end any more.
         runs.extend(nights_of_a_server(1, 0));
-        let history = of_runs(&runs, &Question::of_figures(&[])).unwrap();
+        let history = of_runs(&runs, &HistoryQuestion::of_figures(&[])).unwrap();
         assert_eq!(history.series[0].points.len(), 19);
         assert!(!codes(&history.series[0].warnings).contains(&LEFT_OUT), "{history:?}");
         assert_eq!(codes(&history.warnings), ["short-runs"]);
@@ -659,8 +661,9 @@ mod tests {
 
     #[test]
     fn where_no_run_has_a_verdict_the_reason_is_said() {
-        let error =
-            of_runs(&nights_of_a_server(0, 3), &Question::of_figures(&[])).unwrap_err().to_string();
+        let error = of_runs(&nights_of_a_server(0, 3), &HistoryQuestion::of_figures(&[]))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("client-saturated (3)"), "{error}");
     }
 
@@ -670,14 +673,15 @@ mod tests {
         let run = of_pairs(2, "point-query", "sqlite:", 1, |_| {});
         let comparison = compare(&run).unwrap();
         assert!(codes(&comparison.cells[0].warnings).contains(&"few-rounds"), "{comparison:?}");
-        let history = of_runs(&[run], &Question::of_figures(&[])).unwrap();
+        let history = of_runs(&[run], &HistoryQuestion::of_figures(&[])).unwrap();
         assert_eq!(history.series[0].points.len(), 1);
         assert_eq!(codes(&history.warnings), Vec::<&str>::new());
     }
 
     #[test]
     fn a_figure_that_is_named_twice_is_looked_at_once() {
-        let history = of_runs(&nights(false), &Question::of_figures(&["rate", "rate"])).unwrap();
+        let history =
+            of_runs(&nights(false), &HistoryQuestion::of_figures(&["rate", "rate"])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!(series.points.len(), 20);
     }
@@ -691,7 +695,7 @@ mod tests {
             run
         };
         let runs = ["closed", "think 10ms", "think 20ms"].map(night);
-        let history = of_runs(&runs, &Question::of_figures(&["rate"])).unwrap();
+        let history = of_runs(&runs, &HistoryQuestion::of_figures(&["rate"])).unwrap();
         let mut about: Vec<&str> = history.series.iter().map(|one| &*one.about).collect();
         about.dedup();
         assert_eq!(about.len(), 3, "{about:?}");
@@ -700,11 +704,12 @@ mod tests {
     #[test]
     fn what_was_not_measured_is_said() {
         let runs = nights(false);
-        let mut other = Question::of_figures(&[]);
+        let mut other = HistoryQuestion::of_figures(&[]);
         other.loads = vec!["scan".into()];
         let error = of_runs(&runs, &other).unwrap_err().to_string();
         assert!(error.contains("the loads there are point-query"), "{error}");
-        let error = of_runs(&runs, &Question::of_figures(&["speed"])).unwrap_err().to_string();
+        let error =
+            of_runs(&runs, &HistoryQuestion::of_figures(&["speed"])).unwrap_err().to_string();
         assert!(error.contains("there are rqps, rate"), "{error}");
     }
 }

@@ -13,14 +13,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::{History, HistoryPoint, Severity, Warning, foreign, random};
+use dbdyno_model::{BenchmarkHistory, HistoryPoint, Severity, Warning, foreign, random};
 
 use super::one_run::{self, output_of_one_run};
-use super::order::{Arranged, Order};
+use super::order::{Order, RowArrangement};
 use super::table::{Table, failed, is_blank};
 use super::{
-    Question, Raw, cells, csv, dimensions, direction, gaps, influx, json, judge, markdown, order,
-    pgbench, repeats, units, when,
+    HistoryQuestion, Raw, cells, csv, dimensions, direction, gaps, influx, json, judge, markdown,
+    order, pgbench, repeats, units, when,
 };
 use crate::error::JudgeError;
 
@@ -50,7 +50,11 @@ const NAMED_MOST: usize = 6;
 ///
 /// # Errors
 /// [`JudgeError::History`], which names line and column and says what to try.
-pub fn of_file(name: &str, text: &str, question: &Question) -> Result<History, JudgeError> {
+pub fn of_file(
+    name: &str,
+    text: &str,
+    question: &HistoryQuestion,
+) -> Result<BenchmarkHistory, JudgeError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (raws, warnings) = if json::is_json(text) {
         told(json::read(name, text)?, question)?
@@ -89,8 +93,8 @@ type Told = (Vec<Raw>, Vec<Warning>);
 /// The one of several tables that has an order and figures, or the one that the user names.
 fn of_tables(
     name: &str,
-    tables: Vec<markdown::Titled<'_>>,
-    question: &Question,
+    tables: Vec<markdown::TitledTable<'_>>,
+    question: &HistoryQuestion,
 ) -> Result<Told, JudgeError> {
     let count = tables.len();
     if let Some(asked) = question.file.table {
@@ -187,7 +191,7 @@ fn figures_of(table: &Table<'_>, order: &Order) -> Vec<usize> {
 }
 
 impl Roles {
-    fn of(table: &mut Table<'_>, question: &Question) -> Result<Roles, JudgeError> {
+    fn of(table: &mut Table<'_>, question: &HistoryQuestion) -> Result<Roles, JudgeError> {
         let order = order::of(table, question.file.order.as_ref())?;
         let found = figures_of(table, &order);
         let asked: Vec<usize> =
@@ -294,7 +298,7 @@ fn shortened(cell: &str) -> String {
 }
 
 /// The series of a table.
-fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
+fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeError> {
     table.header.iter_mut().for_each(|head| *head = shortened(&foreign::one_line(head)));
     table.keep(&question.filters)?;
     repeats::leave_out(&mut table);
@@ -354,10 +358,10 @@ fn told(mut table: Table<'_>, question: &Question) -> Result<Told, JudgeError> {
     Ok((raws, warnings))
 }
 
-fn sorted(how: &BTreeSet<Arranged>) -> Option<Warning> {
-    let text = if how.contains(&Arranged::Sorted) {
+fn sorted(how: &BTreeSet<RowArrangement>) -> Option<Warning> {
+    let text = if how.contains(&RowArrangement::Sorted) {
         "Rows do not stand in the order of their times; they were sorted."
-    } else if how.contains(&Arranged::TurnedRound) {
+    } else if how.contains(&RowArrangement::TurnedRound) {
         "The latest rows stand first; they were turned round."
     } else {
         return None;
@@ -396,7 +400,7 @@ fn series(
     part: &str,
     rows: &[usize],
     mark: cells::DecimalMark,
-    question: &Question,
+    question: &HistoryQuestion,
 ) -> Result<Option<Raw>, JudgeError> {
     let present: Vec<Option<&str>> = rows
         .iter()
@@ -502,7 +506,7 @@ mod tests {
             let count = stream.below(40);
             let text: String =
                 (0..count).map(|_| words[stream.below(words.len() as u64) as usize]).collect();
-            match of_file("f.csv", &text, &Question::of_figures(&[])) {
+            match of_file("f.csv", &text, &HistoryQuestion::of_figures(&[])) {
                 Ok(history) => assert!(!history.series.is_empty(), "{text:?}"),
                 Err(JudgeError::History(what)) => {
                     let place: Vec<&str> = what.splitn(4, ':').collect();
@@ -518,7 +522,7 @@ mod tests {
     #[test]
     fn durations_are_no_times_of_rows() {
         let text = "time,date,qps\n3.5,2026-01-02,20\n2.5,2026-01-01,10\n";
-        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let values = |at: usize| -> Vec<f64> {
             history.series[at].points.iter().map(|point| point.value).collect()
         };
@@ -528,8 +532,10 @@ mod tests {
 
     #[test]
     fn a_column_that_is_named_twice_is_looked_at_once() {
-        let twice =
-            Question { figures: vec!["qps".into(), "QPS".into()], ..Question::of_figures(&[]) };
+        let twice = HistoryQuestion {
+            figures: vec!["qps".into(), "QPS".into()],
+            ..HistoryQuestion::of_figures(&[])
+        };
         let history = of_file("f.csv", "time,qps\n2026-01-01,10\n", &twice).unwrap();
         assert_eq!(history.series.len(), 1);
     }
@@ -538,7 +544,7 @@ mod tests {
     fn quotes_blanks_and_order_are_those_of_the_file() {
         let text = "label,time,\"a \"\"b\"\"\",kind\n\"x,\ny\",2026-01-03,3,k\nz,2026-01-01,,k\n\
                     w,2026-01-02,1,l\n";
-        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!(series.name, "a \"b\"");
         let points: Vec<(&str, f64)> =
@@ -554,18 +560,18 @@ mod tests {
     }
 
     fn points(text: &str) -> Vec<f64> {
-        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         series.points.iter().map(|point| point.value).collect()
     }
 
     fn refused(text: &str) -> String {
-        of_file("f.csv", text, &Question::of_figures(&[])).unwrap_err().to_string()
+        of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap_err().to_string()
     }
 
     /// Series by name, with their values.
     fn series_of(text: &str) -> Vec<(String, Vec<f64>)> {
-        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let values = |points: &[HistoryPoint]| points.iter().map(|point| point.value).collect();
         history.series.iter().map(|one| (one.name.clone(), values(&one.points))).collect()
     }
@@ -589,7 +595,7 @@ mod tests {
             assert!(bad.contains(&format!("--order oldest-first --by {by}")), "{bad}");
             let order = Some(OrderAsked::OldestFirst);
             let file = FileAsked { order, by: Some(vec![by.into()]), ..FileAsked::default() };
-            let asked = Question { file, ..Question::of_figures(&[]) };
+            let asked = HistoryQuestion { file, ..HistoryQuestion::of_figures(&[]) };
             assert!(of_file("f.csv", text, &asked).is_ok(), "the order is told");
             let dated: String = (1..)
                 .zip(text.lines())
@@ -598,7 +604,7 @@ mod tests {
                     _ => format!("2026-01-0{at},{line}\n"),
                 })
                 .collect();
-            assert!(of_file("f.csv", &dated, &Question::of_figures(&[])).is_ok(), "{dated}");
+            assert!(of_file("f.csv", &dated, &HistoryQuestion::of_figures(&[])).is_ok(), "{dated}");
         }
     }
 
@@ -627,7 +633,7 @@ mod tests {
         let stamped = progress.replace("progress: ", "progress: 156526011");
         assert_eq!(series_of(&stamped), expected);
         let of_run = |text: &str| {
-            let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
             history.warnings.iter().any(|one| one.text.contains("intervals of one run"))
         };
         assert!(of_run(log) && of_run(progress));
@@ -743,7 +749,7 @@ mod tests {
         let history = of_file(
             "f.csv",
             "date,qps\n30/01/24,1\n31/01/24,2\n01/02/24,3\n02/02/24,4\n03/02/24,5\n",
-            &Question::of_figures(&[]),
+            &HistoryQuestion::of_figures(&[]),
         )
         .unwrap();
         let at = history.series[0].points[0].unix_ms;
@@ -787,7 +793,7 @@ mod tests {
         }
         let row = |day: u32| format!("2026-01-0{day},{huge}{day},{huge}{day},{day}\n");
         let text = format!("date,label,kernel,qps\n{}", (1..9).map(row).collect::<String>());
-        let history = of_file("f.csv", &text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f.csv", &text, &HistoryQuestion::of_figures(&[])).unwrap();
         let labels: BTreeSet<&String> =
             history.series[0].points.iter().map(|point| &point.label).collect();
         assert_eq!(labels.len(), 8, "they stay apart");
@@ -878,7 +884,7 @@ mod tests {
             )
         };
         let text = asv(1, 2.0) + &asv(0, 1.0);
-        let history = of_file("f.json", &text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f.json", &text, &HistoryQuestion::of_figures(&[])).unwrap();
         let names: Vec<&str> = history.series.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["value of t.time_x", "value of t.time_z(1)", "value of t.time_z(2)"]);
         let first: Vec<f64> = history.series[0].points.iter().map(|point| point.value).collect();
@@ -898,7 +904,7 @@ mod tests {
                  \"tool\": \"{tool}\", \"benches\": [{{\"name\": \"q\", \"value\": 3, \"unit\": \
                  \"{unit}\"}}]}}]}}}}"
             );
-            let history = of_file("data.js", &text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("data.js", &text, &HistoryQuestion::of_figures(&[])).unwrap();
             let series = &history.series[0];
             let note = series.warnings.iter().find(|one| one.code == "direction").unwrap();
             // An owner's word against a unit of one sense leaves it open.
@@ -932,7 +938,7 @@ mod tests {
     #[test]
     fn metrics_of_entries_times_as_names_and_nan_are_read() {
         let read = |text: &str| -> Vec<(String, Vec<f64>)> {
-            let history = of_file("a.json", text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("a.json", text, &HistoryQuestion::of_figures(&[])).unwrap();
             let values =
                 |one: &dbdyno_model::HistorySeries| one.points.iter().map(|at| at.value).collect();
             history.series.iter().map(|one| (one.name.clone(), values(one))).collect()
@@ -970,7 +976,7 @@ mod tests {
             };
             let runs: Vec<String> = tools.iter().enumerate().map(run).collect();
             let text = format!("{{\"entries\": {{\"S\": [{}]}}}}", runs.join(", "));
-            let history = of_file("data.js", &text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("data.js", &text, &HistoryQuestion::of_figures(&[])).unwrap();
             let series = &history.series[0];
             let note = series.warnings.iter().find(|one| one.code == "direction").unwrap();
             (series.better, note.severity)
@@ -994,7 +1000,7 @@ mod tests {
     #[test]
     fn a_column_of_units_is_of_the_figures_beside_it() {
         let told = |text: &str| -> Vec<(String, Better, Vec<f64>)> {
-            let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
             let values =
                 |one: &dbdyno_model::HistorySeries| one.points.iter().map(|at| at.value).collect();
             let series = history.series.iter();
@@ -1051,7 +1057,7 @@ mod tests {
         let csv =
             "date,value,unit\n2026-01-01,8,ms/op\n2026-01-02,9000,us/op\n2026-01-03,7,ops/ms\n";
         for text in [&js, csv] {
-            let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
             let told: Vec<(&str, Better, Vec<f64>)> = history
                 .series
                 .iter()
@@ -1086,7 +1092,7 @@ mod tests {
                     run(&made, &format!("{measured}T00:00:00"), *median)
                 })
                 .collect();
-            let history = of_file("f", &text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
             let values = history.series[0].points.iter().map(|point| point.value).collect();
             (values, history.warnings.iter().any(|one| one.text.contains("commit_info.time")))
         };
@@ -1106,7 +1112,7 @@ mod tests {
     #[test]
     fn a_unit_of_bad_events_and_a_name_that_states_it_say_what_is_better() {
         let of = |text: &str| {
-            let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
             let series = &history.series[0];
             let note = series.warnings.iter().find(|one| one.code == "direction").unwrap();
             (series.better, note.severity)
@@ -1128,7 +1134,7 @@ mod tests {
     #[test]
     fn a_metric_beside_a_value_says_what_is_better() {
         let better = |text: &str| -> Vec<(String, Better, bool)> {
-            let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
             let is_assumed = |one: &dbdyno_model::HistorySeries| {
                 let of = |note: &&Warning| note.code == "direction";
                 one.warnings.iter().find(of).unwrap().severity == Severity::Caution
@@ -1162,7 +1168,7 @@ mod tests {
                     \"values\":[[1700000000.5,\"2\"],[1700000015.5,\"NaN\"],[1700000030.5,\"3\"]]},\
                     {\"metric\":{\"__name__\":\"tps\",\"instance\":\"b:1\"},\
                     \"values\":[[1700000000.5,\"7\"]]}]}}";
-        let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let told: Vec<(&str, Vec<f64>)> = history
             .series
             .iter()
@@ -1189,7 +1195,7 @@ mod tests {
     fn tests_in_long_form_are_told_apart() {
         let text = "date,test,threads,qps\n2026-01-01,insert,8,\"20,011\"\n2026-01-01,scan,8,90\n\
                     2026-01-02,insert,8,\"1,020,012.5\"\n2026-01-02,scan,8,91\n";
-        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let told: Vec<(&str, Vec<f64>)> = history
             .series
             .iter()
@@ -1198,18 +1204,21 @@ mod tests {
         let expected =
             [("qps of insert", vec![20_011.0, 1_020_012.5]), ("qps of scan", vec![90.0, 91.0])];
         assert_eq!(told, expected);
-        let asked = Question { figures: vec!["threads".to_owned()], ..Question::of_figures(&[]) };
+        let asked = HistoryQuestion {
+            figures: vec!["threads".to_owned()],
+            ..HistoryQuestion::of_figures(&[])
+        };
         assert_eq!(of_file("f.csv", text, &asked).unwrap().series.len(), 2);
     }
 
-    fn told(text: &str, asked: &Question) -> Vec<(String, Vec<f64>)> {
+    fn told(text: &str, asked: &HistoryQuestion) -> Vec<(String, Vec<f64>)> {
         let history = of_file("f", text, asked).unwrap_or_else(|error| panic!("{error}"));
         let values = |points: &[HistoryPoint]| points.iter().map(|point| point.value).collect();
         history.series.iter().map(|one| (one.name.clone(), values(&one.points))).collect()
     }
 
     fn taken_for(text: &str) -> String {
-        of_file("f", text, &Question::of_figures(&[])).unwrap().warnings[0].text.clone()
+        of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap().warnings[0].text.clone()
     }
 
     /// The same rows in each form that is read, newest first.
@@ -1251,7 +1260,7 @@ mod tests {
             (&markdown, "Markdown table, 20 rows; order by \"date\" (times)"),
             (&data, "data.js of github-action-benchmark, 20 rows"),
         ] {
-            assert_eq!(told(text, &Question::of_figures(&[]))[0].1, expected, "{text}");
+            assert_eq!(told(text, &HistoryQuestion::of_figures(&[]))[0].1, expected, "{text}");
             assert!(taken_for(text).contains(form), "{}", taken_for(text));
         }
     }
@@ -1262,12 +1271,18 @@ mod tests {
         let other = table.replace("qps", "tps");
         let legend = "| host | meaning |\n|--|--|\n| a | old |\n| b | new |\n\n";
         let one = format!("{legend}# Runs\n\n{table}");
-        assert_eq!(told(&one, &Question::of_figures(&[])), [("qps".to_owned(), vec![1.0, 2.0])]);
+        assert_eq!(
+            told(&one, &HistoryQuestion::of_figures(&[])),
+            [("qps".to_owned(), vec![1.0, 2.0])]
+        );
         let two = format!("# First\n\n{table}# Second\n\n{other}");
         let bad = refused(&two);
         assert!(bad.contains("1, line 3 below \"First\"") && bad.contains("2, line 10"), "{bad}");
         let second = FileAsked { table: Some(2), ..FileAsked::default() };
-        assert_eq!(told(&two, &Question { file: second, ..Question::of_figures(&[]) })[0].0, "tps");
+        assert_eq!(
+            told(&two, &HistoryQuestion { file: second, ..HistoryQuestion::of_figures(&[]) })[0].0,
+            "tps"
+        );
         assert!(refused(legend).contains("no column tells in which order"));
     }
 
@@ -1292,7 +1307,7 @@ mod tests {
             run(1_700_000_100_000, "go", &go(20)),
             run(1_700_000_000_000, "benchmarkjs", js)
         );
-        let history = of_file("data.js", &text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("data.js", &text, &HistoryQuestion::of_figures(&[])).unwrap();
         let told: Vec<(&str, Better, usize, bool)> = history
             .series
             .iter()
@@ -1323,12 +1338,15 @@ mod tests {
         };
         let text = format!("{}{}", google(2, 20), google(1, 10));
         assert_eq!(
-            told(&text, &Question::of_figures(&[]))[0],
+            told(&text, &HistoryQuestion::of_figures(&[]))[0],
             ("real_time".to_owned(), vec![10.0, 20.0])
         );
         let pytest = "{\"datetime\": \"2026-01-01T00:00:00\", \"benchmarks\": [{\"fullname\": \
                       \"t.py::a\", \"stats\": {\"median\": 0.5, \"mean\": 0.6, \"rounds\": 3}}]}";
-        assert_eq!(told(pytest, &Question::of_figures(&[]))[0], ("median".to_owned(), vec![0.5]));
+        assert_eq!(
+            told(pytest, &HistoryQuestion::of_figures(&[]))[0],
+            ("median".to_owned(), vec![0.5])
+        );
         let hyperfine = "{\"results\":[{\"command\":\"a\",\"mean\":1,\"times\":[1,1]}]}";
         assert!(refused(hyperfine).contains("hyperfine, whose results have no time"));
     }
@@ -1358,7 +1376,7 @@ mod tests {
             assert!(refused(text).contains(what), "{}", refused(text));
         }
         let lists = "{\"date\":\"2026-01-01\",\"qps\":1,\"samples\":[1,2]}";
-        let notes = of_file("f", lists, &Question::of_figures(&[])).unwrap().warnings;
+        let notes = of_file("f", lists, &HistoryQuestion::of_figures(&[])).unwrap().warnings;
         assert!(notes[1].text.contains("Lists are no values"), "{notes:?}");
     }
 
@@ -1377,14 +1395,14 @@ mod tests {
                 }
             }
         }
-        let all = told(&text, &Question::of_figures(&[]));
+        let all = told(&text, &HistoryQuestion::of_figures(&[]));
         assert_eq!(all.len(), 16);
         assert_eq!(all[0].0, "qps of test=a, threads=1, engine=x, depth=4");
         assert_eq!(all[0].1, [1012.0, 2012.0, 3012.0, 4012.0]);
         let by = FileAsked { by: Some(vec!["test".to_owned()]), ..FileAsked::default() };
-        let two = told(&text, &Question { file: by, ..Question::of_figures(&[]) });
+        let two = told(&text, &HistoryQuestion { file: by, ..HistoryQuestion::of_figures(&[]) });
         assert!(two.iter().any(|one| one.0 == "qps of a" && one.1.len() == 32), "{two:?}");
-        let facts = of_file("f", &text, &Question::of_figures(&[])).unwrap();
+        let facts = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
         assert!(facts.warnings[0].text.contains("a series for each"), "{:?}", facts.warnings);
     }
 
@@ -1397,7 +1415,7 @@ mod tests {
             format!("2026-01-01 {hour:02}:00,{engine},{kernel},{qps}\n")
         };
         let text = format!("date,kind,kernel,qps\n{}", (0..24).map(row).collect::<String>());
-        let all = told(&text, &Question::of_figures(&[]));
+        let all = told(&text, &HistoryQuestion::of_figures(&[]));
         assert_eq!(all.len(), 2);
         assert_eq!((all[0].0.as_str(), all[0].1.len()), ("qps of x", 12));
     }
@@ -1433,7 +1451,7 @@ mod tests {
             "build,version,qps\n1,8.0.2,1\n2,8.0.1,2\n",
             "build,run,qps\n1,5,1\n2,4,2\n",
         ] {
-            assert!(of_file("f", text, &Question::of_figures(&[])).is_err(), "{text}");
+            assert!(of_file("f", text, &HistoryQuestion::of_figures(&[])).is_err(), "{text}");
         }
         for (order, expected) in [
             (OrderAsked::OldestFirst, [2.0, 1.0]),
@@ -1443,7 +1461,7 @@ mod tests {
             let file = FileAsked { order: Some(order), ..FileAsked::default() };
             let told = told(
                 "n,commit,qps\n7,a,2\n6,b,1\n",
-                &Question { file, ..Question::of_figures(&[]) },
+                &HistoryQuestion { file, ..HistoryQuestion::of_figures(&[]) },
             );
             assert_eq!(told.last().map(|one| one.1.clone()), Some(expected.to_vec()));
         }
@@ -1454,7 +1472,7 @@ mod tests {
         let text = "Date,Time,qps,took\n2026-01-01,11:00,2,1:30\n2026-01-01,10:00,1,1:20\n\
                     2026-01-02,9:30 PM,4,1:20\n2026-01-02,09:00,3,1:20\n";
         assert_eq!(points(text), [1.0, 2.0, 3.0, 4.0]);
-        let notes = of_file("f", text, &Question::of_figures(&[])).unwrap().warnings;
+        let notes = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap().warnings;
         assert!(notes[1].text.contains("a duration like 1:30: \"took\""), "{notes:?}");
         // As InfluxDB exports it.
         let influx = "#group,false,false,true\n,table,_start,_time,_value,_field\n\
@@ -1494,8 +1512,10 @@ mod tests {
             assert!(refused(&rows(cells)).contains(what), "{cells:?}: {}", refused(&rows(cells)));
         }
         let comma = FileAsked { decimal: Some(DecimalMark::Comma), ..FileAsked::default() };
-        let told =
-            told(&rows(["1,234", "2,345"]), &Question { file: comma, ..Question::of_figures(&[]) });
+        let told = told(
+            &rows(["1,234", "2,345"]),
+            &HistoryQuestion { file: comma, ..HistoryQuestion::of_figures(&[]) },
+        );
         assert_eq!(told[0].1, [1.234, 2.345]);
         // The usual mark between commas, and what another column says.
         assert_eq!(points("date,ms\n2026-01-01,1.317\n2026-01-02,1.300\n"), [1.317, 1.3]);
@@ -1504,13 +1524,13 @@ mod tests {
     }
 
     fn told_of(text: &str) -> Vec<(String, Vec<f64>)> {
-        told(text, &Question::of_figures(&[]))
+        told(text, &HistoryQuestion::of_figures(&[]))
     }
 
     #[test]
     fn a_unit_says_what_is_better_and_an_unknown_one_is_told() {
         let text = "date,scan,size\n2026-01-01,20 ms,3 furlongs\n2026-01-02,21 ms,4 furlongs\n";
-        let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
         assert_eq!(history.series.len(), 1);
         assert_eq!(history.series[0].better, Better::Lower);
         assert!(
@@ -1519,17 +1539,20 @@ mod tests {
         );
         for (column, cell) in [("scan", "20 µs"), ("scan [µs]", "20"), ("scan", "3 ns/op")] {
             let text = format!("date,{column}\n2026-01-01,{cell}\n");
-            let history = of_file("f", &text, &Question::of_figures(&[])).unwrap();
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
             assert_eq!(history.series[0].better, Better::Lower, "{text}");
         }
-        let asked = Question { figures: vec!["size".to_owned()], ..Question::of_figures(&[]) };
+        let asked = HistoryQuestion {
+            figures: vec!["size".to_owned()],
+            ..HistoryQuestion::of_figures(&[])
+        };
         assert_eq!(told(text, &asked)[0].1, [3.0, 4.0]);
     }
 
     #[test]
     fn a_series_without_any_value_is_told() {
         let text = "date,test,qps\n2026-01-01,a,1\n2026-01-01,b,\n2026-01-02,a,2\n2026-01-02,b,-\n";
-        let history = of_file("f", text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
         assert_eq!(history.series.len(), 1);
         let note = history.warnings.iter().find(|warning| warning.code == "blanks").unwrap();
         assert!(note.text.contains("1 of 2 series of \"qps\" have no value"), "{note:?}");
@@ -1590,7 +1613,8 @@ mod tests {
     fn what_lies_on_its_side_is_no_table() {
         let row = |cell: &str| vec![cell; 3_000].join(",") + "\n";
         let text = format!("a\n{}{}", row("1"), row("2"));
-        let refused = of_file("f.csv", &text, &Question::of_figures(&[])).unwrap_err().to_string();
+        let refused =
+            of_file("f.csv", &text, &HistoryQuestion::of_figures(&[])).unwrap_err().to_string();
         assert!(refused.contains("more than 2 000 columns"), "{refused}");
     }
 
@@ -1599,7 +1623,7 @@ mod tests {
     fn benchmarks_of_one_run_are_several_series() {
         let text = "timestamp,commit,benchmark_name,mean_ms\n2025-11-18T10:30:00Z,a,one,5\n\
                     2025-11-18T10:30:01Z,a,two,50\n2025-11-18T10:30:02Z,a,three,500\n";
-        let history = of_file("f.csv", text, &Question::of_figures(&[])).unwrap();
+        let history = of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let points: Vec<usize> = history.series.iter().map(|one| one.points.len()).collect();
         assert_eq!(points, [1, 1, 1]);
     }

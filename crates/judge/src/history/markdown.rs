@@ -18,13 +18,13 @@ use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, faile
 const TABLES_MOST: usize = 1_000;
 
 /// A table, and below which heading it stands.
-pub(super) type Titled<'a> = (Table<'a>, Option<String>);
+pub(super) type TitledTable<'a> = (Table<'a>, Option<String>);
 
 /// The tables of a document.
 ///
 /// # Errors
 /// A table that is too large.
-pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<Titled<'a>>, JudgeError> {
+pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<TitledTable<'a>>, JudgeError> {
     let lines: Vec<&str> = text.lines().map(without_quoting).collect();
     let mut tables = Vec::new();
     let mut heading = None;

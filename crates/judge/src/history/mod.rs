@@ -38,15 +38,15 @@ mod when;
 mod words;
 
 use dbdyno_model::{
-    Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
-    Severity, Shift, ShiftWeight, Slide, Warning,
+    BenchmarkHistory, Better, Cause, ChangeScale, HistoryPoint, HistorySeries, LapsedShift, Modes,
+    SeriesChanges, Severity, Shift, ShiftWeight, Slide, Warning,
 };
 use dbdyno_stats::{self as stats, StatsError};
 
 use crate::error::JudgeError;
 
 pub use asked::{DecimalMark, FileAsked, OrderAsked};
-pub use figures::{Figure, Gathering, LEFT_OUT};
+pub use figures::{Gathering, LEFT_OUT, RunFigure};
 pub use file::of_file;
 
 /// Permutations of E-divisive.
@@ -71,7 +71,7 @@ const ONE_SIDED_LEAST: usize = 6;
 
 /// What is asked of a history.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct HistoryQuestion {
     /// Loads to be looked at; empty for all.
     pub loads: Vec<String>,
     /// Numbers of clients to be looked at; empty for all.
@@ -96,10 +96,10 @@ pub struct Question {
 }
 
 #[cfg(test)]
-impl Question {
+impl HistoryQuestion {
     /// Of these figures, with what a user gets who asks for nothing else.
-    pub(crate) fn of_figures(figures: &[&str]) -> Question {
-        Question {
+    pub(crate) fn of_figures(figures: &[&str]) -> HistoryQuestion {
+        HistoryQuestion {
             loads: Vec::new(),
             clients: Vec::new(),
             figures: figures.iter().map(|&name| name.to_owned()).collect(),
@@ -131,13 +131,13 @@ pub(crate) struct Raw {
 pub(crate) fn judge(
     source: &str,
     raws: Vec<Raw>,
-    question: &Question,
+    question: &HistoryQuestion,
     mut warnings: Vec<Warning>,
-) -> Result<History, JudgeError> {
+) -> Result<BenchmarkHistory, JudgeError> {
     let series: Vec<HistorySeries> =
         raws.into_iter().map(|raw| judge_one(raw, question)).collect::<Result<_, JudgeError>>()?;
     warnings.extend(one_sided(&series));
-    Ok(History {
+    Ok(BenchmarkHistory {
         source: source.to_owned(),
         budget: question.budget,
         superiority: question.superiority,
@@ -147,7 +147,7 @@ pub(crate) fn judge(
     })
 }
 
-fn judge_one(mut raw: Raw, question: &Question) -> Result<HistorySeries, JudgeError> {
+fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, JudgeError> {
     if let Some(last) = question.last {
         let away = raw.points.len().saturating_sub(last);
         raw.points.drain(..away);
@@ -206,13 +206,13 @@ fn judge_one(mut raw: Raw, question: &Question) -> Result<HistorySeries, JudgeEr
 struct Past {
     first_found: Vec<Option<usize>>,
     first_alarmed: Vec<Option<usize>>,
-    lapsed: Vec<Lapsed>,
+    lapsed: Vec<LapsedShift>,
 }
 
 /// When each shift was first found, and which shifts were found and are not any more.
 fn looked_back(
     values: &[f64],
-    changes: &Changes,
+    changes: &SeriesChanges,
     options: &stats::ChangeOptions,
     look_back: usize,
 ) -> Result<Past, JudgeError> {
@@ -237,11 +237,11 @@ fn looked_back(
         }
     }
     let lapsed = lapsed.into_iter();
-    let lapsed = lapsed.map(|(shift, found_with)| Lapsed { first: shift.first, found_with });
+    let lapsed = lapsed.map(|(shift, found_with)| LapsedShift { first: shift.first, found_with });
     Ok(Past { first_found, first_alarmed, lapsed: lapsed.collect() })
 }
 
-fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {
+fn notes(count: usize, changes: &SeriesChanges, scale: ChangeScale) -> Vec<Warning> {
     let mut notes = Vec::new();
     if count < stats::CHANGE_VALUES_LEAST {
         let text = format!(
@@ -289,7 +289,7 @@ fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {
 /// What lies at the end and is no level yet, or no single bad night.
 fn latest(
     values: &[f64],
-    changes: &Changes,
+    changes: &SeriesChanges,
     better: Better,
     options: &stats::ChangeOptions,
 ) -> Option<Warning> {

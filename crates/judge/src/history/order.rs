@@ -295,7 +295,7 @@ fn count(keys: &[i64]) -> usize {
 
 /// How rows came into their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Arranged {
+pub(super) enum RowArrangement {
     AsTheyStand,
     TurnedRound,
     Sorted,
@@ -305,21 +305,21 @@ pub(super) enum Arranged {
 ///
 /// # Errors
 /// How many rows have one place, where the file does not say which of them came first.
-pub(super) fn arrange(rows: &mut [usize], keys: &[i64]) -> Result<Arranged, usize> {
+pub(super) fn arrange(rows: &mut [usize], keys: &[i64]) -> Result<RowArrangement, usize> {
     let is_constant = rows.iter().all(|&row| keys[row] == keys[rows[0]]);
     if !is_constant && rows.is_sorted_by_key(|&row| keys[row]) {
-        return Ok(Arranged::AsTheyStand);
+        return Ok(RowArrangement::AsTheyStand);
     }
     let is_falling = rows.is_sorted_by(|&one, &other| keys[one] >= keys[other]);
     if !is_constant && is_falling {
         rows.reverse();
-        return Ok(Arranged::TurnedRound);
+        return Ok(RowArrangement::TurnedRound);
     }
     rows.sort_by_key(|&row| keys[row]);
     let tied = rows.chunk_by(|&one, &other| keys[one] == keys[other]).map(<[usize]>::len).max();
     match tied {
         Some(tied) if tied > TIED_MOST => Err(tied),
-        _ if is_constant => Ok(Arranged::AsTheyStand),
-        _ => Ok(Arranged::Sorted),
+        _ if is_constant => Ok(RowArrangement::AsTheyStand),
+        _ => Ok(RowArrangement::Sorted),
     }
 }

@@ -19,7 +19,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use dbdyno_lab::{Lab, Order, Progress, Watch, measure};
+use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
 use dbdyno_model::{ArmSpec, Driving, LoadFile, PerArm, Pin, Plan, Run, RunStatus, Stage};
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -68,7 +68,7 @@ fn run(store: &mut Store, part: &Part) -> Run {
     }
     let home = Home::open(None).expect("the home opens");
     let stop = AtomicBool::new(false);
-    let order = Order {
+    let order = ExperimentOrder {
         plan: &part.plan,
         name: Some(&part.name),
         command: "cargo bench -p dbdyno-lab --bench loads",

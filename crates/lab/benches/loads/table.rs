@@ -6,7 +6,7 @@ use dbdyno_judge::compare;
 use dbdyno_model::{
     Arm, ArmSummary, Cell, CellComparison, Comparison, Interval, PerArm, Round, Run, Severity,
 };
-use dbdyno_workload::{Catalog, Custom, Group, Load, Tables};
+use dbdyno_workload::{Catalog, Custom, Load, LoadGroup, Tables};
 
 const HEAD: &str = "\
 # The loads on two servers
@@ -80,7 +80,7 @@ fn part(run: &Run, comparison: &Comparison, text: &mut String) {
         return;
     }
     let loads = Loads::of(run);
-    for group in Group::ALL {
+    for group in LoadGroup::ALL {
         let of_group = |cell: &&CellComparison| loads.get(&cell.cell).group == group;
         let _infallible = writeln!(text, "\n### {}\n", group.name());
         rows(run, comparison.cells.iter().filter(of_group).collect(), text);

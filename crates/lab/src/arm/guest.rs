@@ -43,7 +43,7 @@ pub(crate) struct Guest {
 }
 
 /// How a database was found.
-pub(crate) enum Found {
+pub(crate) enum DatabaseState {
     /// Free for us, and reserved.
     Free(Box<Guest>),
     /// In use by this of the other guests.
@@ -74,7 +74,7 @@ impl Guest {
         tables: Vec<String>,
         others: &[&Guest],
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Found, LoadError> {
+    ) -> Result<DatabaseState, LoadError> {
         let &Destination { endpoint, dialect, .. } = destination;
         let database = if tables.is_empty() {
             DatabaseMaker::Others
@@ -88,7 +88,7 @@ impl Guest {
             // Behind a proxy its numbers of connections say nothing.
             let at = at.map_or_else(|| marked_by(&connector, others), |at| Ok(Some(at)))?;
             return at
-                .map(Found::Shared)
+                .map(DatabaseState::Shared)
                 .ok_or_else(|| LoadError::InUse(endpoint.database.clone()));
         }
         let endpoint = endpoint.clone();
@@ -101,16 +101,16 @@ impl Guest {
             lock: lock.client(),
         });
         if guest.tables.is_empty() {
-            return Ok(Found::Free(guest));
+            return Ok(DatabaseState::Free(guest));
         }
         if let Some(at) = marked_by(&connector, others)? {
-            return Ok(Found::Shared(at));
+            return Ok(DatabaseState::Shared(at));
         }
         let mut catalogue = catalogue(&connector)?;
         guest.take_left_away(destination, &mut catalogue, tell)?;
         guest.mark(destination, &mut catalogue)?;
         catalogue.close();
-        Ok(Found::Free(guest))
+        Ok(DatabaseState::Free(guest))
     }
 
     fn is_connected_as(&self, connection: Option<u64>) -> bool {

@@ -19,12 +19,13 @@ use dbdyno_model::{
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
-    EngineServer, Ensemble, Image, ImageKey, Options, Release, SandboxError, Server, Translation,
+    EngineServer, Ensemble, Image, ImageKey, LaunchOptions, Release, SandboxError, Server,
+    Translation,
 };
 use dbdyno_wire::WireError;
 
 use super::connecting::{self, connector};
-use super::guest::{Destination, Found, Guest};
+use super::guest::{DatabaseState, Destination, Guest};
 use super::image::{self, Origin, Policy};
 use super::pragma;
 use super::set_up::{SetUp, options, slowed};
@@ -148,8 +149,8 @@ fn visit(
     let destination = Destination { home: setup.home, endpoint: &endpoint, dialect: url.dialect };
     let found = Guest::arrive(&destination, names, &guests, &mut tell);
     let keeper = match found {
-        Ok(Found::Free(guest)) => Keeper::Guest(guest),
-        Ok(Found::Shared(at)) => Keeper::Shared(arms[at]),
+        Ok(DatabaseState::Free(guest)) => Keeper::Guest(guest),
+        Ok(DatabaseState::Shared(at)) => Keeper::Shared(arms[at]),
         Err(LoadError::Wire(error, None)) => return Err(server(error)),
         Err(error) => {
             return Err(LabError::Load(arm, "preparing the database".to_owned(), error));
@@ -287,7 +288,7 @@ fn rocksdb(
 fn launch(
     setup: &SetUp<'_>,
     release: &Release,
-    options: &Options,
+    options: &LaunchOptions,
     origin: &Origin,
     say: &mut dyn FnMut(&str),
 ) -> Result<Keeper, SandboxError> {
@@ -320,7 +321,7 @@ fn begin(
     setup: &SetUp<'_>,
     wanted: &ReleaseSpec,
     release: &Release,
-    options: &Options,
+    options: &LaunchOptions,
     watch: &mut dyn Watch,
 ) -> Result<(Origin, Vec<Warning>), LabError> {
     let found = |older: Option<&Older>, watch: &mut dyn Watch| {
@@ -342,7 +343,7 @@ fn begin(
 fn origin(
     setup: &SetUp<'_>,
     release: &Release,
-    options: &Options,
+    options: &LaunchOptions,
     older: Option<&Older>,
     watch: &mut dyn Watch,
 ) -> Result<Origin, SandboxError> {

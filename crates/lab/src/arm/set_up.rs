@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use dbdyno_load::Clock;
 use dbdyno_model::{ArmIndex, ArmSpec, ReleaseSpec, Severity, Warning};
-use dbdyno_sandbox::{Home, Options};
+use dbdyno_sandbox::{Home, LaunchOptions};
 use dbdyno_workload::Dataset;
 
 /// Whether tables are wanted back as they were loaded.
@@ -40,12 +40,12 @@ pub(crate) struct SetUp<'a> {
 }
 
 /// How a server of this arm is set up, whatever release it is.
-pub(crate) fn options(setup: &SetUp<'_>, wanted: &ReleaseSpec) -> Options {
-    let options = Options::for_host(setup.memory_mb).for_clients(setup.clients);
+pub(crate) fn options(setup: &SetUp<'_>, wanted: &ReleaseSpec) -> LaunchOptions {
+    let options = LaunchOptions::for_host(setup.memory_mb).for_clients(setup.clients);
     let options = options.with(&wanted.settings);
     let bytes: u64 = setup.datasets.iter().map(|dataset| dataset.bytes()).sum();
     // Their rows as text, twice, for what indexes and pages take.
-    Options { tables_mb: options.tables_mb.max(2 * bytes / (1 << 20)), ..options }
+    LaunchOptions { tables_mb: options.tables_mb.max(2 * bytes / (1 << 20)), ..options }
 }
 
 /// That the arm is slowed on purpose, where it is.

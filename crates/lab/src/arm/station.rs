@@ -22,7 +22,7 @@ use super::guest::Guest;
 use super::image::Origin;
 use super::set_up::{SetUp, slowed};
 use crate::error::LabError;
-use crate::host_check::Watched;
+use crate::host_check::ArmWatch;
 use crate::topology;
 
 /// An arm that can be asked.
@@ -147,12 +147,12 @@ impl Station {
 
     /// How it is watched between rounds. RocksDB and the engine work in threads of
     /// our own process.
-    pub(crate) fn watched(&self) -> Watched {
+    pub(crate) fn watched(&self) -> ArmWatch {
         match (&self.probe, &self.connector) {
-            (Some(probe), _) => Watched::Servers([vec![probe.clone()], self.followers()].concat()),
-            (None, Connector::Mock(arm)) => Watched::Modelled(arm.clone()),
-            (None, Connector::Sqlite(_)) => Watched::Servers(Vec::new()),
-            (None, _) => Watched::Unseen,
+            (Some(probe), _) => ArmWatch::Servers([vec![probe.clone()], self.followers()].concat()),
+            (None, Connector::Mock(arm)) => ArmWatch::Modelled(arm.clone()),
+            (None, Connector::Sqlite(_)) => ArmWatch::Servers(Vec::new()),
+            (None, _) => ArmWatch::Unseen,
         }
     }
 

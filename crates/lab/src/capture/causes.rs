@@ -27,8 +27,8 @@ use dbdyno_workload::planned;
 
 use super::costs::{self, Price};
 use super::misestimate;
-use super::plans::{self, LoadStatement, Planned};
-use super::statistics::{self, Extent, Lent};
+use super::plans::{self, LoadStatement, PlanShape};
+use super::statistics::{self, Extent, LentStatistics};
 use crate::arm::Station;
 use crate::error::LabError;
 
@@ -76,7 +76,7 @@ pub(crate) fn look(plan: &Plan, stations: &mut Arms<Station>, loan: Loan) -> Res
 }
 
 /// A statement that test plans otherwise.
-struct Changed {
+struct PlanDivergence {
     /// The fact in which the answer is told.
     fact: String,
     asked: LoadStatement,
@@ -91,13 +91,13 @@ struct Changed {
     q: Option<f64>,
 }
 
-impl Changed {
+impl PlanDivergence {
     fn of(
         label: &str,
         number: usize,
         asked: &LoadStatement,
         facts: [&Environment; 2],
-    ) -> Option<Changed> {
+    ) -> Option<PlanDivergence> {
         let value = |kind: &str| {
             let name = format!("{kind}[{label}].{number}");
             facts.map(|facts| facts.get(&name).to_owned())
@@ -112,7 +112,7 @@ impl Changed {
             [Some(base), Some(test)] if is_same && !as_wrong(base, test) => Some(base),
             _ => None,
         };
-        (is_known && (!is_same || q.is_some())).then(|| Changed {
+        (is_known && (!is_same || q.is_some())).then(|| PlanDivergence {
             fact: format!("plan_cause[{label}].{number}"),
             asked: asked.clone(),
             shape,
@@ -126,7 +126,7 @@ impl Changed {
 
     /// Whether a plan is that of base in what differs most: of another shape the shape, else the
     /// bounds and the estimate.
-    fn is_of_base(&self, planned: &Planned) -> bool {
+    fn is_of_base(&self, planned: &PlanShape) -> bool {
         let bounds = planned.bounds.as_deref().unwrap_or_default();
         planned.shape == self.shape
             && (self.shape != self.shape_of_test
@@ -156,7 +156,7 @@ fn changed(
     dialect: Dialect,
     base: &Environment,
     test: &Environment,
-) -> Result<Vec<Changed>, LabError> {
+) -> Result<Vec<PlanDivergence>, LabError> {
     let mut changed = Vec::new();
     for label in plan.labels() {
         if planned::dataset_of_step(plan, label).is_some() {
@@ -164,8 +164,9 @@ fn changed(
         }
         let statements = plans::statements(&planned::resolve(plan, label)?, dialect);
         let numbered = statements.iter().enumerate();
-        changed
-            .extend(numbered.filter_map(|(at, one)| Changed::of(label, at + 1, one, [base, test])));
+        changed.extend(
+            numbered.filter_map(|(at, one)| PlanDivergence::of(label, at + 1, one, [base, test])),
+        );
     }
     Ok(changed)
 }
@@ -174,7 +175,7 @@ fn changed(
 struct Case<'a> {
     base: &'a Connector,
     environment: &'a Environment,
-    changed: Vec<Changed>,
+    changed: Vec<PlanDivergence>,
     loan: Loan,
 }
 
@@ -183,7 +184,7 @@ impl Case<'_> {
         let all = planner_settings(station.dialect, self.environment, &station.environment);
         let tests = Sessions { connector: station.connector.clone(), dialect: station.dialect };
         let settings = tests.taken(all);
-        let by_settings = |one: &Changed| {
+        let by_settings = |one: &PlanDivergence| {
             let found = tests.least(one, &settings)?;
             Some(PlanRemedy::of_settings_alone(found))
         };
@@ -228,7 +229,7 @@ impl Case<'_> {
     /// What is said where a plan of test is not what it was before its statistics were taken away
     /// and given back.
     fn not_as_before(&self, arm: ArmIndex, tests: &Sessions) -> Option<Warning> {
-        let is_other = |one: &&Changed| {
+        let is_other = |one: &&PlanDivergence| {
             tests.planned(&one.asked, &[]).is_some_and(|planned| {
                 planned.shape != one.shape_of_test || !alike(planned.rows, one.rows_of_test)
             })
@@ -260,7 +261,7 @@ impl Sessions {
     }
 
     /// The plan of a statement in a session of its own with these settings.
-    fn planned(&self, asked: &LoadStatement, settings: &[&String]) -> Option<Planned> {
+    fn planned(&self, asked: &LoadStatement, settings: &[&String]) -> Option<PlanShape> {
         let mut client = self.connector.connect_for_work().ok()?;
         let set = settings.iter().try_for_each(|told| client.run(&format!("SET {told}")).map(drop));
         let planned = set.ok().and_then(|()| plans::plan(&mut *client, self.dialect, asked));
@@ -270,7 +271,7 @@ impl Sessions {
 
     /// Whether a session with these settings plans a statement as base does; of one whose estimates
     /// alone are other ones, whether it is as right as base, for which it is carried out.
-    fn is_as_base(&self, one: &Changed, settings: &[&String]) -> bool {
+    fn is_as_base(&self, one: &PlanDivergence, settings: &[&String]) -> bool {
         let Some(q) = one.q else {
             return self
                 .planned(&one.asked, settings)
@@ -287,7 +288,7 @@ impl Sessions {
     }
 
     /// As few settings as bring the plan of base back.
-    fn least(&self, one: &Changed, settings: &[String]) -> Option<Vec<String>> {
+    fn least(&self, one: &PlanDivergence, settings: &[String]) -> Option<Vec<String>> {
         let known: RefCell<BTreeMap<Set, bool>> = RefCell::default();
         let found = smallest(settings.len(), |set: &Set| {
             if let Some(does) = known.borrow().get(set) {
@@ -379,7 +380,7 @@ impl Lender<'_> {
             if remedies.contains_key(&one.fact) {
                 continue;
             }
-            let failed: RefCell<Option<Failed>> = RefCell::default();
+            let failed: RefCell<Option<LendFailure>> = RefCell::default();
             let found = smallest(prices.len(), |set: &Set| {
                 let chosen: Vec<&Price> = set.iter().map(|at| prices[*at]).collect();
                 failed.borrow().is_none()
@@ -389,8 +390,8 @@ impl Lender<'_> {
                     })
             });
             match failed.into_inner() {
-                Some(Failed::ToGiveBack(error)) => return Err(error),
-                Some(Failed::ToLend(why)) => {
+                Some(LendFailure::ToGiveBack(error)) => return Err(error),
+                Some(LendFailure::ToLend(why)) => {
                     untried.push(why);
                     return Ok(());
                 }
@@ -408,21 +409,21 @@ impl Lender<'_> {
     }
 
     /// Whether test plans as base does with these prices of base.
-    fn does(&self, one: &Changed, prices: &[&Price]) -> Result<bool, Failed> {
-        let lent = costs::lend(&self.tests.connector, prices).map_err(Failed::ToLend)?;
+    fn does(&self, one: &PlanDivergence, prices: &[&Price]) -> Result<bool, LendFailure> {
+        let lent = costs::lend(&self.tests.connector, prices).map_err(LendFailure::ToLend)?;
         let does = self.tests.is_as_base(one, &[]);
-        self.given_back(lent).map_err(Failed::ToGiveBack)?;
+        self.given_back(lent).map_err(LendFailure::ToGiveBack)?;
         Ok(does)
     }
 
-    fn given_back(&self, lent: Lent) -> Result<(), LabError> {
+    fn given_back(&self, lent: LentStatistics) -> Result<(), LabError> {
         let what = "statistics and prices".to_owned();
         lent.give_back().map_err(|error| LabError::Server(self.arm, what, error))
     }
 }
 
 /// Why a price was not tried.
-enum Failed {
+enum LendFailure {
     ToLend(String),
     ToGiveBack(LabError),
 }

@@ -14,7 +14,7 @@ use dbdyno_load::Connector;
 use dbdyno_model::{Dialect, Environment, Literal};
 use dbdyno_wire::{Client, WireError};
 
-use super::statistics::{Lent, refused};
+use super::statistics::{LentStatistics, refused};
 
 const COST: &str = "cost.";
 const SERVER: &str = "mysql.server_cost";
@@ -121,7 +121,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Gives test these prices of base; or says why that cannot be done.
-pub(super) fn lend(test: &Connector, prices: &[&Price]) -> Result<Lent, String> {
+pub(super) fn lend(test: &Connector, prices: &[&Price]) -> Result<LentStatistics, String> {
     let mut client = test.connect_for_work().map_err(refused)?;
     let mut own = Vec::new();
     for price in prices {
@@ -148,7 +148,7 @@ pub(super) fn lend(test: &Connector, prices: &[&Price]) -> Result<Lent, String> 
         first.into_iter().chain(statements).chain([last.to_owned()]).collect::<Vec<_>>()
     };
     let lent = framed(lent.collect());
-    Lent::carry_out(client, &lent, framed(own))
+    LentStatistics::carry_out(client, &lent, framed(own))
 }
 
 fn global(price: &Price, value: &str) -> String {

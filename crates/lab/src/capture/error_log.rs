@@ -26,12 +26,12 @@ pub(super) struct ErrorLog {
     probe: ServerProbe,
     /// Whether entries of routine are told apart.
     has_routine: bool,
-    read: RefCell<Read>,
+    read: RefCell<ErrorLogReading>,
 }
 
 /// What was read of it.
 #[derive(Default)]
-struct Read {
+struct ErrorLogReading {
     bytes: u64,
     /// Those that are no routine.
     told: u64,
@@ -63,7 +63,7 @@ impl ErrorLog {
     }
 }
 
-impl Read {
+impl ErrorLogReading {
     /// Takes whole lines; the rest is read again with the next ones.
     fn take(&mut self, more: &[u8]) {
         let Some(end) = more.iter().rposition(|byte| *byte == b'\n') else { return };
@@ -95,7 +95,7 @@ mod tests {
                     \tHINT of that warning\n";
         let log = format!("{routine}{told}{routine}{told}");
         for cut in 0..log.len() {
-            let mut read = Read::default();
+            let mut read = ErrorLogReading::default();
             read.take(&log.as_bytes()[..cut]);
             let from = read.bytes as usize;
             assert!(from <= cut);

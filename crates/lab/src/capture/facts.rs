@@ -28,7 +28,7 @@ pub(crate) type Facts = BTreeMap<&'static str, f64>;
 
 /// What the clients did in a round.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RoundWork {
     pub(crate) statements: u64,
     pub(crate) events: u64,
     /// Rows that they were sent.
@@ -101,7 +101,7 @@ impl Observer {
     }
 
     /// Notes what was done since a look `before`, in which the clients did what they `asked`.
-    pub(crate) fn note(&self, before: &Facts, asked: Asked, readings: &mut Readings) {
+    pub(crate) fn note(&self, before: &Facts, asked: RoundWork, readings: &mut Readings) {
         let now = self.look();
         let added = |name: &str| -> Option<f64> {
             let own = self.own.get(name).copied().unwrap_or(0.0);

@@ -45,7 +45,7 @@ use crate::error::LabError;
 use dbdyno_workload::planned::{self, datasets_of};
 
 pub(crate) use causes::{Loan, look as look_for_causes};
-pub(crate) use facts::{Asked, Facts, Observer};
+pub(crate) use facts::{Facts, Observer, RoundWork};
 pub(crate) use flips::look as look_for_flips;
 pub(crate) use locks::{blockers_of, deadlocks_of};
 pub(crate) use measured_plans::note as note_measured_plans;

@@ -24,7 +24,7 @@ use dbdyno_explain::decisions;
 use dbdyno_model::{Dialect, Environment};
 use dbdyno_wire::{Client, Rows};
 use dbdyno_workload::program::{Call, Event, Program};
-use dbdyno_workload::ready::Part;
+use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{Channel, Content, Load, Mix, ReadyLoad, Statement};
 
 /// Operations that are looked through for the statements of a load.
@@ -129,8 +129,8 @@ pub(super) fn statements(load: &Load, dialect: Dialect) -> Vec<LoadStatement> {
     mixes.iter_mut().for_each(|mix| send_as_text(mix));
     let Ok(ready) = ReadyLoad::compile(&texts, dialect) else { return Vec::new() };
     match ready.part() {
-        Part::Program(program) => of_program(program, are_prepared),
-        Part::Dialogue(..) => ready
+        EventSource::Program(program) => of_program(program, are_prepared),
+        EventSource::Dialogue(..) => ready
             .statements()
             .iter()
             .map(|statement| with_values(&statement.sql))
@@ -271,7 +271,7 @@ impl std::hash::Hasher for Fnv {
 
 /// A plan without its numbers, and the most rows that a step of it expects.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Planned {
+pub(super) struct PlanShape {
     pub(super) shape: String,
     pub(super) rows: u64,
     /// Where they are not a part of the shape.
@@ -287,7 +287,7 @@ pub(super) fn plan(
     client: &mut dyn Client,
     dialect: Dialect,
     statement: &LoadStatement,
-) -> Option<Planned> {
+) -> Option<PlanShape> {
     let sql = &statement.sql;
     if !is_planned(sql) {
         return None;
@@ -299,7 +299,7 @@ pub(super) fn plan(
             let planned = mysql(&explained)?;
             let Some(trace) = bounds::traced(client, sql) else { return Some(planned) };
             let decisions = decisions::of_trace(&trace);
-            Some(Planned { bounds: bounds::mysql(&trace, &explained), decisions, ..planned })
+            Some(PlanShape { bounds: bounds::mysql(&trace, &explained), decisions, ..planned })
         }),
         Dialect::Postgres => {
             let with_values = client.query(&format!("EXPLAIN {sql}")).ok()?;
@@ -312,7 +312,7 @@ pub(super) fn plan(
             let planned = postgres(&explained)?;
             let kind = if is_generic { " (generic plan)" } else { "" };
             let shape = planned.shape.clone() + kind;
-            Some(Planned { shape, bounds, decisions, is_generic, ..planned })
+            Some(PlanShape { shape, bounds, decisions, is_generic, ..planned })
         }
         Dialect::Rocksdb => None,
         Dialect::Engine => engine(&client.query(&format!("EXPLAIN {sql}")).ok()?),
@@ -350,7 +350,7 @@ const BESIDE: [(&str, &str); 4] = [
     ("Using index", " covering"),
 ];
 
-fn mysql(rows: &Rows) -> Option<Planned> {
+fn mysql(rows: &Rows) -> Option<PlanShape> {
     let [table, kind, key, expected, extra] =
         ["table", "type", "key", "rows", "Extra"].map(|name| rows.column(name));
     let (mut steps, mut most) = (Vec::new(), 0);
@@ -378,10 +378,10 @@ fn mysql(rows: &Rows) -> Option<Planned> {
         steps.push(step);
         most = most.max(text(expected).and_then(|rows| rows.parse().ok()).unwrap_or(0));
     }
-    Some(Planned { shape: steps.join(", "), rows: most, ..Planned::default() })
+    Some(PlanShape { shape: steps.join(", "), rows: most, ..PlanShape::default() })
 }
 
-fn postgres(rows: &Rows) -> Option<Planned> {
+fn postgres(rows: &Rows) -> Option<PlanShape> {
     let (mut nodes, mut most) = (Vec::new(), 0);
     for row in &rows.rows {
         let line = row.first()?.as_deref()?;
@@ -390,22 +390,22 @@ fn postgres(rows: &Rows) -> Option<Planned> {
         let expected = numbers.split_once(" rows=").and_then(|(_, rest)| rest.split(' ').next());
         most = most.max(expected.and_then(|rows| rows.parse().ok()).unwrap_or(0));
     }
-    (!nodes.is_empty()).then(|| Planned {
+    (!nodes.is_empty()).then(|| PlanShape {
         shape: nodes.join(" > "),
         rows: most,
-        ..Planned::default()
+        ..PlanShape::default()
     })
 }
 
 /// A line for each level, as the engine tells it.
-fn engine(rows: &Rows) -> Option<Planned> {
+fn engine(rows: &Rows) -> Option<PlanShape> {
     let steps: Vec<&str> = rows.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
-    (!steps.is_empty()).then(|| Planned { shape: steps.join(", "), ..Planned::default() })
+    (!steps.is_empty()).then(|| PlanShape { shape: steps.join(", "), ..PlanShape::default() })
 }
 
-fn sqlite(rows: &Rows) -> Option<Planned> {
+fn sqlite(rows: &Rows) -> Option<PlanShape> {
     let steps: Vec<&str> = rows.rows.iter().filter_map(|row| row.last()?.as_deref()).collect();
-    (!steps.is_empty()).then(|| Planned { shape: steps.join(" > "), ..Planned::default() })
+    (!steps.is_empty()).then(|| PlanShape { shape: steps.join(" > "), ..PlanShape::default() })
 }
 
 #[cfg(test)]

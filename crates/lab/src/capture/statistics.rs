@@ -29,24 +29,24 @@ pub(super) enum Extent {
 }
 
 /// Something of base is with test.
-pub(super) struct Lent {
+pub(super) struct LentStatistics {
     client: Box<dyn Client>,
     /// What gives its own back to test.
     undo: Vec<String>,
 }
 
-impl Lent {
+impl LentStatistics {
     /// Carries out what lends; what was carried out is undone where one of it is refused.
     pub(super) fn carry_out(
         mut client: Box<dyn Client>,
         lent: &[String],
         undo: Vec<String>,
-    ) -> Result<Lent, String> {
+    ) -> Result<LentStatistics, String> {
         if let Err(error) = carry_out(&mut *client, lent) {
             carry_out(&mut *client, &undo).map_err(refused)?;
             return Err(refused(error));
         }
-        Ok(Lent { client, undo })
+        Ok(LentStatistics { client, undo })
     }
 
     /// Gives test its own back.
@@ -71,7 +71,7 @@ pub(super) fn lend(
     test: &Connector,
     dialect: Dialect,
     extent: Extent,
-) -> Result<Option<Lent>, String> {
+) -> Result<Option<LentStatistics>, String> {
     let mut of_base = Onlooker::open(base).map_err(refused)?;
     let mut of_test = Onlooker::open(test).map_err(refused)?;
     let mut client = test.connect_for_work().map_err(refused)?;
@@ -95,7 +95,7 @@ pub(super) fn lend(
     }
     let lent = family.exchanged(&own, &wanted, &own.tables);
     let undo = family.exchanged(&wanted, &own, &own.tables);
-    Lent::carry_out(client, &lent, undo).map(Some)
+    LentStatistics::carry_out(client, &lent, undo).map(Some)
 }
 
 fn carry_out(client: &mut dyn Client, statements: &[String]) -> Result<(), WireError> {

@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::{fs, io};
 
-use dbdyno_load::{Connector, EngineArm, Fixed, LoadError, SqliteFile};
+use dbdyno_load::{Connector, EngineArm, LoadError, NumberedClient, SqliteFile};
 use dbdyno_model::{ArmIndex, Plan, Target};
 use dbdyno_workload::ReadyLoad;
-use dbdyno_workload::ready::Part;
+use dbdyno_workload::ready::EventSource;
 
 use super::small::ready as ready_on_small;
 use super::witness::NOBODY;
@@ -31,8 +31,8 @@ pub(super) const FILE: &str = "*counted_file*";
 
 /// An embedded arm that answers lines, for being counted.
 pub struct Answerer<'a> {
-    arm: Fixed<'a>,
-    nothing: Option<Fixed<'a>>,
+    arm: NumberedClient<'a>,
+    nothing: Option<NumberedClient<'a>>,
 }
 
 /// A load of a plan in the words of an embedded arm.
@@ -70,10 +70,10 @@ impl<'a> Answerer<'a> {
                 return Err(LabError::Counting(arm, text.to_owned()));
             }
         };
-        let known = matches!(load.part(), Part::Program(_));
-        let nothing = known.then(|| Fixed::open(&Connector::Null, load, stop)).transpose();
+        let known = matches!(load.part(), EventSource::Program(_));
+        let nothing = known.then(|| NumberedClient::open(&Connector::Null, load, stop)).transpose();
         Ok(Answerer {
-            arm: Fixed::open(&connector, load, stop).map_err(failed)?,
+            arm: NumberedClient::open(&connector, load, stop).map_err(failed)?,
             nothing: nothing.map_err(failed)?,
         })
     }
@@ -128,7 +128,7 @@ impl Tables {
 
 /// After its return callgrind writes what it has counted.
 #[inline(never)]
-fn counted_file(fixed: &mut Fixed<'_>, first: u64, events: u64) -> Result<u64, LoadError> {
+fn counted_file(fixed: &mut NumberedClient<'_>, first: u64, events: u64) -> Result<u64, LoadError> {
     let answer = counted_section(fixed, first, events);
     // The call above is not the last thing, and so no jump.
     std::hint::black_box(answer)
@@ -136,7 +136,11 @@ fn counted_file(fixed: &mut Fixed<'_>, first: u64, events: u64) -> Result<u64, L
 
 /// Inside of it callgrind counts.
 #[inline(never)]
-fn counted_section(fixed: &mut Fixed<'_>, first: u64, events: u64) -> Result<u64, LoadError> {
+fn counted_section(
+    fixed: &mut NumberedClient<'_>,
+    first: u64,
+    events: u64,
+) -> Result<u64, LoadError> {
     let answer = fixed.ask(first, events);
     std::hint::black_box(answer)
 }

@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 
 use dbdyno_load::Connector;
 use dbdyno_model::{
-    ArmIndex, Arms, CallCount, CountSample, Counting, Counts, Dialect, FunctionCount, Plan, Run,
+    ArmIndex, Arms, CallCount, CountSample, Counting, Dialect, FunctionCount, Plan, Run, RunCounts,
     RunId, Severity, Target, Warning,
 };
 use dbdyno_sandbox::{CountMarks, CountedProgram, Scratch, Valgrind};
@@ -46,7 +46,7 @@ use embedded::Tables;
 pub use embedded::{Answerer, ready as ready_embedded};
 pub use small::ROWS_MOST;
 use small::{ready, small};
-use witness::{Asked, Session, Witness};
+use witness::{CountSource, Session, Witness};
 
 use crate::arm::{Restores, SetUp, Station, open_station};
 use crate::error::LabError;
@@ -99,7 +99,7 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
     let mut counted = Arms::default();
     // Servers start slowly under callgrind: each does while the next ones are filled.
     for &arm in &all {
-        match Counted::begin(lab, &small, run, arm, &datasets, &valgrind, &left) {
+        match CountedArm::begin(lab, &small, run, arm, &datasets, &valgrind, &left) {
             Ok(begun) => counted.push(arm, begun),
             Err(error) => {
                 let others = counted.count() + all.iter().filter(|other| **other > arm).count();
@@ -150,7 +150,7 @@ fn note(lab: &mut Lab<'_>, run: &RunId, small: &Plan, valgrind: &Valgrind) -> Re
 }
 
 /// One arm, ready to be counted.
-struct Counted<'a> {
+struct CountedArm<'a> {
     // Dropped in this order: who is asked, before what he is asked of.
     witness: Witness<'a>,
     station: Station,
@@ -158,7 +158,7 @@ struct Counted<'a> {
     dialect: Dialect,
 }
 
-impl<'a> Counted<'a> {
+impl<'a> CountedArm<'a> {
     fn begin(
         lab: &mut Lab<'a>,
         small: &Plan,
@@ -167,7 +167,7 @@ impl<'a> Counted<'a> {
         datasets: &[Arc<dyn Dataset>],
         valgrind: &Valgrind,
         labels: &[String],
-    ) -> Result<Counted<'a>, LabError> {
+    ) -> Result<CountedArm<'a>, LabError> {
         let setup = SetUp {
             home: lab.home,
             arm,
@@ -189,22 +189,22 @@ impl<'a> Counted<'a> {
             Some(tables) => {
                 let place = Place { store: lab.store.path(), run, arm, tables };
                 let programs = place.programs(valgrind, scratch.path(), labels)?;
-                (scratch.path().to_owned(), Asked::Programs(programs))
+                (scratch.path().to_owned(), CountSource::Programs(programs))
             }
             None => {
                 let files = station.begin_counted(arm, valgrind)?;
-                (files, Asked::Server(Connector::Null, station.dialect))
+                (files, CountSource::Server(Connector::Null, station.dialect))
             }
         };
         let dialect = station.dialect;
         let witness = Witness { arm, files, asked, stop: lab.stop, seen: BTreeSet::new() };
-        Ok(Counted { witness, station, _scratch: scratch, dialect })
+        Ok(CountedArm { witness, station, _scratch: scratch, dialect })
     }
 
     /// Waits until it can be asked.
     fn ready(&mut self, lab: &mut Lab<'_>, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
         let arm = self.witness.arm;
-        if let Asked::Server(connector, _) = &mut self.witness.asked {
+        if let CountSource::Server(connector, _) = &mut self.witness.asked {
             let stage = "waiting until it answers under callgrind";
             lab.watch.progress(Progress::Stage(arm, stage));
             self.station.await_counted(arm, datasets)?;
@@ -314,11 +314,11 @@ impl Turn {
 fn count(
     lab: &mut Lab<'_>,
     plan: &Plan,
-    counted: &mut Arms<Counted<'_>>,
+    counted: &mut Arms<CountedArm<'_>>,
     label: &str,
     next: &mut u64,
     turn: &mut Turn,
-) -> Result<Counts, LabError> {
+) -> Result<RunCounts, LabError> {
     let arms = counted.indices();
     let loads = Arms::try_from_fn(arms.clone(), |arm| ready(plan, counted[arm].dialect, label))?;
     let at_once = dbdyno_sandbox::processors().len().max(1);
@@ -326,7 +326,7 @@ fn count(
         let first = *next;
         *next += events;
         let mut sessions = Arms::default();
-        let mut waiting: Vec<(ArmIndex, &mut Counted<'_>)> = counted.iter_mut().collect();
+        let mut waiting: Vec<(ArmIndex, &mut CountedArm<'_>)> = counted.iter_mut().collect();
         // What is counted does not depend on who else works meanwhile.
         for together in waiting.chunks_mut(at_once) {
             together.iter().for_each(|(arm, _)| turn.next(lab, *arm, label));
@@ -360,7 +360,7 @@ fn count(
             repeated[arm].push((short, long));
         }
     }
-    let mut counts = Counts::default();
+    let mut counts = RunCounts::default();
     for (arm, of_arm) in repeated.iter() {
         add(&mut counts, label, arm, of_arm)?;
     }
@@ -374,7 +374,7 @@ fn events_of(millions: u64, per_event: u64, bounds: RangeInclusive<u64>) -> u64 
 
 /// Asks several arms the same operations, all at once.
 fn asked(
-    arms: &mut [(ArmIndex, &mut Counted<'_>)],
+    arms: &mut [(ArmIndex, &mut CountedArm<'_>)],
     label: &str,
     loads: &Arms<ReadyLoad>,
     first: u64,
@@ -423,7 +423,7 @@ fn warm(mut session: impl FnMut() -> Result<Arms<Session>, LabError>) -> Result<
 
 /// Adds what the repetitions of an arm say.
 fn add(
-    counts: &mut Counts,
+    counts: &mut RunCounts,
     label: &str,
     arm: ArmIndex,
     repeats: &[(Session, Session)],

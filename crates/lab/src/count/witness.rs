@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_load::{Connector, Fixed, LoadError};
+use dbdyno_load::{Connector, LoadError, NumberedClient};
 use dbdyno_model::{ArmIndex, Dialect};
 use dbdyno_sandbox::CountedProgram;
 use dbdyno_workload::ReadyLoad;
@@ -35,7 +35,7 @@ pub(super) struct Witness<'a> {
     pub(super) arm: ArmIndex,
     /// Where callgrind writes.
     pub(super) files: PathBuf,
-    pub(super) asked: Asked,
+    pub(super) asked: CountSource,
     pub(super) stop: &'a AtomicBool,
     pub(super) seen: BTreeSet<PathBuf>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Witness<'a> {
 pub(super) const NOBODY: &str = "-";
 
 /// Who is asked.
-pub(super) enum Asked {
+pub(super) enum CountSource {
     Server(Connector, Dialect),
     /// A dbdyno that asks an embedded arm, for each load.
     Programs(BTreeMap<String, CountedProgram>),
@@ -69,27 +69,30 @@ impl Witness<'_> {
         self.go_on(label)?;
         let question = format!("{first} {events}");
         match &mut self.asked {
-            Asked::Server(connector, dialect) => {
+            CountSource::Server(connector, dialect) => {
                 let (connector, dialect) = (connector.clone(), *dialect);
                 self.settle();
-                let asked = Fixed::open(&connector, load, self.stop).and_then(|mut fixed| {
-                    let process = fixed.process(dialect)?;
-                    let statements = fixed.ask(first, events)?;
-                    fixed.close();
-                    Ok((process, statements))
-                });
+                let asked =
+                    NumberedClient::open(&connector, load, self.stop).and_then(|mut fixed| {
+                        let process = fixed.process(dialect)?;
+                        let statements = fixed.ask(first, events)?;
+                        fixed.close();
+                        Ok((process, statements))
+                    });
                 let doing = || format!("counting {label}");
                 let (process, statements) =
                     asked.map_err(|error| LabError::Load(self.arm, doing(), error))?;
                 let name = process.map(|pid| format!("out.{pid}"));
                 Ok(Session { statements, profile: self.await_file(label, name.as_deref())? })
             }
-            Asked::Programs(programs) => {
+            CountSource::Programs(programs) => {
                 let answer = ask(self.arm, programs, label, &format!("arm {question}"))?;
                 let statements = answer.parse();
                 let statements = statements.map_err(|_| LabError::Counting(self.arm, answer))?;
                 let profile = self.await_file(label, None)?;
-                let Asked::Programs(programs) = &mut self.asked else { unreachable!("as before") };
+                let CountSource::Programs(programs) = &mut self.asked else {
+                    unreachable!("as before")
+                };
                 let answer = ask(self.arm, programs, label, &format!("nothing {question}"))?;
                 let profile = match answer.as_str() {
                     NOBODY => profile,

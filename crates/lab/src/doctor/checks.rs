@@ -3,11 +3,11 @@
 
 use dbdyno_model::{Finding, Severity};
 
-use super::seen::Seen;
+use super::seen::DoctorReadings;
 use Severity::{Blocks, Caution, Note};
 
 /// All checks, in the order in which they are shown.
-const CHECKS: [fn(&Seen) -> Option<Finding>; 23] = [
+const CHECKS: [fn(&DoctorReadings) -> Option<Finding>; 23] = [
     processors,
     memory,
     disk,
@@ -34,11 +34,11 @@ const CHECKS: [fn(&Seen) -> Option<Finding>; 23] = [
 ];
 
 /// What was found, one thing after the other.
-pub(super) fn judge(seen: &Seen) -> Vec<Finding> {
+pub(super) fn judge(seen: &DoctorReadings) -> Vec<Finding> {
     CHECKS.iter().filter_map(|check| check(seen)).collect()
 }
 
-fn processors(seen: &Seen) -> Option<Finding> {
+fn processors(seen: &DoctorReadings) -> Option<Finding> {
     let count = seen.processors;
     let model = seen.fact("host.cpu.model").unwrap_or("of unknown make");
     let found = format!("{count} × {model}");
@@ -56,7 +56,7 @@ fn processors(seen: &Seen) -> Option<Finding> {
     })
 }
 
-fn memory(seen: &Seen) -> Option<Finding> {
+fn memory(seen: &DoctorReadings) -> Option<Finding> {
     let found = format!("{:.1} GB", seen.memory_mb as f64 / 1024.0);
     Some(match seen.memory_mb {
         0..2_000 => Finding::bad(
@@ -71,7 +71,7 @@ fn memory(seen: &Seen) -> Option<Finding> {
     })
 }
 
-fn disk(seen: &Seen) -> Option<Finding> {
+fn disk(seen: &DoctorReadings) -> Option<Finding> {
     let free_mb = seen.free_mb?;
     let found = format!("{:.0} GB free for servers and results", free_mb as f64 / 1024.0);
     let severity = match free_mb {
@@ -84,7 +84,7 @@ fn disk(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(severity, "disk", found, change, cost))
 }
 
-fn file_system(seen: &Seen) -> Option<Finding> {
+fn file_system(seen: &DoctorReadings) -> Option<Finding> {
     let kind = seen.fact("host.filesystem.type")?;
     let options = seen.fact("host.filesystem.options").unwrap_or_default();
     let device = seen.fact("host.filesystem.device").unwrap_or("?");
@@ -115,7 +115,7 @@ fn file_system(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(severity, "file-system", found, change, cost))
 }
 
-fn sync(seen: &Seen) -> Option<Finding> {
+fn sync(seen: &DoctorReadings) -> Option<Finding> {
     let syncs = match &seen.syncs {
         Ok(syncs) => syncs,
         Err(error) => {
@@ -143,7 +143,7 @@ fn sync(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "sync", found, change, cost))
 }
 
-fn others(seen: &Seen) -> Option<Finding> {
+fn others(seen: &DoctorReadings) -> Option<Finding> {
     let share = seen.shares?.foreign;
     let found = format!("others use {:.0} % of the processors", share * 100.0);
     let severity = match share {
@@ -159,7 +159,7 @@ fn others(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(severity, "others", found, change, cost))
 }
 
-fn steal(seen: &Seen) -> Option<Finding> {
+fn steal(seen: &DoctorReadings) -> Option<Finding> {
     let share = seen.shares?.steal;
     let found =
         format!("the hypervisor withholds {:.1} % of the processor time (steal)", share * 100.0);
@@ -173,15 +173,15 @@ fn steal(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(severity, "steal", found, change, cost))
 }
 
-fn even_sums(seen: &Seen) -> Option<Finding> {
+fn even_sums(seen: &DoctorReadings) -> Option<Finding> {
     even("even-processor", "equal additions", seen.sums.spread(), [0.05, 0.15])
 }
 
-fn even_memory(seen: &Seen) -> Option<Finding> {
+fn even_memory(seen: &DoctorReadings) -> Option<Finding> {
     even("even-memory", "equal walks through 64 MB", seen.chases.spread(), [0.15, 0.40])
 }
 
-fn memory_at_rest(seen: &Seen) -> Option<Finding> {
+fn memory_at_rest(seen: &DoctorReadings) -> Option<Finding> {
     let rested = seen.rested?;
     let share = rested.away as f64 / rested.pages as f64;
     if share < 0.01 {
@@ -215,7 +215,7 @@ fn even(code: &str, work: &str, spread: f64, [note, caution]: [f64; 2]) -> Optio
     Some(Finding::bad(severity, code, found, change, cost))
 }
 
-fn timers(seen: &Seen) -> Option<Finding> {
+fn timers(seen: &DoctorReadings) -> Option<Finding> {
     let (median_us, late_us) =
         (us(seen.lateness.quantile_ns(0.5)), us(seen.lateness.quantile_ns(0.99)));
     let found = format!("sleepers wake up {median_us:.0} µs late, 1 of 100 {late_us:.0} µs");
@@ -228,7 +228,7 @@ fn timers(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Caution, "timers", found, change, cost))
 }
 
-fn wake_up(seen: &Seen) -> Option<Finding> {
+fn wake_up(seen: &DoctorReadings) -> Option<Finding> {
     let turns = seen.turns.as_ref()?;
     let thousands = |rate: f64| rate / 1e3;
     let found = format!(
@@ -250,7 +250,7 @@ fn wake_up(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "wake-up", found, change, cost))
 }
 
-fn governor(seen: &Seen) -> Option<Finding> {
+fn governor(seen: &DoctorReadings) -> Option<Finding> {
     let Some(governor) = seen.fact("host.cpu.governor") else {
         return Some(Finding::good("governor", "the frequency is not ours to govern"));
     };
@@ -263,7 +263,7 @@ fn governor(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Caution, "governor", governor, change, cost))
 }
 
-fn boost(seen: &Seen) -> Option<Finding> {
+fn boost(seen: &DoctorReadings) -> Option<Finding> {
     let is_on =
         seen.fact("host.cpu.boost") == Some("1") || seen.fact("host.cpu.no_turbo") == Some("0");
     if !is_on {
@@ -275,7 +275,7 @@ fn boost(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "boost", "processors run faster when few are busy", change, cost))
 }
 
-fn threads_of_a_core(seen: &Seen) -> Option<Finding> {
+fn threads_of_a_core(seen: &DoctorReadings) -> Option<Finding> {
     if seen.fact("host.cpu.smt") != Some("on") {
         return None;
     }
@@ -285,7 +285,7 @@ fn threads_of_a_core(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "smt", "two threads share a core", change, cost))
 }
 
-fn idle(seen: &Seen) -> Option<Finding> {
+fn idle(seen: &DoctorReadings) -> Option<Finding> {
     let driver = seen.fact("host.cpu.idle_driver")?;
     if driver == "none" {
         return None;
@@ -295,7 +295,7 @@ fn idle(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "idle-states", format!("driver {driver}"), change, cost))
 }
 
-fn nodes(seen: &Seen) -> Option<Finding> {
+fn nodes(seen: &DoctorReadings) -> Option<Finding> {
     let nodes: u32 = seen.fact("host.numa_nodes")?.parse().ok()?;
     if nodes < 2 {
         return None;
@@ -307,7 +307,7 @@ fn nodes(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "numa", format!("{nodes} nodes"), change, cost))
 }
 
-fn clock_source(seen: &Seen) -> Option<Finding> {
+fn clock_source(seen: &DoctorReadings) -> Option<Finding> {
     let source = seen.fact("host.clock_source")?;
     if !["hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"].contains(&source) {
         return Some(Finding::good("clock-source", source));
@@ -318,7 +318,7 @@ fn clock_source(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Caution, "clock-source", source, change, cost))
 }
 
-fn huge_pages(seen: &Seen) -> Option<Finding> {
+fn huge_pages(seen: &DoctorReadings) -> Option<Finding> {
     let choice = seen.fact("host.thp")?;
     if choice != "always" {
         return Some(Finding::good("huge-pages", format!("transparent huge pages: {choice}")));
@@ -330,7 +330,7 @@ fn huge_pages(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "huge-pages", found, change, cost))
 }
 
-fn swap(seen: &Seen) -> Option<Finding> {
+fn swap(seen: &DoctorReadings) -> Option<Finding> {
     let swap_kb: u64 = seen.fact("host.swap_kb")?.parse().ok()?;
     let swappiness: u64 = seen.fact("host.swappiness")?.parse().ok()?;
     if swap_kb == 0 || swappiness <= 10 {
@@ -342,7 +342,7 @@ fn swap(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "swap", found, change, cost))
 }
 
-fn guest(seen: &Seen) -> Option<Finding> {
+fn guest(seen: &DoctorReadings) -> Option<Finding> {
     let kind = seen.fact("host.virtualisation")?;
     if !kind.starts_with("guest") && !kind.contains("container") {
         return None;
@@ -354,7 +354,7 @@ fn guest(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "guest", kind, change, cost))
 }
 
-fn open_files(seen: &Seen) -> Option<Finding> {
+fn open_files(seen: &DoctorReadings) -> Option<Finding> {
     let allowed = seen.open_files?;
     let found = format!("{allowed} open files allowed");
     if allowed >= 10_000 {
@@ -365,7 +365,7 @@ fn open_files(seen: &Seen) -> Option<Finding> {
     Some(Finding::bad(Note, "open-files", found, change, cost))
 }
 
-fn tools(seen: &Seen) -> Option<Finding> {
+fn tools(seen: &DoctorReadings) -> Option<Finding> {
     if seen.missing.is_empty() {
         return Some(Finding::good("tools", "all programs that get releases are there"));
     }
@@ -388,9 +388,9 @@ mod tests {
     use dbdyno_probe::{HostShares, Reach};
 
     /// A host on which there is nothing to say.
-    fn sound() -> Seen {
+    fn sound() -> DoctorReadings {
         let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        Seen {
+        DoctorReadings {
             facts: [
                 fact("host.cpu.model", "X"),
                 fact("host.cpu.governor", "performance"),
@@ -429,10 +429,10 @@ mod tests {
 
     #[test]
     fn each_fault_is_found_by_its_check_and_by_no_other() {
-        let fact = |seen: &mut Seen, name: &str, value: &str| {
+        let fact = |seen: &mut DoctorReadings, name: &str, value: &str| {
             seen.facts.insert(name.to_owned(), value.to_owned());
         };
-        type Plant<'a> = (&'a str, Severity, &'a dyn Fn(&mut Seen));
+        type Plant<'a> = (&'a str, Severity, &'a dyn Fn(&mut DoctorReadings));
         let plants: &[Plant<'_>] = &[
             ("processors", Caution, &|s| s.processors = 1),
             ("memory", Caution, &|s| s.memory_mb = 1_000),

@@ -21,7 +21,7 @@ use dbdyno_model::{Finding, random};
 use dbdyno_probe::{HostSample, Reach, ServerProbe, filesystem_facts, host_facts};
 
 use crate::canaries::{self, Ends, Ring, now};
-use seen::{Seen, Turns};
+use seen::{DoctorReadings, Turns};
 
 const TURNS_FOR: Duration = Duration::from_millis(300);
 const EQUAL_WORK: usize = 60;
@@ -50,7 +50,7 @@ pub fn examine(home: &Path, say: &mut dyn FnMut(&str)) -> Vec<Finding> {
     checks::judge(&look(home, say))
 }
 
-fn look(home: &Path, say: &mut dyn FnMut(&str)) -> Seen {
+fn look(home: &Path, say: &mut dyn FnMut(&str)) -> DoctorReadings {
     let processors = dbdyno_sandbox::processors();
     let memory_mb = dbdyno_sandbox::memory_mb();
     let rests = Rests::begin(RESTS_MB.min(memory_mb / 8));
@@ -71,7 +71,7 @@ fn look(home: &Path, say: &mut dyn FnMut(&str)) -> Seen {
     let syncs = canaries::syncs(home, SYNCS, SYNCS_FOR).map_err(|error| error.to_string());
     say("letting memory rest");
     let rested = rests.end();
-    Seen {
+    DoctorReadings {
         facts,
         processors: processors.len(),
         memory_mb,

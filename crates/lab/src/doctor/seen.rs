@@ -7,7 +7,7 @@ use dbdyno_probe::{HostShares, Reach};
 use crate::canaries::Sample;
 
 /// All of it.
-pub(super) struct Seen {
+pub(super) struct DoctorReadings {
     pub(super) facts: BTreeMap<String, String>,
     /// Processors that we may use.
     pub(super) processors: usize,
@@ -33,7 +33,7 @@ pub(super) struct Turns {
     pub(super) apart: f64,
 }
 
-impl Seen {
+impl DoctorReadings {
     pub(super) fn fact(&self, name: &str) -> Option<&str> {
         self.facts.get(name).map(String::as_str)
     }

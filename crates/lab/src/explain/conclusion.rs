@@ -1,10 +1,10 @@
 //! What an explanation says in the end: accounts, what was not tried and why not, the ledger, and
 //! what else is known of two servers.
 
-use dbdyno_explain::{Found, Set, code_changes, leads, plan_changes};
+use dbdyno_explain::{SearchFinding, Set, code_changes, leads, plan_changes};
 use dbdyno_model::{
-    Account, CellComparison, CodeChange, Comparison, Direction, Explanation, FactComparison,
-    Ledger, Suspect, Untried,
+    CellComparison, CodeChange, Comparison, DifferenceAccount, Explanation, FactComparison, Ledger,
+    Suspect, TrialDirection, UntriedDifference,
 };
 
 use super::waiting::Waiting;
@@ -25,8 +25,8 @@ impl Case<'_> {
         mut self,
         lab: &mut Lab<'_>,
         comparison: &Comparison,
-        accounts: Vec<Account>,
-        found: &Found,
+        accounts: Vec<DifferenceAccount>,
+        found: &SearchFinding,
     ) -> Result<Explanation, LabError> {
         let remedy = self.remedy(lab, &accounts)?;
         let code = self.code(lab, found)?;
@@ -72,9 +72,9 @@ impl Case<'_> {
     }
 
     /// What base was given and took.
-    fn was_given(&self, found: &Found) -> Set {
+    fn was_given(&self, found: &SearchFinding) -> Set {
         let Some(given) = &self.given else { return Set::new() };
-        let out = self.evidence.out_of(Direction::BaseAsTest);
+        let out = self.evidence.out_of(TrialDirection::BaseAsTest);
         self.to_be_given(found)
             .into_iter()
             .filter(|one| !given.refused.contains(one) && !out.contains(one))
@@ -82,21 +82,21 @@ impl Case<'_> {
     }
 
     /// What was not tried, and why not.
-    fn untried(&self, found: &Found, is_strange: bool) -> Vec<Untried> {
+    fn untried(&self, found: &SearchFinding, is_strange: bool) -> Vec<UntriedDifference> {
         let tried = &self.suspects.tried;
-        let untried = |suspect: &Suspect, why: String| Untried {
+        let untried = |suspect: &Suspect, why: String| UntriedDifference {
             name: suspect.name.clone(),
             base: Some(suspect.base.clone()),
             test: Some(suspect.test.clone()),
             why,
         };
         let given = self.was_given(found);
-        let follow = self.evidence.followers(Direction::TestAsBase);
+        let follow = self.evidence.followers(TrialDirection::TestAsBase);
         let is_left = |one: &usize| {
             let cannot = found.refused.contains(one) || tried[*one].told.is_empty();
             cannot && !given.contains(one)
         };
-        let mut all: Vec<Untried> = (0..tried.len())
+        let mut all: Vec<UntriedDifference> = (0..tried.len())
             .filter(is_left)
             .map(|one| untried(&tried[one], self.why_not_given(one).to_owned()))
             .collect();
@@ -143,7 +143,7 @@ impl Case<'_> {
     }
 
     /// What changed most in the code: functions, with all made equal that can be.
-    fn code(&self, lab: &Lab<'_>, found: &Found) -> Result<Vec<CodeChange>, LabError> {
+    fn code(&self, lab: &Lab<'_>, found: &SearchFinding) -> Result<Vec<CodeChange>, LabError> {
         let all = self.all(found);
         let Some((run, pairing)) = self.evidence.counted_with(lab, &all)? else {
             return Ok(Vec::new());

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_explain::{
-    Set, Starts, Told, TriedArm, Value, beside_base, by_rate, followers, learn, named_in, of_base,
-    pooled, relative, tried_arms,
+    CostEstimate, Set, SetAnswer, Starts, TriedArm, beside_base, by_rate, followers, learn,
+    named_in, of_base, pooled, relative, tried_arms,
 };
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Direction, Pairing, Reference, Run, RunId, RunStatus, Suspect, Trial,
-    Witness,
+    ArmIndex, ArmsComparison, Pairing, Reference, Run, RunId, RunStatus, Suspect, Trial,
+    TrialDirection, Witness,
 };
 
-use super::question::Question;
+use super::question::ExplainQuestion;
 use crate::error::LabError;
 use crate::laboratory::Lab;
 
@@ -22,40 +22,40 @@ const PAIRS_LEAST: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct View {
     pub(super) witness: Witness,
-    pub(super) direction: Direction,
+    pub(super) direction: TrialDirection,
 }
 
 impl View {
     /// Differences are taken back in test.
     pub(super) fn of_test(witness: Witness) -> View {
-        View { witness, direction: Direction::TestAsBase }
+        View { witness, direction: TrialDirection::TestAsBase }
     }
 }
 
 /// What runs have told of the suspects, each read once.
 pub(super) struct Evidence<'a> {
-    question: &'a Question<'a>,
+    question: &'a ExplainQuestion<'a>,
     suspects: &'a [Suspect],
     /// The explained run, once for each witness, and its trials in the order of the store.
-    runs: Vec<Heard>,
+    runs: Vec<RunTrials>,
 }
 
 /// What a run has told by a witness.
-struct Heard {
+struct RunTrials {
     run: RunId,
     witness: Witness,
     arms: Vec<HeardArm>,
     /// Tables and rows of each: what an operation needs is compared where these are the same.
     size: (u32, u64),
     /// Instructions for an operation of base, in this start of it.
-    base: Option<Value>,
+    base: Option<CostEstimate>,
 }
 
 struct HeardArm {
     tried: TriedArm,
     /// Instructions, or time, for an operation by that in base beside it; `None` where it has told
     /// nothing.
-    told: Option<Told>,
+    told: Option<SetAnswer>,
     /// Why it ended before the run did.
     why: Option<String>,
 }
@@ -63,7 +63,7 @@ struct HeardArm {
 impl<'a> Evidence<'a> {
     /// What the explained run itself tells.
     pub(super) fn new(
-        question: &'a Question<'a>,
+        question: &'a ExplainQuestion<'a>,
         suspects: &'a [Suspect],
     ) -> Result<Evidence<'a>, LabError> {
         let mut evidence = Evidence { question, suspects, runs: Vec::new() };
@@ -76,7 +76,7 @@ impl<'a> Evidence<'a> {
 
     /// What the explained run and its trials tell of another cell by instructions alone.
     pub(super) fn counted(
-        question: &'a Question<'a>,
+        question: &'a ExplainQuestion<'a>,
         suspects: &'a [Suspect],
         lab: &Lab<'_>,
     ) -> Result<Evidence<'a>, LabError> {
@@ -138,7 +138,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    fn hear(&self, run: &Run, witness: Witness) -> Result<Heard, LabError> {
+    fn hear(&self, run: &Run, witness: Witness) -> Result<RunTrials, LabError> {
         let arms = tried_arms(run, self.question.run, self.suspects);
         let compared = match witness {
             Witness::Rate if !run.rounds.is_empty() && !arms.is_empty() => {
@@ -150,8 +150,8 @@ impl<'a> Evidence<'a> {
             let ended = run.ended.iter().find(|ended| ended.arm == tried.arm);
             let named = |why: &str| named_in(why, tried.direction, &tried.told, self.suspects);
             let told = match ended {
-                Some(ended) => Some(Told::Refused(named(&ended.why))),
-                None => self.value(run, compared.as_ref(), witness, tried.arm).map(Told::Is),
+                Some(ended) => Some(SetAnswer::Refused(named(&ended.why))),
+                None => self.value(run, compared.as_ref(), witness, tried.arm).map(SetAnswer::Is),
             };
             HeardArm { tried, told, why: ended.map(|ended| ended.why.clone()) }
         };
@@ -161,7 +161,7 @@ impl<'a> Evidence<'a> {
             Witness::Rate => None,
         };
         let size = (run.plan.tables, run.plan.rows);
-        Ok(Heard { run: run.id.clone(), witness, arms, size, base })
+        Ok(RunTrials { run: run.id.clone(), witness, arms, size, base })
     }
 
     fn value(
@@ -170,7 +170,7 @@ impl<'a> Evidence<'a> {
         compared: Option<&ArmsComparison>,
         witness: Witness,
         arm: ArmIndex,
-    ) -> Option<Value> {
+    ) -> Option<CostEstimate> {
         match witness {
             Witness::Instructions => beside_base(&run.counts, &self.question.cell.load, arm),
             Witness::Rate => by_rate(compared?.of(arm, self.question.cell)?),
@@ -178,18 +178,18 @@ impl<'a> Evidence<'a> {
     }
 
     /// What is known of this view. Sets that were attempted in vain count as refused.
-    pub(super) fn known(&self, view: View, attempted: &BTreeSet<Set>) -> BTreeMap<Set, Told> {
+    pub(super) fn known(&self, view: View, attempted: &BTreeSet<Set>) -> BTreeMap<Set, SetAnswer> {
         let mut known = self.told(view);
         for set in attempted {
-            known.entry(set.clone()).or_insert_with(|| Told::Refused(Set::new()));
+            known.entry(set.clone()).or_insert_with(|| SetAnswer::Refused(Set::new()));
         }
         // Before anything is tried, what test needs stands for itself: it is tried beside. Base as
         // it is costs what it costs, by which all is divided.
         let error = match view.direction {
-            Direction::TestAsBase => 0.0,
-            Direction::BaseAsTest => self.base_error(view.witness),
+            TrialDirection::TestAsBase => 0.0,
+            TrialDirection::BaseAsTest => self.base_error(view.witness),
         };
-        known.entry(Set::new()).or_insert(Told::Is(Value { cost: 1.0, error }));
+        known.entry(Set::new()).or_insert(SetAnswer::Is(CostEstimate { cost: 1.0, error }));
         known
     }
 
@@ -202,16 +202,16 @@ impl<'a> Evidence<'a> {
     }
 
     /// Base in all runs whose tables are as large as those of this one.
-    fn base_of(&self, heard: &Heard) -> Option<Starts> {
+    fn base_of(&self, heard: &RunTrials) -> Option<Starts> {
         let alike = self.runs.iter().filter(|other| other.size == heard.size);
         pooled(&alike.filter_map(|other| other.base).collect::<Vec<_>>())
     }
 
     /// What an arm has told, by base.
-    fn by_base(&self, heard: &Heard, told: &Told) -> Told {
+    fn by_base(&self, heard: &RunTrials, told: &SetAnswer) -> SetAnswer {
         match (told, heard.base, self.base_of(heard)) {
-            (Told::Is(value), Some(beside), Some(starts)) => {
-                Told::Is(relative(*value, beside, starts))
+            (SetAnswer::Is(value), Some(beside), Some(starts)) => {
+                SetAnswer::Is(relative(*value, beside, starts))
             }
             _ => told.clone(),
         }
@@ -219,12 +219,12 @@ impl<'a> Evidence<'a> {
 
     /// Whether a run has told of this set in this view.
     pub(super) fn has(&self, view: View, set: &Set) -> bool {
-        let is_base = view.direction == Direction::BaseAsTest && set.is_empty();
+        let is_base = view.direction == TrialDirection::BaseAsTest && set.is_empty();
         is_base || self.told(view).contains_key(set)
     }
 
     /// What runs have told of this view.
-    fn told(&self, view: View) -> BTreeMap<Set, Told> {
+    fn told(&self, view: View) -> BTreeMap<Set, SetAnswer> {
         let followers = self.followers(view.direction);
         let mut known = BTreeMap::new();
         let of_witness = self.runs.iter().filter(|heard| heard.witness == view.witness);
@@ -239,14 +239,14 @@ impl<'a> Evidence<'a> {
     }
 
     /// Which suspects follow from which, as far as trials in this direction have shown.
-    pub(super) fn followers(&self, direction: Direction) -> BTreeMap<usize, Set> {
+    pub(super) fn followers(&self, direction: TrialDirection) -> BTreeMap<usize, Set> {
         let arms = self.runs.iter().flat_map(|heard| &heard.arms).map(|arm| &arm.tried);
         followers(&arms.filter(|arm| arm.direction == direction).cloned().collect::<Vec<_>>())
     }
 
     /// What takes no part in trials of this direction: what follows from others, and what the arm
     /// cannot be told.
-    pub(super) fn out_of(&self, direction: Direction) -> Set {
+    pub(super) fn out_of(&self, direction: TrialDirection) -> Set {
         let tried = self.suspects;
         let untold = (0..tried.len()).filter(|one| tried[*one].lines(direction).is_empty());
         untold.chain(self.followers(direction).into_values().flatten()).collect()
@@ -256,7 +256,7 @@ impl<'a> Evidence<'a> {
     pub(super) fn counted_times(&self) -> f64 {
         let known = self.known(View::of_test(Witness::Instructions), &BTreeSet::new());
         match known.get(&Set::new()) {
-            Some(Told::Is(value)) => value.cost.max(1.0),
+            Some(SetAnswer::Is(value)) => value.cost.max(1.0),
             _ => 1.0,
         }
     }
@@ -265,10 +265,11 @@ impl<'a> Evidence<'a> {
     /// themselves.
     pub(super) fn trials(&self) -> Vec<Trial> {
         let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.id);
-        let worth = |value: &Value| Value { cost: value.cost - 1.0, ..*value }.worth();
+        let worth =
+            |value: &CostEstimate| CostEstimate { cost: value.cost - 1.0, ..*value }.worth();
         let arms = trials.flat_map(|heard| heard.arms.iter().map(move |arm| (heard, arm)));
         let arms = arms.filter(|(_, arm)| arm.told.is_some());
-        let trial = |(heard, arm): (&Heard, &HeardArm)| Trial {
+        let trial = |(heard, arm): (&RunTrials, &HeardArm)| Trial {
             run: heard.run.clone(),
             witness: heard.witness,
             direction: arm.tried.direction,
@@ -279,7 +280,7 @@ impl<'a> Evidence<'a> {
                 .map(|one| self.suspects[*one].name.clone())
                 .collect(),
             worth: match arm.told.as_ref().map(|told| self.by_base(heard, told)) {
-                Some(Told::Is(value)) => Some(worth(&value)),
+                Some(SetAnswer::Is(value)) => Some(worth(&value)),
                 _ => None,
             },
             why: arm.why.clone(),
@@ -293,15 +294,16 @@ impl<'a> Evidence<'a> {
         lab: &Lab<'_>,
         all: &Set,
     ) -> Result<Option<(Run, Pairing)>, LabError> {
-        let followers = self.followers(Direction::TestAsBase);
+        let followers = self.followers(TrialDirection::TestAsBase);
         let counted = self.runs.iter().filter(|heard| heard.witness == Witness::Instructions);
         for heard in counted {
-            let arms = heard.arms.iter().filter(|arm| arm.tried.direction == Direction::TestAsBase);
-            for arm in arms.filter(|arm| matches!(arm.told, Some(Told::Is(_)))) {
+            let arms =
+                heard.arms.iter().filter(|arm| arm.tried.direction == TrialDirection::TestAsBase);
+            for arm in arms.filter(|arm| matches!(arm.told, Some(SetAnswer::Is(_)))) {
                 let mut known = BTreeMap::new();
                 let told = arm.told.clone().expect("it has told something");
                 learn(&mut known, &arm.tried, told, &followers);
-                if matches!(known.get(all), Some(Told::Is(_))) {
+                if matches!(known.get(all), Some(SetAnswer::Is(_))) {
                     let pairing = Pairing { base: ArmIndex::BASE, test: arm.tried.arm };
                     return Ok(Some((lab.store.load(&heard.run)?, pairing)));
                 }

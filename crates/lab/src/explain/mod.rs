@@ -32,12 +32,12 @@ use std::time::Duration;
 
 use dbdyno_explain::profile::waits;
 use dbdyno_explain::{
-    CauseTrials, Found, Limits, Look, Pointing, Set, Suspects, Told, account, look, proved,
-    refused, subsets, suspects, told_apart, with_given,
+    CauseTrials, NextTrials, Pointing, SearchFinding, SearchLimits, Set, SetAnswer, Suspects,
+    account, look, proved, refused, subsets, suspects, told_apart, with_given,
 };
 use dbdyno_model::{
-    Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Prior, RunId, RunStatus,
-    Severity, Target, Witness, Worth,
+    ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Prior, RunId, RunStatus,
+    Severity, Target, TrialDirection, Witness, Worth,
 };
 
 use dbdyno_sandbox::SandboxError;
@@ -47,7 +47,7 @@ use crate::laboratory::Lab;
 use crate::time_limit::{TimeLimit, within};
 use crate::watch::{Progress, for_people};
 use known::{Evidence, View};
-pub use question::Question;
+pub use question::ExplainQuestion;
 
 /// Finely enough that nothing innocent stands above 2 %: the least share of the cost of an
 /// operation that is looked for.
@@ -73,14 +73,14 @@ const OF_THE_CLIENT: &str = "client-";
 ///
 /// # Errors
 /// Whatever is in the way of a trial. What was tried until then is stored.
-pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation, LabError> {
+pub fn explain(lab: &mut Lab<'_>, question: &ExplainQuestion<'_>) -> Result<Explanation, LabError> {
     let limit = question.limit_ms.map(Duration::from_millis);
     within(lab, limit, |lab, limit| explained(lab, question, limit))
 }
 
 fn explained(
     lab: &mut Lab<'_>,
-    question: &Question<'_>,
+    question: &ExplainQuestion<'_>,
     time: &TimeLimit<'_>,
 ) -> Result<Explanation, LabError> {
     let comparison = dbdyno_judge::compare(question.run)?;
@@ -106,7 +106,7 @@ fn explained(
         has_kept: false,
         open: None,
     };
-    let mut found = Found::default();
+    let mut found = SearchFinding::default();
     if case.limit.is_some() || case.has_strangers() {
         return case.concluded(lab, &comparison, Vec::new(), &found);
     }
@@ -123,7 +123,7 @@ fn explained(
 /// What the facts of a cell point to: those of the run, and waits where they were looked at before.
 fn pointing(
     lab: &Lab<'_>,
-    question: &Question<'_>,
+    question: &ExplainQuestion<'_>,
     cell: &CellComparison,
 ) -> Result<Pointing, LabError> {
     let ledger = dbdyno_judge::ledger(question.run, cell)?;
@@ -134,7 +134,7 @@ fn pointing(
 }
 
 /// Whether the instructions show what the rate shows; where there is no rate, they are all.
-fn shows(account: &Account, measured: Option<&CellComparison>) -> bool {
+fn shows(account: &DifferenceAccount, measured: Option<&CellComparison>) -> bool {
     let Some(cell) = measured else { return true };
     let slower = 1.0 / cell.rqps.estimate - 1.0;
     let more = account.total.cost.estimate;
@@ -146,9 +146,9 @@ fn shows(account: &Account, measured: Option<&CellComparison>) -> bool {
 
 /// How finely instructions are looked at: where an operation needs many times as many as in base,
 /// a hundredth of base's is within the noise of test's.
-fn limits_of_counts(evidence: &Evidence<'_>) -> Limits {
+fn limits_of_counts(evidence: &Evidence<'_>) -> SearchLimits {
     let least = LEAST_INSTRUCTIONS * evidence.counted_times();
-    Limits { least, errors: ERRORS, parts: PARTS }
+    SearchLimits { least, errors: ERRORS, parts: PARTS }
 }
 
 /// What says that the client was measured and not the servers.
@@ -168,7 +168,7 @@ fn matters(part: &Worth, least: f64) -> bool {
 
 /// An explanation on its way.
 struct Case<'a> {
-    question: &'a Question<'a>,
+    question: &'a ExplainQuestion<'a>,
     suspects: &'a Suspects,
     evidence: Evidence<'a>,
     time: &'a TimeLimit<'a>,
@@ -177,7 +177,7 @@ struct Case<'a> {
     /// What the facts of the cell point to.
     prior: Option<Prior>,
     /// What base was given, once that has been searched.
-    given: Option<Found>,
+    given: Option<SearchFinding>,
     /// Why the servers are not searched for a cause.
     limit: Option<String>,
     /// When it began, whether a trial was begun since, and whether anything of one was kept.
@@ -208,9 +208,9 @@ impl Case<'_> {
         &mut self,
         lab: &mut Lab<'_>,
         measured: Option<&CellComparison>,
-        found: &mut Found,
-    ) -> Result<Vec<Account>, LabError> {
-        let mut accounts: Vec<Account> = Vec::new();
+        found: &mut SearchFinding,
+    ) -> Result<Vec<DifferenceAccount>, LabError> {
+        let mut accounts: Vec<DifferenceAccount> = Vec::new();
         let mut witnesses = self.witnesses()?;
         if let Some(text) = measured.map(|cell| self.is_waiting(cell)).transpose()?.flatten() {
             lab.watch.progress(Progress::Trial(&text));
@@ -294,11 +294,11 @@ impl Case<'_> {
         Ok(all)
     }
 
-    fn limits(&self, witness: Witness) -> Limits {
+    fn limits(&self, witness: Witness) -> SearchLimits {
         match witness {
             Witness::Instructions => limits_of_counts(&self.evidence),
             Witness::Rate => {
-                Limits { least: LEAST_RATE * self.times, errors: ERRORS, parts: PARTS }
+                SearchLimits { least: LEAST_RATE * self.times, errors: ERRORS, parts: PARTS }
             }
         }
     }
@@ -310,7 +310,7 @@ impl Case<'_> {
         lab: &mut Lab<'_>,
         view: View,
         left_out: &Set,
-    ) -> Result<Option<Found>, LabError> {
+    ) -> Result<Option<SearchFinding>, LabError> {
         let limits = self.limits(view.witness);
         let (mut attempted, mut told) = (BTreeSet::<Set>::new(), Set::new());
         loop {
@@ -319,8 +319,8 @@ impl Case<'_> {
             let mut dropped = self.evidence.out_of(view.direction);
             dropped.extend(left_out);
             match look(&self.suspects.tried, &known, &limits, &dropped) {
-                Look::Done(found) => return Ok(Some(found)),
-                Look::Wanted(sets) => {
+                NextTrials::Done(found) => return Ok(Some(found)),
+                NextTrials::Wanted(sets) => {
                     if !self.tried(lab, view, &sets, &mut attempted)? {
                         return Ok(None);
                     }
@@ -342,8 +342,8 @@ impl Case<'_> {
     fn tell_proved(
         &self,
         lab: &mut Lab<'_>,
-        known: &BTreeMap<Set, Told>,
-        limits: &Limits,
+        known: &BTreeMap<Set, SetAnswer>,
+        limits: &SearchLimits,
         told: &mut Set,
     ) {
         for (one, alone) in proved(known, limits) {
@@ -360,11 +360,11 @@ impl Case<'_> {
 
     /// What is known where it had to end before all causes were found: those that are proved, and
     /// what all differences are worth together.
-    fn together(&self, found: &mut Found) -> Result<Option<Account>, LabError> {
+    fn together(&self, found: &mut SearchFinding) -> Result<Option<DifferenceAccount>, LabError> {
         for witness in self.witnesses()? {
             let view = View::of_test(witness);
             let known = self.evidence.known(view, &BTreeSet::new());
-            *found = Found { causes: Set::new(), refused: refused(&known) };
+            *found = SearchFinding { causes: Set::new(), refused: refused(&known) };
             let all = self.all(found);
             let proved = proved(&known, &self.limits(witness)).into_iter().map(|(one, _)| one);
             found.causes = told_apart(proved.take(CAUSES_MOST), &known);
@@ -386,8 +386,8 @@ impl Case<'_> {
         &mut self,
         lab: &mut Lab<'_>,
         witness: Witness,
-        found: &mut Found,
-    ) -> Result<Option<Account>, LabError> {
+        found: &mut SearchFinding,
+    ) -> Result<Option<DifferenceAccount>, LabError> {
         let account = self.parted(lab, witness, found)?;
         let least = self.limits(witness).least;
         let is_small = |worth: &Worth| worth.cost.estimate.abs() < least;
@@ -406,8 +406,8 @@ impl Case<'_> {
         &mut self,
         lab: &mut Lab<'_>,
         witness: Witness,
-        found: &Found,
-    ) -> Result<Option<Account>, LabError> {
+        found: &SearchFinding,
+    ) -> Result<Option<DifferenceAccount>, LabError> {
         let view = View::of_test(witness);
         let mut attempted: BTreeSet<Set> = BTreeSet::new();
         loop {
@@ -442,10 +442,10 @@ impl Case<'_> {
     fn with_given(
         &mut self,
         lab: &mut Lab<'_>,
-        account: Account,
-        found: &Found,
-    ) -> Result<Option<Account>, LabError> {
-        let view = View { witness: account.witness, direction: Direction::BaseAsTest };
+        account: DifferenceAccount,
+        found: &SearchFinding,
+    ) -> Result<Option<DifferenceAccount>, LabError> {
+        let view = View { witness: account.witness, direction: TrialDirection::BaseAsTest };
         let least = self.limits(view.witness).least;
         let pool = self.to_be_given(found);
         if pool.is_empty() || (self.given.is_none() && !matters(&account.code, least)) {
@@ -490,18 +490,18 @@ impl Case<'_> {
     }
 
     /// All that can be taken back, each by itself.
-    fn all(&self, found: &Found) -> Set {
-        let out = self.evidence.out_of(Direction::TestAsBase);
+    fn all(&self, found: &SearchFinding) -> Set {
+        let out = self.evidence.out_of(TrialDirection::TestAsBase);
         (0..self.suspects.tried.len())
             .filter(|one| !found.refused.contains(one) && !out.contains(one))
             .collect()
     }
 
     /// What cannot be taken back and can be given to base.
-    fn to_be_given(&self, found: &Found) -> Set {
+    fn to_be_given(&self, found: &SearchFinding) -> Set {
         let tried = &self.suspects.tried;
         let follow: Set =
-            self.evidence.followers(Direction::TestAsBase).into_values().flatten().collect();
+            self.evidence.followers(TrialDirection::TestAsBase).into_values().flatten().collect();
         let is_in = |one: &usize| {
             let cannot = found.refused.contains(one) || tried[*one].told.is_empty();
             cannot && !tried[*one].given.is_empty() && !follow.contains(one)
@@ -510,9 +510,9 @@ impl Case<'_> {
     }
 
     /// The causes that are worth most by themselves, as many as are told apart.
-    fn largest(&self, causes: &Set, known: &BTreeMap<Set, Told>) -> Set {
+    fn largest(&self, causes: &Set, known: &BTreeMap<Set, SetAnswer>) -> Set {
         let cost = |set: &Set| match known.get(set) {
-            Some(Told::Is(value)) => Some(value.cost),
+            Some(SetAnswer::Is(value)) => Some(value.cost),
             _ => None,
         };
         let nothing = cost(&Set::new()).unwrap_or(1.0);
@@ -536,7 +536,7 @@ impl Case<'_> {
         let batch = &sets[..sets.len().min(self.sets_of_a_trial(view.witness))];
         self.tell(lab, view, batch, sets.len());
         let loads = self.loads_that_want(lab, view, batch)?;
-        let what = trial::Wanted { view, sets: batch, loads: &loads };
+        let what = trial::TrialRequest { view, sets: batch, loads: &loads };
         self.has_begun = true;
         let done = trial::carry_out(lab, self.question, &self.suspects.tried, &what);
         self.evidence.read(lab)?;
@@ -606,14 +606,14 @@ impl Case<'_> {
             if loads.contains(&cell.load) {
                 continue;
             }
-            let question = Question { cell, ..*self.question };
+            let question = ExplainQuestion { cell, ..*self.question };
             let evidence = Evidence::counted(&question, &self.suspects.tried, lab)?;
             let known = evidence.known(view, &BTreeSet::new());
             let dropped = evidence.out_of(view.direction);
             let limits = limits_of_counts(&evidence);
             let is_wanted = match look(&self.suspects.tried, &known, &limits, &dropped) {
-                Look::Wanted(wanted) => wanted.iter().any(|set| sets.contains(set)),
-                Look::Done(_) => false,
+                NextTrials::Wanted(wanted) => wanted.iter().any(|set| sets.contains(set)),
+                NextTrials::Done(_) => false,
             };
             // Test as it is takes part in each trial.
             if is_wanted || !evidence.has(view, &Set::new()) {
@@ -675,8 +675,8 @@ impl Case<'_> {
             Witness::Rate => "rates are measured",
         };
         let how = match view.direction {
-            Direction::TestAsBase => "taken back",
-            Direction::BaseAsTest => "given to base",
+            TrialDirection::TestAsBase => "taken back",
+            TrialDirection::BaseAsTest => "given to base",
         };
         let later = wanted - batch.len();
         let later = if later > 0 { format!("; {later} sets after them") } else { String::new() };

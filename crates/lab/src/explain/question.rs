@@ -4,7 +4,7 @@ use dbdyno_model::{Cell, Plan, Run, Witness};
 
 /// What is to be explained, and how far.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
+pub struct ExplainQuestion<'a> {
     /// A run of two arms.
     pub run: &'a Run,
     /// One of its cells.

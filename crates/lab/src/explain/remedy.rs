@@ -12,8 +12,8 @@
 
 use dbdyno_explain::made_equal;
 use dbdyno_model::{
-    Account, ArmSpec, Cell, Comparison, CountVerdict, Direction, Elsewhere, Remedy, RemedyCell,
-    Run, Suspect, Target, Verdict, Witness, setting,
+    ArmSpec, Cell, Comparison, CountVerdict, DifferenceAccount, Elsewhere, Remedy, RemedyCell, Run,
+    Suspect, Target, TrialDirection, Verdict, Witness, setting,
 };
 
 use super::{Case, trial};
@@ -29,17 +29,17 @@ impl Case<'_> {
     pub(super) fn remedy(
         &mut self,
         lab: &mut Lab<'_>,
-        accounts: &[Account],
+        accounts: &[DifferenceAccount],
     ) -> Result<Option<Remedy>, LabError> {
         let Some(account) = accounts.last() else { return Ok(None) };
         let helping = account.causes.iter().filter(|cause| {
-            cause.direction == Direction::TestAsBase && cause.worth.cost.estimate > 0.0
+            cause.direction == TrialDirection::TestAsBase && cause.worth.cost.estimate > 0.0
         });
         let causes: Vec<&Suspect> = helping.map(|cause| &cause.suspect).collect();
         if causes.is_empty() {
             return Ok(None);
         }
-        let with_it = made_equal(self.test(), Direction::TestAsBase, causes.iter().copied());
+        let with_it = made_equal(self.test(), TrialDirection::TestAsBase, causes.iter().copied());
         let told = causes.iter().flat_map(|suspect| &suspect.told);
         let lines = told.map(|(name, value)| self.line(name, value)).collect();
         let cells = self.cells_of(account.witness);

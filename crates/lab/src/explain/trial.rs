@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use dbdyno_explain::{Set, made_equal};
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Counting, Direction, PerArm, Plan, Run, RunId, RunStatus, Stage, Stopping,
-    Suspect, Witness,
+    ArmIndex, ArmSpec, Counting, PerArm, Plan, Run, RunId, RunStatus, Stage, Stopping, Suspect,
+    TrialDirection, Witness,
 };
 use dbdyno_store::Store;
 
 use super::known::View;
-use super::question::Question;
+use super::question::ExplainQuestion;
 use crate::count::ROWS_MOST;
 use crate::error::LabError;
-use crate::experiment::{Order, TrialOf, measure, resume};
+use crate::experiment::{ExperimentOrder, TrialOf, measure, resume};
 use crate::laboratory::Lab;
 use crate::watch::{Progress, Watch};
 
@@ -31,7 +31,7 @@ pub(super) fn arms_most(witness: Witness) -> usize {
 }
 
 /// What a trial is to tell.
-pub(super) struct Wanted<'a> {
+pub(super) struct TrialRequest<'a> {
     pub(super) view: View,
     /// Each is made equal in an arm of its own.
     pub(super) sets: &'a [Set],
@@ -41,7 +41,11 @@ pub(super) struct Wanted<'a> {
 
 /// How long a trial of the rates of so many sets takes at most, servers being started included.
 /// `None` of instructions: nobody knows how long a server takes to start under valgrind.
-pub(super) fn longest(question: &Question<'_>, witness: Witness, sets: usize) -> Option<Duration> {
+pub(super) fn longest(
+    question: &ExplainQuestion<'_>,
+    witness: Witness,
+    sets: usize,
+) -> Option<Duration> {
     let plan = (witness == Witness::Rate).then(|| plan_of_rates(question))?;
     let plan = Plan { further: vec![plan.arms.test.clone(); sets], ..plan };
     let pair_ns = plan.arm_count() as u64 * (plan.round_ns + plan.lead_in_ns);
@@ -56,15 +60,15 @@ pub(super) fn longest(question: &Question<'_>, witness: Witness, sets: usize) ->
 /// As [`measure`].
 pub(super) fn carry_out(
     lab: &mut Lab<'_>,
-    question: &Question<'_>,
+    question: &ExplainQuestion<'_>,
     suspects: &[Suspect],
-    wanted: &Wanted<'_>,
+    wanted: &TrialRequest<'_>,
 ) -> Result<RunId, LabError> {
-    let Wanted { view: View { witness, direction }, sets, loads } = *wanted;
+    let TrialRequest { view: View { witness, direction }, sets, loads } = *wanted;
     let arms = &question.run.plan.arms;
     let arm = match direction {
-        Direction::TestAsBase => &arms.test,
-        Direction::BaseAsTest => &arms.base,
+        TrialDirection::TestAsBase => &arms.test,
+        TrialDirection::BaseAsTest => &arms.base,
     };
     // Test as it is takes part anyhow, where it has not been counted.
     let taken_back = sets.iter().filter(|set| !set.is_empty());
@@ -85,7 +89,7 @@ pub(super) fn carry_out(
 /// As [`measure`].
 pub(super) fn carry_out_remedy(
     lab: &mut Lab<'_>,
-    question: &Question<'_>,
+    question: &ExplainQuestion<'_>,
     witness: Witness,
     with_it: ArmSpec,
 ) -> Result<RunId, LabError> {
@@ -104,13 +108,13 @@ pub(super) fn carry_out_remedy(
 
 fn measured(
     lab: &mut Lab<'_>,
-    question: &Question<'_>,
+    question: &ExplainQuestion<'_>,
     plan: &Plan,
     witness: Witness,
 ) -> Result<RunId, LabError> {
     lab.check_origin(&question.run.id)?;
     let command = command(plan);
-    let order = Order {
+    let order = ExperimentOrder {
         plan,
         name: None,
         command: &command,
@@ -133,7 +137,7 @@ fn measured(
 /// nobody asks for again.
 fn begun(
     store: &Store,
-    question: &Question<'_>,
+    question: &ExplainQuestion<'_>,
     plan: &Plan,
     witness: Witness,
 ) -> Result<Option<Run>, LabError> {
@@ -161,16 +165,16 @@ impl Watch for Brief<'_> {
 }
 
 /// How the rates of the explained cell are measured in a trial of the arms as they are.
-pub(super) fn plan_of_rates(question: &Question<'_>) -> Plan {
+pub(super) fn plan_of_rates(question: &ExplainQuestion<'_>) -> Plan {
     plan_of_cell(question, Witness::Rate)
 }
 
-fn plan_of_cell(question: &Question<'_>, witness: Witness) -> Plan {
+fn plan_of_cell(question: &ExplainQuestion<'_>, witness: Witness) -> Plan {
     plan_of(question, Vec::new(), witness, std::slice::from_ref(&question.cell.load))
 }
 
 fn plan_of(
-    question: &Question<'_>,
+    question: &ExplainQuestion<'_>,
     further: Vec<ArmSpec>,
     witness: Witness,
     loads: &[String],
@@ -218,7 +222,7 @@ fn plan_of(
 }
 
 /// Whether the run itself has counted these loads.
-fn are_counted(question: &Question<'_>, loads: &[String]) -> bool {
+fn are_counted(question: &ExplainQuestion<'_>, loads: &[String]) -> bool {
     loads.iter().all(|load| question.run.counts.has(load, ArmIndex::TEST))
 }
 

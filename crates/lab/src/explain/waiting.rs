@@ -8,13 +8,13 @@
 //! Waits are looked at in rounds of their own, in which each switch of a thread is recorded: that
 //! takes some tens of seconds, and slows what is recorded.
 
-use dbdyno_explain::profile::{Waited, by_class, part_rest, waits};
+use dbdyno_explain::profile::{WaitStacks, by_class, part_rest, waits};
 use dbdyno_model::{Interval, Ledger, Target, WaitProfile, Waits};
 
 use super::{Case, trial};
 use crate::error::LabError;
 use crate::laboratory::Lab;
-use crate::profile::{Kind, plan_of, record};
+use crate::profile::{SampleKind, plan_of, record};
 use crate::watch::Progress;
 
 /// The share of the difference from which on the rest is parted.
@@ -81,7 +81,7 @@ impl Case<'_> {
         let seconds = f64::from(explained.pairs) * explained.round_ns as f64 / 1e9;
         let plan = trial::plan_of_rates(self.question);
         let plan = plan_of(&plan, PROFILES, seconds.min(SECONDS_MOST));
-        let recording = record(lab, &plan, Kind::Waits, self.question.tool_version)?;
+        let recording = record(lab, &plan, SampleKind::Waits, self.question.tool_version)?;
         if self.time.ends() {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ impl Case<'_> {
         for one in &taken {
             let dialect = plan.arms[one.arm].dialect();
             let (stacks, operations) = (one.stacks.collapsed.as_str(), one.operations);
-            let waited = Waited { stacks, operations, wall_ns: one.wall_ns };
+            let waited = WaitStacks { stacks, operations, wall_ns: one.wall_ns };
             let classes = by_class(dialect, clients, &waited)
                 .map_err(|error| LabError::Profile(error.to_string()))?;
             all.push(WaitProfile { arm: one.arm, start: one.start, classes });

@@ -19,19 +19,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
+use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, TimedRound};
 use dbdyno_load::{LoadError, Moment};
 use dbdyno_model::{
     ArmIndex, Arms, Cell, Cost, Dialect, Placement, Plan, Readings, Round, RoundKey, RunId, Series,
     readings as names,
 };
-use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, Work, sql};
+use dbdyno_workload::insert_benchmark::{
+    BenchmarkStep, Class, ConnectionRole, RolePart, Sizes, Work, sql,
+};
 use dbdyno_workload::planned;
 use dbdyno_workload::{Content, Load, ReadyLoad};
 
 use crate::arm::Station;
-use crate::capture::{Asked, Meter, Observer};
-use crate::cost::Seen;
+use crate::capture::{Meter, Observer, RoundWork};
+use crate::cost::CostReadings;
 use crate::error::LabError;
 use crate::laboratory::Lab;
 use crate::neighbours::{Look, Neighbours, OtherArms};
@@ -44,7 +46,7 @@ const OPERATIONS_PER_PAIR: u64 = 1 << 32;
 
 /// What goes on from step to step.
 #[derive(Default)]
-pub(crate) struct Inserted {
+pub(crate) struct InsertProgress {
     /// By arm and client: number of the next insert of the query steps.
     next_commits: BTreeMap<ArmIndex, Vec<u64>>,
 }
@@ -81,9 +83,9 @@ impl Site<'_, '_> {
     /// stored.
     pub(crate) fn measure(
         &mut self,
-        inserted: &mut Inserted,
+        inserted: &mut InsertProgress,
         cell: &Cell,
-        step: Step,
+        step: BenchmarkStep,
         sizes: &Sizes,
         next_pair: u32,
     ) -> Result<Vec<LabError>, LabError> {
@@ -196,7 +198,7 @@ struct StepTerms<'a> {
 /// One arm in one step.
 struct StepTrack<'a> {
     arm: ArmIndex,
-    step: Step,
+    step: BenchmarkStep,
     sizes: Sizes,
     station: &'a Station,
     crew: Crew<'a>,
@@ -208,19 +210,19 @@ struct StepTrack<'a> {
 fn scripts(
     plan: &Plan,
     cell: &Cell,
-    step: Step,
+    step: BenchmarkStep,
     sizes: &Sizes,
     station: &Station,
-) -> Vec<(Role, ReadyLoad)> {
+) -> Vec<(ConnectionRole, ReadyLoad)> {
     let load = step.load(sizes, cell.clients, plan.seed);
-    let part = Part::foreground(step, sizes, cell.clients, plan.seed);
+    let part = RolePart::foreground(step, sizes, cell.clients, plan.seed);
     let ready = |role| {
-        let content = Content::Dialogue(Arc::new(Part { role, ..part.clone() }));
+        let content = Content::Dialogue(Arc::new(RolePart { role, ..part.clone() }));
         let load = Load { content, ..load.clone() };
         let script = ReadyLoad::compile(&load, station.dialect);
         (role, script.expect("a dialogue has no templates that could be wrong"))
     };
-    Part::roles(step, sizes, station.dialect).into_iter().map(ready).collect()
+    RolePart::roles(step, sizes, station.dialect).into_iter().map(ready).collect()
 }
 
 impl<'a> StepTrack<'a> {
@@ -229,13 +231,13 @@ impl<'a> StepTrack<'a> {
     /// # Errors
     /// Whatever the connections met.
     fn prepare(
-        inserted: &Inserted,
+        inserted: &InsertProgress,
         cell: &Cell,
         arm: ArmIndex,
-        step: Step,
+        step: BenchmarkStep,
         sizes: Sizes,
         station: &'a Station,
-        scripts: &'a [(Role, ReadyLoad)],
+        scripts: &'a [(ConnectionRole, ReadyLoad)],
     ) -> Result<StepTrack<'a>, LabError> {
         let mut next = vec![0; cell.clients as usize];
         if let Work::QueriesAtRate(_) = step.work(&sizes) {
@@ -252,7 +254,7 @@ impl<'a> StepTrack<'a> {
     }
 
     /// Notes how far the inserts have come.
-    fn finish(self, inserted: &mut Inserted, arm: ArmIndex) {
+    fn finish(self, inserted: &mut InsertProgress, arm: ArmIndex) {
         if let Work::QueriesAtRate(_) = self.step.work(&self.sizes) {
             inserted.next_commits.insert(arm, self.crew.next_commits());
         }
@@ -284,7 +286,7 @@ impl<'a> StepTrack<'a> {
         let measured = match self.step.work(&self.sizes) {
             Work::Commits(commits) => {
                 let pairs = planned::rounds_of_step(plan, self.step, &self.sizes);
-                let (_, count) = Step::chunk(commits, pairs, key.pair);
+                let (_, count) = BenchmarkStep::chunk(commits, pairs, key.pair);
                 self.crew.commits(count, conditions, &mut look)
             }
             Work::Indexes => {
@@ -304,7 +306,7 @@ impl<'a> StepTrack<'a> {
         let mut taken = self.readings(&measured, clients);
         if let (Some(observer), Some(before)) = (&self.observer, &before) {
             let events = Class::ALL.into_iter().map(|class| measured.of(class).count).sum();
-            let asked = Asked { statements: events, events, rows: measured.rows_read };
+            let asked = RoundWork { statements: events, events, rows: measured.rows_read };
             observer.note(before, asked, &mut taken);
         }
         taken.set(names::DEBT_BEGIN, debt);
@@ -325,8 +327,8 @@ impl<'a> StepTrack<'a> {
         }
     }
 
-    fn timed(&self, plan: &Plan, key: &RoundKey, rate: u32, attempt: u32) -> Timed {
-        Timed {
+    fn timed(&self, plan: &Plan, key: &RoundKey, rate: u32, attempt: u32) -> TimedRound {
+        TimedRound {
             rate,
             rows_per_commit: self.step.rows_per_commit(),
             first_query: u64::from(key.pair) * OPERATIONS_PER_PAIR,
@@ -354,14 +356,14 @@ impl<'a> StepTrack<'a> {
             taken.set(names::TARGET_ROWS_PER_S, Some(f64::from(rate) * f64::from(clients)));
             taken.set(names::ROWS_DUE, measured.rows_due.map(|due| due as f64));
         }
-        if self.step == Step::MakeIndexes {
+        if self.step == BenchmarkStep::MakeIndexes {
             taken.set(names::ROWS_INSERTED, Some(self.rows_indexed(clients) as f64));
         }
         taken
     }
 
     fn rows_indexed(&self, clients: u32) -> u64 {
-        u64::from(clients) * Step::WriteInBulk.first_row(&self.sizes)
+        u64::from(clients) * BenchmarkStep::WriteInBulk.first_row(&self.sizes)
     }
 
     /// In the load steps an *op* is a row inserted, in `l.x` a row indexed.
@@ -410,7 +412,7 @@ impl<'a> StepTrack<'a> {
     /// which is little beside an insert of 50 rows.
     fn cost(&self, measured: &CrewMeasured, looks: &[Look]) -> Cost {
         let CrewMeasured { usage, wall_ns, observed_ns, .. } = *measured;
-        let seen = Seen { usage, wall_ns, observed_ns, looks, asking_ns: None };
+        let seen = CostReadings { usage, wall_ns, observed_ns, looks, asking_ns: None };
         seen.cost(&self.station.connector)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dbdyno_cases::{Case, Family, Shape};
+use dbdyno_cases::{Case, InterleavingSize, PromiseFamily};
 use dbdyno_load::Clock;
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::{ArmIndex, ArmSpec, Dialect};
@@ -24,7 +24,7 @@ pub struct IsolationQuestion<'a> {
     /// These cases.
     pub cases: &'a [Case],
     /// Interleavings of these shapes, and how many of each at most.
-    pub shapes: &'a [(Shape, u64)],
+    pub shapes: &'a [(InterleavingSize, u64)],
     /// Decides which ones where there are more.
     pub seed: u64,
 }
@@ -59,7 +59,7 @@ impl Bench<'_, '_> {
     }
 
     /// Whose promises hold.
-    pub(super) fn family(&self) -> Family {
+    pub(super) fn family(&self) -> PromiseFamily {
         self.words.family
     }
 

@@ -1,12 +1,12 @@
 //! Cases, played.
 
-use dbdyno_cases::{Action, Case, Played, Step, judge};
+use dbdyno_cases::{Case, PlayedStep, StepAction, StoryStep, judge};
 use dbdyno_model::isolation::{CaseTold, IsolationLevel, StepAnswer, StepTold};
 use dbdyno_wire::{Client, WireError};
 
 use super::bench::Bench;
 use super::words::CASES as TABLE;
-use crate::steps::{Effect, Line, Stage, Whom};
+use crate::steps::{Effect, Line, Stage, WaitAttribution};
 
 /// What the table is called in stories.
 const NAME_IN_STORIES: &str = "test";
@@ -68,9 +68,9 @@ impl Bench<'_, '_> {
         case: &Case,
     ) -> Result<CaseTold, WireError> {
         let script: Vec<Line> = case.steps.iter().map(|step| self.line(step)).collect();
-        let told = stage.play(&script, Whom::Told)?;
+        let told = stage.play(&script, WaitAttribution::Told)?;
         let end = control.query(&format!("SELECT id, value FROM {TABLE} ORDER BY id"))?;
-        let played = |one: crate::steps::Told| Played {
+        let played = |one: crate::steps::StepReport| PlayedStep {
             place: one.place,
             told: StepTold {
                 session: case.steps[one.place].session,
@@ -79,7 +79,7 @@ impl Bench<'_, '_> {
                 waited: one.waited,
             },
         };
-        let played: Vec<Played> = told.into_iter().map(played).collect();
+        let played: Vec<PlayedStep> = told.into_iter().map(played).collect();
         Ok(CaseTold {
             name: case.name.clone(),
             anomaly: case.anomaly.clone(),
@@ -90,13 +90,13 @@ impl Bench<'_, '_> {
         })
     }
 
-    fn line(&self, step: &Step) -> Line {
+    fn line(&self, step: &StoryStep) -> Line {
         let (statements, effect) = match step.action {
-            Action::Begin => (self.words.begin(), Effect::Begins),
-            Action::BeginSnapshot => (self.words.begin_snapshot(TABLE), Effect::Begins),
-            Action::Commit => (vec!["COMMIT".to_owned()], Effect::Ends),
-            Action::Rollback => (vec!["ROLLBACK".to_owned()], Effect::Ends),
-            Action::Statement => {
+            StepAction::Begin => (self.words.begin(), Effect::Begins),
+            StepAction::BeginSnapshot => (self.words.begin_snapshot(TABLE), Effect::Begins),
+            StepAction::Commit => (vec!["COMMIT".to_owned()], Effect::Ends),
+            StepAction::Rollback => (vec!["ROLLBACK".to_owned()], Effect::Ends),
+            StepAction::Statement => {
                 (vec![with_table(step.sql_in(self.dialect()), TABLE)], Effect::Goes)
             }
         };

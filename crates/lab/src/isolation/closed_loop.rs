@@ -14,16 +14,16 @@ use dbdyno_load::{
 };
 use dbdyno_model::Processors;
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_workload::versioned::Shape;
+use dbdyno_workload::versioned::VersionedRowKind;
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
 use super::bench::{ARM, Bench};
-use super::random::{Promised, Recorded, promise};
-use super::random_load::{Extent, RandomLoad};
+use super::random::{LevelRecord, PromiseScope, promise};
+use super::random_load::{AskingLimit, RandomLoad};
 use crate::error::LabError;
 
 /// A load on tables that were just made.
-pub(super) struct Driven {
+pub(super) struct FreshLoad {
     label: String,
     ready: ReadyLoad,
     connector: Connector,
@@ -32,12 +32,12 @@ pub(super) struct Driven {
     pub(super) promise: Level,
 }
 
-impl Driven {
+impl FreshLoad {
     /// A round of it that nobody records.
     pub(super) fn spec<'a>(&'a self, load: RandomLoad, stop: &'a AtomicBool) -> RoundSpec<'a> {
         let window = match load.extent {
-            Extent::Seconds(seconds) => Duration::from_secs_f64(seconds),
-            Extent::Transactions(_) => Duration::ZERO,
+            AskingLimit::Seconds(seconds) => Duration::from_secs_f64(seconds),
+            AskingLimit::Transactions(_) => Duration::ZERO,
         };
         RoundSpec {
             load: &self.ready,
@@ -75,14 +75,14 @@ impl Bench<'_, '_> {
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,
-        shape: Shape,
-    ) -> Result<Driven, LabError> {
+        shape: VersionedRowKind,
+    ) -> Result<FreshLoad, LabError> {
         let label = format!("{}?rows={}&level={level}", shape.name(), load.keys);
         let tables = Tables { count: 1, rows: 1, seed: load.seed };
         let source = resolve(&label, tables).expect("the catalog has it, with these options");
         let dialect = self.dialect();
         let names = source.dataset.tables(dialect).into_iter().map(|table| table.name);
-        let driven = Driven {
+        let driven = FreshLoad {
             label,
             ready: ReadyLoad::compile(&source, dialect).expect("a dialogue has no templates"),
             connector: self.station.connector.clone(),
@@ -104,14 +104,16 @@ impl Bench<'_, '_> {
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,
-        driven: &Driven,
-    ) -> Result<Recorded, LabError> {
+        driven: &FreshLoad,
+    ) -> Result<LevelRecord, LabError> {
         let recording = Recording::new(load.clients);
         let spec = driven.spec(load, self.lab.stop);
         let recorded = RoundSpec { record: Some(&recording), ..spec };
         let asked = match load.extent {
-            Extent::Seconds(_) => run_round(&recorded, &mut |_| {}).map(|told| told.answer.retries),
-            Extent::Transactions(count) => ask_each(&recorded, count),
+            AskingLimit::Seconds(_) => {
+                run_round(&recorded, &mut |_| {}).map(|told| told.answer.retries)
+            }
+            AskingLimit::Transactions(count) => ask_each(&recorded, count),
         };
         let retries = match asked {
             Ok(retries) => retries,
@@ -120,11 +122,11 @@ impl Bench<'_, '_> {
         };
         let recorded = end_recording(recording, &spec).map_err(|error| driven.failed(error))?;
         let refused = (retries > 0).then(|| ("for the sake of others".to_owned(), retries));
-        Ok(Recorded {
+        Ok(LevelRecord {
             level,
             promise: driven.promise,
             family: self.family().name(),
-            of: Promised::OfAll,
+            of: PromiseScope::OfAll,
             records: recorded.records,
             refused: refused.into_iter().collect::<BTreeMap<_, _>>(),
             lost: 0,

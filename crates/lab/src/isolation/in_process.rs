@@ -29,19 +29,20 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_check::{
-    ABSENT, HEADER, Kind, OpRecord, Outcome, Times, Txn, UNKNOWN, WriteIds, encode_end,
+    ABSENT, HEADER, OpRecord, OperationKind, Times, TransactionOutcome, Txn, UNKNOWN, WriteIds,
+    encode_end,
 };
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
-    Column, Datum, Direction, Engine, EngineError, Fields, Intent, Options, Path, Range, Row, Scan,
-    Session, Table, TableSpec, Upkeep, Visit,
+    ColumnSpec, Datum, Engine, EngineError, EngineOptions, EngineSession, Fields, Intent, Path,
+    Range, RowView, Scan, ScanDirection, Table, TableSpec, Upkeep, Visit,
 };
 use dbdyno_load::Clock;
 use dbdyno_model::design::{Design, Isolation};
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 
-use super::random_load::{Extent, RandomLoad};
+use super::random_load::{AskingLimit, RandomLoad};
 
 /// Tables, by their numbers in the history.
 const ROWS: usize = 0;
@@ -77,7 +78,7 @@ pub(super) enum Discipline {
 }
 
 /// What clients recorded: the records, and how often transactions were refused, by the error.
-pub(super) type Written = (Vec<u8>, BTreeMap<String, u64>);
+pub(super) type ClientRecords = (Vec<u8>, BTreeMap<String, u64>);
 
 /// Drives clients on threads of their own, on an engine that is open.
 pub(super) fn on_threads(
@@ -87,14 +88,14 @@ pub(super) fn on_threads(
     load: RandomLoad,
     clock: &Clock,
     is_stopped: &dyn Fn() -> bool,
-) -> Result<Written, EngineError> {
+) -> Result<ClientRecords, EngineError> {
     let world = World::new(engine, load, level, discipline)?;
     let is_over = AtomicBool::new(false);
     let (most, until) = match load.extent {
-        Extent::Seconds(seconds) => {
+        AskingLimit::Seconds(seconds) => {
             (u64::MAX, Some(clock.now() + Duration::from_secs_f64(seconds)))
         }
-        Extent::Transactions(count) => (count, None),
+        AskingLimit::Transactions(count) => (count, None),
     };
     let ns = || u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX);
     let clients = world.clients(engine);
@@ -130,13 +131,13 @@ pub(super) fn in_one_thread(
     level: IsolationLevel,
     discipline: Discipline,
     load: RandomLoad,
-) -> Result<Written, EngineError> {
-    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+) -> Result<ClientRecords, EngineError> {
+    let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     let engine = Engine::open(Arc::new(SimDisk::default()), design, options)?;
     let world = World::new(&engine, load, level, discipline)?;
     let most = match load.extent {
-        Extent::Transactions(count) => count,
-        Extent::Seconds(_) => unreachable!("the command asks for a number of transactions"),
+        AskingLimit::Transactions(count) => count,
+        AskingLimit::Seconds(_) => unreachable!("the command asks for a number of transactions"),
     };
     let mut clients = world.clients(&engine);
     let _nobody_waits = engine.interrupt_waits();
@@ -176,8 +177,8 @@ impl World {
     ) -> Result<World, EngineError> {
         let table = |name: &str| {
             let columns = vec![
-                Column::required("id", dbdyno_engine::Kind::BIGINT),
-                Column::required("v", dbdyno_engine::Kind::BIGINT),
+                ColumnSpec::required("id", dbdyno_engine::ValueType::BIGINT),
+                ColumnSpec::required("v", dbdyno_engine::ValueType::BIGINT),
             ];
             engine.create_table(TableSpec::new(name, columns, &[0]))
         };
@@ -210,7 +211,7 @@ impl World {
     }
 
     /// A key of a table where something goes on.
-    fn key(&self, table: usize, random: &mut Stream) -> u64 {
+    fn key(&self, table: usize, random: &mut RandomStream) -> u64 {
         if table == ROWS {
             return random.below(self.load.keys);
         }
@@ -221,10 +222,10 @@ impl World {
 
 /// A client and what it recorded.
 struct Client {
-    session: Session,
+    session: EngineSession,
     number: u32,
     ids: WriteIds,
-    random: Stream,
+    random: RandomStream,
     records: Vec<u8>,
     refused: BTreeMap<String, u64>,
     open: Option<Open>,
@@ -282,7 +283,7 @@ impl Client {
             ) => {
                 self.records.truncate(place);
                 *self.refused.entry(format!("error {}", error.code())).or_insert(0) += 1;
-                return self.close(open, Outcome::Failed, now);
+                return self.close(open, TransactionOutcome::Failed, now);
             }
             Err(error) => return Err(error),
         }
@@ -322,24 +323,24 @@ impl Client {
         now: &dyn Fn() -> u64,
     ) -> Result<(), EngineError> {
         if self.random.below(100) < ROLLBACKS {
-            return self.close(open, Outcome::Failed, now);
+            return self.close(open, TransactionOutcome::Failed, now);
         }
         open.times.commit_invoke_ns = now();
         self.session.commit()?;
         for (moved, own) in world.moved.iter().zip(open.moved) {
             moved.fetch_add(own, Ordering::Relaxed);
         }
-        self.close(open, Outcome::Ok, now)
+        self.close(open, TransactionOutcome::Ok, now)
     }
 
     /// Ends a transaction; one that did not commit is rolled back.
     fn close(
         &mut self,
         mut open: Open,
-        outcome: Outcome,
+        outcome: TransactionOutcome,
         now: &dyn Fn() -> u64,
     ) -> Result<(), EngineError> {
-        if outcome == Outcome::Failed {
+        if outcome == TransactionOutcome::Failed {
             open.times.commit_invoke_ns = now();
             self.session.rollback();
         }
@@ -385,15 +386,19 @@ impl Client {
                 let seen = self
                     .session
                     .statement(|it| Ok(it.get(&world.tables[table], &id, intent)?.map(version)))?;
-                let kind = if is_current(intent) { Kind::CurrentRead } else { Kind::Read };
+                let kind = if is_current(intent) {
+                    OperationKind::CurrentRead
+                } else {
+                    OperationKind::Read
+                };
                 self.note(open, kind, table, key, absence(table, seen), UNKNOWN);
             }
             Ask::Range { table, key, count, intent } => {
                 let found = self.range(&world.tables[table], key, count, intent)?;
                 let (scan, read) = if is_current(intent) {
-                    (Kind::CurrentScan, Kind::CurrentRead)
+                    (OperationKind::CurrentScan, OperationKind::CurrentRead)
                 } else {
-                    (Kind::Scan, Kind::Read)
+                    (OperationKind::Scan, OperationKind::Read)
                 };
                 // Of graves each absence is noted, since it is that of a deletion.
                 let gone: Vec<u64> = (key..key + count)
@@ -414,7 +419,7 @@ impl Client {
                 let row = [Datum::Int(key as i64), Datum::Int(i64::from(own))];
                 self.session.statement(|it| it.insert(&world.tables[SLOTS], &row))?;
                 open.moved[SLOTS] += 1;
-                self.note(open, Kind::Insert, SLOTS, key, own, 0);
+                self.note(open, OperationKind::Insert, SLOTS, key, own, 0);
             }
             Ask::Delete { key } => {
                 let Some(own) = self.ids.take() else { return Ok(()) };
@@ -422,9 +427,9 @@ impl Client {
                 let was = self.session.statement(|it| it.delete(&world.tables[GRAVES], &id))?;
                 if was {
                     open.moved[GRAVES] += 1;
-                    self.note(open, Kind::Delete, GRAVES, key, own, 0);
+                    self.note(open, OperationKind::Delete, GRAVES, key, own, 0);
                 } else {
-                    self.note(open, Kind::CurrentRead, GRAVES, key, ABSENT, UNKNOWN);
+                    self.note(open, OperationKind::CurrentRead, GRAVES, key, ABSENT, UNKNOWN);
                 }
             }
         }
@@ -443,8 +448,8 @@ impl Client {
             })
         })?;
         let old = old.unwrap_or(MISSING);
-        self.note(open, Kind::CurrentRead, ROWS, key, old, UNKNOWN);
-        self.note(open, Kind::Write, ROWS, key, own, old);
+        self.note(open, OperationKind::CurrentRead, ROWS, key, old, UNKNOWN);
+        self.note(open, OperationKind::Write, ROWS, key, own, old);
         Ok(())
     }
 
@@ -457,7 +462,7 @@ impl Client {
     ) -> Result<Vec<(u64, u32)>, EngineError> {
         let ends = [[Datum::Int(key as i64)], [Datum::Int((key + count) as i64)]];
         let range = Range { from: Bound::Included(&ends[0]), to: Bound::Excluded(&ends[1]) };
-        let (path, direction) = (Path::Primary, Direction::Up);
+        let (path, direction) = (Path::Primary, ScanDirection::Up);
         let scan = Scan { path, range, direction, intent, fields: Fields::All };
         let mut found = Vec::new();
         self.session.statement(|it| {
@@ -469,7 +474,15 @@ impl Client {
         Ok(found)
     }
 
-    fn note(&mut self, open: &mut Open, kind: Kind, table: usize, key: u64, value: u32, prev: u32) {
+    fn note(
+        &mut self,
+        open: &mut Open,
+        kind: OperationKind,
+        table: usize,
+        key: u64,
+        value: u32,
+        prev: u32,
+    ) {
         let op = OpRecord { kind, table: table as u16, key, value, prev };
         self.records.extend_from_slice(&op.encode());
         open.ops += 1;
@@ -483,7 +496,7 @@ fn number(value: Datum<'_>) -> u64 {
     }
 }
 
-fn version(row: Row<'_>) -> u32 {
+fn version(row: RowView<'_>) -> u32 {
     number(row.get(1)) as u32
 }
 
@@ -493,7 +506,7 @@ fn absence(table: usize, seen: Option<u32>) -> u32 {
 }
 
 /// The records of all clients; an absence among the graves is told to the deletion that made it.
-fn written(clients: Vec<Client>) -> Written {
+fn written(clients: Vec<Client>) -> ClientRecords {
     let mut records = HEADER.to_vec();
     records.reserve(clients.iter().map(|client| client.records.len()).sum());
     let mut refused = BTreeMap::new();
@@ -522,7 +535,7 @@ fn name_absences(records: &mut [u8]) {
         let (table, key) = ((head >> 48) as usize & 0xfff, head & ((1 << 48) - 1));
         match head >> 60 {
             15 => {
-                let is_ok = (head >> 56) & 15 == Outcome::Ok as u64;
+                let is_ok = (head >> 56) & 15 == TransactionOutcome::Ok as u64;
                 deletions[open..].iter_mut().for_each(|deletion| deletion.2 = is_ok);
                 // An absence behind an own deletion says nothing of others.
                 let own = &deletions[open..];
@@ -531,11 +544,12 @@ fn name_absences(records: &mut [u8]) {
                 (open, absent) = (deletions.len(), absences.len());
                 at += END_MORE;
             }
-            kind if table == GRAVES && kind == Kind::Delete as u64 => {
+            kind if table == GRAVES && kind == OperationKind::Delete as u64 => {
                 deletions.push((key, values as u32, false));
             }
             kind if table == GRAVES
-                && [Kind::Read as u64, Kind::CurrentRead as u64].contains(&kind)
+                && [OperationKind::Read as u64, OperationKind::CurrentRead as u64]
+                    .contains(&kind)
                 && values as u32 == ABSENT =>
             {
                 absences.push((at, key));
@@ -556,23 +570,23 @@ fn name_absences(records: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_check::{Checker, Level, Verdict, read_records};
+    use dbdyno_check::{Checker, Level, LevelVerdict, read_records};
     use dbdyno_model::design::Planted;
 
     use super::*;
-    use crate::isolation::random_load::{Kind, Threads};
+    use crate::isolation::random_load::{RandomLoadKind, Threads};
 
     const LOAD: RandomLoad = RandomLoad {
-        kind: Kind::Rows,
+        kind: RandomLoadKind::Rows,
         clients: 6,
-        extent: Extent::Transactions(400),
+        extent: AskingLimit::Transactions(400),
         keys: 8,
         seed: 1,
         reads_log: false,
         threads: Threads::OneForAll,
     };
 
-    fn verdict(planted: Planted, level: IsolationLevel, how: (Discipline, Level)) -> Verdict {
+    fn verdict(planted: Planted, level: IsolationLevel, how: (Discipline, Level)) -> LevelVerdict {
         let design = Design { planted, ..Design::default() };
         let (records, _) = in_one_thread(&design, level, how.0, LOAD).unwrap();
         let history = read_records(&records).unwrap();
@@ -592,7 +606,7 @@ mod tests {
             (Serializable, (Discipline::None, Level::StrictSerializable)),
         ] {
             let told = verdict(Planted::Nothing, level, how);
-            assert!(matches!(told, Verdict::Holds(_)), "{level} {how:?}: {told:?}");
+            assert!(matches!(told, LevelVerdict::Holds(_)), "{level} {how:?}: {told:?}");
         }
     }
 

@@ -5,14 +5,14 @@
 //!                                          └─ a serial order that does the same? (`cases::serial`)
 //! ```
 
-use dbdyno_cases::serial::{Done, allowed, explains, value_of};
-use dbdyno_cases::{Operation, Schedule, Shape};
+use dbdyno_cases::serial::{ValueOperation, allowed, explains, value_of};
+use dbdyno_cases::{Interleaving, InterleavingSize, KeyOperation};
 use dbdyno_model::isolation::{IsolationLevel, Permissiveness, ShapeTold, StepAnswer};
 use dbdyno_wire::{Client, WireError};
 
 use super::bench::{Bench, IsolationQuestion};
 use super::words::INTERLEAVINGS as TABLE;
-use crate::steps::{Effect, Line, Told, Whom};
+use crate::steps::{Effect, Line, StepReport, WaitAttribution};
 
 /// Rows of an INSERT.
 const ROWS_AT_ONCE: u64 = 500;
@@ -36,7 +36,7 @@ impl Bench<'_, '_> {
     fn shape(
         &mut self,
         level: IsolationLevel,
-        shape: Shape,
+        shape: InterleavingSize,
         most: u64,
         seed: u64,
     ) -> Result<ShapeTold, WireError> {
@@ -63,9 +63,14 @@ impl Bench<'_, '_> {
     pub(super) fn each(
         &mut self,
         level: IsolationLevel,
-        shape: Shape,
-        schedules: &[Schedule],
-        mut give: impl FnMut(&[Told], &mut dyn Client, &Schedule, Rows) -> Result<(), WireError>,
+        shape: InterleavingSize,
+        schedules: &[Interleaving],
+        mut give: impl FnMut(
+            &[StepReport],
+            &mut dyn Client,
+            &Interleaving,
+            Rows,
+        ) -> Result<(), WireError>,
     ) -> Result<(), WireError> {
         let mut control = self.station.connector.connect()?;
         self.fill(&mut *control, schedules.len() as u64 * u64::from(shape.keys))?;
@@ -81,7 +86,7 @@ impl Bench<'_, '_> {
                 stage = self.stage(level, usize::from(shape.transactions))?;
             }
             let rows = Rows { first: index as u64 * u64::from(shape.keys) + 1, shape };
-            let told = stage.play(&self.script(schedule, rows), Whom::AsNeeded)?;
+            let told = stage.play(&self.script(schedule, rows), WaitAttribution::AsNeeded)?;
             give(&told, &mut *control, schedule, rows)?;
         }
         drop(stage);
@@ -108,14 +113,14 @@ impl Bench<'_, '_> {
     }
 
     /// What the sessions say.
-    fn script(&self, schedule: &Schedule, rows: Rows) -> Vec<Line> {
+    fn script(&self, schedule: &Interleaving, rows: Rows) -> Vec<Line> {
         let mut begun = vec![false; usize::from(rows.shape.transactions)];
-        let line = |(step, (who, what)): (usize, &(u8, Operation))| {
+        let line = |(step, (who, what)): (usize, &(u8, KeyOperation))| {
             let is_first = !std::mem::replace(&mut begun[usize::from(*who)], true);
             let mut statements = if is_first { self.words.begin() } else { Vec::new() };
             statements.push(rows.sql(step, *what));
             let effect = match what {
-                Operation::Commit => Effect::Ends,
+                KeyOperation::Commit => Effect::Ends,
                 _ if is_first => Effect::Begins,
                 _ => Effect::Goes,
             };
@@ -129,19 +134,19 @@ impl Bench<'_, '_> {
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     first: u64,
-    shape: Shape,
+    shape: InterleavingSize,
 }
 
 impl Rows {
-    fn sql(self, step: usize, what: Operation) -> String {
+    fn sql(self, step: usize, what: KeyOperation) -> String {
         let id = |key: u8| self.first + u64::from(key);
         match what {
-            Operation::Read(key) => format!("SELECT value FROM {TABLE} WHERE id = {}", id(key)),
-            Operation::Write(key) => {
+            KeyOperation::Read(key) => format!("SELECT value FROM {TABLE} WHERE id = {}", id(key)),
+            KeyOperation::Write(key) => {
                 let value = value_of(step);
                 format!("UPDATE {TABLE} SET value = {value} WHERE id = {}", id(key))
             }
-            Operation::Commit => "COMMIT".to_owned(),
+            KeyOperation::Commit => "COMMIT".to_owned(),
         }
     }
 
@@ -169,9 +174,9 @@ struct Outcome {
 }
 
 fn outcome(
-    told: &[Told],
+    told: &[StepReport],
     control: &mut dyn Client,
-    schedule: &Schedule,
+    schedule: &Interleaving,
     rows: Rows,
 ) -> Result<Outcome, WireError> {
     let end = control.query(&rows.question())?;
@@ -184,7 +189,7 @@ fn outcome(
     })
 }
 
-fn went(told: &[Told]) -> Went {
+fn went(told: &[StepReport]) -> Went {
     let waited = told.iter().any(|one| one.waited.is_some());
     let refused = told.iter().any(|one| matches!(one.answer, StepAnswer::Refused { .. }));
     if told.iter().any(|one| one.answer == StepAnswer::Nothing) {
@@ -220,20 +225,23 @@ fn count(counts: &mut Permissiveness, one: &Outcome) {
 }
 
 /// What those did that committed, in their own order.
-fn committed(schedule: &Schedule, told: &[Told]) -> Vec<Vec<Done>> {
+fn committed(schedule: &Interleaving, told: &[StepReport]) -> Vec<Vec<ValueOperation>> {
     let count = schedule.steps.iter().map(|(who, _)| who + 1).max().unwrap_or(0);
-    let of = |wanted: u8| -> Option<Vec<Done>> {
+    let of = |wanted: u8| -> Option<Vec<ValueOperation>> {
         let mut done = Vec::new();
         for one in told {
             let (who, what) = schedule.steps[one.place];
             match (what, &one.answer) {
                 _ if who != wanted => {}
-                (Operation::Commit, StepAnswer::Changed(_)) => return Some(done),
-                (Operation::Read(key), StepAnswer::Rows(rows)) => {
-                    done.push(Done::Read(key, rows.first().map_or(-1, |row| number(row))));
+                (KeyOperation::Commit, StepAnswer::Changed(_)) => return Some(done),
+                (KeyOperation::Read(key), StepAnswer::Rows(rows)) => {
+                    done.push(ValueOperation::Read(
+                        key,
+                        rows.first().map_or(-1, |row| number(row)),
+                    ));
                 }
-                (Operation::Write(key), StepAnswer::Changed(_)) => {
-                    done.push(Done::Write(key, value_of(one.place)));
+                (KeyOperation::Write(key), StepAnswer::Changed(_)) => {
+                    done.push(ValueOperation::Write(key, value_of(one.place)));
                 }
                 _ => return None,
             }

@@ -31,24 +31,24 @@ mod words;
 
 use std::sync::Arc;
 
-use dbdyno_cases::{Schedule, Shape};
+use dbdyno_cases::{Interleaving, InterleavingSize};
 use dbdyno_load::Clock;
 use dbdyno_model::isolation::{IsolationLevel, IsolationTold, LevelTold};
 use dbdyno_model::{ArmSpec, Arms, Dialect, Product, ReleaseSpec, Setting, Switch, Target};
 use dbdyno_wire::Client;
 use dbdyno_workload::Dataset;
-use dbdyno_workload::versioned::Shape as Rows;
+use dbdyno_workload::versioned::VersionedRowKind as Rows;
 
 use crate::arm::{Restores, SetUp, Station, open_station};
 use crate::error::LabError;
 use bench::{ARM, Bench};
 pub use bench::{IsolationLab, IsolationQuestion};
 pub use online::OnlineTold;
-pub use random::{Promised, Recorded};
-pub use random_load::{Extent, Kind, RandomLoad, Threads};
-pub use replay::{Replayed, Witness};
+pub use random::{LevelRecord, PromiseScope};
+pub use random_load::{AskingLimit, RandomLoad, RandomLoadKind, Threads};
+pub use replay::{AnomalyWitness, WitnessReplay};
 pub use row_log::RowLog;
-pub use scripts::Served;
+pub use scripts::ScheduleReplies;
 use tables::Tables;
 pub use witness::{Origin, anomaly_file_name, refined, witness_stories};
 use words::Words;
@@ -83,13 +83,13 @@ pub struct RecordedOf<T> {
     /// Its version, as it says it.
     pub version: String,
     /// Level by level, what was made of the history, and its witnesses as they were played again.
-    pub levels: Vec<(T, Vec<Replayed>)>,
+    pub levels: Vec<(T, Vec<WitnessReplay>)>,
     /// Whether it was interrupted.
     pub is_cut_short: bool,
 }
 
 /// Whoever judges what was recorded: what he makes of it, and what is played again.
-pub type Judge<'a, T> = &'a mut dyn FnMut(Recorded) -> (T, Vec<Witness>);
+pub type Judge<'a, T> = &'a mut dyn FnMut(LevelRecord) -> (T, Vec<AnomalyWitness>);
 
 /// Sets a server up, drives random transactions at each of `levels` that it has, lets `judge` look
 /// at what was recorded, plays the witnesses again `runs` times, and takes it down.
@@ -123,8 +123,8 @@ pub fn random_transactions<T>(
                 continue;
             }
             let recordings = match load.kind {
-                Kind::Rows => bench.recordings(level, load).map_err(server)?,
-                Kind::Load(shape) => {
+                RandomLoadKind::Rows => bench.recordings(level, load).map_err(server)?,
+                RandomLoadKind::Load(shape) => {
                     let driven = bench.driven(level, load, shape)?;
                     let recorded = bench.closed_loop(level, load, &driven)?;
                     driven.end()?;
@@ -191,7 +191,7 @@ pub struct ScriptsOf {
     /// Its version, as it says it.
     pub version: String,
     /// Schedule by schedule; fewer if it was interrupted.
-    pub served: Vec<Served>,
+    pub served: Vec<ScheduleReplies>,
 }
 
 /// Sets a server up, plays schedules at a level, and takes it down.
@@ -202,8 +202,8 @@ pub fn play_schedules(
     lab: &mut IsolationLab<'_>,
     spec: &ArmSpec,
     level: IsolationLevel,
-    shape: Shape,
-    schedules: &[Schedule],
+    shape: InterleavingSize,
+    schedules: &[Interleaving],
 ) -> Result<ScriptsOf, LabError> {
     let spec = telling(spec);
     at_station(lab, &spec, CLIENTS, |lab, station, clock| {

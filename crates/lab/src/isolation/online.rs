@@ -15,8 +15,8 @@ use dbdyno_load::{LoadError, Recording, RoundSpec, ask_each, end_recording, run_
 use dbdyno_model::isolation::IsolationLevel;
 
 use super::bench::Bench;
-use super::closed_loop::Driven;
-use super::random_load::{Extent, RandomLoad};
+use super::closed_loop::FreshLoad;
+use super::random_load::{AskingLimit, RandomLoad};
 use crate::error::LabError;
 
 /// How often records are read where little comes.
@@ -52,7 +52,7 @@ impl Bench<'_, '_> {
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,
-        driven: &Driven,
+        driven: &FreshLoad,
     ) -> Result<OnlineTold, LabError> {
         let recording = Recording::to_be_read(load.clients);
         let mut reader = recording.reader();
@@ -70,10 +70,10 @@ impl Bench<'_, '_> {
         let recorded = RoundSpec { record: Some(&recording), ..spec };
         let asked = thread::scope(|scope| {
             let clients = scope.spawn(move || match load.extent {
-                Extent::Seconds(_) => {
+                AskingLimit::Seconds(_) => {
                     run_round(&recorded, &mut |_| {}).map(|measured| measured.answer.retries)
                 }
-                Extent::Transactions(count) => ask_each(&recorded, count),
+                AskingLimit::Transactions(count) => ask_each(&recorded, count),
             });
             let mut next_tell = TELL_EVERY;
             loop {

@@ -27,19 +27,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_cases::Family;
+use dbdyno_cases::PromiseFamily;
 use dbdyno_check::{
-    ABSENT, HEADER, INITIAL, Kind, Level, OpRecord, Outcome, Times, Txn, UNKNOWN, WriteIds,
-    encode_end,
+    ABSENT, HEADER, INITIAL, Level, OpRecord, OperationKind, Times, TransactionOutcome, Txn,
+    UNKNOWN, WriteIds, encode_end,
 };
 use dbdyno_load::{Clock, Connector, LoadError, drop_tables};
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 use dbdyno_wire::{Client, ServerError, WireError};
 
 use super::bench::Bench;
 use super::in_process::{Discipline, in_one_thread, on_threads};
-use super::random_load::{Extent, RandomLoad, Threads};
+use super::random_load::{AskingLimit, RandomLoad, Threads};
 use super::row_log::{LogReader, RowLog};
 use super::words::RANDOM as TABLE;
 
@@ -75,7 +75,7 @@ const ROLLBACKS: u64 = 4;
 
 /// What the clients of one level recorded.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct LevelRecord {
     /// The level that sessions asked for.
     pub level: IsolationLevel,
     /// What the server promises there.
@@ -83,7 +83,7 @@ pub struct Recorded {
     /// Whose promise it is, as a case file has it.
     pub family: &'static str,
     /// Of whom it is promised.
-    pub of: Promised,
+    pub of: PromiseScope,
     /// The history, as [`dbdyno_check::read_records`] reads it.
     pub records: Vec<u8>,
     /// How often transactions were refused, by the error.
@@ -98,7 +98,7 @@ pub struct Recorded {
 
 /// Of whom a level is promised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promised {
+pub enum PromiseScope {
     /// Of all transactions.
     OfAll,
     /// Of those that read without locks all through, or with locks all through.
@@ -106,13 +106,13 @@ pub enum Promised {
 }
 
 /// What a family of servers promises of a level: their manuals, and Hermitage for PostgreSQL.
-pub(super) fn promise(family: Family, level: IsolationLevel) -> Level {
+pub(super) fn promise(family: PromiseFamily, level: IsolationLevel) -> Level {
     match (family, level) {
-        (Family::Sqlite, _) | (_, IsolationLevel::Serializable) => Level::Serializable,
-        (Family::Mysql, IsolationLevel::RepeatableRead) => Level::InnodbRepeatableRead,
+        (PromiseFamily::Sqlite, _) | (_, IsolationLevel::Serializable) => Level::Serializable,
+        (PromiseFamily::Mysql, IsolationLevel::RepeatableRead) => Level::InnodbRepeatableRead,
         (_, IsolationLevel::RepeatableRead) => Level::SnapshotIsolation,
         // PostgreSQL takes the name of the lowest level for that of the next.
-        (Family::Postgres, _) | (_, IsolationLevel::ReadCommitted) => Level::ReadCommitted,
+        (PromiseFamily::Postgres, _) | (_, IsolationLevel::ReadCommitted) => Level::ReadCommitted,
         (_, IsolationLevel::ReadUncommitted) => Level::ReadUncommitted,
     }
 }
@@ -127,7 +127,7 @@ impl Bench<'_, '_> {
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,
-    ) -> Result<Vec<Recorded>, WireError> {
+    ) -> Result<Vec<LevelRecord>, WireError> {
         let Connector::Engine(arm) = &self.station.connector else {
             return Ok(vec![self.random(level, load)?]);
         };
@@ -158,12 +158,12 @@ impl Bench<'_, '_> {
             let family = self.words.family;
             // Locks are held until commits are answered: what is serializable there is strictly so.
             let (promise, of) = match (promise(family, level), discipline) {
-                (_, Discipline::Mixed) => (Level::StrictSerializable, Promised::OfDisciplined),
-                (Level::Serializable, _) => (Level::StrictSerializable, Promised::OfAll),
-                (promise, _) => (promise, Promised::OfAll),
+                (_, Discipline::Mixed) => (Level::StrictSerializable, PromiseScope::OfDisciplined),
+                (Level::Serializable, _) => (Level::StrictSerializable, PromiseScope::OfAll),
+                (promise, _) => (promise, PromiseScope::OfAll),
             };
             let family = family.name();
-            all.push(Recorded {
+            all.push(LevelRecord {
                 level,
                 promise,
                 family,
@@ -183,7 +183,11 @@ impl Bench<'_, '_> {
     /// # Errors
     /// A connection that broke, or a statement that is refused for another reason than others'
     /// transactions.
-    fn random(&mut self, level: IsolationLevel, load: RandomLoad) -> Result<Recorded, WireError> {
+    fn random(
+        &mut self,
+        level: IsolationLevel,
+        load: RandomLoad,
+    ) -> Result<LevelRecord, WireError> {
         let mut control = self.station.connector.connect()?;
         self.make_table(&mut *control)?;
         let log = load.reads_log.then(|| LogReader::begin(&self.station.connector)).transpose()?;
@@ -214,9 +218,9 @@ impl Bench<'_, '_> {
         control.close();
         records.extend(keeper.read_all(self.clock)?);
         let log = log.map(|log| log.end(COLUMNS)).transpose()?;
-        let (of, family) = (Promised::OfAll, self.words.family);
+        let (of, family) = (PromiseScope::OfAll, self.words.family);
         let (promise, family) = (promise(family, level), family.name());
-        Ok(Recorded { level, promise, family, of, records, refused, lost, unrecorded: 0, log })
+        Ok(LevelRecord { level, promise, family, of, records, refused, lost, unrecorded: 0, log })
     }
 
     /// Drives each session in a thread of its own, until the extent is reached or somebody stops
@@ -224,16 +228,16 @@ impl Bench<'_, '_> {
     fn drive_at_once(
         &self,
         sessions: Vec<Session>,
-        extent: Extent,
+        extent: AskingLimit,
     ) -> Vec<Result<Session, WireError>> {
         let clock = self.clock;
         let is_over = &AtomicBool::new(false);
         thread::scope(|scope| {
             let (most, until) = match extent {
-                Extent::Seconds(seconds) => {
+                AskingLimit::Seconds(seconds) => {
                     (u64::MAX, Some(clock.now() + Duration::from_secs_f64(seconds)))
                 }
-                Extent::Transactions(count) => (count, None),
+                AskingLimit::Transactions(count) => (count, None),
             };
             let threads: Vec<_> = sessions
                 .into_iter()
@@ -305,7 +309,7 @@ struct Session {
     number: u32,
     keys: u64,
     ids: WriteIds,
-    random: Stream,
+    random: RandomStream,
     /// How a read of the latest version is spelled; `None`: the server has none.
     locking: Option<&'static str>,
     /// Rows that the transaction has written to.
@@ -360,13 +364,13 @@ impl Session {
         let count = 1 + self.random.below(OPERATIONS_MOST);
         let mut asked = (0..count).try_for_each(|_| self.operation(&mut ops));
         times.commit_invoke_ns = ns();
-        let mut outcome = Outcome::Failed;
+        let mut outcome = TransactionOutcome::Failed;
         if asked.is_ok() && self.random.below(100) >= ROLLBACKS {
             asked = self.client.run("COMMIT").map(|_| ());
             outcome = match &asked {
-                Ok(()) => Outcome::Ok,
-                Err(refusal) if refusal.is_retryable() => Outcome::Failed,
-                Err(_) => Outcome::Unknown,
+                Ok(()) => TransactionOutcome::Ok,
+                Err(refusal) if refusal.is_retryable() => TransactionOutcome::Failed,
+                Err(_) => TransactionOutcome::Unknown,
             };
         }
         // For the sake of others: a deadlock, a wait that took too long, a row that changed.
@@ -380,7 +384,7 @@ impl Session {
             *self.refused.entry(told).or_insert(0) += 1;
             asked = Ok(());
         }
-        if asked.is_ok() && outcome == Outcome::Failed {
+        if asked.is_ok() && outcome == TransactionOutcome::Failed {
             asked = self.roll_back();
         }
         times.commit_return_ns = ns();
@@ -430,7 +434,7 @@ impl Session {
         times.commit_invoke_ns = now();
         self.client.run("COMMIT")?;
         times.commit_return_ns = now();
-        let txn = Txn { session: self.number, outcome: Outcome::Ok, times, token: 0 };
+        let txn = Txn { session: self.number, outcome: TransactionOutcome::Ok, times, token: 0 };
         self.records.extend_from_slice(&encode_end(txn, ops));
         Ok(())
     }
@@ -445,7 +449,7 @@ impl Session {
         let mut values = key.to_string();
         for (table, prev) in (0..COLUMNS).zip(after) {
             let Some(value) = self.ids.take() else { return Err(used_up()) };
-            self.note(ops, OpRecord { kind: Kind::Insert, table, key, value, prev });
+            self.note(ops, OpRecord { kind: OperationKind::Insert, table, key, value, prev });
             values.push_str(&format!(", {value}, {prev}"));
         }
         let columns = "id, v0, prev0, v1, prev1";
@@ -456,8 +460,8 @@ impl Session {
     /// Deletes a row and puts another one in its place.
     fn replace(&mut self, ops: &mut u32, key: u64) -> Result<(), WireError> {
         let (kind, how) = match self.locking {
-            Some(how) => (Kind::CurrentRead, how),
-            None => (Kind::Read, ""),
+            Some(how) => (OperationKind::CurrentRead, how),
+            None => (OperationKind::Read, ""),
         };
         let row = self.read(key, how)?;
         self.note_row(ops, kind, key, row);
@@ -467,7 +471,7 @@ impl Session {
         let mut after = [INITIAL; COLUMNS as usize];
         for (table, (prev, _)) in (0..COLUMNS).zip(row) {
             let Some(value) = self.ids.take() else { return Err(used_up()) };
-            self.note(ops, OpRecord { kind: Kind::Delete, table, key, value, prev });
+            self.note(ops, OpRecord { kind: OperationKind::Delete, table, key, value, prev });
             after[usize::from(table)] = value;
         }
         self.client.run(&format!("DELETE FROM {TABLE} WHERE id = {key}"))?;
@@ -487,15 +491,16 @@ impl Session {
         let found = found_of(&rows, first..=last)
             .map_err(|what| WireError::Protocol(format!("{sql} has {what}")))?;
         let (scan, read) = match how {
-            "" => (Kind::Scan, Kind::Read),
-            _ => (Kind::CurrentScan, Kind::CurrentRead),
+            "" => (OperationKind::Scan, OperationKind::Read),
+            _ => (OperationKind::CurrentScan, OperationKind::CurrentRead),
         };
         let (value, prev) = ((last - first + 1) as u32, found.len() as u32);
         for table in 0..COLUMNS {
             self.note(ops, OpRecord { kind: scan, table, key: first, value, prev });
             for (key, row) in &found {
                 let (value, prev) = row[usize::from(table)];
-                let kind = if self.written.contains(key) { Kind::CurrentRead } else { read };
+                let kind =
+                    if self.written.contains(key) { OperationKind::CurrentRead } else { read };
                 self.note(ops, OpRecord { kind, table, key: *key, value, prev });
             }
         }
@@ -517,14 +522,22 @@ impl Session {
             let table = self.random.below(u64::from(COLUMNS)) as u16;
             let place = self.records.len();
             // Noted before it is sent: whatever becomes of it, it may be seen.
-            self.note(ops, OpRecord { kind: Kind::Write, table, key, value: id, prev: UNKNOWN });
+            self.note(
+                ops,
+                OpRecord { kind: OperationKind::Write, table, key, value: id, prev: UNKNOWN },
+            );
             let done = self.client.run(&format!(
                 "UPDATE {TABLE} SET prev{table} = v{table}, v{table} = {id} WHERE id = {key}"
             ))?;
             if done.affected == 0 {
                 // PostgreSQL's READ COMMITTED passes over a row that was replaced while it waited.
-                let missed =
-                    OpRecord { kind: Kind::CurrentRead, table, key, value: ABSENT, prev: UNKNOWN };
+                let missed = OpRecord {
+                    kind: OperationKind::CurrentRead,
+                    table,
+                    key,
+                    value: ABSENT,
+                    prev: UNKNOWN,
+                };
                 self.records[place..place + RECORD].copy_from_slice(&missed.encode());
                 return Ok(());
             }
@@ -532,23 +545,23 @@ impl Session {
             let row = self.read(key, "")?;
             let (value, prev) = row[usize::from(table)];
             if value == id {
-                let known = OpRecord { kind: Kind::Write, table, key, value, prev };
+                let known = OpRecord { kind: OperationKind::Write, table, key, value, prev };
                 self.records[place..place + RECORD].copy_from_slice(&known.encode());
             }
-            self.note_row(ops, Kind::CurrentRead, key, row);
+            self.note_row(ops, OperationKind::CurrentRead, key, row);
             return Ok(());
         }
         let (kind, how) = match self.locking.filter(|_| kind < WRITES + LOCKING_READS) {
-            Some(how) => (Kind::CurrentRead, how),
-            None if self.written.contains(&key) => (Kind::CurrentRead, ""),
-            None => (Kind::Read, ""),
+            Some(how) => (OperationKind::CurrentRead, how),
+            None if self.written.contains(&key) => (OperationKind::CurrentRead, ""),
+            None => (OperationKind::Read, ""),
         };
         let row = self.read(key, how)?;
         self.note_row(ops, kind, key, row);
         Ok(())
     }
 
-    fn note_row(&mut self, ops: &mut u32, kind: Kind, key: u64, row: Row) {
+    fn note_row(&mut self, ops: &mut u32, kind: OperationKind, key: u64, row: Row) {
         for (table, (value, prev)) in (0..COLUMNS).zip(row) {
             self.note(ops, OpRecord { kind, table, key, value, prev });
         }
@@ -585,7 +598,7 @@ impl Session {
                     Err(error) => self.come_back(clock, error)?,
                 }
             };
-            self.note_row(&mut ops, Kind::Read, key, row);
+            self.note_row(&mut ops, OperationKind::Read, key, row);
         }
         let times = Times {
             begin_invoke_ns: now,
@@ -593,7 +606,7 @@ impl Session {
             commit_invoke_ns: now,
             commit_return_ns: u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX),
         };
-        let txn = Txn { session: self.number, outcome: Outcome::Ok, times, token: 0 };
+        let txn = Txn { session: self.number, outcome: TransactionOutcome::Ok, times, token: 0 };
         self.records.extend_from_slice(&encode_end(txn, ops));
         while let Err(error) = self.client.run(&format!("DROP TABLE IF EXISTS {TABLE}")) {
             self.come_back(clock, error)?;

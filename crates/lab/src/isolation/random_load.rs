@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-use dbdyno_workload::versioned::Shape;
+use dbdyno_workload::versioned::VersionedRowKind;
 
 /// How much is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomLoad {
     /// Of which rows.
-    pub kind: Kind,
+    pub kind: RandomLoadKind,
     /// Sessions at a time.
     pub clients: u32,
     /// How much each of them asks at each level.
-    pub extent: Extent,
+    pub extent: AskingLimit,
     /// Rows: the fewer, the more conflicts.
     pub keys: u64,
     /// Decides what every client asks.
@@ -25,12 +25,12 @@ pub struct RandomLoad {
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RandomLoadKind {
     /// Rows of two columns that are read, written, replaced and searched for, by clients that do
     /// nothing else.
     Rows,
     /// A load whose rows tell their versions, by the clients of the closed loop.
-    Load(Shape),
+    Load(VersionedRowKind),
 }
 
 /// Where the clients of the embedded engine are.
@@ -44,18 +44,18 @@ pub enum Threads {
 
 /// When a client has asked enough.
 #[derive(Clone, Copy, Debug)]
-pub enum Extent {
+pub enum AskingLimit {
     /// After so many seconds.
     Seconds(f64),
     /// After so many transactions, refused ones among them.
     Transactions(u64),
 }
 
-impl fmt::Display for Extent {
+impl fmt::Display for AskingLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Extent::Seconds(seconds) => write!(f, "{seconds} s"),
-            Extent::Transactions(count) => write!(f, "{count} transactions of each"),
+            AskingLimit::Seconds(seconds) => write!(f, "{seconds} s"),
+            AskingLimit::Transactions(count) => write!(f, "{count} transactions of each"),
         }
     }
 }

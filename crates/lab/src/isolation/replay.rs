@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use dbdyno_cases::{Action, Case, parse};
+use dbdyno_cases::{Case, StepAction, parse};
 use dbdyno_model::Interval;
 use dbdyno_model::isolation::{CaseOutcome, CaseTold, IsolationLevel};
 use dbdyno_stats::{SHOWN_CONFIDENCE, share_interval};
@@ -27,7 +27,7 @@ const TABLE: &str = "dbdyno_witness";
 
 /// An anomaly that a history has, and the stories that may show it.
 #[derive(Clone, Debug)]
-pub struct Witness {
+pub struct AnomalyWitness {
     /// What it is called.
     pub anomaly: String,
     /// Case files, the likeliest first; else why there is none.
@@ -36,7 +36,7 @@ pub struct Witness {
 
 /// A witness that was played again.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct WitnessReplay {
     /// What it is called.
     pub anomaly: String,
     /// The story, as a case file.
@@ -55,7 +55,7 @@ pub struct Replayed {
     pub refused: BTreeMap<String, u32>,
 }
 
-impl Replayed {
+impl WitnessReplay {
     /// The share of plays that show it, with its 95 % interval.
     ///
     /// # Panics
@@ -75,9 +75,9 @@ impl Bench<'_, '_> {
     pub(super) fn replay(
         &mut self,
         level: IsolationLevel,
-        witnesses: &[Witness],
+        witnesses: &[AnomalyWitness],
         runs: u32,
-    ) -> Result<Vec<Replayed>, WireError> {
+    ) -> Result<Vec<WitnessReplay>, WireError> {
         let mut all = Vec::new();
         for witness in witnesses {
             let stories = witness.stories.iter().flatten();
@@ -105,7 +105,7 @@ impl Bench<'_, '_> {
         text: &str,
         case: &Case,
         runs: u32,
-    ) -> Result<Replayed, WireError> {
+    ) -> Result<WitnessReplay, WireError> {
         let plays = vec![case.clone(); runs as usize];
         let told = self.cases(level, &plays)?;
         let mut refused = BTreeMap::new();
@@ -118,7 +118,7 @@ impl Bench<'_, '_> {
         }
         let count =
             |is: &dyn Fn(&CaseTold) -> bool| told.iter().filter(|play| is(play)).count() as u32;
-        Ok(Replayed {
+        Ok(WitnessReplay {
             anomaly: anomaly.to_owned(),
             case: text.to_owned(),
             sql: self.sql_script(level, case, text),
@@ -157,11 +157,11 @@ impl Bench<'_, '_> {
                 let _ = writeln!(out, "\n-- T{speaker}");
             }
             let said = match step.action {
-                Action::Begin => self.words.begin(),
-                Action::BeginSnapshot => self.words.begin_snapshot(TABLE),
-                Action::Commit => vec!["COMMIT".to_owned()],
-                Action::Rollback => vec!["ROLLBACK".to_owned()],
-                Action::Statement => vec![table(step.sql_in(self.dialect()))],
+                StepAction::Begin => self.words.begin(),
+                StepAction::BeginSnapshot => self.words.begin_snapshot(TABLE),
+                StepAction::Commit => vec!["COMMIT".to_owned()],
+                StepAction::Rollback => vec!["ROLLBACK".to_owned()],
+                StepAction::Statement => vec![table(step.sql_in(self.dialect()))],
             };
             said.iter().for_each(|sql| out.push_str(&format!("{sql};\n")));
             if let Some(rows) = step.name.as_deref().and_then(wanted) {

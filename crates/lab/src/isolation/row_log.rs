@@ -6,7 +6,7 @@
 
 use dbdyno_check::ABSENT;
 use dbdyno_load::Connector;
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::mysql::row_log::{LogPosition, LoggedRow, RowChange};
 use dbdyno_wire::{Client, Endpoint, WireError};
 
@@ -41,7 +41,7 @@ impl LogReader {
     pub(super) fn begin(connector: &Connector) -> Result<LogReader, WireError> {
         match connector {
             Connector::Mysql(endpoint) => {
-                let position = Connection::connect(endpoint)?.row_log_position()?;
+                let position = MysqlConnection::connect(endpoint)?.row_log_position()?;
                 Ok(LogReader::Mysql(endpoint.clone(), position))
             }
             Connector::Postgres(_) => {
@@ -66,7 +66,7 @@ impl LogReader {
         };
         match self {
             LogReader::Mysql(endpoint, from) => {
-                Connection::connect(&endpoint)?.row_log(&from, TABLE, &mut give)?;
+                MysqlConnection::connect(&endpoint)?.row_log(&from, TABLE, &mut give)?;
             }
             LogReader::Postgres(mut client) => {
                 let sql = format!(

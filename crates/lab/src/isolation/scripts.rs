@@ -5,19 +5,19 @@
 //!                                            it waited, or was refused, and in which words
 //! ```
 
-use dbdyno_cases::{Answer, Operation, Reply, Schedule, Shape};
+use dbdyno_cases::{Interleaving, InterleavingSize, KeyOperation, StatementAnswer, StatementReply};
 use dbdyno_model::isolation::{IsolationLevel, StepAnswer};
 use dbdyno_wire::WireError;
 
 use super::bench::Bench;
 use super::interleavings::number;
-use crate::steps::Told;
+use crate::steps::StepReport;
 
 /// What a server did with one schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Served {
+pub struct ScheduleReplies {
     /// By place in the schedule.
-    pub replies: Vec<Reply>,
+    pub replies: Vec<StatementReply>,
     /// What was refused: the place, and the error as the server calls it, with its words.
     pub errors: Vec<(usize, String)>,
 }
@@ -30,9 +30,9 @@ impl Bench<'_, '_> {
     pub(super) fn scripts(
         &mut self,
         level: IsolationLevel,
-        shape: Shape,
-        schedules: &[Schedule],
-    ) -> Result<Vec<Served>, WireError> {
+        shape: InterleavingSize,
+        schedules: &[Interleaving],
+    ) -> Result<Vec<ScheduleReplies>, WireError> {
         let mut all = Vec::new();
         self.each(level, shape, schedules, |told, _, schedule, _| {
             all.push(served(schedule, told));
@@ -42,28 +42,28 @@ impl Bench<'_, '_> {
     }
 }
 
-fn served(schedule: &Schedule, told: &[Told]) -> Served {
-    let nothing = Reply { answer: Answer::Nothing, waited: false };
+fn served(schedule: &Interleaving, told: &[StepReport]) -> ScheduleReplies {
+    let nothing = StatementReply { answer: StatementAnswer::Nothing, waited: false };
     let mut replies = vec![nothing; schedule.steps.len()];
     let mut errors = Vec::new();
     for one in told {
         let what = schedule.steps[one.place].1;
         let answer = match (&one.answer, what) {
-            (StepAnswer::Rows(rows), Operation::Read(_)) => {
+            (StepAnswer::Rows(rows), KeyOperation::Read(_)) => {
                 // Statement number n writes n + 1; what was there at the beginning is 0.
                 let value = rows.first().map_or(-1, |row| number(row));
-                Answer::Read(usize::try_from(value - 1).ok())
+                StatementAnswer::Read(usize::try_from(value - 1).ok())
             }
-            (StepAnswer::Rows(_) | StepAnswer::Changed(_), _) => Answer::Done,
+            (StepAnswer::Rows(_) | StepAnswer::Changed(_), _) => StatementAnswer::Done,
             (StepAnswer::Refused { message, .. }, _) => {
                 let error = one.answer.error().unwrap_or_default();
                 errors.push((one.place, format!("{error}: {message}")));
-                Answer::Refused
+                StatementAnswer::Refused
             }
-            (StepAnswer::LeftOut, _) => Answer::LeftOut,
-            (StepAnswer::Nothing, _) => Answer::Nothing,
+            (StepAnswer::LeftOut, _) => StatementAnswer::LeftOut,
+            (StepAnswer::Nothing, _) => StatementAnswer::Nothing,
         };
-        replies[one.place] = Reply { answer, waited: one.waited.is_some() };
+        replies[one.place] = StatementReply { answer, waited: one.waited.is_some() };
     }
-    Served { replies, errors }
+    ScheduleReplies { replies, errors }
 }

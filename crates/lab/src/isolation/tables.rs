@@ -4,7 +4,7 @@
 use dbdyno_model::Dialect;
 use dbdyno_workload::Dataset;
 use dbdyno_workload::dataset::TableScript;
-use dbdyno_workload::versioned::Shape;
+use dbdyno_workload::versioned::VersionedRowKind;
 
 use super::words::{CASES, INTERLEAVINGS, RANDOM};
 
@@ -26,7 +26,7 @@ impl Dataset for Tables {
             reshaped: Vec::new(),
             finish: Vec::new(),
         };
-        let loads = Shape::ALL.map(Shape::table);
+        let loads = VersionedRowKind::ALL.map(VersionedRowKind::table);
         [CASES, INTERLEAVINGS, RANDOM].into_iter().chain(loads).map(script).collect()
     }
 

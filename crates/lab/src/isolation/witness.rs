@@ -19,7 +19,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use dbdyno_check::{ABSENT, Dependency, History, INITIAL, Kind, Op, Step};
+use dbdyno_check::{ABSENT, CycleStep, Dependency, History, INITIAL, Op, OperationKind};
 
 /// Sessions that a story has at most.
 const LANES_MOST: usize = 3;
@@ -45,7 +45,7 @@ pub struct Origin<'a> {
 /// Why no story of three sessions has this cycle.
 pub fn witness_stories(
     history: &History,
-    steps: &[Step],
+    steps: &[CycleStep],
     origin: &Origin<'_>,
 ) -> Result<Vec<String>, String> {
     let plot = Plot::of(history, steps)?;
@@ -118,7 +118,7 @@ struct Plot {
 }
 
 impl Plot {
-    fn of(history: &History, steps: &[Step]) -> Result<Plot, String> {
+    fn of(history: &History, steps: &[CycleStep]) -> Result<Plot, String> {
         let txns: Vec<usize> = steps.iter().map(|step| step.from).collect();
         if txns.len() > LANES_MOST {
             return Err(format!("{} transactions have a part in it, a case has three", txns.len()));
@@ -377,7 +377,7 @@ pub fn anomaly_file_name(anomaly: &str) -> String {
 /// A more exact name of what two transactions did: whether a value was another one the second time
 /// although it was no locking read, but one behind a write to another column of its row.
 #[must_use]
-pub fn refined(history: &History, name: String, steps: &[Step; 2]) -> String {
+pub fn refined(history: &History, name: String, steps: &[CycleStep; 2]) -> String {
     let is_read = |d: Dependency| matches!(d, Dependency::Read | Dependency::CurrentRead);
     let again = steps.iter().find(|step| is_read(step.dependency));
     match name.as_str() {
@@ -410,12 +410,12 @@ fn is_anti(dependency: Dependency) -> bool {
     matches!(dependency, Anti | CurrentAnti | PredicateAnti | CurrentPredicateAnti)
 }
 
-fn is_write(kind: Kind) -> bool {
-    matches!(kind, Kind::Write | Kind::Insert | Kind::Delete)
+fn is_write(kind: OperationKind) -> bool {
+    matches!(kind, OperationKind::Write | OperationKind::Insert | OperationKind::Delete)
 }
 
 /// The operations at both ends of an edge.
-fn ends(history: &History, step: &Step) -> Option<(Part, Part)> {
+fn ends(history: &History, step: &CycleStep) -> Option<(Part, Part)> {
     match step.dependency {
         Dependency::Write => Some((version_write(history, step)?, next_write(history, step)?)),
         Dependency::Read | Dependency::CurrentRead => {
@@ -427,12 +427,12 @@ fn ends(history: &History, step: &Step) -> Option<(Part, Part)> {
 }
 
 /// The operation that wrote the version of an edge.
-fn version_write(history: &History, step: &Step) -> Option<Part> {
+fn version_write(history: &History, step: &CycleStep) -> Option<Part> {
     write(history, step.from, step.key, |op| op.value == step.version)
 }
 
 /// The operation that replaced the version of an edge.
-fn next_write(history: &History, step: &Step) -> Option<Part> {
+fn next_write(history: &History, step: &CycleStep) -> Option<Part> {
     write(history, step.to, step.key, |op| op.prev == step.version)
 }
 
@@ -445,11 +445,11 @@ fn write(history: &History, txn: usize, key: u32, is_meant: impl Fn(&Op) -> bool
 }
 
 /// Where a transaction reads the version of an edge, or a range that it would stand in.
-fn read(history: &History, step: &Step, txn: usize) -> Option<Part> {
+fn read(history: &History, step: &CycleStep, txn: usize) -> Option<Part> {
     let ops = history.ops(txn);
     let at = match step.dependency {
         Dependency::PredicateAnti | Dependency::CurrentPredicateAnti => ops.iter().position(|op| {
-            matches!(op.kind, Kind::Scan | Kind::CurrentScan)
+            matches!(op.kind, OperationKind::Scan | OperationKind::CurrentScan)
                 && (op.key..op.key.saturating_add(op.value)).contains(&step.key)
         }),
         _ => ops
@@ -469,13 +469,14 @@ fn part(history: &History, txn: usize, place: usize) -> Option<Part> {
     let own_row = row(op.key);
     let is_behind_own_write =
         ops[..place].iter().any(|other| is_write(other.kind) && row(other.key) == own_row);
-    let locks = matches!(op.kind, Kind::CurrentRead | Kind::CurrentScan) && !is_behind_own_write;
+    let locks = matches!(op.kind, OperationKind::CurrentRead | OperationKind::CurrentScan)
+        && !is_behind_own_write;
     let deed = match op.kind {
-        Kind::Read | Kind::CurrentRead => Deed::Read { locks },
-        Kind::Scan | Kind::CurrentScan => Deed::Scan { locks },
-        Kind::Write => Deed::Write,
-        Kind::Insert => Deed::Insert,
-        Kind::Delete => Deed::Delete,
+        OperationKind::Read | OperationKind::CurrentRead => Deed::Read { locks },
+        OperationKind::Scan | OperationKind::CurrentScan => Deed::Scan { locks },
+        OperationKind::Write => Deed::Write,
+        OperationKind::Insert => Deed::Insert,
+        OperationKind::Delete => Deed::Delete,
         _ => return None,
     };
     let version = if matches!(deed, Deed::Scan { .. }) { ABSENT } else { op.value };
@@ -486,7 +487,8 @@ fn part(history: &History, txn: usize, place: usize) -> Option<Part> {
 #[cfg(test)]
 mod tests {
     use dbdyno_check::{
-        Checker, HEADER, OpRecord, Outcome, Times, Txn, UNKNOWN, encode_end, read_history,
+        Checker, HEADER, OpRecord, Times, TransactionOutcome, Txn, UNKNOWN, encode_end,
+        read_history,
     };
 
     use super::*;
@@ -497,7 +499,7 @@ mod tests {
 
     /// The stories of the first kind of anomaly.
     fn of(history: &History) -> Result<Vec<String>, String> {
-        let refine = |name: String, steps: &[Step; 2]| refined(history, name, steps);
+        let refine = |name: String, steps: &[CycleStep; 2]| refined(history, name, steps);
         let kinds = Checker::new(history).pair_anomalies(refine);
         let steps = kinds[0].examples[0];
         let source = "dbdyno verify mysql:9.7";
@@ -557,15 +559,15 @@ mod tests {
         let op = |kind, key, value, prev| OpRecord { kind, table: 0, key, value, prev }.encode();
         let end = |session, ns, ops| {
             let times = Times { commit_return_ns: ns, ..Times::default() };
-            encode_end(Txn { session, outcome: Outcome::Ok, times, token: 0 }, ops)
+            encode_end(Txn { session, outcome: TransactionOutcome::Ok, times, token: 0 }, ops)
         };
         // T0 takes row 1 away and puts row 2 in; T1 misses row 1 and row 2.
         let mut records = HEADER.to_vec();
-        records.extend(op(Kind::Delete, 1, 5, 0));
-        records.extend(op(Kind::Insert, 2, 6, 0));
+        records.extend(op(OperationKind::Delete, 1, 5, 0));
+        records.extend(op(OperationKind::Insert, 2, 6, 0));
         records.extend(end(0, 1, 2));
-        records.extend(op(Kind::Scan, 2, 1, 0));
-        records.extend(op(Kind::Read, 1, 5, UNKNOWN));
+        records.extend(op(OperationKind::Scan, 2, 1, 0));
+        records.extend(op(OperationKind::Read, 1, 5, UNKNOWN));
         records.extend(end(1, 2, 2));
         let all = of(&dbdyno_check::read_records(&records).unwrap()).unwrap();
         let story = &all[0];
@@ -582,18 +584,18 @@ mod tests {
         let op = |kind, key, value, prev| OpRecord { kind, table: 0, key, value, prev }.encode();
         let end = |session, ns, ops| {
             let times = Times { commit_return_ns: ns, ..Times::default() };
-            encode_end(Txn { session, outcome: Outcome::Ok, times, token: 0 }, ops)
+            encode_end(Txn { session, outcome: TransactionOutcome::Ok, times, token: 0 }, ops)
         };
         let history = |takes_away: bool| {
             let mut records = HEADER.to_vec();
             // T0 replaces the row that T1 has read, by one that T1 reads next.
             if takes_away {
-                records.extend(op(Kind::Delete, 1, 5, 0));
+                records.extend(op(OperationKind::Delete, 1, 5, 0));
             }
-            records.extend(op(Kind::Insert, 1, 6, if takes_away { 5 } else { 0 }));
+            records.extend(op(OperationKind::Insert, 1, 6, if takes_away { 5 } else { 0 }));
             records.extend(end(0, 1, 1 + u32::from(takes_away)));
-            records.extend(op(Kind::Read, 1, 0, UNKNOWN));
-            records.extend(op(Kind::Read, 1, 6, UNKNOWN));
+            records.extend(op(OperationKind::Read, 1, 0, UNKNOWN));
+            records.extend(op(OperationKind::Read, 1, 6, UNKNOWN));
             records.extend(end(1, 2, 2));
             of(&dbdyno_check::read_records(&records).unwrap())
         };
@@ -606,7 +608,7 @@ mod tests {
 
     #[test]
     fn what_four_transactions_do_is_no_case() {
-        let step = |from: usize, to: usize| Step {
+        let step = |from: usize, to: usize| CycleStep {
             from,
             to,
             dependency: Dependency::Anti,

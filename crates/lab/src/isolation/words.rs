@@ -1,6 +1,6 @@
 //! What sessions say in each dialect, apart from the statements of a story.
 
-use dbdyno_cases::Family;
+use dbdyno_cases::PromiseFamily;
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_wire::Client;
@@ -17,17 +17,17 @@ pub(super) const RANDOM: &str = "dbdyno_random";
 pub(super) struct Words {
     dialect: Dialect,
     /// Whose promises hold for it.
-    pub(super) family: Family,
+    pub(super) family: PromiseFamily,
 }
 
 impl Words {
     /// Those of the server behind a connection.
     pub(super) fn of(client: &mut dyn Client, dialect: Dialect) -> Words {
         let family = match dialect {
-            Dialect::Postgres => Family::Postgres,
-            Dialect::Sqlite => Family::Sqlite,
-            Dialect::Mysql if checks_snapshots(client) => Family::InnodbSnapshot,
-            Dialect::Mysql | Dialect::Engine | Dialect::Rocksdb => Family::Mysql,
+            Dialect::Postgres => PromiseFamily::Postgres,
+            Dialect::Sqlite => PromiseFamily::Sqlite,
+            Dialect::Mysql if checks_snapshots(client) => PromiseFamily::InnodbSnapshot,
+            Dialect::Mysql | Dialect::Engine | Dialect::Rocksdb => PromiseFamily::Mysql,
         };
         Words { dialect, family }
     }

@@ -17,5 +17,5 @@
 mod stage;
 mod waits;
 
-pub(crate) use stage::{Effect, Line, Stage, Told};
-pub(crate) use waits::Whom;
+pub(crate) use stage::{Effect, Line, Stage, StepReport};
+pub(crate) use waits::WaitAttribution;

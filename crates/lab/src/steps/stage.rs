@@ -9,7 +9,7 @@ use dbdyno_load::{Clock, Connector, Onlooker};
 use dbdyno_model::isolation::{StepAnswer, StepWait};
 use dbdyno_wire::{Client, WireError};
 
-use super::waits::{Waiting, Whom, Witness, has_circle};
+use super::waits::{WaitAttribution, Waiting, Witness, has_circle};
 
 /// An answer that comes within this is waited for before the server is asked who waits.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
@@ -46,7 +46,7 @@ pub(crate) enum Effect {
 
 /// What came of a step.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct StepReport {
     /// Its place in the script.
     pub place: usize,
     /// What was answered.
@@ -132,7 +132,11 @@ impl Stage {
     ///
     /// # Errors
     /// A connection that broke, or a server that does not let us see who waits.
-    pub(crate) fn play(&mut self, script: &[Line], whom: Whom) -> Result<Vec<Told>, WireError> {
+    pub(crate) fn play(
+        &mut self,
+        script: &[Line],
+        whom: WaitAttribution,
+    ) -> Result<Vec<StepReport>, WireError> {
         let mut told = Vec::with_capacity(script.len());
         for actor in &mut self.actors {
             (actor.open, actor.refused) = (false, false);
@@ -152,7 +156,7 @@ impl Stage {
         }
         self.give_up();
         for later in self.actors.iter_mut().map(|actor| std::mem::take(&mut actor.later)) {
-            told.extend(later.into_iter().map(|place| Told {
+            told.extend(later.into_iter().map(|place| StepReport {
                 place,
                 answer: StepAnswer::LeftOut,
                 waited: None,
@@ -164,8 +168,8 @@ impl Stage {
     fn send_what_can_be(
         &mut self,
         script: &[Line],
-        whom: Whom,
-        told: &mut Vec<Told>,
+        whom: WaitAttribution,
+        told: &mut Vec<StepReport>,
     ) -> Result<(), WireError> {
         while !self.is_spoiled
             && let Some(at) =
@@ -178,14 +182,14 @@ impl Stage {
         Ok(())
     }
 
-    fn send(&mut self, at: usize, place: usize, line: &Line, told: &mut Vec<Told>) {
+    fn send(&mut self, at: usize, place: usize, line: &Line, told: &mut Vec<StepReport>) {
         let actor = &mut self.actors[at];
         if line.effect == Effect::Begins {
             (actor.open, actor.refused) = (true, false);
         }
         let left_out = actor.refused;
         let answer = if left_out { StepAnswer::LeftOut } else { StepAnswer::Nothing };
-        told.push(Told { place, answer, waited: None });
+        told.push(StepReport { place, answer, waited: None });
         if !left_out {
             if line.effect == Effect::Ends {
                 actor.open = false;
@@ -195,7 +199,7 @@ impl Stage {
     }
 
     /// Waits until everybody has been answered or waits for somebody who will not go on by himself.
-    fn settle(&mut self, whom: Whom, told: &mut [Told]) -> Result<(), WireError> {
+    fn settle(&mut self, whom: WaitAttribution, told: &mut [StepReport]) -> Result<(), WireError> {
         let mut patience = FIRST_LOOK;
         let mut since = self.clock.now();
         let mut looks = 0;
@@ -233,7 +237,7 @@ impl Stage {
     }
 
     /// Notes who was seen waiting.
-    fn note(&self, seen: &[Waiting], told: &mut [Told]) {
+    fn note(&self, seen: &[Waiting], told: &mut [StepReport]) {
         let ids: Vec<u64> = self.actors.iter().map(|actor| actor.id).collect();
         for (actor, waiting) in self.actors.iter().zip(seen) {
             let (Doing::Step(at), Some(whom)) = (actor.doing, waiting) else { continue };
@@ -251,8 +255,8 @@ impl Stage {
         &mut self,
         seen: &[Waiting],
         looks: u32,
-        whom: Whom,
-        told: &mut [Told],
+        whom: WaitAttribution,
+        told: &mut [StepReport],
     ) -> Result<bool, WireError> {
         let busy: Vec<usize> =
             (0..self.actors.len()).filter(|at| !self.actors[*at].is_idle()).collect();
@@ -263,14 +267,15 @@ impl Stage {
         if busy.iter().any(|at| seen[*at].is_none()) || idle_and_open.is_empty() {
             return Ok(false);
         }
-        let is_plain = busy.len() == 1 && (idle_and_open.len() == 1 || whom == Whom::AsNeeded);
+        let is_plain =
+            busy.len() == 1 && (idle_and_open.len() == 1 || whom == WaitAttribution::AsNeeded);
         if is_plain && seen[busy[0]] == Some(None) {
             if idle_and_open.len() == 1 {
                 self.name(busy[0], vec![idle_and_open[0]], told);
             }
             return Ok(true);
         }
-        if whom == Whom::AsNeeded && self.witness.breaks_circles_at_once() {
+        if whom == WaitAttribution::AsNeeded && self.witness.breaks_circles_at_once() {
             return Ok(true);
         }
         let Some(edges) = self.edges(seen, &busy)? else {
@@ -327,7 +332,7 @@ impl Stage {
         }
     }
 
-    fn name(&self, at: usize, whom: Vec<usize>, told: &mut [Told]) {
+    fn name(&self, at: usize, whom: Vec<usize>, told: &mut [StepReport]) {
         let Doing::Step(step) = self.actors[at].doing else { return };
         if let Some(wait) = &mut told[step].waited {
             wait.for_whom = whom.into_iter().map(|at| at as u8 + 1).collect();
@@ -340,7 +345,7 @@ impl Stage {
         &mut self,
         at: usize,
         answer: Result<StepAnswer, WireError>,
-        told: &mut [Told],
+        told: &mut [StepReport],
     ) -> Result<(), WireError> {
         let actor = &mut self.actors[at];
         if actor.doing == Doing::Lost {

@@ -22,7 +22,7 @@ use dbdyno_wire::{Client, Rows, WireError};
 
 /// Whether it matters for whom a session waits, where that is not plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whom {
+pub(crate) enum WaitAttribution {
     /// It is to be told.
     Told,
     /// It is asked only where it decides something.

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
+use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, TimedRound};
 use dbdyno_model::Processors;
 use dbdyno_workload::insert_benchmark::{
-    Class, LOAD_STEPS, Part, Role, Sizes, Step, Work, expand, sql,
+    BenchmarkStep, Class, ConnectionRole, LOAD_STEPS, RolePart, Sizes, Work, expand, sql,
 };
 use dbdyno_workload::{Content, Load, ReadyLoad};
 
@@ -18,18 +18,18 @@ const SEED: u64 = 5;
 const CLIENTS: u32 = 2;
 const FREE: Conditions<'_> = Conditions { slow: 0.0, processors: Processors::ANY, stop: &GO_ON };
 
-fn scripts(step: Step, sizes: &Sizes, place: &Place) -> Vec<(Role, ReadyLoad)> {
-    let part = Part::foreground(step, sizes, CLIENTS, SEED);
+fn scripts(step: BenchmarkStep, sizes: &Sizes, place: &Place) -> Vec<(ConnectionRole, ReadyLoad)> {
+    let part = RolePart::foreground(step, sizes, CLIENTS, SEED);
     let ready = |role| {
-        let content = Content::Dialogue(Arc::new(Part { role, ..part.clone() }));
+        let content = Content::Dialogue(Arc::new(RolePart { role, ..part.clone() }));
         let load = Load { content, ..step.load(sizes, CLIENTS, SEED) };
         (role, ReadyLoad::compile(&load, place.dialect).unwrap())
     };
-    Part::roles(step, sizes, place.dialect).into_iter().map(ready).collect()
+    RolePart::roles(step, sizes, place.dialect).into_iter().map(ready).collect()
 }
 
 /// Carries out a step; query steps go on from insert to insert.
-fn step(step: Step, sizes: &Sizes, place: &Place, next: &mut Vec<u64>) -> CrewMeasured {
+fn step(step: BenchmarkStep, sizes: &Sizes, place: &Place, next: &mut Vec<u64>) -> CrewMeasured {
     let scripts = scripts(step, sizes, place);
     let named = |error| -> CrewMeasured { panic!("{} on {}: {error}", step.name(), place.name) };
     let work = step.work(sizes);
@@ -48,7 +48,7 @@ fn step(step: Step, sizes: &Sizes, place: &Place, next: &mut Vec<u64>) -> CrewMe
         Work::QueriesAtRate(rate) => {
             let (lead_in, window) = (Duration::from_millis(50), Duration::from_millis(400));
             let rows_per_commit = step.rows_per_commit();
-            let timed = Timed { rate, rows_per_commit, first_query: 0, lead_in, window };
+            let timed = TimedRound { rate, rows_per_commit, first_query: 0, lead_in, window };
             crew.timed(&timed, &FREE, quiet)
         }
     };
@@ -74,7 +74,7 @@ fn content(sizes: &Sizes, place: &Place) -> Vec<String> {
 /// Carries out all steps in both places and compares what they leave.
 fn ten_steps(places: [Place; 2]) {
     let (stages, sizes) = expand(SIZE).unwrap().unwrap();
-    let steps = Step::all(&sizes);
+    let steps = BenchmarkStep::all(&sizes);
     assert_eq!(stages.iter().filter_map(dbdyno_model::Stage::measured).count(), steps.len());
     for place in &places {
         place.fill(&*steps[0].load(&sizes, CLIENTS, SEED).dataset);

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dbdyno_load::{Connector, EngineArm, SqliteFile, fill};
 use dbdyno_model::design::Device;
 use dbdyno_model::{Design, Dialect, Product, Transport};
-use dbdyno_sandbox::{Home, Options, Server, get};
+use dbdyno_sandbox::{Home, LaunchOptions, Server, get};
 use dbdyno_wire::Rows;
 use dbdyno_workload::Dataset;
 use tempfile::TempDir;
@@ -79,8 +79,12 @@ impl Place {
 
     pub(crate) fn start(home: &Home, product: Product, version: &str) -> Place {
         let release = get(home, product, version, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
-        let options =
-            Options { buffer_mb: 128, redo_mb: 64, tables_mb: 128, ..Options::for_host(2_048) };
+        let options = LaunchOptions {
+            buffer_mb: 128,
+            redo_mb: 64,
+            tables_mb: 128,
+            ..LaunchOptions::for_host(2_048)
+        };
         let server = Server::start(home, &release, &options, "walk", &mut |_| {});
         let server = server.unwrap_or_else(|e| panic!("{e}"));
         let (name, connector) = match product {

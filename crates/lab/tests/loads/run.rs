@@ -1,6 +1,6 @@
 //! A short run on a server that is there.
 
-use dbdyno_lab::{Lab, Order, Watch, measure};
+use dbdyno_lab::{ExperimentOrder, Lab, Watch, measure};
 use dbdyno_model::{
     Counting, Driving, Idle, IntervalChoice, PerArm, Pin, Plan, Run, RunStatus, Stopping,
 };
@@ -48,7 +48,7 @@ pub(crate) fn carry_out(home: &Home, plan: &Plan, watch: &mut dyn Watch) -> Run 
     let clock = dbdyno_load::Clock::system();
     let stop = &GO_ON;
     let mut lab = Lab { home, store: &mut store, stop, watch, clock };
-    let order = Order {
+    let order = ExperimentOrder {
         plan,
         name: None,
         command: "a test",

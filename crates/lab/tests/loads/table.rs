@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dbdyno_model::Stage;
-use dbdyno_workload::insert_benchmark::{NAME, Step, expand};
+use dbdyno_workload::insert_benchmark::{BenchmarkStep, NAME, expand};
 use dbdyno_workload::suite;
 
 #[test]
@@ -16,7 +16,7 @@ fn the_table_in_the_repository_has_a_row_for_every_load() {
         assert!(rows_of(label) > 0, "{label}; `cargo bench -p dbdyno-lab --bench loads` makes it");
     }
     let (_, sizes) = expand(NAME).unwrap().unwrap();
-    for step in Step::all(&sizes) {
+    for step in BenchmarkStep::all(&sizes) {
         assert_eq!(rows_of(&step.name()), 1, "{}", step.name());
     }
 }

@@ -14,9 +14,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use dbdyno_load::{
-    Answer, LoadError, Measured, RoundSpec, Session, check_invariants, drop_tables, run_round,
+    ClientSession, EventAnswer, LoadError, RoundMeasurement, RoundSpec, check_invariants,
+    drop_tables, run_round,
 };
-use dbdyno_model::design::{Device, Gate, View, Wake};
+use dbdyno_model::design::{AdmissionGate, Device, View, Wake};
 use dbdyno_model::{Design, Processors, Stage};
 use dbdyno_workload::{Catalog, Content, Custom, Expect, Load, ReadyLoad, Tables, Trend, suite};
 
@@ -74,10 +75,10 @@ fn changes_alike(load: &Load) -> bool {
     load.name != "shop"
 }
 
-fn one_by_one(load: &Load, place: &Place) -> Result<Vec<Answer>, String> {
+fn one_by_one(load: &Load, place: &Place) -> Result<Vec<EventAnswer>, String> {
     let failed = |error: LoadError| format!("{} on {}: {error}", load.name, place.name);
     let ready = ReadyLoad::compile(load, place.dialect).unwrap();
-    let mut session = Session::open(&place.connector, &ready, 0).map_err(failed)?;
+    let mut session = ClientSession::open(&place.connector, &ready, 0).map_err(failed)?;
     let answers = (0..OPERATIONS).map(|operation| {
         session.make(operation);
         session.ask(operation)
@@ -91,7 +92,7 @@ fn compared(load: &Load, places: &[Place; 2]) -> Vec<String> {
         [Ok(one), Ok(other)] => (one, other),
         failed => return failed.into_iter().filter_map(Result::err).collect(),
     };
-    let told = |answer: &Answer| {
+    let told = |answer: &EventAnswer| {
         let changed = if changes_alike(load) { answer.rows_changed } else { 0 };
         (answer.statements, answer.rows_read, changed, answer.kind)
     };
@@ -150,7 +151,7 @@ fn unlike(loads: &[Load], places: &[Place; 2], but: &[&str]) -> Vec<String> {
     found
 }
 
-fn round(load: &Load, place: &Place, clients: u32) -> Result<Measured, LoadError> {
+fn round(load: &Load, place: &Place, clients: u32) -> Result<RoundMeasurement, LoadError> {
     let ready = ReadyLoad::compile(load, place.dialect).unwrap();
     let mut outcome = Err(LoadError::NothingFinished);
     // What takes rows away might have taken all before it counts.
@@ -250,7 +251,7 @@ fn a_design_of_the_engine_changes_no_answer() {
     let _turn = turn();
     let designs = [
         Design { view: View::Csn, wake: Wake::Broadcast, ..in_memory() },
-        Design { view: View::Hybrid, gate: Gate::Pool(2), lock_shards: 1, ..in_memory() },
+        Design { view: View::Hybrid, gate: AdmissionGate::Pool(2), lock_shards: 1, ..in_memory() },
         Design { device: Device::Simulated(200), ..Design::default() },
     ];
     let catalog = Catalog::default();

@@ -29,7 +29,7 @@ use std::time::Duration;
 use dbdyno_load::{Connector, RoundSpec, run_round};
 use dbdyno_model::{Dialect, Processors, Secret, Transport};
 use dbdyno_wire::Endpoint;
-use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Turn};
+use dbdyno_wire::mock::{FixedScript, Login, MockProtocol, MockServer, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
@@ -125,9 +125,12 @@ impl Cost {
 }
 
 fn serve() {
-    let server =
-        MockServer::start(Protocol::Mysql, Login::trust("bench"), Arc::new(Fixed(Turn::point())))
-            .expect("a port is free");
+    let server = MockServer::start(
+        MockProtocol::Mysql,
+        Login::trust("bench"),
+        Arc::new(FixedScript(Turn::point())),
+    )
+    .expect("a port is free");
     let Transport::Tcp(_, port) = server.endpoint().transport else { unreachable!() };
     println!("{port}");
     std::thread::park();

@@ -18,7 +18,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use dbdyno_model::LatencyHistogram;
-use dbdyno_wire::mock::{Delay, SPIN_TAIL, Script, Timed, Turn};
+use dbdyno_wire::mock::{SPIN_TAIL, Script, ServiceTime, TimedScript, Turn};
 use nix::sys::prctl;
 use nix::sys::time::{TimeSpec, TimeValLike as _};
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
@@ -26,7 +26,7 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 /// A server that keeps its service times by itself and writes down when each statement came and
 /// when its answer was ready.
 pub(crate) struct Witness {
-    timed: Timed,
+    timed: TimedScript,
     seen: Vec<(AtomicI64, AtomicI64)>,
     next: AtomicUsize,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Seen {
 
 impl Witness {
     /// A witness of at most so many statements.
-    pub(crate) fn new(timed: Timed, most: usize) -> Witness {
+    pub(crate) fn new(timed: TimedScript, most: usize) -> Witness {
         let seen = (0..most).map(|_| Default::default()).collect();
         Witness { timed, seen, next: AtomicUsize::new(0) }
     }
@@ -77,10 +77,10 @@ impl Script for Witness {
         let number = self.next.fetch_add(1, Ordering::AcqRel);
         let Turn { delay, reply } = self.timed.turn(connection, statement);
         let (sleep, until) = match delay {
-            Delay::None => (Duration::ZERO, Duration::ZERO),
-            Delay::Sleep(time) => (time, time),
-            Delay::Exact(time) => (time.saturating_sub(SPIN_TAIL), time),
-            Delay::Spin(time) => (Duration::ZERO, time),
+            ServiceTime::None => (Duration::ZERO, Duration::ZERO),
+            ServiceTime::Sleep(time) => (time, time),
+            ServiceTime::Exact(time) => (time.saturating_sub(SPIN_TAIL), time),
+            ServiceTime::Spin(time) => (Duration::ZERO, time),
         };
         if !sleep.is_zero() {
             sleep_until(arrived_ns + sleep.as_nanos() as i64);
@@ -92,7 +92,7 @@ impl Script for Witness {
             arrived.store(arrived_ns, Ordering::Release);
             ended.store(monotonic_ns(), Ordering::Release);
         }
-        Turn { delay: Delay::None, reply }
+        Turn { delay: ServiceTime::None, reply }
     }
 }
 

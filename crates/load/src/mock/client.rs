@@ -1,21 +1,25 @@
 //! A connection to a model: every answer is one row, at once.
 
-use dbdyno_wire::{Args, BulkTarget, Client, Outcome, RowBuffer, Rows, StatementId, WireError};
+use dbdyno_wire::{
+    Args, BulkTarget, Client, RowBuffer, Rows, StatementCounts, StatementId, WireError,
+};
 
 /// A connection that knows which of its statements ask, and which change.
 #[derive(Debug, Default)]
 pub(crate) struct MockClient {
     /// By prepared statement.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<StatementCounts>,
 }
 
-fn outcome_of(sql: &str) -> Outcome {
+fn outcome_of(sql: &str) -> StatementCounts {
     let word =
         sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     match word.to_ascii_uppercase().as_str() {
-        "INSERT" | "UPDATE" | "DELETE" | "REPLACE" => Outcome { rows: 0, affected: 1 },
-        "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SET" => Outcome { rows: 0, affected: 0 },
-        _ => Outcome { rows: 1, affected: 0 },
+        "INSERT" | "UPDATE" | "DELETE" | "REPLACE" => StatementCounts { rows: 0, affected: 1 },
+        "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SET" => {
+            StatementCounts { rows: 0, affected: 0 }
+        }
+        _ => StatementCounts { rows: 1, affected: 0 },
     }
 }
 
@@ -25,7 +29,11 @@ impl Client for MockClient {
         Ok(StatementId(self.outcomes.len() as u32 - 1))
     }
 
-    fn execute(&mut self, statement: StatementId, _args: &dyn Args) -> Result<Outcome, WireError> {
+    fn execute(
+        &mut self,
+        statement: StatementId,
+        _args: &dyn Args,
+    ) -> Result<StatementCounts, WireError> {
         Ok(self.outcomes[statement.0 as usize])
     }
 
@@ -34,13 +42,13 @@ impl Client for MockClient {
         statement: StatementId,
         args: &dyn Args,
         into: &mut RowBuffer,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         into.begin(1);
         into.push_text(b"1");
         self.execute(statement, args)
     }
 
-    fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
+    fn run(&mut self, sql: &str) -> Result<StatementCounts, WireError> {
         Ok(outcome_of(sql))
     }
 

@@ -14,13 +14,13 @@ use dbdyno_workload::Filing;
 
 use super::speed::Speed;
 use super::{MockArm, UsedByMock};
-use crate::answer::Answer;
+use crate::answer::EventAnswer;
 use crate::book::{Book, Books, Times};
 use crate::connector::Connector;
 use crate::crowd::open_sessions;
 use crate::error::LoadError;
-use crate::round::{Measured, Moment, RoundSpec};
-use crate::session::Session;
+use crate::round::{Moment, RoundMeasurement, RoundSpec};
+use crate::session::ClientSession;
 use crate::slices::Slices;
 use crate::tally::{Edges, Tally, add_up};
 use crate::time::nanos;
@@ -30,7 +30,7 @@ pub(crate) fn run_round(
     arm: &MockArm,
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<Measured, LoadError> {
+) -> Result<RoundMeasurement, LoadError> {
     arm.begin(spec.stop)?;
     let mut sessions = sessions_of(spec, observe)?;
     let books = Books::new(spec.load.filing(), Times::Service, spec.window, sessions.len());
@@ -55,7 +55,7 @@ pub(crate) fn run_round(
     let window = spec.window;
     let filing = spec.load.filing();
     let measured = add_up(tallies, filing, &books, started_unix_ms, nanos(window), window)?;
-    Ok(Measured { usage: arm.usage_since(opened, spec.clients, window), ..measured })
+    Ok(RoundMeasurement { usage: arm.usage_since(opened, spec.clients, window), ..measured })
 }
 
 fn speed_of(arm: &MockArm, spec: &RoundSpec<'_>) -> Speed {
@@ -66,7 +66,7 @@ fn speed_of(arm: &MockArm, spec: &RoundSpec<'_>) -> Speed {
 pub(super) fn sessions_of<'a>(
     spec: &RoundSpec<'a>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<Vec<Session<'a>>, LoadError> {
+) -> Result<Vec<ClientSession<'a>>, LoadError> {
     open_sessions(&RoundSpec { kept: None, ..*spec }, observe)
 }
 
@@ -82,7 +82,7 @@ struct Asker<'r, 's, 'a> {
     arm: &'r MockArm,
     spec: &'r RoundSpec<'a>,
     speed: &'r mut Speed,
-    session: &'s mut Session<'a>,
+    session: &'s mut ClientSession<'a>,
     book: Option<Arc<Book>>,
 }
 
@@ -125,7 +125,7 @@ impl Asker<'_, '_, '_> {
         Ok((tally, early))
     }
 
-    fn event(&mut self, operation: u64, at_ns: u64) -> Result<(Answer, u64), LoadError> {
+    fn event(&mut self, operation: u64, at_ns: u64) -> Result<(EventAnswer, u64), LoadError> {
         self.session.make(operation);
         let answer = self.session.ask(operation)?;
         Ok((answer, self.arm.event_ns(self.speed, at_ns)))
@@ -147,7 +147,7 @@ pub(crate) fn run_interleaved(
     specs: &Arms<RoundSpec<'_>>,
     slices: &Slices,
     observe: &mut dyn FnMut(ArmIndex, Moment),
-) -> Result<Arms<Measured>, (ArmIndex, LoadError)> {
+) -> Result<Arms<RoundMeasurement>, (ArmIndex, LoadError)> {
     let failed = |arm: ArmIndex| move |error: LoadError| (arm, error);
     let mut sessions = Arms::try_from_fn(specs.indices(), |arm| {
         arms[arm].begin(specs[arm].stop).map_err(failed(arm))?;
@@ -161,7 +161,7 @@ pub(crate) fn run_interleaved(
     let mut parts = Arms::from_fn(specs.indices(), |arm| Part {
         speed: speed_of(arms[arm], &specs[arm]),
         clients: (0..specs[arm].clients as usize)
-            .map(|client| Done::new(Tally::new(total, books[arm].of(client)), &specs[arm]))
+            .map(|client| SliceWork::new(Tally::new(total, books[arm].of(client)), &specs[arm]))
             .collect(),
         opened: UsedByMock::default(),
     });
@@ -203,21 +203,21 @@ struct Slice {
 /// What an arm does in its slices.
 struct Part {
     speed: Speed,
-    clients: Vec<Done>,
+    clients: Vec<SliceWork>,
     opened: UsedByMock,
 }
 
 /// What a client has done in its slices.
-struct Done {
+struct SliceWork {
     tally: Tally,
     operation: u64,
     counted_ns: u64,
     at_work_ns: u64,
 }
 
-impl Done {
-    fn new(tally: Tally, spec: &RoundSpec<'_>) -> Done {
-        Done { tally, operation: spec.first_operation, counted_ns: 0, at_work_ns: 0 }
+impl SliceWork {
+    fn new(tally: Tally, spec: &RoundSpec<'_>) -> SliceWork {
+        SliceWork { tally, operation: spec.first_operation, counted_ns: 0, at_work_ns: 0 }
     }
 }
 
@@ -227,14 +227,14 @@ impl Part {
     fn turn(
         &mut self,
         arm: &MockArm,
-        sessions: &mut [Session<'_>],
+        sessions: &mut [ClientSession<'_>],
         slice: Slice,
     ) -> Result<(), LoadError> {
         let begun_ns = arm.clock().now_ns();
         let open_ns = begun_ns + nanos(slice.lead_in);
         let (mut over_ns, mut events) = (begun_ns, 0);
         for (done, session) in self.clients.iter_mut().zip(sessions) {
-            let mut event = |done: &mut Done, at_ns: u64| {
+            let mut event = |done: &mut SliceWork, at_ns: u64| {
                 events += 1;
                 session.make(done.operation);
                 let answer = session.ask(done.operation)?;
@@ -269,15 +269,15 @@ impl Part {
         filing: &Filing,
         books: &Books,
         started_unix_ms: u64,
-    ) -> Result<Measured, LoadError> {
+    ) -> Result<RoundMeasurement, LoadError> {
         let clients = self.clients.len().max(1) as u64;
-        let mean = |ns: fn(&Done) -> u64| self.clients.iter().map(ns).sum::<u64>() / clients;
+        let mean = |ns: fn(&SliceWork) -> u64| self.clients.iter().map(ns).sum::<u64>() / clients;
         let (counted_ns, at_work_ns) = (mean(|done| done.counted_ns), mean(|done| done.at_work_ns));
         let tallies = self.clients.into_iter().map(|done| Ok(done.tally)).collect();
         let wall = Duration::from_nanos(counted_ns);
         let measured = add_up(tallies, filing, books, started_unix_ms, at_work_ns, wall)?;
         let usage = arm.usage_since(self.opened, clients as u32, Duration::from_nanos(at_work_ns));
-        Ok(Measured {
+        Ok(RoundMeasurement {
             usage: usage.times(counted_ns as f64 / at_work_ns.max(1) as f64),
             ..measured
         })

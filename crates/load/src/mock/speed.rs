@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{ArmIndex, MockModel};
 
 use crate::time::nanos;
@@ -23,7 +23,7 @@ pub(super) struct Start {
 
 impl Start {
     /// Random numbers for something, by what more tells them apart.
-    fn stream(&self, model: &MockModel, what: &str, more: &[u64]) -> Stream {
+    fn stream(&self, model: &MockModel, what: &str, more: &[u64]) -> RandomStream {
         let of_process =
             [model.seed as u64, self.noise_seed, random::key_of(what), u64::from(self.arm.0)];
         random::stream(&[&of_process, more].concat())
@@ -101,7 +101,7 @@ impl Host {
         self.walk[tick as usize]
     }
 
-    fn stream(&self, what: &str, tick: u64) -> Stream {
+    fn stream(&self, what: &str, tick: u64) -> RandomStream {
         random::stream(&[self.key[0], self.key[1], random::key_of(what), tick])
     }
 }
@@ -118,7 +118,7 @@ pub(crate) struct Speed {
     warm_ns: f64,
     jitter: f64,
     stall_ns: u64,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl Speed {
@@ -181,13 +181,13 @@ fn to_ns(seconds: f64) -> u64 {
     nanos(Duration::from_secs_f64(seconds))
 }
 
-fn uniform(stream: &mut Stream) -> f64 {
+fn uniform(stream: &mut RandomStream) -> f64 {
     // 53 bits, as many as a number has.
     (stream.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// By the polar method of Box and Muller (1958).
-fn normal(stream: &mut Stream) -> f64 {
+fn normal(stream: &mut RandomStream) -> f64 {
     let radius = (-2.0 * (1.0 - uniform(stream)).ln()).sqrt();
     radius * (std::f64::consts::TAU * uniform(stream)).cos()
 }

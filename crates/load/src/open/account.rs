@@ -6,10 +6,10 @@ use std::time::Duration;
 use dbdyno_model::OpenLoop;
 use dbdyno_workload::Filing;
 
-use crate::answer::Answer;
+use crate::answer::EventAnswer;
 use crate::book::{Book, Books};
 use crate::error::LoadError;
-use crate::round::Measured;
+use crate::round::RoundMeasurement;
 use crate::tally::{Tally, add_up};
 use crate::time::nanos;
 use crate::usage::ThreadUsage;
@@ -62,7 +62,7 @@ impl Account {
 
     /// Counts an event that was answered.
     #[inline]
-    pub(super) fn event(&mut self, times: Times, answer: &Answer) {
+    pub(super) fn event(&mut self, times: Times, answer: &EventAnswer) {
         let Times { intended_ns, free_ns, sent_ns, end_ns } = times;
         let window = 0..self.window_ns;
         if window.contains(&intended_ns) {
@@ -100,7 +100,7 @@ pub(super) fn conclude(
     started_unix_ms: u64,
     observed_ns: u64,
     window: Duration,
-) -> Result<(Measured, OpenLoop), LoadError> {
+) -> Result<(RoundMeasurement, OpenLoop), LoadError> {
     let mut open = OpenLoop::default();
     let mut tallies = Vec::with_capacity(accounts.len());
     for mut account in accounts {

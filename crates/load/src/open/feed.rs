@@ -15,7 +15,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use crate::arrival::Schedule;
+use crate::arrival::ArrivalSchedule;
 
 /// Times in the ring: more than a second of the fastest load here.
 const RING: u64 = 1 << 17;
@@ -39,12 +39,12 @@ pub(super) struct Feed {
     /// Number of the first event that is out of the window; `u64::MAX` until it is known.
     end: AtomicU64,
     close_ns: i64,
-    schedule: Mutex<Schedule>,
+    schedule: Mutex<ArrivalSchedule>,
 }
 
 impl Feed {
     /// The events of a schedule that are meant for before `close_ns`.
-    pub(super) fn new(schedule: Schedule, close_ns: i64) -> Feed {
+    pub(super) fn new(schedule: ArrivalSchedule, close_ns: i64) -> Feed {
         let first = schedule.number();
         let feed = Feed {
             times: (0..RING).map(|_| AtomicI64::new(0)).collect(),
@@ -118,8 +118,8 @@ mod tests {
     use super::*;
     use std::thread;
 
-    fn schedule(text: &str) -> Schedule {
-        Schedule::new(&text.parse().unwrap(), 3, 1_000_000_000, &[])
+    fn schedule(text: &str) -> ArrivalSchedule {
+        ArrivalSchedule::new(&text.parse().unwrap(), 3, 1_000_000_000, &[])
     }
 
     /// Eight threads empty three rings; every event comes once, with its own time.

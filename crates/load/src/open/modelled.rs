@@ -8,8 +8,8 @@ use crate::book::{self, Books};
 use crate::crowd::open_sessions;
 use crate::error::LoadError;
 use crate::mock::MockArm;
-use crate::round::{Measured, Moment, RoundSpec};
-use crate::session::Session;
+use crate::round::{Moment, RoundMeasurement, RoundSpec};
+use crate::session::ClientSession;
 use crate::time::nanos;
 
 /// Runs one round; see [`super::run_open`].
@@ -17,7 +17,7 @@ pub(super) fn run(
     arm: &MockArm,
     spec: &OpenSpec<'_>,
     observe: &mut dyn FnMut(Moment),
-) -> Result<(Measured, OpenLoop), LoadError> {
+) -> Result<(RoundMeasurement, OpenLoop), LoadError> {
     let round = RoundSpec { kept: None, ..spec.round };
     arm.begin(round.stop)?;
     let mut sessions = open_sessions(&round, observe)?;
@@ -41,7 +41,10 @@ pub(super) fn run(
     let (filing, window) = (round.load.filing(), round.window);
     let (measured, open) =
         conclude(line.accounts, filing, &books, started_unix_ms, nanos(window), window)?;
-    Ok((Measured { usage: arm.usage_since(opened, round.clients, window), ..measured }, open))
+    Ok((
+        RoundMeasurement { usage: arm.usage_since(opened, round.clients, window), ..measured },
+        open,
+    ))
 }
 
 /// Connections that take events in the order in which they become free.
@@ -57,7 +60,7 @@ impl Line {
         &mut self,
         arm: &MockArm,
         spec: &OpenSpec<'_>,
-        sessions: &mut [Session<'_>],
+        sessions: &mut [ClientSession<'_>],
         open_ns: u64,
     ) -> Result<(), LoadError> {
         let round = &spec.round;

@@ -12,12 +12,12 @@ use super::account::{Account, conclude};
 use super::feed::Feed;
 use super::pace::Clock;
 use super::{Asks, Limits, serve};
-use crate::answer::Answer;
-use crate::arrival::Schedule;
+use crate::answer::EventAnswer;
+use crate::arrival::ArrivalSchedule;
 use crate::book::{self, Books};
 use crate::brake::Brake;
 use crate::error::LoadError;
-use crate::round::Measured;
+use crate::round::RoundMeasurement;
 use dbdyno_model::{LatencyHistogram, OpenLoop};
 use dbdyno_workload::Filing;
 
@@ -99,8 +99,8 @@ impl Clock for Simulated {
 /// A server that files its events under two classes, by their number.
 struct Simulation<F>(F);
 
-impl<F: FnMut(u64) -> Result<Answer, LoadError>> Asks for Simulation<F> {
-    fn ask(&mut self, number: u64) -> Result<Answer, LoadError> {
+impl<F: FnMut(u64) -> Result<EventAnswer, LoadError>> Asks for Simulation<F> {
+    fn ask(&mut self, number: u64) -> Result<EventAnswer, LoadError> {
         (self.0)(number)
     }
 
@@ -141,8 +141,8 @@ struct Case {
 }
 
 impl Case {
-    fn schedule(&self) -> Schedule {
-        Schedule::new(&self.rate.parse().unwrap(), 11, 300 * MS as u64, &[])
+    fn schedule(&self) -> ArrivalSchedule {
+        ArrivalSchedule::new(&self.rate.parse().unwrap(), 11, 300 * MS as u64, &[])
     }
 
     fn window(&self) -> Duration {
@@ -150,7 +150,7 @@ impl Case {
     }
 
     /// What the driver counts.
-    fn driven(&self) -> (Measured, OpenLoop) {
+    fn driven(&self) -> (RoundMeasurement, OpenLoop) {
         let feed = Feed::new(self.schedule(), self.window_ns);
         let limits =
             Limits { close_ns: self.window_ns, give_up_ns: self.window_ns + self.drain_ns };
@@ -171,7 +171,7 @@ impl Case {
             let mut account = Account::new(self.window(), books.of(thread));
             // All are asleep before the first one begins.
             clock.sleep_until(-1_000 * MS + thread as i64);
-            let ask = |number: u64| -> Result<Answer, LoadError> {
+            let ask = |number: u64| -> Result<EventAnswer, LoadError> {
                 let now = server.now();
                 let begins = {
                     let mut closed = closed_until.lock().unwrap();
@@ -182,7 +182,7 @@ impl Case {
                 };
                 server.sleep_until(begins + (self.service_ns)(number));
                 let kind = kind_of(number);
-                Ok(Answer { statements: 3, rows_read: 2, kind, ..Answer::default() })
+                Ok(EventAnswer { statements: 3, rows_read: 2, kind, ..EventAnswer::default() })
             };
             let brake = Brake::new(0.0);
             let mut asks = Simulation(ask);

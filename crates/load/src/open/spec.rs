@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::arrival::Schedule;
+use crate::arrival::ArrivalSchedule;
 use crate::round::RoundSpec;
 
 /// A round in which events have times of their own.
@@ -11,7 +11,7 @@ pub struct OpenSpec<'a> {
     /// What to ask, whom, and for how long.
     pub round: RoundSpec<'a>,
     /// When; made for the lead-in of the round.
-    pub schedule: Schedule,
+    pub schedule: ArrivalSchedule,
     /// How long after the window to go on answering what was meant for it.
     pub drain: Duration,
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
 use dbdyno_model::{RocksOptions, Switch};
-use dbdyno_rocks::{Database, Direction, Library, Log, RocksError};
+use dbdyno_rocks::{Database, Library, RocksError, WalkDirection, WriteDurability};
 use dbdyno_wire::{
-    Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, StatementId, WireError,
+    Args, BulkTarget, Client, Param, RowBuffer, Rows, StatementCounts, StatementId, WireError,
 };
 
 use super::words::{KNOWN, Verb, Words, key, parts};
@@ -24,7 +24,7 @@ struct Open {
     directory: PathBuf,
     library: &'static Library,
     settings: String,
-    log: Log,
+    log: WriteDurability,
     /// By number. A table that was taken away leaves its place empty.
     tables: RwLock<Vec<Option<String>>>,
 }
@@ -47,9 +47,9 @@ impl RocksArm {
     ) -> Result<RocksArm, WireError> {
         let library = Library::of_system().map_err(|error| refused(error.to_string()))?;
         let log = match (options.wal, options.sync) {
-            (Switch::Off, _) => Log::Off,
-            (_, Switch::On) => Log::Synced,
-            _ => Log::Written,
+            (Switch::Off, _) => WriteDurability::Off,
+            (_, Switch::On) => WriteDurability::Synced,
+            _ => WriteDurability::Written,
         };
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let settings = settings(options, memory_mb, processors);
@@ -73,7 +73,7 @@ impl RocksArm {
             std::hint::black_box(value.last());
             true
         };
-        database.walk(&[], Direction::Forwards, usize::MAX, read).map_err(failed)?;
+        database.walk(&[], WalkDirection::Forwards, usize::MAX, read).map_err(failed)?;
         Ok(RocksArm(Arc::new(Open { database, directory, library, settings, log, tables })))
     }
 
@@ -123,9 +123,9 @@ impl Open {
     /// Options that it was opened with, one in a row.
     fn told(&self) -> Rows {
         let log = match self.log {
-            Log::Off => "off",
-            Log::Written => "written",
-            Log::Synced => "synced",
+            WriteDurability::Off => "off",
+            WriteDurability::Written => "written",
+            WriteDurability::Synced => "synced",
         };
         // The braces of the block-based tables have options of their own in them.
         let flat = self.settings.replace("block_based_table_factory={", "").replace('}', "");
@@ -151,7 +151,7 @@ impl RocksClient {
         statement: StatementId,
         args: &dyn Args,
         mut into: Option<&mut RowBuffer>,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         let verb = *self.verbs.get(statement.0 as usize).expect("a statement of this client");
         if args.count() != verb.parameters() {
             return Err(refused(format!("{} parameters for {verb:?}", args.count())));
@@ -172,7 +172,7 @@ impl RocksClient {
                 };
                 let key = key(table, number(args.get(1))?);
                 self.open.database.put(&key, value).map_err(failed)?;
-                Ok(Outcome { rows: 0, affected: 1 })
+                Ok(StatementCounts { rows: 0, affected: 1 })
             }
             Verb::Walk(table, direction, most) => {
                 self.walk(table, number(args.get(0))?, direction, most, into)
@@ -185,7 +185,7 @@ impl RocksClient {
         table: u32,
         number: i64,
         into: Option<&mut RowBuffer>,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         let take = |value: &[u8]| match into {
             Some(into) => into.push_text(value),
             None => {
@@ -193,7 +193,7 @@ impl RocksClient {
             }
         };
         let found = self.open.database.get(&key(table, number), take).map_err(failed)?;
-        Ok(Outcome { rows: found.is_some().into(), affected: 0 })
+        Ok(StatementCounts { rows: found.is_some().into(), affected: 0 })
     }
 
     /// Walks and looks at every key: they are of the table, and each is beyond the one before.
@@ -201,10 +201,10 @@ impl RocksClient {
         &self,
         table: u32,
         from: i64,
-        direction: Direction,
+        direction: WalkDirection,
         most: usize,
         mut into: Option<&mut RowBuffer>,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         let (mut rows, mut last, mut is_ordered) = (0, None, true);
         let visit = |key: &[u8], value: &[u8]| {
             let Some((of, number)) = parts(key) else { return false };
@@ -212,8 +212,8 @@ impl RocksClient {
                 return false;
             }
             is_ordered &= match (direction, last.unwrap_or(from)) {
-                (Direction::Forwards, last) => number >= last,
-                (Direction::Backwards, last) => number <= last,
+                (WalkDirection::Forwards, last) => number >= last,
+                (WalkDirection::Backwards, last) => number <= last,
             } && last != Some(number);
             last = Some(number);
             rows += 1;
@@ -232,7 +232,7 @@ impl RocksClient {
         if !is_ordered {
             return Err(refused(format!("keys from {from} on came {direction:?} out of order")));
         }
-        Ok(Outcome { rows, affected: 0 })
+        Ok(StatementCounts { rows, affected: 0 })
     }
 }
 
@@ -249,7 +249,11 @@ impl Client for RocksClient {
         Ok(StatementId(self.verbs.len() as u32 - 1))
     }
 
-    fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
+    fn execute(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+    ) -> Result<StatementCounts, WireError> {
         self.execute_into(statement, args, None)
     }
 
@@ -258,13 +262,13 @@ impl Client for RocksClient {
         statement: StatementId,
         args: &dyn Args,
         into: &mut RowBuffer,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         self.execute_into(statement, args, Some(into))
     }
 
-    fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
+    fn run(&mut self, sql: &str) -> Result<StatementCounts, WireError> {
         let rows = self.query(sql)?.rows.len() as u64;
-        Ok(Outcome { rows, affected: 0 })
+        Ok(StatementCounts { rows, affected: 0 })
     }
 
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {

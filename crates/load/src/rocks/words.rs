@@ -1,6 +1,6 @@
 //! What the words mean.
 
-use dbdyno_rocks::Direction;
+use dbdyno_rocks::WalkDirection;
 
 /// A statement with its parameters left out; tables by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum Words<'a> {
 pub(super) enum Verb<T> {
     Get(T),
     Put(T),
-    Walk(T, Direction, usize),
+    Walk(T, WalkDirection, usize),
 }
 
 /// What is understood, for messages.
@@ -41,8 +41,8 @@ impl<'a> Words<'a> {
             ["PUT", table, "?", "AT", "?"] => Words::Prepared(Verb::Put(table)),
             ["SEEK", table, "?", way, count] => {
                 let direction = match way {
-                    "NEXT" => Direction::Forwards,
-                    "PREV" => Direction::Backwards,
+                    "NEXT" => WalkDirection::Forwards,
+                    "PREV" => WalkDirection::Backwards,
                     _ => return None,
                 };
                 Words::Prepared(Verb::Walk(table, direction, count.parse().ok()?))
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_not_at_all() {
-        let walk = Verb::Walk("kv", Direction::Backwards, 10);
+        let walk = Verb::Walk("kv", WalkDirection::Backwards, 10);
         assert_eq!(Words::of(" SEEK kv  ? PREV 10 "), Some(Words::Prepared(walk)));
         assert_eq!(Words::of("PUT kv ? AT ?"), Some(Words::Prepared(Verb::Put("kv"))));
         for other in ["", "BEGIN", "GET kv", "GET kv ? ?", "SEEK kv ? NEXT x", "SELECT 1"] {

@@ -46,7 +46,7 @@ impl Window {
 /// The stacks of a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stacks {
-    /// A line for each stack, outermost function first, with its count, as [`Kind`] says:
+    /// A line for each stack, outermost function first, with its count, as [`SampleKind`] says:
     /// `main;do_command;row_search_mvcc 12`.
     pub collapsed: String,
     /// All of them.
@@ -101,7 +101,7 @@ pub fn is_perf_data(file: &Path) -> std::io::Result<bool> {
 
 /// What is read from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SampleKind {
     /// Samples: where processor time goes. Counts are samples.
     Samples,
     /// What is between a thread's going to sleep and its waking: where it waits. Counts are
@@ -113,7 +113,7 @@ pub enum Kind {
 ///
 /// # Errors
 /// A file that is not one of `perf record`, is damaged, or has samples of two events.
-pub fn stacks(file: &Path, windows: &[Window], kind: Kind) -> Result<Vec<Stacks>, String> {
+pub fn stacks(file: &Path, windows: &[Window], kind: SampleKind) -> Result<Vec<Stacks>, String> {
     let wrong = |error: linux_perf_data::Error| format!("{}: {error}", file.display());
     let unreadable = |error: std::io::Error| format!("{}: {error}", file.display());
     let opened = dbdyno_files::open(file).map_err(unreadable)?;
@@ -133,7 +133,7 @@ pub fn stacks(file: &Path, windows: &[Window], kind: Kind) -> Result<Vec<Stacks>
         let at = of.and_then(|of| Some((of.tid?, of.timestamp?)));
         let (tid, time) = at.unwrap_or_default();
         let record = record.parse().map_err(|error| format!("{}: {error}", file.display()))?;
-        if kind == Kind::Samples && matches!(record, EventRecord::Sample(_)) {
+        if kind == SampleKind::Samples && matches!(record, EventRecord::Sample(_)) {
             let own = events.get(attr_index).and_then(|name| name.as_deref());
             if let (Some(first), Some(own)) = (event, own.filter(|own| Some(*own) != event)) {
                 return Err(two_events(file, first, own));
@@ -144,7 +144,7 @@ pub fn stacks(file: &Path, windows: &[Window], kind: Kind) -> Result<Vec<Stacks>
     }
     let ids = perf_file.build_ids().map_err(wrong)?;
     let ids = ids.into_values().map(|of| (text(&of.path), of.build_id)).collect();
-    let event = if kind == Kind::Waits { Some("offcpu-time") } else { event };
+    let event = if kind == SampleKind::Waits { Some("offcpu-time") } else { event };
     let mut all = reader.named(ids);
     all.iter_mut().for_each(|one| one.event = event.map(str::to_owned));
     Ok(all)
@@ -184,7 +184,7 @@ struct Reader<'w> {
     names: HashMap<i32, String>,
     kernel: u32,
     kernel_begins: Option<u64>,
-    kind: Kind,
+    kind: SampleKind,
     /// For each window how often each stack was met, innermost place first, and of which thread
     /// where threads are told apart.
     found: Vec<HashMap<(i32, Vec<Place>), f64>>,
@@ -211,7 +211,7 @@ struct Asleep {
 }
 
 impl<'w> Reader<'w> {
-    fn new(windows: &'w [Window], kind: Kind) -> Reader<'w> {
+    fn new(windows: &'w [Window], kind: SampleKind) -> Reader<'w> {
         let mut objects = Objects::default();
         let kernel = objects.number(KERNEL);
         Reader {
@@ -272,7 +272,9 @@ impl<'w> Reader<'w> {
                     self.names.insert(comm.pid, text(&comm.name.as_slice()));
                 }
             }
-            EventRecord::Sample(sample) if self.kind == Kind::Waits => self.sleeps(&sample, misc),
+            EventRecord::Sample(sample) if self.kind == SampleKind::Waits => {
+                self.sleeps(&sample, misc)
+            }
             EventRecord::Sample(sample) => self.sample(&sample, misc),
             EventRecord::ContextSwitch(ContextSwitchRecord::In { .. }) => self.wakes(tid, time),
             EventRecord::ContextSwitch(ContextSwitchRecord::Out { preempted, .. }) => {
@@ -409,8 +411,8 @@ impl<'w> Reader<'w> {
         let asleep: Vec<i32> = self.asleep.keys().copied().collect();
         asleep.into_iter().for_each(|tid| self.wakes(tid, self.now));
         let mean = match self.kind {
-            Kind::Samples => self.periods.0 / self.periods.1.max(1.0),
-            Kind::Waits => 1.0,
+            SampleKind::Samples => self.periods.0 / self.periods.1.max(1.0),
+            SampleKind::Waits => 1.0,
         };
         let mut symbols = Symbols::new(&self.objects, self.kernel_begins, build_ids);
         let mut named = Vec::with_capacity(self.found.len());
@@ -426,7 +428,7 @@ impl<'w> Reader<'w> {
             for ((tid, places), periods) in window {
                 let samples = periods / mean;
                 let mut line = symbols.line(&places);
-                if self.kind == Kind::Waits {
+                if self.kind == SampleKind::Waits {
                     line = format!("thread {tid};{line}");
                 }
                 if let Some(file) = places.first().and_then(|place| symbols.unnamed(*place)) {
@@ -560,7 +562,7 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), self.file()).unwrap();
             assert!(is_perf_data(file.path()).unwrap());
-            stacks(file.path(), windows, Kind::Samples).unwrap()
+            stacks(file.path(), windows, SampleKind::Samples).unwrap()
         }
     }
 
@@ -629,7 +631,7 @@ mod tests {
         let window = Window { unix_ns: (150_000, 550_000), processes: vec![7], name: None };
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), recorded.file()).unwrap();
-        let found = stacks(file.path(), &[window], Kind::Waits).unwrap();
+        let found = stacks(file.path(), &[window], SampleKind::Waits).unwrap();
         assert_eq!(found[0].lost, 3);
         assert_eq!(
             found[0].collapsed,
@@ -652,7 +654,7 @@ mod tests {
         assert!(!is_perf_data(Path::new(&handed)).unwrap());
         let whole = std::io::read_to_string(reader).unwrap();
         assert_eq!(whole, "main;work 3\n", "nothing of a pipe is taken away");
-        assert!(stacks(file.path(), &[Window::whole(None)], Kind::Samples).is_err());
+        assert!(stacks(file.path(), &[Window::whole(None)], SampleKind::Samples).is_err());
     }
 
     proptest! {
@@ -670,7 +672,7 @@ mod tests {
             file.truncate(cut.index(file.len()).max(8));
             let place = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(place.path(), &file).unwrap();
-            for kind in [Kind::Samples, Kind::Waits] {
+            for kind in [SampleKind::Samples, SampleKind::Waits] {
                 let _told = stacks(place.path(), &[Window::whole(None)], kind);
             }
         }

@@ -16,4 +16,4 @@ mod maps;
 mod sections;
 mod symbols;
 
-pub use data::{Kind, Stacks, Window, is_perf_data, stacks};
+pub use data::{SampleKind, Stacks, Window, is_perf_data, stacks};

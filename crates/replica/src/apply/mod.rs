@@ -36,7 +36,7 @@ use serial::Serial;
 
 /// What an applier is told.
 #[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
+pub enum ApplyEvent<'a> {
     /// A transaction is here, in the order of their numbers.
     Arrived(Dependencies<'a>),
     /// Another one is here that was applied before the replica was started.
@@ -49,7 +49,7 @@ pub enum Event<'a> {
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum ApplyAction {
     /// A free worker is to execute it.
     Execute(Sequence),
     /// Its worker is to commit it.
@@ -84,26 +84,26 @@ impl Applier {
     }
 
     /// One step; what is to be done is added to `actions`.
-    pub fn step(&mut self, event: Event<'_>, actions: &mut Vec<Action>) {
+    pub fn step(&mut self, event: ApplyEvent<'_>, actions: &mut Vec<ApplyAction>) {
         match event {
-            Event::Arrived(dependencies) => {
+            ApplyEvent::Arrived(dependencies) => {
                 self.arrives(dependencies.sequence, Stage::Arrived);
                 let Applier { variant, progress, .. } = self;
                 variant.order().arrived(dependencies, progress);
             }
-            Event::Known(sequence) => {
+            ApplyEvent::Known(sequence) => {
                 self.arrives(sequence, Stage::Committed);
                 self.progress.move_low();
                 let Applier { variant, progress, .. } = self;
                 variant.order().committed(sequence, progress);
             }
-            Event::Executed(sequence) => {
+            ApplyEvent::Executed(sequence) => {
                 self.progress.set(sequence, Stage::Arrived, Stage::Executed);
                 if self.order == ApplyOrder::Free || sequence == self.progress.low.next() {
-                    actions.push(Action::Commit(sequence));
+                    actions.push(ApplyAction::Commit(sequence));
                 }
             }
-            Event::Committed(sequence) => {
+            ApplyEvent::Committed(sequence) => {
                 let Applier { variant, progress, .. } = self;
                 progress.commit(sequence);
                 variant.order().committed(sequence, progress);
@@ -111,7 +111,7 @@ impl Applier {
                 if self.order == ApplyOrder::Kept
                     && progress.above.front() == Some(&Stage::Executed)
                 {
-                    actions.push(Action::Commit(progress.low.next()));
+                    actions.push(ApplyAction::Commit(progress.low.next()));
                 }
             }
         }
@@ -119,7 +119,7 @@ impl Applier {
             && let Some(next) = self.variant.order().next(&self.progress)
         {
             self.free -= 1;
-            actions.push(Action::Execute(next));
+            actions.push(ApplyAction::Execute(next));
         }
     }
 

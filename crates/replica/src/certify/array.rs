@@ -11,7 +11,7 @@
 //! before it, and it is the new base. Cleaning up does the same. So snapshots that are older are
 //! refused; where it was published, there is one primary, and nothing is ever refused.
 
-use super::writers::{Collected, LastWriters, Noted};
+use super::writers::{CollectedWriters, LastWriters, NoteResult};
 use crate::ids::{RowKey, Sequence};
 
 const BUCKETS: usize = 1 << 16;
@@ -55,23 +55,23 @@ impl LastWriters for Array {
         found.map_or(Sequence::NONE, |entry| Sequence(self.base.0 + entry % SEQUENCES))
     }
 
-    fn begin(&mut self, writer: Sequence) -> Noted {
-        if writer.0 - self.base.0 < SEQUENCES { Noted::Done } else { Noted::Full }
+    fn begin(&mut self, writer: Sequence) -> NoteResult {
+        if writer.0 - self.base.0 < SEQUENCES { NoteResult::Done } else { NoteResult::Full }
     }
 
     #[inline]
-    fn note(&mut self, row: RowKey, writer: Sequence) -> Noted {
+    fn note(&mut self, row: RowKey, writer: Sequence) -> NoteResult {
         let (bucket, row) = Array::place(row);
         let entry = row | (writer.0 - self.base.0);
         let found = self.entries(bucket).iter().position(|&known| is_of(known, row));
         let number = self.words[bucket] as usize;
         let place = found.unwrap_or(number);
         if place == WORDS - 1 {
-            return Noted::Full;
+            return NoteResult::Full;
         }
         self.words[bucket] = number.max(place + 1) as u64;
         self.words[bucket + 1 + place] = entry;
-        Noted::Done
+        NoteResult::Done
     }
 
     fn clear(&mut self, newest: Sequence) {
@@ -79,9 +79,9 @@ impl LastWriters for Array {
         self.base = newest;
     }
 
-    fn collect(&mut self, _stable: Sequence, newest: Sequence) -> Collected {
+    fn collect(&mut self, _stable: Sequence, newest: Sequence) -> CollectedWriters {
         let rows: u64 = self.words.iter().step_by(WORDS).sum();
         self.clear(newest);
-        Collected { rows: rows as usize, forgotten: newest, barrier: newest }
+        CollectedWriters { rows: rows as usize, forgotten: newest, barrier: newest }
     }
 }

@@ -7,7 +7,7 @@
 //! Nothing is ever full, and nothing needs to be cleaned up. After 2³² transactions all begins
 //! anew.
 
-use super::writers::{Collected, LastWriters, Noted};
+use super::writers::{CollectedWriters, LastWriters, NoteResult};
 use crate::ids::{RowKey, Sequence};
 
 const PLACES: usize = 1 << 22;
@@ -38,15 +38,15 @@ impl LastWriters for Direct {
     }
 
     #[inline]
-    fn begin(&mut self, writer: Sequence) -> Noted {
+    fn begin(&mut self, writer: Sequence) -> NoteResult {
         let fits = u32::try_from(writer.0 - self.base.0).is_ok();
-        if fits { Noted::Done } else { Noted::Full }
+        if fits { NoteResult::Done } else { NoteResult::Full }
     }
 
     #[inline]
-    fn note(&mut self, row: RowKey, writer: Sequence) -> Noted {
+    fn note(&mut self, row: RowKey, writer: Sequence) -> NoteResult {
         self.last[Direct::place(row)] = (writer.0 - self.base.0) as u32;
-        Noted::Done
+        NoteResult::Done
     }
 
     fn clear(&mut self, newest: Sequence) {
@@ -54,7 +54,7 @@ impl LastWriters for Direct {
         self.base = newest;
     }
 
-    fn collect(&mut self, _stable: Sequence, _newest: Sequence) -> Collected {
-        Collected { rows: 0, forgotten: Sequence::NONE, barrier: Sequence::NONE }
+    fn collect(&mut self, _stable: Sequence, _newest: Sequence) -> CollectedWriters {
+        CollectedWriters { rows: 0, forgotten: Sequence::NONE, barrier: Sequence::NONE }
     }
 }

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::writers::{Collected, LastWriters, Noted};
+use super::writers::{CollectedWriters, LastWriters, NoteResult};
 use crate::ids::{RowKey, Sequence};
 
 type Table = HashMap<u64, u64, BuildHasherDefault<AsItIs>>;
@@ -50,23 +50,27 @@ impl LastWriters for Exact {
     }
 
     #[inline]
-    fn note(&mut self, row: RowKey, writer: Sequence) -> Noted {
+    fn note(&mut self, row: RowKey, writer: Sequence) -> NoteResult {
         self.younger.insert(row.0, writer.0);
-        Noted::Done
+        NoteResult::Done
     }
 
     fn clear(&mut self, _newest: Sequence) {
         *self = Exact::default();
     }
 
-    fn collect(&mut self, stable: Sequence, newest: Sequence) -> Collected {
+    fn collect(&mut self, stable: Sequence, newest: Sequence) -> CollectedWriters {
         if stable < self.older_until {
-            return Collected { rows: 0, forgotten: Sequence::NONE, barrier: Sequence::NONE };
+            return CollectedWriters {
+                rows: 0,
+                forgotten: Sequence::NONE,
+                barrier: Sequence::NONE,
+            };
         }
         let forgotten = self.older_until;
         let rows = self.older.len();
         self.older = std::mem::take(&mut self.younger);
         self.older_until = newest;
-        Collected { rows, forgotten, barrier: forgotten }
+        CollectedWriters { rows, forgotten, barrier: forgotten }
     }
 }

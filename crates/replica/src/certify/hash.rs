@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::writers::{Collected, LastWriters, Noted};
+use super::writers::{CollectedWriters, LastWriters, NoteResult};
 use crate::ids::{RowKey, Sequence};
 
 /// The text of a row's hash: 64 bits in base64, without the padding.
@@ -59,25 +59,25 @@ impl LastWriters for Hash {
         self.sets.get(&text(row)[..]).map_or(Sequence::NONE, |set| set.last())
     }
 
-    fn begin(&mut self, writer: Sequence) -> Noted {
+    fn begin(&mut self, writer: Sequence) -> NoteResult {
         self.current = Some(Arc::new(Transactions::up_to(writer)));
-        Noted::Done
+        NoteResult::Done
     }
 
-    fn note(&mut self, row: RowKey, _writer: Sequence) -> Noted {
+    fn note(&mut self, row: RowKey, _writer: Sequence) -> NoteResult {
         let set = self.current.as_ref().expect("a transaction has begun");
         self.sets.insert(Box::from(text(row)), set.clone());
-        Noted::Done
+        NoteResult::Done
     }
 
     fn clear(&mut self, _newest: Sequence) {
         self.sets.clear();
     }
 
-    fn collect(&mut self, stable: Sequence, newest: Sequence) -> Collected {
+    fn collect(&mut self, stable: Sequence, newest: Sequence) -> CollectedWriters {
         let before = self.sets.len();
         let applied = Transactions::up_to(stable);
         self.sets.retain(|_, set| !set.is_within(&applied));
-        Collected { rows: before - self.sets.len(), forgotten: stable, barrier: newest }
+        CollectedWriters { rows: before - self.sets.len(), forgotten: stable, barrier: newest }
     }
 }

@@ -34,11 +34,11 @@ use array::Array;
 use direct::Direct;
 use exact::Exact;
 use hash::Hash;
-use writers::{LastWriters, Noted};
+use writers::{LastWriters, NoteResult};
 
 /// What a certifier is told.
 #[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
+pub enum CertifierEvent<'a> {
     /// A transaction wants to commit.
     Transaction {
         /// It saw all transactions up to this one.
@@ -52,7 +52,7 @@ pub enum Event<'a> {
 
 /// What it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum CertifierAction {
     /// The transaction commits. [`Certifier::previous`] says more.
     Passed {
         /// Its number.
@@ -105,7 +105,7 @@ impl Certifier {
     }
 
     /// One step.
-    pub fn step(&mut self, event: Event<'_>) -> Action {
+    pub fn step(&mut self, event: CertifierEvent<'_>) -> CertifierAction {
         let Certifier { writers, state } = self;
         match writers {
             Writers::Hash(hash) => state.step(hash, event),
@@ -134,14 +134,18 @@ impl Certifier {
 }
 
 impl State {
-    fn step(&mut self, writers: &mut impl LastWriters, event: Event<'_>) -> Action {
+    fn step(
+        &mut self,
+        writers: &mut impl LastWriters,
+        event: CertifierEvent<'_>,
+    ) -> CertifierAction {
         match event {
-            Event::Transaction { snapshot, rows } => self.certify(writers, snapshot, rows),
-            Event::Stable(stable) => {
+            CertifierEvent::Transaction { snapshot, rows } => self.certify(writers, snapshot, rows),
+            CertifierEvent::Stable(stable) => {
                 let collected = writers.collect(stable.min(self.newest), self.newest);
                 self.forgotten = self.forgotten.max(collected.forgotten);
                 self.barrier = self.barrier.max(collected.barrier);
-                Action::Collected(collected.rows)
+                CertifierAction::Collected(collected.rows)
             }
         }
     }
@@ -151,21 +155,21 @@ impl State {
         writers: &mut impl LastWriters,
         snapshot: Sequence,
         rows: &[RowKey],
-    ) -> Action {
+    ) -> CertifierAction {
         // Nothing here branches on what is found, so that the next rows are looked up meanwhile.
         self.previous.clear();
         self.previous.extend(rows.iter().map(|&row| writers.writer(row)));
         let newest = self.previous.iter().copied().max().unwrap_or_default();
         let may_be = newest.max(self.forgotten);
         if may_be > snapshot && !rows.is_empty() {
-            return Action::Refused { newest: may_be };
+            return CertifierAction::Refused { newest: may_be };
         }
         let sequence = self.newest.next();
         self.newest = sequence;
         if rows.is_empty() {
             // What says nothing of its rows, as DDL, stands alone.
             self.forget(writers, sequence);
-            return Action::Passed { sequence, last_committed: sequence.before() };
+            return CertifierAction::Passed { sequence, last_committed: sequence.before() };
         }
         if !self.note(writers, rows, sequence) {
             self.forget(writers, sequence.before());
@@ -173,15 +177,15 @@ impl State {
                 self.forget(writers, sequence);
             }
             self.barrier = self.barrier.max(sequence.before());
-            return Action::Passed { sequence, last_committed: sequence.before() };
+            return CertifierAction::Passed { sequence, last_committed: sequence.before() };
         }
-        Action::Passed { sequence, last_committed: newest.max(self.barrier) }
+        CertifierAction::Passed { sequence, last_committed: newest.max(self.barrier) }
     }
 
     /// False if there is no room for all.
     fn note(&self, writers: &mut impl LastWriters, rows: &[RowKey], writer: Sequence) -> bool {
-        writers.begin(writer) == Noted::Done
-            && rows.iter().all(|&row| writers.note(row, writer) == Noted::Done)
+        writers.begin(writer) == NoteResult::Done
+            && rows.iter().all(|&row| writers.note(row, writer) == NoteResult::Done)
     }
 
     /// All up to this one may have written any row from now on.

@@ -8,30 +8,30 @@ pub(super) trait LastWriters {
     fn writer(&self, row: RowKey) -> Sequence;
 
     /// Notes its writer now. `Full` if there is no room: then it is to be cleared first.
-    fn note(&mut self, row: RowKey, writer: Sequence) -> Noted;
+    fn note(&mut self, row: RowKey, writer: Sequence) -> NoteResult;
 
     /// Called once before the rows of a transaction are noted. `Full` as above.
-    fn begin(&mut self, writer: Sequence) -> Noted {
+    fn begin(&mut self, writer: Sequence) -> NoteResult {
         let _ = writer;
-        Noted::Done
+        NoteResult::Done
     }
 
     /// Forgets all of those up to this one.
     fn clear(&mut self, newest: Sequence);
 
     /// Forgets what is not needed.
-    fn collect(&mut self, stable: Sequence, newest: Sequence) -> Collected;
+    fn collect(&mut self, stable: Sequence, newest: Sequence) -> CollectedWriters;
 }
 
 /// What became of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Noted {
+pub(super) enum NoteResult {
     Done,
     Full,
 }
 
 /// What was forgotten.
-pub(super) struct Collected {
+pub(super) struct CollectedWriters {
     pub(super) rows: usize,
     /// A writer of a row that is not known is not newer than this one.
     pub(super) forgotten: Sequence,

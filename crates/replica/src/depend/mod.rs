@@ -28,7 +28,7 @@ use writeset::{HISTORY_ROWS, Writeset};
 
 /// What a tracker is told.
 #[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
+pub enum TrackerEvent<'a> {
     /// A transaction that committed, in the order of the log.
     Committed {
         /// All up to this one had committed when it began to.
@@ -79,12 +79,12 @@ impl Tracker {
     }
 
     /// One step; a transaction gets its dependencies.
-    pub fn step(&mut self, event: Event<'_>) -> Option<Dependencies<'_>> {
+    pub fn step(&mut self, event: TrackerEvent<'_>) -> Option<Dependencies<'_>> {
         match event {
-            Event::Committed { parent, rows } => Some(self.committed(parent, rows)),
-            Event::Applied(stable) => {
+            TrackerEvent::Committed { parent, rows } => Some(self.committed(parent, rows)),
+            TrackerEvent::Applied(stable) => {
                 if let Variant::Dag(certifier) = &mut self.variant {
-                    certifier.step(certify::Event::Stable(stable));
+                    certifier.step(certify::CertifierEvent::Stable(stable));
                 }
                 None
             }
@@ -100,7 +100,7 @@ impl Tracker {
             Variant::CommitOrder => parent,
             Variant::Writeset(writeset) => writeset.committed(sequence, parent, rows),
             Variant::Dag(certifier) => {
-                certifier.step(certify::Event::Transaction { snapshot: before, rows });
+                certifier.step(certify::CertifierEvent::Transaction { snapshot: before, rows });
                 self.on.extend_from_slice(certifier.previous());
                 certifier.barrier().min(before)
             }

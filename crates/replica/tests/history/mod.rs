@@ -1,6 +1,6 @@
 //! Histories of transactions: keys that are drawn evenly, or as Pareto has it.
 
-use dbdyno_model::random::{Stream, mix, stream};
+use dbdyno_model::random::{RandomStream, mix, stream};
 use dbdyno_replica::RowKey;
 
 /// How keys are drawn. Not every bench draws them in both ways.
@@ -14,7 +14,7 @@ pub(crate) enum Keys {
 }
 
 impl Keys {
-    fn draw(self, random: &mut Stream) -> u64 {
+    fn draw(self, random: &mut RandomStream) -> u64 {
         match self {
             Keys::Uniform(keys) => random.below(keys),
             Keys::Pareto(keys) => {

@@ -34,5 +34,5 @@ pub use json::arms_json;
 pub use markdown::arms_markdown;
 pub use page::arms_html;
 pub use svg::arms_svg;
-pub use text::{Detail as ArmsDetail, arms_text};
+pub use text::{ArmsTableDetail as ArmsDetail, arms_text};
 pub use view::ArmsView;

@@ -26,7 +26,7 @@ use crate::words as told;
 
 /// How much a table of several arms says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub enum ArmsTableDetail {
     /// Ratios.
     Ratios,
     /// And their intervals.
@@ -39,7 +39,12 @@ const HISTORY: &str = "history";
 const ARMS_LEAST: usize = 2;
 
 /// The report for a terminal. Ends with a line feed.
-pub fn arms_text(view: &ArmsView, detail: Detail, parts: &[Section], style: &TextStyle) -> String {
+pub fn arms_text(
+    view: &ArmsView,
+    detail: ArmsTableDetail,
+    parts: &[Section],
+    style: &TextStyle,
+) -> String {
     let mut text = String::new();
     for status in words::status(view) {
         let status = layout::paragraph(&status, style.width, "", "  ");
@@ -100,7 +105,7 @@ fn falls(view: &ArmsView, parts: &[Section], width: usize) -> String {
 
 /// Rates, and behind the last arms their history and each arm against the one before. Where a line
 /// does not hold that, it has tables of its own if everything is wished, and is left out else.
-fn rates(view: &ArmsView, detail: Detail, parts: &[Section], style: &TextStyle) -> String {
+fn rates(view: &ArmsView, detail: ArmsTableDetail, parts: &[Section], style: &TextStyle) -> String {
     let table = table::rates(view);
     let full = Tail::of(view, Steps::Told);
     if !is_everything(parts) {
@@ -125,7 +130,7 @@ fn rates(view: &ArmsView, detail: Detail, parts: &[Section], style: &TextStyle) 
 }
 
 /// What operations cost, and rates by what the server's processor had to do.
-fn cost_tables(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
+fn cost_tables(view: &ArmsView, detail: ArmsTableDetail, style: &TextStyle) -> String {
     let (of_costs, said) = costs::tables(view);
     let by_cpu = costs::by_cpu(view);
     let nothing = Tail::none(view);
@@ -197,7 +202,7 @@ impl Tail {
 
 /// Which columns a grid has.
 struct Columns<'a> {
-    detail: Detail,
+    detail: ArmsTableDetail,
     /// Places of arms; none where only what stands behind them is told.
     arms: &'a [usize],
     tail: Option<&'a Tail>,
@@ -218,7 +223,13 @@ fn is_everything(parts: &[Section]) -> bool {
 
 /// As many tables as the width needs; the reference stands in each. What there is no room for
 /// beside the last arms stands in a table of its own.
-fn tables(view: &ArmsView, of: &Table, detail: Detail, tail: &Tail, width: usize) -> Tables {
+fn tables(
+    view: &ArmsView,
+    of: &Table,
+    detail: ArmsTableDetail,
+    tail: &Tail,
+    width: usize,
+) -> Tables {
     let others = of.others(view);
     let with = |arms, tail| grid(view, of, &Columns { detail, arms, tail });
     let (mut grids, mut from, mut is_apart) = (Vec::new(), 0, false);
@@ -272,8 +283,8 @@ fn of_row(of: &Table, line: &table::Line, columns: &Columns<'_>) -> Line {
         Some(figure) => {
             let marks: Vec<usize> = figure.marks.iter().map(|note| note + 1).collect();
             let ratio = match columns.detail {
-                Detail::Ratios => figure.text(),
-                Detail::Intervals => figure.with_interval(),
+                ArmsTableDetail::Ratios => figure.text(),
+                ArmsTableDetail::Intervals => figure.with_interval(),
             };
             format!("{ratio} {}", notes::marks(&marks)).trim_end().to_owned()
         }

@@ -2,15 +2,15 @@
 
 use dbdyno_document::layout;
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Cell, CellComparison, Measure, PairComparison, Pairing, Reference,
-    Run, Severity,
+    ArmIndex, ArmsComparison, Cell, CellComparison, PairComparison, Pairing, Reference, Run,
+    Severity, VerdictMeasure,
 };
 
 use super::figure::Better;
 use super::groups::{self, Group};
 use super::rounds::Rounds;
 use super::rows::{Answer, ArmCell, Row};
-use crate::first_screen::Order;
+use crate::first_screen::CellOrder;
 use crate::view::{CellView, CountView, Summary, WarningView};
 
 /// A run of several arms and what follows from it, ready to be shown.
@@ -141,13 +141,13 @@ impl ArmsView {
         }
     }
 
-    /// The same in another order: with [`Order::WorstFirst`] a group begins with the row of which
-    /// any arm has lost most against the reference, and groups follow each other by their first
-    /// row. For tables that people read; CSV and JSON have the order of the plan.
-    pub fn sorted(self, order: Order) -> ArmsView {
+    /// The same in another order: with [`CellOrder::WorstFirst`] a group begins with the row of
+    /// which any arm has lost most against the reference, and groups follow each other by their
+    /// first row. For tables that people read; CSV and JSON have the order of the plan.
+    pub fn sorted(self, order: CellOrder) -> ArmsView {
         match order {
-            Order::Groups => self,
-            Order::WorstFirst => {
+            CellOrder::Groups => self,
+            CellOrder::WorstFirst => {
                 let (rows, groups) = groups::worst_first(self.rows, self.groups);
                 ArmsView { rows, groups, ..self }
             }
@@ -291,7 +291,7 @@ fn arm_cell(
         .map(|view| view.base.clone());
     let did = against.as_ref().map(|(_, view)| view.test.clone()).or(as_base);
     let ratios = |answer: Answer| {
-        let Some(of) = found.filter(|of| of.measure == Measure::Rate) else { return answer };
+        let Some(of) = found.filter(|of| of.measure == VerdictMeasure::Rate) else { return answer };
         let pairing = Pairing { base: answer.against, test: arm };
         Answer { ratios: rounds.ratios(pairing, cell, of.unit), ..answer }
     };

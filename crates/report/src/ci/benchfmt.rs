@@ -14,10 +14,10 @@ use std::fmt::Write as _;
 
 use dbdyno_document::layout::printable;
 
-use super::Checked;
+use super::GateCheck;
 
 /// The rounds. Ends with a line feed.
-pub fn benchfmt(all: &[Checked]) -> String {
+pub fn benchfmt(all: &[GateCheck]) -> String {
     let mut text = format!("goos: {}\ngoarch: {}\n", std::env::consts::OS, std::env::consts::ARCH);
     for checked in all {
         let summary = &checked.view.summary;

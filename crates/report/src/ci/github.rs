@@ -3,11 +3,11 @@
 
 use dbdyno_model::{GateOutcome, Verdict};
 
-use super::{Checked, cell_name, doubts};
+use super::{GateCheck, cell_name, doubts};
 
 /// Annotations, one for each cell that says something, and one for what blocks or endangers it.
 /// Ends with a line feed.
-pub fn github(all: &[Checked]) -> String {
+pub fn github(all: &[GateCheck]) -> String {
     let mut text = String::new();
     for checked in all {
         let view = checked.view.printable();

@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use dbdyno_document::layout::printable;
 use dbdyno_model::GateOutcome;
 
-use super::{Checked, cell_name, doubts};
+use super::{GateCheck, cell_name, doubts};
 use crate::view::CellDetail;
 
 /// The report. Ends with a line feed.
-pub fn junit(all: &[Checked]) -> String {
+pub fn junit(all: &[GateCheck]) -> String {
     let count = |of: Option<GateOutcome>| {
-        let cells = all.iter().flat_map(Checked::cells);
+        let cells = all.iter().flat_map(GateCheck::cells);
         cells.filter(|(_, outcome)| of.is_none() || *outcome == of).count()
     };
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -30,7 +30,7 @@ pub fn junit(all: &[Checked]) -> String {
     text
 }
 
-fn suite(text: &mut String, checked: &Checked) {
+fn suite(text: &mut String, checked: &GateCheck) {
     let count = |of: GateOutcome| checked.outcomes.iter().filter(|one| **one == of).count();
     let _infallible = writeln!(
         text,

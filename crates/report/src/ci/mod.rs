@@ -26,14 +26,14 @@ use crate::words;
 
 /// Two arms, and what the gate says of each of their cells; nothing, where there is no gate.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct GateCheck {
     /// What was found.
     pub view: View,
     /// What the gate says, cell by cell.
     pub outcomes: Vec<GateOutcome>,
 }
 
-impl Checked {
+impl GateCheck {
     /// Cells with what the gate says.
     fn cells(&self) -> impl Iterator<Item = (&CellView, Option<GateOutcome>)> {
         let outcomes = self.outcomes.iter().copied().map(Some).chain(std::iter::repeat(None));

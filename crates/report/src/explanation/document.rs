@@ -1,7 +1,7 @@
 //! Explanations as a document.
 
 use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
-use dbdyno_model::{Account, Explanation, Ledger, PerArm};
+use dbdyno_model::{DifferenceAccount, Explanation, Ledger, PerArm};
 
 use super::facts;
 use super::words::{self, Row};
@@ -25,7 +25,7 @@ fn of_cell(of: &Explanation) -> Vec<Vec<Element>> {
     passages
 }
 
-fn account_table(account: &Account, of: &Explanation) -> DataTable {
+fn account_table(account: &DifferenceAccount, of: &Explanation) -> DataTable {
     type AccountColumn = TableColumn<'static, Row>;
     let [name, values, share, alone] = words::heads(account);
     let columns = [

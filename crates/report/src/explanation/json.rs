@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use dbdyno_model::experiment::Sign;
 use dbdyno_model::{
-    Account, DeadlockCounts, Explanation, FactComparison, FactWorth, FoundCause,
-    HistogramDifference, Interval, Lead, Ledger, LedgerLine, Part, PlanCause, PlanChange, Remedy,
-    RemedyCell, RunnerUp, StatisticsOf, Trial, Worth,
+    DeadlockCounts, DifferenceAccount, Explanation, FactComparison, FactWorth, FoundCause,
+    HistogramDifference, Interval, Lead, Ledger, LedgerLine, LineStanding, PlanCause, PlanChange,
+    Remedy, RemedyCell, RunnerUp, StatisticsOf, Trial, Worth,
 };
 
 /// Version of the JSON contract of explanations.
@@ -352,7 +352,7 @@ pub(crate) fn runner_up(of: &RunnerUp) -> RunnerUpJson<'_> {
     RunnerUpJson { what: &of.what, cost: of.cost, other_cost: of.other, times }
 }
 
-fn account(of: &Account) -> AccountJson<'_> {
+fn account(of: &DifferenceAccount) -> AccountJson<'_> {
     let worth = |part: &Worth| worth(part, &of.total);
     let told = |cause: &FoundCause| {
         let lines = cause.suspect.lines(cause.direction).iter();
@@ -481,7 +481,7 @@ fn trial(of: &Trial) -> TrialJson<'_> {
 fn line(of: &LedgerLine) -> LineJson<'_> {
     LineJson {
         name: &of.name,
-        is_part: of.is_part == Part::OfLine,
+        is_part: of.is_part == LineStanding::OfLine,
         base_us: of.us.base,
         test_us: of.us.test,
         difference_us: of.difference_us.estimate,

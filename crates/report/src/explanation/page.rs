@@ -3,7 +3,7 @@
 use dbdyno_document::html::{self, PageHead, escape};
 use dbdyno_document::layout::printable;
 use dbdyno_document::{Document, Element};
-use dbdyno_model::{Account, Explanation, FactComparison, Ledger};
+use dbdyno_model::{DifferenceAccount, Explanation, FactComparison, Ledger};
 
 use super::document::ledger_table;
 use super::words::{self, Row};
@@ -55,7 +55,7 @@ fn plain(text: &str) -> String {
     escape(&printable(text))
 }
 
-fn table(account: &Account, of: &Explanation) -> String {
+fn table(account: &DifferenceAccount, of: &Explanation) -> String {
     let [name, values, share, alone] = words::heads(account);
     let mut text = format!(
         "<section>\n<h2>{}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\

@@ -2,8 +2,9 @@
 
 use dbdyno_document::number::{GLUE, fixed, signed};
 use dbdyno_model::{
-    Account, Direction, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, Part, Prior,
-    Remedy, RemedyCell, Suspect, Trial, Verdict, WaitLine, Waits, Witness, Worth,
+    DifferenceAccount, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, LineStanding,
+    Prior, Remedy, RemedyCell, Suspect, Trial, TrialDirection, Verdict, WaitLine, Waits, Witness,
+    Worth,
 };
 
 use super::{facts, plan};
@@ -79,11 +80,11 @@ fn unexplained(of: &Explanation) -> String {
 }
 
 /// What was measured by rates tells more than instructions do: it is what the user gets.
-fn best(of: &Explanation) -> Option<&Account> {
+fn best(of: &Explanation) -> Option<&DifferenceAccount> {
     of.accounts.iter().find(|account| account.witness == Witness::Rate).or(of.accounts.first())
 }
 
-fn total(account: &Account) -> String {
+fn total(account: &DifferenceAccount) -> String {
     match account.witness {
         Witness::Rate => {
             let rqps = 1.0 / (1.0 + account.total.cost.estimate);
@@ -96,7 +97,7 @@ fn total(account: &Account) -> String {
 }
 
 /// What an account is about.
-pub(super) fn title(account: &Account) -> String {
+pub(super) fn title(account: &DifferenceAccount) -> String {
     match account.witness {
         Witness::Instructions => {
             "instructions for an operation, in per cent of those of base".to_owned()
@@ -106,7 +107,7 @@ pub(super) fn title(account: &Account) -> String {
 }
 
 /// Heads of the columns.
-pub(super) fn heads(account: &Account) -> [&'static str; 4] {
+pub(super) fn heads(account: &DifferenceAccount) -> [&'static str; 4] {
     match account.witness {
         Witness::Instructions => ["what", "base → test", "share, %", "alone, %"],
         Witness::Rate => ["what", "base → test", "points", "alone"],
@@ -114,7 +115,7 @@ pub(super) fn heads(account: &Account) -> [&'static str; 4] {
 }
 
 /// The lines of an account: causes, the others, code, and their sum.
-pub(super) fn rows(account: &Account, of: &Explanation) -> Vec<Row> {
+pub(super) fn rows(account: &DifferenceAccount, of: &Explanation) -> Vec<Row> {
     let total = account.total.cost.estimate;
     let part = |worth: &Worth| if total == 0.0 { 0.0 } else { worth.cost.estimate / total };
     let line = |name: String, worth: &Worth| Row {
@@ -153,14 +154,14 @@ fn values(cause: &FoundCause) -> String {
         value => value.to_owned(),
     };
     let whose = match cause.direction {
-        Direction::TestAsBase => "",
-        Direction::BaseAsTest => " (given to base)",
+        TrialDirection::TestAsBase => "",
+        TrialDirection::BaseAsTest => " (given to base)",
     };
     format!("{} → {}{whose}", shown(base), shown(test))
 }
 
 /// A share without its interval: `−36 points`, `+78 %`.
-fn share(account: &Account, worth: &Worth) -> String {
+fn share(account: &DifferenceAccount, worth: &Worth) -> String {
     let value = value(account, worth).estimate;
     let decimals = if value.abs() < 9.95 { 1 } else { 0 };
     match account.witness {
@@ -170,7 +171,7 @@ fn share(account: &Account, worth: &Worth) -> String {
 }
 
 /// A share with half of its interval.
-fn spread(account: &Account, worth: &Worth) -> String {
+fn spread(account: &DifferenceAccount, worth: &Worth) -> String {
     let Interval { estimate, low, high } = value(account, worth);
     let half = (high - low) / 2.0;
     let decimals =
@@ -178,7 +179,7 @@ fn spread(account: &Account, worth: &Worth) -> String {
     format!("{} ± {}", signed(estimate, decimals), fixed(half, decimals))
 }
 
-fn value(account: &Account, worth: &Worth) -> Interval {
+fn value(account: &DifferenceAccount, worth: &Worth) -> Interval {
     match account.witness {
         Witness::Rate => worth.points(&account.total),
         Witness::Instructions => {
@@ -204,8 +205,8 @@ pub(super) fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
     let row = |line: &LedgerLine| {
         let decimals = decimals(line);
         let name = match line.is_part {
-            Part::Whole => line.name.clone(),
-            Part::OfLine => format!("{GLUE}{GLUE}{}", line.name),
+            LineStanding::Whole => line.name.clone(),
+            LineStanding::OfLine => format!("{GLUE}{GLUE}{}", line.name),
         };
         let difference = line.difference_us.estimate;
         [
@@ -323,7 +324,7 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     notes
 }
 
-fn together(account: &Account, one: &dbdyno_model::Interaction) -> String {
+fn together(account: &DifferenceAccount, one: &dbdyno_model::Interaction) -> String {
     let [first, second] = &one.names;
     format!(
         "{first} and {second} do not add up: taken back alone they are worth {} and {}, and \
@@ -345,11 +346,11 @@ fn lead(one: &Lead) -> String {
 }
 
 /// What was seen from the side of base.
-fn given(account: &Account) -> Option<String> {
+fn given(account: &DifferenceAccount) -> Option<String> {
     let names: Vec<&str> = account
         .causes
         .iter()
-        .filter(|cause| cause.direction == Direction::BaseAsTest)
+        .filter(|cause| cause.direction == TrialDirection::BaseAsTest)
         .map(|cause| cause.suspect.name.as_str())
         .collect();
     (!names.is_empty()).then(|| {
@@ -455,8 +456,8 @@ pub(super) fn trial(trial: &Trial) -> [String; 4] {
         more => format!("{more} differences: {}, …", trial.equal[..NAMED_MOST].join(", ")),
     };
     let equal = match trial.direction {
-        Direction::TestAsBase => equal,
-        Direction::BaseAsTest => format!("given to base: {equal}"),
+        TrialDirection::TestAsBase => equal,
+        TrialDirection::BaseAsTest => format!("given to base: {equal}"),
     };
     let found = match (&trial.worth, &trial.why) {
         (Some(worth), _) => {

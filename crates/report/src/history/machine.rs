@@ -1,6 +1,6 @@
 //! A history for programs; the names are a contract.
 
-use dbdyno_model::{Cause, ChangeScale, History, HistorySeries, NullKind, Shift, Warning};
+use dbdyno_model::{BenchmarkHistory, Cause, ChangeScale, HistorySeries, NullKind, Shift, Warning};
 use serde::Serialize;
 
 use super::e_divisive;
@@ -102,7 +102,7 @@ struct WarningEntry<'a> {
 }
 
 /// The history as JSON, indented, ending with a line feed.
-pub fn history_json(history: &History) -> String {
+pub fn history_json(history: &BenchmarkHistory) -> String {
     let document = Document {
         schema: SCHEMA,
         source: &history.source,
@@ -214,7 +214,7 @@ fn causes(shift: &ShiftEntry<'_>) -> String {
 
 /// The shifts as CSV, one row each, and one for each series without any: RFC 4180, the names of the
 /// JSON contract.
-pub fn history_csv(history: &History) -> String {
+pub fn history_csv(history: &BenchmarkHistory) -> String {
     const HEADS: &str = "name,about,metric,better,first,run,version,unix_ms,earliest,latest,before,\
                          after,change,change_low,change_high,superiority,p_value,\
                          assumed_correlation,direction,weight,scale,first_found_with,causes,\
@@ -239,7 +239,7 @@ pub fn history_csv(history: &History) -> String {
 }
 
 /// The codes of what is to be known of a series and of the whole, each once.
-fn codes(series: &HistorySeries, history: &History) -> String {
+fn codes(series: &HistorySeries, history: &BenchmarkHistory) -> String {
     let mut codes: Vec<&str> = Vec::new();
     for warning in series.warnings.iter().chain(&history.warnings) {
         if !codes.contains(&warning.code.as_str()) {

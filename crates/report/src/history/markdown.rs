@@ -3,12 +3,12 @@
 use dbdyno_document::layout::printable;
 use dbdyno_document::markdown::escape;
 use dbdyno_document::number::GLUE;
-use dbdyno_model::{History, HistorySeries};
+use dbdyno_model::{BenchmarkHistory, HistorySeries};
 
 use super::words;
 
 /// The history as Markdown (GitHub's dialect).
-pub fn history_markdown(history: &History) -> String {
+pub fn history_markdown(history: &BenchmarkHistory) -> String {
     let mut text = format!("**{}**\n", escape(&words::headline(history)));
     for warning in &history.warnings {
         let told = escape(&printable(&warning.text));

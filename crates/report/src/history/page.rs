@@ -2,7 +2,7 @@
 
 use dbdyno_document::html::{PageHead, escape};
 use dbdyno_document::layout::printable;
-use dbdyno_model::{History, HistorySeries, Severity};
+use dbdyno_model::{BenchmarkHistory, HistorySeries, Severity};
 
 use super::{chart, words};
 use crate::html::STYLE;
@@ -19,7 +19,7 @@ td.answer.worse{color:var(--slower);font-weight:600}\
 td.answer.better{color:var(--faster);font-weight:600}td.answer,td.run{text-align:left}";
 
 /// The history as one self-contained HTML file.
-pub fn history_html(history: &History) -> String {
+pub fn history_html(history: &BenchmarkHistory) -> String {
     let headline = words::headline(history);
     let title = format!("{headline} dbdyno history");
     let head = PageHead { title: &title, styles: &[STYLE, OWN_STYLE], script: None };

@@ -1,8 +1,8 @@
 //! Histories that nobody measured, for tests of how they are told.
 
 use dbdyno_model::{
-    Better, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Interval, NullKind,
-    Severity, Shift, ShiftWeight, Warning,
+    BenchmarkHistory, Better, ChangeScale, HistoryPoint, HistorySeries, Interval, NullKind,
+    SeriesChanges, Severity, Shift, ShiftWeight, Warning,
 };
 
 /// So many values with a change to the worse at each of these places.
@@ -36,7 +36,10 @@ pub(super) fn series(
         better: Better::Higher,
         scale: ChangeScale::Share,
         points: (0..count).map(point).collect(),
-        changes: Changes { shifts: firsts.iter().map(shift).collect(), ..Changes::default() },
+        changes: SeriesChanges {
+            shifts: firsts.iter().map(shift).collect(),
+            ..SeriesChanges::default()
+        },
         causes: vec![Vec::new(); firsts.len()],
         first_found: vec![None; firsts.len()],
         first_alarmed: vec![None; firsts.len()],
@@ -47,8 +50,8 @@ pub(super) fn series(
 }
 
 /// A history of these.
-pub(super) fn history(series: Vec<HistorySeries>, warnings: Vec<Warning>) -> History {
-    History {
+pub(super) fn history(series: Vec<HistorySeries>, warnings: Vec<Warning>) -> BenchmarkHistory {
+    BenchmarkHistory {
         source: "a store".to_owned(),
         budget: 0.02,
         superiority: 0.9,

@@ -8,7 +8,7 @@
 use dbdyno_document::layout::{Grid, Line, paragraph, printable};
 use dbdyno_document::number::GLUE;
 use dbdyno_document::terminal::{Colour, TextStyle};
-use dbdyno_model::{History, HistorySeries};
+use dbdyno_model::{BenchmarkHistory, HistorySeries};
 
 use super::words;
 
@@ -28,7 +28,11 @@ pub enum HistoryExtent {
 const FEW: usize = 3;
 
 /// The history for a terminal. Ends with a line feed.
-pub fn history_text(history: &History, extent: HistoryExtent, style: &TextStyle) -> String {
+pub fn history_text(
+    history: &BenchmarkHistory,
+    extent: HistoryExtent,
+    style: &TextStyle,
+) -> String {
     let width = style.width;
     let mut text = paragraph(&words::headline(history), width, "", "");
     if style.colour == Colour::Ansi {

@@ -3,7 +3,7 @@
 use dbdyno_document::layout::printable;
 use dbdyno_document::number::{self, GLUE, UNKNOWN};
 use dbdyno_model::{
-    ChangeScale, History, HistoryPoint, HistorySeries, NullKind, Shift, ShiftWeight,
+    BenchmarkHistory, ChangeScale, HistoryPoint, HistorySeries, NullKind, Shift, ShiftWeight,
 };
 
 use super::e_divisive;
@@ -15,7 +15,7 @@ pub(super) const HEADS: [&str; 9] =
     ["from", "run", "before", "after", "change", "place", "p", "E-divisive", "answer"];
 
 /// What was found, in a sentence.
-pub(super) fn headline(history: &History) -> String {
+pub(super) fn headline(history: &BenchmarkHistory) -> String {
     let alarms = |worse: bool| -> u64 {
         let of_one = |series: &HistorySeries| {
             let shifts = series.changes.shifts.iter();

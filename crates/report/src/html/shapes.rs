@@ -5,7 +5,7 @@ use dbdyno_document::number;
 
 use super::figure::{Axis, Figure, Mark, Scale, Trace, decades, round_steps};
 use super::sheets;
-use crate::shapes::{self, Told};
+use crate::shapes::{self, NumberedSentence};
 use crate::view::{CostView, CurvePointView, CurveView, IntervalView, LineView, UslView, View};
 use crate::words;
 
@@ -15,9 +15,9 @@ const PLACES: u32 = 48;
 /// The sections of both; nothing where a run has neither.
 pub(super) fn sections(view: &View) -> String {
     let summary = &view.summary;
-    let curves: Vec<(Told, Figure)> =
+    let curves: Vec<(NumberedSentence, Figure)> =
         summary.curves.iter().map(|one| (shapes::curve(one), curve_figure(one))).collect();
-    let costs: Vec<(Told, Figure)> =
+    let costs: Vec<(NumberedSentence, Figure)> =
         summary.costs.iter().map(|one| (shapes::cost(one), cost_figure(one))).collect();
     section("curves", "The rate over clients", &curves, CURVES_ASIDE)
         + &section("row-costs", "The cost over rows", &costs, COSTS_ASIDE)
@@ -29,7 +29,7 @@ const CURVES_ASIDE: &str = "Points: measured, with their 95 % intervals; hollow 
 const COSTS_ASIDE: &str = "Points: measured, with their 95 % intervals. Lines: fixed cost + cost \
     per row × rows, which bend because both axes are logarithmic.";
 
-fn section(id: &str, title: &str, shapes: &[(Told, Figure)], aside: &str) -> String {
+fn section(id: &str, title: &str, shapes: &[(NumberedSentence, Figure)], aside: &str) -> String {
     if shapes.is_empty() {
         return String::new();
     }

@@ -6,7 +6,7 @@ use dbdyno_document::markdown::{self, escape};
 use dbdyno_document::number::{UNKNOWN, decimals_for, fixed, signed, three_digits};
 use dbdyno_document::terminal::{self, TextStyle};
 use dbdyno_model::published::{Agreement, ExplainedRow, ExplainedRows};
-use dbdyno_model::{Account, Explanation, LEDGER_LINES, Ledger, Witness, Worth};
+use dbdyno_model::{DifferenceAccount, Explanation, LEDGER_LINES, Ledger, Witness, Worth};
 
 use crate::explanation::explanation_document;
 
@@ -143,7 +143,7 @@ fn row(one: &ExplainedRow) -> [String; 11] {
 }
 
 /// What causes and all other settings add to base's instructions.
-fn settings(account: &Account) -> String {
+fn settings(account: &DifferenceAccount) -> String {
     let worths = || account.causes.iter().map(|cause| &cause.worth).chain([&account.others]);
     let percent: f64 = worths().map(|worth| 100.0 * worth.cost.estimate).sum();
     // As if their errors were independent.

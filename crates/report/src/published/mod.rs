@@ -15,9 +15,9 @@ use dbdyno_document::markdown::escape;
 use dbdyno_document::number::{GLUE, UNKNOWN, fixed, signed};
 use dbdyno_document::terminal::TextStyle;
 use dbdyno_model::Interval;
-use dbdyno_model::experiment::{Expectation, Outcome};
+use dbdyno_model::experiment::{Expectation, FigureOutcome};
 use dbdyno_model::published::{
-    Agreement, FoundSign, ReplicatedRow, ReplicatedTable, Replication, Standing,
+    Agreement, FigureStanding, FoundSign, ReplicatedRow, ReplicatedTable, Replication,
 };
 
 use crate::calendar::utc;
@@ -122,7 +122,7 @@ pub fn published_markdown(all: &[Replication]) -> String {
 
 fn overview(one: &Replication, table: &ReplicatedTable) -> String {
     let author = one.source.split(',').next().unwrap_or_default();
-    let counts = Standing::ALL.map(|standing| format!(" {} |", count(table, standing)));
+    let counts = FigureStanding::ALL.map(|standing| format!(" {} |", count(table, standing)));
     let figures = |agreement: &Agreement| {
         let correlation = agreement.rank_correlation;
         let correlation = correlation.map_or(UNKNOWN.to_owned(), two);
@@ -147,7 +147,7 @@ fn overview_of_signs(one: &Replication) -> String {
     }
     let author = one.source.split(',').next().unwrap_or_default();
     let of = |standing| one.signs.iter().filter(|sign| sign.standing() == standing).count();
-    let counts = Standing::ALL.map(|standing| format!(" {} |", of(standing)));
+    let counts = FigureStanding::ALL.map(|standing| format!(" {} |", of(standing)));
     let unknown = format!(" {UNKNOWN} |").repeat(3);
     format!(
         "| {}: {} | {} |{}{unknown}\n",
@@ -197,7 +197,7 @@ fn place(found: &FoundSign) -> String {
 }
 
 /// What was found of a figure: `1.94 → 1.00, 0.516 (0.513 to 0.519) of base, less`.
-pub fn outcome_words(outcome: &Outcome) -> String {
+pub fn outcome_words(outcome: &FigureOutcome) -> String {
     let (Some(base), Some(test)) = (outcome.base, outcome.test) else {
         return "was not observed".to_owned();
     };
@@ -279,7 +279,7 @@ fn finding(table: &ReplicatedTable) -> String {
         };
         return format!("{}: not testable here, {why}", printable(&of));
     };
-    let counts = Standing::ALL.into_iter().map(|one| (one, count(table, one)));
+    let counts = FigureStanding::ALL.into_iter().map(|one| (one, count(table, one)));
     let counts = counts.filter(|(_, count)| *count > 0);
     let counts: Vec<String> =
         counts.map(|(standing, count)| format!("{count} {}", standing.name())).collect();
@@ -318,17 +318,17 @@ fn reasons(table: &ReplicatedTable) -> impl Iterator<Item = String> {
     table.rows.iter().filter_map(of)
 }
 
-fn count(table: &ReplicatedTable, standing: Standing) -> usize {
+fn count(table: &ReplicatedTable, standing: FigureStanding) -> usize {
     table.rows.iter().filter(|row| row.standing == standing).count()
 }
 
 /// The words of a standing with a sign in front.
-fn sign(standing: Standing) -> &'static str {
+fn sign(standing: FigureStanding) -> &'static str {
     match standing {
-        Standing::Confirmed => "= confirmed",
-        Standing::Different => "≠ different here",
-        Standing::Open => "~ open",
-        Standing::NotTestable => "— not testable here",
+        FigureStanding::Confirmed => "= confirmed",
+        FigureStanding::Different => "≠ different here",
+        FigureStanding::Open => "~ open",
+        FigureStanding::NotTestable => "— not testable here",
     }
 }
 

@@ -12,7 +12,9 @@ use std::fmt::Write as _;
 use dbdyno_document::html::escape;
 use dbdyno_document::layout::printable;
 use dbdyno_document::number::fixed;
-use dbdyno_model::published::{ReplicatedRow, ReplicatedTable, Replication, Standing, tolerance};
+use dbdyno_model::published::{
+    FigureStanding, ReplicatedRow, ReplicatedTable, Replication, tolerance,
+};
 
 const PANEL: f64 = 400.0;
 const HEAD: f64 = 44.0;
@@ -162,11 +164,11 @@ impl<'a> Panel<'a> {
         let Some(ours) = row.ours else { return String::new() };
         let (x, y) = (self.x(row.published.ratio), self.y(ours.estimate));
         let (class, shape) = match row.standing {
-            Standing::Different => (
+            FigureStanding::Different => (
                 "different",
                 format!("<path d=\"M{:.1} {y:.1}l4.5 -4.5l4.5 4.5l-4.5 4.5Z\"/>", x - 4.5),
             ),
-            Standing::Confirmed => {
+            FigureStanding::Confirmed => {
                 ("confirmed", format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>"))
             }
             _ => ("open", format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>")),

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, Cell, CellComparison, Comparison, LatencyHistogram, Measure, PerArm, RateUnit, Round, Run,
+    Arm, Cell, CellComparison, Comparison, LatencyHistogram, PerArm, RateUnit, Round, Run,
+    VerdictMeasure,
 };
 use serde::Serialize;
 
@@ -132,7 +133,7 @@ impl Detail {
                 let begun = run.started_unix_ms;
                 let mut detail = CellDetail::new(rounds, cell.unit, begun, slots_max);
                 // In the open loop rates are given, and the verdict rests on something else.
-                if cell.measure != Measure::Rate {
+                if cell.measure != VerdictMeasure::Rate {
                     detail.pairs.clear();
                 }
                 detail

@@ -1,6 +1,6 @@
 //! What the interval of a cell rests on, and where its doubt comes from.
 
-use dbdyno_model::{CellComparison, Family, LevelShare, Spend};
+use dbdyno_model::{CellComparison, LevelShare, Spend, TestFamily};
 use serde::Serialize;
 
 use super::values::finite;
@@ -21,7 +21,7 @@ pub struct FamilyView {
 }
 
 impl FamilyView {
-    pub(super) fn new(family: &Family) -> FamilyView {
+    pub(super) fn new(family: &TestFamily) -> FamilyView {
         FamilyView {
             cells: family.cells,
             metrics: family.metrics,

@@ -1,6 +1,6 @@
 //! What a mechanism of a reference engine did, in the words of the JSON contract.
 
-use dbdyno_model::experiment::Outcome;
+use dbdyno_model::experiment::FigureOutcome;
 use serde::Serialize;
 
 use super::values::finite;
@@ -26,8 +26,8 @@ pub struct MechanismView {
     pub ratio_high: Option<f64>,
 }
 
-impl From<&Outcome> for MechanismView {
-    fn from(outcome: &Outcome) -> MechanismView {
+impl From<&FigureOutcome> for MechanismView {
+    fn from(outcome: &FigureOutcome) -> MechanismView {
         let of = |end: fn(&dbdyno_model::Interval) -> f64| {
             outcome.ratio.as_ref().and_then(|ratio| finite(end(ratio)))
         };

@@ -1,8 +1,8 @@
 //! The answer, in the words of the JSON contract.
 
 use dbdyno_model::{
-    ArmSummary, CellComparison, ClassSummary, Comparison, LatencyUs, Measure, Percentile, RateUnit,
-    Run, Severity, Warning,
+    ArmSummary, CellComparison, ClassSummary, Comparison, LatencyUs, Percentile, RateUnit, Run,
+    Severity, VerdictMeasure, Warning,
 };
 use serde::Serialize;
 
@@ -321,12 +321,12 @@ impl CellView {
             rqps_low: low(cell.rqps.low),
             rqps_high: known(cell.rqps.high),
             measure: match cell.measure {
-                Measure::Rate => "rate",
-                Measure::Response { .. } => "response",
-                Measure::MaxRate => "max_rate",
+                VerdictMeasure::Rate => "rate",
+                VerdictMeasure::Response { .. } => "response",
+                VerdictMeasure::MaxRate => "max_rate",
             },
             response_ratio: match cell.measure {
-                Measure::Response { p50, p99, telling } => Some(ResponseRatio {
+                VerdictMeasure::Response { p50, p99, telling } => Some(ResponseRatio {
                     p50: known(p50.estimate),
                     p50_low: low(p50.low),
                     p50_high: known(p50.high),
@@ -335,7 +335,7 @@ impl CellView {
                     p99_high: known(p99.high),
                     telling: telling.name(),
                 }),
-                Measure::Rate | Measure::MaxRate => None,
+                VerdictMeasure::Rate | VerdictMeasure::MaxRate => None,
             },
             verdict: VerdictView(cell.verdict),
             doubt: DoubtView::new(cell),

@@ -7,8 +7,8 @@ use crate::golden::check;
 use dbdyno_document::terminal::{Colour, TextStyle};
 use dbdyno_model::{ArmIndex, EndedArm, Reference, Severity, Verdict, Warning};
 use dbdyno_report::{
-    ArmsDetail, ArmsView, Order, Section, arms_csv, arms_html, arms_json, arms_markdown, arms_svg,
-    arms_text,
+    ArmsDetail, ArmsView, CellOrder, Section, arms_csv, arms_html, arms_json, arms_markdown,
+    arms_svg, arms_text,
 };
 use sample::{Sample, four_versions, large};
 use serde_json::Value;
@@ -89,7 +89,7 @@ fn by_place<'a>(text: &str, names: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn on_request_groups_and_their_loads_begin_with_what_lost_most() {
     let sample = four_versions();
-    let sorted = || view(&sample).sorted(Order::WorstFirst);
+    let sorted = || view(&sample).sorted(CellOrder::WorstFirst);
     let style = TextStyle { colour: Colour::Plain, width: 110 };
     let text = arms_text(&sorted(), ArmsDetail::Ratios, &[], &style);
     let groups = ["rows by key", "rows by range", "ranges, counted", "writes"];

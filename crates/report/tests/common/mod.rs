@@ -2,17 +2,18 @@
 
 pub(crate) mod counts;
 
-use dbdyno_model::experiment::{Figure, Outcome};
+use dbdyno_model::experiment::{FigureOutcome, RoundFigure};
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{
-    Arm, ArmSummary, Audit, BandPoint, Basis, Cell, CellComparison, Change, ClassSummary,
-    ClassTally, ClassTimes, Comparison, Cost, CostChange, CostChanges, CostComparison, CostFit,
-    CostLine, CostMeasure, CostPoint, Counted, CurveChange, CurveComparison, CurveFit, CurvePoint,
-    CurveQuestion, Environment, Family, Inequality, Interval, IntervalKind, LatencyHistogram,
-    LatencyUs, Level, LevelShare, Levels, Measure, Metric, MetricComparison, MetricVerdict, PerArm,
-    Plan, PointPlace, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus, SelfTests,
-    Series, Severity, Since, SingleRuns, Spend, Stage, UslCurve, Verdict, Warning, Weight,
+    Arm, ArmSummary, Audit, BandPoint, Basis, Cell, CellComparison, ClassSummary, ClassTally,
+    ClassTimes, ClassUnit, Comparison, Cost, CostChange, CostChanges, CostComparison, CostFit,
+    CostLine, CostMeasure, CostPoint, CurveChange, CurveComparison, CurveFit, CurvePoint,
+    CurveQuestion, Environment, ExperimentLevel, FactChange, Inequality, Interval, IntervalKind,
+    LatencyHistogram, LatencyUs, LevelShare, Levels, Metric, MetricComparison, MetricVerdict,
+    PerArm, Plan, PointPlace, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus,
+    SelfTests, Series, Severity, Since, SingleRuns, Spend, Stage, TestFamily, UslCurve, Verdict,
+    VerdictMeasure, Warning, Weight,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -55,8 +56,8 @@ pub(crate) fn one_cell() -> Sample {
 pub(crate) fn engines() -> Sample {
     let mut sample = one_cell();
     let cell = sample.comparison.cells[0].cell.clone();
-    let figure = |name: &str, base: f64, test: f64, ratio: Option<[f64; 3]>| Outcome {
-        figure: Figure::read(name),
+    let figure = |name: &str, base: f64, test: f64, ratio: Option<[f64; 3]>| FigureOutcome {
+        figure: RoundFigure::read(name),
         cell: cell.clone(),
         base: Some(base),
         test: Some(test),
@@ -293,7 +294,7 @@ pub(crate) fn three_units() -> Sample {
         mix.classes = [("begin", 0.05), ("point", 0.9), ("commit", 0.05)]
             .map(|(name, share)| ClassSummary {
                 name: name.to_owned(),
-                counted: Counted::Statements,
+                counted: ClassUnit::Statements,
                 per_second: mix.qps.estimate * share,
                 latency_us: None,
                 response_us: None,
@@ -308,7 +309,7 @@ fn class_of_events(arm: &ArmSummary, name: &str, share: f64, length: f64) -> Cla
     let [p50, p95, p99, p999, max] = [p50, p95, p99, p999, max].map(|us| us * length);
     ClassSummary {
         name: name.to_owned(),
-        counted: Counted::Events,
+        counted: ClassUnit::Events,
         per_second: arm.tps * share,
         latency_us: Some(LatencyUs { p50, p95, p99, p999, max }),
         response_us: None,
@@ -509,7 +510,12 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         counts: Vec::new(),
         curves: Vec::new(),
         costs: Vec::new(),
-        family: Family { cells: truths.len() as u32, metrics: 0, p_at_most: 0.01, q_at_most: 0.05 },
+        family: TestFamily {
+            cells: truths.len() as u32,
+            metrics: 0,
+            p_at_most: 0.01,
+            q_at_most: 0.05,
+        },
         audit: audit(),
         self_tests: Some(SelfTests {
             cells: 200,
@@ -531,7 +537,7 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         rounds,
         further: Vec::new(),
         ended: Vec::new(),
-        counts: dbdyno_model::Counts::default(),
+        counts: dbdyno_model::RunCounts::default(),
         warnings: Vec::new(),
     };
     Sample { run, comparison }
@@ -582,7 +588,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
 }
 
 /// Roughly normal: the sum of four uniform numbers, scaled.
-pub(crate) fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
     let sum: f64 = (0..4).map(|_| stream.below(1 << 20) as f64 / (1 << 20) as f64).sum();
     (sum - 2.0) * 3f64.sqrt()
 }
@@ -652,11 +658,11 @@ pub(crate) fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellCompa
         unit: RateUnit::Queries,
         since: Since::Sent,
         rqps,
-        measure: Measure::Rate,
+        measure: VerdictMeasure::Rate,
         verdict,
         basis: Basis {
             interval: IntervalKind::T,
-            replicates: Level::Pair,
+            replicates: ExperimentLevel::Pair,
             count: truth.pairs,
             why: "the tails of the pairs are light (1.02)".to_owned(),
         },
@@ -665,7 +671,7 @@ pub(crate) fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellCompa
         levels: rqps.low.is_finite().then(|| levels(truth)),
         single_runs: rqps.low.is_finite().then_some(SingleRuns {
             runs: 8,
-            level: Level::Start,
+            level: ExperimentLevel::Start,
             low: rqps.low * 0.97,
             high: rqps.high * 1.03,
         }),
@@ -692,16 +698,16 @@ fn levels(truth: &Truth) -> Levels {
         share,
         seconds: Some(seconds),
         best,
-        is_assumed: level == Level::Start && truth.pairs < 6,
+        is_assumed: level == ExperimentLevel::Start && truth.pairs < 6,
     };
     Levels {
         parts: vec![
-            part(Level::Pair, 18.0, truth.noise, 0.62, 0.26, Some(24)),
-            part(Level::Start, 8.0, 0.009, 0.38, 4.1, None),
+            part(ExperimentLevel::Pair, 18.0, truth.noise, 0.62, 0.26, Some(24)),
+            part(ExperimentLevel::Start, 8.0, 0.009, 0.38, 4.1, None),
         ],
         spend: vec![
-            Spend { level: Level::Start, narrows: 0.21 },
-            Spend { level: Level::Pair, narrows: 0.13 },
+            Spend { level: ExperimentLevel::Start, narrows: 0.21 },
+            Spend { level: ExperimentLevel::Pair, narrows: 0.13 },
         ],
     }
 }
@@ -746,7 +752,7 @@ fn summary(rounds: &[&Round], truth: &Truth, cost: f64) -> ArmSummary {
 
 /// One inequality of each weight and each change.
 fn audit() -> Audit {
-    use {Change::*, Weight::*};
+    use {FactChange::*, Weight::*};
     let one = |name: &str, base: Option<&str>, test: Option<&str>, rest| {
         let (weight, change, rule, topic) = rest;
         let [base, test] = [base, test].map(|value| value.map(str::to_owned));

@@ -14,7 +14,9 @@ use std::time::Instant;
 
 use dbdyno_model::Design;
 use dbdyno_rivals::work::{NewOrder, Payment, Questions, ReadWrite, Scale};
-use dbdyno_rivals::{Answers, Client, Contents, EngineSide, Failure, RocksSide, Side};
+use dbdyno_rivals::{
+    Answers, Contents, EngineSide, Failure, RivalClient, RivalDatabase, RocksSide,
+};
 use dbdyno_rocks::Library;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -49,7 +51,7 @@ pub(crate) fn serve(wanted: &Wanted) {
     }
 }
 
-fn open(wanted: &Wanted, scale: &Scale) -> Box<dyn Side> {
+fn open(wanted: &Wanted, scale: &Scale) -> Box<dyn RivalDatabase> {
     let directory = Path::new(wanted.text("directory", "."));
     let durability = durability(wanted.text("log", "written"));
     match wanted.text("side", "none") {
@@ -73,7 +75,7 @@ fn open(wanted: &Wanted, scale: &Scale) -> Box<dyn Side> {
 }
 
 struct Round<'a> {
-    side: &'a dyn Side,
+    side: &'a dyn RivalDatabase,
     load: Load,
     scale: Scale,
     seed: u64,
@@ -123,7 +125,7 @@ impl Round<'_> {
 
 fn ask(
     load: Load,
-    client: &mut dyn Client,
+    client: &mut dyn RivalClient,
     questions: &Questions,
     it: u64,
     answers: &mut Answers,
@@ -144,8 +146,8 @@ fn now_ns(clock: ClockId) -> u64 {
 /// The side that does nothing.
 struct Nothing;
 
-impl Side for Nothing {
-    fn client(&self) -> Box<dyn Client + '_> {
+impl RivalDatabase for Nothing {
+    fn client(&self) -> Box<dyn RivalClient + '_> {
         Box::new(Nothing)
     }
 
@@ -158,7 +160,7 @@ impl Side for Nothing {
     }
 }
 
-impl Client for Nothing {
+impl RivalClient for Nothing {
     fn point(&mut self, id: i64, _: &mut Answers) -> Result<(), Failure> {
         std::hint::black_box(id);
         Ok(())

@@ -30,7 +30,7 @@ mod parent;
 use std::collections::BTreeMap;
 
 use dbdyno_rivals::work::Scale;
-use dbdyno_rivals::{Durability, OPTIONS};
+use dbdyno_rivals::{OPTIONS, RivalDurability};
 
 /// What is wanted, as words and values.
 struct Wanted(BTreeMap<String, String>);
@@ -78,10 +78,10 @@ impl Load {
     }
 }
 
-fn durability(word: &str) -> Durability {
+fn durability(word: &str) -> RivalDurability {
     match word {
-        "written" => Durability::Written,
-        "synced" => Durability::Synced,
+        "written" => RivalDurability::Written,
+        "synced" => RivalDurability::Synced,
         _ => panic!("a log is written or synced, not {word:?}"),
     }
 }

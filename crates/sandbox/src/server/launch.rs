@@ -23,7 +23,7 @@ use super::seat::Seat;
 use super::settings::option;
 use super::{Ground, LOG_LINES, PORTS, Server};
 use crate::bootstrap::{self, DATABASE};
-use crate::child::{self, Kept};
+use crate::child::{self, GuardedChild};
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::{create_private, write_private};
@@ -76,7 +76,7 @@ impl Server {
         let file = create_private(&log).map_err(failed())?;
         command.stdout(file.try_clone().map_err(failed())?).stderr(file);
         let program = self.release.server().display().to_string();
-        let kept = Kept::spawn(command).map_err(SandboxError::spawn(&program))?;
+        let kept = GuardedChild::spawn(command).map_err(SandboxError::spawn(&program))?;
         let pid = i32::try_from(kept.child.id()).ok();
         self.kept = Some(kept);
         let identity = pid.and_then(Identity::of).map(|identity| identity.to_line());

@@ -26,7 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use dbdyno_model::{Role, Secret, Transport};
+use dbdyno_model::{MemberRole, Secret, Transport};
 use dbdyno_wire::Endpoint;
 use nix::sched::CpuSet;
 use nix::sys::signal::kill;
@@ -35,7 +35,7 @@ use nix::unistd::Pid;
 use crate::allocator;
 use crate::bootstrap::{DATABASE, USER};
 use crate::cgroup::{ControlGroup, Limits};
-use crate::child::{self, Kept};
+use crate::child::{self, GuardedChild};
 use crate::claim::Claim;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
@@ -43,7 +43,7 @@ use crate::home::Home;
 use crate::image::Image;
 use crate::limits;
 use crate::making::Making;
-use crate::options::Options;
+use crate::options::LaunchOptions;
 use crate::process::{keep_on, kill_servers_in, servers_in};
 use crate::release::Release;
 use crate::space;
@@ -78,7 +78,7 @@ const PORTS: usize = 5;
 /// its directory; so does the death of this process, whatever kills it.
 pub struct Server {
     // Fields are dropped in this order: the processes before the directory.
-    kept: Option<Kept>,
+    kept: Option<GuardedChild>,
     what: String,
     release: Release,
     port: u16,
@@ -120,7 +120,7 @@ impl Ground {
 }
 
 /// A background server, as it is to be started: what is recorded of it.
-pub(crate) struct Recorded {
+pub(crate) struct BackgroundRecord {
     pub(crate) name: String,
     pub(crate) dir: PathBuf,
     pub(crate) port: u16,
@@ -132,7 +132,7 @@ pub(crate) struct Recorded {
 }
 
 /// How a background server came up.
-pub(crate) struct Launched {
+pub(crate) struct LaunchedServer {
     pub(crate) ports: Ports,
     /// By which it is asked.
     pub(crate) socket: Endpoint,
@@ -159,7 +159,7 @@ impl Server {
     pub fn start(
         home: &Home,
         release: &Release,
-        options: &Options,
+        options: &LaunchOptions,
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
@@ -177,7 +177,7 @@ impl Server {
     pub fn start_from(
         home: &Home,
         release: &Release,
-        options: &Options,
+        options: &LaunchOptions,
         name: &str,
         image: &Image,
         progress: &mut dyn FnMut(&str),
@@ -225,7 +225,7 @@ impl Server {
     pub(crate) fn prepare(
         home: &Home,
         release: &Release,
-        options: &Options,
+        options: &LaunchOptions,
         name: &str,
         template: &Template,
         copied_mb: u64,
@@ -266,11 +266,12 @@ impl Server {
     pub(crate) fn start_in_background(
         home: &Home,
         release: &Release,
-        recorded: Recorded,
+        recorded: BackgroundRecord,
         template: &Template,
         note: &mut dyn FnMut(u16) -> Result<(), SandboxError>,
-    ) -> Result<Launched, SandboxError> {
-        let Recorded { name, dir, port, password, next_password, settings, seat } = recorded;
+    ) -> Result<LaunchedServer, SandboxError> {
+        let BackgroundRecord { name, dir, port, password, next_password, settings, seat } =
+            recorded;
         let mut server = Server {
             kept: None,
             what: format!("{} {} ({name})", release.product.name(), release.version),
@@ -305,7 +306,7 @@ impl Server {
                 if let Some(kept) = server.kept.take() {
                     kept.let_go();
                 }
-                return Ok(Launched { ports, socket: server.socket_endpoint(), guard });
+                return Ok(LaunchedServer { ports, socket: server.socket_endpoint(), guard });
             }
             ports = Ports::Lost;
             server.change_ports()?;
@@ -334,7 +335,7 @@ impl Server {
     }
 
     /// Has errors say what it is among others.
-    pub(crate) fn is_called(&mut self, name: &str, role: Role) {
+    pub(crate) fn is_called(&mut self, name: &str, role: MemberRole) {
         let (product, version) = (self.release.product.name(), &self.release.version);
         self.what = format!("{product} {version} ({name}, {})", role.name());
     }

@@ -13,8 +13,10 @@ use crate::error::SandboxError;
 /// A connection of the product's protocol.
 pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Result<Box<dyn Client>, WireError> {
     Ok(match product.dialect() {
-        Dialect::Postgres => Box::new(dbdyno_wire::postgres::Connection::connect(endpoint)?),
-        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
+        Dialect::Postgres => {
+            Box::new(dbdyno_wire::postgres::PostgresConnection::connect(endpoint)?)
+        }
+        _ => Box::new(dbdyno_wire::mysql::MysqlConnection::connect(endpoint)?),
     })
 }
 

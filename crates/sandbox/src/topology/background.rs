@@ -13,7 +13,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dbdyno_model::{Product, Role, Shape, Topology, Transport};
+use dbdyno_model::{MemberRole, Product, Topology, TopologyShape, Transport};
 use dbdyno_wire::Endpoint;
 
 use super::member::Begins;
@@ -21,13 +21,13 @@ use super::{
     at_once, bring, check, galera, group, join, make_member, one_by_one, replicas, settings,
 };
 use crate::allocator;
-use crate::background::{Background, Membership, State, end_processes};
+use crate::background::{BackgroundServer, BackgroundState, Membership, end_processes};
 use crate::bootstrap::{DATABASE, USER};
 use crate::cgroup;
 use crate::error::SandboxError;
 use crate::home::Home;
 use crate::making::Making;
-use crate::options::Options;
+use crate::options::LaunchOptions;
 use crate::release::Release;
 use crate::server::{
     Node, Seat, copy_data, lay_out, overlay, own_security, socket_in, tell_database,
@@ -35,9 +35,9 @@ use crate::server::{
 use crate::space;
 use crate::template::Template;
 
-impl Background {
+impl BackgroundServer {
     /// What it is among those that it belongs to.
-    pub fn role(&self) -> Option<Role> {
+    pub fn role(&self) -> Option<MemberRole> {
         let membership = self.membership.as_ref()?;
         Some(membership.shape.role(membership.number.saturating_sub(1)))
     }
@@ -47,16 +47,16 @@ impl Background {
 /// `name`, the others `name.2` and so on.
 ///
 /// # Errors
-/// As [`Background::start`]; [`SandboxError::NotAMember`] if one does not join. Nothing stays
+/// As [`BackgroundServer::start`]; [`SandboxError::NotAMember`] if one does not join. Nothing stays
 /// behind then.
 pub fn start_together(
     home: &Home,
     release: &Release,
-    options: &Options,
-    shape: Shape,
+    options: &LaunchOptions,
+    shape: TopologyShape,
     name: &str,
     progress: &mut dyn FnMut(&str),
-) -> Result<Vec<Background>, SandboxError> {
+) -> Result<Vec<BackgroundServer>, SandboxError> {
     check(release, shape)?;
     bring(home, release, shape, progress)?;
     cgroup::are_for_arms(&options.settings)?;
@@ -79,7 +79,7 @@ pub fn start_together(
                 if number == 0 { name.to_owned() } else { format!("{name}.{}", number + 1) };
             let membership = Membership { shape, number: number + 1, of: name.to_owned() };
             let member =
-                Background::make(home, release, all, &template, &called, Some(membership))?;
+                BackgroundServer::make(home, release, all, &template, &called, Some(membership))?;
             members.push(member);
             let member = &members[usize::from(number)];
             lay_out(&member.dir.join("s"), &template.data)?;
@@ -102,9 +102,9 @@ pub fn start_together(
 }
 
 /// All that belong to the same as this one, the first of them first; it alone if it is alone.
-pub fn together(home: &Home, one: &Background) -> Vec<Background> {
+pub fn together(home: &Home, one: &BackgroundServer) -> Vec<BackgroundServer> {
     let Some(membership) = &one.membership else { return vec![one.clone()] };
-    let mut all = Background::all(home);
+    let mut all = BackgroundServer::all(home);
     all.retain(|other| other.membership.as_ref().is_some_and(|m| m.of == membership.of));
     all.sort_by_key(|member| member.membership.as_ref().map(|m| m.number));
     all
@@ -118,10 +118,10 @@ pub fn together(home: &Home, one: &Background) -> Vec<Background> {
 /// data stay.
 pub fn start_together_again(
     home: &Home,
-    members: &[Background],
+    members: &[BackgroundServer],
     progress: &mut dyn FnMut(&str),
-) -> Result<Vec<Background>, SandboxError> {
-    let runs = |member: &Background| matches!(member.state(), State::Running(_));
+) -> Result<Vec<BackgroundServer>, SandboxError> {
+    let runs = |member: &BackgroundServer| matches!(member.state(), BackgroundState::Running(_));
     if members.iter().all(runs) {
         return Ok(members.to_vec());
     }
@@ -150,19 +150,19 @@ pub fn start_together_again(
 /// # Errors
 /// [`SandboxError::Unsuitable`] if none runs; [`SandboxError::StopFailed`] for the first that had
 /// to be killed, after all are down.
-pub fn stop_together(home: &Home, members: &[Background]) -> Result<(), SandboxError> {
-    let running: Vec<&Background> =
-        members.iter().filter(|m| matches!(m.state(), State::Running(_))).collect();
+pub fn stop_together(home: &Home, members: &[BackgroundServer]) -> Result<(), SandboxError> {
+    let running: Vec<&BackgroundServer> =
+        members.iter().filter(|m| matches!(m.state(), BackgroundState::Running(_))).collect();
     if running.is_empty() {
         return members[0].stop(home);
     }
-    if running[0].role() == Some(Role::Node) {
+    if running[0].role() == Some(MemberRole::Node) {
         // One after the other, the first last: see `galera`.
         return one_by_one(running.into_iter().rev(), |member| member.stop(home));
     }
     // Those of a group go at once, since each takes seconds to say goodbye; a source goes last.
     let (sources, others): (Vec<_>, Vec<_>) =
-        running.into_iter().partition(|member| member.role() == Some(Role::Source));
+        running.into_iter().partition(|member| member.role() == Some(MemberRole::Source));
     let down = at_once(others, |member| member.stop(home));
     down.and(at_once(sources, |member| member.stop(home))).map(|_| ())
 }
@@ -172,17 +172,17 @@ fn raise(
     home: &Home,
     release: &Release,
     template: &Template,
-    members: &[Background],
+    members: &[BackgroundServer],
     begins: Begins,
-) -> Result<Vec<Background>, SandboxError> {
+) -> Result<Vec<BackgroundServer>, SandboxError> {
     let shape = members[0].membership.as_ref().map(|membership| membership.shape);
-    let launch = |members: &[Background]| {
+    let launch = |members: &[BackgroundServer]| {
         at_once(members, |member| member.launch(home, release, template, None))
     };
-    let nodes = |members: &[Background]| -> Result<Vec<Node>, SandboxError> {
+    let nodes = |members: &[BackgroundServer]| -> Result<Vec<Node>, SandboxError> {
         members.iter().map(|member| node(member, release)).collect()
     };
-    let up = if let Some(Shape::Galera(_)) = shape {
+    let up = if let Some(TopologyShape::Galera(_)) = shape {
         let mut hall = Hall { home, release, template, members: members.to_vec() };
         galera::raise(&mut hall, begins)?;
         hall.members
@@ -190,7 +190,7 @@ fn raise(
         let (mut up, others) = (launch(&members[..1])?, &members[1..]);
         if release.product == Product::Postgres {
             let port = up[0].port;
-            let all: Vec<Background> = up.iter().chain(others).cloned().collect();
+            let all: Vec<BackgroundServer> = up.iter().chain(others).cloned().collect();
             replicas::point_standbys(&nodes(&all)?, &vec![port; members.len()])?;
         }
         up.extend(launch(others)?);
@@ -214,7 +214,7 @@ struct Hall<'a> {
     home: &'a Home,
     release: &'a Release,
     template: &'a Template,
-    members: Vec<Background>,
+    members: Vec<BackgroundServer>,
 }
 
 impl galera::Nodes for Hall<'_> {
@@ -246,7 +246,7 @@ fn copy_the_source(
     home: &Home,
     release: &Release,
     template: &Template,
-    members: &mut [Background],
+    members: &mut [BackgroundServer],
 ) -> Result<(), SandboxError> {
     members[0] = members[0].launch(home, release, template, None)?;
     members[0].stop(home)?;
@@ -263,8 +263,8 @@ fn data_of(dir: &Path) -> PathBuf {
     dir.join("s/data")
 }
 
-fn node(member: &Background, release: &Release) -> Result<Node, SandboxError> {
-    let role = member.role().map_or("", Role::name);
+fn node(member: &BackgroundServer, release: &Release) -> Result<Node, SandboxError> {
+    let role = member.role().map_or("", MemberRole::name);
     Ok(Node {
         what: format!("{} {} ({}, {role})", release.product.name(), release.version, member.name),
         product: release.product,

@@ -36,13 +36,13 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// A delayed way to a server. Dropping it cuts its connections.
 #[derive(Debug)]
 pub(crate) struct Way {
-    shared: Arc<Shared>,
+    shared: Arc<DelayState>,
     listener: TcpListener,
     acceptor: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct DelayState {
     to: SocketAddr,
     delay_ns: u64,
     closed: AtomicBool,
@@ -55,7 +55,7 @@ impl Way {
     /// A way from `from` to `to`; port 0 is any that is free.
     pub(crate) fn open(from: SocketAddrV4, to: SocketAddrV4, one_way_ns: u64) -> io::Result<Way> {
         let listener = TcpListener::bind(from)?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(DelayState {
             to: SocketAddr::V4(to),
             delay_ns: one_way_ns,
             closed: AtomicBool::new(false),
@@ -104,7 +104,7 @@ impl Drop for Way {
 }
 
 /// Connects to the other side, and lets four threads carry.
-fn connect(shared: &Arc<Shared>, one: TcpStream, number: u64) -> io::Result<()> {
+fn connect(shared: &Arc<DelayState>, one: TcpStream, number: u64) -> io::Result<()> {
     let other = TcpStream::connect_timeout(&shared.to, CONNECT_WITHIN)?;
     let mut directions = Vec::new();
     for (index, from, to) in [(0, &one, &other), (1, &other, &one)] {

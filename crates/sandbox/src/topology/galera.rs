@@ -21,11 +21,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dbdyno_model::{Role, SourceKind};
+use dbdyno_model::{MemberRole, SourceKind};
 
 use super::group;
-use super::member::{Asked, Begins, JOIN_WITHIN_S};
-use super::standing::{Standing, Works};
+use super::member::{Begins, JOIN_WITHIN_S, MemberConnection};
+use super::standing::{MemberStanding, Works};
 use crate::apt::Apt;
 use crate::catalog;
 use crate::clock::Deadline;
@@ -132,7 +132,7 @@ pub(super) fn raise(nodes: &mut dyn Nodes, begins: Begins) -> Result<(), Sandbox
         let seat = Seat::new(provider(&nodes.release()), &uuid, &others)?;
         let node = nodes.launch(number, seat)?;
         count = wait_until_synced(&node, number + 1)?;
-        others.push(Asked::connect(&node)?.single("SELECT @@wsrep_node_address")?);
+        others.push(MemberConnection::connect(&node)?.single("SELECT @@wsrep_node_address")?);
     }
     Ok(())
 }
@@ -216,20 +216,20 @@ fn make_equal(nodes: &mut dyn Nodes) -> Result<Position, SandboxError> {
 }
 
 /// What a node says of itself and of those that it sees.
-struct Seen {
+struct GaleraStatus {
     state: String,
     size: String,
     ready: String,
     count: u64,
 }
 
-fn seen(node: &mut Asked<'_>) -> Result<Seen, SandboxError> {
+fn seen(node: &mut MemberConnection<'_>) -> Result<GaleraStatus, SandboxError> {
     let rows = node.query("SHOW GLOBAL STATUS LIKE 'wsrep\\_%'")?;
     let of = |name: &str| {
         let row = rows.rows.iter().find(|row| row.first().and_then(Option::as_deref) == Some(name));
         row.and_then(|row| row.get(1)?.clone()).unwrap_or_default()
     };
-    Ok(Seen {
+    Ok(GaleraStatus {
         state: of("wsrep_local_state_comment"),
         size: of("wsrep_cluster_size"),
         ready: of("wsrep_ready"),
@@ -240,9 +240,9 @@ fn seen(node: &mut Asked<'_>) -> Result<Seen, SandboxError> {
 /// Waits until a node is Synced among `size` of them; returns what it has counted.
 pub(super) fn wait_until_synced(node: &Node, size: usize) -> Result<u64, SandboxError> {
     let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
-    let mut asked = Asked::connect(node)?;
+    let mut asked = MemberConnection::connect(node)?;
     loop {
-        let Seen { state, size: of, ready, count } = seen(&mut asked)?;
+        let GaleraStatus { state, size: of, ready, count } = seen(&mut asked)?;
         if state == "Synced" && ready == "ON" && of == size.to_string() {
             return Ok(count);
         }
@@ -256,16 +256,17 @@ pub(super) fn wait_until_synced(node: &Node, size: usize) -> Result<u64, Sandbox
 }
 
 /// How each node but the first stands.
-pub(super) fn standing(nodes: &[Node]) -> Result<Vec<Standing>, SandboxError> {
-    let first = seen(&mut Asked::connect(&nodes[0])?)?;
+pub(super) fn standing(nodes: &[Node]) -> Result<Vec<MemberStanding>, SandboxError> {
+    let first = seen(&mut MemberConnection::connect(&nodes[0])?)?;
     let others = (2..).zip(&nodes[1..]);
     others
         .map(|(member, node)| {
-            let Seen { state, ready, count, .. } = seen(&mut Asked::connect(node)?)?;
+            let GaleraStatus { state, ready, count, .. } =
+                seen(&mut MemberConnection::connect(node)?)?;
             let works = if state == "Synced" && ready == "ON" { Works::Yes } else { Works::No };
-            Ok(Standing {
+            Ok(MemberStanding {
                 member,
-                role: Role::Node,
+                role: MemberRole::Node,
                 state,
                 works,
                 transactions: Some(first.count.saturating_sub(count)),

@@ -26,9 +26,9 @@
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use dbdyno_model::{Shape, Topology};
+use dbdyno_model::{Topology, TopologyShape};
 
-use super::member::{Asked, JOIN_WITHIN_S};
+use super::member::{JOIN_WITHIN_S, MemberConnection};
 use super::replicas;
 use crate::bootstrap::{USER, random_password};
 use crate::catalog::at_least;
@@ -89,7 +89,7 @@ pub(super) fn way_of(from: usize, to: usize, port: u16) -> SocketAddrV4 {
 pub(super) fn hide_behind_names(
     member: &mut Server,
     number: u8,
-    shape: Shape,
+    shape: TopologyShape,
 ) -> Result<(), SandboxError> {
     let number = usize::from(number);
     let mut hosts = "127.0.0.1 localhost\n".to_owned();
@@ -115,7 +115,7 @@ pub(super) fn hide_behind_names(
 pub(super) fn form(nodes: &[Node], topology: Topology) -> Result<(), SandboxError> {
     let mut seeds = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
-        let mut member = Asked::connect(node)?;
+        let mut member = MemberConnection::connect(node)?;
         let password = node.endpoint.password.expose();
         member.run(&format!(
             "CHANGE REPLICATION SOURCE TO SOURCE_USER='{USER}', SOURCE_PASSWORD='{password}' FOR \
@@ -126,13 +126,13 @@ pub(super) fn form(nodes: &[Node], topology: Topology) -> Result<(), SandboxErro
         wait_until_online(&mut member)?;
     }
     // The first to be there has seen the others come; whether each still is there, it says itself.
-    nodes.iter().try_for_each(|node| wait_until_online(&mut Asked::connect(node)?))
+    nodes.iter().try_for_each(|node| wait_until_online(&mut MemberConnection::connect(node)?))
 }
 
 /// Starts a member's part; returns the address under which it is a member. Where another program
 /// has taken its port, another port is tried.
 fn start(
-    member: &mut Asked<'_>,
+    member: &mut MemberConnection<'_>,
     number: usize,
     topology: Topology,
     seeds: &[String],
@@ -173,14 +173,14 @@ fn is_lost_port(error: &SandboxError) -> bool {
 }
 
 /// What a member says of itself: START returns while it is still RECOVERING.
-pub(super) fn state(member: &mut Asked<'_>) -> Result<String, SandboxError> {
+pub(super) fn state(member: &mut MemberConnection<'_>) -> Result<String, SandboxError> {
     member.single(
         "SELECT member_state FROM performance_schema.replication_group_members \
          WHERE member_id = @@server_uuid",
     )
 }
 
-fn wait_until_online(member: &mut Asked<'_>) -> Result<(), SandboxError> {
+fn wait_until_online(member: &mut MemberConnection<'_>) -> Result<(), SandboxError> {
     let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
     loop {
         let state = state(member)?;

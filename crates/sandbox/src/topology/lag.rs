@@ -13,20 +13,23 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_model::{Dialect, Literal, Product, Shape};
+use dbdyno_model::{Dialect, Literal, Product, TopologyShape};
 
-use super::member::{Asked, column};
-use super::standing::{Standing, Works};
+use super::member::{MemberConnection, column};
+use super::standing::{MemberStanding, Works};
 use super::{galera, group, replicas};
 use crate::error::SandboxError;
 use crate::server::Node;
 
 /// How each member but the first stands.
-pub(super) fn standing(nodes: &[Node], shape: Shape) -> Result<Vec<Standing>, SandboxError> {
-    if let Shape::Galera(_) = shape {
+pub(super) fn standing(
+    nodes: &[Node],
+    shape: TopologyShape,
+) -> Result<Vec<MemberStanding>, SandboxError> {
+    if let TopologyShape::Galera(_) = shape {
         return galera::standing(nodes);
     }
-    let mut first = Asked::connect(&nodes[0])?;
+    let mut first = MemberConnection::connect(&nodes[0])?;
     let done = done_by(&mut first)?;
     let others = (1..).zip(&nodes[1..]);
     others
@@ -34,24 +37,32 @@ pub(super) fn standing(nodes: &[Node], shape: Shape) -> Result<Vec<Standing>, Sa
             if node.is_postgres() {
                 return streaming(&mut first, number, shape);
             }
-            let mut member = Asked::connect(node)?;
+            let mut member = MemberConnection::connect(node)?;
             let transactions = behind(&mut first, &mut member, &done)?;
             let (state, works, seconds) = match shape {
-                Shape::Group(_) => {
+                TopologyShape::Group(_) => {
                     let state = group::state(&mut member)?;
                     let works = if state == "ONLINE" { Works::Yes } else { Works::No };
                     (state, works, None)
                 }
-                Shape::Replicas(_) | Shape::Galera(_) => threads(&mut member)?,
+                TopologyShape::Replicas(_) | TopologyShape::Galera(_) => threads(&mut member)?,
             };
             let (role, bytes) = (shape.role(number), None);
-            Ok(Standing { member: number + 1, role, state, works, transactions, bytes, seconds })
+            Ok(MemberStanding {
+                member: number + 1,
+                role,
+                state,
+                works,
+                transactions,
+                bytes,
+                seconds,
+            })
         })
         .collect()
 }
 
 /// What the first member has done, in its own notation.
-fn done_by(first: &mut Asked<'_>) -> Result<String, SandboxError> {
+fn done_by(first: &mut MemberConnection<'_>) -> Result<String, SandboxError> {
     match first.node.product {
         Product::MySql => first.single("SELECT @@GLOBAL.gtid_executed"),
         Product::MariaDb => first.single("SELECT @@GLOBAL.gtid_binlog_pos"),
@@ -60,8 +71,8 @@ fn done_by(first: &mut Asked<'_>) -> Result<String, SandboxError> {
 }
 
 fn behind(
-    first: &mut Asked<'_>,
-    member: &mut Asked<'_>,
+    first: &mut MemberConnection<'_>,
+    member: &mut MemberConnection<'_>,
     done: &str,
 ) -> Result<Option<u64>, SandboxError> {
     if member.node.product == Product::MySql {
@@ -110,7 +121,9 @@ fn domains(position: &str) -> Option<BTreeMap<u64, u64>> {
         .collect()
 }
 
-fn threads(member: &mut Asked<'_>) -> Result<(String, Works, Option<f64>), SandboxError> {
+fn threads(
+    member: &mut MemberConnection<'_>,
+) -> Result<(String, Works, Option<f64>), SandboxError> {
     let status = member.query(replicas::words(member.node).status)?;
     let reads = column(&status, &["Replica_IO_Running", "Slave_IO_Running"]);
     let applies = column(&status, &["Replica_SQL_Running", "Slave_SQL_Running"]);
@@ -119,7 +132,11 @@ fn threads(member: &mut Asked<'_>) -> Result<(String, Works, Option<f64>), Sandb
     Ok((format!("IO {reads}, SQL {applies}"), works, seconds.parse().ok()))
 }
 
-fn streaming(source: &mut Asked<'_>, number: u8, shape: Shape) -> Result<Standing, SandboxError> {
+fn streaming(
+    source: &mut MemberConnection<'_>,
+    number: u8,
+    shape: TopologyShape,
+) -> Result<MemberStanding, SandboxError> {
     let new = crate::catalog::at_least(&source.node.version, "10");
     let (bytes, seconds) = if new {
         (
@@ -136,7 +153,7 @@ fn streaming(source: &mut Asked<'_>, number: u8, shape: Shape) -> Result<Standin
     ))?;
     let value = |at: usize| row.rows.first().and_then(|row| row.get(at)?.as_deref());
     let state = value(0).unwrap_or("not connected").to_owned();
-    Ok(Standing {
+    Ok(MemberStanding {
         member: number + 1,
         role: shape.role(number),
         works: if state == "streaming" { Works::Yes } else { Works::No },

@@ -18,18 +18,18 @@ pub(super) enum Begins {
 }
 
 /// A connection to a member, whose errors name it.
-pub(super) struct Asked<'a> {
+pub(super) struct MemberConnection<'a> {
     pub(super) node: &'a Node,
     pub(super) client: Box<dyn Client>,
 }
 
-impl<'a> Asked<'a> {
-    pub(super) fn connect(node: &'a Node) -> Result<Asked<'a>, SandboxError> {
+impl<'a> MemberConnection<'a> {
+    pub(super) fn connect(node: &'a Node) -> Result<MemberConnection<'a>, SandboxError> {
         let client = connect(node.product, &node.endpoint);
         let mut client = client.map_err(|error| node.fails(format!("cannot be asked: {error}")))?;
         // To join, to copy the data of another, or to catch up with it takes as long as it takes.
         client.set_patience(Patience::WORK);
-        Ok(Asked { node, client })
+        Ok(MemberConnection { node, client })
     }
 
     pub(super) fn run(&mut self, sql: &str) -> Result<(), SandboxError> {

@@ -34,7 +34,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::thread;
 
-use dbdyno_model::{LatencyHistogram, Product, Role, Shape, Topology};
+use dbdyno_model::{LatencyHistogram, MemberRole, Product, Topology, TopologyShape};
 use dbdyno_wire::WireError;
 
 use crate::catalog::at_least;
@@ -43,15 +43,15 @@ use crate::error::SandboxError;
 use crate::home::Home;
 use crate::image::Image;
 use crate::making::Making;
-use crate::options::Options;
+use crate::options::LaunchOptions;
 use crate::release::Release;
 use crate::server::{Node, Seat, Server};
 use crate::space;
 use crate::template::Template;
 pub use background::{start_together, start_together_again, stop_together, together};
 use delay::Way;
-use member::{Asked, Begins, JOIN_WITHIN_S};
-pub use standing::{Standing, Works};
+use member::{Begins, JOIN_WITHIN_S, MemberConnection};
+pub use standing::{MemberStanding, Works};
 
 /// Where the marker row is while it is waited for.
 const MARKER: &str = "dbdyno_marker";
@@ -77,7 +77,7 @@ struct Between {
 
 /// What a delay came to: the time from when a piece of bytes was taken in to when it was passed on.
 #[derive(Clone, Debug)]
-pub struct Added {
+pub struct MeasuredDelay {
     /// Of what the first member sent to others.
     pub out: LatencyHistogram,
     /// Of what the others sent to the first.
@@ -95,7 +95,7 @@ impl Ensemble {
     pub fn start(
         home: &Home,
         release: &Release,
-        options: &Options,
+        options: &LaunchOptions,
         topology: Topology,
         image: Option<&Image>,
         name: &str,
@@ -135,7 +135,7 @@ impl Ensemble {
             let mut settings = settings(release, topology.shape, number, &ensemble.group_name);
             settings.retain(|(name, _)| !asked.contains(name));
             member.tell(settings);
-            if topology.delay.is_some() && matches!(topology.shape, Shape::Group(_)) {
+            if topology.delay.is_some() && matches!(topology.shape, TopologyShape::Group(_)) {
                 group::hide_behind_names(&mut member, number, topology.shape)?;
             }
             ensemble.members.push(member);
@@ -159,7 +159,7 @@ impl Ensemble {
     }
 
     /// All members with their roles; the first is [`Ensemble::first`].
-    pub fn members(&self) -> impl Iterator<Item = (Role, &Server)> {
+    pub fn members(&self) -> impl Iterator<Item = (MemberRole, &Server)> {
         (0..).zip(&self.members).map(|(number, member)| (self.topology.shape.role(number), member))
     }
 
@@ -167,12 +167,12 @@ impl Ensemble {
     ///
     /// # Errors
     /// [`SandboxError::NotAMember`] for one that cannot be asked.
-    pub fn standing(&self) -> Result<Vec<Standing>, SandboxError> {
+    pub fn standing(&self) -> Result<Vec<MemberStanding>, SandboxError> {
         lag::standing(&self.nodes(), self.topology.shape)
     }
 
     /// What the delay came to so far; `None` where the members speak to each other directly.
-    pub fn added(&self) -> Option<Added> {
+    pub fn added(&self) -> Option<MeasuredDelay> {
         self.topology.delay?;
         let [mut out, mut back] = self.past.clone();
         for between in &self.ways {
@@ -185,7 +185,7 @@ impl Ensemble {
                 out.merge(&home);
             }
         }
-        Some(Added { out, back })
+        Some(MeasuredDelay { out, back })
     }
 
     /// Words that are this instance's own, each with what stands for it wherever instances are
@@ -206,7 +206,7 @@ impl Ensemble {
     /// As [`Ensemble::start`] and [`Server::stop`]; they are down then.
     pub fn restart(&mut self) -> Result<(), SandboxError> {
         self.halt()?;
-        let Added { out, back } = self.added().unwrap_or_else(|| Added {
+        let MeasuredDelay { out, back } = self.added().unwrap_or_else(|| MeasuredDelay {
             out: LatencyHistogram::new(),
             back: LatencyHistogram::new(),
         });
@@ -236,9 +236,9 @@ impl Ensemble {
     /// the other, the first last, so that their positions tell whether they are equal.
     fn halt(&mut self) -> Result<(), SandboxError> {
         match self.topology.shape {
-            Shape::Group(_) => at_once(&mut self.members, Server::halt).map(|_| ()),
-            Shape::Galera(_) => one_by_one(self.members.iter_mut().rev(), Server::halt),
-            Shape::Replicas(_) => {
+            TopologyShape::Group(_) => at_once(&mut self.members, Server::halt).map(|_| ()),
+            TopologyShape::Galera(_) => one_by_one(self.members.iter_mut().rev(), Server::halt),
+            TopologyShape::Replicas(_) => {
                 let (source, replicas) = self.members.split_at_mut(1);
                 let down = at_once(replicas, Server::halt);
                 // The source goes down whatever became of them.
@@ -253,7 +253,7 @@ impl Ensemble {
 
     /// Starts the processes, opens the ways, joins, and waits until all do their part.
     fn raise(&mut self, begins: Begins) -> Result<(), SandboxError> {
-        if let Shape::Galera(_) = self.topology.shape {
+        if let TopologyShape::Galera(_) = self.topology.shape {
             galera::raise(&mut self.members, begins)?;
         } else if self.first().node().product == Product::Postgres {
             // A standby wants its source to be there.
@@ -285,11 +285,11 @@ impl Ensemble {
         };
         match self.topology.shape {
             // None has a delay, see `Topology::check`.
-            Shape::Galera(_) => Ok(Vec::new()),
-            Shape::Replicas(_) => {
+            TopologyShape::Galera(_) => Ok(Vec::new()),
+            TopologyShape::Replicas(_) => {
                 (1..count).map(|replica| open(replica, 0, delay::ANYWHERE)).collect()
             }
-            Shape::Group(_) => {
+            TopologyShape::Group(_) => {
                 let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
                 let pairs = pairs.filter(|(from, to)| from != to);
                 pairs
@@ -314,20 +314,20 @@ impl Ensemble {
 }
 
 /// Whether the release can do it.
-pub(crate) fn check(release: &Release, shape: Shape) -> Result<(), SandboxError> {
+pub(crate) fn check(release: &Release, shape: TopologyShape) -> Result<(), SandboxError> {
     let refuse = |reason: &str| {
         let what = format!("{shape} of {}", release.name());
         Err(SandboxError::Unsuitable { what, reason: reason.to_owned() })
     };
     match (shape, release.product) {
-        (Shape::Replicas(_), Product::MySql) if !at_least(&release.version, "5.6.5") => {
+        (TopologyShape::Replicas(_), Product::MySql) if !at_least(&release.version, "5.6.5") => {
             refuse("MySQL has GTIDs from 5.6 on; take mysql:5.6 or a later one")
         }
-        (Shape::Replicas(_), _) => Ok(()),
-        (Shape::Group(_), Product::MySql) if !at_least(&release.version, "8.0.27") => {
+        (TopologyShape::Replicas(_), _) => Ok(()),
+        (TopologyShape::Group(_), Product::MySql) if !at_least(&release.version, "8.0.27") => {
             refuse("groups are made of MySQL 8.0.27 or later; take mysql:8.0.33@maven or mysql:9.7")
         }
-        (Shape::Group(_), Product::MySql) => {
+        (TopologyShape::Group(_), Product::MySql) => {
             let plugins = release.layout.plugins.as_ref().map(|dir| release.dir.join(dir));
             match plugins.filter(|dir| dir.join("group_replication.so").is_file()) {
                 Some(_) => Ok(()),
@@ -337,9 +337,11 @@ pub(crate) fn check(release: &Release, shape: Shape) -> Result<(), SandboxError>
                 ),
             }
         }
-        (Shape::Galera(_), Product::MariaDb) => galera::lacks(release).map_or(Ok(()), refuse),
-        (Shape::Galera(_), _) => refuse("Galera is MariaDB's; take mariadb:10.11"),
-        (Shape::Group(_), _) => {
+        (TopologyShape::Galera(_), Product::MariaDb) => {
+            galera::lacks(release).map_or(Ok(()), refuse)
+        }
+        (TopologyShape::Galera(_), _) => refuse("Galera is MariaDB's; take mariadb:10.11"),
+        (TopologyShape::Group(_), _) => {
             refuse("Group Replication is MySQL's; take mysql:8.0.33, or --topology replicas:N")
         }
     }
@@ -349,27 +351,27 @@ pub(crate) fn check(release: &Release, shape: Shape) -> Result<(), SandboxError>
 pub(crate) fn bring(
     home: &Home,
     release: &Release,
-    shape: Shape,
+    shape: TopologyShape,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(), SandboxError> {
     match shape {
-        Shape::Galera(_) => galera::bring(home, release, progress),
-        Shape::Group(_) | Shape::Replicas(_) => Ok(()),
+        TopologyShape::Galera(_) => galera::bring(home, release, progress),
+        TopologyShape::Group(_) | TopologyShape::Replicas(_) => Ok(()),
     }
 }
 
 /// What a member is told beside what every server is told.
 pub(crate) fn settings(
     release: &Release,
-    shape: Shape,
+    shape: TopologyShape,
     number: u8,
     group_name: &str,
 ) -> Vec<(String, String)> {
     let replicas = || replicas::settings(release.product, &release.version, number);
     let settings = match shape {
-        Shape::Galera(_) => galera::settings(),
-        Shape::Replicas(_) => replicas(),
-        Shape::Group(_) => {
+        TopologyShape::Galera(_) => galera::settings(),
+        TopologyShape::Replicas(_) => replicas(),
+        TopologyShape::Group(_) => {
             let mut settings = replicas();
             settings.extend(group::settings(&release.version, group_name));
             settings
@@ -399,14 +401,14 @@ pub(crate) fn make_member(node: &Node) -> Result<(), SandboxError> {
 /// the port of the first as it sees it.
 pub(crate) fn join(nodes: &[Node], topology: Topology, seen: &[u16]) -> Result<(), SandboxError> {
     match topology.shape {
-        Shape::Group(_) => group::form(nodes, topology)?,
-        Shape::Replicas(_) => replicas::follow(nodes, seen)?,
+        TopologyShape::Group(_) => group::form(nodes, topology)?,
+        TopologyShape::Replicas(_) => replicas::follow(nodes, seen)?,
         // They have joined as they were started; here all of them see all.
-        Shape::Galera(count) => nodes
+        TopologyShape::Galera(count) => nodes
             .iter()
             .try_for_each(|node| galera::wait_until_synced(node, usize::from(count)).map(|_| ()))?,
     }
-    let mut first = Asked::connect(&nodes[0])?;
+    let mut first = MemberConnection::connect(&nodes[0])?;
     let mark = mark(&mut first)?;
     for node in &nodes[1..] {
         wait_for_mark(node, &mark)?;
@@ -415,7 +417,7 @@ pub(crate) fn join(nodes: &[Node], topology: Topology, seen: &[u16]) -> Result<(
 }
 
 /// Writes a row that nobody can have seen before; returns it.
-fn mark(first: &mut Asked) -> Result<String, SandboxError> {
+fn mark(first: &mut MemberConnection) -> Result<String, SandboxError> {
     let mark = crate::bootstrap::random_password()?;
     first.run(&format!("DROP TABLE IF EXISTS {MARKER}"))?;
     first.run(&format!("CREATE TABLE {MARKER} (mark VARCHAR(40) NOT NULL PRIMARY KEY)"))?;
@@ -425,7 +427,7 @@ fn mark(first: &mut Asked) -> Result<String, SandboxError> {
 
 fn wait_for_mark(node: &Node, mark: &str) -> Result<(), SandboxError> {
     let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
-    let mut member = Asked::connect(node)?;
+    let mut member = MemberConnection::connect(node)?;
     let question = format!("SELECT mark FROM {MARKER}");
     loop {
         // Until the table is there, the server refuses.

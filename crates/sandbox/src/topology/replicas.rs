@@ -18,7 +18,7 @@ use std::path::Path;
 
 use dbdyno_model::Product;
 
-use super::member::{Asked, JOIN_WITHIN_S, column};
+use super::member::{JOIN_WITHIN_S, MemberConnection, column};
 use crate::bootstrap::USER;
 use crate::catalog::at_least;
 use crate::clock::Deadline;
@@ -107,7 +107,7 @@ pub(super) fn words(node: &Node) -> Words {
 /// of the first alone, whoever answers there.
 fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
     let words = words(node);
-    let mut replica = Asked::connect(node)?;
+    let mut replica = MemberConnection::connect(node)?;
     let password = node.endpoint.password.expose();
     let new = node.product == Product::MySql && at_least(&node.version, "8.0.23");
     let (change, prefix) = if new {
@@ -145,7 +145,7 @@ fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
 /// Waits until both threads run; one that has stopped with an error does not come back.
 fn wait_for_threads(node: &Node) -> Result<(), SandboxError> {
     let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
-    let mut replica = Asked::connect(node)?;
+    let mut replica = MemberConnection::connect(node)?;
     loop {
         let status = replica.query(words(node).status)?;
         let reads = column(&status, &["Replica_IO_Running", "Slave_IO_Running"]);
@@ -208,7 +208,7 @@ pub(super) fn standby_name(number: usize) -> String {
 /// Tells the standbys, which do not run, where the source is that does, and has it keep for them
 /// what they have not read.
 pub(super) fn point_standbys(nodes: &[Node], seen: &[u16]) -> Result<(), SandboxError> {
-    let mut source = Asked::connect(&nodes[0])?;
+    let mut source = MemberConnection::connect(&nodes[0])?;
     for (number, node) in nodes.iter().enumerate().skip(1) {
         let name = standby_name(number);
         let slots = format!("SELECT count(*) FROM pg_replication_slots WHERE slot_name='{name}'");
@@ -246,7 +246,7 @@ fn place_of_source(source: &Node, version: &str, seen: u16) -> String {
 /// Waits until the source says that it sends, and the standby that it takes.
 fn wait_for_stream(source: &Node, node: &Node, number: usize) -> Result<(), SandboxError> {
     let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
-    let mut asked = Asked::connect(source)?;
+    let mut asked = MemberConnection::connect(source)?;
     let name = standby_name(number);
     let question = format!("SELECT state FROM pg_stat_replication WHERE application_name='{name}'");
     loop {
@@ -255,7 +255,7 @@ fn wait_for_stream(source: &Node, node: &Node, number: usize) -> Result<(), Sand
             return Ok(());
         }
         // A standby that has ended cannot stream any more.
-        drop(Asked::connect(node)?);
+        drop(MemberConnection::connect(node)?);
         if !deadline.pause() {
             let state = if state.is_empty() { "is not connected".to_owned() } else { state };
             return Err(node.fails(format!(

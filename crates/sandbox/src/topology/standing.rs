@@ -1,14 +1,14 @@
 //! How a member stands, in words that are the same for every shape.
 
-use dbdyno_model::Role;
+use dbdyno_model::MemberRole;
 
 /// What a member has yet to do. What cannot be known is `None`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct MemberStanding {
     /// Its number, from 1.
     pub member: u8,
     /// What it is.
-    pub role: Role,
+    pub role: MemberRole,
     /// In its own words: `ONLINE`, `streaming`, `IO Yes, SQL Yes`.
     pub state: String,
     /// Whether it does its part.

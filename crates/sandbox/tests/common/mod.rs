@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dbdyno_model::Product;
-use dbdyno_sandbox::{Home, Options, Release, get};
+use dbdyno_sandbox::{Home, LaunchOptions, Release, get};
 use dbdyno_wire::{Client, Endpoint};
 
 const PATIENCE_POLLS: u32 = 15_000;
@@ -29,8 +29,8 @@ pub(crate) fn home(tool: &str) -> Option<Home> {
     Some(Home::open(Some(&home_dir())).unwrap())
 }
 
-pub(crate) fn options() -> Options {
-    Options { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..Options::for_host(2_048) }
+pub(crate) fn options() -> LaunchOptions {
+    LaunchOptions { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..LaunchOptions::for_host(2_048) }
 }
 
 pub(crate) fn release(home: &Home, product: Product, version: &str) -> Release {
@@ -40,9 +40,9 @@ pub(crate) fn release(home: &Home, product: Product, version: &str) -> Release {
 pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Box<dyn Client> {
     match product {
         Product::Postgres => {
-            Box::new(dbdyno_wire::postgres::Connection::connect(endpoint).unwrap())
+            Box::new(dbdyno_wire::postgres::PostgresConnection::connect(endpoint).unwrap())
         }
-        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint).unwrap()),
+        _ => Box::new(dbdyno_wire::mysql::MysqlConnection::connect(endpoint).unwrap()),
     }
 }
 

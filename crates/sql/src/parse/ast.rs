@@ -1,6 +1,6 @@
 //! What a statement says, before anything is known of the tables it names.
 
-use dbdyno_engine::value::Kind;
+use dbdyno_engine::value::ValueType;
 use dbdyno_model::design::Isolation;
 
 /// A statement.
@@ -196,7 +196,7 @@ pub(crate) struct AddKeys {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ColumnDefinition {
     pub name: String,
-    pub kind: Kind,
+    pub kind: ValueType,
     pub nullable: bool,
     pub default: Option<Expr>,
     pub counts_up: bool,

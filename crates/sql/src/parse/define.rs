@@ -1,7 +1,7 @@
 //! Tables and indexes: made, and taken away.
 
 use dbdyno_engine::EngineError;
-use dbdyno_engine::value::Kind;
+use dbdyno_engine::value::ValueType;
 
 use super::{AddKeys, ColumnDefinition, CreateTable, IndexDefinition, Parser, Statement};
 use crate::error::{Result, SqlError};
@@ -101,13 +101,15 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn kind(&mut self) -> Result<Kind> {
+    fn kind(&mut self) -> Result<ValueType> {
         let here = self.here();
         let word = self.name()?.to_ascii_uppercase();
         let lengths = self.lengths()?;
         let kind = kind_of(&word, &lengths).map_err(|error| self.blame(here, error))?;
         Ok(match kind {
-            Kind::Int { bytes, .. } if self.eat("UNSIGNED")? => Kind::Int { bytes, signed: false },
+            ValueType::Int { bytes, .. } if self.eat("UNSIGNED")? => {
+                ValueType::Int { bytes, signed: false }
+            }
             kind => kind,
         })
     }
@@ -194,16 +196,16 @@ fn set_primary(primary: &mut Vec<String>, table: &str, key: Vec<String>) -> Resu
 }
 
 /// A type. A day is kept as the text that it is written as, which sorts as days do.
-fn kind_of(word: &str, lengths: &[u64]) -> Result<Kind> {
+fn kind_of(word: &str, lengths: &[u64]) -> Result<ValueType> {
     let length = lengths.first().copied();
     let text = |characters: u64| {
         let bytes = characters.checked_mul(BYTES_OF_CHARACTER);
         match bytes.and_then(|bytes| u32::try_from(bytes).ok()) {
-            Some(_) => Ok(Kind::Text { most: characters as u32 }),
+            Some(_) => Ok(ValueType::Text { most: characters as u32 }),
             None => Err(SqlError::Unknown(format!("{word}({characters})"))),
         }
     };
-    let int = |bytes| Ok(Kind::Int { bytes, signed: true });
+    let int = |bytes| Ok(ValueType::Int { bytes, signed: true });
     match word {
         "TINYINT" => int(1),
         "SMALLINT" => int(2),
@@ -218,12 +220,12 @@ fn kind_of(word: &str, lengths: &[u64]) -> Result<Kind> {
         "TEXT" => text(1 << 16),
         "MEDIUMTEXT" | "LONGTEXT" => text(1 << 24),
         "DATE" => text(10),
-        "DATETIME" | "TIMESTAMP" => Ok(Kind::Timestamp),
+        "DATETIME" | "TIMESTAMP" => Ok(ValueType::Timestamp),
         _ => Err(SqlError::Unknown(format!("the type {word}"))),
     }
 }
 
-fn decimal(lengths: &[u64]) -> Result<Kind> {
+fn decimal(lengths: &[u64]) -> Result<ValueType> {
     let digits = lengths.first().copied().filter(|digits| *digits > 0).unwrap_or(DIGITS.1);
     let scale = lengths.get(1).copied().unwrap_or(0);
     let is_known = digits <= DIGITS.0 && scale <= u64::from(SCALE_MOST) && scale <= digits;
@@ -231,7 +233,7 @@ fn decimal(lengths: &[u64]) -> Result<Kind> {
         let unknown = format!("a DECIMAL of {digits} digits with {scale} behind the point");
         return Err(SqlError::Unknown(unknown));
     }
-    Ok(Kind::Decimal { digits: digits as u8, scale: scale as u8 })
+    Ok(ValueType::Decimal { digits: digits as u8, scale: scale as u8 })
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use lex::{Lexer, Token};
 
 /// A statement that was read.
 #[derive(Debug)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedStatement {
     pub statement: Statement,
     /// How many marks it has.
     pub marks: usize,
@@ -49,12 +49,12 @@ pub(crate) enum Time {
 }
 
 /// Reads one statement.
-pub(crate) fn parse(sql: &str) -> Result<Parsed> {
+pub(crate) fn parse(sql: &str) -> Result<ParsedStatement> {
     let mut parser = Parser::new(sql);
     match parser.only_statement() {
         Ok(statement) => {
             let Parser { marks, time, variables, .. } = parser;
-            Ok(Parsed { statement, marks, time, variables })
+            Ok(ParsedStatement { statement, marks, time, variables })
         }
         Err(error) => Err(error.at(Place::of(sql, parser.blamed.unwrap_or(parser.here())))),
     }
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn marks_are_numbered_in_the_order_in_which_they_stand() {
-        let Parsed { statement, marks, time, .. } =
+        let ParsedStatement { statement, marks, time, .. } =
             parse("UPDATE t SET a=?, b=b+? WHERE id=?").unwrap();
         assert_eq!((marks, time), (3, Time::NotAsked));
         assert_eq!(parse("SELECT NOW()").unwrap().time, Time::Asked);

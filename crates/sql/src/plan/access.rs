@@ -33,8 +33,8 @@ pub(crate) struct Access {
     pub index: usize,
     /// What the first columns are equal to.
     pub equal: Vec<Equal>,
-    pub low: Option<Bounded>,
-    pub high: Option<Bounded>,
+    pub low: Option<RangeEnd>,
+    pub high: Option<RangeEnd>,
     pub direction: Direction,
     /// Columns that are asked for, in order.
     pub columns: Vec<usize>,
@@ -59,7 +59,7 @@ pub(crate) enum Equal {
 
 /// An end of a range.
 #[derive(Clone, Debug)]
-pub(crate) struct Bounded {
+pub(crate) struct RangeEnd {
     pub by: Expr,
     pub end: End,
 }
@@ -72,7 +72,7 @@ pub(crate) enum End {
 }
 
 /// What the choice is made from.
-pub(super) struct Wanted<'a> {
+pub(super) struct AccessQuestion<'a> {
     pub table: &'a Arc<Table>,
     pub level: usize,
     /// Conditions that may decide which rows are looked at.
@@ -106,14 +106,14 @@ pub(super) enum Spares {
 }
 
 /// What was chosen, and which conditions it has made good, by number.
-pub(super) struct Chosen {
+pub(super) struct AccessChoice {
     pub access: Access,
     pub used: Vec<usize>,
     pub ordered: bool,
 }
 
 /// Chooses an index.
-pub(super) fn choose(wanted: Wanted<'_>) -> Chosen {
+pub(super) fn choose(wanted: AccessQuestion<'_>) -> AccessChoice {
     let all = 0..wanted.table.indexes.len();
     let tried = all.filter(|index| wanted.forced.is_none_or(|forced| forced == *index));
     let best = tried.map(|index| Try::new(&wanted, index)).max_by_key(Try::rank);
@@ -123,7 +123,7 @@ pub(super) fn choose(wanted: Wanted<'_>) -> Chosen {
         Some(wish) if ordered => wish.direction,
         _ => Direction::Up,
     };
-    Chosen {
+    AccessChoice {
         access: Access {
             table: wanted.table.clone(),
             index: best.index,
@@ -142,8 +142,8 @@ pub(super) fn choose(wanted: Wanted<'_>) -> Chosen {
 struct Try {
     index: usize,
     equal: Vec<Equal>,
-    low: Option<Bounded>,
-    high: Option<Bounded>,
+    low: Option<RangeEnd>,
+    high: Option<RangeEnd>,
     used: Vec<usize>,
     is_one_row: bool,
     covers: bool,
@@ -152,7 +152,7 @@ struct Try {
 }
 
 impl Try {
-    fn new(wanted: &Wanted<'_>, number: usize) -> Try {
+    fn new(wanted: &AccessQuestion<'_>, number: usize) -> Try {
         let index = &wanted.table.indexes[number];
         let mut made = Try {
             index: number,
@@ -189,7 +189,7 @@ impl Try {
         made
     }
 
-    fn take_bounds(&mut self, wanted: &Wanted<'_>, column: usize) {
+    fn take_bounds(&mut self, wanted: &AccessQuestion<'_>, column: usize) {
         for (condition, expr) in wanted.conditions.iter().enumerate() {
             let Some((operator, by)) = comparison(wanted, column, expr) else { continue };
             let (place, end) = match operator {
@@ -201,7 +201,7 @@ impl Try {
             };
             // A second bound on the same side stays a condition.
             if place.is_none() {
-                *place = Some(Bounded { by: by.clone(), end });
+                *place = Some(RangeEnd { by: by.clone(), end });
                 self.used.push(condition);
             }
         }
@@ -209,7 +209,7 @@ impl Try {
 
     /// Whether rows come in the order asked for: by the columns behind those that are equal to one
     /// value each. An index is followed by the primary key.
-    fn is_ordered(&self, wanted: &Wanted<'_>, order: &[usize]) -> bool {
+    fn is_ordered(&self, wanted: &AccessQuestion<'_>, order: &[usize]) -> bool {
         if self.is_one_row && self.equal.iter().all(|equal| matches!(equal, Equal::One(_))) {
             return true;
         }
@@ -234,7 +234,7 @@ impl Try {
 }
 
 /// What the column is equal to by this condition, if it says so.
-fn equality(wanted: &Wanted<'_>, column: usize, condition: &Expr) -> Option<Equal> {
+fn equality(wanted: &AccessQuestion<'_>, column: usize, condition: &Expr) -> Option<Equal> {
     let is_column = |expr: &Expr| is_column(wanted, column, expr);
     match condition {
         Expr::In(of, list) if is_column(of) && list.iter().all(wanted.is_known) => {
@@ -252,7 +252,7 @@ fn equality(wanted: &Wanted<'_>, column: usize, condition: &Expr) -> Option<Equa
 
 /// How the column compares to something that is known, by this condition.
 fn comparison<'e>(
-    wanted: &Wanted<'_>,
+    wanted: &AccessQuestion<'_>,
     column: usize,
     condition: &'e Expr,
 ) -> Option<(Operator, &'e Expr)> {
@@ -273,6 +273,6 @@ fn comparison<'e>(
     None
 }
 
-fn is_column(wanted: &Wanted<'_>, column: usize, expr: &Expr) -> bool {
+fn is_column(wanted: &AccessQuestion<'_>, column: usize, expr: &Expr) -> bool {
     matches!(expr, Expr::Column(level, found, _) if (*level, *found) == (wanted.level, column))
 }

@@ -7,7 +7,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{Access, Bounded, End, Equal, First, Level, Query, Sorted, Source};
+use super::{Access, End, Equal, First, Level, Query, RangeEnd, SortNeed, Source};
 use crate::parse::{Direction, Join};
 
 /// A line for each level, and what is done with the rows.
@@ -31,7 +31,7 @@ pub(crate) fn explain(query: &Query) -> Vec<String> {
         Some(_) => lines.push("groups".to_owned()),
         None => {}
     }
-    if query.sorted == Sorted::Afterwards {
+    if query.sorted == SortNeed::Afterwards {
         lines.push("sort".to_owned());
     }
     lines
@@ -62,7 +62,7 @@ fn of_table(access: &Access) -> String {
     line
 }
 
-struct Relation<'a>(&'a Option<Bounded>, &'a str);
+struct Relation<'a>(&'a Option<RangeEnd>, &'a str);
 
 impl fmt::Display for Relation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -86,11 +86,11 @@ mod tests {
     use std::sync::Arc;
 
     use dbdyno_engine::disk::SimDisk;
-    use dbdyno_engine::{Engine, Options, Upkeep};
+    use dbdyno_engine::{Engine, EngineOptions, Upkeep};
     use dbdyno_model::Design;
 
     use super::*;
-    use crate::connection::Connection;
+    use crate::connection::SqlConnection;
     use crate::error::Result;
     use crate::operand::Operand;
     use crate::parse::{Statement, parse};
@@ -100,18 +100,18 @@ mod tests {
     struct Nobody;
 
     impl Sink for Nobody {
-        fn begin(&mut self, _columns: &Arc<[crate::Column]>) {}
+        fn begin(&mut self, _columns: &Arc<[crate::ResultColumn]>) {}
         fn value(&mut self, _value: &Operand<'_>) {}
         fn end_row(&mut self) {}
     }
 
     /// An engine in memory with the tables of the tests.
     fn shop() -> Arc<Engine> {
-        let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+        let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
         let engine =
             Engine::open(Arc::new(SimDisk::default()), &Design::default(), options).unwrap();
         let engine = Arc::new(engine);
-        let mut connection = Connection::new(engine.clone(), || 0);
+        let mut connection = SqlConnection::new(engine.clone(), || 0);
         for sql in [
             "CREATE TABLE t (id INT PRIMARY KEY, k INT, c INT, INDEX k_1 (k))",
             "CREATE TABLE line (w INT, d INT, o INT, n INT, item INT, PRIMARY KEY (w, d, o, n))",

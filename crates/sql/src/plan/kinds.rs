@@ -4,15 +4,15 @@
 //! go as texts, which every client takes.
 
 use super::{Query, Source};
-use crate::column::{Column, ColumnKind};
+use crate::column::{ColumnKind, ResultColumn};
 use crate::expr::Expr;
 use crate::operand::{DIVISION_DIGITS, Operand};
 use crate::parse::{Aggregate, Function, Operator};
 
 /// The columns of an answer.
-pub(super) fn columns(query: &Query) -> Vec<Column> {
+pub(super) fn columns(query: &Query) -> Vec<ResultColumn> {
     let told = query.names.iter().zip(&query.items);
-    told.map(|(name, item)| Column { name: name.clone(), kind: kind(item, query) }).collect()
+    told.map(|(name, item)| ResultColumn { name: name.clone(), kind: kind(item, query) }).collect()
 }
 
 fn kind(expr: &Expr, query: &Query) -> ColumnKind {

@@ -20,7 +20,7 @@ mod kinds;
 mod resolve;
 mod shape;
 
-pub(crate) use access::{Access, Bounded, End, Equal};
+pub(crate) use access::{Access, End, Equal, RangeEnd};
 pub(crate) use explain::explain;
 pub(crate) use resolve::{
     Catalog, columns_of, plan_constant, plan_delete, plan_insert, plan_select, plan_update,
@@ -30,7 +30,7 @@ pub(crate) use shape::{COLUMNS_MOST, PRIMARY, Table};
 
 use std::sync::Arc;
 
-use crate::column::Column;
+use crate::column::ResultColumn;
 use crate::expr::Expr;
 use crate::parse::{Aggregate, Direction, Distinct, Join, Lock};
 
@@ -44,14 +44,14 @@ pub(crate) struct Query {
     /// Names of what is told.
     pub names: Vec<String>,
     /// The same with what is known of the values.
-    pub columns: Arc<[Column]>,
+    pub columns: Arc<[ResultColumn]>,
     /// What is told, and behind it what it is only ordered by.
     pub items: Vec<Expr>,
     pub grouping: Option<Grouping>,
     /// Places among the items.
     pub order: Vec<(usize, Direction)>,
     /// Whether rows come in that order by themselves.
-    pub sorted: Sorted,
+    pub sorted: SortNeed,
     pub distinct: Distinct,
     pub limit: Option<Expr>,
     pub offset: Option<Expr>,
@@ -60,7 +60,7 @@ pub(crate) struct Query {
 
 /// Whether rows come in the order that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sorted {
+pub(crate) enum SortNeed {
     /// They do, or none is asked for.
     AsTheyCome,
     /// They are sorted before any is told.

@@ -9,10 +9,10 @@ use std::cell::RefCell;
 use std::mem;
 use std::sync::Arc;
 
-use super::access::{self, Spares, Wanted, Wish};
+use super::access::{self, AccessQuestion, Spares, Wish};
 use super::kinds;
 use super::{
-    Answers, Call, Change, First, Grouping, Insert, Level, Query, Sorted, Source, SubQuery, Table,
+    Answers, Call, Change, First, Grouping, Insert, Level, Query, SortNeed, Source, SubQuery, Table,
 };
 use crate::error::{Result, SqlError};
 use crate::expr::Expr;
@@ -168,14 +168,14 @@ struct Tail<'a> {
 struct Planner<'p> {
     catalog: &'p dyn Catalog,
     outer: Option<&'p Planner<'p>>,
-    tables: Vec<Named>,
+    tables: Vec<NamedLevel>,
     /// What was found outside.
     from_outside: RefCell<Vec<Expr>>,
     queries: RefCell<Vec<SubQuery>>,
 }
 
 /// A level and its names.
-struct Named {
+struct NamedLevel {
     alias: String,
     join: Join,
     on: Option<Written>,
@@ -227,7 +227,7 @@ impl<'p> Planner<'p> {
                 }
             };
             let (alias, on) = (from.alias.clone(), from.on.clone());
-            Ok(Named { alias, join: from.join, on, kind })
+            Ok(NamedLevel { alias, join: from.join, on, kind })
         };
         let tables = from.iter().map(named).collect::<Result<_>>()?;
         let (from_outside, queries) = Default::default();
@@ -269,7 +269,7 @@ impl<'p> Planner<'p> {
             items,
             grouping,
             order,
-            sorted: Sorted::AsTheyCome,
+            sorted: SortNeed::AsTheyCome,
             distinct: select.distinct,
             limit,
             offset,
@@ -302,14 +302,14 @@ impl<'p> Planner<'p> {
             items,
             grouping: None,
             order,
-            sorted: Sorted::AsTheyCome,
+            sorted: SortNeed::AsTheyCome,
             distinct: Distinct::No,
             limit,
             offset: None,
             lock: Lock::Update,
         };
         let query = self.with_levels(query, conditions)?;
-        if query.sorted == Sorted::Afterwards {
+        if query.sorted == SortNeed::Afterwards {
             let what = "an ORDER BY that no index has, in a statement that writes";
             return Err(SqlError::Unknown(what.to_owned()));
         }
@@ -587,7 +587,7 @@ impl<'p> Planner<'p> {
                 }
                 Kind::Table(table, forced) => {
                     let is_known = |expr: &Expr| is_known(expr, level, &query.queries);
-                    let chosen = access::choose(Wanted {
+                    let chosen = access::choose(AccessQuestion {
                         table,
                         level,
                         conditions: &filter,
@@ -609,7 +609,7 @@ impl<'p> Planner<'p> {
     }
 }
 
-impl Named {
+impl NamedLevel {
     fn columns(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match &self.kind {
             Kind::Table(table, _) => Box::new(table.columns.iter().map(|column| &*column.name)),
@@ -787,7 +787,7 @@ fn settle_order(query: &mut Query, ordered: bool) {
     }
     let comes = ordered && query.grouping.is_none() && query.distinct == Distinct::No;
     if !query.order.is_empty() && !comes {
-        query.sorted = Sorted::Afterwards;
+        query.sorted = SortNeed::Afterwards;
     }
     if !comes && query.grouping.as_ref().is_none_or(|grouping| grouping.first == First::All) {
         for level in &mut query.levels {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_engine::row::Column;
+use dbdyno_engine::row::ColumnSpec;
 use dbdyno_engine::table::{self, IndexSpec, Uniqueness};
 
 /// A table as it is when a statement is prepared.
@@ -10,7 +10,7 @@ use dbdyno_engine::table::{self, IndexSpec, Uniqueness};
 pub(crate) struct Table {
     pub handle: Arc<table::Table>,
     pub name: String,
-    pub columns: Vec<Column>,
+    pub columns: Vec<ColumnSpec>,
     /// The primary key first.
     pub indexes: Vec<Index>,
 }

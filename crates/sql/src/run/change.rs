@@ -11,25 +11,25 @@
 use std::sync::Arc;
 
 use dbdyno_engine::EngineError;
-use dbdyno_engine::row::Row;
-use dbdyno_engine::session::{Intent, RowWriter, Statement, Updated};
+use dbdyno_engine::row::RowView;
+use dbdyno_engine::session::{Intent, RowWriter, RunningStatement, UpdateResult};
 use dbdyno_engine::table;
-use dbdyno_engine::value::{Datum, Kind, Value};
+use dbdyno_engine::value::{Datum, Value, ValueType};
 
-use super::keys::{self, Held};
+use super::keys::{self, ColumnInput};
 use super::output::Limits;
 use super::read::{self, Look};
 use super::sink::Flow;
-use super::{Given, Walk};
+use super::{ExecutionInput, Walk};
 use crate::error::{Result, SqlError};
-use crate::expr::{Bound, Expr, Frame, LevelRow, all_hold};
+use crate::expr::{BoundRow, Expr, Frame, LevelRow, all_hold};
 use crate::operand::Operand;
 use crate::parse;
 use crate::plan::{self, Access, Change, Insert, Query, Source, Table};
 
 /// What an INSERT put in.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Inserted {
+pub(crate) struct InsertResult {
     pub rows: u64,
     /// The first of the numbers that the table gave.
     pub first_number: Option<i64>,
@@ -37,13 +37,13 @@ pub(crate) struct Inserted {
 
 /// Puts rows in.
 pub(crate) fn insert(
-    statement: &mut Statement<'_>,
+    statement: &mut RunningStatement<'_>,
     insert: &Insert,
-    given: Given<'_>,
-) -> Result<Inserted> {
+    given: ExecutionInput<'_>,
+) -> Result<InsertResult> {
     let table = &insert.table;
     let frame = given.frame();
-    let mut inserted = Inserted { rows: insert.rows.len() as u64, first_number: None };
+    let mut inserted = InsertResult { rows: insert.rows.len() as u64, first_number: None };
     for row in &insert.rows {
         let values = row.iter().map(|value| value.value(&frame));
         let values: Vec<_> = values.collect::<Result<_>>()?;
@@ -55,7 +55,7 @@ pub(crate) fn insert(
 
 /// Puts in rows that are lines of text, with the table locked whole; returns how many.
 pub(crate) fn bulk(
-    statement: &mut Statement<'_>,
+    statement: &mut RunningStatement<'_>,
     table: &Table,
     from: &[Option<usize>],
     lines: &[u8],
@@ -77,7 +77,7 @@ pub(crate) fn bulk(
 /// Puts in one row; `from` says where the value of each column is. Gives the number that the table
 /// gave it.
 fn put(
-    statement: &mut Statement<'_>,
+    statement: &mut RunningStatement<'_>,
     table: &Table,
     from: &[Option<usize>],
     values: &[Operand<'_>],
@@ -87,24 +87,24 @@ fn put(
             Some(value) => keys::stored(value, column.kind, &column.name),
             None => Err(SqlError::Value(format!("{} lacks a value", column.name))),
         },
-        None => Ok(Held::Plain(column.default.datum())),
+        None => Ok(ColumnInput::Plain(column.default.datum())),
     });
-    let held: Vec<Held<'_>> = held.collect::<Result<_>>()?;
-    let data: Vec<Datum<'_>> = held.iter().map(Held::datum).collect();
+    let held: Vec<ColumnInput<'_>> = held.collect::<Result<_>>()?;
+    let data: Vec<Datum<'_>> = held.iter().map(ColumnInput::datum).collect();
     Ok(statement.insert(&table.handle, &data)?)
 }
 
 /// Changes rows; returns how many have changed.
 pub(crate) fn update(
-    statement: &mut Statement<'_>,
+    statement: &mut RunningStatement<'_>,
     change: &Change,
-    given: Given<'_>,
+    given: ExecutionInput<'_>,
 ) -> Result<u64> {
     let mut changed = 0;
     each_row(statement, change, given, |statement, table, key, frame| {
         // The engine knows its own errors only.
         let mut failed = None;
-        let set = |row: Row<'_>, writer: &mut RowWriter| {
+        let set = |row: RowView<'_>, writer: &mut RowWriter| {
             set_columns(change, row, frame, writer).map_err(|error| match error {
                 SqlError::Engine(error) => error,
                 other => {
@@ -118,7 +118,7 @@ pub(crate) fn update(
         if let Some(error) = failed {
             return Err(error);
         }
-        changed += u64::from(updated? == Updated::Changed);
+        changed += u64::from(updated? == UpdateResult::Changed);
         Ok(())
     })?;
     Ok(changed)
@@ -126,9 +126,9 @@ pub(crate) fn update(
 
 /// Takes rows away; returns how many.
 pub(crate) fn delete(
-    statement: &mut Statement<'_>,
+    statement: &mut RunningStatement<'_>,
     change: &Change,
-    given: Given<'_>,
+    given: ExecutionInput<'_>,
 ) -> Result<u64> {
     let mut gone = 0;
     each_row(statement, change, given, |statement, table, key, _| {
@@ -140,23 +140,23 @@ pub(crate) fn delete(
 
 /// The value of what is made of constants.
 pub(crate) fn evaluate(expr: &Expr) -> Result<Operand<'static>> {
-    let given = Given { params: &[], now: 0 };
+    let given = ExecutionInput { params: &[], now: 0 };
     Ok(expr.value(&given.frame())?.into_owned())
 }
 
 /// The value of a constant as a column holds it.
-pub(crate) fn constant(written: &parse::Expr, kind: Kind, column: &str) -> Result<Value> {
+pub(crate) fn constant(written: &parse::Expr, kind: ValueType, column: &str) -> Result<Value> {
     let value = evaluate(&plan::plan_constant(written)?)?;
     Ok(keys::stored(&value, kind, column)?.datum().to_value())
 }
 
 fn set_columns(
     change: &Change,
-    row: Row<'_>,
+    row: RowView<'_>,
     frame: &Frame<'_>,
     writer: &mut RowWriter,
 ) -> Result<()> {
-    let bound = Bound { level: 0, row: LevelRow::Stored(row), before: None };
+    let bound = BoundRow { level: 0, row: LevelRow::Stored(row), before: None };
     let frame = frame.with(&bound);
     let columns = &table_of(&change.which).table.columns;
     for (column, value) in &change.set {
@@ -167,12 +167,15 @@ fn set_columns(
 }
 
 /// Locks the rows that are meant, then calls `work` with the key of each.
-fn each_row<'e>(
-    statement: &mut Statement<'e>,
+fn each_row<'e, W>(
+    statement: &mut RunningStatement<'e>,
     change: &Change,
-    given: Given<'_>,
-    mut work: impl FnMut(&mut Statement<'e>, &Arc<table::Table>, &[u8], &Frame<'_>) -> Result<()>,
-) -> Result<()> {
+    given: ExecutionInput<'_>,
+    mut work: W,
+) -> Result<()>
+where
+    W: FnMut(&mut RunningStatement<'e>, &Arc<table::Table>, &[u8], &Frame<'_>) -> Result<()>,
+{
     let (query, access) = (&change.which, table_of(&change.which));
     let mut walk = Walk::new(statement, query, given, &[]);
     walk.ask_once()?;
@@ -188,7 +191,7 @@ fn each_row<'e>(
     let filter = &query.levels[0].filter;
     let (mut keys, mut ends) = (Vec::new(), Vec::new());
     read::read(statement, access, Intent::Update, &frame, &mut |key, row| {
-        let bound = Bound { level: 0, row: LevelRow::Stored(row), before: None };
+        let bound = BoundRow { level: 0, row: LevelRow::Stored(row), before: None };
         if !all_hold(filter, &frame.with(&bound))? {
             return Ok(Look::PassedOver);
         }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::tape;
 use crate::error::Result;
 use crate::expr::Frame;
-use crate::operand::{self, Operand, Owned};
+use crate::operand::{self, Operand, OwnedOperand};
 use crate::parse::{Aggregate, Distinct};
 use crate::plan::{Call, Grouping};
 
@@ -26,7 +26,7 @@ pub(super) struct Groups<'q> {
 
 /// The values of its first row by which it is grouped, and what the aggregates have come to.
 struct Group {
-    by: Vec<Owned>,
+    by: Vec<OwnedOperand>,
     sums: Vec<Sum>,
 }
 
@@ -35,7 +35,7 @@ struct Sum {
     /// Values that are not NULL.
     count: i64,
     /// Their sum, or the least or greatest of them.
-    value: Owned,
+    value: OwnedOperand,
     /// Which there were, where each counts once.
     seen: BTreeSet<Vec<u8>>,
 }
@@ -85,11 +85,11 @@ impl<'q> Groups<'q> {
     /// Calls `tell` with each group: the values by which it is grouped, and the aggregates.
     pub(super) fn tell(
         self,
-        mut tell: impl FnMut(&[Owned], &[Owned]) -> Result<bool>,
+        mut tell: impl FnMut(&[OwnedOperand], &[OwnedOperand]) -> Result<bool>,
     ) -> Result<()> {
         for Group { by, sums } in self.all.into_values() {
             let aggregates = sums.into_iter().zip(&self.grouping.aggregates);
-            let aggregates: Vec<Owned> =
+            let aggregates: Vec<OwnedOperand> =
                 aggregates.map(|(sum, call)| sum.end(call)).collect::<Result<_>>()?;
             if !tell(&by, &aggregates)? {
                 break;
@@ -133,7 +133,7 @@ impl Sum {
         Ok(())
     }
 
-    fn end(self, call: &Call) -> Result<Owned> {
+    fn end(self, call: &Call) -> Result<OwnedOperand> {
         match call.aggregate {
             Aggregate::Count => Ok(Operand::Int(self.count)),
             Aggregate::Average => operand::divide(&self.value, &Operand::Int(self.count)),

@@ -10,7 +10,7 @@
 //! column becomes the lower one of them, outside of what lies above and inside of what lies below.
 
 use dbdyno_engine::EngineError;
-use dbdyno_engine::value::{Datum, Kind};
+use dbdyno_engine::value::{Datum, ValueType};
 
 use crate::error::{Result, SqlError};
 use crate::operand::{self, Operand};
@@ -28,15 +28,15 @@ pub(super) enum Place<'a> {
 }
 
 /// Where a value stands among those of a kind.
-pub(super) fn place<'a>(value: &'a Operand<'a>, kind: Kind) -> Result<Place<'a>> {
+pub(super) fn place<'a>(value: &'a Operand<'a>, kind: ValueType) -> Result<Place<'a>> {
     if value.is_null() {
         return Ok(Place::Nowhere);
     }
     Ok(match kind {
-        Kind::Int { .. } => number(value, 0, Datum::Int)?,
-        Kind::Decimal { scale, .. } => number(value, scale, Datum::Decimal)?,
-        Kind::Timestamp => Place::At(Datum::Timestamp(value.timestamp()?)),
-        Kind::Text { .. } => match value {
+        ValueType::Int { .. } => number(value, 0, Datum::Int)?,
+        ValueType::Decimal { scale, .. } => number(value, scale, Datum::Decimal)?,
+        ValueType::Timestamp => Place::At(Datum::Timestamp(value.timestamp()?)),
+        ValueType::Text { .. } => match value {
             Operand::Text(text) => Place::At(Datum::Text(text)),
             other => {
                 return Err(SqlError::Value(format!("{other} where a text is compared")));
@@ -61,7 +61,11 @@ fn number<'a>(value: &Operand<'_>, scale: u8, made: fn(i64) -> Datum<'a>) -> Res
 }
 
 /// The value as a column holds it: rounded, and written as its kind has it. For what is put in.
-pub(super) fn stored<'a>(value: &'a Operand<'a>, kind: Kind, column: &str) -> Result<Held<'a>> {
+pub(super) fn stored<'a>(
+    value: &'a Operand<'a>,
+    kind: ValueType,
+    column: &str,
+) -> Result<ColumnInput<'a>> {
     let too_large = || EngineError::OutOfRange(column.to_owned(), kind.to_string());
     let units = |scale: u8| {
         let (units, from) = value.number()?;
@@ -69,28 +73,28 @@ pub(super) fn stored<'a>(value: &'a Operand<'a>, kind: Kind, column: &str) -> Re
         i64::try_from(units).map_err(|_| SqlError::Engine(too_large()))
     };
     Ok(match (kind, value) {
-        (_, Operand::Null) => Held::Plain(Datum::Null),
-        (Kind::Int { .. }, Operand::Int(number)) => Held::Plain(Datum::Int(*number)),
-        (Kind::Int { .. }, _) => Held::Plain(Datum::Int(units(0)?)),
-        (Kind::Decimal { scale, .. }, _) => Held::Plain(Datum::Decimal(units(scale)?)),
-        (Kind::Timestamp, _) => Held::Plain(Datum::Timestamp(value.timestamp()?)),
-        (Kind::Text { .. }, Operand::Text(text)) => Held::Plain(Datum::Text(text)),
-        (Kind::Text { .. }, other) => Held::Text(other.to_string().into_bytes()),
+        (_, Operand::Null) => ColumnInput::Plain(Datum::Null),
+        (ValueType::Int { .. }, Operand::Int(number)) => ColumnInput::Plain(Datum::Int(*number)),
+        (ValueType::Int { .. }, _) => ColumnInput::Plain(Datum::Int(units(0)?)),
+        (ValueType::Decimal { scale, .. }, _) => ColumnInput::Plain(Datum::Decimal(units(scale)?)),
+        (ValueType::Timestamp, _) => ColumnInput::Plain(Datum::Timestamp(value.timestamp()?)),
+        (ValueType::Text { .. }, Operand::Text(text)) => ColumnInput::Plain(Datum::Text(text)),
+        (ValueType::Text { .. }, other) => ColumnInput::Text(other.to_string().into_bytes()),
     })
 }
 
 /// A value on its way into a column.
-pub(super) enum Held<'a> {
+pub(super) enum ColumnInput<'a> {
     Plain(Datum<'a>),
     /// A number or a time that is written as text.
     Text(Vec<u8>),
 }
 
-impl Held<'_> {
+impl ColumnInput<'_> {
     pub(super) fn datum(&self) -> Datum<'_> {
         match self {
-            Held::Plain(datum) => *datum,
-            Held::Text(text) => Datum::Text(text),
+            ColumnInput::Plain(datum) => *datum,
+            ColumnInput::Text(text) => Datum::Text(text),
         }
     }
 }
@@ -108,21 +112,21 @@ mod tests {
             Ok(Place::Beyond(order)) => format!("beyond {order:?}"),
             Err(error) => error.to_string(),
         };
-        let money = Kind::Decimal { digits: 18, scale: 2 };
-        let text = Kind::Text { most: 9 };
+        let money = ValueType::Decimal { digits: 18, scale: 2 };
+        let text = ValueType::Text { most: 9 };
         for (value, kind, at) in [
-            (Operand::Int(12), Kind::BIGINT, "at Int(12)"),
-            (Operand::text(b"12.0"), Kind::BIGINT, "at Int(12)"),
-            (Operand::Decimal(125, 1), Kind::BIGINT, "above Int(12)"),
-            (Operand::Decimal(-125, 1), Kind::BIGINT, "above Int(-13)"),
+            (Operand::Int(12), ValueType::BIGINT, "at Int(12)"),
+            (Operand::text(b"12.0"), ValueType::BIGINT, "at Int(12)"),
+            (Operand::Decimal(125, 1), ValueType::BIGINT, "above Int(12)"),
+            (Operand::Decimal(-125, 1), ValueType::BIGINT, "above Int(-13)"),
             (Operand::Int(12), money, "at Decimal(1200)"),
             (Operand::Decimal(12_345, 3), money, "above Decimal(1234)"),
-            (Operand::Decimal(i128::from(i64::MAX) + 1, 0), Kind::BIGINT, "beyond Greater"),
+            (Operand::Decimal(i128::from(i64::MAX) + 1, 0), ValueType::BIGINT, "beyond Greater"),
             (Operand::Decimal(i128::MIN / 2, 0), money, "beyond Less"),
             (Operand::Null, text, "nowhere"),
-            (Operand::text(b"1970-01-01"), Kind::Timestamp, "at Timestamp(0)"),
+            (Operand::text(b"1970-01-01"), ValueType::Timestamp, "at Timestamp(0)"),
             (Operand::Int(5), text, "5 where a text is compared"),
-            (Operand::text(b"x"), Kind::BIGINT, "'x' where a number is wanted"),
+            (Operand::text(b"x"), ValueType::BIGINT, "'x' where a number is wanted"),
         ] {
             assert_eq!(shown(value.clone(), kind), at, "{value:?} in {kind:?}");
         }
@@ -133,11 +137,11 @@ mod tests {
         let shown = |value: &Operand<'_>, kind| {
             stored(value, kind, "c").map(|held| format!("{:?}", held.datum()))
         };
-        assert_eq!(shown(&Operand::Decimal(34_750, 2), Kind::BIGINT).unwrap(), "Int(348)");
-        let money = Kind::Decimal { digits: 18, scale: 2 };
+        assert_eq!(shown(&Operand::Decimal(34_750, 2), ValueType::BIGINT).unwrap(), "Int(348)");
+        let money = ValueType::Decimal { digits: 18, scale: 2 };
         assert_eq!(shown(&Operand::text(b"86.385"), money).unwrap(), "Decimal(8639)");
-        assert_eq!(shown(&Operand::Int(7), Kind::Text { most: 1 }).unwrap(), "Text([55])");
-        assert!(shown(&Operand::Decimal(1 << 70, 0), Kind::BIGINT).is_err());
-        assert!(shown(&Operand::text(b"abc"), Kind::BIGINT).is_err());
+        assert_eq!(shown(&Operand::Int(7), ValueType::Text { most: 1 }).unwrap(), "Text([55])");
+        assert!(shown(&Operand::Decimal(1 << 70, 0), ValueType::BIGINT).is_err());
+        assert!(shown(&Operand::text(b"abc"), ValueType::BIGINT).is_err());
     }
 }

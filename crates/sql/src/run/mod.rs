@@ -17,17 +17,17 @@ mod read;
 mod sink;
 mod tape;
 
-pub(crate) use change::{Inserted, bulk, constant, delete, evaluate, insert, update};
+pub(crate) use change::{InsertResult, bulk, constant, delete, evaluate, insert, update};
 pub use sink::Sink;
 
 use std::sync::Arc;
 
-use dbdyno_engine::session::{Intent, Statement};
+use dbdyno_engine::session::{Intent, RunningStatement};
 
-use crate::column::Column;
+use crate::column::ResultColumn;
 use crate::error::{Result, SqlError};
-use crate::expr::{Answer, Bound, Frame, LevelRow, Params, all_hold};
-use crate::operand::{self, Operand, Owned};
+use crate::expr::{Answer, BoundRow, Frame, LevelRow, Params, all_hold};
+use crate::operand::{self, Operand, OwnedOperand};
 use crate::parse::{Join, Lock};
 use crate::plan::{Access, Answers, Level, Query, Source, SubQuery};
 use output::Output;
@@ -36,13 +36,13 @@ use sink::Flow;
 
 /// What a statement is executed with.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct ExecutionInput<'a> {
     pub params: &'a dyn Params,
     /// Microseconds since 1970; 0 if the statement does not ask.
     pub now: i64,
 }
 
-impl<'a> Given<'a> {
+impl<'a> ExecutionInput<'a> {
     /// What expressions are evaluated in where there are no rows.
     fn frame(self) -> Frame<'a> {
         Frame {
@@ -59,19 +59,19 @@ impl<'a> Given<'a> {
 
 /// Answers a question; returns how many rows were told.
 pub(crate) fn select(
-    statement: &mut Statement<'_>,
+    statement: &mut RunningStatement<'_>,
     query: &Query,
-    given: Given<'_>,
+    given: ExecutionInput<'_>,
     sink: &mut dyn Sink,
 ) -> Result<u64> {
     answer(statement, query, given, &[], sink)
 }
 
 fn answer(
-    statement: &mut Statement<'_>,
+    statement: &mut RunningStatement<'_>,
     query: &Query,
-    given: Given<'_>,
-    outer: &[Owned],
+    given: ExecutionInput<'_>,
+    outer: &[OwnedOperand],
     sink: &mut dyn Sink,
 ) -> Result<u64> {
     let mut walk = Walk::new(statement, query, given, outer);
@@ -90,17 +90,17 @@ type Take<'t> = &'t mut dyn FnMut(&Frame<'_>) -> Result<Flow>;
 
 /// The levels of one query, while they are walked through.
 struct Walk<'w, 's, 'e> {
-    statement: &'s mut Statement<'e>,
+    statement: &'s mut RunningStatement<'e>,
     ground: Ground<'w>,
     /// Rows of levels that are queries, once they were asked for.
-    made: Vec<Option<Vec<Vec<Owned>>>>,
+    made: Vec<Option<Vec<Vec<OwnedOperand>>>>,
 }
 
 /// What a query has beside the rows of its levels.
 struct Ground<'w> {
     query: &'w Query,
-    given: Given<'w>,
-    outer: &'w [Owned],
+    given: ExecutionInput<'w>,
+    outer: &'w [OwnedOperand],
     answers: Vec<Answer>,
 }
 
@@ -109,28 +109,28 @@ struct Ground<'w> {
 struct Here<'a> {
     number: usize,
     level: &'a Level,
-    before: Option<&'a Bound<'a>>,
+    before: Option<&'a BoundRow<'a>>,
 }
 
 impl Ground<'_> {
-    fn frame<'a>(&'a self, rows: Option<&'a Bound<'a>>) -> Frame<'a> {
+    fn frame<'a>(&'a self, rows: Option<&'a BoundRow<'a>>) -> Frame<'a> {
         Frame { outer: self.outer, answers: &self.answers, rows, ..self.given.frame() }
     }
 }
 
 impl<'a> Here<'a> {
     /// The level at one of its rows.
-    fn at(self, row: LevelRow<'a>) -> Bound<'a> {
-        Bound { level: self.number, row, before: self.before }
+    fn at(self, row: LevelRow<'a>) -> BoundRow<'a> {
+        BoundRow { level: self.number, row, before: self.before }
     }
 }
 
 impl<'w, 's, 'e> Walk<'w, 's, 'e> {
     fn new(
-        statement: &'s mut Statement<'e>,
+        statement: &'s mut RunningStatement<'e>,
         query: &'w Query,
-        given: Given<'w>,
-        outer: &'w [Owned],
+        given: ExecutionInput<'w>,
+        outer: &'w [OwnedOperand],
     ) -> Walk<'w, 's, 'e> {
         let ground = Ground { query, given, outer, answers: Vec::new() };
         Walk { statement, ground, made: Vec::new() }
@@ -148,13 +148,13 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         Ok(())
     }
 
-    fn ask(&mut self, index: usize, sub: &SubQuery, rows: Option<&Bound<'_>>) -> Result<()> {
+    fn ask(&mut self, index: usize, sub: &SubQuery, rows: Option<&BoundRow<'_>>) -> Result<()> {
         let frame = self.ground.frame(rows);
         let outer = sub.outer.iter().map(|expr| Ok(expr.value(&frame)?.into_owned()));
-        let outer: Vec<Owned> = outer.collect::<Result<_>>()?;
-        let mut kept = Kept::default();
+        let outer: Vec<OwnedOperand> = outer.collect::<Result<_>>()?;
+        let mut kept = RowCollector::default();
         answer(self.statement, &sub.query, self.ground.given, &outer, &mut kept)?;
-        let mut values: Vec<Owned> = kept.rows.into_iter().flatten().collect();
+        let mut values: Vec<OwnedOperand> = kept.rows.into_iter().flatten().collect();
         self.ground.answers[index] = match sub.answers {
             Answers::OneValue if values.len() > 1 => {
                 return Err(SqlError::Value(
@@ -171,7 +171,12 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         Ok(())
     }
 
-    fn level(&mut self, number: usize, before: Option<&Bound<'_>>, take: Take<'_>) -> Result<Flow> {
+    fn level(
+        &mut self,
+        number: usize,
+        before: Option<&BoundRow<'_>>,
+        take: Take<'_>,
+    ) -> Result<Flow> {
         let levels = &self.ground.query.levels;
         let Some(level) = levels.get(number) else { return take(&self.ground.frame(before)) };
         let here = Here { number, level, before };
@@ -232,7 +237,7 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         let made = match self.made[here.number].take() {
             Some(made) => made,
             None => {
-                let mut kept = Kept::default();
+                let mut kept = RowCollector::default();
                 answer(self.statement, inner, self.ground.given, &[], &mut kept)?;
                 kept.rows
             }
@@ -293,13 +298,13 @@ fn is_simple(level: &Level) -> bool {
 
 /// Rows that are kept.
 #[derive(Default)]
-struct Kept {
-    rows: Vec<Vec<Owned>>,
-    row: Vec<Owned>,
+struct RowCollector {
+    rows: Vec<Vec<OwnedOperand>>,
+    row: Vec<OwnedOperand>,
 }
 
-impl Sink for Kept {
-    fn begin(&mut self, _columns: &Arc<[Column]>) {}
+impl Sink for RowCollector {
+    fn begin(&mut self, _columns: &Arc<[ResultColumn]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         self.row.push(value.as_ref().into_owned());

@@ -6,17 +6,17 @@ use super::tape::Tape;
 use crate::error::{Result, SqlError};
 use crate::expr::{Expr, Frame, all_hold};
 use crate::parse::Distinct;
-use crate::plan::{First, Query, Sorted};
+use crate::plan::{First, Query, SortNeed};
 
 /// What becomes of the rows of one query.
 pub(super) struct Output<'q, 'k> {
     query: &'q Query,
     groups: Option<Groups<'q>>,
-    told: Told<'q, 'k>,
+    told: RowOutput<'q, 'k>,
 }
 
 /// Rows on their way to the sink.
-struct Told<'q, 'k> {
+struct RowOutput<'q, 'k> {
     query: &'q Query,
     sink: &'k mut dyn Sink,
     /// Rows that are put in order first, or told once.
@@ -37,11 +37,11 @@ impl<'q, 'k> Output<'q, 'k> {
         frame: &Frame<'_>,
         sink: &'k mut dyn Sink,
     ) -> Result<Output<'q, 'k>> {
-        let is_kept = query.sorted == Sorted::Afterwards || query.distinct == Distinct::Yes;
+        let is_kept = query.sorted == SortNeed::Afterwards || query.distinct == Distinct::Yes;
         Ok(Output {
             query,
             groups: query.grouping.as_ref().map(Groups::new),
-            told: Told {
+            told: RowOutput {
                 query,
                 sink,
                 tape: is_kept.then(Tape::default),
@@ -81,7 +81,7 @@ impl<'q, 'k> Output<'q, 'k> {
     }
 }
 
-impl Told<'_, '_> {
+impl RowOutput<'_, '_> {
     fn take(&mut self, frame: &Frame<'_>) -> Result<Flow> {
         if let Some(tape) = &mut self.tape {
             tape.begin();

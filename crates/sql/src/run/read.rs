@@ -7,9 +7,9 @@
 
 use std::ops;
 
-use dbdyno_engine::row::Row;
-use dbdyno_engine::session::{self, Fields, Intent, Path, Range, Scan, Statement, Visit};
-use dbdyno_engine::value::{Datum, Kind};
+use dbdyno_engine::row::RowView;
+use dbdyno_engine::session::{self, Fields, Intent, Path, Range, RunningStatement, Scan, Visit};
+use dbdyno_engine::value::{Datum, ValueType};
 
 use super::keys::{self, Place};
 use super::sink::Flow;
@@ -17,7 +17,7 @@ use crate::error::{Result, SqlError};
 use crate::expr::{Answer, Frame};
 use crate::operand::Operand;
 use crate::parse::Direction;
-use crate::plan::{Access, Bounded, COLUMNS_MOST, End, Equal, PRIMARY};
+use crate::plan::{Access, COLUMNS_MOST, End, Equal, PRIMARY, RangeEnd};
 
 /// What was made of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +32,11 @@ pub(super) enum Look {
 
 /// Looks at a row. Where rows are locked its primary key, in bytes, comes first; where they are
 /// not, that may be empty.
-pub(super) type Eye<'l> = &'l mut dyn FnMut(&[u8], Row<'_>) -> Result<Look>;
+pub(super) type Eye<'l> = &'l mut dyn FnMut(&[u8], RowView<'_>) -> Result<Look>;
 
 /// Shows all rows of a part of an index.
 pub(super) fn read(
-    statement: &mut Statement<'_>,
+    statement: &mut RunningStatement<'_>,
     access: &Access,
     intent: Intent,
     frame: &Frame<'_>,
@@ -47,7 +47,7 @@ pub(super) fn read(
 }
 
 struct Reader<'r, 's, 'e> {
-    statement: &'s mut Statement<'e>,
+    statement: &'s mut RunningStatement<'e>,
     access: &'r Access,
     intent: Intent,
     frame: &'r Frame<'r>,
@@ -81,7 +81,7 @@ impl Reader<'_, '_, '_> {
     fn each(
         &mut self,
         values: &[Operand<'_>],
-        kind: Kind,
+        kind: ValueType,
         key: &[Datum<'_>; COLUMNS_MOST],
         place: usize,
     ) -> Result<Flow> {
@@ -148,8 +148,8 @@ impl Reader<'_, '_, '_> {
             secondary => Path::Secondary(secondary - 1),
         };
         let direction = match access.direction {
-            Direction::Up => session::Direction::Up,
-            Direction::Down => session::Direction::Down,
+            Direction::Up => session::ScanDirection::Up,
+            Direction::Down => session::ScanDirection::Down,
         };
         let fields = if access.is_covered() { Fields::OfIndex } else { Fields::All };
         let scan = Scan { path, range, direction, intent: self.intent, fields };
@@ -187,7 +187,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// What a column of the index holds.
-    fn kind(&self, place: usize) -> Kind {
+    fn kind(&self, place: usize) -> ValueType {
         let table = &self.access.table;
         table.columns[table.indexes[self.access.index].columns[place]].kind
     }
@@ -213,7 +213,7 @@ enum Edge<'a> {
     At(Datum<'a>, End),
 }
 
-fn lower<'a>(value: &'a Operand<'a>, kind: Kind, bound: &Bounded) -> Result<Edge<'a>> {
+fn lower<'a>(value: &'a Operand<'a>, kind: ValueType, bound: &RangeEnd) -> Result<Edge<'a>> {
     Ok(match keys::place(value, kind)? {
         Place::At(datum) => Edge::At(datum, bound.end),
         Place::Above(datum) => Edge::At(datum, End::Outside),
@@ -222,7 +222,7 @@ fn lower<'a>(value: &'a Operand<'a>, kind: Kind, bound: &Bounded) -> Result<Edge
     })
 }
 
-fn upper<'a>(value: &'a Operand<'a>, kind: Kind, bound: &Bounded) -> Result<Edge<'a>> {
+fn upper<'a>(value: &'a Operand<'a>, kind: ValueType, bound: &RangeEnd) -> Result<Edge<'a>> {
     Ok(match keys::place(value, kind)? {
         Place::At(datum) => Edge::At(datum, bound.end),
         Place::Above(datum) => Edge::At(datum, End::Inside),
@@ -254,16 +254,16 @@ mod tests {
     use std::sync::Arc;
 
     use dbdyno_engine::disk::SimDisk;
-    use dbdyno_engine::{Engine, Options};
+    use dbdyno_engine::{Engine, EngineOptions};
     use dbdyno_model::Design;
 
-    use crate::{Connection, Operand, Sink};
+    use crate::{Operand, Sink, SqlConnection};
 
     #[derive(Default)]
     struct Seen(Vec<String>);
 
     impl Sink for Seen {
-        fn begin(&mut self, _columns: &Arc<[crate::Column]>) {}
+        fn begin(&mut self, _columns: &Arc<[crate::ResultColumn]>) {}
 
         fn value(&mut self, value: &Operand<'_>) {
             self.0.push(value.to_string());
@@ -272,13 +272,13 @@ mod tests {
         fn end_row(&mut self) {}
     }
 
-    fn client() -> Connection {
+    fn client() -> SqlConnection {
         let disk = Arc::new(SimDisk::default());
-        let engine = Engine::open(disk, &Design::default(), Options::default()).unwrap();
-        Connection::new(Arc::new(engine), || 0)
+        let engine = Engine::open(disk, &Design::default(), EngineOptions::default()).unwrap();
+        SqlConnection::new(Arc::new(engine), || 0)
     }
 
-    fn said(client: &mut Connection, sql: &str) -> String {
+    fn said(client: &mut SqlConnection, sql: &str) -> String {
         let mut seen = Seen::default();
         client.run(sql, &mut seen).unwrap_or_else(|error| panic!("{sql}: {error}"));
         seen.0.join(" ")

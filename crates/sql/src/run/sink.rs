@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::column::Column;
+use crate::column::ResultColumn;
 use crate::operand::Operand;
 
 /// Where the rows of an answer go.
 pub trait Sink {
     /// Rows with these columns follow; none may. Those of a statement that is executed again are
     /// the same, until it is planned anew.
-    fn begin(&mut self, columns: &Arc<[Column]>);
+    fn begin(&mut self, columns: &Arc<[ResultColumn]>);
     /// The next value of a row.
     fn value(&mut self, value: &Operand<'_>);
     /// The row has all its values.

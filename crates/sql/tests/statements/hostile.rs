@@ -9,7 +9,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 
 use super::Client;
 use super::tables::TABLES;
@@ -82,11 +82,11 @@ const ODD: [&str; 24] = [
     "\u{0}",
 ];
 
-fn any<'a>(random: &mut Stream, of: &[&'a str]) -> &'a str {
+fn any<'a>(random: &mut RandomStream, of: &[&'a str]) -> &'a str {
     of[random.below(of.len() as u64) as usize]
 }
 
-fn statement(random: &mut Stream) -> String {
+fn statement(random: &mut RandomStream) -> String {
     let mut words: Vec<&str> = any(random, &STATEMENTS).split(' ').collect();
     for _ in 0..random.below(4) {
         let at = random.below(words.len() as u64) as usize;

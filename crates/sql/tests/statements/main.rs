@@ -17,16 +17,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dbdyno_engine::disk::SimDisk;
-use dbdyno_engine::{Engine, Options, Upkeep};
+use dbdyno_engine::{Engine, EngineOptions, Upkeep};
 use dbdyno_model::Design;
-use dbdyno_sql::{Connection, Done, Operand, Params, Result, Sink};
+use dbdyno_sql::{Operand, Params, Result, Sink, SqlConnection, StatementEffect};
 
 /// 2026-11-22 10:30:00 and nearly a second.
 const NOW_US: i64 = 1_795_343_400_999_999;
 
 /// A client of an engine in memory.
 struct Client {
-    connection: Connection,
+    connection: SqlConnection,
 }
 
 /// Rows as they are told.
@@ -40,15 +40,15 @@ struct Marks(Vec<Operand<'static>>);
 
 impl Client {
     fn new() -> Client {
-        let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+        let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
         let disk = Arc::new(SimDisk::default());
         let engine = Engine::open(disk, &Design::default(), options).unwrap();
-        Client { connection: Connection::new(Arc::new(engine), || NOW_US) }
+        Client { connection: SqlConnection::new(Arc::new(engine), || NOW_US) }
     }
 
     /// Another client of the same engine.
     fn beside(&self) -> Client {
-        Client { connection: Connection::new(self.connection.engine().clone(), || NOW_US) }
+        Client { connection: SqlConnection::new(self.connection.engine().clone(), || NOW_US) }
     }
 
     /// One that has said this before.
@@ -60,7 +60,7 @@ impl Client {
         client
     }
 
-    fn ask(&mut self, sql: &str) -> Result<(Vec<Vec<Operand<'static>>>, Done)> {
+    fn ask(&mut self, sql: &str) -> Result<(Vec<Vec<Operand<'static>>>, StatementEffect)> {
         let mut told = Told::default();
         let done = self.connection.run(sql, &mut told)?;
         assert_eq!(done.rows, told.rows.len() as u64, "{sql}");
@@ -92,7 +92,7 @@ fn shown(rows: &[Vec<Operand<'static>>]) -> String {
 }
 
 impl Sink for Told {
-    fn begin(&mut self, _columns: &Arc<[dbdyno_sql::Column]>) {}
+    fn begin(&mut self, _columns: &Arc<[dbdyno_sql::ResultColumn]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         self.row.push(match value {

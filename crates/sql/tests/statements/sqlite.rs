@@ -12,7 +12,7 @@
 //! a unique key in many rows (which row comes first is nobody's promise). Of FORCE INDEX SQLite
 //! knows nothing: whichever index is taken, the rows are the same.
 
-use dbdyno_model::random::{Stream, stream};
+use dbdyno_model::random::{RandomStream, stream};
 use dbdyno_sql::Operand;
 use rusqlite::types::ValueRef;
 
@@ -102,7 +102,7 @@ fn list(all: &[Said]) -> Said {
 
 /// Makes statements up.
 struct Author {
-    random: Stream,
+    random: RandomStream,
     /// What can be named, with the table where there are several.
     scope: Vec<(Kind, String)>,
     nests: Nests,
@@ -119,7 +119,7 @@ enum Nests {
 }
 
 impl Author {
-    fn new(random: Stream) -> Author {
+    fn new(random: RandomStream) -> Author {
         Author { random, scope: Vec::new(), nests: Nests::ForEachRow }
     }
 

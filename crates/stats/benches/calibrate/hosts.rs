@@ -5,7 +5,7 @@
 
 use std::f64::consts::TAU;
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 
 /// What a host does beside being noisy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Host {
 
     /// Log-speeds of `rounds` rounds with a standard deviation of about `sd` beside spikes and
     /// drift.
-    pub(crate) fn speeds(self, rounds: usize, sd: f64, stream: &mut Stream) -> Vec<f64> {
+    pub(crate) fn speeds(self, rounds: usize, sd: f64, stream: &mut RandomStream) -> Vec<f64> {
         let memory = match self {
             Host::Ar3 => 0.3,
             Host::Ar6 => 0.6,
@@ -68,13 +68,14 @@ impl Host {
 }
 
 /// Standard normal noise (Box and Muller, 1958).
-pub(crate) fn normal(stream: &mut Stream) -> f64 {
-    let uniform = |stream: &mut Stream| ((stream.next_u64() >> 11) as f64 + 0.5) / 2f64.powi(53);
+pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
+    let uniform =
+        |stream: &mut RandomStream| ((stream.next_u64() >> 11) as f64 + 0.5) / 2f64.powi(53);
     let radius = (-2.0 * uniform(stream).ln()).sqrt();
     radius * (TAU * uniform(stream)).cos()
 }
 
 /// Numbers of their own for each purpose and each repetition.
-pub(crate) fn numbers(purpose: &str, index: u64) -> Stream {
+pub(crate) fn numbers(purpose: &str, index: u64) -> RandomStream {
     random::stream(&[random::key_of("calibrate"), random::key_of(purpose), index])
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
-    BETWEEN_STARTS_SD, Look, RateAt, Sequence, Terms, bca, drift, fieller, geometric_mean_interval,
-    judge_nested, judge_sequence, mann_whitney, mean_interval, paired, signed_rank, welch,
+    BETWEEN_STARTS_SD, ConfidenceSequence, Look, RateAt, Terms, bca, drift, fieller,
+    geometric_mean_interval, judge_nested, judge_sequence, mann_whitney, mean_interval, paired,
+    signed_rank, welch,
 };
 
 use crate::hosts::{Host, normal, numbers};
@@ -21,10 +22,10 @@ const TRUTH: f64 = -0.07;
 const BUDGET: f64 = 0.02;
 
 /// One number of noise.
-type Noise = fn(&mut Stream) -> f64;
+type Noise = fn(&mut RandomStream) -> f64;
 
 /// Student's t with 2 degrees: tails so heavy that it has no variance.
-fn wild(stream: &mut Stream) -> f64 {
+fn wild(stream: &mut RandomStream) -> f64 {
     let around: f64 = (0..2).map(|_| normal(stream).powi(2)).sum();
     normal(stream) / (around / 2.0).sqrt()
 }
@@ -166,7 +167,7 @@ fn nested(table: &mut Table) {
 fn looked_at(table: &mut Table, values: &str, known_sd: f64) {
     const PLANNED: u32 = 12;
     const LOOKED_AT: usize = 24;
-    let sequence = Sequence::new(PLANNED);
+    let sequence = ConfidenceSequence::new(PLANNED);
     let mut decided = 0;
     let always = Share::count(RUNS, |index| {
         let off = known_sd * normal(&mut numbers("in common", index));

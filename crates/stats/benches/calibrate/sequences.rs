@@ -1,10 +1,10 @@
 //! Looking after every start: false alarms, and what it costs to find something.
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 use dbdyno_model::{IntervalChoice, Verdict};
 use dbdyno_stats::{
-    BETWEEN_STARTS_SD, ControlLimits, DECISION_ALPHA, POWER, RunStarts, Sequence, detectable,
-    judge, judge_runs, judge_sequence, judge_unpaired,
+    BETWEEN_STARTS_SD, ConfidenceSequence, ControlLimits, DECISION_ALPHA, POWER, RunStarts,
+    detectable, judge, judge_runs, judge_sequence, judge_unpaired,
 };
 
 use crate::hosts::{Host, normal, numbers};
@@ -18,11 +18,16 @@ const BUDGET: f64 = 1e-4;
 
 /// What looking after each of these starts ends with, and after how many; `known_sd` is what they
 /// have in common.
-fn look(starts: &[f64], known_sd: f64, sequence: &Sequence) -> (Verdict, usize) {
+fn look(starts: &[f64], known_sd: f64, sequence: &ConfidenceSequence) -> (Verdict, usize) {
     look_from(3, starts, known_sd, sequence)
 }
 
-fn look_from(first: usize, starts: &[f64], known_sd: f64, sequence: &Sequence) -> (Verdict, usize) {
+fn look_from(
+    first: usize,
+    starts: &[f64],
+    known_sd: f64,
+    sequence: &ConfidenceSequence,
+) -> (Verdict, usize) {
     for seen in first..=starts.len() {
         let look = judge_sequence(&starts[..seen], known_sd, BUDGET, sequence).expect("starts");
         if look.verdict != Verdict::Undecided {
@@ -50,7 +55,7 @@ fn alarm_table() -> String {
     ]);
     for host in Host::ALL {
         let of_plan = plans.map(|(horizon, most)| {
-            let sequence = Sequence::new(horizon);
+            let sequence = ConfidenceSequence::new(horizon);
             let stops = |index| alarms(look(&means(host, most, 6, index), 0.0, &sequence).0);
             Share::count(CLAIMED, stops).percent()
         });
@@ -63,7 +68,7 @@ fn alarm_table() -> String {
 /// Servers live once: what their start is off by is in every stretch, and its spread is known.
 fn stretches(host: Host) -> Share {
     const STRETCHES: usize = 24;
-    let sequence = Sequence::new(STRETCHES as u32);
+    let sequence = ConfidenceSequence::new(STRETCHES as u32);
     Share::count(CLAIMED, |index| {
         let off = BETWEEN_STARTS_SD * normal(&mut numbers("one start", index));
         let logs = verdicts::log_ratios(host, 6 * STRETCHES as u32, index);
@@ -76,7 +81,7 @@ fn stretches(host: Host) -> Share {
 /// A run that was judged once, and where that was undecided, looked at from then on.
 fn extended(host: Host) -> Share {
     const ONCE: usize = 12;
-    let sequence = Sequence::beyond(ONCE as u32);
+    let sequence = ConfidenceSequence::beyond(ONCE as u32);
     Share::count(CLAIMED, |index| {
         let starts = means(host, 3 * ONCE as u32, 6, index);
         alarms(judge(&starts[..ONCE], BUDGET).expect("starts").verdict)
@@ -91,7 +96,7 @@ fn sifted(host: Host) -> Share {
     const STARTS: u32 = 12;
     /// Logarithms of canaries: what is nearer to the centre is usual in any case.
     const LEAST: f64 = 0.22;
-    let sequence = Sequence::new(STARTS);
+    let sequence = ConfidenceSequence::new(STARTS);
     Share::count(CLAIMED, |index| {
         let mut own = numbers("disturbed pairs", index);
         let mut pair = |log: f64| match own.below(10) {
@@ -121,7 +126,7 @@ fn sifted(host: Host) -> Share {
 fn cost_table() -> String {
     const PLANNED: u32 = 24;
     let least = detectable(BETWEEN_STARTS_SD, PLANNED, DECISION_ALPHA, POWER).ln_1p();
-    let sequence = Sequence::new(PLANNED);
+    let sequence = ConfidenceSequence::new(PLANNED);
     let mut table = Table::new(&[
         "true effect",
         "one look after 24 starts finds",
@@ -156,11 +161,11 @@ fn cost_table() -> String {
 /// Two runs with the same base arm, each measured until it was decided or had twice the starts that
 /// it planned, and what is said of the second one against the first.
 fn two_runs() -> String {
-    let run = |planned: Option<u32>, truth: f64, stream: &mut Stream| {
+    let run = |planned: Option<u32>, truth: f64, stream: &mut RandomStream| {
         let most = planned.map_or(12, |planned| 2 * planned);
         let start = |_| truth.ln_1p() + BETWEEN_STARTS_SD * normal(stream);
         let starts: Vec<f64> = (0..most).map(start).collect();
-        let sequence = planned.map(Sequence::new);
+        let sequence = planned.map(ConfidenceSequence::new);
         let seen = sequence.map_or(starts.len(), |sequence| look(&starts, 0.0, &sequence).1);
         (starts[..seen].to_vec(), sequence)
     };

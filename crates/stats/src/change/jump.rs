@@ -22,7 +22,7 @@
 //! one in 3 of 100 series, of 0.8 in 1 of 400, normal noise in none of 2 000
 //! (`docs/journal/2026-11-28-jumps.md`).
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 
 use super::null::Chance;
 use super::scores::{Best, LEVEL_LEAST, normal};
@@ -118,7 +118,7 @@ pub(crate) fn chance(best: &Best, phi: f64, alpha: f64, seed: u64) -> Option<Cha
 }
 
 /// Stationary noise with innovations of Student's t with three degrees of freedom.
-fn simulate(stream: &mut Stream, phi: f64, values: &mut [f64]) {
+fn simulate(stream: &mut RandomStream, phi: f64, values: &mut [f64]) {
     let mut value = 0.0;
     for at in 0..BEFORE + values.len() {
         let squares: f64 = (0..3).map(|_| normal(stream).powi(2)).sum();

@@ -10,7 +10,7 @@
 //! before, as for strays: how often noise is so far stands in
 //! `docs/journal/2026-11-29-levels-that-return.md`.
 
-use dbdyno_model::{ChangeScale, Changes, ShiftWeight};
+use dbdyno_model::{ChangeScale, SeriesChanges, ShiftWeight};
 
 use super::scores::LEVEL_LEAST;
 use super::size::{median, told};
@@ -38,7 +38,7 @@ pub struct LatestValues {
 /// neighbours are independent or nearly so.
 pub fn latest_values(
     values: &[f64],
-    changes: &Changes,
+    changes: &SeriesChanges,
     scale: ChangeScale,
 ) -> Option<LatestValues> {
     let scaled = super::scaled(values, scale).ok()?;

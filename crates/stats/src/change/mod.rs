@@ -46,14 +46,14 @@ mod stray;
 mod tree;
 mod trend;
 
-use dbdyno_model::{ChangeScale, Changes, Interval, Shift, ShiftWeight};
+use dbdyno_model::{ChangeScale, Interval, SeriesChanges, Shift, ShiftWeight};
 
 use crate::confidence::SHOWN_CONFIDENCE;
 use crate::error::StatsError;
 use null::Look;
 use scores::Scan;
-use selection::Selected;
-use tree::Cut;
+use selection::SelectedSize;
+use tree::SeriesCut;
 
 pub use energy::{E_DIVISIVE_MOST, e_divisive};
 pub use latest::{LatestValues, latest_values};
@@ -110,14 +110,14 @@ impl ChangeOptions {
 /// # Errors
 /// No values or too many, values that are not finite; with [`ChangeScale::Share`] values that are
 /// not positive; an `alpha` that does not lie between 0 and 1.
-pub fn change_points(values: &[f64], options: &ChangeOptions) -> Result<Changes, StatsError> {
+pub fn change_points(values: &[f64], options: &ChangeOptions) -> Result<SeriesChanges, StatsError> {
     check(values)?;
     if !(options.alpha > 0.0 && options.alpha < 1.0) {
         return Err(StatsError::Confidence(1.0 - options.alpha));
     }
     let scaled = scaled(values, options.scale)?;
     if values.len() < CHANGE_VALUES_LEAST {
-        return Ok(Changes::default());
+        return Ok(SeriesChanges::default());
     }
     let kept = stray::kept(&scaled);
     let mut changes = changes_among(&those(values, &kept), &those(&scaled, &kept), options);
@@ -138,7 +138,7 @@ fn those(values: &[f64], kept: &[usize]) -> Vec<f64> {
 }
 
 /// The changes in values of which none is a stray; places are those among them.
-fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> Changes {
+fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> SeriesChanges {
     let mut root = tree::grow(scaled, 0, scaled.len(), options.alpha, options.seed);
     let mut slides = Vec::new();
     shape::slides(scaled, &mut root, options.scale, &mut slides);
@@ -155,7 +155,7 @@ fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> Cha
     let scores = scores::normal_scores(&left);
     let best = Scan::of(scores.len()).step(&scores);
     let autocorrelation = null::correlation(Look::Step, &scores, &best).phi;
-    Changes { shifts, slides, modes, autocorrelation, strays: Vec::new() }
+    SeriesChanges { shifts, slides, modes, autocorrelation, strays: Vec::new() }
 }
 
 fn check(values: &[f64]) -> Result<(), StatsError> {
@@ -180,7 +180,12 @@ fn scaled(values: &[f64], scale: ChangeScale) -> Result<Vec<f64>, StatsError> {
     }
 }
 
-fn shifts(values: &[f64], scaled: &[f64], cuts: &[Cut], options: &ChangeOptions) -> Vec<Shift> {
+fn shifts(
+    values: &[f64],
+    scaled: &[f64],
+    cuts: &[SeriesCut],
+    options: &ChangeOptions,
+) -> Vec<Shift> {
     let unit = match options.scale {
         ChangeScale::Share => 1.0,
         ChangeScale::Difference => {
@@ -238,7 +243,8 @@ fn size_and_place(
     let (size, above) = size::shift(before, after, SHOWN_CONFIDENCE, correlation);
     let error = size::standard_error(before, after, correlation);
     let z = place::seen(values, first) / error;
-    let Selected { size, share } = Selected::of(size, SHOWN_CONFIDENCE, z, least_found / error);
+    let SelectedSize { size, share } =
+        SelectedSize::of(size, SHOWN_CONFIDENCE, z, least_found / error);
     (size, above, place::places(values, first, correlation, share, seed))
 }
 

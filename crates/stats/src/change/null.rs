@@ -23,7 +23,7 @@
 //! statistic alone.
 
 use dbdyno_model::NullKind;
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 
 use super::scores::{Best, Scan, normal, normal_scores};
 use crate::correlation::{Correlation, FitBias, KEPT_LEAST};
@@ -161,14 +161,14 @@ pub(crate) fn chance(
 }
 
 /// Fisher and Yates.
-pub(crate) fn shuffle<T>(stream: &mut Stream, values: &mut [T]) {
+pub(crate) fn shuffle<T>(stream: &mut RandomStream, values: &mut [T]) {
     for last in (1..values.len()).rev() {
         values.swap(last, stream.below(last as u64 + 1) as usize);
     }
 }
 
 /// Stationary noise in which each value resembles the one before it.
-pub(crate) fn simulate(stream: &mut Stream, phi: f64, values: &mut [f64]) {
+pub(crate) fn simulate(stream: &mut RandomStream, phi: f64, values: &mut [f64]) {
     let mut value = normal(stream) / (1.0 - phi * phi).sqrt();
     for place in values {
         *place = value;

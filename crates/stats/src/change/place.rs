@@ -27,7 +27,7 @@
 
 use std::ops::Range;
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 
 use super::scores::{Best, LEVEL_LEAST, Scan, normal};
 use super::size::median;
@@ -175,8 +175,8 @@ impl Series {
         losses[(DRAWS as f64 * SHOWN_CONFIDENCE).ceil() as usize - 1]
     }
 
-    fn draw(&self, stream: &mut Stream, values: &mut [f64]) {
-        let any = |stream: &mut Stream| {
+    fn draw(&self, stream: &mut RandomStream, values: &mut [f64]) {
+        let any = |stream: &mut RandomStream| {
             self.residuals[stream.below(self.residuals.len() as u64) as usize]
         };
         let phi = self.correlation.drawn(normal(stream));

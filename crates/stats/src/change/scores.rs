@@ -14,7 +14,7 @@
 
 use std::sync::LazyLock;
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// A level has at least so many values: single spikes make no level.
@@ -26,7 +26,7 @@ const EDGES_MOST: usize = 64;
 const QUANTILES: usize = 1 << 14;
 
 /// A standard normal number, by inversion of a table whose tails end at 1 in 3·10⁴.
-pub(crate) fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
     static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
         let quantile =
             |step| Normal::standard().inverse_cdf((f64::from(step) + 0.5) / QUANTILES as f64);

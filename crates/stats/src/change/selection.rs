@@ -28,20 +28,20 @@ const HALVINGS: usize = 40;
 
 /// A size that is told only if it is large enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Selected {
+pub(crate) struct SelectedSize {
     pub size: Interval,
     /// What is left of the estimate where this one is in the middle of those that would be found.
     pub share: f64,
 }
 
-impl Selected {
+impl SelectedSize {
     /// `size` is that of all steps, found or not, with this two-sided confidence. It was seen as
     /// `z` standard errors, and at least `least_found` of them are found. No end is moved beyond
     /// zero.
-    pub(crate) fn of(size: Interval, confidence: f64, z: f64, least_found: f64) -> Selected {
+    pub(crate) fn of(size: Interval, confidence: f64, z: f64, least_found: f64) -> SelectedSize {
         // Without noise.
         if !z.is_finite() {
-            return Selected { size, share: 1.0 };
+            return SelectedSize { size, share: 1.0 };
         }
         let usual = z - Normal::standard().inverse_cdf(0.5 + confidence / 2.0);
         let least = true_size(z, least_found, 0.5 - confidence / 2.0);
@@ -59,7 +59,7 @@ impl Selected {
         } else {
             Interval { high: high.max(moved(high)), ..size }
         };
-        Selected { size, share: (true_size(z, least_found, 0.5) / z).min(1.0) }
+        SelectedSize { size, share: (true_size(z, least_found, 0.5) / z).min(1.0) }
     }
 }
 
@@ -109,9 +109,9 @@ mod tests {
     }
 
     /// Standard errors of 1.
-    fn selected(estimate: f64, least_found: f64) -> Selected {
+    fn selected(estimate: f64, least_found: f64) -> SelectedSize {
         let size = Interval { estimate, low: estimate - 1.96, high: estimate + 1.96 };
-        Selected::of(size, 0.95, estimate.abs(), least_found)
+        SelectedSize::of(size, 0.95, estimate.abs(), least_found)
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn an_end_of_ties_moves_as_others_and_one_beyond_zero_stays() {
         let of =
-            |low| Selected::of(Interval { estimate: 2.0, low, high: 3.0 }, 0.95, 4.0, 3.9).size;
+            |low| SelectedSize::of(Interval { estimate: 2.0, low, high: 3.0 }, 0.95, 4.0, 3.9).size;
         assert_eq!(of(2.0).low, 0.0);
         assert_eq!(of(-0.5).low, -0.5);
         assert_eq!(of(f64::NEG_INFINITY).low, f64::NEG_INFINITY);
@@ -141,7 +141,10 @@ mod tests {
     fn without_noise_nothing_is_moved() {
         let exact = Interval { estimate: 0.1, low: 0.1, high: 0.1 };
         let share = 1.0;
-        assert_eq!(Selected::of(exact, 0.95, f64::INFINITY, 4.0), Selected { size: exact, share });
+        assert_eq!(
+            SelectedSize::of(exact, 0.95, f64::INFINITY, 4.0),
+            SelectedSize { size: exact, share }
+        );
     }
 
     /// The estimates of a true size, of which those below a limit are never seen.

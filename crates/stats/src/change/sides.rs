@@ -7,7 +7,7 @@
 //!
 //! The values of each level are looked at by themselves, each with half the α.
 
-use dbdyno_model::{Changes, ShiftWeight};
+use dbdyno_model::{SeriesChanges, ShiftWeight};
 
 use super::size::around_levels;
 use super::{CHANGE_VALUES_LEAST, ChangeOptions, change_points, scaled};
@@ -33,7 +33,7 @@ pub struct ModeShift {
 /// As [`change_points`].
 pub fn mode_shift(
     values: &[f64],
-    changes: &Changes,
+    changes: &SeriesChanges,
     options: &ChangeOptions,
 ) -> Result<Option<ModeShift>, StatsError> {
     let Some(modes) = changes.modes else { return Ok(None) };

@@ -33,7 +33,7 @@ const JUMPS_MOST: usize = 1_000;
 
 /// A cut.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Cut {
+pub(crate) struct SeriesCut {
     /// The first value of the new level.
     pub first: usize,
     /// Chance of something as clear where nothing changes.
@@ -49,14 +49,14 @@ pub(crate) struct Cut {
 pub(crate) struct Node {
     pub from: usize,
     pub to: usize,
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<SeriesCut>,
     pub parts: Vec<Node>,
 }
 
 impl Node {
     /// All cuts in here, in order.
-    pub(crate) fn all_cuts(&self) -> Vec<Cut> {
-        let mut cuts: Vec<Cut> = self.parts.iter().flat_map(Node::all_cuts).collect();
+    pub(crate) fn all_cuts(&self) -> Vec<SeriesCut> {
+        let mut cuts: Vec<SeriesCut> = self.parts.iter().flat_map(Node::all_cuts).collect();
         cuts.extend(self.cuts.iter().cloned());
         cuts.sort_by_key(|cut| cut.first);
         cuts
@@ -87,8 +87,9 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
         if p_value <= alpha {
             let least_found = scan.size(&Best { statistic: least_found, ..best });
             let ends = [best.from, best.to].into_iter().filter(|&end| end < n);
-            node.cuts =
-                ends.map(|end| Cut { first: from + end, p_value, null, least_found }).collect();
+            node.cuts = ends
+                .map(|end| SeriesCut { first: from + end, p_value, null, least_found })
+                .collect();
             break;
         }
     }
@@ -113,7 +114,7 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
 /// among the last few values, and where levels come and go. Each of them is larger than the largest
 /// of noise, so that they are found together and not one in the parts of the other: each depth has
 /// half the `alpha`, and of seven steps four were never asked for.
-fn jumps(values: &[f64], alpha: f64, seed: u64) -> Vec<Cut> {
+fn jumps(values: &[f64], alpha: f64, seed: u64) -> Vec<SeriesCut> {
     let best = jump::best(values);
     if values.len() > JUMPS_MOST || best.statistic == 0.0 {
         return Vec::new();
@@ -133,7 +134,7 @@ fn jumps(values: &[f64], alpha: f64, seed: u64) -> Vec<Cut> {
         let begin = if at == 0 { 0 } else { firsts[at - 1].0 };
         let end = firsts.get(at + 1).map_or(values.len(), |next| next.0);
         let (first, gap) = firsts[at];
-        Cut {
+        SeriesCut {
             first,
             p_value,
             null: NullKind::Correlated(phi),
@@ -144,7 +145,7 @@ fn jumps(values: &[f64], alpha: f64, seed: u64) -> Vec<Cut> {
 }
 
 /// Moves each cut to where it stands out most between its neighbours.
-pub(crate) fn settle(values: &[f64], cuts: &mut [Cut], from: usize, to: usize) {
+pub(crate) fn settle(values: &[f64], cuts: &mut [SeriesCut], from: usize, to: usize) {
     const ROUNDS: usize = 3;
     for _ in 0..ROUNDS {
         for at in 0..cuts.len() {

@@ -6,7 +6,7 @@
 
 mod series;
 
-use dbdyno_model::{ChangeScale, Changes, NullKind, ShiftWeight};
+use dbdyno_model::{ChangeScale, NullKind, SeriesChanges, ShiftWeight};
 use dbdyno_stats::{ChangeOptions, change_points, e_divisive, is_same_shift};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn options() -> ChangeOptions {
     ChangeOptions { scale: ChangeScale::Difference, ..ChangeOptions::with_budget(0.0) }
 }
 
-fn changes(values: &[f64]) -> Changes {
+fn changes(values: &[f64]) -> SeriesChanges {
     change_points(values, &options()).unwrap()
 }
 
@@ -197,7 +197,7 @@ fn values() -> impl Strategy<Value = Vec<f64>> {
     })
 }
 
-fn firsts(changes: &Changes) -> Vec<usize> {
+fn firsts(changes: &SeriesChanges) -> Vec<usize> {
     changes.shifts.iter().map(|shift| shift.first).collect()
 }
 

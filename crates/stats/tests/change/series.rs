@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// What a series looks like. The noise has a standard deviation of 1.
@@ -24,7 +24,7 @@ pub(crate) enum Shape {
     Drift,
 }
 
-fn normal(stream: &mut Stream) -> f64 {
+fn normal(stream: &mut RandomStream) -> f64 {
     const STEPS: u64 = 1 << 16;
     static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
         let quantile =
@@ -34,7 +34,7 @@ fn normal(stream: &mut Stream) -> f64 {
     TABLE[stream.below(STEPS) as usize]
 }
 
-fn noise(stream: &mut Stream, phi: f64, n: usize) -> Vec<f64> {
+fn noise(stream: &mut RandomStream, phi: f64, n: usize) -> Vec<f64> {
     let own = (1.0 - phi * phi).sqrt();
     let mut value = normal(stream);
     let next = |_| {

@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 use dbdyno_model::{Arm, Cell, RoundKey};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Standard normal noise by inversion of a table: the tails end at 1 in 2·10⁵.
-pub(crate) fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
     const STEPS: u64 = 100_000;
     static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
         let quantile =
@@ -48,7 +48,7 @@ pub(crate) const HOSTS: [Host; 6] = [
 
 impl Host {
     /// The logarithm of the speed in each of `rounds` rounds.
-    pub(crate) fn speeds(self, rounds: usize, stream: &mut Stream) -> Vec<f64> {
+    pub(crate) fn speeds(self, rounds: usize, stream: &mut RandomStream) -> Vec<f64> {
         let memory = match self {
             Host::Sticky(memory) => memory,
             Host::Drifting => 0.95,
@@ -85,7 +85,7 @@ pub(crate) fn starts(
     host: Host,
     starts: usize,
     between_sd: f64,
-    stream: &mut Stream,
+    stream: &mut RandomStream,
 ) -> Vec<Vec<f64>> {
     let speeds = host.speeds(2 * pairs as usize, stream);
     let mut log_ratios = vec![0.0; pairs as usize];

@@ -152,7 +152,7 @@ pub(crate) fn golden_run() -> Run {
         rounds: (0..3).map(round).collect(),
         further: Vec::new(),
         ended: Vec::new(),
-        counts: dbdyno_model::Counts::default(),
+        counts: dbdyno_model::RunCounts::default(),
         warnings: vec![
             Warning::new(Severity::Caution, "steal", "Another guest took time."),
             Warning::new(Severity::Note, "note", "Second."),

@@ -3,7 +3,7 @@
 use dbdyno_model::Arm;
 
 /// Of one load in both arms, in the order in which a store gives them back.
-pub(crate) fn counts() -> dbdyno_model::Counts {
+pub(crate) fn counts() -> dbdyno_model::RunCounts {
     let load = || "point-query".to_owned();
     let sample = |arm: Arm, repeat: u32| dbdyno_model::CountSample {
         load: load(),
@@ -25,7 +25,7 @@ pub(crate) fn counts() -> dbdyno_model::Counts {
         .into_iter()
         .flat_map(|arm| [function(arm, "MYSQLparse", 5581.44), function(arm, "", 81.25)]);
     let (samples, functions) = (samples.collect(), functions.collect());
-    dbdyno_model::Counts { samples, functions, calls: Vec::new() }
+    dbdyno_model::RunCounts { samples, functions, calls: Vec::new() }
 }
 
 /// Who called whom, of the same load in both arms.

@@ -4,7 +4,7 @@ use dbdyno_model::Secret;
 
 /// The language that the mock speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
+pub enum MockProtocol {
     /// MySQL's, as version 8.0 speaks it.
     Mysql,
     /// PostgreSQL's, version 3.0.

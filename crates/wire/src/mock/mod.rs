@@ -25,7 +25,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::listener::Listener;
 use crate::server_key::ServerKey;
-use crate::stream::{Endpoint, Stream};
+use crate::stream::{Endpoint, SocketStream};
 use crate::tls::Security;
 
 mod login;
@@ -36,14 +36,16 @@ mod script;
 mod session;
 mod sql;
 
-pub use login::{Auth, Login, Protocol};
-pub use script::{Delay, EveryNth, Fixed, Reply, SPIN_TAIL, Script, Timed, Turn};
-use session::{Session, Shared, shut};
+pub use login::{Auth, Login, MockProtocol};
+pub use script::{
+    EveryNth, FixedScript, MockReply, SPIN_TAIL, Script, ServiceTime, TimedScript, Turn,
+};
+use session::{MockState, Session, shut};
 
 /// A scripted server on a port or socket of its own. Dropping it cuts every connection and waits
 /// for its threads.
 pub struct MockServer {
-    shared: Arc<Shared>,
+    shared: Arc<MockState>,
     endpoint: Endpoint,
     listener: Listener,
     acceptor: Option<JoinHandle<()>>,
@@ -61,7 +63,7 @@ impl MockServer {
     /// # Errors
     /// The operating system's, when it gives no port or no thread.
     pub fn start(
-        protocol: Protocol,
+        protocol: MockProtocol,
         login: Login,
         script: Arc<dyn Script>,
     ) -> io::Result<MockServer> {
@@ -73,7 +75,7 @@ impl MockServer {
     /// # Errors
     /// The operating system's, when the path cannot be bound or is taken.
     pub fn start_unix(
-        protocol: Protocol,
+        protocol: MockProtocol,
         login: Login,
         script: Arc<dyn Script>,
         path: &Path,
@@ -82,7 +84,7 @@ impl MockServer {
     }
 
     fn listen(
-        protocol: Protocol,
+        protocol: MockProtocol,
         login: Login,
         script: Arc<dyn Script>,
         listener: Listener,
@@ -95,7 +97,7 @@ impl MockServer {
             // Whatever key answers there is one of this process.
             security: Security::off().with_key(ServerKey::AnyOffered),
         };
-        let shared = Arc::new(Shared::new(protocol, login, script));
+        let shared = Arc::new(MockState::new(protocol, login, script));
         let (accepting, theirs) = (listener.duplicate()?, Arc::clone(&shared));
         let acceptor = thread::Builder::new()
             .name("mock-accept".to_owned())
@@ -146,7 +148,7 @@ impl Drop for MockServer {
     }
 }
 
-fn accept(listener: &Listener, shared: &Arc<Shared>) {
+fn accept(listener: &Listener, shared: &Arc<MockState>) {
     while !shared.stopping.load(Ordering::Acquire) {
         match listener.accept() {
             // A client that could not be served sees its connection close.
@@ -158,7 +160,7 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
     }
 }
 
-fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
+fn admit(stream: SocketStream, shared: &Arc<MockState>) -> io::Result<()> {
     let number = shared.connections.fetch_add(1, Ordering::AcqRel);
     let second = stream.duplicate()?;
     let shared_too = Arc::clone(shared);
@@ -183,8 +185,8 @@ fn serve(mut session: Session) {
     let _ = nix::sys::prctl::set_timerslack(1);
     // An error here is a client that went away or broke the protocol; the client's side tells.
     let _ = match session.shared.protocol {
-        Protocol::Mysql => mysql::serve(&mut session),
-        Protocol::Postgres => postgres::serve(&mut session),
+        MockProtocol::Mysql => mysql::serve(&mut session),
+        MockProtocol::Postgres => postgres::serve(&mut session),
     };
     shut(&session.stream);
     session.shared.sessions().sockets.remove(&session.number);

@@ -7,7 +7,7 @@
 use std::io;
 
 use super::mysql_login::{Ending, log_in};
-use super::script::Reply;
+use super::script::MockReply;
 use super::session::Session;
 use super::sql::{Kind, kind, placeholders};
 use crate::error::WireError;
@@ -111,13 +111,13 @@ impl Server<'_> {
             Kind::Select | Kind::Bulk | Kind::Write => self.session.turn(),
         };
         match (reply, kind) {
-            (Reply::Cut, _) => return Ok(Next::End),
-            (Reply::Error { code, sqlstate, message }, _) => {
+            (MockReply::Cut, _) => return Ok(Next::End),
+            (MockReply::Error { code, sqlstate, message }, _) => {
                 self.error(code, sqlstate, &message)?
             }
-            (Reply::Rows { count, width }, Kind::Select) => self.rows(count, width, form)?,
-            (Reply::Rows { count, .. }, _) => self.ok(u64::from(count))?,
-            (Reply::Affected(count), _) => self.ok(count)?,
+            (MockReply::Rows { count, width }, Kind::Select) => self.rows(count, width, form)?,
+            (MockReply::Rows { count, .. }, _) => self.ok(u64::from(count))?,
+            (MockReply::Affected(count), _) => self.ok(count)?,
         }
         Ok(Next::Command)
     }

@@ -18,7 +18,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::login::Auth;
-use super::script::Reply;
+use super::script::MockReply;
 use super::session::Session;
 use super::sql::{self, Kind};
 use crate::error::WireError;
@@ -83,7 +83,7 @@ enum Skipping {
     UntilSync,
 }
 
-struct Prepared {
+struct MockStatement {
     kind: Kind,
     /// First word, in capitals.
     verb: String,
@@ -94,9 +94,9 @@ struct Talk<'a> {
     session: &'a mut Session,
     incoming: Incoming,
     out: Vec<u8>,
-    statements: HashMap<Vec<u8>, Rc<Prepared>>,
+    statements: HashMap<Vec<u8>, Rc<MockStatement>>,
     /// The unnamed one; there is no other.
-    portal: Option<Rc<Prepared>>,
+    portal: Option<Rc<MockStatement>>,
     /// DataRows and CommandComplete by number and width of rows.
     laid_out: Vec<((u32, u32), Vec<u8>)>,
     skipping: Skipping,
@@ -163,7 +163,7 @@ impl Talk<'_> {
         }
     }
 
-    fn query(&mut self, prepared: &Prepared) -> Result<(), End> {
+    fn query(&mut self, prepared: &MockStatement) -> Result<(), End> {
         match prepared.kind {
             Kind::Bulk => self.copy()?,
             Kind::Select => {
@@ -178,28 +178,28 @@ impl Talk<'_> {
     }
 
     /// Appends the answer of one execution.
-    fn carry_out(&mut self, prepared: &Prepared) -> Result<(), End> {
+    fn carry_out(&mut self, prepared: &MockStatement) -> Result<(), End> {
         if prepared.kind == Kind::Control {
             return match self.session.control() {
-                Reply::Error { sqlstate, message, .. } => self.refuse(sqlstate, &message),
-                Reply::Cut => Err(End::Over),
-                Reply::Rows { .. } | Reply::Affected(_) => {
+                MockReply::Error { sqlstate, message, .. } => self.refuse(sqlstate, &message),
+                MockReply::Cut => Err(End::Over),
+                MockReply::Rows { .. } | MockReply::Affected(_) => {
                     Ok(complete(&mut self.out, &prepared.verb)?)
                 }
             };
         }
         match self.session.turn() {
-            Reply::Rows { count, width } if prepared.kind == Kind::Select => {
+            MockReply::Rows { count, width } if prepared.kind == Kind::Select => {
                 self.rows(count, width)
             }
-            Reply::Rows { count, .. } => self.affected(prepared, u64::from(count)),
-            Reply::Affected(count) => self.affected(prepared, count),
-            Reply::Error { sqlstate, message, .. } => self.refuse(sqlstate, &message),
-            Reply::Cut => Err(End::Over),
+            MockReply::Rows { count, .. } => self.affected(prepared, u64::from(count)),
+            MockReply::Affected(count) => self.affected(prepared, count),
+            MockReply::Error { sqlstate, message, .. } => self.refuse(sqlstate, &message),
+            MockReply::Cut => Err(End::Over),
         }
     }
 
-    fn affected(&mut self, prepared: &Prepared, count: u64) -> Result<(), End> {
+    fn affected(&mut self, prepared: &MockStatement, count: u64) -> Result<(), End> {
         self.out.extend_from_slice(b"C\0\0\0\0");
         let start = self.out.len();
         match prepared.verb.as_str() {
@@ -251,10 +251,10 @@ impl Talk<'_> {
                 reply = Some(self.session.turn());
             }
             match &reply {
-                Some(Reply::Error { sqlstate, message, .. }) => {
+                Some(MockReply::Error { sqlstate, message, .. }) => {
                     return self.refuse(sqlstate, message);
                 }
-                Some(Reply::Cut) => return Err(End::Over),
+                Some(MockReply::Cut) => return Err(End::Over),
                 _ if done => return Ok(complete(&mut self.out, &format!("COPY {lines}"))?),
                 _ => {}
             }
@@ -379,10 +379,10 @@ impl Talk<'_> {
     }
 }
 
-fn prepared(text: &[u8]) -> Prepared {
+fn prepared(text: &[u8]) -> MockStatement {
     let text = text.trim_ascii_start();
     let word = text.split(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
-    Prepared {
+    MockStatement {
         kind: sql::kind(text),
         verb: String::from_utf8_lossy(word).to_ascii_uppercase(),
         parameters: numbered_placeholders(text),
@@ -403,7 +403,7 @@ fn numbered_placeholders(text: &[u8]) -> usize {
 }
 
 fn parse(
-    statements: &mut HashMap<Vec<u8>, Rc<Prepared>>,
+    statements: &mut HashMap<Vec<u8>, Rc<MockStatement>>,
     out: &mut Vec<u8>,
     mut body: Fields<'_>,
 ) -> Result<(), End> {
@@ -414,8 +414,8 @@ fn parse(
 }
 
 fn describe(
-    statements: &HashMap<Vec<u8>, Rc<Prepared>>,
-    portal: Option<&Prepared>,
+    statements: &HashMap<Vec<u8>, Rc<MockStatement>>,
+    portal: Option<&MockStatement>,
     out: &mut Vec<u8>,
     mut body: Fields<'_>,
 ) -> Result<(), End> {
@@ -441,9 +441,9 @@ fn describe(
 
 /// Reads a Bind to its last byte; the words of the refusal if it is not well formed.
 fn bind(
-    statements: &HashMap<Vec<u8>, Rc<Prepared>>,
+    statements: &HashMap<Vec<u8>, Rc<MockStatement>>,
     mut body: Fields<'_>,
-) -> Result<Rc<Prepared>, String> {
+) -> Result<Rc<MockStatement>, String> {
     let mut check = || {
         body.cstring()?;
         let name = body.cstring()?;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 /// The answer to one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum MockReply {
     /// A result of one column of characters. To a statement that returns no rows (`UPDATE …`) it
-    /// means [`Reply::Affected`] with the same count, so that one script serves a mixed load.
+    /// means [`MockReply::Affected`] with the same count, so that one script serves a mixed load.
     Rows {
         /// Number of rows.
         count: u32,
@@ -33,7 +33,7 @@ pub enum Reply {
 
 /// Service time: what passes between the whole request being read and the reply being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delay {
+pub enum ServiceTime {
     /// Answer at once.
     None,
     /// Wait without using the processor. The thread wakes up late by what the kernel needs for it:
@@ -45,27 +45,27 @@ pub enum Delay {
     Spin(Duration),
 }
 
-/// How long before its end [`Delay::Exact`] stops sleeping.
+/// How long before its end [`ServiceTime::Exact`] stops sleeping.
 pub const SPIN_TAIL: Duration = Duration::from_micros(80);
 
 /// Service time and answer of one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Waited for before the reply is written.
-    pub delay: Delay,
+    pub delay: ServiceTime,
     /// What is answered.
-    pub reply: Reply,
+    pub reply: MockReply,
 }
 
 impl Turn {
     /// The same reply at once.
-    pub fn now(reply: Reply) -> Turn {
-        Turn { delay: Delay::None, reply }
+    pub fn now(reply: MockReply) -> Turn {
+        Turn { delay: ServiceTime::None, reply }
     }
 
     /// The reply of a point query of sysbench: one row of 119 characters, at once.
     pub fn point() -> Turn {
-        Turn::now(Reply::Rows { count: 1, width: 119 })
+        Turn::now(MockReply::Rows { count: 1, width: 119 })
     }
 }
 
@@ -76,17 +76,17 @@ pub trait Script: Send + Sync {
     fn turn(&self, connection: u64, statement: u64) -> Turn;
 
     /// What control number `control` of connection number `connection` is answered, at once. Both
-    /// count from 0. [`Reply::Affected`] means that it is carried out.
-    fn control(&self, _connection: u64, _control: u64) -> Reply {
-        Reply::Affected(0)
+    /// count from 0. [`MockReply::Affected`] means that it is carried out.
+    fn control(&self, _connection: u64, _control: u64) -> MockReply {
+        MockReply::Affected(0)
     }
 }
 
 /// Every statement gets the same.
 #[derive(Clone, Debug)]
-pub struct Fixed(pub Turn);
+pub struct FixedScript(pub Turn);
 
-impl Script for Fixed {
+impl Script for FixedScript {
     fn turn(&self, _connection: u64, _statement: u64) -> Turn {
         self.0.clone()
     }
@@ -116,30 +116,34 @@ impl Script for EveryNth {
 /// its statement arrives; until it ends nobody's service begins, and that statement's own begins
 /// with the end. What is being served meanwhile goes on.
 #[derive(Debug)]
-pub struct Timed {
+pub struct TimedScript {
     /// The reply to every statement.
-    reply: Reply,
+    reply: MockReply,
     /// Service times by number of the statement; they begin again when they are used up.
-    service: Vec<Delay>,
+    service: Vec<ServiceTime>,
     stalls: Vec<(u64, Duration)>,
     arrived: AtomicU64,
     closed_until: Mutex<Option<Instant>>,
 }
 
-impl Timed {
+impl TimedScript {
     /// A server that always gives this reply, after service times that repeat, and stalls at these
     /// statements for so long.
     ///
     /// # Panics
     /// Without a service time.
-    pub fn new(reply: Reply, service: Vec<Delay>, stalls: Vec<(u64, Duration)>) -> Timed {
+    pub fn new(
+        reply: MockReply,
+        service: Vec<ServiceTime>,
+        stalls: Vec<(u64, Duration)>,
+    ) -> TimedScript {
         assert!(!service.is_empty(), "a server needs a service time");
         let (arrived, closed_until) = (AtomicU64::new(0), Mutex::new(None));
-        Timed { reply, service, stalls, arrived, closed_until }
+        TimedScript { reply, service, stalls, arrived, closed_until }
     }
 }
 
-impl Script for Timed {
+impl Script for TimedScript {
     fn turn(&self, _connection: u64, _statement: u64) -> Turn {
         let number = self.arrived.fetch_add(1, Ordering::Relaxed);
         #[expect(clippy::disallowed_methods, reason = "a stall is kept by this server's own clock")]
@@ -150,13 +154,13 @@ impl Script for Timed {
         }
         let left = closed.map_or(Duration::ZERO, |until| until.saturating_duration_since(now));
         let delay = match self.service[(number % self.service.len() as u64) as usize] {
-            Delay::None if left.is_zero() => Delay::None,
-            Delay::None => Delay::Sleep(left),
-            Delay::Sleep(time) => Delay::Sleep(left.saturating_add(time)),
-            Delay::Exact(time) => Delay::Exact(left.saturating_add(time)),
-            Delay::Spin(time) if left.is_zero() => Delay::Spin(time),
+            ServiceTime::None if left.is_zero() => ServiceTime::None,
+            ServiceTime::None => ServiceTime::Sleep(left),
+            ServiceTime::Sleep(time) => ServiceTime::Sleep(left.saturating_add(time)),
+            ServiceTime::Exact(time) => ServiceTime::Exact(left.saturating_add(time)),
+            ServiceTime::Spin(time) if left.is_zero() => ServiceTime::Spin(time),
             // Nobody burns the processor through a stall.
-            Delay::Spin(time) => Delay::Exact(left.saturating_add(time)),
+            ServiceTime::Spin(time) => ServiceTime::Exact(left.saturating_add(time)),
         };
         Turn { delay, reply: self.reply.clone() }
     }
@@ -169,11 +173,11 @@ mod tests {
     #[test]
     fn a_stall_holds_up_its_own_statement_and_those_that_come_meanwhile() {
         let (short, hour) = (Duration::from_millis(1), Duration::from_secs(3600));
-        let service = vec![Delay::None, Delay::Exact(short)];
-        let script = Timed::new(Reply::Affected(1), service, vec![(2, hour)]);
+        let service = vec![ServiceTime::None, ServiceTime::Exact(short)];
+        let script = TimedScript::new(MockReply::Affected(1), service, vec![(2, hour)]);
         let delay = |connection| match script.turn(connection, 0).delay {
-            Delay::None => Duration::ZERO,
-            Delay::Sleep(time) | Delay::Exact(time) | Delay::Spin(time) => time,
+            ServiceTime::None => Duration::ZERO,
+            ServiceTime::Sleep(time) | ServiceTime::Exact(time) | ServiceTime::Spin(time) => time,
         };
         assert_eq!(delay(0), Duration::ZERO);
         assert_eq!(delay(1), short);

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::login::{Login, Protocol};
-use super::script::{Delay, Reply, SPIN_TAIL, Script};
-use crate::stream::Stream;
+use super::login::{Login, MockProtocol};
+use super::script::{MockReply, SPIN_TAIL, Script, ServiceTime};
+use crate::stream::SocketStream;
 
 /// What all sessions of a server have in common.
-pub(super) struct Shared {
-    pub(super) protocol: Protocol,
+pub(super) struct MockState {
+    pub(super) protocol: MockProtocol,
     login: Login,
     script: Arc<dyn Script>,
     pub(super) statements: AtomicU64,
@@ -32,13 +32,13 @@ pub(super) struct Shared {
 #[derive(Default)]
 pub(super) struct Sessions {
     /// A second handle on every open socket, by connection number.
-    pub(super) sockets: HashMap<u64, Stream>,
+    pub(super) sockets: HashMap<u64, SocketStream>,
     pub(super) threads: Vec<JoinHandle<()>>,
 }
 
-impl Shared {
-    pub(super) fn new(protocol: Protocol, login: Login, script: Arc<dyn Script>) -> Shared {
-        Shared {
+impl MockState {
+    pub(super) fn new(protocol: MockProtocol, login: Login, script: Arc<dyn Script>) -> MockState {
+        MockState {
             protocol,
             login,
             script,
@@ -58,12 +58,12 @@ impl Shared {
 
 /// One connection.
 pub(super) struct Session {
-    pub(super) stream: Stream,
+    pub(super) stream: SocketStream,
     /// The connection's number, from 0.
     pub(super) number: u64,
     pub(super) executed: u64,
     pub(super) controlled: u64,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<MockState>,
 }
 
 impl Session {
@@ -72,32 +72,32 @@ impl Session {
     }
 
     /// Asks the script for the next statement, waits its delay and counts it.
-    pub(super) fn turn(&mut self) -> Reply {
+    pub(super) fn turn(&mut self) -> MockReply {
         let turn = self.shared.script.turn(self.number, self.executed);
         self.executed += 1;
         match turn.delay {
-            Delay::None => {}
-            Delay::Sleep(time) => self.wait(time, thread::park_timeout),
-            Delay::Exact(time) => self.wait(time, |rest| match rest.checked_sub(SPIN_TAIL) {
+            ServiceTime::None => {}
+            ServiceTime::Sleep(time) => self.wait(time, thread::park_timeout),
+            ServiceTime::Exact(time) => self.wait(time, |rest| match rest.checked_sub(SPIN_TAIL) {
                 Some(sleep) if !sleep.is_zero() => thread::park_timeout(sleep),
                 _ => std::hint::spin_loop(),
             }),
-            Delay::Spin(time) => self.wait(time, |_| std::hint::spin_loop()),
+            ServiceTime::Spin(time) => self.wait(time, |_| std::hint::spin_loop()),
         }
         // A server that is going down does not answer before its time.
         let stopping = self.shared.stopping.load(Ordering::Relaxed);
-        if stopping || turn.reply == Reply::Cut {
-            return Reply::Cut;
+        if stopping || turn.reply == MockReply::Cut {
+            return MockReply::Cut;
         }
         self.shared.statements.fetch_add(1, Ordering::Release);
         turn.reply
     }
 
     /// Asks the script for the next control and counts it.
-    pub(super) fn control(&mut self) -> Reply {
+    pub(super) fn control(&mut self) -> MockReply {
         let reply = self.shared.script.control(self.number, self.controlled);
         self.controlled += 1;
-        if reply != Reply::Cut {
+        if reply != MockReply::Cut {
             self.shared.controls.fetch_add(1, Ordering::Release);
         }
         reply
@@ -119,7 +119,7 @@ impl Session {
 }
 
 /// Cuts a connection.
-pub(super) fn shut(stream: &Stream) {
+pub(super) fn shut(stream: &SocketStream) {
     // It fails only where the other side was first.
     let _ = stream.shut(Shutdown::Both);
 }

@@ -93,7 +93,7 @@ pub(crate) fn xor(bytes: &[u8], mask: &[u8]) -> Vec<u8> {
 
 /// How an account is proved, by the name that the server gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum AuthRequest {
     Proof(Method),
     Sha256(Key),
     Clear,
@@ -112,7 +112,7 @@ struct Login<'a> {
     channel: &'a mut Channel,
     endpoint: &'a Endpoint,
     nonce: Vec<u8>,
-    asked: Asked,
+    asked: AuthRequest,
 }
 
 /// Converses with the server until it lets us in or refuses. The first proof, by `method`, has been
@@ -127,7 +127,7 @@ pub(super) fn finish(
     method: Method,
     nonce: &[u8],
 ) -> Result<(), WireError> {
-    let (nonce, asked) = (nonce.to_vec(), Asked::Proof(method));
+    let (nonce, asked) = (nonce.to_vec(), AuthRequest::Proof(method));
     let mut login = Login { channel, endpoint, nonce, asked };
     for _ in 0..PATIENCE {
         if login.step()? == Step::Done {
@@ -158,12 +158,12 @@ impl Login<'_> {
                 self.nonce = reader.0.iter().copied().take(NONCE).collect();
                 self.begin()?;
             }
-            (MORE, Asked::Proof(Method::CachingSha2)) if reader.0 == CACHED => {}
-            (MORE, Asked::Proof(Method::CachingSha2)) if reader.0 == WANTS_PASSWORD => {
+            (MORE, AuthRequest::Proof(Method::CachingSha2)) if reader.0 == CACHED => {}
+            (MORE, AuthRequest::Proof(Method::CachingSha2)) if reader.0 == WANTS_PASSWORD => {
                 self.send_password()?;
             }
-            (MORE, Asked::Sha256(Key::Awaited)) => {
-                self.asked = Asked::Sha256(Key::Used);
+            (MORE, AuthRequest::Sha256(Key::Awaited)) => {
+                self.asked = AuthRequest::Sha256(Key::Used);
                 self.seal(&offered(reader.0)?)?;
             }
             (other, _) => {
@@ -179,9 +179,9 @@ impl Login<'_> {
     fn begin(&mut self) -> Result<(), WireError> {
         let password = &self.endpoint.password;
         let first = match self.asked {
-            Asked::Proof(method) => method.proof(password, &self.nonce),
-            Asked::Sha256(_) => return self.begin_sha256(),
-            Asked::Clear => {
+            AuthRequest::Proof(method) => method.proof(password, &self.nonce),
+            AuthRequest::Sha256(_) => return self.begin_sha256(),
+            AuthRequest::Clear => {
                 let encrypted = self.channel.stream().privacy() == Privacy::Encrypted;
                 if !encrypted || !self.endpoint.security.is_demanded() {
                     return Err(self.exposed_clear());
@@ -203,7 +203,7 @@ impl Login<'_> {
             // On this host nobody stands between.
             ServerKey::None if privacy == Privacy::Open => Err(exposed("sha256_password")),
             ServerKey::None | ServerKey::AnyOffered => {
-                self.asked = Asked::Sha256(Key::Awaited);
+                self.asked = AuthRequest::Sha256(Key::Awaited);
                 self.say(&[ASK_FOR_KEY_OF_SHA256])
             }
         }
@@ -283,14 +283,14 @@ fn exposed(method: &str) -> WireError {
     ))
 }
 
-fn asked_method(reader: &mut Reader<'_>) -> Result<Asked, WireError> {
+fn asked_method(reader: &mut Reader<'_>) -> Result<AuthRequest, WireError> {
     let name = latin1::decode(reader.until_zero());
     match name.as_str() {
-        "sha256_password" => return Ok(Asked::Sha256(Key::Unasked)),
-        "mysql_clear_password" => return Ok(Asked::Clear),
+        "sha256_password" => return Ok(AuthRequest::Sha256(Key::Unasked)),
+        "mysql_clear_password" => return Ok(AuthRequest::Clear),
         _ => {}
     }
-    Method::named(&name).map(Asked::Proof).ok_or_else(|| {
+    Method::named(&name).map(AuthRequest::Proof).ok_or_else(|| {
         let name = if name.is_empty() { "mysql_old_password" } else { &name };
         WireError::Protocol(format!(
             "the account wants to be proved by {name:?}, which dbdyno does not speak; use an \

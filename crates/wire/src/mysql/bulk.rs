@@ -13,9 +13,9 @@
 
 use std::ops::Range;
 
-use super::result::{Counted, Form, Reading};
+use super::result::{Form, Reading, RowCounter};
 use super::statement::Statement;
-use super::{Connection, PREPARE};
+use super::{MysqlConnection, PREPARE};
 use crate::client::{Args, BulkTarget, Client as _, Param};
 use crate::error::WireError;
 
@@ -25,7 +25,7 @@ const ROWS_MOST: usize = 512;
 /// The protocol counts parameters in two bytes.
 const PARAMETERS_MOST: usize = u16::MAX as usize;
 
-impl Connection {
+impl MysqlConnection {
     /// Inserts what `more` makes; returns the number of rows that the server took.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Connection {
 }
 
 fn insert_all(
-    connection: &mut Connection,
+    connection: &mut MysqlConnection,
     target: &BulkTarget<'_>,
     more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
 ) -> Result<u64, WireError> {
@@ -81,7 +81,7 @@ struct Insert(Statement);
 
 impl Insert {
     fn prepare(
-        connection: &mut Connection,
+        connection: &mut MysqlConnection,
         target: &BulkTarget<'_>,
         rows: usize,
     ) -> Result<Insert, WireError> {
@@ -95,12 +95,16 @@ impl Insert {
         })
     }
 
-    fn execute(&mut self, connection: &mut Connection, args: &dyn Args) -> Result<u64, WireError> {
+    fn execute(
+        &mut self,
+        connection: &mut MysqlConnection,
+        args: &dyn Args,
+    ) -> Result<u64, WireError> {
         connection.ask(|this| {
             self.0.write(&mut this.channel, args)?;
             this.channel.send()?;
             let mut reading = Reading::new(Form::Binary, this.ending);
-            let outcome = reading.finish(&mut this.channel, &mut Counted);
+            let outcome = reading.finish(&mut this.channel, &mut RowCounter);
             self.0.answered(&outcome);
             outcome.map(|outcome| outcome.affected)
         })
@@ -108,7 +112,7 @@ impl Insert {
 
     /// A server keeps a statement of thousands of parameters in a megabyte, and a table is filled
     /// in many parts. After an error it stays until the connection ends.
-    fn close(self, connection: &mut Connection) -> Result<(), WireError> {
+    fn close(self, connection: &mut MysqlConnection) -> Result<(), WireError> {
         connection.ask(|this| self.0.close(&mut this.channel))
     }
 }

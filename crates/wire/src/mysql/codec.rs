@@ -115,7 +115,7 @@ pub(crate) fn put_length(buffer: &mut Vec<u8>, value: u64) {
 
 /// What a packet of success says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Done {
+pub(super) struct OkPacket {
     /// Rows changed.
     pub affected: u64,
     /// Whether another result follows.
@@ -124,31 +124,31 @@ pub(super) struct Done {
 
 /// Reads the packet that ends a statement without rows or, since MySQL 5.7, a list of rows.
 #[inline]
-pub(super) fn done(payload: &[u8]) -> Result<Done, WireError> {
+pub(super) fn done(payload: &[u8]) -> Result<OkPacket, WireError> {
     // Small numbers, as almost always.
     if let &[_, affected @ 0..NULL, 0..NULL, low, high, ..] = payload {
         let more = u16::from_le_bytes([low, high]) & MORE_RESULTS_EXISTS != 0;
-        return Ok(Done { affected: u64::from(affected), more });
+        return Ok(OkPacket { affected: u64::from(affected), more });
     }
     done_slowly(payload)
 }
 
-fn done_slowly(payload: &[u8]) -> Result<Done, WireError> {
+fn done_slowly(payload: &[u8]) -> Result<OkPacket, WireError> {
     let mut reader = Reader(payload);
     reader.u8()?;
     let affected = reader.length_encoded()?;
     reader.length_encoded()?;
     let more = reader.u16()? & MORE_RESULTS_EXISTS != 0;
-    Ok(Done { affected, more })
+    Ok(OkPacket { affected, more })
 }
 
 /// Reads the packet that ends a list of rows or of columns in the older manner.
-pub(super) fn end_of_rows(payload: &[u8]) -> Result<Done, WireError> {
+pub(super) fn end_of_rows(payload: &[u8]) -> Result<OkPacket, WireError> {
     let mut reader = Reader(payload);
     reader.u8()?;
     reader.u16()?;
     let more = reader.u16()? & MORE_RESULTS_EXISTS != 0;
-    Ok(Done { affected: 0, more })
+    Ok(OkPacket { affected: 0, more })
 }
 
 /// Reads an error packet. Before the login there is no SQLSTATE in it.

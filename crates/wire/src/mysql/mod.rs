@@ -32,17 +32,17 @@ use std::time::Duration;
 
 use dbdyno_model::Transport;
 
-use crate::client::{Args, BulkTarget, Client, Outcome, Pollable, Rows, StatementId};
+use crate::client::{Args, BulkTarget, Client, Pollable, Rows, StatementCounts, StatementId};
 use crate::cutoff::{Cutoff, Patience};
 use crate::error::WireError;
 use crate::rows::RowBuffer;
-use crate::stream::{Endpoint, Privacy, Stream, Waiting};
+use crate::stream::{Endpoint, Privacy, SocketStream, Waiting};
 use crate::tls::{Encryption, failure_in};
 
 use binary::Column;
 use handshake::{Greeting, capability};
 use packet::Channel;
-use result::{Counted, Ending, Fetched, Form, Kept, Reading, Sink};
+use result::{BinaryRows, Ending, Form, Reading, RowCounter, Sink, TextRows};
 use statement::Statement;
 
 const QUIT: u8 = 0x01;
@@ -57,7 +57,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A connection to a MySQL or MariaDB server.
 #[derive(Debug)]
-pub struct Connection {
+pub struct MysqlConnection {
     channel: Channel,
     cutoff: Cutoff,
     statements: Vec<Statement>,
@@ -74,20 +74,20 @@ pub struct Connection {
 enum State {
     Usable,
     /// Something was asked without waiting, and the answer has not been received as a whole.
-    Awaiting(Awaited),
+    Awaiting(PendingAnswer),
     /// After a fatal error: the next bytes could be the rest of an old answer.
     Broken,
 }
 
 /// An answer of which a part may have been read.
 #[derive(Clone, Copy, Debug)]
-struct Awaited {
+struct PendingAnswer {
     reading: Reading,
     /// The statement that was executed, if it was a prepared one.
     statement: Option<StatementId>,
 }
 
-impl Connection {
+impl MysqlConnection {
     /// Connects and logs in, within 30 seconds.
     ///
     /// # Errors
@@ -98,16 +98,19 @@ impl Connection {
     /// [`WireError::Late`] if it does not come to an end,
     /// [`WireError::Protocol`] if it speaks something else or wants to be convinced by a method
     /// that is not spoken here.
-    pub fn connect(endpoint: &Endpoint) -> Result<Connection, WireError> {
-        Connection::connect_within(endpoint, LOGIN_TIMEOUT)
+    pub fn connect(endpoint: &Endpoint) -> Result<MysqlConnection, WireError> {
+        MysqlConnection::connect_within(endpoint, LOGIN_TIMEOUT)
     }
 
-    /// As [`Connection::connect`], within another time.
+    /// As [`MysqlConnection::connect`], within another time.
     ///
     /// # Errors
     /// As there.
-    pub fn connect_within(endpoint: &Endpoint, limit: Duration) -> Result<Connection, WireError> {
-        let stream = Stream::connect(&endpoint.transport)?;
+    pub fn connect_within(
+        endpoint: &Endpoint,
+        limit: Duration,
+    ) -> Result<MysqlConnection, WireError> {
+        let stream = SocketStream::connect(&endpoint.transport)?;
         let mut cutoff = Cutoff::of(stream.watched())?;
         cutoff.note(limit);
         stream.set_timeout(Some(SILENCE_TIMEOUT))?;
@@ -116,12 +119,17 @@ impl Connection {
             Err(error) => return Err(during_login(cutoff.explain(error), &endpoint.transport)),
         };
         channel.stream().set_timeout(None)?;
-        Ok(Connection::new(channel, cutoff, greeting, ending))
+        Ok(MysqlConnection::new(channel, cutoff, greeting, ending))
     }
 
-    fn new(channel: Channel, mut cutoff: Cutoff, greeting: Greeting, ending: Ending) -> Connection {
+    fn new(
+        channel: Channel,
+        mut cutoff: Cutoff,
+        greeting: Greeting,
+        ending: Ending,
+    ) -> MysqlConnection {
         cutoff.set_patience(Patience::QUESTION);
-        Connection {
+        MysqlConnection {
             channel,
             cutoff,
             statements: Vec::new(),
@@ -134,7 +142,7 @@ impl Connection {
     }
 
     fn log_in(
-        stream: Stream,
+        stream: SocketStream,
         endpoint: &Endpoint,
     ) -> Result<(Channel, Greeting, Ending), WireError> {
         let mut channel = Channel::new(stream);
@@ -206,7 +214,7 @@ impl Connection {
         statement: StatementId,
         args: &dyn Args,
         sink: &mut K,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         self.ask(|this| {
             let prepared = find(&mut this.statements, statement)?;
             prepared.write(&mut this.channel, args)?;
@@ -229,7 +237,7 @@ impl Connection {
     }
 }
 
-impl Client for Connection {
+impl Client for MysqlConnection {
     fn prepare(&mut self, sql: &str) -> Result<StatementId, WireError> {
         self.ask(|this| {
             this.send_text(PREPARE, sql)?;
@@ -241,8 +249,12 @@ impl Client for Connection {
     }
 
     #[inline]
-    fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
-        self.carry_out(statement, args, &mut Counted)
+    fn execute(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+    ) -> Result<StatementCounts, WireError> {
+        self.carry_out(statement, args, &mut RowCounter)
     }
 
     fn fetch(
@@ -250,27 +262,27 @@ impl Client for Connection {
         statement: StatementId,
         args: &dyn Args,
         into: &mut RowBuffer,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         into.clear();
         let mut columns = std::mem::take(&mut self.columns);
-        let mut sink = Fetched { columns: &mut columns, rows: into };
+        let mut sink = BinaryRows { columns: &mut columns, rows: into };
         let outcome = self.carry_out(statement, args, &mut sink);
         self.columns = columns;
         outcome
     }
 
     #[inline]
-    fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
+    fn run(&mut self, sql: &str) -> Result<StatementCounts, WireError> {
         self.ask(|this| {
             this.send_text(QUERY, sql)?;
-            Reading::new(Form::Text, this.ending).finish(&mut this.channel, &mut Counted)
+            Reading::new(Form::Text, this.ending).finish(&mut this.channel, &mut RowCounter)
         })
     }
 
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
         self.ask(|this| {
             this.send_text(QUERY, sql)?;
-            let mut kept = Kept::default();
+            let mut kept = TextRows::default();
             Reading::new(Form::Text, this.ending).finish(&mut this.channel, &mut kept)?;
             Ok(kept.rows)
         })
@@ -307,7 +319,7 @@ impl Client for Connection {
     }
 }
 
-impl Pollable for Connection {
+impl Pollable for MysqlConnection {
     fn socket(&self) -> BorrowedFd<'_> {
         self.channel.stream().as_fd()
     }
@@ -319,7 +331,7 @@ impl Pollable for Connection {
             this.channel.send()
         })?;
         let reading = Reading::new(Form::Binary, self.ending);
-        self.state = State::Awaiting(Awaited { reading, statement: Some(statement) });
+        self.state = State::Awaiting(PendingAnswer { reading, statement: Some(statement) });
         Ok(())
     }
 
@@ -327,17 +339,17 @@ impl Pollable for Connection {
     fn send_run(&mut self, sql: &str) -> Result<(), WireError> {
         self.ask(|this| this.send_text(QUERY, sql))?;
         let reading = Reading::new(Form::Text, self.ending);
-        self.state = State::Awaiting(Awaited { reading, statement: None });
+        self.state = State::Awaiting(PendingAnswer { reading, statement: None });
         Ok(())
     }
 
     #[inline]
-    fn receive(&mut self) -> Result<Option<Outcome>, WireError> {
+    fn receive(&mut self) -> Result<Option<StatementCounts>, WireError> {
         let State::Awaiting(awaited) = &mut self.state else {
             return Err(WireError::Protocol("nothing was asked of this connection".to_owned()));
         };
         self.channel.set_waiting(Waiting::Never);
-        let outcome = awaited.reading.finish(&mut self.channel, &mut Counted);
+        let outcome = awaited.reading.finish(&mut self.channel, &mut RowCounter);
         self.channel.set_waiting(Waiting::UntilThere);
         if outcome.as_ref().is_err_and(WireError::is_not_yet) {
             return Ok(None);
@@ -351,7 +363,7 @@ impl Pollable for Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for MysqlConnection {
     fn drop(&mut self) {
         self.quit();
     }

@@ -20,7 +20,7 @@ use std::ops::Range;
 use super::codec;
 use crate::error::WireError;
 use crate::kept::MemoryPart;
-use crate::stream::{Stream, Waiting};
+use crate::stream::{SocketStream, Waiting};
 use crate::tls::{Security, ServerSecurity};
 
 const HEADER: usize = 4;
@@ -70,7 +70,7 @@ enum PassingOn {
 /// the buffer until [`Channel::take`] or [`Channel::skip`] has all of it.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    stream: Stream,
+    stream: SocketStream,
     /// What was read and not yet taken is `input[start..end]`.
     input: Vec<u8>,
     start: usize,
@@ -91,7 +91,7 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub(crate) fn new(stream: Stream) -> Self {
+    pub(crate) fn new(stream: SocketStream) -> Self {
         Channel {
             stream,
             input: vec![0; INPUT],
@@ -107,7 +107,7 @@ impl Channel {
         }
     }
 
-    pub(crate) fn stream(&self) -> &Stream {
+    pub(crate) fn stream(&self) -> &SocketStream {
         &self.stream
     }
 

@@ -10,10 +10,10 @@
 //! The EOF in brackets is the older manner; both sides agree on one of them at login.
 
 use super::binary::{self, Column};
-use super::codec::{self, Done, EOF, ERR, NULL, OK, Reader, server_error};
+use super::codec::{self, EOF, ERR, NULL, OK, OkPacket, Reader, server_error};
 use super::latin1;
 use super::packet::{Channel, Head};
-use crate::client::{Outcome, Rows};
+use crate::client::{Rows, StatementCounts};
 use crate::error::WireError;
 use crate::kept::KeptSize;
 use crate::rows::RowBuffer;
@@ -44,7 +44,7 @@ pub(super) enum Ending {
 /// The first packet after a statement.
 pub(super) enum Answer {
     /// Done; no rows.
-    Done(Done),
+    Done(OkPacket),
     /// That many column definitions follow, then rows.
     Columns(u64),
 }
@@ -79,7 +79,7 @@ pub(super) struct Reading {
     form: Form,
     ending: Ending,
     stage: Stage,
-    outcome: Outcome,
+    outcome: StatementCounts,
 }
 
 /// What comes next; see the drawing above.
@@ -97,7 +97,7 @@ impl Reading {
     /// An answer of which nothing has been read.
     #[inline]
     pub(super) fn new(form: Form, ending: Ending) -> Reading {
-        Reading { form, ending, stage: Stage::Answer, outcome: Outcome::default() }
+        Reading { form, ending, stage: Stage::Answer, outcome: StatementCounts::default() }
     }
 
     /// Reads all results of a statement.
@@ -110,7 +110,7 @@ impl Reading {
         &mut self,
         channel: &mut Channel,
         sink: &mut K,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         loop {
             match self.stage {
                 Stage::Answer => match answer(channel)? {
@@ -147,13 +147,17 @@ impl Reading {
     }
 
     #[inline]
-    fn add(&mut self, done: Done) -> Done {
+    fn add(&mut self, done: OkPacket) -> OkPacket {
         self.outcome.affected = self.outcome.affected.wrapping_add(done.affected);
         done
     }
 
     #[inline]
-    fn rows<K: Sink>(&mut self, channel: &mut Channel, sink: &mut K) -> Result<Done, WireError> {
+    fn rows<K: Sink>(
+        &mut self,
+        channel: &mut Channel,
+        sink: &mut K,
+    ) -> Result<OkPacket, WireError> {
         loop {
             if !K::LOOKS {
                 self.outcome.rows += match self.form {
@@ -198,21 +202,21 @@ pub(super) trait Sink {
 }
 
 /// Nobody: counting is enough.
-pub(super) struct Counted;
+pub(super) struct RowCounter;
 
-impl Sink for Counted {
+impl Sink for RowCounter {
     const LOOKS: bool = false;
 }
 
 /// Rows of a text query as strings, those of the last result that has columns.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct TextRows {
     pub rows: Rows,
     /// Of all results, those that are forgotten among them.
     size: KeptSize,
 }
 
-impl Sink for Kept {
+impl Sink for TextRows {
     fn begin(&mut self, _columns: u64) {
         let held = std::mem::take(&mut self.rows.held);
         self.rows = Rows { held, ..Rows::default() };
@@ -246,12 +250,12 @@ impl Sink for Kept {
 }
 
 /// Rows in binary form, into buffers that are used again.
-pub(super) struct Fetched<'a> {
+pub(super) struct BinaryRows<'a> {
     pub columns: &'a mut Vec<Column>,
     pub rows: &'a mut RowBuffer,
 }
 
-impl Sink for Fetched<'_> {
+impl Sink for BinaryRows<'_> {
     fn begin(&mut self, columns: u64) {
         self.columns.clear();
         self.rows.begin(columns as usize);
@@ -276,7 +280,7 @@ pub(super) fn skip_columns(
     ending: Ending,
 ) -> Result<(), WireError> {
     let mut left = columns;
-    pass_columns(&mut left, channel, &mut Counted)?;
+    pass_columns(&mut left, channel, &mut RowCounter)?;
     match ending {
         Ending::Ok => Ok(()),
         Ending::Eof => expect_eof(channel),
@@ -323,7 +327,7 @@ fn end_of_rows(
     channel: &mut Channel,
     head: Head,
     ending: Ending,
-) -> Result<Option<Done>, WireError> {
+) -> Result<Option<OkPacket>, WireError> {
     match (head.kind, ending) {
         // A row can begin with this byte too: the length of a value over 16 MiB.
         (EOF, Ending::Ok) if !head.is_full() => codec::done(channel.take(head)?).map(Some),

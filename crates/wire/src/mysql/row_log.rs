@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use super::codec::{EOF, ERR, OK, Reader, server_error};
 use super::packet::Channel;
-use super::{Connection, State};
+use super::{MysqlConnection, State};
 use crate::client::Client as _;
 use crate::error::WireError;
 use crate::kept::MemoryPart;
@@ -67,7 +67,7 @@ pub struct LogPosition {
     pub offset: u32,
 }
 
-impl Connection {
+impl MysqlConnection {
     /// Where the row log stands now.
     ///
     /// # Errors

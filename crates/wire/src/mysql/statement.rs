@@ -12,7 +12,7 @@ use super::codec::{ERR, Reader, put_length, server_error};
 use super::latin1;
 use super::packet::Channel;
 use super::result::{Ending, skip_columns};
-use crate::client::{Args, Outcome, Param};
+use crate::client::{Args, Param, StatementCounts};
 use crate::error::WireError;
 
 const EXECUTE: u8 = 0x17;
@@ -34,12 +34,12 @@ pub(super) struct Statement {
     beginning: Vec<u8>,
     /// The types of the parameters in the last execution; for one that has always been NULL, NULL.
     types: Vec<u16>,
-    bound: Bound,
+    bound: TypesSent,
 }
 
 /// Whether the server knows the types of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bound {
+enum TypesSent {
     No,
     Yes,
 }
@@ -67,7 +67,7 @@ impl Statement {
         beginning.push(NO_CURSOR);
         beginning.extend_from_slice(&ONE_ITERATION);
         beginning.resize(BEFORE_NULLS + parameters.div_ceil(8), 0);
-        Ok(Statement { id, beginning, types: vec![TYPE_NULL; parameters], bound: Bound::No })
+        Ok(Statement { id, beginning, types: vec![TYPE_NULL; parameters], bound: TypesSent::No })
     }
 
     /// Writes an execution.
@@ -90,9 +90,9 @@ impl Statement {
         if count == 0 {
             return Ok(());
         }
-        if self.bound == Bound::Yes {
+        if self.bound == TypesSent::Yes {
             output.push(0);
-            if self.write_values(output, bits, args) == Bound::Yes {
+            if self.write_values(output, bits, args) == TypesSent::Yes {
                 return Ok(());
             }
             output.truncate(bits - BEFORE_NULLS);
@@ -110,7 +110,7 @@ impl Statement {
     /// Appends the values, with NULLs marked at `bits`. Stops at a value that is not of the type
     /// that is noted.
     #[inline]
-    fn write_values(&self, output: &mut Vec<u8>, bits: usize, args: &dyn Args) -> Bound {
+    fn write_values(&self, output: &mut Vec<u8>, bits: usize, args: &dyn Args) -> TypesSent {
         for (index, &kind) in self.types.iter().enumerate() {
             match (args.get(index), kind) {
                 (Param::Null, _) => output[bits + index / 8] |= 1 << (index % 8),
@@ -125,10 +125,10 @@ impl Statement {
                         put_foreign(output, text);
                     }
                 }
-                (Param::Int(_) | Param::Text(_), _) => return Bound::No,
+                (Param::Int(_) | Param::Text(_), _) => return TypesSent::No,
             }
         }
-        Bound::Yes
+        TypesSent::Yes
     }
 
     /// Notes the types of these parameters; NULL has any type.
@@ -151,8 +151,8 @@ impl Statement {
     /// An execution was answered: its types are known to the server unless it refused, for whether
     /// it noted them before is then unknown.
     #[inline]
-    pub(super) fn answered(&mut self, outcome: &Result<Outcome, WireError>) {
-        self.bound = if outcome.is_ok() { Bound::Yes } else { Bound::No };
+    pub(super) fn answered(&mut self, outcome: &Result<StatementCounts, WireError>) {
+        self.bound = if outcome.is_ok() { TypesSent::Yes } else { TypesSent::No };
     }
 }
 

@@ -41,7 +41,7 @@ fn packets(first: u8, payloads: &[&[u8]]) -> Vec<u8> {
 }
 
 /// A connection with one prepared statement of one parameter, and the server's end of it.
-fn connection(ending: Ending) -> (Connection, UnixStream) {
+fn connection(ending: Ending) -> (MysqlConnection, UnixStream) {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     theirs.write_all(&packets(0, &[&greeting(ending)])).unwrap();
     theirs.write_all(&packets(2, &[OK])).unwrap();
@@ -52,10 +52,10 @@ fn connection(ending: Ending) -> (Connection, UnixStream) {
         database: String::new(),
         security: crate::tls::Security::off(),
     };
-    let ours = Stream::from(ours);
+    let ours = SocketStream::from(ours);
     let cutoff = Cutoff::of(ours.watched()).unwrap();
-    let (channel, greeting, its_ending) = Connection::log_in(ours, &endpoint).unwrap();
-    let mut connection = Connection::new(channel, cutoff, greeting, its_ending);
+    let (channel, greeting, its_ending) = MysqlConnection::log_in(ours, &endpoint).unwrap();
+    let mut connection = MysqlConnection::new(channel, cutoff, greeting, its_ending);
     assert_eq!(connection.ending, ending);
     let end: &[&[u8]] = if ending == Ending::Eof { &[EOF] } else { &[] };
     theirs.write_all(&packets(1, &[&[PREPARED, COLUMN], end].concat())).unwrap();
@@ -73,10 +73,10 @@ fn result<'a>(ending: Ending, rows: &[&'a [u8]]) -> Vec<&'a [u8]> {
 
 /// Sends `answer` in these pieces; everything but the last leaves the client without an outcome.
 fn in_pieces<'a>(
-    connection: &mut Connection,
+    connection: &mut MysqlConnection,
     theirs: &mut UnixStream,
     pieces: impl Iterator<Item = &'a [u8]>,
-) -> Result<Outcome, WireError> {
+) -> Result<StatementCounts, WireError> {
     let mut pieces = pieces.peekable();
     assert!(connection.receive().unwrap().is_none(), "nothing has come");
     while let Some(piece) = pieces.next() {
@@ -126,7 +126,7 @@ proptest! {
         for _ in 0..2 {
             connection.send_execute(StatementId(0), &vec![Param::Int(1)]).unwrap();
             let outcome = in_pieces(&mut connection, &mut theirs, pieces.iter().copied()).unwrap();
-            prop_assert_eq!(outcome, Outcome { rows: rows.len() as u64, affected: 0 });
+            prop_assert_eq!(outcome, StatementCounts { rows: rows.len() as u64, affected: 0 });
         }
         // What waits may follow what does not, on the same connection.
         theirs.write_all(&packets(1, &[OK])).unwrap();
@@ -141,7 +141,7 @@ fn every_byte_may_come_alone() {
         let answer = packets(1, &[&[OK_MORE][..], &result(ending, &[b"\x01x", b"\xfb"])].concat());
         connection.send_run("CALL p()").unwrap();
         let outcome = in_pieces(&mut connection, &mut theirs, answer.chunks(1)).unwrap();
-        assert_eq!(outcome, Outcome { rows: 2, affected: 3 });
+        assert_eq!(outcome, StatementCounts { rows: 2, affected: 3 });
     }
 }
 

@@ -10,10 +10,10 @@
 //! it takes notices off the server's hands: a trigger that raises one per row would otherwise fill
 //! the socket, and server and client would wait for each other.
 
-use super::exchange::{Answer, Counted, Event, Form};
+use super::exchange::{Answer, Event, Form, RowCounter};
 use super::outgoing::{message, put_cstring};
 use super::source::Source;
-use super::{Connection, unexpected};
+use super::{PostgresConnection, unexpected};
 use crate::error::WireError;
 use crate::stream::Waiting;
 
@@ -21,7 +21,7 @@ use crate::stream::Waiting;
 /// CopyData need not be those of rows.
 const WRITE_BYTES: usize = 64 << 10;
 
-impl Connection {
+impl PostgresConnection {
     pub(super) fn copy_in(
         &mut self,
         sql: &str,
@@ -31,7 +31,7 @@ impl Connection {
         self.send()?;
         let mut answer = Answer::new(Form::Simple);
         loop {
-            match self.advance(Waiting::UntilThere, &mut answer, &mut Counted)? {
+            match self.advance(Waiting::UntilThere, &mut answer, &mut RowCounter)? {
                 Event::CopyIn => break,
                 Event::More => {}
                 Event::Ready => return Err(wants_no_data(answer)),
@@ -57,7 +57,7 @@ impl Connection {
         // After its refusal the server ignores this, as it does data that was on its way.
         message(&mut self.outgoing, b'c', |_| {})?;
         self.send()?;
-        self.finish(Waiting::UntilThere, &mut answer, &mut Counted)?;
+        self.finish(Waiting::UntilThere, &mut answer, &mut RowCounter)?;
         Ok(answer.outcome.affected)
     }
 
@@ -67,7 +67,7 @@ impl Connection {
         let polled = self.incoming.poll(&mut source);
         // What came before an end of the stream may explain it.
         while answer.error.is_none() && self.incoming.has_message()? {
-            if !matches!(self.advance(Waiting::UntilThere, answer, &mut Counted)?, Event::More) {
+            if !matches!(self.advance(Waiting::UntilThere, answer, &mut RowCounter)?, Event::More) {
                 return Err(unexpected(b'Z'));
             }
         }

@@ -5,7 +5,7 @@ use std::io;
 use super::answer::{affected, begin_rows, fetch_row, parameter_oids, push_row, server_error};
 use super::incoming::RowBodies;
 use super::outgoing::Results;
-use crate::client::{Outcome, Rows};
+use crate::client::{Rows, StatementCounts};
 use crate::error::{ServerError, WireError};
 use crate::kept::KeptSize;
 use crate::rows::RowBuffer;
@@ -38,7 +38,7 @@ pub(super) enum Direction {
 /// What is known of the answer so far.
 pub(super) struct Answer {
     pub(super) form: Form,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: StatementCounts,
     pub(super) completed: u32,
     /// Where the rows that the next CommandComplete counts were moved to.
     pub(super) direction: Direction,
@@ -51,7 +51,7 @@ impl Answer {
     pub(super) fn new(form: Form) -> Answer {
         Answer {
             form,
-            outcome: Outcome::default(),
+            outcome: StatementCounts::default(),
             completed: 0,
             direction: Direction::In,
             error: None,
@@ -72,7 +72,7 @@ impl Answer {
     /// # Errors
     /// The server reported the end of more or fewer statements than there were.
     #[inline]
-    pub(super) fn result(&self) -> Result<Outcome, WireError> {
+    pub(super) fn result(&self) -> Result<StatementCounts, WireError> {
         match (self.form, self.completed) {
             (Form::Extended, 1) | (Form::Simple, 1..) => Ok(self.outcome),
             _ => Err(self.incomplete()),
@@ -125,9 +125,9 @@ pub(super) trait Sink {
 }
 
 /// Nobody: counting is enough.
-pub(super) struct Counted;
+pub(super) struct RowCounter;
 
-impl Sink for Counted {}
+impl Sink for RowCounter {}
 
 pub(super) struct Parameters(pub(super) Option<Vec<u32>>);
 
@@ -139,13 +139,13 @@ impl Sink for Parameters {
 }
 
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct TextRows {
     pub(super) rows: Rows,
     /// Of all results, those that are forgotten among them.
     size: KeptSize,
 }
 
-impl Sink for Kept {
+impl Sink for TextRows {
     const BODIES: RowBodies = RowBodies::Keep;
 
     fn columns(&mut self, body: &[u8]) -> Result<(), WireError> {
@@ -160,9 +160,9 @@ impl Sink for Kept {
 
 /// Rows in text form, into a buffer that is used again. An execution does not describe its columns;
 /// the first row says how many there are.
-pub(super) struct Fetched<'a>(pub(super) &'a mut RowBuffer);
+pub(super) struct FetchedText<'a>(pub(super) &'a mut RowBuffer);
 
-impl Sink for Fetched<'_> {
+impl Sink for FetchedText<'_> {
     const BODIES: RowBodies = RowBodies::Keep;
     const RESULTS: Results = Results::Text;
 

@@ -27,7 +27,7 @@ use super::incoming::{Incoming, RowBodies};
 use super::outgoing::{message, put_cstring};
 use super::scram::{self, Exchange, Proof};
 use crate::error::{ServerError, WireError};
-use crate::stream::{Endpoint, Privacy, Stream};
+use crate::stream::{Endpoint, Privacy, SocketStream};
 use crate::tls::Security;
 
 const PROTOCOL_3_0: u32 = 3 << 16;
@@ -42,7 +42,10 @@ const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 ///
 /// # Errors
 /// [`WireError::Tls`] where there is none and it must be.
-pub(super) fn encrypt(mut stream: Stream, security: &Security) -> Result<Stream, WireError> {
+pub(super) fn encrypt(
+    mut stream: SocketStream,
+    security: &Security,
+) -> Result<SocketStream, WireError> {
     if !security.is_wanted() {
         return Ok(stream);
     }

@@ -8,11 +8,11 @@
 //! ```
 //!
 //! Every exchange ends with ReadyForQuery, also after an error; what comes before it is taken by
-//! `Connection::advance` one message at a time. Notices, changed parameters and notifications may
-//! come at any time and are skipped. A connection on which an exchange did not reach its end
-//! (broken, protocol violated, a panic in the caller's data source) knows no longer which answer
-//! belongs to which question; it then refuses every further call rather than count a stranger's
-//! rows.
+//! `PostgresConnection::advance` one message at a time. Notices, changed parameters and
+//! notifications may come at any time and are skipped. A connection on which an exchange did not
+//! reach its end (broken, protocol violated, a panic in the caller's data source) knows no longer
+//! which answer belongs to which question; it then refuses every further call rather than count a
+//! stranger's rows.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -28,13 +28,15 @@ pub(crate) mod outgoing;
 pub(crate) mod scram;
 mod source;
 
-use crate::client::{Args, BulkTarget, Client, Outcome, Pollable, Rows, StatementId};
+use crate::client::{Args, BulkTarget, Client, Pollable, Rows, StatementCounts, StatementId};
 use crate::cutoff::{Cutoff, Patience};
 use crate::error::WireError;
 use crate::rows::RowBuffer;
-use crate::stream::{Endpoint, Stream, Waiting};
+use crate::stream::{Endpoint, SocketStream, Waiting};
 use crate::tls::{Encryption, failure_in};
-use exchange::{Answer, Counted, Direction, Event, Fetched, Form, Kept, Parameters, Sink};
+use exchange::{
+    Answer, Direction, Event, FetchedText, Form, Parameters, RowCounter, Sink, TextRows,
+};
 use incoming::{Incoming, RowBodies};
 use outgoing::{Results, SYNC, Statement, message, put_cstring};
 use source::Source;
@@ -54,8 +56,8 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// `COMMIT` of a transaction in which a statement failed is answered by PostgreSQL as a success
 /// that rolled back. Who ignores a [`WireError::Server`] and commits has committed nothing.
-pub struct Connection {
-    stream: Stream,
+pub struct PostgresConnection {
+    stream: SocketStream,
     cutoff: Cutoff,
     incoming: Incoming,
     outgoing: Vec<u8>,
@@ -68,7 +70,7 @@ pub struct Connection {
     awaited: Option<Answer>,
 }
 
-impl Connection {
+impl PostgresConnection {
     /// Connects and logs in, within 30 seconds.
     ///
     /// # Errors
@@ -79,16 +81,19 @@ impl Connection {
     /// [`WireError::Late`] when it does not come to an end,
     /// [`WireError::Protocol`] when it is not PostgreSQL or wants to be convinced in a way that is
     /// not spoken here.
-    pub fn connect(endpoint: &Endpoint) -> Result<Connection, WireError> {
-        Connection::connect_within(endpoint, LOGIN_TIMEOUT)
+    pub fn connect(endpoint: &Endpoint) -> Result<PostgresConnection, WireError> {
+        PostgresConnection::connect_within(endpoint, LOGIN_TIMEOUT)
     }
 
-    /// As [`Connection::connect`], within another time.
+    /// As [`PostgresConnection::connect`], within another time.
     ///
     /// # Errors
     /// As there.
-    pub fn connect_within(endpoint: &Endpoint, limit: Duration) -> Result<Connection, WireError> {
-        let stream = Stream::connect(&endpoint.transport)?;
+    pub fn connect_within(
+        endpoint: &Endpoint,
+        limit: Duration,
+    ) -> Result<PostgresConnection, WireError> {
+        let stream = SocketStream::connect(&endpoint.transport)?;
         Self::over(stream, endpoint, limit).map_err(|error| match error {
             WireError::Broken(error) => {
                 failure_in(&error).map(WireError::Tls).unwrap_or_else(|| {
@@ -104,7 +109,11 @@ impl Connection {
         })
     }
 
-    fn over(stream: Stream, endpoint: &Endpoint, limit: Duration) -> Result<Connection, WireError> {
+    fn over(
+        stream: SocketStream,
+        endpoint: &Endpoint,
+        limit: Duration,
+    ) -> Result<PostgresConnection, WireError> {
         let mut cutoff = Cutoff::of(stream.watched())?;
         cutoff.note(limit);
         let mut incoming = Incoming::of_login();
@@ -116,7 +125,7 @@ impl Connection {
         let (stream, session) = begun.map_err(|error| cutoff.explain(error))?;
         incoming.end_login();
         cutoff.set_patience(Patience::QUESTION);
-        Ok(Connection {
+        Ok(PostgresConnection {
             stream,
             cutoff,
             incoming,
@@ -267,7 +276,7 @@ impl Connection {
         self.send()
     }
 
-    fn ask<K: Sink>(&mut self, sql: &str, sink: &mut K) -> Result<Outcome, WireError> {
+    fn ask<K: Sink>(&mut self, sql: &str, sink: &mut K) -> Result<StatementCounts, WireError> {
         self.put_text(sql)?;
         let mut answer = Answer::new(Form::Simple);
         self.finish(Waiting::UntilThere, &mut answer, sink)?;
@@ -306,7 +315,7 @@ impl Connection {
         id: StatementId,
         args: &dyn Args,
         sink: &mut K,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         self.put(id, args, K::RESULTS)?;
         let mut answer = Answer::new(Form::Extended);
         self.finish(Waiting::UntilThere, &mut answer, sink)?;
@@ -339,7 +348,7 @@ impl Connection {
     }
 }
 
-impl Client for Connection {
+impl Client for PostgresConnection {
     fn prepare(&mut self, sql: &str) -> Result<StatementId, WireError> {
         self.begin()?;
         let result = self.parse(sql);
@@ -347,9 +356,13 @@ impl Client for Connection {
     }
 
     #[inline]
-    fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
+    fn execute(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+    ) -> Result<StatementCounts, WireError> {
         self.begin()?;
-        let result = self.carry_out(statement, args, &mut Counted);
+        let result = self.carry_out(statement, args, &mut RowCounter);
         self.settle(result)
     }
 
@@ -358,24 +371,24 @@ impl Client for Connection {
         statement: StatementId,
         args: &dyn Args,
         into: &mut RowBuffer,
-    ) -> Result<Outcome, WireError> {
+    ) -> Result<StatementCounts, WireError> {
         into.clear();
         self.begin()?;
-        let result = self.carry_out(statement, args, &mut Fetched(into));
+        let result = self.carry_out(statement, args, &mut FetchedText(into));
         self.settle(result)
     }
 
     /// Several statements in one string are allowed; their counts are summed.
-    fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
+    fn run(&mut self, sql: &str) -> Result<StatementCounts, WireError> {
         self.begin()?;
-        let result = self.ask(sql, &mut Counted);
+        let result = self.ask(sql, &mut RowCounter);
         self.settle(result)
     }
 
     /// Of several statements in one string, the rows of the last one that returns any are kept.
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
         self.begin()?;
-        let mut kept = Kept::default();
+        let mut kept = TextRows::default();
         let result = self.ask(sql, &mut kept);
         self.settle(result).map(|_| kept.rows)
     }
@@ -421,7 +434,7 @@ impl Client for Connection {
     }
 }
 
-impl Pollable for Connection {
+impl Pollable for PostgresConnection {
     fn socket(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
@@ -441,11 +454,11 @@ impl Pollable for Connection {
     }
 
     #[inline]
-    fn receive(&mut self) -> Result<Option<Outcome>, WireError> {
+    fn receive(&mut self) -> Result<Option<StatementCounts>, WireError> {
         let Some(mut answer) = self.awaited.take() else {
             return Err(WireError::Protocol("nothing was asked of this connection".to_owned()));
         };
-        match self.finish(Waiting::Never, &mut answer, &mut Counted) {
+        match self.finish(Waiting::Never, &mut answer, &mut RowCounter) {
             Err(error) if error.is_not_yet() => {
                 self.awaited = Some(answer);
                 Ok(None)
@@ -458,7 +471,7 @@ impl Pollable for Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for PostgresConnection {
     fn drop(&mut self) {
         if self.usable {
             self.cutoff.part_within(LAST_WORDS_TIMEOUT);
@@ -468,7 +481,7 @@ impl Drop for Connection {
     }
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for PostgresConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
             .field("session", &self.session)

@@ -18,18 +18,18 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::stream::{Stream, Waiting};
+use crate::stream::{SocketStream, Waiting};
 
 /// Reads from a socket that blocks and has no timeout.
 pub(super) struct Source<'a> {
-    pub(super) stream: &'a mut Stream,
+    pub(super) stream: &'a mut SocketStream,
     pub(super) waiting: Waiting,
 }
 
 impl Read for Source<'_> {
     #[inline]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if let (Stream::Unix(socket), Waiting::UntilThere) = (&*self.stream, self.waiting) {
+        if let (SocketStream::Unix(socket), Waiting::UntilThere) = (&*self.stream, self.waiting) {
             let mut waited_for = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
             while let Err(error) = poll(&mut waited_for, PollTimeout::NONE) {
                 if error != Errno::EINTR {

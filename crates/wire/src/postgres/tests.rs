@@ -35,15 +35,15 @@ fn endpoint() -> Endpoint {
 }
 
 /// Logs in to a server that says `bytes` and hangs up. Its ear stays open, else writing would fail.
-fn hear(bytes: &[u8]) -> (Result<Connection, WireError>, UnixStream) {
+fn hear(bytes: &[u8]) -> (Result<PostgresConnection, WireError>, UnixStream) {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     theirs.write_all(bytes).unwrap();
     theirs.shutdown(Shutdown::Write).unwrap();
-    (Connection::over(ours.into(), &endpoint(), LOGIN_TIMEOUT), theirs)
+    (PostgresConnection::over(ours.into(), &endpoint(), LOGIN_TIMEOUT), theirs)
 }
 
 /// Logs in, prepares, and leaves `bytes` for what comes next.
-fn prepared(bytes: &[u8]) -> (Connection, UnixStream) {
+fn prepared(bytes: &[u8]) -> (PostgresConnection, UnixStream) {
     let (connection, ear) = hear(&[WELCOME, PREPARED, bytes].concat());
     let mut connection = connection.unwrap();
     assert_eq!(connection.prepare("UPDATE t SET k=k+1 WHERE id=$1").unwrap(), StatementId(0));
@@ -52,12 +52,12 @@ fn prepared(bytes: &[u8]) -> (Connection, UnixStream) {
 
 const CALLS: usize = 6;
 
-fn call(connection: &mut Connection, which: usize) -> Result<Outcome, WireError> {
+fn call(connection: &mut PostgresConnection, which: usize) -> Result<StatementCounts, WireError> {
     match which {
         0 => connection.execute(StatementId(0), &&[Param::Int(1)][..]),
         1 => connection.run("SELECT 1"),
-        2 => connection.query("SELECT 1").map(|_| Outcome::default()),
-        3 => connection.prepare("SELECT 1").map(|_| Outcome::default()),
+        2 => connection.query("SELECT 1").map(|_| StatementCounts::default()),
+        3 => connection.prepare("SELECT 1").map(|_| StatementCounts::default()),
         4 => connection.fetch(StatementId(0), &&[Param::Int(1)][..], &mut RowBuffer::new()),
         _ => connection
             .bulk(
@@ -67,7 +67,7 @@ fn call(connection: &mut Connection, which: usize) -> Result<Outcome, WireError>
                     false
                 },
             )
-            .map(|affected| Outcome { rows: 0, affected }),
+            .map(|affected| StatementCounts { rows: 0, affected }),
     }
 }
 
@@ -101,15 +101,15 @@ fn messages_out_of_band_are_skipped_everywhere() {
     .concat();
     let (mut connection, _ear) = prepared(&[&answer[..], &answer].concat());
     for _ in 0..2 {
-        assert_eq!(call(&mut connection, 0).unwrap(), Outcome { rows: 2, affected: 5 });
+        assert_eq!(call(&mut connection, 0).unwrap(), StatementCounts { rows: 2, affected: 5 });
     }
 }
 
 /// A connection with one prepared statement whose server can go on speaking.
-fn awake() -> (Connection, UnixStream) {
+fn awake() -> (PostgresConnection, UnixStream) {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     theirs.write_all(&[WELCOME, PREPARED].concat()).unwrap();
-    let mut connection = Connection::over(ours.into(), &endpoint(), LOGIN_TIMEOUT).unwrap();
+    let mut connection = PostgresConnection::over(ours.into(), &endpoint(), LOGIN_TIMEOUT).unwrap();
     connection.prepare("UPDATE t SET k=k+1 WHERE id=$1").unwrap();
     (connection, theirs)
 }
@@ -137,7 +137,8 @@ proptest! {
                 theirs.write_all(piece).unwrap();
                 outcome = connection.receive().unwrap();
             }
-            prop_assert_eq!(outcome, Some(Outcome { rows: rows.len() as u64, affected: 5 }));
+            let expected = StatementCounts { rows: rows.len() as u64, affected: 5 };
+            prop_assert_eq!(outcome, Some(expected));
         }
         // What waits may follow what does not, on the same connection.
         let done = [b"2\0\0\0\x04C\0\0\0\x0dUPDATE 7\0", READY].concat();
@@ -164,7 +165,7 @@ fn questions_and_answers_take_turns() {
     assert!(connection.receive().is_err_and(|error| error.is_retryable()));
     theirs.write_all(&[b"C\0\0\0\x0dROLLBACK\0", READY].concat()).unwrap();
     connection.send_run("ROLLBACK").unwrap();
-    assert_eq!(connection.receive().unwrap(), Some(Outcome::default()));
+    assert_eq!(connection.receive().unwrap(), Some(StatementCounts::default()));
     // An end without a completion does not count as done.
     connection.send_execute(StatementId(0), &&[Param::Int(1)][..]).unwrap();
     theirs.write_all(&[b"2\0\0\0\x04", READY].concat()).unwrap();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::{Connection, Error, ProtocolVersion};
 
-use super::Wanted;
+use super::TlsRequest;
 
 /// A sentence about TLS that travels through code which knows of sockets alone.
 #[derive(Debug)]
@@ -37,20 +37,20 @@ pub struct Encryption {
 }
 
 /// A connected socket whose bytes are encrypted.
-pub struct Encrypted {
+pub struct EncryptedStream {
     socket: Arc<OwnedFd>,
     session: Connection,
     /// What a client wanted, which explains its failures; nothing for a server.
-    wanted: Option<Arc<Wanted>>,
+    wanted: Option<Arc<TlsRequest>>,
 }
 
-impl fmt::Debug for Encrypted {
+impl fmt::Debug for EncryptedStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Encrypted").field("socket", &self.socket).finish_non_exhaustive()
     }
 }
 
-impl Encrypted {
+impl EncryptedStream {
     /// Shakes hands over a connected socket, from which these bytes were read already.
     ///
     /// # Errors
@@ -58,10 +58,10 @@ impl Encrypted {
     pub(super) fn shake_hands(
         socket: Arc<OwnedFd>,
         session: Connection,
-        wanted: Option<Arc<Wanted>>,
+        wanted: Option<Arc<TlsRequest>>,
         read: &[u8],
-    ) -> io::Result<Encrypted> {
-        let mut encrypted = Encrypted { socket, session, wanted };
+    ) -> io::Result<EncryptedStream> {
+        let mut encrypted = EncryptedStream { socket, session, wanted };
         encrypted.process(read)?;
         encrypted.finish_handshake()?;
         Ok(encrypted)
@@ -175,7 +175,7 @@ impl Encrypted {
     }
 }
 
-impl AsFd for Encrypted {
+impl AsFd for EncryptedStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

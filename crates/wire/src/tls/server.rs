@@ -21,7 +21,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::NoServerSessionStorage;
 use rustls::{Error, ServerConfig, ServerConnection};
 
-use super::encrypted::Encrypted;
+use super::encrypted::EncryptedStream;
 use super::trust::{certificates, private_key};
 use crate::error::WireError;
 
@@ -115,8 +115,8 @@ impl ServerSecurity {
 
     /// Shakes hands with a client that has asked for it, and of whose handshake these bytes were
     /// read together with the question.
-    pub(crate) fn encrypt(&self, socket: Arc<OwnedFd>, read: &[u8]) -> io::Result<Encrypted> {
+    pub(crate) fn encrypt(&self, socket: Arc<OwnedFd>, read: &[u8]) -> io::Result<EncryptedStream> {
         let session = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
-        Encrypted::shake_hands(socket, session.into(), None, read)
+        EncryptedStream::shake_hands(socket, session.into(), None, read)
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 
 use dbdyno_model::{Dialect, PasswordKey, Secret, Tls, Transport};
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Endpoint, Security, ServerKey, WireError};
 use rsa::pkcs8::{EncodePublicKey as _, LineEnding};
 use rsa::rand_core::OsRng;
@@ -55,7 +55,7 @@ fn no_key_of_a_stranger_gets_the_password() {
             }
             assert_eq!(rest(peer), b"", "nothing is asked for and nothing is told");
         });
-        let error = Connection::connect(&endpoint).unwrap_err();
+        let error = MysqlConnection::connect(&endpoint).unwrap_err();
         assert!(matches!(error, WireError::Exposed(_)), "{error}");
         let text = error.to_string();
         for way in ["tls=required", "socket=", "server-public-key-path=", "get-server-public-key"] {
@@ -95,7 +95,10 @@ fn the_password_is_sealed_under_the_key_that_the_user_gave() {
             peer.send(number, OK);
             peer.read();
         });
-        drop(Connection::connect(&believing(ServerKey::InFile(file.clone()), endpoint)).unwrap());
+        drop(
+            MysqlConnection::connect(&believing(ServerKey::InFile(file.clone()), endpoint))
+                .unwrap(),
+        );
         player.join().unwrap();
     }
 }
@@ -124,7 +127,8 @@ fn a_key_that_is_offered_is_taken_where_the_user_has_said_so() {
             peer.send(number + 2, &[b"\x01", pem.as_bytes()].concat());
             assert_eq!(rest(peer), b"");
         });
-        let error = Connection::connect(&believing(ServerKey::AnyOffered, endpoint)).unwrap_err();
+        let error =
+            MysqlConnection::connect(&believing(ServerKey::AnyOffered, endpoint)).unwrap_err();
         assert!(matches!(error, WireError::Protocol(_)), "{error}");
         player.join().unwrap();
     }
@@ -139,7 +143,7 @@ fn the_cached_hash_lets_in_without_any_key() {
         peer.send(3, OK);
         peer.read();
     });
-    drop(Connection::connect(&endpoint).unwrap());
+    drop(MysqlConnection::connect(&endpoint).unwrap());
     player.join().unwrap();
     let (endpoint, player) = stage(|peer| {
         peer.send(0, &greeting(DEPRECATE_EOF, "caching_sha2_password"));
@@ -150,7 +154,7 @@ fn the_cached_hash_lets_in_without_any_key() {
         peer.read();
     });
     let nobody = Endpoint { password: Secret::default(), ..endpoint };
-    drop(Connection::connect(&nobody).unwrap());
+    drop(MysqlConnection::connect(&nobody).unwrap());
     player.join().unwrap();
 }
 
@@ -188,7 +192,7 @@ fn a_greeting_takes_no_memory_for_what_it_announces() {
         // What the sockets hold, and not a gigabyte.
         assert!(sent < 64 << 20, "{sent} bytes were listened to");
     });
-    let error = Connection::connect(&endpoint).unwrap_err();
+    let error = MysqlConnection::connect(&endpoint).unwrap_err();
     assert!(error.to_string().contains("in one piece"), "{error}");
     player.join().unwrap();
 }

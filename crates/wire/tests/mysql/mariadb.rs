@@ -13,8 +13,8 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_model::{Secret, Transport};
-use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{BulkTarget, Client, Endpoint, Outcome, Param, RowBuffer, WireError};
+use dbdyno_wire::mysql::MysqlConnection;
+use dbdyno_wire::{BulkTarget, Client, Endpoint, Param, RowBuffer, StatementCounts, WireError};
 
 use super::mock::Folder;
 
@@ -99,7 +99,7 @@ impl Server {
             .unwrap();
         let server = Server { process, folder: owned, port: free };
         for _ in 0..START_ATTEMPTS {
-            if Connection::connect(&server.root()).is_ok() {
+            if MysqlConnection::connect(&server.root()).is_ok() {
                 return server;
             }
             thread::sleep(ATTEMPT_PAUSE);
@@ -142,14 +142,14 @@ fn mariadb_agrees() {
         return;
     };
     let server = Server::start(&program);
-    let mut root = Connection::connect(&server.root()).unwrap();
+    let mut root = MysqlConnection::connect(&server.root()).unwrap();
     root.run("CREATE DATABASE d").unwrap();
     let two = root.run("CREATE DATABASE e; CREATE DATABASE f");
     assert!(two.is_err_and(|error| !error.is_fatal()), "one statement at a time");
     create_ann(&mut root);
     logins(&server, &mut root);
     session_is_latin1(&server);
-    let mut ann = Connection::connect(&server.ann()).unwrap();
+    let mut ann = MysqlConnection::connect(&server.ann()).unwrap();
     values_arrive(&mut ann);
     nulls_arrive_in_every_place(&mut ann);
     rows_are_counted(&mut ann);
@@ -164,14 +164,14 @@ fn mariadb_agrees() {
 }
 
 /// The password in UTF-8, as a client sends its bytes.
-fn create_ann(root: &mut Connection) {
+fn create_ann(root: &mut MysqlConnection) {
     let once = root.query("SELECT PASSWORD(X'73C3A963726574')").unwrap();
     let hash = once.single().unwrap();
     root.run(&format!("CREATE USER ann@'%' IDENTIFIED BY PASSWORD '{hash}'")).unwrap();
     root.run("GRANT ALL ON d.* TO ann@'%'").unwrap();
 }
 
-fn logins(server: &Server, root: &mut Connection) {
+fn logins(server: &Server, root: &mut MysqlConnection) {
     assert!(root.server_version().contains("MariaDB"), "{}", root.server_version());
     assert!(!root.server_version().starts_with("5.5.5"), "{}", root.server_version());
     let version = root.query("SELECT @@version, CONNECTION_ID()").unwrap().rows.remove(0);
@@ -179,16 +179,16 @@ fn logins(server: &Server, root: &mut Connection) {
     assert_eq!(version[1], Some(root.connection_id().to_string()));
 
     let wrong = Endpoint { password: Secret::new("Secret"), ..server.ann() };
-    let Err(WireError::Login(error)) = Connection::connect(&wrong) else { panic!() };
+    let Err(WireError::Login(error)) = MysqlConnection::connect(&wrong) else { panic!() };
     assert_eq!((error.code, error.sqlstate.as_str()), (1045, "28000"));
     let wrong = Endpoint { database: "nowhere".to_owned(), ..server.ann() };
-    let Err(WireError::Login(error)) = Connection::connect(&wrong) else { panic!() };
+    let Err(WireError::Login(error)) = MysqlConnection::connect(&wrong) else { panic!() };
     assert!(matches!(error.code, 1044 | 1049), "{error}");
 
     root.run("SET GLOBAL max_connections=10").unwrap();
     let mut open = Vec::new();
     let error = loop {
-        match Connection::connect(&server.ann()) {
+        match MysqlConnection::connect(&server.ann()) {
             Ok(connection) => open.push(connection),
             Err(error) => break error,
         }
@@ -199,7 +199,7 @@ fn logins(server: &Server, root: &mut Connection) {
 }
 
 fn session_is_latin1(server: &Server) {
-    let mut ann = Connection::connect(&server.ann()).unwrap();
+    let mut ann = MysqlConnection::connect(&server.ann()).unwrap();
     let rows = ann
         .query("SELECT @@character_set_client, @@character_set_results, @@collation_connection")
         .unwrap();
@@ -215,7 +215,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-fn values_arrive(ann: &mut Connection) {
+fn values_arrive(ann: &mut MysqlConnection) {
     ann.run("CREATE TABLE v (n BIGINT, c LONGBLOB)").unwrap();
     let insert = ann.prepare("INSERT INTO v VALUES (?, ?)").unwrap();
     let every_byte: Vec<u8> = (0..=255).collect();
@@ -225,7 +225,7 @@ fn values_arrive(ann: &mut Connection) {
     for (text, number) in texts.zip([0, -1, 1, i64::MIN, i64::MAX, 255, 256, 1 << 40]) {
         let list = vec![Param::Int(number), Param::Text(text)];
         let outcome = ann.execute(insert, &list).unwrap();
-        assert_eq!(outcome, Outcome { rows: 0, affected: 1 });
+        assert_eq!(outcome, StatementCounts { rows: 0, affected: 1 });
         let rows = ann.query("SELECT n, LENGTH(c), HEX(LEFT(c, 256)) FROM v").unwrap();
         let row = &rows.rows[0];
         assert_eq!(row[0], Some(number.to_string()));
@@ -242,7 +242,7 @@ fn values_arrive(ann: &mut Connection) {
     assert_eq!(rows, [[text("-42"), text("-7")], [text("8"), None]]);
 }
 
-fn nulls_arrive_in_every_place(ann: &mut Connection) {
+fn nulls_arrive_in_every_place(ann: &mut MysqlConnection) {
     let (width, marks) = (19, ["?"; 19].join(","));
     let columns: Vec<String> = (0..width).map(|column| format!("c{column} INT")).collect();
     ann.run(&format!("CREATE TABLE n ({})", columns.join(","))).unwrap();
@@ -263,12 +263,12 @@ fn nulls_arrive_in_every_place(ann: &mut Connection) {
     }
 }
 
-fn rows_are_counted(ann: &mut Connection) {
+fn rows_are_counted(ann: &mut MysqlConnection) {
     let text = "SELECT seq, REPEAT('x', seq % 500), NULL FROM seq_1_to_100000 WHERE seq <= ";
     let statement = ann.prepare(&format!("{text} ?")).unwrap();
     for count in [0, 1, 2, 99_999, 3, 100_000] {
         let list = vec![Param::Int(count)];
-        let expected = Outcome { rows: count as u64, affected: 0 };
+        let expected = StatementCounts { rows: count as u64, affected: 0 };
         assert_eq!(ann.execute(statement, &list).unwrap(), expected);
         assert_eq!(ann.run(&format!("{text} {count}")).unwrap(), expected);
     }
@@ -283,7 +283,7 @@ fn rows_are_counted(ann: &mut Connection) {
     assert_eq!(ann.execute(statement, &list).unwrap().rows, 2);
 }
 
-fn changes_are_counted(ann: &mut Connection) {
+fn changes_are_counted(ann: &mut MysqlConnection) {
     ann.run("CREATE TABLE k (id INT PRIMARY KEY, k INT, c CHAR(9)) ENGINE=InnoDB").unwrap();
     let filled = ann.run("INSERT INTO k SELECT seq, 0, 'x' FROM seq_1_to_70000").unwrap();
     assert_eq!(filled.affected, 70_000);
@@ -298,8 +298,8 @@ fn changes_are_counted(ann: &mut Connection) {
     assert_eq!(ann.query("SELECT COUNT(*) FROM k").unwrap().single(), Some("70000"));
 }
 
-fn errors_leave_the_connection_usable(server: &Server, ann: &mut Connection) {
-    let refused = |result: Result<Outcome, WireError>| match result {
+fn errors_leave_the_connection_usable(server: &Server, ann: &mut MysqlConnection) {
+    let refused = |result: Result<StatementCounts, WireError>| match result {
         Err(WireError::Server(error)) => (error.code, error.sqlstate),
         other => panic!("{other:?}"),
     };
@@ -316,7 +316,7 @@ fn errors_leave_the_connection_usable(server: &Server, ann: &mut Connection) {
     let statement = ann.prepare(late).unwrap();
     assert_eq!(refused(ann.execute(statement, &vec![])), state(1242, "21000"));
 
-    let mut other = Connection::connect(&server.ann()).unwrap();
+    let mut other = MysqlConnection::connect(&server.ann()).unwrap();
     other.run("BEGIN").unwrap();
     other.run("UPDATE k SET k=9 WHERE id=1").unwrap();
     let waiting = ann.run("SELECT * FROM k WHERE id=1 FOR UPDATE NOWAIT").unwrap_err();
@@ -325,7 +325,7 @@ fn errors_leave_the_connection_usable(server: &Server, ann: &mut Connection) {
     assert_eq!(ann.query("SELECT 7").unwrap().single(), Some("7"));
 }
 
-fn procedures_return_everything(ann: &mut Connection) {
+fn procedures_return_everything(ann: &mut MysqlConnection) {
     ann.run(
         "CREATE PROCEDURE p() BEGIN SELECT seq FROM seq_1_to_3; SELECT 1, 2 FROM seq_1_to_4; END",
     )
@@ -336,11 +336,11 @@ fn procedures_return_everything(ann: &mut Connection) {
     assert_eq!(ann.query("CALL p()").unwrap().rows.len(), 4, "the last result");
 }
 
-fn rows_come_by_the_hundred(root: &mut Connection, ann: &mut Connection) {
+fn rows_come_by_the_hundred(root: &mut MysqlConnection, ann: &mut MysqlConnection) {
     ann.run("CREATE TABLE f (id INT PRIMARY KEY AUTO_INCREMENT, c VARCHAR(200), d DATE)").unwrap();
     let columns = ["id", "c", "d"].map(str::to_owned);
     let target = BulkTarget { table: "f", columns: &columns, numbers: &[] };
-    let fill = |ann: &mut Connection, from: usize, to: usize| {
+    let fill = |ann: &mut MysqlConnection, from: usize, to: usize| {
         let mut next = from;
         ann.bulk(&target, &mut |buffer: &mut Vec<u8>| {
             for _ in 0..1000 {
@@ -374,7 +374,7 @@ fn rows_come_by_the_hundred(root: &mut Connection, ann: &mut Connection) {
 }
 
 /// Characters would go into a column of bits as the bytes that they are.
-fn bits_go_as_numbers(ann: &mut Connection) {
+fn bits_go_as_numbers(ann: &mut MysqlConnection) {
     ann.run("SET SESSION sql_mode = 'STRICT_ALL_TABLES'").unwrap();
     ann.run("CREATE TABLE bits (id INT PRIMARY KEY, small BIT(5), wide BIT(64))").unwrap();
     let columns = ["id", "small", "wide"].map(str::to_owned);
@@ -411,7 +411,7 @@ fn bits_go_as_numbers(ann: &mut Connection) {
 }
 
 /// A text is the same whether it comes within SQL, as a parameter or in bulk.
-fn characters_are_those_of_sql(ann: &mut Connection) {
+fn characters_are_those_of_sql(ann: &mut MysqlConnection) {
     const TEXT: &str = "größer – 5 €";
     ann.run("CREATE TABLE named (id INT, c VARCHAR(12) CHARACTER SET utf8mb4)").unwrap();
     ann.run(&format!("INSERT INTO named VALUES (1, '{TEXT}')")).unwrap();
@@ -429,15 +429,15 @@ fn characters_are_those_of_sql(ann: &mut Connection) {
     assert_eq!(found.rows.len(), 3, "{found:?}");
 }
 
-fn ends_are_noticed(server: &Server, root: &mut Connection, broken: Connection) {
+fn ends_are_noticed(server: &Server, root: &mut MysqlConnection, broken: MysqlConnection) {
     drop(broken);
-    let mut ann = Connection::connect(&server.ann()).unwrap();
+    let mut ann = MysqlConnection::connect(&server.ann()).unwrap();
     root.run(&format!("KILL {}", ann.connection_id())).unwrap();
     let error = ann.run("SELECT 1").unwrap_err();
     assert!(error.is_fatal(), "{error}");
     assert!(ann.run("SELECT 1").is_err());
 
-    let ann = Connection::connect(&server.ann()).unwrap();
+    let ann = MysqlConnection::connect(&server.ann()).unwrap();
     let id = ann.connection_id();
     Box::new(ann).close();
     // The server has let go of the connection, and takes its thread off the list in its own time.

@@ -8,18 +8,19 @@ use std::time::Duration;
 
 use dbdyno_model::Secret;
 use dbdyno_wire::mock::{
-    Auth, Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn,
+    Auth, EveryNth, FixedScript, Login, MockProtocol, MockReply, MockServer, Script, ServiceTime,
+    Turn,
 };
-use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{BulkTarget, Client, Endpoint, Outcome, Param, WireError};
+use dbdyno_wire::mysql::MysqlConnection;
+use dbdyno_wire::{BulkTarget, Client, Endpoint, Param, StatementCounts, WireError};
 
 fn start(auth: Auth, password: &str, script: impl Script + 'static) -> MockServer {
     let login = Login { user: "ann".to_owned(), password: Secret::new(password), auth };
-    MockServer::start(Protocol::Mysql, login, Arc::new(script)).unwrap()
+    MockServer::start(MockProtocol::Mysql, login, Arc::new(script)).unwrap()
 }
 
-fn point() -> Fixed {
-    Fixed(Turn::point())
+fn point() -> FixedScript {
+    FixedScript(Turn::point())
 }
 
 /// A new folder that goes away with its content.
@@ -46,7 +47,7 @@ impl Drop for Folder {
 /// way first and the fast way after.
 fn log_in_often(server: &MockServer) {
     for _ in 0..4 {
-        let mut connection = Connection::connect(&server.endpoint()).unwrap();
+        let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
         assert_eq!(connection.run("SELECT 1").unwrap().rows, 1);
     }
     assert_eq!((server.connections(), server.statements()), (4, 4));
@@ -69,7 +70,7 @@ fn every_method_lets_the_right_password_in_over_a_unix_socket() {
             let path = folder.0.join(format!("{number}{password}.sock"));
             let login = Login { user: "ann".to_owned(), password: Secret::new(password), auth };
             let script = Arc::new(point());
-            let server = MockServer::start_unix(Protocol::Mysql, login, script, &path).unwrap();
+            let server = MockServer::start_unix(MockProtocol::Mysql, login, script, &path).unwrap();
             log_in_often(&server);
         }
     }
@@ -87,7 +88,7 @@ fn wrong_passwords_and_accounts_are_refused_with_the_servers_words() {
                     password: Secret::new(password),
                     ..right.clone()
                 };
-                let error = Connection::connect(&wrong).unwrap_err();
+                let error = MysqlConnection::connect(&wrong).unwrap_err();
                 let WireError::Login(refusal) = &error else { panic!("{auth:?}: {error}") };
                 assert_eq!((refusal.code, refusal.sqlstate.as_str()), (1045, "28000"));
                 assert!(error.to_string().contains("Access denied for user"), "{error}");
@@ -95,28 +96,28 @@ fn wrong_passwords_and_accounts_are_refused_with_the_servers_words() {
             }
             // The second round meets a server that knows the right password by its hash.
             if round == 0 {
-                Connection::connect(&right).unwrap();
+                MysqlConnection::connect(&right).unwrap();
             }
         }
         assert_eq!(server.statements(), 0);
     }
     let server = start(Auth::Native, "", point());
     let wrong = Endpoint { password: Secret::new("x"), ..server.endpoint() };
-    assert!(matches!(Connection::connect(&wrong), Err(WireError::Login(_))));
+    assert!(matches!(MysqlConnection::connect(&wrong), Err(WireError::Login(_))));
 }
 
 #[test]
 fn names_with_a_zero_byte_are_not_sent() {
     let server = start(Auth::Trust, "", point());
     let wrong = Endpoint { user: "ann\0root".to_owned(), ..server.endpoint() };
-    let text = Connection::connect(&wrong).unwrap_err().to_string();
+    let text = MysqlConnection::connect(&wrong).unwrap_err().to_string();
     assert!(text.contains("zero byte"), "{text}");
 }
 
 #[test]
 fn statements_controls_and_connections_are_counted() {
     let server = start(Auth::Trust, "", point());
-    let mut connection = Connection::connect(&server.endpoint()).unwrap();
+    let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
     let select = connection.prepare("SELECT c FROM t WHERE id IN (?, '?')").unwrap();
     let update = connection.prepare("UPDATE t SET k=k+1 WHERE id=?").unwrap();
     let begin = connection.prepare("BEGIN").unwrap();
@@ -124,10 +125,10 @@ fn statements_controls_and_connections_are_counted() {
     let one = vec![Param::Int(1)];
     connection.execute(begin, &vec![]).unwrap();
     let outcome = connection.execute(select, &one).unwrap();
-    assert_eq!(outcome, Outcome { rows: 1, affected: 0 });
+    assert_eq!(outcome, StatementCounts { rows: 1, affected: 0 });
     let outcome = connection.execute(update, &one).unwrap();
-    assert_eq!(outcome, Outcome { rows: 0, affected: 1 });
-    assert_eq!(connection.run("COMMIT").unwrap(), Outcome::default());
+    assert_eq!(outcome, StatementCounts { rows: 0, affected: 1 });
+    assert_eq!(connection.run("COMMIT").unwrap(), StatementCounts::default());
     let rows = connection.query("SELECT c FROM t").unwrap();
     assert_eq!(rows.single(), Some("x".repeat(119).as_str()));
     assert_eq!((server.statements(), server.controls(), server.connections()), (3, 2, 1));
@@ -135,8 +136,8 @@ fn statements_controls_and_connections_are_counted() {
 }
 
 fn results_are_counted_and_kept(count: u32, width: u32) {
-    let server = start(Auth::Trust, "", Fixed(Turn::now(Reply::Rows { count, width })));
-    let mut connection = Connection::connect(&server.endpoint()).unwrap();
+    let server = start(Auth::Trust, "", FixedScript(Turn::now(MockReply::Rows { count, width })));
+    let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
     let statement = connection.prepare("SELECT c FROM t").unwrap();
     for _ in 0..2 {
         let outcome = connection.execute(statement, &vec![]).unwrap();
@@ -168,16 +169,19 @@ fn rows_longer_than_a_packet_are_counted_and_kept() {
 #[test]
 fn counts_of_every_size_are_read() {
     for count in [0, 250, 251, 65_536, 1 << 24, u64::MAX] {
-        let server = start(Auth::Trust, "", Fixed(Turn::now(Reply::Affected(count))));
-        let mut connection = Connection::connect(&server.endpoint()).unwrap();
-        assert_eq!(connection.run("DELETE FROM t").unwrap(), Outcome { rows: 0, affected: count });
+        let server = start(Auth::Trust, "", FixedScript(Turn::now(MockReply::Affected(count))));
+        let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
+        assert_eq!(
+            connection.run("DELETE FROM t").unwrap(),
+            StatementCounts { rows: 0, affected: count }
+        );
     }
 }
 
 #[test]
 fn statements_longer_than_a_packet_are_understood() {
     let server = start(Auth::Trust, "", point());
-    let mut connection = Connection::connect(&server.endpoint()).unwrap();
+    let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
     for length in [0xFF_FFFF - 1, 0xFF_FFFF, 0xFF_FFFF + 1, 0x1FF_FFFE] {
         // The command's byte is part of the payload.
         let sql = format!("SELECT '{}'", "x".repeat(length - 1 - 9));
@@ -188,12 +192,13 @@ fn statements_longer_than_a_packet_are_understood() {
 
 #[test]
 fn every_nth_statement_gets_its_own_turn() {
-    let refusal = Reply::Error { code: 1205, sqlstate: "HY000", message: "Lock wait".to_owned() };
+    let refusal =
+        MockReply::Error { code: 1205, sqlstate: "HY000", message: "Lock wait".to_owned() };
     let n = NonZeroU64::new(3).unwrap();
     let script = EveryNth { n, usual: Turn::point(), rare: Turn::now(refusal) };
     let server = start(Auth::Trust, "", script);
     for _ in 0..2 {
-        let mut connection = Connection::connect(&server.endpoint()).unwrap();
+        let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
         let statement = connection.prepare("SELECT c FROM t").unwrap();
         let seen: Vec<bool> = (0..9)
             .map(|_| match connection.execute(statement, &vec![]) {
@@ -212,23 +217,23 @@ fn every_nth_statement_gets_its_own_turn() {
 #[test]
 fn a_cut_connection_is_broken_and_not_counted() {
     let n = NonZeroU64::new(2).unwrap();
-    let script = EveryNth { n, usual: Turn::point(), rare: Turn::now(Reply::Cut) };
+    let script = EveryNth { n, usual: Turn::point(), rare: Turn::now(MockReply::Cut) };
     let server = start(Auth::Trust, "", script);
-    let mut connection = Connection::connect(&server.endpoint()).unwrap();
+    let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
     connection.run("SELECT 1").unwrap();
     let error = connection.run("SELECT 1").unwrap_err();
     assert!(matches!(error, WireError::Broken(_)), "{error}");
     assert!(connection.run("SELECT 1").unwrap_err().is_fatal());
     assert_eq!(server.statements(), 1);
     // The others live on.
-    Connection::connect(&server.endpoint()).unwrap().run("SELECT 1").unwrap();
+    MysqlConnection::connect(&server.endpoint()).unwrap().run("SELECT 1").unwrap();
 }
 
 /// The mock answers an INSERT with one changed row, however many came.
 #[test]
 fn rows_go_over_by_the_hundred_whatever_the_pieces() {
-    let server = start(Auth::Trust, "", Fixed(Turn::now(Reply::Affected(1))));
-    let mut connection = Connection::connect(&server.endpoint()).unwrap();
+    let server = start(Auth::Trust, "", FixedScript(Turn::now(MockReply::Affected(1))));
+    let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
     let columns = ["id", "c"].map(str::to_owned);
     let target = BulkTarget { table: "t", columns: &columns, numbers: &[] };
     for (pieces, inserts) in [
@@ -251,27 +256,29 @@ fn rows_go_over_by_the_hundred_whatever_the_pieces() {
 
 #[test]
 fn dropping_a_server_wakes_those_that_wait_for_it() {
-    for delay in [Delay::Sleep(Duration::MAX), Delay::Spin(Duration::MAX)] {
-        let turn = Turn { delay, reply: Reply::Affected(1) };
-        let server = start(Auth::Trust, "", Fixed(turn));
+    for delay in [ServiceTime::Sleep(Duration::MAX), ServiceTime::Spin(Duration::MAX)] {
+        let turn = Turn { delay, reply: MockReply::Affected(1) };
+        let server = start(Auth::Trust, "", FixedScript(turn));
         let endpoint = server.endpoint();
-        let mut connection = Connection::connect(&endpoint).unwrap();
+        let mut connection = MysqlConnection::connect(&endpoint).unwrap();
         let client = std::thread::spawn(move || connection.run("SELECT 1"));
         drop(server);
         let error = client.join().unwrap().unwrap_err();
         assert!(error.is_fatal(), "{error}");
-        assert!(matches!(Connection::connect(&endpoint), Err(WireError::Connect(..))));
+        assert!(matches!(MysqlConnection::connect(&endpoint), Err(WireError::Connect(..))));
     }
 }
 
 #[test]
 fn delays_are_waited_before_the_answer() {
     // No duration is asserted: a delay that is over is one that lets the answer through.
-    for delay in [Delay::Sleep(Duration::from_micros(300)), Delay::Spin(Duration::from_micros(50))]
-    {
-        let turn = Turn { delay, reply: Reply::Affected(7) };
-        let server = start(Auth::Trust, "", Fixed(turn));
-        let mut connection = Connection::connect(&server.endpoint()).unwrap();
+    for delay in [
+        ServiceTime::Sleep(Duration::from_micros(300)),
+        ServiceTime::Spin(Duration::from_micros(50)),
+    ] {
+        let turn = Turn { delay, reply: MockReply::Affected(7) };
+        let server = start(Auth::Trust, "", FixedScript(turn));
+        let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
         assert_eq!(connection.run("SELECT 1").unwrap().affected, 7);
         Box::new(connection).close();
     }

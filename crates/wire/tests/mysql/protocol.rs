@@ -1,8 +1,8 @@
 //! The MySQL client against servers played byte by byte: what real servers do seldom, what they
 //! never should, and what exactly the client sends.
 
-use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{BulkTarget, Client, Outcome, Param, RowBuffer, WireError};
+use dbdyno_wire::mysql::MysqlConnection;
+use dbdyno_wire::{BulkTarget, Client, Param, RowBuffer, StatementCounts, WireError};
 
 use super::stage::*;
 
@@ -18,7 +18,7 @@ fn a_refusal_instead_of_a_greeting_is_a_refused_login() {
         (b"\xff\x69\x04Host '10.0.0.9' is blocked".to_vec(), 1129, "HY000"),
     ] {
         let (endpoint, player) = stage(move |peer| peer.send(0, &payload));
-        let Err(WireError::Login(error)) = Connection::connect(&endpoint) else { panic!() };
+        let Err(WireError::Login(error)) = MysqlConnection::connect(&endpoint) else { panic!() };
         assert_eq!((error.code, error.sqlstate.as_str()), (code, state));
         assert!(error.message.contains("connections") || error.message.contains("blocked"));
         player.join().unwrap();
@@ -39,7 +39,7 @@ fn a_server_that_insists_on_tls_is_named_as_such() {
             assert_eq!(peer.read()[1] & (TLS >> 8) as u8, 0, "we do not claim to speak it");
             peer.send(2, &error(code, words));
         });
-        let error = Connection::connect(&endpoint).unwrap_err();
+        let error = MysqlConnection::connect(&endpoint).unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, WireError::Login(_)) && text.contains(words), "{text}");
         assert!(text.contains(expected), "{text}");
@@ -50,7 +50,7 @@ fn a_server_that_insists_on_tls_is_named_as_such() {
         peer.read();
         peer.send(2, &error(1045, "Access denied"));
     });
-    let text = Connection::connect(&endpoint).unwrap_err().to_string();
+    let text = MysqlConnection::connect(&endpoint).unwrap_err().to_string();
     assert!(!text.contains("tls="), "no guess where there is no TLS: {text}");
     player.join().unwrap();
 }
@@ -67,7 +67,7 @@ fn methods_that_we_do_not_speak_are_named() {
             peer.read();
             peer.send(2, switch);
         });
-        let text = Connection::connect(&endpoint).unwrap_err().to_string();
+        let text = MysqlConnection::connect(&endpoint).unwrap_err().to_string();
         assert!(text.contains(name) && text.contains("caching_sha2_password"), "{text}");
         assert!(!text.contains("secret"), "{text}");
         player.join().unwrap();
@@ -77,21 +77,21 @@ fn methods_that_we_do_not_speak_are_named() {
 #[test]
 fn other_protocols_and_closed_doors_are_told_apart() {
     let (endpoint, player) = stage(|peer| peer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
-    let error = Connection::connect(&endpoint).unwrap_err();
+    let error = MysqlConnection::connect(&endpoint).unwrap_err();
     assert!(matches!(error, WireError::Protocol(_)), "{error}");
     player.join().unwrap();
 
     let (endpoint, player) = stage(|peer| peer.send(0, b"\x09old\0"));
-    let text = Connection::connect(&endpoint).unwrap_err().to_string();
+    let text = MysqlConnection::connect(&endpoint).unwrap_err().to_string();
     assert!(text.contains("version 9"), "{text}");
     player.join().unwrap();
 
     let (endpoint, player) = stage(|_| {});
-    let error = Connection::connect(&endpoint).unwrap_err();
+    let error = MysqlConnection::connect(&endpoint).unwrap_err();
     assert!(matches!(error, WireError::Connect(..)), "{error}");
     player.join().unwrap();
     // Now nobody listens there.
-    let error = Connection::connect(&endpoint).unwrap_err();
+    let error = MysqlConnection::connect(&endpoint).unwrap_err();
     assert!(matches!(error, WireError::Connect(..)), "{error}");
 }
 
@@ -114,7 +114,7 @@ fn the_hello_says_latin1_and_the_proof_is_the_documented_one() {
         assert_eq!(&hello[32..], rest);
         peer.send(2, OK);
     });
-    let connection = Connection::connect(&endpoint).unwrap();
+    let connection = MysqlConnection::connect(&endpoint).unwrap();
     assert_eq!(connection.server_version(), "10.11.19-MariaDB-stage");
     assert_eq!(connection.connection_id(), 77);
     player.join().unwrap();
@@ -132,10 +132,10 @@ fn results_in_the_older_manner_are_counted() {
         peer.read();
         peer.write(&packets(1, &[b"\x01", COLUMN, EOF, b"\x01x", b"\xfb", b"\0", EOF]));
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     let statement = connection.prepare("SELECT c FROM t WHERE id < ?").unwrap();
     let outcome = connection.execute(statement, &vec![Param::Int(3)]).unwrap();
-    assert_eq!(outcome, Outcome { rows: 2, affected: 0 });
+    assert_eq!(outcome, StatementCounts { rows: 2, affected: 0 });
     let rows = connection.query("SELECT c FROM t").unwrap();
     assert_eq!(rows.columns, ["c"]);
     assert_eq!(rows.rows, [[Some("x".to_owned())], [None], [Some(String::new())]]);
@@ -166,11 +166,11 @@ fn rows_are_kept_in_both_manners_and_in_any_pieces() {
                 peer.write(piece);
             }
         });
-        let mut connection = Connection::connect(&endpoint).unwrap();
+        let mut connection = MysqlConnection::connect(&endpoint).unwrap();
         let statement = connection.prepare("SELECT a, b, c FROM t").unwrap();
         let mut rows = RowBuffer::new();
         let outcome = connection.fetch(statement, &vec![], &mut rows).unwrap();
-        assert_eq!(outcome, Outcome { rows: 2, affected: 0 });
+        assert_eq!(outcome, StatementCounts { rows: 2, affected: 0 });
         let shown: Vec<_> = (0..2)
             .flat_map(|row| (0..3).map(move |column| (row, column)))
             .map(|(row, column)| rows.text(row, column))
@@ -192,9 +192,9 @@ fn every_result_of_a_procedure_is_read() {
         let second = [OK_MORE, b"\x01", COLUMN, EOF, row, EOF_MORE, end];
         peer.write(&packets(1, &[&first[..], &second[..]].concat()));
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     let outcome = connection.run("CALL p()").unwrap();
-    assert_eq!(outcome, Outcome { rows: 3, affected: 7 });
+    assert_eq!(outcome, StatementCounts { rows: 3, affected: 7 });
     player.join().unwrap();
 }
 
@@ -208,7 +208,7 @@ fn an_error_amid_rows_leaves_the_connection_usable() {
         peer.read();
         peer.write(&packets(1, &[b"\x01", COLUMN, b"\x01x", OK_EOF]));
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     let error = connection.run("SELECT c FROM t FOR UPDATE").unwrap_err();
     assert!(error.is_retryable() && !error.is_fatal(), "{error}");
     assert_eq!(connection.run("SELECT c FROM t").unwrap().rows, 1);
@@ -231,7 +231,7 @@ fn answers_may_arrive_in_pieces() {
             peer.write(&answer[cut..]);
         }
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     let statement = connection.prepare("SELECT c FROM t").unwrap();
     for _ in 1..length {
         assert_eq!(connection.execute(statement, &vec![]).unwrap().rows, 2);
@@ -261,7 +261,7 @@ fn types_are_sent_once_and_again_when_they_change() {
             peer.send(1, &answer);
         }
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     let statement = connection.prepare("UPDATE t SET k=? WHERE c=?").unwrap();
     let (one, text) = (Param::Int(1), Param::Text(b"ab"));
     connection.execute(statement, &vec![one, text]).unwrap();
@@ -283,7 +283,7 @@ fn a_wrong_number_of_parameters_is_not_sent() {
         std::io::Read::read_to_end(&mut peer.0, &mut end).unwrap();
         assert_eq!(end, b"", "nothing was sent, not even a farewell");
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     let statement = connection.prepare("DELETE FROM t WHERE id=?").unwrap();
     let text = connection.execute(statement, &vec![]).unwrap_err().to_string();
     assert!(text.contains("0 parameters for a statement that has 1"), "{text}");
@@ -298,7 +298,7 @@ fn packets_out_of_order_end_the_connection() {
         peer.read();
         peer.write(&[packet(1, b"\x01"), packet(3, COLUMN)].concat());
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     let text = connection.run("SELECT 1").unwrap_err().to_string();
     assert!(text.contains("number 3 came where 2"), "{text}");
     let text = connection.run("SELECT 1").unwrap_err().to_string();
@@ -322,7 +322,7 @@ fn a_server_that_hangs_up_is_quoted() {
             peer.read();
             peer.write(&words);
         });
-        let mut connection = Connection::connect(&endpoint).unwrap();
+        let mut connection = MysqlConnection::connect(&endpoint).unwrap();
         connection.run("SELECT 1").unwrap();
         let error = connection.run("SELECT 1").unwrap_err();
         assert!(matches!(error, WireError::Broken(_)), "{error}");
@@ -348,7 +348,7 @@ fn broken_answers_are_told_apart() {
             peer.read();
             peer.write(&bytes);
         });
-        let mut connection = Connection::connect(&endpoint).unwrap();
+        let mut connection = MysqlConnection::connect(&endpoint).unwrap();
         let error = connection.run("SELECT 1").unwrap_err();
         assert!(error.is_fatal() && error.to_string().contains(expected), "{error}");
         player.join().unwrap();
@@ -362,7 +362,7 @@ fn bytes_that_nobody_asked_for_are_not_taken_for_the_next_answer() {
         peer.read();
         peer.write(&[packet(1, OK), packet(1, OK)].concat());
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     connection.run("SELECT 1").unwrap();
     player.join().unwrap();
     let text = connection.run("SELECT 1").unwrap_err().to_string();
@@ -376,7 +376,7 @@ fn text_travels_as_latin1() {
         assert_eq!(peer.read(), b"\x03SELECT '\x80\xe9'");
         peer.write(&packets(1, &[b"\x01", COLUMN, b"\x02\x80\xe9", OK_EOF]));
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     assert_eq!(connection.query("SELECT '€é'").unwrap().single(), Some("€é"));
     player.join().unwrap();
 }
@@ -395,7 +395,7 @@ fn refused_rows_are_rolled_back_and_the_connection_is_usable() {
         peer.send(1, OK);
         assert_eq!(peer.read(), [1], "the farewell");
     });
-    let mut connection = Connection::connect(&endpoint).unwrap();
+    let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     let target = BulkTarget { table: "t", columns: &["id".to_owned()], numbers: &[] };
     let mut asked = 0;
     let refused = connection.bulk(&target, &mut |_| {

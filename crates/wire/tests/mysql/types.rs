@@ -2,8 +2,8 @@
 //! returns in binary form must be, character by character, what the server itself writes in text
 //! form. And parameters as text must be taken for every type.
 
-use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Client, Outcome, Param, RowBuffer};
+use dbdyno_wire::mysql::MysqlConnection;
+use dbdyno_wire::{Client, Param, RowBuffer, StatementCounts};
 
 /// A column of each type and values for it, in SQL.
 const TYPES: &[(&str, &[&str])] = &[
@@ -65,7 +65,7 @@ const TYPES: &[(&str, &[&str])] = &[
 ];
 
 /// Every type comes back as the text protocol has it, NULL among the values of each.
-pub(crate) fn read_back(ann: &mut Connection) {
+pub(crate) fn read_back(ann: &mut MysqlConnection) {
     ann.run("SET sql_mode=''").unwrap();
     let mut rows = RowBuffer::new();
     for (number, (kind, values)) in TYPES.iter().enumerate() {
@@ -77,7 +77,7 @@ pub(crate) fn read_back(ann: &mut Connection) {
         let text = ann.query(&sql).unwrap();
         let statement = ann.prepare(&sql).unwrap();
         let outcome = ann.fetch(statement, &vec![], &mut rows).unwrap();
-        assert_eq!(outcome, Outcome { rows: values.len() as u64 + 1, affected: 0 });
+        assert_eq!(outcome, StatementCounts { rows: values.len() as u64 + 1, affected: 0 });
         assert_eq!((rows.rows(), rows.columns()), (values.len() + 1, 3));
         for (row, expected) in text.rows.iter().enumerate() {
             assert_eq!(rows.int(row, 0), Some(row as i64));
@@ -98,7 +98,7 @@ fn latin1(bytes: &[u8]) -> String {
 }
 
 /// Results that no table has: sums and averages are decimals, NOW has a fraction, NULL a type.
-fn expressions(ann: &mut Connection, rows: &mut RowBuffer) {
+fn expressions(ann: &mut MysqlConnection, rows: &mut RowBuffer) {
     let sql = "SELECT SUM(seq), AVG(seq), COUNT(*), MAX(seq)/3, NULL, 'x', 1e0, ROUND(2.5e0, 1), \
                TIMESTAMP'2026-01-02 03:04:05.12', SEC_TO_TIME(3599.5), -1 FROM seq_1_to_10";
     let text = ann.query(sql).unwrap();
@@ -109,7 +109,7 @@ fn expressions(ann: &mut Connection, rows: &mut RowBuffer) {
     assert_eq!(rows.int(0, 0), Some(55), "a sum without a fraction is an integer");
 
     let none = ann.prepare("SELECT seq, 'x' FROM seq_1_to_10 WHERE seq > 99").unwrap();
-    assert_eq!(ann.fetch(none, &vec![], rows).unwrap(), Outcome::default());
+    assert_eq!(ann.fetch(none, &vec![], rows).unwrap(), StatementCounts::default());
     assert_eq!((rows.rows(), rows.columns(), rows.text(0, 0)), (0, 2, None));
     let change = ann.prepare("UPDATE ty0 SET v=1 WHERE id=0").unwrap();
     assert_eq!(ann.fetch(change, &vec![], rows).unwrap().affected, 1);
@@ -122,7 +122,7 @@ fn expressions(ann: &mut Connection, rows: &mut RowBuffer) {
 }
 
 /// Numbers from all over the range; the server draws them and the server writes them.
-fn random_doubles(ann: &mut Connection, rows: &mut RowBuffer) {
+fn random_doubles(ann: &mut MysqlConnection, rows: &mut RowBuffer) {
     ann.run("CREATE TABLE rd (d DOUBLE, f FLOAT)").unwrap();
     ann.run(
         "INSERT INTO rd SELECT v, IF(ABS(v) < 1e38, v, 0) FROM \
@@ -141,7 +141,7 @@ fn random_doubles(ann: &mut Connection, rows: &mut RowBuffer) {
 }
 
 /// What TPC-C sends: decimals, moments and characters as text, also where the column is a number.
-fn parameters_as_text(ann: &mut Connection, rows: &mut RowBuffer) {
+fn parameters_as_text(ann: &mut MysqlConnection, rows: &mut RowBuffer) {
     let types =
         "BIGINT, INT, SMALLINT, DECIMAL(12,2), DATETIME, TIMESTAMP NULL, CHAR(9), VARCHAR(9)";
     let columns: Vec<String> =

@@ -1,13 +1,13 @@
 //! All loads that come with dbdyno, and how one of them is found by its name.
 
-use super::entry::Entry;
+use super::entry::LoadEntry;
 use super::{classics, key_value, micro, oltp, tpcc, versioned};
 
 /// Stands behind the name of a load that is asked a second time, before anything was written.
 pub(crate) const BEFORE_WRITES: &str = ".pre";
 
 /// All loads, in the order of the list.
-pub fn entries() -> Vec<Entry> {
+pub fn entries() -> Vec<LoadEntry> {
     let mut entries = micro::entries();
     entries.extend(oltp::entries());
     entries.extend(classics::entries());
@@ -22,7 +22,7 @@ pub fn has(name: &str) -> bool {
     find(&entries(), name).is_some()
 }
 
-pub(super) fn find<'a>(entries: &'a [Entry], name: &str) -> Option<&'a Entry> {
+pub(super) fn find<'a>(entries: &'a [LoadEntry], name: &str) -> Option<&'a LoadEntry> {
     let find = |name: &str| entries.iter().find(|entry| entry.name == name);
     find(name)
         .or_else(|| find(name.strip_suffix("_range=100")?))

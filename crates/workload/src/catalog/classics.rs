@@ -7,28 +7,29 @@ use std::sync::Arc;
 use dbdyno_model::Dialect;
 use dbdyno_model::random;
 
-use crate::catalog::entry::{Entry, Made};
+use crate::catalog::entry::{LoadEntry, LoadParts};
 use crate::dataset::{Dataset, TableScript};
 use crate::draw::Draw;
 use crate::load::{
-    Ask, Channel, Content, Expect, Group, Mix, Sql, Step, TableDraw, Transaction, Trend, Unit,
+    Ask, Channel, Content, Expect, LoadGroup, LoadStep, Mix, Sql, TableDraw, TransactionMode,
+    Trend, Unit,
 };
-use crate::spec::{Options, SpecError};
+use crate::spec::{SpecError, SpecOptions};
 use crate::table::Tables;
 use crate::text;
 
-pub(super) fn entries() -> Vec<Entry> {
+pub(super) fn entries() -> Vec<LoadEntry> {
     vec![
-        Entry {
+        LoadEntry {
             name: "join",
             about: "equi-join, one look-up by primary key for each row (rows=, width=)",
-            group: Group::RangeAggregate,
+            group: LoadGroup::RangeAggregate,
             make: join,
         },
-        Entry {
+        LoadEntry {
             name: "bulk-insert",
             about: "many rows in one INSERT (rows=, width=)",
-            group: Group::Write,
+            group: LoadGroup::Write,
             make: bulk_insert,
         },
     ]
@@ -40,7 +41,7 @@ const WIDTH_MOST: u64 = 8000;
 /// `rows` rows of the outer table in a range of its primary key, each with its one row of the inner
 /// table. The inner table is `rows=` of the plan long; the answer is one row, so that sending does
 /// not count.
-fn join(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
+fn join(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecError> {
     let rows = options.number("rows", 1000, 1, 1_000_000)?.min(tables.rows);
     let width = options.number("width", WIDTH_USUAL, 1, WIDTH_MOST)?;
     let draw = options.draw(Draw::Uniform)?;
@@ -59,8 +60,8 @@ fn join(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
         expect: Expect::Rows(1, 1),
         channel: Channel::Prepared,
     };
-    Ok(Made {
-        dataset: Arc::new(Joined { rows: tables.rows, width, seed: tables.seed }),
+    Ok(LoadParts {
+        dataset: Arc::new(JoinTables { rows: tables.rows, width, seed: tables.seed }),
         content: Content::Mix(alone(ask, draw)),
         trend: Trend::Steady,
         unit: Unit::Statements,
@@ -68,7 +69,7 @@ fn join(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
     })
 }
 
-fn bulk_insert(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
+fn bulk_insert(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecError> {
     let rows = options.number("rows", 100, 1, 10_000)?;
     let width = options.number("width", WIDTH_USUAL, 1, WIDTH_MOST)?;
     let values = format!("{{rows {rows}: ({{k}}, {{digits {width}}})}}");
@@ -78,7 +79,7 @@ fn bulk_insert(options: &mut Options, tables: Tables) -> Result<Made, SpecError>
         expect: Expect::Changed(rows, rows),
         channel: Channel::Text,
     };
-    Ok(Made {
+    Ok(LoadParts {
         dataset: Arc::new(Bulk { width, rows: tables.rows, seed: tables.seed }),
         content: Content::Mix(alone(ask, Draw::Uniform)),
         trend: Trend::Grows,
@@ -89,8 +90,8 @@ fn bulk_insert(options: &mut Options, tables: Tables) -> Result<Made, SpecError>
 
 fn alone(ask: Ask, draw: Draw) -> Mix {
     Mix {
-        transaction: Transaction::Autocommit,
-        steps: vec![Step { asks: vec![ask], repeat: 1, table: TableDraw::Random }],
+        transaction: TransactionMode::Autocommit,
+        steps: vec![LoadStep { asks: vec![ask], repeat: 1, table: TableDraw::Random }],
         weights: Vec::new(),
         draw,
     }
@@ -98,13 +99,13 @@ fn alone(ask: Ask, draw: Draw) -> Mix {
 
 /// `join_outer` refers to rows of `join_inner` in random order.
 #[derive(Clone, Debug)]
-struct Joined {
+struct JoinTables {
     rows: u64,
     width: u64,
     seed: u64,
 }
 
-impl Dataset for Joined {
+impl Dataset for JoinTables {
     fn key(&self) -> String {
         format!("join?rows={}&width={}&seed={}", self.rows, self.width, self.seed)
     }

@@ -21,42 +21,45 @@ use std::sync::Arc;
 use dbdyno_model::Dialect;
 use dbdyno_model::random;
 
-use crate::catalog::entry::{Entry, Made};
+use crate::catalog::entry::{LoadEntry, LoadParts};
 use crate::dataset::{Dataset, TableScript};
 use crate::draw::Draw;
 use crate::load::{
-    Ask, Background, Channel, Content, Expect, Group, Mix, Sql, Step, TableDraw, Transaction,
-    Trend, Unit,
+    Ask, BackgroundMix, Channel, Content, Expect, LoadGroup, LoadStep, Mix, Sql, TableDraw,
+    TransactionMode, Trend, Unit,
 };
-use crate::spec::{Options, SpecError};
+use crate::spec::{SpecError, SpecOptions};
 use crate::table::Tables;
 use crate::text;
 
-pub(super) fn entries() -> Vec<Entry> {
-    let entry = |name, group, about, make| Entry { name, about, group, make };
+pub(super) fn entries() -> Vec<LoadEntry> {
+    let entry = |name, group, about, make| LoadEntry { name, about, group, make };
     vec![
-        entry("fillseq", Group::Write, "db_bench: keys in ascending order (value=)", fill),
-        entry("readrandom", Group::Point, "db_bench: the value of one key (value=)", |o, t| {
+        entry("fillseq", LoadGroup::Write, "db_bench: keys in ascending order (value=)", fill),
+        entry("readrandom", LoadGroup::Point, "db_bench: the value of one key (value=)", |o, t| {
             made(o, t, point, Beside::Nobody)
         }),
-        entry("overwrite", Group::Write, "db_bench: a new value for one key (value=)", |o, t| {
-            made(o, t, overwrite, Beside::Nobody)
-        }),
+        entry(
+            "overwrite",
+            LoadGroup::Write,
+            "db_bench: a new value for one key (value=)",
+            |o, t| made(o, t, overwrite, Beside::Nobody),
+        ),
         entry(
             "revrangewhilewriting",
-            Group::Range,
+            LoadGroup::Range,
             "db_bench: ten keys downwards, beside a writer (nexts=, writes=, value=)",
             |o, t| made(o, t, backwards, Beside::Writer),
         ),
         entry(
             "fwdrangewhilewriting",
-            Group::Range,
+            LoadGroup::Range,
             "db_bench: ten keys upwards, beside a writer (nexts=, writes=, value=)",
             |o, t| made(o, t, forwards, Beside::Writer),
         ),
         entry(
             "readwhilewriting",
-            Group::Point,
+            LoadGroup::Point,
             "db_bench: the value of one key, beside a writer (writes=, value=)",
             |o, t| made(o, t, point, Beside::Writer),
         ),
@@ -82,26 +85,26 @@ const MARGIN: u64 = 100;
 const WRITES_USUAL: u64 = 5_000;
 const WRITES_MOST: u64 = 1_000_000;
 
-type Asking = fn(&mut Options, u64) -> Result<Ask, SpecError>;
+type Asking = fn(&mut SpecOptions, u64) -> Result<Ask, SpecError>;
 
 fn made(
-    options: &mut Options,
+    options: &mut SpecOptions,
     tables: Tables,
     asking: Asking,
     beside: Beside,
-) -> Result<Made, SpecError> {
+) -> Result<LoadParts, SpecError> {
     let width = options.number("value", VALUE_USUAL, 1, VALUE_MOST)?;
     let ask = asking(options, width)?;
     let background = match beside {
         Beside::Nobody => None,
-        Beside::Writer => Some(Background {
+        Beside::Writer => Some(BackgroundMix {
             per_second: options.number("writes", WRITES_USUAL, 1, WRITES_MOST)?,
             mix: alone(overwrite(options, width)?, Draw::Uniform),
         }),
     };
     let draw = options.draw(Draw::Uniform)?;
     let (rows, seed) = (tables.rows, tables.seed);
-    Ok(Made {
+    Ok(LoadParts {
         dataset: Arc::new(KeyValues { name: "kv", rows, margin: MARGIN, width, seed }),
         content: Content::Mix(alone(ask, draw)),
         trend: Trend::Steady,
@@ -110,7 +113,7 @@ fn made(
     })
 }
 
-fn fill(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
+fn fill(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecError> {
     let width = options.number("value", VALUE_USUAL, 1, VALUE_MOST)?;
     let sql = format!("INSERT INTO fillseq (v, k) VALUES ({{twice {width}}}, {{seq}})");
     let put = format!("PUT fillseq {{twice {width}}} AT {{seq}}");
@@ -118,7 +121,7 @@ fn fill(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
     let ask = prepared("put", sql, Expect::Changed(1, 1));
     // Ids are drawn from a table's rows, and this one has none: none are drawn.
     let dataset = KeyValues { name: "fillseq", rows: 0, margin: 0, width, seed: tables.seed };
-    Ok(Made {
+    Ok(LoadParts {
         dataset: Arc::new(dataset),
         content: Content::Mix(alone(ask, Draw::Uniform)),
         trend: Trend::Grows,
@@ -127,27 +130,27 @@ fn fill(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
     })
 }
 
-fn point(_options: &mut Options, _width: u64) -> Result<Ask, SpecError> {
+fn point(_options: &mut SpecOptions, _width: u64) -> Result<Ask, SpecError> {
     let sql = Sql::same("SELECT v FROM kv WHERE k = {id}").and_rocksdb("GET kv {id}");
     Ok(prepared("get", sql, Expect::Rows(1, 1)))
 }
 
-fn overwrite(_options: &mut Options, width: u64) -> Result<Ask, SpecError> {
+fn overwrite(_options: &mut SpecOptions, width: u64) -> Result<Ask, SpecError> {
     // The value is drawn before the key in both, so that all arms draw the same ones.
     let sql = Sql::same(&format!("UPDATE kv SET v = {{twice {width}}} WHERE k = {{id}}"));
     let sql = sql.and_rocksdb(&format!("PUT kv {{twice {width}}} AT {{id}}"));
     Ok(prepared("put", sql, Expect::Changed(1, 1)))
 }
 
-fn forwards(options: &mut Options, _width: u64) -> Result<Ask, SpecError> {
+fn forwards(options: &mut SpecOptions, _width: u64) -> Result<Ask, SpecError> {
     range(options, "k >= {id} ORDER BY k", "NEXT")
 }
 
-fn backwards(options: &mut Options, _width: u64) -> Result<Ask, SpecError> {
+fn backwards(options: &mut SpecOptions, _width: u64) -> Result<Ask, SpecError> {
     range(options, "k <= {id} ORDER BY k DESC", "PREV")
 }
 
-fn range(options: &mut Options, part: &str, step: &str) -> Result<Ask, SpecError> {
+fn range(options: &mut SpecOptions, part: &str, step: &str) -> Result<Ask, SpecError> {
     let nexts = options.number("nexts", NEXTS_USUAL, 1, MARGIN)?;
     let sql = Sql::same(&format!("SELECT k, v FROM kv WHERE {part} LIMIT {nexts}"));
     let sql = sql.and_rocksdb(&format!("SEEK kv {{id}} {step} {nexts}"));
@@ -160,8 +163,8 @@ fn prepared(class: &str, sql: Sql, expect: Expect) -> Ask {
 
 fn alone(ask: Ask, draw: Draw) -> Mix {
     Mix {
-        transaction: Transaction::Autocommit,
-        steps: vec![Step { asks: vec![ask], repeat: 1, table: TableDraw::Random }],
+        transaction: TransactionMode::Autocommit,
+        steps: vec![LoadStep { asks: vec![ask], repeat: 1, table: TableDraw::Random }],
         weights: Vec::new(),
         draw,
     }

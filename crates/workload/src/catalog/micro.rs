@@ -4,33 +4,33 @@
 //! name says: so it is in his scripts, and so it is here. A name carries its range where there are
 //! several.
 
-use crate::catalog::entry::{Entry, Made};
+use crate::catalog::entry::{LoadEntry, LoadParts};
 use crate::catalog::oltp::{self, Ranges, count, distinct, order, point, simple, sum};
 use crate::draw::Draw;
 use crate::load::{
-    Ask, Channel, Expect, Group, Mix, Sql, Step, TableDraw, Transaction, Trend, Unit,
+    Ask, Channel, Expect, LoadGroup, LoadStep, Mix, Sql, TableDraw, TransactionMode, Trend, Unit,
 };
-use crate::spec::{Options, SpecError};
+use crate::spec::{SpecError, SpecOptions};
 use crate::table::Tables;
 
-type Making = Result<Made, SpecError>;
+type Making = Result<LoadParts, SpecError>;
 
 /// The 32, in the order of Callaghan's table.
-pub(super) fn entries() -> Vec<Entry> {
+pub(super) fn entries() -> Vec<LoadEntry> {
     [points(), ranges(), aggregates(), changes()].into_iter().flatten().collect()
 }
 
 fn entry(
     name: &'static str,
-    group: Group,
+    group: LoadGroup,
     about: &'static str,
-    make: fn(&mut Options, Tables) -> Making,
-) -> Entry {
-    Entry { name, about, group, make }
+    make: fn(&mut SpecOptions, Tables) -> Making,
+) -> LoadEntry {
+    LoadEntry { name, about, group, make }
 }
 
-fn points() -> Vec<Entry> {
-    use Group::Point;
+fn points() -> Vec<LoadEntry> {
+    use LoadGroup::Point;
     vec![
         entry("hot-points", Point, "the same 100 rows by primary key each time", hot_points),
         entry("point-query", Point, "one row by primary key, not covered", point_query),
@@ -64,8 +64,8 @@ fn points() -> Vec<Entry> {
     ]
 }
 
-fn ranges() -> Vec<Entry> {
-    use Group::Range;
+fn ranges() -> Vec<LoadEntry> {
+    use LoadGroup::Range;
     vec![
         entry("range-covered-pk", Range, "101 ids by a range of the primary key", |o, t| {
             reads(o, t, "SELECT id FROM {table} WHERE id BETWEEN {id} AND {id+100}", 1, 101)
@@ -93,8 +93,8 @@ fn ranges() -> Vec<Entry> {
     ]
 }
 
-fn aggregates() -> Vec<Entry> {
-    use Group::RangeAggregate;
+fn aggregates() -> Vec<LoadEntry> {
+    use LoadGroup::RangeAggregate;
     vec![
         entry("read-only-count_range=1000", RangeAggregate, "count of 1000 rows", |o, t| {
             single(o, t, count(1000))
@@ -138,8 +138,8 @@ fn aggregates() -> Vec<Entry> {
     ]
 }
 
-fn changes() -> Vec<Entry> {
-    use Group::Write;
+fn changes() -> Vec<LoadEntry> {
+    use LoadGroup::Write;
     vec![
         entry("delete", Write, "one row by primary key, not put back (refill=on)", delete),
         entry("insert", Write, "one row after the last (refill=on)", insert),
@@ -184,7 +184,7 @@ pub fn names() -> Vec<&'static str> {
     entries().iter().map(|entry| entry.name).collect()
 }
 
-fn reads(options: &mut Options, tables: Tables, sql: &str, low: u64, high: u64) -> Making {
+fn reads(options: &mut SpecOptions, tables: Tables, sql: &str, low: u64, high: u64) -> Making {
     single(
         options,
         tables,
@@ -198,47 +198,53 @@ fn reads(options: &mut Options, tables: Tables, sql: &str, low: u64, high: u64) 
 }
 
 /// An update that finds every row that it names, unless a name comes twice.
-fn writes(options: &mut Options, tables: Tables, sql: &str, rows: u64, default: Draw) -> Making {
+fn writes(
+    options: &mut SpecOptions,
+    tables: Tables,
+    sql: &str,
+    rows: u64,
+    default: Draw,
+) -> Making {
     let ask = Ask {
         class: "update".to_owned(),
         sql: Sql::same(sql),
         expect: Expect::Changed(1, rows),
         channel: Channel::Prepared,
     };
-    Ok(Made::mix(Mix { draw: options.draw(default)?, ..alone(ask) }, tables))
+    Ok(LoadParts::mix(Mix { draw: options.draw(default)?, ..alone(ask) }, tables))
 }
 
-fn single(options: &mut Options, tables: Tables, ask: Ask) -> Making {
-    Ok(Made::mix(Mix { draw: options.draw(Draw::Uniform)?, ..alone(ask) }, tables))
+fn single(options: &mut SpecOptions, tables: Tables, ask: Ask) -> Making {
+    Ok(LoadParts::mix(Mix { draw: options.draw(Draw::Uniform)?, ..alone(ask) }, tables))
 }
 
 /// A load of one statement that commits by itself.
 fn alone(ask: Ask) -> Mix {
     Mix {
-        transaction: Transaction::Autocommit,
-        steps: vec![Step { asks: vec![ask], repeat: 1, table: TableDraw::Random }],
+        transaction: TransactionMode::Autocommit,
+        steps: vec![LoadStep { asks: vec![ask], repeat: 1, table: TableDraw::Random }],
         weights: Vec::new(),
         draw: Draw::Uniform,
     }
 }
 
 /// Ten point queries on one table, then a statement on another, in a transaction.
-fn with_points(options: &mut Options, tables: Tables, ask: Ask) -> Making {
-    let step = |asks, repeat| Step { asks, repeat, table: TableDraw::Random };
+fn with_points(options: &mut SpecOptions, tables: Tables, ask: Ask) -> Making {
+    let step = |asks, repeat| LoadStep { asks, repeat, table: TableDraw::Random };
     let mix = Mix {
-        transaction: Transaction::Explicit,
+        transaction: TransactionMode::Explicit,
         steps: vec![step(vec![point()], 10), step(vec![ask], 1)],
         weights: Vec::new(),
         draw: options.draw(Draw::Uniform)?,
     };
-    Ok(Made::mix(mix, tables))
+    Ok(LoadParts::mix(mix, tables))
 }
 
-fn point_query(options: &mut Options, tables: Tables) -> Making {
+fn point_query(options: &mut SpecOptions, tables: Tables) -> Making {
     single(options, tables, point())
 }
 
-fn hot_points(_options: &mut Options, tables: Tables) -> Making {
+fn hot_points(_options: &mut SpecOptions, tables: Tables) -> Making {
     // A small table has fewer rows after its middle.
     let low = 100.min(tables.rows - tables.rows / 2);
     let ask = Ask {
@@ -247,11 +253,11 @@ fn hot_points(_options: &mut Options, tables: Tables) -> Making {
         expect: Expect::Rows(low, 100),
         channel: Channel::Prepared,
     };
-    Ok(Made::mix(alone(ask), tables))
+    Ok(LoadParts::mix(alone(ask), tables))
 }
 
 /// Each client scans a table of its own, as text; the rate counts rows.
-fn scan(_options: &mut Options, tables: Tables) -> Making {
+fn scan(_options: &mut SpecOptions, tables: Tables) -> Making {
     let ask = Ask {
         class: "scan".to_owned(),
         sql: Sql::same("SELECT * FROM {table} WHERE LENGTH(c) < 0"),
@@ -260,11 +266,11 @@ fn scan(_options: &mut Options, tables: Tables) -> Making {
     };
     let mut mix = alone(ask);
     mix.steps[0].table = TableDraw::OfClient;
-    Ok(Made { unit: Unit::Rows(tables.rows), ..Made::mix(mix, tables) })
+    Ok(LoadParts { unit: Unit::Rows(tables.rows), ..LoadParts::mix(mix, tables) })
 }
 
 /// Ids are drawn from all that ever were, so that a growing share finds nothing.
-fn delete(options: &mut Options, tables: Tables) -> Making {
+fn delete(options: &mut SpecOptions, tables: Tables) -> Making {
     let ask = Ask {
         class: "delete".to_owned(),
         sql: Sql::same("DELETE FROM {table} WHERE id={id}"),
@@ -276,10 +282,10 @@ fn delete(options: &mut Options, tables: Tables) -> Making {
         "on" => Trend::ShrinksAndIsRefilled,
         _ => Trend::Shrinks,
     };
-    Ok(Made { trend, ..made })
+    Ok(LoadParts { trend, ..made })
 }
 
-fn insert(options: &mut Options, tables: Tables) -> Making {
+fn insert(options: &mut SpecOptions, tables: Tables) -> Making {
     let values = "{k},{c},{pad}";
     let ask = Ask {
         class: "insert".to_owned(),
@@ -295,5 +301,5 @@ fn insert(options: &mut Options, tables: Tables) -> Making {
         "on" => Trend::GrowsAndIsCut,
         _ => Trend::Grows,
     };
-    Ok(Made { trend, ..Made::mix(alone(ask), tables) })
+    Ok(LoadParts { trend, ..LoadParts::mix(alone(ask), tables) })
 }

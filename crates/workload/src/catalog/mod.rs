@@ -22,7 +22,7 @@ pub mod tpcc;
 pub mod versioned;
 
 pub use built_in::{entries, has};
-pub use entry::Entry;
+pub use entry::LoadEntry;
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Catalog {
     /// # Errors
     /// An unknown name or option, or a value that an option cannot have.
     pub fn resolve(&self, spec: &str, tables: Tables) -> Result<Load, SpecError> {
-        if let Some(step) = insert_benchmark::Step::find(spec) {
+        if let Some(step) = insert_benchmark::BenchmarkStep::find(spec) {
             let (step, sizes) = step?;
             return Ok(step.load(&sizes, 1, tables.seed));
         }

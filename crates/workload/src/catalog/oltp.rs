@@ -4,10 +4,12 @@
 //! writes (indexed column, other column, delete, and insert of the row that was deleted), or a part
 //! of it. Every group of statements draws a table anew, as sysbench does.
 
-use crate::catalog::entry::{Entry, Made};
+use crate::catalog::entry::{LoadEntry, LoadParts};
 use crate::draw::Draw;
-use crate::load::{Ask, Channel, Expect, Group, Mix, Sql, Step, TableDraw, Transaction};
-use crate::spec::{Options, SpecError};
+use crate::load::{
+    Ask, Channel, Expect, LoadGroup, LoadStep, Mix, Sql, TableDraw, TransactionMode,
+};
+use crate::spec::{SpecError, SpecOptions};
 use crate::table::Tables;
 
 /// Rows of the ranges of a mix.
@@ -22,19 +24,19 @@ impl Ranges {
     }
 }
 
-pub(super) fn entries() -> Vec<Entry> {
-    use Group::{Point, Write};
-    let entry = |name, group, about, make| Entry { name, about, group, make };
+pub(super) fn entries() -> Vec<LoadEntry> {
+    use LoadGroup::{Point, Write};
+    let entry = |name, group, about, make| LoadEntry { name, about, group, make };
     vec![
         entry("point-select", Point, "sysbench point-select: one row by primary key", |o, t| {
-            let step = Step { asks: vec![point()], repeat: 1, table: TableDraw::Random };
+            let step = LoadStep { asks: vec![point()], repeat: 1, table: TableDraw::Random };
             let mix = Mix {
-                transaction: Transaction::Autocommit,
+                transaction: TransactionMode::Autocommit,
                 steps: vec![step],
                 weights: Vec::new(),
                 draw: o.draw(Draw::Uniform)?,
             };
-            Ok(Made::mix(mix, t))
+            Ok(LoadParts::mix(mix, t))
         }),
         entry("update-only", Write, "both updates of sysbench's OLTP in a transaction", |o, t| {
             mix(o, t, vec![once(vec![update_k()]), once(vec![update_c()])])
@@ -44,50 +46,57 @@ pub(super) fn entries() -> Vec<Entry> {
 
 /// The mix of `read-only`.
 pub(super) fn read_only(
-    options: &mut Options,
+    options: &mut SpecOptions,
     tables: Tables,
     ranges: Ranges,
-) -> Result<Made, SpecError> {
+) -> Result<LoadParts, SpecError> {
     let rows = options.number("range", ranges.rows, 1, 1_000_000)?;
     mix(options, tables, reading(rows))
 }
 
 /// The mix of `read-write`.
 pub(super) fn read_write(
-    options: &mut Options,
+    options: &mut SpecOptions,
     tables: Tables,
     ranges: Ranges,
-) -> Result<Made, SpecError> {
+) -> Result<LoadParts, SpecError> {
     let rows = options.number("range", ranges.rows, 1, 1_000_000)?;
     mix(options, tables, [reading(rows), writing()].concat())
 }
 
 /// The mix of `write-only`.
-pub(super) fn write_only(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
+pub(super) fn write_only(
+    options: &mut SpecOptions,
+    tables: Tables,
+) -> Result<LoadParts, SpecError> {
     mix(options, tables, writing())
 }
 
-fn mix(options: &mut Options, tables: Tables, steps: Vec<Step>) -> Result<Made, SpecError> {
+fn mix(
+    options: &mut SpecOptions,
+    tables: Tables,
+    steps: Vec<LoadStep>,
+) -> Result<LoadParts, SpecError> {
     let transaction = transaction(options)?;
     let draw = options.draw(Draw::Uniform)?;
     let mut mix = Mix { transaction, steps, weights: Vec::new(), draw };
-    if transaction == Transaction::Autocommit && mix.writes() {
+    if transaction == TransactionMode::Autocommit && mix.writes() {
         look_between(&mut mix.steps);
     }
-    Ok(Made::mix(mix, tables))
+    Ok(LoadParts::mix(mix, tables))
 }
 
 /// The option `trx`.
-fn transaction(options: &mut Options) -> Result<Transaction, SpecError> {
+fn transaction(options: &mut SpecOptions) -> Result<TransactionMode, SpecError> {
     Ok(match options.word("trx", &["on", "off"])? {
-        "off" => Transaction::Autocommit,
-        _ => Transaction::Explicit,
+        "off" => TransactionMode::Autocommit,
+        _ => TransactionMode::Explicit,
     })
 }
 
 /// Where each statement commits by itself, a client may look between another one's deleting a row
 /// and putting it back.
-fn look_between(steps: &mut [Step]) {
+fn look_between(steps: &mut [LoadStep]) {
     for ask in steps.iter_mut().flat_map(|step| &mut step.asks) {
         if let Expect::Rows(least, _) = &mut ask.expect {
             *least = 0;
@@ -95,17 +104,17 @@ fn look_between(steps: &mut [Step]) {
     }
 }
 
-fn once(asks: Vec<Ask>) -> Step {
-    Step { asks, repeat: 1, table: TableDraw::Random }
+fn once(asks: Vec<Ask>) -> LoadStep {
+    LoadStep { asks, repeat: 1, table: TableDraw::Random }
 }
 
-fn reading(rows: u64) -> Vec<Step> {
-    let mut steps = vec![Step { repeat: 10, ..once(vec![point()]) }];
+fn reading(rows: u64) -> Vec<LoadStep> {
+    let mut steps = vec![LoadStep { repeat: 10, ..once(vec![point()]) }];
     steps.extend([simple(rows), sum(rows), order(rows), distinct(rows)].map(|ask| once(vec![ask])));
     steps
 }
 
-fn writing() -> Vec<Step> {
+fn writing() -> Vec<LoadStep> {
     vec![once(vec![update_k()]), once(vec![update_c()]), once(vec![delete(), insert_back()])]
 }
 

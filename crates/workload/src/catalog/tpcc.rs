@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::catalog::entry::{Entry, Made};
-use crate::load::{Content, Group, Trend, Unit};
-use crate::spec::{Options, SpecError};
+use crate::catalog::entry::{LoadEntry, LoadParts};
+use crate::load::{Content, LoadGroup, Trend, Unit};
+use crate::spec::{SpecError, SpecOptions};
 use crate::table::Tables;
-use crate::tpcc::{CUSTOMERS, ITEMS, Pace, Tpcc, Warehouses};
+use crate::tpcc::{CUSTOMERS, ITEMS, Tpcc, UserPace, Warehouses};
 
-pub(super) fn entries() -> Vec<Entry> {
-    vec![Entry {
+pub(super) fn entries() -> Vec<LoadEntry> {
+    vec![LoadEntry {
         name: "tpcc",
         about: "TPC-C: five transactions, nine tables (warehouses=, think=on, items=, customers=)",
-        group: Group::Write,
+        group: LoadGroup::Write,
         make: tpcc,
     }]
 }
 
-fn tpcc(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
+fn tpcc(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecError> {
     let size = Warehouses {
         warehouses: options.number("warehouses", 1, 1, 10_000)?,
         // Fewer would leave nothing to deliver, or make every order take the same rows.
@@ -26,10 +26,10 @@ fn tpcc(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
         seed: tables.seed,
     };
     let pace = match options.word("think", &["off", "on"])? {
-        "on" => Pace::Think,
-        _ => Pace::Saturate,
+        "on" => UserPace::Think,
+        _ => UserPace::Saturate,
     };
-    Ok(Made {
+    Ok(LoadParts {
         dataset: Arc::new(size),
         content: Content::Dialogue(Arc::new(Tpcc { size, pace })),
         trend: Trend::Grows,

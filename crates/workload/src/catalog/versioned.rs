@@ -4,38 +4,46 @@ use std::sync::Arc;
 
 use dbdyno_model::isolation::IsolationLevel;
 
-use crate::catalog::entry::{Entry, Made};
-use crate::load::{Content, Group, Trend, Unit};
-use crate::spec::{Options, SpecError};
+use crate::catalog::entry::{LoadEntry, LoadParts};
+use crate::load::{Content, LoadGroup, Trend, Unit};
+use crate::spec::{SpecError, SpecOptions};
 use crate::table::Tables;
-use crate::versioned::{SIZE_MOST, Shape, Versioned, VersionedRows};
+use crate::versioned::{SIZE_MOST, VersionedLoad, VersionedRowKind, VersionedRows};
 
 /// Where the level is left to the server.
 const OF_SERVER: &str = "default";
 
-pub(super) fn entries() -> Vec<Entry> {
-    let entry =
-        |shape: Shape, about, make| Entry { name: shape.name(), about, group: Group::Write, make };
+pub(super) fn entries() -> Vec<LoadEntry> {
+    let entry = |shape: VersionedRowKind, about, make| LoadEntry {
+        name: shape.name(),
+        about,
+        group: LoadGroup::Write,
+        make,
+    };
     vec![
         entry(
-            Shape::Register,
+            VersionedRowKind::Register,
             "rows that carry their previous version: can be recorded (rows=, size=, level=)",
-            |options, tables| versioned(Shape::Register, options, tables),
+            |options, tables| versioned(VersionedRowKind::Register, options, tables),
         ),
         entry(
-            Shape::List,
+            VersionedRowKind::List,
             "appends to lists of 32 elements: can be recorded (rows=, size=, level=)",
-            |options, tables| versioned(Shape::List, options, tables),
+            |options, tables| versioned(VersionedRowKind::List, options, tables),
         ),
         entry(
-            Shape::Counter,
+            VersionedRowKind::Counter,
             "distinct amounts added to counters: can be recorded (rows=, size=, level=)",
-            |options, tables| versioned(Shape::Counter, options, tables),
+            |options, tables| versioned(VersionedRowKind::Counter, options, tables),
         ),
     ]
 }
 
-fn versioned(shape: Shape, options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
+fn versioned(
+    shape: VersionedRowKind,
+    options: &mut SpecOptions,
+    tables: Tables,
+) -> Result<LoadParts, SpecError> {
     let seed = tables.seed;
     let rows = options.number("rows", 1000, 1, 1_000_000)?;
     let size = options.number("size", 4, 1, SIZE_MOST as u64)? as usize;
@@ -43,9 +51,9 @@ fn versioned(shape: Shape, options: &mut Options, tables: Tables) -> Result<Made
     words.extend(IsolationLevel::ALL.map(IsolationLevel::name));
     let level = IsolationLevel::named(options.word("level", &words)?);
     let rows = VersionedRows { shape, rows, seed };
-    Ok(Made {
+    Ok(LoadParts {
         dataset: Arc::new(rows),
-        content: Content::Dialogue(Arc::new(Versioned { rows, size, level, seed })),
+        content: Content::Dialogue(Arc::new(VersionedLoad { rows, size, level, seed })),
         trend: Trend::Steady,
         unit: Unit::Transactions,
         background: None,

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use crate::custom::schema::{Place, ROWS_MOST};
-use crate::file::{Entry, FileError};
+use crate::file::{FileEntry, FileError};
 use crate::formula::{DIGITS_MOST, Digits, Formula, Number};
 use crate::generate::{KEPT_MOST, SEQUENCE_MOST};
 use crate::generator::Generator;
 use crate::load::Channel;
 use crate::suggest::did_you_mean;
-use crate::template::{Part, Template};
+use crate::template::{Template, TemplatePart};
 
 /// Goes through the statements of an event in one dialect, or the columns of a table, in order.
 pub(super) struct Checker<'a> {
     place: &'a Place,
-    kept: Vec<(String, What)>,
+    kept: Vec<(String, ValueFacts)>,
     repeat: u64,
     sequences: u64,
     parameters: u64,
@@ -24,7 +24,7 @@ pub(super) struct Checker<'a> {
 
 /// What is known of a value before it is made.
 #[derive(Clone, Copy)]
-struct What {
+struct ValueFacts {
     /// How long it is if it is a number; `None` for other characters.
     digits: Option<Digits>,
     may_be_null: bool,
@@ -62,13 +62,13 @@ impl Stands {
 /// Parameters that an event may have, repetitions counted.
 const PARAMETERS_MOST: u64 = 200_000;
 
-const CHARACTERS: What = What { digits: None, may_be_null: false };
+const CHARACTERS: ValueFacts = ValueFacts { digits: None, may_be_null: false };
 
-fn number(digits: Digits) -> What {
-    What { digits: Some(digits), may_be_null: false }
+fn number(digits: Digits) -> ValueFacts {
+    ValueFacts { digits: Some(digits), may_be_null: false }
 }
 
-fn number_between(low: i64, high: i64, decimals: u8) -> What {
+fn number_between(low: i64, high: i64, decimals: u8) -> ValueFacts {
     let decimals = u32::from(decimals);
     number(Digits::of(low, decimals).or(Digits::of(high, decimals)))
 }
@@ -98,19 +98,19 @@ impl<'a> Checker<'a> {
         &mut self,
         text: &str,
         channel: Channel,
-        entry: &Entry<'_, '_>,
+        entry: &FileEntry<'_, '_>,
     ) -> Result<(), FileError> {
         let template = Template::statement(text)
             .map_err(|error| entry.error_within(error.offset, error.message))?;
         let mut before = "";
         for part in template.parts() {
             let (checked, offset) = match part {
-                Part::Text(text) => {
+                TemplatePart::Text(text) => {
                     before = text;
                     continue;
                 }
-                Part::Table(offset) => (self.table(), offset),
-                Part::Parameter(generator, offset) => {
+                TemplatePart::Table(offset) => (self.table(), offset),
+                TemplatePart::Parameter(generator, offset) => {
                     self.parameters += self.repeat;
                     let literal = wants_literal(before).filter(|_| channel == Channel::Prepared);
                     (self.parameter(generator, literal), offset)
@@ -130,16 +130,16 @@ impl<'a> Checker<'a> {
     pub(super) fn column(
         &mut self,
         template: &Template,
-        entry: &Entry<'_, '_>,
+        entry: &FileEntry<'_, '_>,
     ) -> Result<Generator, FileError> {
         let alone = template.parts().count() == 1;
         let stands = if alone { Stands::Column } else { Stands::PartOfColumn };
         let mut all = Vec::new();
         for part in template.parts() {
             let (generator, offset) = match part {
-                Part::Text(text) => (Generator::Literal(text.into()), 0),
-                Part::Parameter(generator, offset) => (generator.clone(), offset),
-                Part::Table(offset) => {
+                TemplatePart::Text(text) => (Generator::Literal(text.into()), 0),
+                TemplatePart::Parameter(generator, offset) => (generator.clone(), offset),
+                TemplatePart::Table(offset) => {
                     let message = "{table} stands in statements, not in columns";
                     return Err(entry.error_within(offset, message));
                 }
@@ -181,7 +181,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn value(&mut self, generator: &Generator, stands: Stands) -> Result<What, String> {
+    fn value(&mut self, generator: &Generator, stands: Stands) -> Result<ValueFacts, String> {
         let row_number = number(Digits::of(ROWS_MOST as i64, 0));
         match generator {
             Generator::Row if stands.is_in_column() => Ok(row_number),
@@ -254,7 +254,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A number that lies some way from the one that was drawn last.
-    fn drawn_last(&self, generator: &Generator) -> Result<What, String> {
+    fn drawn_last(&self, generator: &Generator) -> Result<ValueFacts, String> {
         let far = |distance| number_between(distance, i64::MAX, 0);
         match generator {
             Generator::LastIdPlus(_) if !self.id_drawn => Err(
@@ -270,7 +270,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn sequence(&mut self, generator: &Generator) -> Result<What, String> {
+    fn sequence(&mut self, generator: &Generator) -> Result<ValueFacts, String> {
         if *generator == Generator::Sequence {
             self.sequences += self.repeat;
             if self.sequences > SEQUENCE_MOST as u64 {
@@ -283,7 +283,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn null(&mut self, inner: &Generator, stands: Stands) -> Result<What, String> {
+    fn null(&mut self, inner: &Generator, stands: Stands) -> Result<ValueFacts, String> {
         if let Some(whole) = stands.whole() {
             return Err(format!("{{null …}} must be all that {whole}"));
         }
@@ -291,10 +291,10 @@ impl<'a> Checker<'a> {
             return Err("{row} is never NULL".to_owned());
         }
         let what = self.value(inner, stands)?;
-        Ok(What { may_be_null: true, ..what })
+        Ok(ValueFacts { may_be_null: true, ..what })
     }
 
-    fn computed(&self, formula: &Formula<Arc<str>>, stands: Stands) -> Result<What, String> {
+    fn computed(&self, formula: &Formula<Arc<str>>, stands: Stands) -> Result<ValueFacts, String> {
         if formula.has_row() && !stands.is_in_column() {
             return Err(
                 "row is the number of the row that is filled, and stands in columns, not in \
@@ -310,10 +310,10 @@ impl<'a> Checker<'a> {
                 format!("{name} is no number; texts are put together without =, as {{same {name}}}")
             })
         })?;
-        Ok(What { digits: Some(digits), may_be_null })
+        Ok(ValueFacts { digits: Some(digits), may_be_null })
     }
 
-    fn kept(&self, name: &str, stands: Stands) -> Result<What, String> {
+    fn kept(&self, name: &str, stands: Stands) -> Result<ValueFacts, String> {
         if let Some((_, what)) = self.kept.iter().find(|(kept, _)| kept == name) {
             return Ok(*what);
         }
@@ -331,7 +331,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    fn keep(&mut self, name: &str, what: What) -> Result<(), String> {
+    fn keep(&mut self, name: &str, what: ValueFacts) -> Result<(), String> {
         match self.kept.iter_mut().find(|(kept, _)| kept == name) {
             Some((_, known)) => *known = what,
             None => self.kept.push((name.to_owned(), what)),
@@ -387,7 +387,11 @@ fn wants_literal(before: &str) -> Option<&str> {
 }
 
 /// NULL cannot be a part of a text.
-fn never_null(what: What, stands: Stands, named: impl FnOnce() -> String) -> Result<What, String> {
+fn never_null(
+    what: ValueFacts,
+    stands: Stands,
+    named: impl FnOnce() -> String,
+) -> Result<ValueFacts, String> {
     match stands.whole() {
         Some(whole) if what.may_be_null => {
             Err(format!("{} may be NULL, and must be all that {whole}", named()))
@@ -396,14 +400,14 @@ fn never_null(what: What, stands: Stands, named: impl FnOnce() -> String) -> Res
     }
 }
 
-fn one_of(texts: &[String]) -> What {
+fn one_of(texts: &[String]) -> ValueFacts {
     let digits = texts.iter().map(|text| Number::read(text.as_bytes()).map(Number::digits));
     let longest = digits.reduce(|one, other| Some(one?.or(other?)));
-    What { digits: longest.flatten(), may_be_null: false }
+    ValueFacts { digits: longest.flatten(), may_be_null: false }
 }
 
 /// Text of a column: a row is a line, and its columns stand between tabs.
-fn plain(text: &str) -> Result<What, String> {
+fn plain(text: &str) -> Result<ValueFacts, String> {
     if text.chars().any(|c| c == '\\' || c.is_control()) {
         return Err("a column cannot have backslashes, tabs or line breaks".to_owned());
     }

@@ -36,10 +36,10 @@ const RESHAPED: [&str; 19] = [
 ];
 
 /// The columns of a table, each with the words that describe it.
-pub(super) struct Declared(Vec<(Token, Vec<Token>)>);
+pub(super) struct DeclaredColumns(Vec<(Token, Vec<Token>)>);
 
 /// Reads a CREATE TABLE; of other SQL it makes columns that nobody asks for.
-pub(super) fn declared(create: &str) -> Declared {
+pub(super) fn declared(create: &str) -> DeclaredColumns {
     let mut columns: Vec<Vec<Token>> = Vec::new();
     let mut depth = 0;
     for token in tokens(create) {
@@ -59,14 +59,14 @@ pub(super) fn declared(create: &str) -> Declared {
         let (Token::Word(_) | Token::Quoted(_)) = column.first()? else { return None };
         Some((column.remove(0), column))
     });
-    Declared(named.collect())
+    DeclaredColumns(named.collect())
 }
 
 fn is_word(token: &Token, word: &str) -> bool {
     matches!(token, Token::Word(found) if found.eq_ignore_ascii_case(word))
 }
 
-impl Declared {
+impl DeclaredColumns {
     fn column(&self, name: &str) -> Option<&(Token, Vec<Token>)> {
         self.0.iter().find(|(known, _)| match known {
             Token::Word(known) | Token::Quoted(known) => known.eq_ignore_ascii_case(name),

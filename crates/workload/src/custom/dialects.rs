@@ -7,7 +7,7 @@
 
 use dbdyno_model::Dialect;
 
-use crate::file::{Entry, FileError};
+use crate::file::{FileEntry, FileError};
 
 /// The dialects that a custom load can speak, under the names that a file has for them.
 pub(super) const DIALECTS: [(&str, Dialect); 3] =
@@ -16,9 +16,9 @@ pub(super) const DIALECTS: [(&str, Dialect); 3] =
 /// The texts for MySQL, PostgreSQL and SQLite, each with where it stands; an empty one where the
 /// file has none.
 pub(super) fn by_dialect<'a, 'i>(
-    entry: &Entry<'a, 'i>,
-) -> Result<[(String, Option<Entry<'a, 'i>>); 3], FileError> {
-    let of = |entry: Entry<'a, 'i>| -> Result<_, FileError> {
+    entry: &FileEntry<'a, 'i>,
+) -> Result<[(String, Option<FileEntry<'a, 'i>>); 3], FileError> {
+    let of = |entry: FileEntry<'a, 'i>| -> Result<_, FileError> {
         let text = entry.text()?.to_owned();
         if text.trim().is_empty() {
             return Err(entry.error("there is no SQL in it"));
@@ -32,7 +32,7 @@ pub(super) fn by_dialect<'a, 'i>(
     let default = section.value("default");
     let mut texts = Vec::new();
     for (name, _) in DIALECTS {
-        let entry = section.value(name).or_else(|| default.as_ref().map(Entry::again));
+        let entry = section.value(name).or_else(|| default.as_ref().map(FileEntry::again));
         texts.push(entry.map_or(Ok((String::new(), None)), of)?);
     }
     section.finish()?;

@@ -12,15 +12,15 @@ use crate::custom::check::Checker;
 use crate::custom::dialects::{DIALECTS, by_dialect};
 use crate::custom::schema::Place;
 use crate::draw::Draw;
-use crate::file::{Entry, FileError, Section};
-use crate::load::{Ask, Channel, Expect, Mix, Sql, Step, TableDraw, Transaction, Trend};
+use crate::file::{FileEntry, FileError, FileSection};
+use crate::load::{Ask, Channel, Expect, LoadStep, Mix, Sql, TableDraw, TransactionMode, Trend};
 
 /// Statements that an event may have, repetitions counted.
 const CALLS_MOST: u64 = 10_000;
 
 /// All events with their weights.
 pub(super) fn events(
-    top: &Section<'_, '_>,
+    top: &FileSection<'_, '_>,
     place: &Place,
     draw: Draw,
 ) -> Result<Vec<(u32, Mix)>, FileError> {
@@ -33,7 +33,7 @@ pub(super) fn events(
     if let Some(entry) = steps {
         let steps = self::steps(&entry, None, place)?;
         let alone = steps.len() == 1 && steps[0].repeat == 1 && steps[0].asks.len() == 1;
-        let usual = if alone { Transaction::Autocommit } else { Transaction::Explicit };
+        let usual = if alone { TransactionMode::Autocommit } else { TransactionMode::Explicit };
         return Ok(vec![(1, mix(default.unwrap_or(usual), steps))]);
     }
     let Some(entry) = events else {
@@ -48,7 +48,7 @@ pub(super) fn events(
             event.required("name", "name = \"order\", which its latencies are filed under")?;
         let class = class(&name)?;
         let weight = event.value("weight").map_or(Ok(1), |weight| weight.number(0, 1_000_000))?;
-        let transaction = transaction(&event)?.or(default).unwrap_or(Transaction::Explicit);
+        let transaction = transaction(&event)?.or(default).unwrap_or(TransactionMode::Explicit);
         let steps = event.required("step", "[[event.step]] with sql = \"…\" below it")?;
         let steps = self::steps(&steps, Some(&class), place)?;
         event.finish()?;
@@ -60,12 +60,12 @@ pub(super) fn events(
     Ok(all)
 }
 
-fn transaction(section: &Section<'_, '_>) -> Result<Option<Transaction>, FileError> {
+fn transaction(section: &FileSection<'_, '_>) -> Result<Option<TransactionMode>, FileError> {
     let Some(entry) = section.value("transaction") else { return Ok(None) };
-    Ok(Some(if entry.boolean()? { Transaction::Explicit } else { Transaction::Autocommit }))
+    Ok(Some(if entry.boolean()? { TransactionMode::Explicit } else { TransactionMode::Autocommit }))
 }
 
-fn class(entry: &Entry<'_, '_>) -> Result<String, FileError> {
+fn class(entry: &FileEntry<'_, '_>) -> Result<String, FileError> {
     let name = entry.text()?;
     if name.is_empty() || name.len() > 63 || name.chars().any(char::is_control) {
         return Err(entry.error("a name is a short text"));
@@ -74,10 +74,10 @@ fn class(entry: &Entry<'_, '_>) -> Result<String, FileError> {
 }
 
 fn steps(
-    entry: &Entry<'_, '_>,
+    entry: &FileEntry<'_, '_>,
     class: Option<&str>,
     place: &Place,
-) -> Result<Vec<Step>, FileError> {
+) -> Result<Vec<LoadStep>, FileError> {
     let mut steps = Vec::new();
     let mut calls = 0;
     let mut checkers = DIALECTS.map(|_| Some(Checker::new(place)));
@@ -117,7 +117,7 @@ fn steps(
             let message = format!("an event of more than {CALLS_MOST} statements; repeat less");
             return Err(entry.error(message));
         }
-        steps.push(Step { asks, repeat: repeat as u32, table });
+        steps.push(LoadStep { asks, repeat: repeat as u32, table });
     }
     if steps.iter().all(|step| step.asks.is_empty()) {
         return Err(entry.error("without statements there is nothing to ask; add sql = \"…\""));
@@ -126,8 +126,8 @@ fn steps(
 }
 
 fn ask(
-    section: &Section<'_, '_>,
-    sql: &Entry<'_, '_>,
+    section: &FileSection<'_, '_>,
+    sql: &FileEntry<'_, '_>,
     class: Option<&str>,
     checkers: &mut [Option<Checker<'_>>; 3],
 ) -> Result<Ask, FileError> {
@@ -170,7 +170,7 @@ fn ask(
 }
 
 /// `1`, `"1..5"` or `"1.."`.
-fn bounds(entry: &Entry<'_, '_>) -> Result<(u64, u64), FileError> {
+fn bounds(entry: &FileEntry<'_, '_>) -> Result<(u64, u64), FileError> {
     if !entry.is_text() {
         let exact = entry.number(0, i64::MAX as u64)?;
         return Ok((exact, exact));

@@ -40,9 +40,9 @@ use dbdyno_model::random;
 use crate::catalog::built_in;
 use crate::dataset::Dataset;
 use crate::draw::{self, Draw};
-use crate::file::{FileError, Section, Source};
-use crate::load::{Choice, Content, Group, Load, Mix, Transaction, Trend, Unit};
-use crate::spec::{Options, SpecError};
+use crate::file::{FileError, FileSection, Source};
+use crate::load::{Choice, Content, Load, LoadGroup, Mix, TransactionMode, Trend, Unit};
+use crate::spec::{SpecError, SpecOptions};
 use crate::table::Tables;
 
 use schema::Place;
@@ -55,7 +55,7 @@ pub struct Custom {
     /// One line for people.
     pub about: String,
     /// Its place in the table of results.
-    pub group: Group,
+    pub group: LoadGroup,
     /// The file as it was named, for messages.
     pub file: String,
     /// The text of the file: what a stored plan keeps.
@@ -87,7 +87,7 @@ impl Custom {
             return Err(source.error(0, "the file is larger than 1 MiB; a load is shorter"));
         }
         let document = source.parse()?;
-        let top = Section::of_file(source, "a load", &document);
+        let top = FileSection::of_file(source, "a load", &document);
         let name = name(&top)?;
         let about = match top.value("about") {
             Some(about) => about.text()?.to_owned(),
@@ -95,7 +95,7 @@ impl Custom {
         };
         let group = top
             .required("group", "group = \"point\", \"range\", \"range-aggregate\" or \"write\"")?;
-        let group = Group::from_name(group.word(&Group::ALL.map(Group::name))?);
+        let group = LoadGroup::from_name(group.word(&LoadGroup::ALL.map(LoadGroup::name))?);
         let group = group.expect("one of the words above");
         let said = top.value("trend").map(|t| t.word(&["steady", "grows", "shrinks"]));
         let said = said.transpose()?;
@@ -125,13 +125,13 @@ impl Custom {
     pub(crate) fn load(
         &self,
         spec: &str,
-        options: &mut Options,
+        options: &mut SpecOptions,
         tables: Tables,
     ) -> Result<Load, SpecError> {
         let draw = options.draw(self.draw)?;
         let transaction = match options.word("trx", &["as written", "on", "off"])? {
-            "on" => Some(Transaction::Explicit),
-            "off" => Some(Transaction::Autocommit),
+            "on" => Some(TransactionMode::Explicit),
+            "off" => Some(TransactionMode::Autocommit),
             _ => None,
         };
         let mut events = self.events.clone();
@@ -163,7 +163,7 @@ impl Custom {
 }
 
 /// A load's name stands in lists with commas, in front of options, and in the names of stages.
-fn name(top: &Section<'_, '_>) -> Result<String, FileError> {
+fn name(top: &FileSection<'_, '_>) -> Result<String, FileError> {
     let entry = top.required("name", "name = \"my-load\"")?;
     let name = entry.text()?;
     if name.len() > 63
@@ -182,7 +182,7 @@ fn name(top: &Section<'_, '_>) -> Result<String, FileError> {
     Ok(name.to_owned())
 }
 
-fn draw(top: &Section<'_, '_>) -> Result<Draw, FileError> {
+fn draw(top: &FileSection<'_, '_>) -> Result<Draw, FileError> {
     let skew = top.value("skew");
     let share = skew.as_ref().map(|skew| skew.fraction()).transpose()?;
     match top.value("rand") {

@@ -19,18 +19,18 @@ use crate::custom::dialects::{DIALECTS, by_dialect};
 use crate::custom::schema::{OwnTable, Place, ROWS_MOST, Rows};
 use crate::dataset::{Dataset, TableScript};
 use crate::draw::Draw;
-use crate::file::{Entry, FileError, Section};
+use crate::file::{FileEntry, FileError, FileSection};
 use crate::generate::{Bits, Memory, Scope};
-use crate::generator::{Generator, Named};
+use crate::generator::{Generator, GeneratorName};
 use crate::load::Sql;
 use crate::references::circle;
-use crate::statement::Value;
+use crate::statement::CallValue;
 use crate::table::Tables;
-use crate::template::{Part, Template, is_name};
+use crate::template::{Template, TemplatePart, is_name};
 use crate::text;
 
 /// Reads `tables`, `rows` and the `[[table]]`s.
-pub(super) fn place(top: &Section<'_, '_>) -> Result<Place, FileError> {
+pub(super) fn place(top: &FileSection<'_, '_>) -> Result<Place, FileError> {
     let (kind, own, rows) = (top.value("tables"), top.value("table"), top.value("rows"));
     let word = kind.as_ref().map(|kind| kind.word(&["sbtest", "none"])).transpose()?;
     match (word, own) {
@@ -55,7 +55,7 @@ pub(super) fn place(top: &Section<'_, '_>) -> Result<Place, FileError> {
     }
 }
 
-fn own_tables(entry: &Entry<'_, '_>) -> Result<Place, FileError> {
+fn own_tables(entry: &FileEntry<'_, '_>) -> Result<Place, FileError> {
     let entries = entry.list()?;
     let mut tables: Vec<OwnTable> = Vec::new();
     for entry in &entries {
@@ -93,7 +93,7 @@ fn own_tables(entry: &Entry<'_, '_>) -> Result<Place, FileError> {
 }
 
 /// Servers make a table only after those that it refers to.
-fn in_some_order(tables: &[OwnTable], entries: &[Entry<'_, '_>]) -> Result<(), FileError> {
+fn in_some_order(tables: &[OwnTable], entries: &[FileEntry<'_, '_>]) -> Result<(), FileError> {
     for dialect in [Dialect::Mysql, Dialect::Postgres] {
         let creates: Vec<(&str, &str)> =
             tables.iter().map(|table| (&*table.name, table.create.of(dialect))).collect();
@@ -112,7 +112,7 @@ fn in_some_order(tables: &[OwnTable], entries: &[Entry<'_, '_>]) -> Result<(), F
 }
 
 fn columns(
-    section: &Section<'_, '_>,
+    section: &FileSection<'_, '_>,
     table: &OwnTable,
     place: &Place,
 ) -> Result<Vec<(String, Generator)>, FileError> {
@@ -171,16 +171,16 @@ fn made_by_server(table: &OwnTable, name: &str) -> Option<String> {
 /// latter, some are columns.
 fn names(templates: &[Template]) -> (Vec<Arc<str>>, Vec<Arc<str>>) {
     let (mut new, mut named) = (Vec::new(), Vec::new());
-    let mut note = |kind: Named, name: &Arc<str>| -> Result<(), std::convert::Infallible> {
+    let mut note = |kind: GeneratorName, name: &Arc<str>| -> Result<(), std::convert::Infallible> {
         match kind {
-            Named::Table => {}
-            Named::NewValue => new.push(Arc::clone(name)),
-            Named::Value => named.push(Arc::clone(name)),
+            GeneratorName::Table => {}
+            GeneratorName::NewValue => new.push(Arc::clone(name)),
+            GeneratorName::Value => named.push(Arc::clone(name)),
         }
         Ok(())
     };
     for part in templates.iter().flat_map(Template::parts) {
-        if let Part::Parameter(generator, _) = part {
+        if let TemplatePart::Parameter(generator, _) = part {
             let Ok(_) = generator.bind(&mut note);
         }
     }
@@ -188,7 +188,7 @@ fn names(templates: &[Template]) -> (Vec<Arc<str>>, Vec<Arc<str>>) {
 }
 
 /// `10000`, or `"10%"` of the rows of the plan.
-fn rows(entry: &Entry<'_, '_>) -> Result<Rows, FileError> {
+fn rows(entry: &FileEntry<'_, '_>) -> Result<Rows, FileError> {
     if !entry.is_text() {
         return Ok(Rows::Exactly(entry.number(0, ROWS_MOST)?));
     }
@@ -199,12 +199,12 @@ fn rows(entry: &Entry<'_, '_>) -> Result<Rows, FileError> {
     }
 }
 
-fn sql_of(entry: &Entry<'_, '_>) -> Result<Sql, FileError> {
+fn sql_of(entry: &FileEntry<'_, '_>) -> Result<Sql, FileError> {
     Ok(Sql::of_three(by_dialect(entry)?.map(|(text, _)| text)))
 }
 
 /// CREATE statements name the table that they make: what is taken away afterwards goes by name.
-fn sql(entry: &Entry<'_, '_>, table: &str) -> Result<Sql, FileError> {
+fn sql(entry: &FileEntry<'_, '_>, table: &str) -> Result<Sql, FileError> {
     let texts = by_dialect(entry)?;
     for (text, entry) in &texts {
         let Some(entry) = entry else { continue };
@@ -308,18 +308,19 @@ impl Own {
 /// The columns with numbers for names: a table's place in the file, a value's place in the row.
 fn bound(table: &OwnTable, own: &[OwnTable]) -> Vec<Generator<usize>> {
     let mut kept: Vec<String> = Vec::new();
-    let mut bind = |named: Named, name: &Arc<str>| -> Result<usize, std::convert::Infallible> {
-        let place = match named {
-            Named::Table => own.iter().position(|table| *table.name == **name),
-            Named::Value | Named::NewValue => {
-                kept.iter().position(|known| **known == **name).or_else(|| {
-                    kept.push(name.to_string());
-                    Some(kept.len() - 1)
-                })
-            }
+    let mut bind =
+        |named: GeneratorName, name: &Arc<str>| -> Result<usize, std::convert::Infallible> {
+            let place = match named {
+                GeneratorName::Table => own.iter().position(|table| *table.name == **name),
+                GeneratorName::Value | GeneratorName::NewValue => {
+                    kept.iter().position(|known| **known == **name).or_else(|| {
+                        kept.push(name.to_string());
+                        Some(kept.len() - 1)
+                    })
+                }
+            };
+            Ok(place.expect("names are checked when the file is read"))
         };
-        Ok(place.expect("names are checked when the file is read"))
-    };
     let columns = table.columns.iter().map(|(_, generator)| {
         let Ok(generator) = generator.bind(&mut bind);
         generator
@@ -430,9 +431,9 @@ impl Dataset for Own {
                 rows.push(b'\t');
             }
             match self.scope.value(column, &mut memory, &mut random, &mut made) {
-                Value::Null => rows.extend_from_slice(b"\\N"),
-                Value::Int(number) => text::push_signed(rows, number),
-                Value::Text { start, length } => {
+                CallValue::Null => rows.extend_from_slice(b"\\N"),
+                CallValue::Int(number) => text::push_signed(rows, number),
+                CallValue::Text { start, length } => {
                     let (start, length) = (start as usize, length as usize);
                     rows.extend_from_slice(&made[start..start + length]);
                 }

@@ -3,27 +3,29 @@
 use std::sync::Arc;
 
 use super::dataset::PurchaseTables;
-use super::role::Part;
+use super::role::RolePart;
 use super::sizes::{Deletes, Sizes};
-use super::steps::Step;
-use crate::load::{Content, Group, Load, Trend, Unit};
+use super::steps::BenchmarkStep;
+use crate::load::{Content, Load, LoadGroup, Trend, Unit};
 
-impl Step {
+impl BenchmarkStep {
     /// The step as a load.
     pub fn load(self, sizes: &Sizes, clients: u32, seed: u64) -> Load {
         let (group, trend) = match self {
-            Step::RangeQueries(_) | Step::PointQueries(_) => {
+            BenchmarkStep::RangeQueries(_) | BenchmarkStep::PointQueries(_) => {
                 let trend = match sizes.deletes {
                     Deletes::On => Trend::Steady,
                     Deletes::Off => Trend::Grows,
                 };
-                let range = matches!(self, Step::RangeQueries(_));
-                (if range { Group::Range } else { Group::Point }, trend)
+                let range = matches!(self, BenchmarkStep::RangeQueries(_));
+                (if range { LoadGroup::Range } else { LoadGroup::Point }, trend)
             }
-            Step::WriteInBulk | Step::WriteInBits if sizes.deletes == Deletes::On => {
-                (Group::Write, Trend::Steady)
+            BenchmarkStep::WriteInBulk | BenchmarkStep::WriteInBits
+                if sizes.deletes == Deletes::On =>
+            {
+                (LoadGroup::Write, Trend::Steady)
             }
-            _ => (Group::Write, Trend::Grows),
+            _ => (LoadGroup::Write, Trend::Grows),
         };
         Load {
             name: format!("{}{sizes}", self.name()),
@@ -32,11 +34,11 @@ impl Step {
             trend,
             // In the steps that load, an operation is a row already.
             unit: match self {
-                Step::RangeQueries(_) | Step::PointQueries(_) => Unit::Statements,
+                BenchmarkStep::RangeQueries(_) | BenchmarkStep::PointQueries(_) => Unit::Statements,
                 _ => Unit::Rows(1),
             },
             dataset: Arc::new(PurchaseTables { clients, sizes: sizes.clone(), seed }),
-            content: Content::Dialogue(Arc::new(Part::foreground(self, sizes, clients, seed))),
+            content: Content::Dialogue(Arc::new(RolePart::foreground(self, sizes, clients, seed))),
             background: None,
             options: Vec::new(),
         }

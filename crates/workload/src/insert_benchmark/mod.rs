@@ -34,8 +34,8 @@ pub mod sql;
 mod steps;
 
 pub use dataset::PurchaseTables;
-pub use partners::{Class, Crew, Position};
-pub use role::{Part, Role};
-pub use rows::{Row, Rows};
+pub use partners::{Class, PartnerCrew, Position};
+pub use role::{ConnectionRole, RolePart};
+pub use rows::{InsertRow, InsertRows};
 pub use sizes::{Deletes, Sizes};
-pub use steps::{ABOUT, LOAD_STEPS, NAME, Step, Work, expand};
+pub use steps::{ABOUT, BenchmarkStep, LOAD_STEPS, NAME, Work, expand};

@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use dbdyno_model::Dialect;
 use dbdyno_model::random;
 
-use super::rows::{PRICES, PRODUCTS, REGISTERS, Rows};
-use super::sql::{self, IDS_PER_QUERY, Question};
-use crate::dialogue::{Arg, Fault, Link, Partner};
+use super::rows::{InsertRows, PRICES, PRODUCTS, REGISTERS};
+use super::sql::{self, IDS_PER_QUERY, InsertQuestion};
+use crate::dialogue::{Arg, Link, Partner, TurnFault};
 
 /// After this many deletes the smallest id is looked for again.
 const DELETES_PER_MIN: u32 = 1000;
@@ -74,9 +74,9 @@ impl Position {
 
 /// The partners of one client.
 #[derive(Clone, Debug)]
-pub struct Crew {
+pub struct PartnerCrew {
     /// The client's rows, and its number.
-    pub rows: Rows,
+    pub rows: InsertRows,
     /// How its SQL is spelled.
     pub dialect: Dialect,
     /// Where its table begins.
@@ -85,7 +85,7 @@ pub struct Crew {
     pub first_statement: usize,
 }
 
-impl Crew {
+impl PartnerCrew {
     /// Inserts `rows_per_commit` rows a turn; operation 0 begins with row `first_row`.
     pub fn inserter(&self, first_row: u64, rows_per_commit: u64) -> Box<dyn Partner> {
         Box::new(Inserter {
@@ -112,24 +112,24 @@ impl Crew {
     /// Asks one of the three range queries a turn, each equally often.
     pub(crate) fn range_querier(&self) -> Box<dyn Partner> {
         let values = vec![0; 1];
-        let questions = vec![Question::Market, Question::Register, Question::Pdc];
+        let questions = vec![InsertQuestion::Market, InsertQuestion::Register, InsertQuestion::Pdc];
         Box::new(Ranges { asking: self.asking(&questions, values), questions })
     }
 
     /// Asks for ten rows by id a turn.
     pub(crate) fn point_querier(&self) -> Box<dyn Partner> {
         Box::new(Points {
-            asking: self.asking(&[Question::Point], vec![0; IDS_PER_QUERY]),
+            asking: self.asking(&[InsertQuestion::Point], vec![0; IDS_PER_QUERY]),
             edge: Edge { position: self.position.clone(), first_statement: self.first_statement },
             last: 0,
             until_max: 0,
         })
     }
 
-    fn asking(&self, questions: &[Question], values: Vec<i64>) -> Asking {
+    fn asking(&self, questions: &[InsertQuestion], values: Vec<i64>) -> Asking {
         let table = sql::table(self.rows.client);
         let as_text = matches!(self.dialect, Dialect::Mysql | Dialect::Engine);
-        let pieces = |question: &Question| sql::pieces(*question, self.dialect, &table);
+        let pieces = |question: &InsertQuestion| sql::pieces(*question, self.dialect, &table);
         Asking {
             rows: self.rows,
             first_statement: self.first_statement,
@@ -141,7 +141,7 @@ impl Crew {
 }
 
 struct Inserter {
-    rows: Rows,
+    rows: InsertRows,
     table: String,
     first_row: u64,
     rows_per_commit: u64,
@@ -149,7 +149,7 @@ struct Inserter {
 }
 
 impl Partner for Inserter {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault> {
+    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         let first = self.first_row + operation * self.rows_per_commit;
         sql::write_insert(&mut self.sql, &self.rows, &self.table, first, self.rows_per_commit);
         let text = std::str::from_utf8(&self.sql).expect("rows are ASCII");
@@ -166,16 +166,16 @@ struct Edge {
 }
 
 impl Edge {
-    fn look(&self, question: Question, link: &mut dyn Link) -> Result<i64, Fault> {
+    fn look(&self, question: InsertQuestion, link: &mut dyn Link) -> Result<i64, TurnFault> {
         let answer = link.fetch(self.first_statement + question as usize, &[])?;
         let id = (answer.rows() == 1).then(|| answer.int(0, 0)).flatten();
         id.ok_or_else(|| {
-            Fault::Wrong("the first or last row was read, but the table is empty".to_owned())
+            TurnFault::Wrong("the first or last row was read, but the table is empty".to_owned())
         })
     }
 
-    fn look_for_min(&self, link: &mut dyn Link) -> Result<(), Fault> {
-        self.position.set(self.look(Question::Min, link)?);
+    fn look_for_min(&self, link: &mut dyn Link) -> Result<(), TurnFault> {
+        self.position.set(self.look(InsertQuestion::Min, link)?);
         Ok(())
     }
 }
@@ -190,7 +190,7 @@ struct Deleter {
 }
 
 impl Partner for Deleter {
-    fn turn(&mut self, _operation: u64, link: &mut dyn Link) -> Result<usize, Fault> {
+    fn turn(&mut self, _operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         if self.until_min == 0 {
             self.edge.look_for_min(link)?;
             self.until_min = DELETES_PER_MIN;
@@ -208,7 +208,7 @@ impl Partner for Deleter {
 
 /// Sends questions as text or with parameters.
 struct Asking {
-    rows: Rows,
+    rows: InsertRows,
     first_statement: usize,
     /// Only where questions are sent as text.
     pieces: Option<Vec<[String; 2]>>,
@@ -217,13 +217,18 @@ struct Asking {
 }
 
 impl Asking {
-    fn random(&self, what: &str, operation: u64) -> random::Stream {
+    fn random(&self, what: &str, operation: u64) -> random::RandomStream {
         let key = [self.rows.seed, random::key_of(what), u64::from(self.rows.client), operation];
         random::stream(&key)
     }
 
     /// Asks question number `index` of ours with the present values.
-    fn ask(&mut self, index: usize, question: Question, link: &mut dyn Link) -> Result<(), Fault> {
+    fn ask(
+        &mut self,
+        index: usize,
+        question: InsertQuestion,
+        link: &mut dyn Link,
+    ) -> Result<(), TurnFault> {
         let counts = if let Some(pieces) = &self.pieces {
             let [head, tail] = &pieces[index];
             self.sql.clear();
@@ -249,17 +254,17 @@ impl Asking {
 
 struct Ranges {
     asking: Asking,
-    questions: Vec<Question>,
+    questions: Vec<InsertQuestion>,
 }
 
 impl Partner for Ranges {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault> {
+    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         let mut random = self.asking.random("insert-benchmark range", operation);
         let index = random.below(self.questions.len() as u64) as usize;
         let question = self.questions[index];
         let bound = match question {
-            Question::Register => REGISTERS,
-            Question::Pdc => PRICES,
+            InsertQuestion::Register => REGISTERS,
+            InsertQuestion::Pdc => PRICES,
             _ => PRODUCTS,
         };
         self.asking.values[0] = random.below(bound) as i64;
@@ -276,13 +281,13 @@ struct Points {
 }
 
 impl Partner for Points {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault> {
+    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         if self.edge.position.get() == 0 {
             self.edge.look_for_min(link)?;
             return Ok(Class::GetMin as usize);
         }
         if self.until_max == 0 {
-            self.last = self.edge.look(Question::Max, link)?;
+            self.last = self.edge.look(InsertQuestion::Max, link)?;
             self.until_max = QUERIES_PER_MAX;
             return Ok(Class::GetMax as usize);
         }
@@ -292,15 +297,15 @@ impl Partner for Points {
         for value in &mut self.asking.values {
             *value = first + random.below(ids) as i64;
         }
-        self.asking.ask(0, Question::Point, link)?;
+        self.asking.ask(0, InsertQuestion::Point, link)?;
         self.until_max -= 1;
         Ok(Class::Query as usize)
     }
 }
 
-fn check(count: u64, least: u64, most: u64, what: &str, whom: &str) -> Result<(), Fault> {
+fn check(count: u64, least: u64, most: u64, what: &str, whom: &str) -> Result<(), TurnFault> {
     if (least..=most).contains(&count) {
         return Ok(());
     }
-    Err(Fault::Wrong(format!("{whom}: {count} rows {what}, right is {least} to {most}")))
+    Err(TurnFault::Wrong(format!("{whom}: {count} rows {what}, right is {least} to {most}")))
 }

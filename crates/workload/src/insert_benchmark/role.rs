@@ -2,17 +2,17 @@
 
 use dbdyno_model::Dialect;
 
-use super::partners::{Class, Crew, Position};
-use super::rows::Rows;
+use super::partners::{Class, PartnerCrew, Position};
+use super::rows::InsertRows;
 use super::sizes::{Deletes, Sizes};
 use super::sql;
-use super::steps::{Step, Work};
-use crate::dialogue::{Dialogue, Fault, Link, Partner};
+use super::steps::{BenchmarkStep, Work};
+use crate::dialogue::{Dialogue, Link, Partner, TurnFault};
 use crate::statement::Statement;
 
 /// What a connection does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum ConnectionRole {
     /// Inserts.
     Inserts,
     /// Deletes as many rows.
@@ -25,11 +25,11 @@ pub enum Role {
 
 /// One role in one step, for all clients.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct RolePart {
     /// Which role.
-    pub role: Role,
+    pub role: ConnectionRole,
     /// Which step.
-    pub step: Step,
+    pub step: BenchmarkStep,
     /// How large the benchmark is.
     pub sizes: Sizes,
     /// Seed of the rows.
@@ -38,40 +38,40 @@ pub struct Part {
     pub positions: Vec<Position>,
 }
 
-impl Part {
+impl RolePart {
     /// The role whose rate is the step's: queries, or inserts.
-    pub fn foreground(step: Step, sizes: &Sizes, clients: u32, seed: u64) -> Part {
+    pub fn foreground(step: BenchmarkStep, sizes: &Sizes, clients: u32, seed: u64) -> RolePart {
         let role = match step.work(sizes) {
-            Work::Commits(_) | Work::Indexes => Role::Inserts,
-            Work::QueriesAtRate(_) => Role::Queries,
+            Work::Commits(_) | Work::Indexes => ConnectionRole::Inserts,
+            Work::QueriesAtRate(_) => ConnectionRole::Queries,
         };
         let positions = (0..clients).map(|_| Position::default()).collect();
-        Part { role, step, sizes: sizes.clone(), seed, positions }
+        RolePart { role, step, sizes: sizes.clone(), seed, positions }
     }
 
     /// The roles of a step on an engine that takes this many writers at once.
-    pub fn roles(step: Step, sizes: &Sizes, dialect: Dialect) -> Vec<Role> {
+    pub fn roles(step: BenchmarkStep, sizes: &Sizes, dialect: Dialect) -> Vec<ConnectionRole> {
         let mut roles = match (step.deletes(sizes), dialect) {
-            (Deletes::Off, _) => vec![Role::Inserts],
-            (Deletes::On, Dialect::Sqlite) => vec![Role::InsertsAndDeletes],
-            (Deletes::On, _) => vec![Role::Inserts, Role::Deletes],
+            (Deletes::Off, _) => vec![ConnectionRole::Inserts],
+            (Deletes::On, Dialect::Sqlite) => vec![ConnectionRole::InsertsAndDeletes],
+            (Deletes::On, _) => vec![ConnectionRole::Inserts, ConnectionRole::Deletes],
         };
         if let Work::QueriesAtRate(_) = step.work(sizes) {
-            roles.push(Role::Queries);
+            roles.push(ConnectionRole::Queries);
         }
         roles
     }
 
-    fn crew(&self, client: u32, dialect: Dialect) -> Crew {
-        let rows = Rows { seed: self.seed, client };
+    fn crew(&self, client: u32, dialect: Dialect) -> PartnerCrew {
+        let rows = InsertRows { seed: self.seed, client };
         let position = self.positions[client as usize].clone();
-        Crew { rows, dialect, position, first_statement: client as usize * sql::STATEMENTS }
+        PartnerCrew { rows, dialect, position, first_statement: client as usize * sql::STATEMENTS }
     }
 }
 
-impl Dialogue for Part {
+impl Dialogue for RolePart {
     fn statements(&self, dialect: Dialect) -> Vec<Statement> {
-        if self.role == Role::Inserts {
+        if self.role == ConnectionRole::Inserts {
             return Vec::new();
         }
         let clients = 0..self.positions.len() as u32;
@@ -87,18 +87,20 @@ impl Dialogue for Part {
         let rows = self.step.rows_per_commit();
         let inserter = || crew.inserter(self.step.first_row(&self.sizes), rows);
         match self.role {
-            Role::Inserts => inserter(),
-            Role::Deletes => crew.deleter(rows),
-            Role::InsertsAndDeletes => {
+            ConnectionRole::Inserts => inserter(),
+            ConnectionRole::Deletes => crew.deleter(rows),
+            ConnectionRole::InsertsAndDeletes => {
                 Box::new(Both { inserter: inserter(), deleter: crew.deleter(rows), owes: false })
             }
-            Role::Queries if matches!(self.step, Step::PointQueries(_)) => crew.point_querier(),
-            Role::Queries => crew.range_querier(),
+            ConnectionRole::Queries if matches!(self.step, BenchmarkStep::PointQueries(_)) => {
+                crew.point_querier()
+            }
+            ConnectionRole::Queries => crew.range_querier(),
         }
     }
 
     fn writes(&self) -> bool {
-        self.role != Role::Queries
+        self.role != ConnectionRole::Queries
     }
 }
 
@@ -111,7 +113,7 @@ struct Both {
 }
 
 impl Partner for Both {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault> {
+    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         if self.owes {
             let class = self.deleter.turn(operation, link)?;
             self.owes = class != Class::Delete as usize;

@@ -10,7 +10,7 @@
 
 use std::io::Write as _;
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 
 /// Values of `cashregisterid` are below this.
 pub(crate) const REGISTERS: u64 = 1000;
@@ -29,7 +29,7 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 /// All rows of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rows {
+pub struct InsertRows {
     /// Seed of the whole benchmark.
     pub seed: u64,
     /// Which client, from 0.
@@ -38,7 +38,7 @@ pub struct Rows {
 
 /// One row, without the id that the server gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct InsertRow {
     /// Seconds since the first row.
     pub second: u64,
     /// Which cash register.
@@ -53,12 +53,12 @@ pub struct Row {
     data_length: usize,
 }
 
-impl Rows {
+impl InsertRows {
     /// Row number `number`, from 0.
-    pub fn row(&self, number: u64) -> Row {
+    pub fn row(&self, number: u64) -> InsertRow {
         let key = [self.seed, random::key_of("insert-benchmark"), u64::from(self.client), number];
         let mut random = random::stream(&key);
-        let mut row = Row {
+        let mut row = InsertRow {
             second: number / ROWS_PER_SECOND,
             register: random.below(REGISTERS),
             customer: random.below(CUSTOMERS),
@@ -73,7 +73,7 @@ impl Rows {
     }
 }
 
-fn random_characters(random: &mut Stream, into: &mut [u8]) {
+fn random_characters(random: &mut RandomStream, into: &mut [u8]) {
     let mut bits = random.next_u64();
     for character in into {
         *character = BASE64[(bits % 64) as usize];
@@ -82,7 +82,7 @@ fn random_characters(random: &mut Stream, into: &mut [u8]) {
     }
 }
 
-impl Row {
+impl InsertRow {
     /// The column `data`.
     pub fn data(&self) -> &[u8] {
         &self.data[..self.data_length]
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn rows_are_a_function_of_seed_client_and_number() {
-        let row = |seed, client, number| Rows { seed, client }.row(number);
+        let row = |seed, client, number| InsertRows { seed, client }.row(number);
         assert_eq!(row(1, 0, 5), row(1, 0, 5));
         assert_ne!(row(1, 0, 5), row(2, 0, 5));
         assert_ne!(row(1, 0, 5), row(1, 1, 5));
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn values_fill_their_ranges_and_half_of_the_data_compresses() {
-        let rows = Rows { seed: 3, client: 0 };
+        let rows = InsertRows { seed: 3, client: 0 };
         let (mut least, mut most) = (100, 0);
         let (mut price, mut letters) = (0.0, 0);
         for number in 0..20_000 {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(date(11_016), (2000, 2, 29));
         assert_eq!(date(FIRST_DAY + 364), (2025, 12, 31));
         let mut sql = Vec::new();
-        Rows { seed: 1, client: 0 }.row(86_400_000 + 3_725_999).push_values(&mut sql);
+        InsertRows { seed: 1, client: 0 }.row(86_400_000 + 3_725_999).push_values(&mut sql);
         let sql = String::from_utf8(sql).unwrap();
         assert!(sql.starts_with("('2025-01-02 01:02:05',"), "{sql}");
     }

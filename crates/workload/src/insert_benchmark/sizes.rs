@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::spec::{Options, SpecError};
+use crate::spec::{SpecError, SpecOptions};
 
 /// Whether rows are deleted as fast as they are inserted, from `l.i1` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ impl Sizes {
     ///
     /// # Errors
     /// A value that cannot be.
-    pub fn of_step(options: &mut Options) -> Result<Sizes, SpecError> {
+    pub fn of_step(options: &mut SpecOptions) -> Result<Sizes, SpecError> {
         Ok(Sizes {
             nr1: options.number("nr1", NR1, ROWS_LEAST, ROWS_MOST)?,
             nr2: options.number("nr2", NR2, ROWS_LEAST, ROWS_MOST)?,
@@ -59,7 +59,7 @@ impl Sizes {
     ///
     /// # Errors
     /// A value that cannot be.
-    pub fn of_whole(options: &mut Options) -> Result<Sizes, SpecError> {
+    pub fn of_whole(options: &mut SpecOptions) -> Result<Sizes, SpecError> {
         let sizes = Sizes::of_step(options)?;
         let seconds = options.number("seconds", SECONDS, 1, SECONDS_MOST)?;
         let rates = match options.text("rates") {

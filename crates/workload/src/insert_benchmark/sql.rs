@@ -2,7 +2,7 @@
 
 use dbdyno_model::Dialect;
 
-use super::rows::Rows;
+use super::rows::InsertRows;
 use crate::statement::Statement;
 
 /// Ids of one point query.
@@ -10,7 +10,7 @@ pub(crate) const IDS_PER_QUERY: usize = 10;
 
 /// Where the statements of one client stand among those of [`statements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum InsertQuestion {
     /// The smallest id.
     Min,
     /// The largest id.
@@ -89,7 +89,13 @@ pub fn indexes(dialect: Dialect, client: u32) -> Vec<String> {
 }
 
 /// Overwrites `sql` with one INSERT of the rows `first .. first + count` of a client.
-pub(crate) fn write_insert(sql: &mut Vec<u8>, rows: &Rows, table: &str, first: u64, count: u64) {
+pub(crate) fn write_insert(
+    sql: &mut Vec<u8>,
+    rows: &InsertRows,
+    table: &str,
+    first: u64,
+    count: u64,
+) {
     sql.clear();
     for part in ["INSERT INTO ", table, " (dateandtime,cashregisterid,customerid,productid,price,"]
     {
@@ -120,8 +126,9 @@ pub(crate) fn write_delete(sql: &mut String, dialect: Dialect, table: &str, from
     written.expect("writing to memory does not fail");
 }
 
-/// The questions of a client with the placeholders of the dialect, in the order of [`Question`].
-/// On MySQL all but the first two are sent as text ([`pieces`]), as the original does.
+/// The questions of a client with the placeholders of the dialect, in the order of
+/// [`InsertQuestion`]. On MySQL all but the first two are sent as text ([`pieces`]), as the
+/// original does.
 pub fn statements(dialect: Dialect, client: u32) -> Vec<Statement> {
     let table = table(client);
     let mark = |number: usize| match dialect {
@@ -133,21 +140,26 @@ pub fn statements(dialect: Dialect, client: u32) -> Vec<Statement> {
         Statement::prepared(format!("SELECT min(transactionid) FROM {table}")),
         Statement::prepared(format!("SELECT max(transactionid) FROM {table}")),
     ];
-    for question in [Question::Market, Question::Register, Question::Pdc, Question::Point] {
+    for question in [
+        InsertQuestion::Market,
+        InsertQuestion::Register,
+        InsertQuestion::Pdc,
+        InsertQuestion::Point,
+    ] {
         let [head, tail] = pieces(question, dialect, &table);
-        let marks = if question == Question::Point { marks.join(", ") } else { mark(1) };
+        let marks = if question == InsertQuestion::Point { marks.join(", ") } else { mark(1) };
         statements.push(Statement::prepared(format!("{head}{marks}{tail}")));
     }
     statements
 }
 
 /// What stands before and behind the values of a range or point query.
-pub fn pieces(question: Question, dialect: Dialect, table: &str) -> [String; 2] {
+pub fn pieces(question: InsertQuestion, dialect: Dialect, table: &str) -> [String; 2] {
     let (index, columns) = match question {
-        Question::Register => INDEXES[1],
-        Question::Pdc => INDEXES[2],
-        Question::Market => INDEXES[0],
-        Question::Min | Question::Max | Question::Point => {
+        InsertQuestion::Register => INDEXES[1],
+        InsertQuestion::Pdc => INDEXES[2],
+        InsertQuestion::Market => INDEXES[0],
+        InsertQuestion::Min | InsertQuestion::Max | InsertQuestion::Point => {
             return [
                 format!(
                     "SELECT transactionid, productid, data FROM {table} WHERE transactionid IN ("
@@ -161,7 +173,7 @@ pub fn pieces(question: Question, dialect: Dialect, table: &str) -> [String; 2] 
         Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => String::new(),
     };
     let first = columns.split(',').next().unwrap_or_default();
-    let relation = if question == Question::Register { ">" } else { ">=" };
+    let relation = if question == InsertQuestion::Register { ">" } else { ">=" };
     [
         format!("SELECT {columns} FROM {table}{force} WHERE {first} {relation} "),
         format!(" ORDER BY {columns} LIMIT 10"),

@@ -15,7 +15,7 @@ const ROWS_OF_X: u64 = 100;
 
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum BenchmarkStep {
     /// `l.i0`: rows in the order of the key, no other index.
     FillInKeyOrder,
     /// `l.x`: the three secondary indexes.
@@ -31,8 +31,12 @@ pub enum Step {
 }
 
 /// The steps that make and write the tables, in order; all others query.
-pub const LOAD_STEPS: [Step; 4] =
-    [Step::FillInKeyOrder, Step::MakeIndexes, Step::WriteInBulk, Step::WriteInBits];
+pub const LOAD_STEPS: [BenchmarkStep; 4] = [
+    BenchmarkStep::FillInKeyOrder,
+    BenchmarkStep::MakeIndexes,
+    BenchmarkStep::WriteInBulk,
+    BenchmarkStep::WriteInBits,
+];
 
 /// How much a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +49,12 @@ pub enum Work {
     QueriesAtRate(u32),
 }
 
-impl Step {
+impl BenchmarkStep {
     /// The steps in order.
-    pub fn all(sizes: &Sizes) -> Vec<Step> {
+    pub fn all(sizes: &Sizes) -> Vec<BenchmarkStep> {
         let mut steps = LOAD_STEPS.to_vec();
         for &rate in &sizes.rates {
-            steps.extend([Step::RangeQueries(rate), Step::PointQueries(rate)]);
+            steps.extend([BenchmarkStep::RangeQueries(rate), BenchmarkStep::PointQueries(rate)]);
         }
         steps
     }
@@ -58,21 +62,21 @@ impl Step {
     /// `l.i0`, `qr100`: Callaghan's names.
     pub fn name(self) -> String {
         match self {
-            Step::FillInKeyOrder => "l.i0".to_owned(),
-            Step::MakeIndexes => "l.x".to_owned(),
-            Step::WriteInBulk => "l.i1".to_owned(),
-            Step::WriteInBits => "l.i2".to_owned(),
-            Step::RangeQueries(rate) => format!("qr{rate}"),
-            Step::PointQueries(rate) => format!("qp{rate}"),
+            BenchmarkStep::FillInKeyOrder => "l.i0".to_owned(),
+            BenchmarkStep::MakeIndexes => "l.x".to_owned(),
+            BenchmarkStep::WriteInBulk => "l.i1".to_owned(),
+            BenchmarkStep::WriteInBits => "l.i2".to_owned(),
+            BenchmarkStep::RangeQueries(rate) => format!("qr{rate}"),
+            BenchmarkStep::PointQueries(rate) => format!("qp{rate}"),
         }
     }
 
     /// The step that a name without options stands for; `None` for other loads.
-    pub fn from_name(name: &str) -> Option<Step> {
+    pub fn from_name(name: &str) -> Option<BenchmarkStep> {
         LOAD_STEPS.into_iter().find(|step| step.name() == name).or_else(|| {
             let make = match name.get(..2)? {
-                "qr" => Step::RangeQueries,
-                "qp" => Step::PointQueries,
+                "qr" => BenchmarkStep::RangeQueries,
+                "qp" => BenchmarkStep::PointQueries,
                 _ => return None,
             };
             name[2..].parse().ok().filter(|&rate| rate > 0).map(make)
@@ -84,8 +88,8 @@ impl Step {
     ///
     /// # Errors
     /// Options that cannot be meant.
-    pub fn find(load: &str) -> Option<Result<(Step, Sizes), SpecError>> {
-        let step = Step::from_name(load.split('?').next()?)?;
+    pub fn find(load: &str) -> Option<Result<(BenchmarkStep, Sizes), SpecError>> {
+        let step = BenchmarkStep::from_name(load.split('?').next()?)?;
         let sizes = || {
             let mut options = Spec::parse(load)?.options();
             let sizes = Sizes::of_step(&mut options)?;
@@ -98,9 +102,11 @@ impl Step {
     /// Rows of one INSERT, and of one DELETE.
     pub fn rows_per_commit(self) -> u64 {
         match self {
-            Step::FillInKeyOrder | Step::MakeIndexes => 100,
-            Step::WriteInBits => 5,
-            Step::WriteInBulk | Step::RangeQueries(_) | Step::PointQueries(_) => 50,
+            BenchmarkStep::FillInKeyOrder | BenchmarkStep::MakeIndexes => 100,
+            BenchmarkStep::WriteInBits => 5,
+            BenchmarkStep::WriteInBulk
+            | BenchmarkStep::RangeQueries(_)
+            | BenchmarkStep::PointQueries(_) => 50,
         }
     }
 
@@ -108,11 +114,13 @@ impl Step {
     pub fn work(self, sizes: &Sizes) -> Work {
         let commits = |rows: u64| Work::Commits((rows / self.rows_per_commit()).max(1));
         match self {
-            Step::FillInKeyOrder => commits(sizes.nr1),
-            Step::MakeIndexes => Work::Indexes,
-            Step::WriteInBulk => commits(sizes.nr2 * 4 / 5),
-            Step::WriteInBits => commits(sizes.nr2 / 5),
-            Step::RangeQueries(rate) | Step::PointQueries(rate) => Work::QueriesAtRate(rate),
+            BenchmarkStep::FillInKeyOrder => commits(sizes.nr1),
+            BenchmarkStep::MakeIndexes => Work::Indexes,
+            BenchmarkStep::WriteInBulk => commits(sizes.nr2 * 4 / 5),
+            BenchmarkStep::WriteInBits => commits(sizes.nr2 / 5),
+            BenchmarkStep::RangeQueries(rate) | BenchmarkStep::PointQueries(rate) => {
+                Work::QueriesAtRate(rate)
+            }
         }
     }
 
@@ -135,7 +143,7 @@ impl Step {
     /// Whether rows are deleted in this step.
     pub fn deletes(self, sizes: &Sizes) -> Deletes {
         match self {
-            Step::FillInKeyOrder | Step::MakeIndexes => Deletes::Off,
+            BenchmarkStep::FillInKeyOrder | BenchmarkStep::MakeIndexes => Deletes::Off,
             _ => sizes.deletes,
         }
     }
@@ -151,14 +159,18 @@ impl Step {
     /// One line for people.
     pub fn about(self) -> String {
         match self {
-            Step::FillInKeyOrder => "insert rows in the order of the key".to_owned(),
-            Step::MakeIndexes => "make three secondary indexes".to_owned(),
-            Step::WriteInBulk => "insert and delete at both ends, 50 rows a commit".to_owned(),
-            Step::WriteInBits => "insert and delete at both ends, 5 rows a commit".to_owned(),
-            Step::RangeQueries(rate) => {
+            BenchmarkStep::FillInKeyOrder => "insert rows in the order of the key".to_owned(),
+            BenchmarkStep::MakeIndexes => "make three secondary indexes".to_owned(),
+            BenchmarkStep::WriteInBulk => {
+                "insert and delete at both ends, 50 rows a commit".to_owned()
+            }
+            BenchmarkStep::WriteInBits => {
+                "insert and delete at both ends, 5 rows a commit".to_owned()
+            }
+            BenchmarkStep::RangeQueries(rate) => {
                 format!("range queries next to {rate} rows/s for each client")
             }
-            Step::PointQueries(rate) => {
+            BenchmarkStep::PointQueries(rate) => {
                 format!("point queries next to {rate} rows/s for each client")
             }
         }
@@ -175,8 +187,8 @@ pub fn expand(load: &str) -> Option<Result<(Vec<Stage>, Sizes), SpecError>> {
         let mut options = Spec::parse(load)?.options();
         let sizes = Sizes::of_whole(&mut options)?;
         options.finish()?;
-        let stage = |step: Step| Stage::Measure(format!("{}{sizes}", step.name()));
-        let mut stages: Vec<Stage> = Step::all(&sizes).into_iter().map(stage).collect();
+        let stage = |step: BenchmarkStep| Stage::Measure(format!("{}{sizes}", step.name()));
+        let mut stages: Vec<Stage> = BenchmarkStep::all(&sizes).into_iter().map(stage).collect();
         stages.insert(LOAD_STEPS.len(), Stage::Settle);
         Ok((stages, sizes))
     };
@@ -196,7 +208,7 @@ mod tests {
         assert_eq!(bare.join(" "), "l.i0 l.x l.i1 l.i2 qr100 qp100 qr500 qp500 qr1000 qp1000");
         assert!(names.iter().all(|name| name.ends_with("?nr1=1000&nr2=500")), "{names:?}");
         let size = |name: &str| {
-            let (step, sizes) = Step::find(name).unwrap().unwrap();
+            let (step, sizes) = BenchmarkStep::find(name).unwrap().unwrap();
             (step.first_row(&sizes), step.rows(&sizes), step.rows_per_commit())
         };
         assert_eq!(size(names[0]), (0, 1000, 100));
@@ -204,17 +216,17 @@ mod tests {
         assert_eq!(size(names[2]), (1100, 400, 50));
         assert_eq!(size(names[3]), (1500, 100, 5));
         assert_eq!(size(names[4]), (1600, 0, 50));
-        assert_eq!(Step::find(names[9]).unwrap().unwrap().1, sizes);
+        assert_eq!(BenchmarkStep::find(names[9]).unwrap().unwrap().1, sizes);
         assert!(expand("insert-benchmark").unwrap().unwrap().0.contains(&"l.i0".parse().unwrap()));
     }
 
     #[test]
     fn other_names_are_other_loads() {
         for name in ["point-query", "qr", "qr0", "qrx", "q", "l.i3", "read-write", "é"] {
-            assert!(Step::find(name).is_none(), "{name}");
+            assert!(BenchmarkStep::find(name).is_none(), "{name}");
         }
         assert!(expand("point-query").is_none());
-        assert!(Step::find("l.i0?nr9=1").unwrap().is_err());
+        assert!(BenchmarkStep::find("l.i0?nr9=1").unwrap().is_err());
     }
 
     #[test]
@@ -222,7 +234,7 @@ mod tests {
         for (commits, chunks) in [(100, 7), (3, 5), (1, 1), (20, 20)] {
             let mut next = 0;
             for chunk in 0..chunks {
-                let (first, count) = Step::chunk(commits, chunks, chunk);
+                let (first, count) = BenchmarkStep::chunk(commits, chunks, chunk);
                 assert_eq!(first, next);
                 assert!(count.abs_diff(commits / u64::from(chunks)) <= 1);
                 next += count;

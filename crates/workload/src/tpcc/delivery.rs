@@ -3,14 +3,14 @@
 //! The terminal's request is answered before anything is asked of the server, so there is nothing
 //! to measure in it; see the essay of [`crate::tpcc`].
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 use super::fill::DISTRICTS;
 use super::random::uniform;
 use super::statements::Ask;
 use super::talk::{Money, Talk};
 use super::terminal::Terminal;
-use crate::dialogue::{Arg, Fault};
+use crate::dialogue::{Arg, TurnFault};
 
 /// What the terminal's user has typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) struct Delivery {
 
 impl Delivery {
     /// Draws one (clause 2.7.1).
-    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> Delivery {
+    pub(super) fn draw(terminal: &Terminal, random: &mut RandomStream) -> Delivery {
         Delivery { warehouse: terminal.warehouse, carrier: uniform(random, 1, 10) as i64 }
     }
 
@@ -30,7 +30,7 @@ impl Delivery {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), TurnFault> {
         talk.control(Ask::BeginToWrite)?;
         for district in 1..=DISTRICTS as i64 {
             if let Some(order) = self.oldest(talk, district)? {
@@ -42,7 +42,7 @@ impl Delivery {
 
     /// Takes the oldest order that waits. Another delivery may have been faster between the look
     /// and the grasp; then there is a new oldest one.
-    fn oldest(&self, talk: &mut Talk<'_>, district: i64) -> Result<Option<i64>, Fault> {
+    fn oldest(&self, talk: &mut Talk<'_>, district: i64) -> Result<Option<i64>, TurnFault> {
         let home = [Arg::Int(self.warehouse), Arg::Int(district)];
         loop {
             let found = talk.fetch(Ask::Oldest, &home, 0, 1)?;
@@ -57,7 +57,7 @@ impl Delivery {
         }
     }
 
-    fn deliver(&self, talk: &mut Talk<'_>, district: i64, order: i64) -> Result<(), Fault> {
+    fn deliver(&self, talk: &mut Talk<'_>, district: i64, order: i64) -> Result<(), TurnFault> {
         let key = [Arg::Int(self.warehouse), Arg::Int(district), Arg::Int(order)];
         let [w, d, o] = key;
         let customer = talk.fetch(Ask::OrderToDeliver, &key, 1, 1)?.int(0, 0)?;

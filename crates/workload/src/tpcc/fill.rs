@@ -14,7 +14,7 @@
 //! orders are delivered), and so do the sums that consistency conditions compare.
 
 use dbdyno_model::Dialect;
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 
 use super::consistency;
 use super::random::{
@@ -67,7 +67,7 @@ impl Warehouses {
         self.warehouses * DISTRICTS
     }
 
-    fn stream(&self, table: Table, unit: u64) -> Stream {
+    fn stream(&self, table: Table, unit: u64) -> RandomStream {
         random::stream(&[self.seed, random::key_of("tpcc rows"), table as u64, unit])
     }
 
@@ -311,12 +311,12 @@ impl Row<'_> {
         self.field(|buffer| push_decimal(buffer, ten_thousandths as i64, 4));
     }
 
-    fn letters(&mut self, random: &mut Stream, low: u64, high: u64) {
+    fn letters(&mut self, random: &mut RandomStream, low: u64, high: u64) {
         self.field(|buffer| push_letters(buffer, random, low, high));
     }
 
     /// Two streets, a city, a state and a zip code (clause 4.3.2.7).
-    fn address(&mut self, random: &mut Stream) {
+    fn address(&mut self, random: &mut RandomStream) {
         for _ in 0..3 {
             self.letters(random, 10, 20);
         }
@@ -328,7 +328,7 @@ impl Row<'_> {
     }
 
     /// 26 to 50 letters; in a tenth of the rows `ORIGINAL` stands somewhere among them.
-    fn original(&mut self, random: &mut Stream) {
+    fn original(&mut self, random: &mut RandomStream) {
         const WORD: &[u8] = b"ORIGINAL";
         self.letters(random, 26, 50);
         if random.below(10) == 0 {

@@ -52,7 +52,7 @@ mod terminal;
 mod user;
 
 pub use fill::Warehouses;
-pub use user::Pace;
+pub use user::UserPace;
 
 use dbdyno_model::Dialect;
 
@@ -71,7 +71,7 @@ pub struct Tpcc {
     /// Size of the tables.
     pub size: Warehouses,
     /// Whether users type and think.
-    pub pace: Pace,
+    pub pace: UserPace,
 }
 
 impl Dialogue for Tpcc {

@@ -1,12 +1,12 @@
 //! New-Order (clause 2.4): the backbone of the load, and what tpmC counts.
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 use super::random::{A_CUSTOMER, A_ITEM, nurand, uniform};
 use super::statements::Ask;
 use super::talk::{Money, Talk, wrong};
 use super::terminal::Terminal;
-use crate::dialogue::{Arg, Fault};
+use crate::dialogue::{Arg, TurnFault};
 
 /// Most lines of an order.
 pub(super) const LINES_MOST: usize = 15;
@@ -33,7 +33,7 @@ struct Line {
 
 impl NewOrder {
     /// Draws one (clause 2.4.1).
-    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> NewOrder {
+    pub(super) fn draw(terminal: &Terminal, random: &mut RandomStream) -> NewOrder {
         let size = &terminal.size;
         let home = terminal.warehouse;
         let district = uniform(random, 1, super::fill::DISTRICTS) as i64;
@@ -67,7 +67,7 @@ impl NewOrder {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), TurnFault> {
         let home = [Arg::Int(self.warehouse), Arg::Int(self.district)];
         let [w, d] = home;
         talk.control(Ask::BeginToWrite)?;
@@ -99,7 +99,7 @@ impl NewOrder {
         place: usize,
         line: &Line,
         price: i64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TurnFault> {
         let key = [Arg::Int(line.supply), Arg::Int(line.item)];
         let stock = talk.fetch(Ask::Stock, &key, 1, 1)?;
         let there = stock.int(0, 0)?;

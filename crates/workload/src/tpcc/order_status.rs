@@ -1,30 +1,30 @@
 //! Order-Status (clause 2.6): a customer asks for the last order. It only reads.
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 use super::fill::DISTRICTS;
-use super::payment::Named;
+use super::payment::CustomerKey;
 use super::random::uniform;
 use super::statements::Ask;
 use super::talk::Talk;
 use super::terminal::Terminal;
-use crate::dialogue::{Arg, Fault};
+use crate::dialogue::{Arg, TurnFault};
 
 /// What the terminal's user has typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OrderStatus {
     warehouse: i64,
     district: i64,
-    customer: Named,
+    customer: CustomerKey,
 }
 
 impl OrderStatus {
     /// Draws one (clause 2.6.1).
-    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> OrderStatus {
+    pub(super) fn draw(terminal: &Terminal, random: &mut RandomStream) -> OrderStatus {
         OrderStatus {
             warehouse: terminal.warehouse,
             district: uniform(random, 1, DISTRICTS) as i64,
-            customer: Named::draw(terminal, random),
+            customer: CustomerKey::draw(terminal, random),
         }
     }
 
@@ -32,7 +32,7 @@ impl OrderStatus {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub(super) fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), TurnFault> {
         let [w, d] = [Arg::Int(self.warehouse), Arg::Int(self.district)];
         talk.control(Ask::BeginToRead)?;
         let c = Arg::Int(self.customer.find(talk, self.warehouse, self.district, text)?);

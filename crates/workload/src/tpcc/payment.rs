@@ -1,34 +1,34 @@
 //! Payment (clause 2.5), and how customers are found by both Payment and Order-Status.
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 use super::fill::DISTRICTS;
 use super::random::{A_CUSTOMER, A_LAST, nurand, push_last_name, uniform};
 use super::statements::Ask;
-use super::talk::{Fetched, Money, Talk};
+use super::talk::{Money, Talk, TalkRows};
 use super::terminal::Terminal;
-use crate::dialogue::{Arg, Fault};
+use crate::dialogue::{Arg, TurnFault};
 use crate::text::push_number;
 
 /// A customer as the terminal's user names one: 60 % by last name, 40 % by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum CustomerKey {
     /// Number of the last name.
     Last(u64),
     /// Number of the customer.
     Number(i64),
 }
 
-impl Named {
+impl CustomerKey {
     /// Draws one.
-    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> Named {
+    pub(super) fn draw(terminal: &Terminal, random: &mut RandomStream) -> CustomerKey {
         let constants = &terminal.constants;
         if uniform(random, 1, 100) <= 60 {
             let names = terminal.size.names();
-            Named::Last(nurand(random, A_LAST, constants.last_run, 0, names - 1))
+            CustomerKey::Last(nurand(random, A_LAST, constants.last_run, 0, names - 1))
         } else {
             let customers = terminal.size.customers;
-            Named::Number(nurand(random, A_CUSTOMER, constants.customer, 1, customers) as i64)
+            CustomerKey::Number(nurand(random, A_CUSTOMER, constants.customer, 1, customers) as i64)
         }
     }
 
@@ -42,10 +42,10 @@ impl Named {
         warehouse: i64,
         district: i64,
         text: &mut Vec<u8>,
-    ) -> Result<i64, Fault> {
+    ) -> Result<i64, TurnFault> {
         let name = match self {
-            Named::Number(number) => return Ok(number),
-            Named::Last(name) => name,
+            CustomerKey::Number(number) => return Ok(number),
+            CustomerKey::Last(name) => name,
         };
         text.clear();
         push_last_name(text, name);
@@ -67,7 +67,7 @@ pub(super) struct Payment {
     district: i64,
     customer_warehouse: i64,
     customer_district: i64,
-    customer: Named,
+    customer: CustomerKey,
     cents: i64,
 }
 
@@ -76,7 +76,7 @@ const DATA_MOST: usize = 500;
 
 impl Payment {
     /// Draws one (clause 2.5.1): 15 % of the customers belong to another warehouse.
-    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> Payment {
+    pub(super) fn draw(terminal: &Terminal, random: &mut RandomStream) -> Payment {
         let district = uniform(random, 1, DISTRICTS) as i64;
         let remote = uniform(random, 1, 100) <= 15;
         let (customer_warehouse, customer_district) = if remote {
@@ -89,7 +89,7 @@ impl Payment {
             district,
             customer_warehouse,
             customer_district,
-            customer: Named::draw(terminal, random),
+            customer: CustomerKey::draw(terminal, random),
             cents: uniform(random, 100, 500_000) as i64,
         }
     }
@@ -98,7 +98,7 @@ impl Payment {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub(super) fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), TurnFault> {
         let [w, d] = [Arg::Int(self.warehouse), Arg::Int(self.district)];
         let money = Money::of(self.cents);
         talk.control(Ask::BeginToWrite)?;
@@ -147,11 +147,12 @@ impl Payment {
 }
 
 /// Copies a name, the first column, to `places[start..]`; returns where it ends.
-fn keep(places: &mut [u8; 24], start: usize, answer: &Fetched<'_>) -> Result<usize, Fault> {
+fn keep(places: &mut [u8; 24], start: usize, answer: &TalkRows<'_>) -> Result<usize, TurnFault> {
     let name = answer.text(0, 0)?;
     let end = start + name.len();
     let room = places.get_mut(start..end);
-    let room = room.ok_or_else(|| Fault::Wrong("a name is longer than ten characters".into()))?;
+    let room =
+        room.ok_or_else(|| TurnFault::Wrong("a name is longer than ten characters".into()))?;
     room.copy_from_slice(name);
     Ok(end)
 }
@@ -175,11 +176,11 @@ mod tests {
             assert!(far || payment.customer_district == payment.district);
             remote += usize::from(far);
             match payment.customer {
-                Named::Last(name) => {
+                CustomerKey::Last(name) => {
                     assert!(name < 1000);
                     by_name += 1;
                 }
-                Named::Number(number) => assert!((1..=3000).contains(&number)),
+                CustomerKey::Number(number) => assert!((1..=3000).contains(&number)),
             }
         }
         // Five standard deviations wide.

@@ -12,15 +12,15 @@
 //! That is a Feistel network with cycle walking (Black and Rogaway, "Ciphers with Arbitrary Finite
 //! Domains", CT-RSA 2002).
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 
 /// A uniform number in `low..=high`.
-pub(super) fn uniform(random: &mut Stream, low: u64, high: u64) -> u64 {
+pub(super) fn uniform(random: &mut RandomStream, low: u64, high: u64) -> u64 {
     low + random.below(high - low + 1)
 }
 
 /// NURand(A, x, y) of clause 2.1.6: `(((0..=A) | (x..=y)) + C) mod (y − x + 1) + x`.
-pub(crate) fn nurand(random: &mut Stream, a: u64, c: u64, low: u64, high: u64) -> u64 {
+pub(crate) fn nurand(random: &mut RandomStream, a: u64, c: u64, low: u64, high: u64) -> u64 {
     let bits = uniform(random, 0, a) | uniform(random, low, high);
     (bits + c) % (high - low + 1) + low
 }
@@ -81,24 +81,24 @@ const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 const LETTERS_PER_DRAW: usize = 10;
 
 /// Appends a random a-string of `low..=high` characters (clause 4.3.2.2).
-pub(crate) fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, low: u64, high: u64) {
+pub(crate) fn push_letters(buffer: &mut Vec<u8>, random: &mut RandomStream, low: u64, high: u64) {
     let length = uniform(random, low, high) as usize;
     push_from(buffer, random, LETTERS, length);
 }
 
 /// Appends `length` random digits, an n-string.
-pub(crate) fn push_digits(buffer: &mut Vec<u8>, random: &mut Stream, length: usize) {
+pub(crate) fn push_digits(buffer: &mut Vec<u8>, random: &mut RandomStream, length: usize) {
     push_from(buffer, random, &LETTERS[..10], length);
 }
 
 /// Appends two random capitals, for a state.
-pub(crate) fn push_capitals(buffer: &mut Vec<u8>, random: &mut Stream) {
+pub(crate) fn push_capitals(buffer: &mut Vec<u8>, random: &mut RandomStream) {
     push_from(buffer, random, &LETTERS[10..36], 2);
 }
 
 /// Takes the letters of a draw from its top: the integer part of a fraction times the number of
 /// letters is a letter, the rest is the next fraction.
-fn push_from(buffer: &mut Vec<u8>, random: &mut Stream, letters: &[u8], length: usize) {
+fn push_from(buffer: &mut Vec<u8>, random: &mut RandomStream, letters: &[u8], length: usize) {
     let mut left = length;
     while left > 0 {
         let mut fraction = random.next_u64();

@@ -1,13 +1,13 @@
 //! Stock-Level (clause 2.8): how many of the items that were sold last are running short. It only
 //! reads.
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 use super::random::uniform;
 use super::statements::Ask;
 use super::talk::Talk;
 use super::terminal::Terminal;
-use crate::dialogue::{Arg, Fault};
+use crate::dialogue::{Arg, TurnFault};
 
 /// What the terminal's user has typed. Warehouse and district are always those of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) struct StockLevel {
 
 impl StockLevel {
     /// Draws one (clause 2.8.1).
-    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> StockLevel {
+    pub(super) fn draw(terminal: &Terminal, random: &mut RandomStream) -> StockLevel {
         StockLevel {
             warehouse: terminal.warehouse,
             district: terminal.district,
@@ -31,7 +31,7 @@ impl StockLevel {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), TurnFault> {
         let [w, d] = [Arg::Int(self.warehouse), Arg::Int(self.district)];
         talk.control(Ask::BeginToRead)?;
         talk.show(Ask::LowStock, &[w, Arg::Int(self.threshold), w, d])?;

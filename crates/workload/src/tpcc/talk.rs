@@ -1,6 +1,6 @@
 //! A link whose answers are checked: every statement says how many rows are right.
 
-use crate::dialogue::{Answer, Arg, Fault, Link};
+use crate::dialogue::{AnswerRows, Arg, Link, TurnFault};
 
 use super::statements::Ask;
 
@@ -12,7 +12,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link.
-    pub(super) fn control(&mut self, ask: Ask) -> Result<(), Fault> {
+    pub(super) fn control(&mut self, ask: Ask) -> Result<(), TurnFault> {
         self.0.run(ask as usize, &[]).map(|_| ())
     }
 
@@ -20,7 +20,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link, or another number of rows.
-    pub(super) fn change(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), Fault> {
+    pub(super) fn change(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), TurnFault> {
         self.change_some(ask, values, 1, 1).map(|_| ())
     }
 
@@ -34,7 +34,7 @@ impl Talk<'_> {
         values: &[Arg<'_>],
         low: u64,
         high: u64,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, TurnFault> {
         let changed = self.0.run(ask as usize, values)?.changed;
         if (low..=high).contains(&changed) {
             return Ok(changed);
@@ -46,7 +46,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link, or another number of rows.
-    pub(super) fn show(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), Fault> {
+    pub(super) fn show(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), TurnFault> {
         self.show_some(ask, values, 1, 1)
     }
 
@@ -60,7 +60,7 @@ impl Talk<'_> {
         values: &[Arg<'_>],
         low: u64,
         high: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TurnFault> {
         let rows = self.0.run(ask as usize, values)?.rows;
         if (low..=high).contains(&rows) {
             return Ok(());
@@ -78,23 +78,23 @@ impl Talk<'_> {
         values: &[Arg<'_>],
         low: usize,
         high: usize,
-    ) -> Result<Fetched<'_>, Fault> {
+    ) -> Result<TalkRows<'_>, TurnFault> {
         let answer = self.0.fetch(ask as usize, values)?;
         let rows = answer.rows();
         if (low..=high).contains(&rows) {
-            return Ok(Fetched { ask, answer });
+            return Ok(TalkRows { ask, answer });
         }
         Err(wrong(ask, values, &format!("returned {rows} rows, right is {low} to {high}")))
     }
 }
 
 /// Rows of the number that was asked for.
-pub(super) struct Fetched<'a> {
+pub(super) struct TalkRows<'a> {
     ask: Ask,
-    answer: &'a dyn Answer,
+    answer: &'a dyn AnswerRows,
 }
 
-impl<'a> Fetched<'a> {
+impl<'a> TalkRows<'a> {
     /// Number of rows.
     pub(super) fn rows(&self) -> usize {
         self.answer.rows()
@@ -103,8 +103,8 @@ impl<'a> Fetched<'a> {
     /// An integer.
     ///
     /// # Errors
-    /// [`Fault::Wrong`] where there is none.
-    pub(super) fn int(&self, row: usize, column: usize) -> Result<i64, Fault> {
+    /// [`TurnFault::Wrong`] where there is none.
+    pub(super) fn int(&self, row: usize, column: usize) -> Result<i64, TurnFault> {
         let value = self.answer.int(row, column);
         value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is no integer")))
     }
@@ -112,8 +112,8 @@ impl<'a> Fetched<'a> {
     /// Characters.
     ///
     /// # Errors
-    /// [`Fault::Wrong`] where there are none.
-    pub(super) fn text(&self, row: usize, column: usize) -> Result<&'a [u8], Fault> {
+    /// [`TurnFault::Wrong`] where there are none.
+    pub(super) fn text(&self, row: usize, column: usize) -> Result<&'a [u8], TurnFault> {
         let value = self.answer.text(row, column);
         value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is NULL")))
     }
@@ -121,8 +121,8 @@ impl<'a> Fetched<'a> {
     /// An amount of money in cents.
     ///
     /// # Errors
-    /// [`Fault::Wrong`] where there is none.
-    pub(super) fn cents(&self, row: usize, column: usize) -> Result<i64, Fault> {
+    /// [`TurnFault::Wrong`] where there is none.
+    pub(super) fn cents(&self, row: usize, column: usize) -> Result<i64, TurnFault> {
         let text = self.text(row, column)?;
         let value = super::random::cents(text);
         value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is no amount")))
@@ -130,9 +130,9 @@ impl<'a> Fetched<'a> {
 }
 
 /// A wrong answer, in words.
-pub(super) fn wrong(ask: Ask, values: &[Arg<'_>], what: &str) -> Fault {
+pub(super) fn wrong(ask: Ask, values: &[Arg<'_>], what: &str) -> TurnFault {
     let shown: Vec<String> = values.iter().map(shown).collect();
-    Fault::Wrong(format!("TPC-C statement {ask:?} ({}) {what}", shown.join(", ")))
+    TurnFault::Wrong(format!("TPC-C statement {ask:?} ({}) {what}", shown.join(", ")))
 }
 
 fn shown(value: &Arg<'_>) -> String {

@@ -1,6 +1,6 @@
 //! A terminal: where it stands, and what its user draws inputs from.
 
-use dbdyno_model::random::Stream;
+use dbdyno_model::random::RandomStream;
 
 use super::fill::{DISTRICTS, Warehouses};
 use super::random::Constants;
@@ -32,7 +32,7 @@ impl Terminal {
     }
 
     /// A warehouse that is not this one; with one warehouse there is no other.
-    pub(crate) fn other_warehouse(&self, random: &mut Stream) -> i64 {
+    pub(crate) fn other_warehouse(&self, random: &mut RandomStream) -> i64 {
         let others = self.size.warehouses - 1;
         if others == 0 {
             return self.warehouse;
@@ -53,7 +53,7 @@ pub(super) mod tests {
         Terminal::new(size, client)
     }
 
-    pub(crate) fn draws<T>(count: u64, mut draw: impl FnMut(&mut Stream) -> T) -> Vec<T> {
+    pub(crate) fn draws<T>(count: u64, mut draw: impl FnMut(&mut RandomStream) -> T) -> Vec<T> {
         (0..count).map(|operation| draw(&mut random::stream(&[99, operation]))).collect()
     }
 

@@ -10,7 +10,7 @@
 //! Order-Status, Delivery and Stock-Level, and 221 New-Orders, the rest. A deck holds the shares
 //! exactly, however short a run is (clause 5.2.4.2).
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, RandomStream};
 
 use super::delivery::Delivery;
 use super::fill::Warehouses;
@@ -21,7 +21,7 @@ use super::random::permuted;
 use super::stock_level::StockLevel;
 use super::talk::Talk;
 use super::terminal::Terminal;
-use crate::dialogue::{Fault, Link, Partner};
+use crate::dialogue::{Link, Partner, TurnFault};
 
 /// The five transactions, in the order of the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,18 +99,18 @@ pub(crate) const DECK: u64 = 500;
 const PAUSE_MOST_S: f64 = 10.0 * 12.0 + 18.0;
 
 /// A number in 0 < x ≤ 1.
-fn open_unit(random: &mut Stream) -> f64 {
+fn open_unit(random: &mut RandomStream) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
 /// Negative exponential of mean 1, cut at 10.
-fn exponential(random: &mut Stream) -> f64 {
+fn exponential(random: &mut RandomStream) -> f64 {
     (-open_unit(random).ln()).min(10.0)
 }
 
 /// Whether users type and think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum UserPace {
     /// They do: a terminal asks about every 21 s.
     Think,
     /// They do not: a terminal asks as fast as it is answered.
@@ -122,13 +122,13 @@ pub enum Pace {
 pub(super) struct User {
     terminal: Terminal,
     client: u64,
-    pace: Pace,
+    pace: UserPace,
     text: Vec<u8>,
 }
 
 impl User {
     /// The user of terminal number `client`.
-    pub(super) fn new(size: Warehouses, pace: Pace, client: u32) -> User {
+    pub(super) fn new(size: Warehouses, pace: UserPace, client: u32) -> User {
         User {
             terminal: Terminal::new(size, client),
             client: u64::from(client),
@@ -144,7 +144,7 @@ impl User {
         Kind::of_card(permuted(&key, operation % DECK, DECK))
     }
 
-    fn stream(&self, purpose: &str, operation: u64) -> Stream {
+    fn stream(&self, purpose: &str, operation: u64) -> RandomStream {
         random::stream(&[self.terminal.size.seed, random::key_of(purpose), self.client, operation])
     }
 
@@ -170,7 +170,7 @@ impl User {
 }
 
 impl Partner for User {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault> {
+    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         let kind = self.kind(operation);
         let mut random = self.stream("tpcc input", operation);
         let (terminal, mut talk) = (&self.terminal, Talk(link));
@@ -194,15 +194,15 @@ impl Partner for User {
 
     fn phase_us(&mut self, operation: u64) -> Option<u64> {
         match self.pace {
-            Pace::Saturate => None,
-            Pace::Think => Some((self.rest_of_pause_s(operation) * 1e6) as u64),
+            UserPace::Saturate => None,
+            UserPace::Think => Some((self.rest_of_pause_s(operation) * 1e6) as u64),
         }
     }
 
     fn pause_us(&mut self, operation: u64) -> Option<u64> {
         match self.pace {
-            Pace::Saturate => None,
-            Pace::Think => {
+            UserPace::Saturate => None,
+            UserPace::Think => {
                 let keying = self.kind(operation + 1).keying_s();
                 Some(((self.think_s(operation) + keying) * 1e6) as u64)
             }
@@ -216,7 +216,7 @@ mod tests {
 
     fn user(warehouses: u64, client: u32) -> User {
         let size = Warehouses { warehouses, items: 100_000, customers: 3000, seed: 5 };
-        User::new(size, Pace::Think, client)
+        User::new(size, UserPace::Think, client)
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
             let keying_s = thinking.kind(operation + 1).keying_s();
             assert!((pause_s - keying_s - thinking.think_s(operation)).abs() < 1e-5);
         }
-        let mut fast = User { pace: Pace::Saturate, ..thinking };
+        let mut fast = User { pace: UserPace::Saturate, ..thinking };
         assert_eq!((fast.pause_us(0), fast.phase_us(0)), (None, None));
     }
 

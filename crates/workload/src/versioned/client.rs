@@ -1,13 +1,13 @@
 //! A client of such a load: what it asks, and what it notes of the answers.
 
-use dbdyno_model::random::{self, Prefix, Stream};
+use dbdyno_model::random::{self, Prefix, RandomStream};
 use dbdyno_model::{Dialect, isolation::IsolationLevel};
 
 use super::name::WriteName;
 use super::rows::{DIGITS, VersionedRows, element};
-use super::shape::{ROLLBACKS_ONE_IN, SIZE_MOST, Shape, WINDOW};
+use super::shape::{ROLLBACKS_ONE_IN, SIZE_MOST, VersionedRowKind, WINDOW};
 use super::statements::{self, Ask};
-use crate::dialogue::{Answer, Arg, Deed, Fault, Link, Noted, Partner};
+use crate::dialogue::{AnswerRows, Arg, Deed, Link, OperationNote, Partner, TurnFault};
 
 /// What clients of a load have in common, beside their rows.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Terms {
 
 /// One client.
 pub(super) struct Client {
-    shape: Shape,
+    shape: VersionedRowKind,
     rows: u64,
     size: usize,
     /// What it still has to say to have its level.
@@ -41,7 +41,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(rows: &VersionedRows, terms: Terms, client: u32, dialect: Dialect) -> Client {
         let VersionedRows { shape, rows, .. } = *rows;
-        let lists = if shape == Shape::List { rows as usize + 1 } else { 0 };
+        let lists = if shape == VersionedRowKind::List { rows as usize + 1 } else { 0 };
         Client {
             shape,
             rows,
@@ -59,10 +59,12 @@ impl Client {
     }
 
     /// Asks for the level, the first time.
-    fn ask_for_level(&mut self, link: &mut dyn Link) -> Result<(), Fault> {
+    fn ask_for_level(&mut self, link: &mut dyn Link) -> Result<(), TurnFault> {
         if self.number >= WriteName::CLIENTS_MOST {
             let most = WriteName::CLIENTS_MOST;
-            return Err(Fault::Wrong(format!("more than {most} clients, who have no names here")));
+            return Err(TurnFault::Wrong(format!(
+                "more than {most} clients, who have no names here"
+            )));
         }
         if let Some((level, dialect)) = self.level {
             if let Some(sql) = statements::level(level, dialect) {
@@ -85,21 +87,21 @@ impl Client {
     fn operation(
         &mut self,
         key: u64,
-        random: &mut Stream,
+        random: &mut RandomStream,
         link: &mut dyn Link,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TurnFault> {
         if random.below(2) == 0 {
             return self.read(key, link);
         }
         self.writes = self.writes.checked_add(1).ok_or_else(used_up)?;
         let name = WriteName { client: self.number, number: self.writes };
         match self.shape {
-            Shape::Register => self.replace(key, name, link)?,
-            Shape::List => {
+            VersionedRowKind::Register => self.replace(key, name, link)?,
+            VersionedRowKind::List => {
                 link.note(noted(Deed::Append, key, name.packed(), None));
                 write(key, Arg::Text(&element(name)), link)?;
             }
-            Shape::Counter => {
+            VersionedRowKind::Counter => {
                 link.note(noted(Deed::Append, key, name.packed(), None));
                 write(key, Arg::Int(name.packed() as i64), link)?;
                 self.written(key);
@@ -116,7 +118,7 @@ impl Client {
     }
 
     /// A register gets a new version, which is read at once: the row says what it replaced.
-    fn replace(&mut self, key: u64, name: WriteName, link: &mut dyn Link) -> Result<(), Fault> {
+    fn replace(&mut self, key: u64, name: WriteName, link: &mut dyn Link) -> Result<(), TurnFault> {
         let value = name.packed();
         let is_recorded = link.is_recorded();
         let asked = match write(key, Arg::Int(value as i64), link) {
@@ -143,23 +145,23 @@ impl Client {
         }
     }
 
-    fn read(&mut self, key: u64, link: &mut dyn Link) -> Result<(), Fault> {
+    fn read(&mut self, key: u64, link: &mut dyn Link) -> Result<(), TurnFault> {
         if !link.is_recorded() {
             return one_row(key, link);
         }
         // Whoever has written a row sees the latest version of it.
         let is_current = self.written[..self.writes_open].contains(&key);
         match self.shape {
-            Shape::Register => {
+            VersionedRowKind::Register => {
                 let (value, prev) = register(key, link)?;
                 link.note(read_of(is_current, key, value, Some(prev)));
             }
-            Shape::Counter => {
+            VersionedRowKind::Counter => {
                 let sum = fetched(key, link)?.int(0, 0).ok_or_else(|| nothing_there(key))?;
                 let deed = if is_current { Deed::CurrentSum } else { Deed::Sum };
                 link.note(noted(deed, key, sum as u64, None));
             }
-            Shape::List => {
+            VersionedRowKind::List => {
                 let mut names = [0; WINDOW];
                 let text = fetched(key, link)?.text(0, 0).ok_or_else(|| nothing_there(key))?;
                 let names = elements(text, &mut names).ok_or_else(|| nothing_there(key))?;
@@ -198,7 +200,7 @@ impl Client {
 }
 
 impl Partner for Client {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault> {
+    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         self.take_back();
         self.ask_for_level(link)?;
         let mut random = self.prefix.stream(&[operation]);
@@ -221,7 +223,7 @@ impl Partner for Client {
         Ok(0)
     }
 
-    fn survey(&mut self, link: &mut dyn Link) -> Result<(), Fault> {
+    fn survey(&mut self, link: &mut dyn Link) -> Result<(), TurnFault> {
         let shape = self.shape;
         let mut seen = Vec::with_capacity(self.rows as usize);
         let answer = link.fetch(Ask::ReadAll as usize, &[])?;
@@ -230,9 +232,11 @@ impl Partner for Client {
             let number = |column| answer.int(row, column).map(|value| value as u64);
             let mut names = [0; WINDOW];
             let cells = match shape {
-                Shape::Register => number(1).zip(number(2)).map(|(v, prev)| vec![prev, v]),
-                Shape::Counter => number(1).map(|sum| vec![sum]),
-                Shape::List => answer
+                VersionedRowKind::Register => {
+                    number(1).zip(number(2)).map(|(v, prev)| vec![prev, v])
+                }
+                VersionedRowKind::Counter => number(1).map(|sum| vec![sum]),
+                VersionedRowKind::List => answer
                     .text(row, 1)
                     .and_then(|text| elements(text, &mut names).map(<[u64]>::to_vec)),
             };
@@ -240,10 +244,10 @@ impl Partner for Client {
         }
         for (key, cells) in seen {
             match (shape, &cells[..]) {
-                (Shape::Register, [prev, value]) => {
+                (VersionedRowKind::Register, [prev, value]) => {
                     link.note(read_of(false, key, *value, Some(*prev)));
                 }
-                (Shape::Counter, [sum]) => {
+                (VersionedRowKind::Counter, [sum]) => {
                     link.note(noted(Deed::Sum, key, *sum, None));
                 }
                 _ => self.note_list(key, &cells, false, link),
@@ -253,38 +257,38 @@ impl Partner for Client {
     }
 }
 
-fn noted(deed: Deed, key: u64, value: u64, prev: Option<u64>) -> Noted {
-    Noted { deed, key, value, prev }
+fn noted(deed: Deed, key: u64, value: u64, prev: Option<u64>) -> OperationNote {
+    OperationNote { deed, key, value, prev }
 }
 
-fn read_of(is_current: bool, key: u64, value: u64, prev: Option<u64>) -> Noted {
+fn read_of(is_current: bool, key: u64, value: u64, prev: Option<u64>) -> OperationNote {
     noted(if is_current { Deed::CurrentRead } else { Deed::Read }, key, value, prev)
 }
 
 /// Changes one row.
-fn write(key: u64, value: Arg<'_>, link: &mut dyn Link) -> Result<(), Fault> {
+fn write(key: u64, value: Arg<'_>, link: &mut dyn Link) -> Result<(), TurnFault> {
     let done = link.run(Ask::Write as usize, &[value, Arg::Int(key as i64)])?;
     if done.changed == 1 {
         return Ok(());
     }
-    Err(Fault::Wrong(format!("a write of row {key} changed {} rows, right is 1", done.changed)))
+    Err(TurnFault::Wrong(format!("a write of row {key} changed {} rows, right is 1", done.changed)))
 }
 
 /// Reads one row without a look at it.
-fn one_row(key: u64, link: &mut dyn Link) -> Result<(), Fault> {
+fn one_row(key: u64, link: &mut dyn Link) -> Result<(), TurnFault> {
     match link.run(Ask::Read as usize, &[Arg::Int(key as i64)])?.rows {
         1 => Ok(()),
         _ => Err(nothing_there(key)),
     }
 }
 
-fn fetched(key: u64, link: &mut dyn Link) -> Result<&dyn Answer, Fault> {
+fn fetched(key: u64, link: &mut dyn Link) -> Result<&dyn AnswerRows, TurnFault> {
     let answer = link.fetch(Ask::Read as usize, &[Arg::Int(key as i64)])?;
     if answer.rows() == 1 { Ok(answer) } else { Err(nothing_there(key)) }
 }
 
 /// The version of a register and the one before it.
-fn register(key: u64, link: &mut dyn Link) -> Result<(u64, u64), Fault> {
+fn register(key: u64, link: &mut dyn Link) -> Result<(u64, u64), TurnFault> {
     let answer = fetched(key, link)?;
     match (answer.int(0, 0), answer.int(0, 1)) {
         (Some(value), Some(prev)) => Ok((value as u64, prev as u64)),
@@ -308,13 +312,13 @@ fn elements<'n>(text: &[u8], names: &'n mut [u64; WINDOW]) -> Option<&'n [u64]> 
 }
 
 #[cold]
-fn nothing_there(key: u64) -> Fault {
-    Fault::Wrong(format!("row {key} is not there, or holds something else than versions"))
+fn nothing_there(key: u64) -> TurnFault {
+    TurnFault::Wrong(format!("row {key} is not there, or holds something else than versions"))
 }
 
 #[cold]
-fn used_up() -> Fault {
-    Fault::Wrong("32 bits of writes are used up; make rounds shorter".to_owned())
+fn used_up() -> TurnFault {
+    TurnFault::Wrong("32 bits of writes are used up; make rounds shorter".to_owned())
 }
 
 #[cfg(test)]

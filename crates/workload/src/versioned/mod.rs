@@ -33,7 +33,7 @@ mod statements;
 pub use name::WriteName;
 pub use rows::VersionedRows;
 pub(crate) use shape::SIZE_MOST;
-pub use shape::{Shape, WINDOW};
+pub use shape::{VersionedRowKind, WINDOW};
 
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
@@ -44,7 +44,7 @@ use client::{Client, Terms};
 
 /// Such a load.
 #[derive(Clone, Debug)]
-pub struct Versioned {
+pub struct VersionedLoad {
     /// Its table.
     pub rows: VersionedRows,
     /// Operations of a transaction.
@@ -55,7 +55,7 @@ pub struct Versioned {
     pub seed: u64,
 }
 
-impl Dialogue for Versioned {
+impl Dialogue for VersionedLoad {
     fn statements(&self, dialect: Dialect) -> Vec<Statement> {
         statements::all(self.rows.shape, dialect)
     }

@@ -3,7 +3,7 @@
 use dbdyno_model::Dialect;
 
 use super::name::WriteName;
-use super::shape::{Shape, WINDOW};
+use super::shape::{VersionedRowKind, WINDOW};
 use crate::dataset::{Dataset, TableScript};
 use crate::text;
 
@@ -14,7 +14,7 @@ pub(super) const DIGITS: usize = 14;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionedRows {
     /// What they are.
-    pub shape: Shape,
+    pub shape: VersionedRowKind,
     /// How many.
     pub rows: u64,
     /// See [`Dataset::seed`].
@@ -25,13 +25,13 @@ impl VersionedRows {
     fn columns(&self, dialect: Dialect) -> (String, Vec<&'static str>) {
         let number = if dialect == Dialect::Sqlite { "INTEGER" } else { "BIGINT" };
         match self.shape {
-            Shape::Register => {
+            VersionedRowKind::Register => {
                 (format!("v {number} NOT NULL, prev {number} NOT NULL"), vec!["id", "v", "prev"])
             }
-            Shape::List => {
+            VersionedRowKind::List => {
                 (format!("items VARCHAR({}) NOT NULL", WINDOW * DIGITS), vec!["id", "items"])
             }
-            Shape::Counter => (format!("n {number} NOT NULL"), vec!["id", "n"]),
+            VersionedRowKind::Counter => (format!("n {number} NOT NULL"), vec!["id", "n"]),
         }
     }
 }
@@ -78,17 +78,17 @@ impl Dataset for VersionedRows {
     fn push(&self, _table: usize, unit: u64, rows: &mut Vec<u8>) -> u64 {
         text::push_number(rows, unit + 1);
         rows.extend_from_slice(match self.shape {
-            Shape::Register => b"\t0\t0\n",
-            Shape::List => b"\t\n",
-            Shape::Counter => b"\t0\n",
+            VersionedRowKind::Register => b"\t0\t0\n",
+            VersionedRowKind::List => b"\t\n",
+            VersionedRowKind::Counter => b"\t0\n",
         });
         1
     }
 
     fn bytes(&self) -> u64 {
         let of_row = match self.shape {
-            Shape::List => WINDOW * DIGITS,
-            Shape::Register | Shape::Counter => 2 * DIGITS,
+            VersionedRowKind::List => WINDOW * DIGITS,
+            VersionedRowKind::Register | VersionedRowKind::Counter => 2 * DIGITS,
         };
         self.rows * (of_row as u64 + 20)
     }
@@ -96,9 +96,9 @@ impl Dataset for VersionedRows {
     /// Names of writes begin anew with every round, so that rows have to as well.
     fn begin_round(&self, _dialect: Dialect) -> Vec<String> {
         let unwritten = match self.shape {
-            Shape::Register => "v = 0, prev = 0",
-            Shape::List => "items = ''",
-            Shape::Counter => "n = 0",
+            VersionedRowKind::Register => "v = 0, prev = 0",
+            VersionedRowKind::List => "items = ''",
+            VersionedRowKind::Counter => "n = 0",
         };
         vec![format!("UPDATE {} SET {unwritten}", self.shape.table())]
     }

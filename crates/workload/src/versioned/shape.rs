@@ -9,7 +9,7 @@ pub(crate) const ROLLBACKS_ONE_IN: u64 = 32;
 
 /// What the rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum VersionedRowKind {
     /// A value that is replaced.
     Register,
     /// A text to which elements are appended.
@@ -18,17 +18,18 @@ pub enum Shape {
     Counter,
 }
 
-impl Shape {
+impl VersionedRowKind {
     /// All shapes.
-    pub const ALL: [Shape; 3] = [Shape::Register, Shape::List, Shape::Counter];
+    pub const ALL: [VersionedRowKind; 3] =
+        [VersionedRowKind::Register, VersionedRowKind::List, VersionedRowKind::Counter];
 
     /// The load's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Shape::Register => "register",
-            Shape::List => "list-append",
-            Shape::Counter => "counter",
+            VersionedRowKind::Register => "register",
+            VersionedRowKind::List => "list-append",
+            VersionedRowKind::Counter => "counter",
         }
     }
 
@@ -36,9 +37,9 @@ impl Shape {
     #[must_use]
     pub fn table(self) -> &'static str {
         match self {
-            Shape::Register => "registers",
-            Shape::List => "lists",
-            Shape::Counter => "counters",
+            VersionedRowKind::Register => "registers",
+            VersionedRowKind::List => "lists",
+            VersionedRowKind::Counter => "counters",
         }
     }
 }

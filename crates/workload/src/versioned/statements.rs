@@ -4,7 +4,7 @@ use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
 
 use super::rows::DIGITS;
-use super::shape::{Shape, WINDOW};
+use super::shape::{VersionedRowKind, WINDOW};
 use crate::statement::Statement;
 
 /// A statement by its place in [`all`].
@@ -22,15 +22,15 @@ pub(super) enum Ask {
 }
 
 /// Those of a dialect in the order of [`Ask`].
-pub(super) fn all(shape: Shape, dialect: Dialect) -> Vec<Statement> {
+pub(super) fn all(shape: VersionedRowKind, dialect: Dialect) -> Vec<Statement> {
     // A transaction that reads first and writes later would be refused by SQLite when another one
     // wrote in between.
     let begin = if dialect == Dialect::Sqlite { "BEGIN IMMEDIATE" } else { "BEGIN" };
     let table = shape.table();
     let columns = match shape {
-        Shape::Register => "v, prev",
-        Shape::List => "items",
-        Shape::Counter => "n",
+        VersionedRowKind::Register => "v, prev",
+        VersionedRowKind::List => "items",
+        VersionedRowKind::Counter => "n",
     };
     let [first, second] = match dialect {
         Dialect::Postgres => ["$1", "$2"],
@@ -38,9 +38,9 @@ pub(super) fn all(shape: Shape, dialect: Dialect) -> Vec<Statement> {
     };
     let set = match shape {
         // MySQL assigns from left to right, all others at once: either way prev is the old v.
-        Shape::Register => format!("prev = v, v = {first}"),
-        Shape::List => format!("items = {}", last_elements(dialect, first)),
-        Shape::Counter => format!("n = n + {first}"),
+        VersionedRowKind::Register => format!("prev = v, v = {first}"),
+        VersionedRowKind::List => format!("items = {}", last_elements(dialect, first)),
+        VersionedRowKind::Counter => format!("n = n + {first}"),
     };
     vec![
         Statement::control(begin),

@@ -4,7 +4,7 @@ use super::seat::{GROUPS, Seat, count, is_done};
 use crate::meter::Meter;
 use crate::sync::Word;
 
-pub struct Group {
+pub struct GroupWaker {
     /// For each of the groups whose words are apart, the last that is done.
     done: Box<[Line]>,
 }
@@ -13,13 +13,13 @@ pub struct Group {
 #[repr(align(128))]
 struct Line(Word);
 
-impl Default for Group {
-    fn default() -> Group {
-        Group { done: (0..GROUPS).map(|_| Line(Word::new(0))).collect() }
+impl Default for GroupWaker {
+    fn default() -> GroupWaker {
+        GroupWaker { done: (0..GROUPS).map(|_| Line(Word::new(0))).collect() }
     }
 }
 
-impl Group {
+impl GroupWaker {
     pub fn sleep(&self, seat: Seat, meter: &Meter) {
         let Line(word) = &self.done[seat.group as usize % GROUPS];
         let mut done = word.load();

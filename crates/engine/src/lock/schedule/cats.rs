@@ -40,7 +40,7 @@ struct Notes {
 
 /// One that waits.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct CatsWaiter {
     trx: u64,
     /// One of those for which it waits.
     blocked_by: u64,
@@ -59,7 +59,7 @@ impl Board {
             return;
         }
         notes.weighed_at = since;
-        let seen = |(trx, since): &(Arc<LockTrx>, u64)| Seen {
+        let seen = |(trx, since): &(Arc<LockTrx>, u64)| CatsWaiter {
             trx: trx.number(),
             blocked_by: trx.blocked_by.load(Ordering::Relaxed),
             since: *since,
@@ -91,7 +91,7 @@ pub(in crate::lock) fn order(weights: &[u64]) -> Vec<usize> {
 
 /// The weights of those that wait, when so many have begun to wait. One that waits for itself by
 /// way of others has the weight of those off that cycle only; it will not last.
-fn weigh(waiting: &[Seen], suspensions: u64) -> Vec<u64> {
+fn weigh(waiting: &[CatsWaiter], suspensions: u64) -> Vec<u64> {
     let many = waiting.len() as u64;
     let raised = many.min(MOST / many.max(1));
     let mut weights: Vec<u64> = waiting
@@ -124,12 +124,12 @@ const MOST: u64 = 1_000_000_000;
 mod tests {
     use super::*;
 
-    fn seen(trx: u64, blocked_by: u64) -> Seen {
-        Seen { trx, blocked_by, since: 0 }
+    fn seen(trx: u64, blocked_by: u64) -> CatsWaiter {
+        CatsWaiter { trx, blocked_by, since: 0 }
     }
 
     /// The definition: itself, and those that wait for it.
-    fn naive(waiting: &[Seen], place: usize, suspensions: u64) -> u64 {
+    fn naive(waiting: &[CatsWaiter], place: usize, suspensions: u64) -> u64 {
         let many = waiting.len() as u64;
         let own = match waiting[place].since + 2 * many < suspensions {
             true => many,
@@ -146,7 +146,7 @@ mod tests {
             let mut random = dbdyno_model::random::stream(&[key]);
             let many = 1 + random.below(30);
             let waiting: Vec<_> = (1..=many)
-                .map(|trx| Seen {
+                .map(|trx| CatsWaiter {
                     trx,
                     // Smaller numbers only, so that there is no cycle; some of them work.
                     blocked_by: random.below(trx),
@@ -175,19 +175,19 @@ mod tests {
     /// One hot row: each time it gets free a newcomer comes, for which two others wait. After how
     /// many grants one gets it for which none waits.
     fn grants_until_served(suspensions_per_grant: u64) -> Option<u64> {
-        let lonely = Seen { trx: 1, blocked_by: u64::MAX, since: 0 };
+        let lonely = CatsWaiter { trx: 1, blocked_by: u64::MAX, since: 0 };
         let mut hot = vec![lonely];
         let mut suspensions = 1;
         let mut next = 2;
         for grants in 0..1_000 {
             while hot.len() < 5 {
                 suspensions += suspensions_per_grant;
-                hot.push(Seen { trx: next, blocked_by: u64::MAX, since: suspensions });
+                hot.push(CatsWaiter { trx: next, blocked_by: u64::MAX, since: suspensions });
                 next += 1;
             }
             let beside = hot.iter().flat_map(|heavy| {
                 let followers = if heavy.trx == 1 { 0 } else { 2 };
-                (0..followers).map(|number| Seen {
+                (0..followers).map(|number| CatsWaiter {
                     trx: u64::MAX / 2 + heavy.trx * 2 + number,
                     blocked_by: heavy.trx,
                     since: heavy.since,

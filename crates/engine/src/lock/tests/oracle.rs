@@ -15,8 +15,8 @@ const PLACES: [Place<'static>; 4] =
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Ask(usize, usize, Kind, Mode),
-    Unlock(usize, usize, Kind, Mode),
+    Ask(usize, usize, LockKind, Mode),
+    Unlock(usize, usize, LockKind, Mode),
     Inherit(usize, usize),
     GiveUp(usize),
     Release(usize),
@@ -25,7 +25,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kind = || {
-        let kinds = [Kind::Record, Kind::Gap, Kind::NextKey, Kind::InsertIntention];
+        let kinds = [LockKind::Record, LockKind::Gap, LockKind::NextKey, LockKind::InsertIntention];
         prop::sample::select(kinds.to_vec())
     };
     let mode = || prop::sample::select(vec![Mode::Shared, Mode::Exclusive]);
@@ -53,7 +53,7 @@ struct Parts {
 struct Request {
     trx: usize,
     place: usize,
-    kind: Kind,
+    kind: LockKind,
     mode: Mode,
     first: bool,
 }
@@ -67,8 +67,8 @@ struct Oracle {
     weights: [u64; TRXS],
 }
 
-fn asks_record(kind: Kind, place: usize) -> bool {
-    matches!(kind, Kind::Record | Kind::NextKey) && PLACES[place] != Place::Supremum
+fn asks_record(kind: LockKind, place: usize) -> bool {
+    matches!(kind, LockKind::Record | LockKind::NextKey) && PLACES[place] != Place::Supremum
 }
 
 impl Oracle {
@@ -83,7 +83,7 @@ impl Oracle {
                 Mode::Shared => parts.exclusive,
                 Mode::Exclusive => parts.shared || parts.exclusive,
             };
-            let into_gap = request.kind == Kind::InsertIntention && parts.gap;
+            let into_gap = request.kind == LockKind::InsertIntention && parts.gap;
             *other != request.trx
                 && (into_gap || (asks_record(request.kind, request.place) && record))
         };
@@ -103,13 +103,13 @@ impl Oracle {
         }
     }
 
-    fn ask(&mut self, trx: usize, place: usize, kind: Kind, mode: Mode) -> Met {
+    fn ask(&mut self, trx: usize, place: usize, kind: LockKind, mode: Mode) -> QueueAnswer {
         let parts = self.parts(trx, place);
-        let gap = matches!(kind, Kind::Gap | Kind::NextKey);
+        let gap = matches!(kind, LockKind::Gap | LockKind::NextKey);
         let record = asks_record(kind, place);
         let has_record = parts.exclusive || (parts.shared && mode == Mode::Shared);
-        if kind != Kind::InsertIntention && (!gap || parts.gap) && (!record || has_record) {
-            return Met::Before;
+        if kind != LockKind::InsertIntention && (!gap || parts.gap) && (!record || has_record) {
+            return QueueAnswer::Before;
         }
         let first = parts.shared || parts.exclusive;
         let request = Request { trx, place, kind, mode, first };
@@ -117,21 +117,21 @@ impl Oracle {
             || !self.stands_behind(&request, &self.requests).is_empty();
         if !waits {
             self.give(&request);
-            return Met::Granted;
+            return QueueAnswer::Granted;
         }
         let firsts = self.requests.iter().filter(|other| other.first).count();
         let index = if first { firsts } else { self.requests.len() };
         self.requests.insert(index, request);
         self.weights[trx] = 1;
-        Met::Conflict
+        QueueAnswer::Conflict
     }
 
     fn give(&mut self, request: &Request) {
-        if request.kind == Kind::InsertIntention {
+        if request.kind == LockKind::InsertIntention {
             return;
         }
         let parts = self.held.entry((request.trx, request.place)).or_default();
-        parts.gap |= request.kind != Kind::Record;
+        parts.gap |= request.kind != LockKind::Record;
         if asks_record(request.kind, request.place) {
             parts.shared |= request.mode == Mode::Shared;
             parts.exclusive |= request.mode == Mode::Exclusive;
@@ -245,9 +245,9 @@ impl Pair {
         }
     }
 
-    fn ask(&mut self, trx: usize, place: usize, kind: Kind, mode: Mode) {
+    fn ask(&mut self, trx: usize, place: usize, kind: LockKind, mode: Mode) {
         let kind = match kind {
-            Kind::Record if PLACES[place] == Place::Supremum => Kind::NextKey,
+            LockKind::Record if PLACES[place] == Place::Supremum => LockKind::NextKey,
             kind => kind,
         };
         let spot = Spot::row(INDEX, PLACES[place]);
@@ -256,7 +256,7 @@ impl Pair {
         let mut shard = self.locks.latch(number);
         let (met, at) = shard.request(&self.trxs[trx], spot, hash, claim, number);
         assert_eq!(met, self.oracle.ask(trx, place, kind, mode));
-        if met != Met::Conflict {
+        if met != QueueAnswer::Conflict {
             return;
         }
         let queue = shard.queue(at.slot);
@@ -270,8 +270,8 @@ impl Pair {
         self.resolve(&[trx]);
     }
 
-    fn unlock(&mut self, trx: usize, place: usize, kind: Kind, mode: Mode) {
-        if kind == Kind::Record && PLACES[place] == Place::Supremum {
+    fn unlock(&mut self, trx: usize, place: usize, kind: LockKind, mode: Mode) {
+        if kind == LockKind::Record && PLACES[place] == Place::Supremum {
             return;
         }
         self.locks.unlock(&self.trxs[trx], INDEX, PLACES[place], kind, mode);
@@ -281,7 +281,7 @@ impl Pair {
             Mode::Shared => parts.shared = false,
             Mode::Exclusive => parts.exclusive = false,
         }
-        parts.gap &= !matches!(kind, Kind::Gap | Kind::NextKey);
+        parts.gap &= !matches!(kind, LockKind::Gap | LockKind::NextKey);
         self.oracle.held.insert((trx, place), parts);
         self.oracle.held.retain(|_, parts| *parts != Parts::default());
         self.oracle.settle(place);
@@ -426,7 +426,7 @@ fn cats_is_fifo(steps: &[Step], equal: u64) {
 /// which of them gives way first decides whether a third is served in between.
 #[test]
 fn victims_give_way_in_an_order_that_makes_them_victims() {
-    use Kind::{Gap, InsertIntention, NextKey, Record};
+    use LockKind::{Gap, InsertIntention, NextKey, Record};
     use Mode::{Exclusive as X, Shared as S};
     let asks = [
         (5, 3, NextKey, S),
@@ -449,7 +449,7 @@ fn victims_give_way_in_an_order_that_makes_them_victims() {
 /// victim's place is given away in the same step.
 #[test]
 fn weights_are_equal_while_a_deadlock_is_resolved() {
-    use Kind::{NextKey, Record};
+    use LockKind::{NextKey, Record};
     use Mode::{Exclusive as X, Shared as S};
     let asks = [
         (5, 1, Record, S),

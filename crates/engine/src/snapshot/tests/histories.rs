@@ -89,7 +89,7 @@ impl Truth {
 struct Arm {
     design: Design,
     sys: TrxSys,
-    views: Vec<View>,
+    views: Vec<ReadView>,
     horizon: TrxId,
 }
 

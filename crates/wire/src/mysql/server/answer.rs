@@ -28,7 +28,7 @@ const AS_MANY: u8 = 31;
 
 /// How values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ValueForm {
     /// As text: the answer to a query.
     Text,
     /// Numbers and dates as bytes: the answer to an execution.
@@ -76,7 +76,7 @@ pub struct Definitions {
 
 /// The answer to one request, while it is built.
 #[derive(Debug)]
-pub struct Answers {
+pub struct ResponseBuilder {
     ending: Ending,
     bytes: Vec<u8>,
     /// Number of the first packet, and of the next one.
@@ -88,7 +88,7 @@ pub struct Answers {
 /// The row that is being built.
 #[derive(Debug)]
 struct Row {
-    form: Form,
+    form: ValueForm,
     /// Where its packet begins.
     begins: usize,
     /// Which value comes next.
@@ -96,10 +96,10 @@ struct Row {
     columns: usize,
 }
 
-impl Answers {
-    pub(super) fn new(ending: Ending) -> Answers {
-        let row = Row { form: Form::Text, begins: 0, column: 0, columns: 0 };
-        Answers { ending, bytes: Vec::new(), first: 0, number: 0, row }
+impl ResponseBuilder {
+    pub(super) fn new(ending: Ending) -> ResponseBuilder {
+        let row = Row { form: ValueForm::Text, begins: 0, column: 0, columns: 0 };
+        ResponseBuilder { ending, bytes: Vec::new(), first: 0, number: 0, row }
     }
 
     pub(super) fn begin(&mut self, number: u8) {
@@ -137,7 +137,8 @@ impl Answers {
         self.close(at);
     }
 
-    /// It is refused. Rows that were built before stay, unless [`Answers::take_back`] takes them.
+    /// It is refused. Rows that were built before stay, unless [`ResponseBuilder::take_back`] takes
+    /// them.
     pub fn error(&mut self, code: u16, sqlstate: &str, message: &str) {
         let at = self.open();
         put_error(&mut self.bytes, code, sqlstate, message);
@@ -174,7 +175,7 @@ impl Answers {
 
     /// Builds definitions to be used again and again.
     pub fn define(&self, columns: &[Definition<'_>]) -> Definitions {
-        let mut built = Answers::new(self.ending);
+        let mut built = ResponseBuilder::new(self.ending);
         built.begin(1);
         let at = built.open();
         put_length(&mut built.bytes, columns.len() as u64);
@@ -186,7 +187,7 @@ impl Answers {
     }
 
     /// Rows with these columns follow.
-    pub fn begin_rows(&mut self, columns: &Definitions, form: Form) {
+    pub fn begin_rows(&mut self, columns: &Definitions, form: ValueForm) {
         self.row.form = form;
         self.row.columns = columns.kinds.len();
         let from = self.bytes.len();
@@ -207,8 +208,8 @@ impl Answers {
     /// NULL is the next value of the row.
     pub fn null(&mut self) {
         match self.row.form {
-            Form::Text => self.bytes.push(NULL),
-            Form::Binary => {
+            ValueForm::Text => self.bytes.push(NULL),
+            ValueForm::Binary => {
                 let bit = self.row.column + 2;
                 self.bytes[self.row.begins + HEADER + 1 + bit / 8] |= 1 << (bit % 8);
             }
@@ -219,8 +220,8 @@ impl Answers {
     /// A whole number, in a column of such.
     pub fn int(&mut self, number: i64) {
         match self.row.form {
-            Form::Text => self.shown(format_args!("{number}")),
-            Form::Binary => {
+            ValueForm::Text => self.shown(format_args!("{number}")),
+            ValueForm::Binary => {
                 self.bytes.extend_from_slice(&number.to_le_bytes());
                 self.row.column += 1;
             }
@@ -249,7 +250,7 @@ impl Answers {
     /// A point in time: year, month, day, hour, minute, second, microseconds.
     pub fn date_time(&mut self, [year, month, day, hour, minute, second, us]: [u32; 7]) {
         let (date, time) = ((year, month, day), (hour, minute, second));
-        if self.row.form == Form::Text {
+        if self.row.form == ValueForm::Text {
             let mut fraction = String::new();
             if us > 0 {
                 // Writing into memory does not fail.
@@ -306,7 +307,7 @@ impl Answers {
     fn open_row(&mut self) {
         self.row.begins = self.open();
         self.row.column = 0;
-        if self.row.form == Form::Binary {
+        if self.row.form == ValueForm::Binary {
             let nulls = (self.row.columns + 2).div_ceil(8);
             self.bytes.resize(self.bytes.len() + 1 + nulls, 0);
         }
@@ -394,8 +395,8 @@ impl Definitions {
 mod tests {
     use super::*;
 
-    fn answers() -> Answers {
-        let mut answers = Answers::new(Ending::Ok);
+    fn answers() -> ResponseBuilder {
+        let mut answers = ResponseBuilder::new(Ending::Ok);
         answers.begin(1);
         answers
     }
@@ -405,7 +406,7 @@ mod tests {
         let mut answers = answers();
         let column = Definition { name: b"id", kind: ColumnType::Int };
         let columns = answers.define(&[column]);
-        answers.begin_rows(&columns, Form::Binary);
+        answers.begin_rows(&columns, ValueForm::Binary);
         answers.int(7);
         answers.end_row();
         answers.null();
@@ -429,7 +430,7 @@ mod tests {
         let mut answers = answers();
         let column = Definition { name: b"c", kind: ColumnType::Text(8, 10) };
         let columns = answers.define(&[column]);
-        answers.begin_rows(&columns, Form::Text);
+        answers.begin_rows(&columns, ValueForm::Text);
         answers.text(b"abc");
         answers.end_row();
         answers.text(b"half a row");
@@ -443,7 +444,7 @@ mod tests {
         let mut answers = answers();
         let column = Definition { name: b"c", kind: ColumnType::Text(8, 10) };
         let columns = answers.define(&[column]);
-        answers.begin_rows(&columns, Form::Text);
+        answers.begin_rows(&columns, ValueForm::Text);
         let before = answers.len() - HEADER;
         answers.text(&vec![b'x'; FULL]);
         answers.end_row();
@@ -463,7 +464,7 @@ mod tests {
             ([2026, 11, 25, 1, 2, 3, 4], &[11, 0xEA, 7, 11, 25, 1, 2, 3, 4, 0, 0, 0]),
         ] {
             answers.begin(1);
-            answers.begin_rows(&columns, Form::Binary);
+            answers.begin_rows(&columns, ValueForm::Binary);
             answers.date_time(at);
             answers.end_row();
             let built = &answers.built()[..answers.len() - HEADER - 2];

@@ -35,7 +35,7 @@ pub struct Host {
     /// What it calls itself: `8.0.0-…` for what MySQL 8.0 speaks.
     pub version: String,
     /// Whom it lets in.
-    pub account: Account,
+    pub account: LoginAccount,
     /// Bytes of a request that are taken: `max_allowed_packet`.
     pub largest_request: usize,
     /// How it encrypts; nothing where it does not.
@@ -43,7 +43,7 @@ pub struct Host {
 }
 
 /// Whom a server lets in.
-pub struct Account {
+pub struct LoginAccount {
     user: String,
     has_password: bool,
     /// What MySQL keeps of a password, for each method.
@@ -51,10 +51,10 @@ pub struct Account {
     sha2: [u8; 32],
 }
 
-impl Account {
+impl LoginAccount {
     /// An account; an empty password lets everybody in who says the name.
-    pub fn new(user: &str, password: &Secret) -> Account {
-        Account {
+    pub fn new(user: &str, password: &Secret) -> LoginAccount {
+        LoginAccount {
             user: user.to_owned(),
             has_password: !password.is_empty(),
             native: Sha1::digest(Sha1::digest(password.expose())).into(),
@@ -63,7 +63,7 @@ impl Account {
     }
 }
 
-impl std::fmt::Debug for Account {
+impl std::fmt::Debug for LoginAccount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Account").field("user", &self.user).finish_non_exhaustive()
     }
@@ -274,7 +274,7 @@ fn is_empty(proof: &[u8]) -> bool {
     matches!(proof, [] | [0])
 }
 
-fn is_known(account: &Account, hello: &Hello, method: Method, nonce: &[u8]) -> bool {
+fn is_known(account: &LoginAccount, hello: &Hello, method: Method, nonce: &[u8]) -> bool {
     let holds = match method {
         _ if !account.has_password => is_empty(&hello.proof),
         Method::Native => native_holds(&account.native, nonce, &hello.proof),

@@ -23,22 +23,22 @@ use std::time::Duration;
 
 use super::packet::Channel;
 use crate::cutoff::Cutoff;
-use crate::stream::Stream;
+use crate::stream::SocketStream;
 use crate::tls::Encryption;
 use fault::unreadable;
 
-pub use answer::{Answers, ColumnType, Definition, Definitions, Form, Status};
+pub use answer::{ColumnType, Definition, Definitions, ResponseBuilder, Status, ValueForm};
 pub use fault::Fault;
-pub use login::{Account, Host};
 pub(crate) use login::{Greeting, greet, native_holds, nonce, read_hello, sha2_holds};
-pub use parameters::{Parameters, Value};
+pub use login::{Host, LoginAccount};
+pub use parameters::{ParameterValue, Parameters};
 pub use request::{Execution, Request};
 
 /// A client that was let in.
 #[derive(Debug)]
 pub struct Visitor {
     channel: Channel,
-    answers: Answers,
+    answers: ResponseBuilder,
     /// The account by which it came.
     user: String,
     /// The database that it wants to use; empty for none.
@@ -56,7 +56,7 @@ impl Visitor {
     /// # Errors
     /// What was in the way; the client was told.
     pub fn let_in(
-        stream: Stream,
+        stream: SocketStream,
         host: &Host,
         id: u32,
         patience: Duration,
@@ -74,7 +74,7 @@ impl Visitor {
             }
         };
         Ok(Visitor {
-            answers: Answers::new(hello.ending()),
+            answers: ResponseBuilder::new(hello.ending()),
             user: String::from_utf8_lossy(&hello.user).into_owned(),
             database: String::from_utf8_lossy(&hello.database).into_owned(),
             collation: u16::from(hello.collation),
@@ -124,7 +124,7 @@ impl Visitor {
     /// # Errors
     /// [`Fault`]; nothing more can be read then.
     #[inline]
-    pub fn request(&mut self) -> Result<(Request<'_>, &mut Answers), Fault> {
+    pub fn request(&mut self) -> Result<(Request<'_>, &mut ResponseBuilder), Fault> {
         let Visitor { channel, answers, most, .. } = self;
         // Numbered from 0 anew with each request; the answer goes on behind its last packet.
         let payload = channel.take_request(0, *most).map_err(|unread| unreadable(unread, *most))?;
@@ -153,7 +153,7 @@ impl Visitor {
 }
 
 /// Tells a client that has connected why it is not served: without a greeting and without waiting.
-pub fn turn_away(stream: Stream, code: u16, sqlstate: &'static str, message: &str) {
+pub fn turn_away(stream: SocketStream, code: u16, sqlstate: &'static str, message: &str) {
     let mut channel = Channel::new(stream);
     super::codec::put_error(channel.payload(), code, sqlstate, message);
     // Who does not hear it sees that the connection is closed.

@@ -46,7 +46,7 @@ enum Kind {
 
 /// The value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
+pub enum ParameterValue<'a> {
     /// None.
     Null,
     /// A whole number.
@@ -159,10 +159,10 @@ impl Parameters {
     /// # Panics
     /// If there is no such parameter, or the values are others.
     #[inline]
-    pub fn get<'a>(&'a self, values: &'a [u8], index: usize) -> Value<'a> {
+    pub fn get<'a>(&'a self, values: &'a [u8], index: usize) -> ParameterValue<'a> {
         match self.slots[index] {
-            Slot::Null => Value::Null,
-            Slot::Pieces => Value::Text(self.pieces[index].as_deref().unwrap_or_default()),
+            Slot::Null => ParameterValue::Null,
+            Slot::Pieces => ParameterValue::Text(self.pieces[index].as_deref().unwrap_or_default()),
             Slot::At(kind, from, to) => value(kind, &values[from..to]),
         }
     }
@@ -189,21 +189,21 @@ fn shape(type_: u16) -> Result<Option<(Kind, Option<usize>)>, WireError> {
 }
 
 #[inline]
-fn value(kind: Kind, bytes: &[u8]) -> Value<'_> {
+fn value(kind: Kind, bytes: &[u8]) -> ParameterValue<'_> {
     match kind {
-        Kind::Text => Value::Text(bytes),
+        Kind::Text => ParameterValue::Text(bytes),
         Kind::Signed => {
             let sign = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
-            Value::Int(i64::from_le_bytes(filled(bytes, if sign { 0xFF } else { 0 })))
+            ParameterValue::Int(i64::from_le_bytes(filled(bytes, if sign { 0xFF } else { 0 })))
         }
-        Kind::Unsigned => Value::Unsigned(u64::from_le_bytes(filled(bytes, 0))),
+        Kind::Unsigned => ParameterValue::Unsigned(u64::from_le_bytes(filled(bytes, 0))),
         Kind::Float => {
             let [a, b, c, d, ..] = filled::<8>(bytes, 0);
             // As it is shown, and not as it is stored: 0.1 is meant where 0.1 was said.
             let shown = f32::from_le_bytes([a, b, c, d]).to_string();
-            Value::Double(shown.parse().unwrap_or(f64::NAN))
+            ParameterValue::Double(shown.parse().unwrap_or(f64::NAN))
         }
-        Kind::Double => Value::Double(f64::from_le_bytes(filled(bytes, 0))),
+        Kind::Double => ParameterValue::Double(f64::from_le_bytes(filled(bytes, 0))),
         Kind::Date => {
             let bytes: [u8; 11] = filled(bytes, 0);
             let [low, high, month, day, hour, minute, second, rest @ ..] = bytes;
@@ -211,7 +211,7 @@ fn value(kind: Kind, bytes: &[u8]) -> Value<'_> {
             let us = u32::from_le_bytes(rest);
             let [month, day, hour, minute, second] =
                 [month, day, hour, minute, second].map(u32::from);
-            Value::Date([u32::from(year), month, day, hour, minute, second, us])
+            ParameterValue::Date([u32::from(year), month, day, hour, minute, second, us])
         }
         Kind::Time => {
             let bytes: [u8; 12] = filled(bytes, 0);
@@ -219,7 +219,7 @@ fn value(kind: Kind, bytes: &[u8]) -> Value<'_> {
             let days = u32::from_le_bytes([d0, d1, d2, d3]);
             let hours = days.saturating_mul(24).saturating_add(u32::from(hour));
             let us = u32::from_le_bytes(rest);
-            Value::Time(sign != 0, [hours, u32::from(minute), u32::from(second), us])
+            ParameterValue::Time(sign != 0, [hours, u32::from(minute), u32::from(second), us])
         }
     }
 }
@@ -249,11 +249,16 @@ mod tests {
         .concat();
         all.read(&first).unwrap();
         let got: Vec<_> = (0..4).map(|index| all.get(&first, index)).collect();
-        let expected = [Value::Int(-5), Value::Text(b"abc"), Value::Null, Value::Unsigned(65_535)];
+        let expected = [
+            ParameterValue::Int(-5),
+            ParameterValue::Text(b"abc"),
+            ParameterValue::Null,
+            ParameterValue::Unsigned(65_535),
+        ];
         assert_eq!(got, expected);
         let second = [&[0b1011, 0][..]].concat();
         all.read(&second).unwrap();
-        assert_eq!(all.get(&second, 0), Value::Null);
+        assert_eq!(all.get(&second, 0), ParameterValue::Null);
         for torn in 0..first.len() {
             assert!(all.read(&first[..torn]).is_err(), "{torn}");
         }
@@ -272,9 +277,9 @@ mod tests {
         ]
         .concat();
         all.read(&values).unwrap();
-        assert_eq!(all.get(&values, 0), Value::Date([2026, 11, 25, 19, 30, 1, 0]));
-        assert_eq!(all.get(&values, 1), Value::Time(true, [51, 4, 5, 0]));
-        assert_eq!(all.get(&values, 2), Value::Double(0.1));
+        assert_eq!(all.get(&values, 0), ParameterValue::Date([2026, 11, 25, 19, 30, 1, 0]));
+        assert_eq!(all.get(&values, 1), ParameterValue::Time(true, [51, 4, 5, 0]));
+        assert_eq!(all.get(&values, 2), ParameterValue::Double(0.1));
     }
 
     #[test]
@@ -286,8 +291,8 @@ mod tests {
         assert_eq!(all.pieces_bytes(), 3);
         let values = [0, 1, 0x01, 0, 0xFC, 0, 9];
         all.read(&values).unwrap();
-        assert_eq!(all.get(&values, 0), Value::Int(9));
-        assert_eq!(all.get(&values, 1), Value::Text(b"abc"));
+        assert_eq!(all.get(&values, 0), ParameterValue::Int(9));
+        assert_eq!(all.get(&values, 1), ParameterValue::Text(b"abc"));
         all.forget_pieces();
         assert!(all.read(&values).is_err());
     }
