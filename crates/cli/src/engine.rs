@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, Subcommand, ValueEnum};
+use dbdyno_files::owner;
 use dbdyno_model::{ArmSpec, Design, Secret, Target, Transport};
 use dbdyno_sandbox::own_directory;
 use dbdyno_serve::{EngineListener, Listener, ServeLimits, ServerSecurity, Settings, engine_in};
@@ -231,7 +232,7 @@ impl Serve {
     fn listener(&self, password: &Secret) -> Result<Listener, Failure> {
         match &self.socket {
             Some(path) => {
-                let bind = || Listener::unix(path);
+                let bind = || owner::check_way(path).and_then(|()| Listener::unix(path));
                 // Where nobody is asked for a password, the socket's mode lets the user in alone.
                 let is_private = password.is_empty();
                 let bound = if is_private { bind() } else { files::by_users_umask(bind) };

@@ -10,11 +10,12 @@
 //! that moment by another thread, its mode is given when it is made: the store's, the engine's.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use dbdyno_files::owner;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::stat::{Mode, umask};
 
@@ -55,8 +56,8 @@ pub(crate) fn append(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure
 
 fn put(path: &Path, bytes: &[u8], options: &mut OpenOptions) -> Result<(), Failure> {
     let mut write = || {
-        refuse_links_of_strangers(path)?;
-        refuse_a_file_of_strangers(path)?;
+        owner::check_way(path)?;
+        owner::check_file(path)?;
         // What was no link when it was looked at does not become one.
         if !path.is_symlink() {
             options.custom_flags(nix::libc::O_NOFOLLOW);
@@ -66,53 +67,9 @@ fn put(path: &Path, bytes: &[u8], options: &mut OpenOptions) -> Result<(), Failu
     write().map_err(|error| unwritten(path, error))
 }
 
-/// Looks at the path and at each directory on the way to it: links and pipes that another account
-/// has made lead to it.
-pub(crate) fn refuse_links_of_strangers(path: &Path) -> io::Result<()> {
-    for place in std::path::absolute(path)?.ancestors() {
-        let Ok(found) = std::fs::symlink_metadata(place) else { continue };
-        let is_ours = is_ours(&found);
-        let kind = if found.is_symlink() {
-            "a link"
-        } else if found.file_type().is_fifo() {
-            "a pipe"
-        } else {
-            continue;
-        };
-        if !is_ours {
-            return Err(of_a_stranger(place, kind));
-        }
-    }
-    Ok(())
-}
-
-/// In a directory where everybody can make files, who made one reads what is written into it.
-fn refuse_a_file_of_strangers(path: &Path) -> io::Result<()> {
-    let path = std::path::absolute(path)?;
-    let is_of_a_stranger = path.parent().is_some_and(is_open_to_all)
-        && std::fs::symlink_metadata(&path).is_ok_and(|found| !is_ours(&found));
-    if is_of_a_stranger { Err(of_a_stranger(&path, "a file")) } else { Ok(()) }
-}
-
-fn is_ours(found: &std::fs::Metadata) -> bool {
-    [0, nix::unistd::geteuid().as_raw()].contains(&found.uid())
-}
-
-fn of_a_stranger(place: &Path, kind: &str) -> io::Error {
-    let text = format!(
-        "{} is {kind} that another account has made; name a file in a directory of your own",
-        place.display()
-    );
-    io::Error::new(io::ErrorKind::PermissionDenied, text)
-}
-
-fn is_open_to_all(directory: &Path) -> bool {
-    std::fs::metadata(directory).is_ok_and(|found| found.mode() & 0o002 != 0)
-}
-
 /// Makes a directory that the user named, and those above it.
 pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
-    refuse_links_of_strangers(path)
+    owner::check_way(path)
         .and_then(|()| by_users_umask(|| std::fs::create_dir_all(path)))
         .map_err(|error| unwritten(path, error))
 }

@@ -12,6 +12,8 @@
 //! takes it away from others, a watchdog restarts the machine. So nothing is opened before it is
 //! known, and what is opened is what was known: a name that is changed in between changes nothing.
 
+pub mod owner;
+
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::AsRawFd as _;

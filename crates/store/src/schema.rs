@@ -53,6 +53,9 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowan
     // Absolute, for SQLite gives the empty path, `:memory:` and `file:` a meaning of their own.
     let absolute = std::path::absolute(path)
         .map_err(|error| StoreError::CannotOpen(path.to_owned(), error.to_string()))?;
+    dbdyno_files::owner::check_way(&absolute)
+        .and_then(|()| dbdyno_files::owner::check_file(&absolute))
+        .map_err(|error| StoreError::CannotOpen(path.to_owned(), error.to_string()))?;
     if flags.contains(OpenFlags::SQLITE_OPEN_CREATE) {
         make_private(&absolute)?;
     }

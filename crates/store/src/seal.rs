@@ -41,6 +41,9 @@ pub(crate) const FACTS: &str = "SELECT arm, name, value \
 const EXPLAINED: &str = "SELECT explains.id, witness \
      FROM trial JOIN run explains ON explains.seq = trial.explains WHERE trial.run = ?1";
 
+/// By what a user names a run: else two runs of one home could change places.
+const NAMES: &str = "SELECT id, name FROM run WHERE seq = ?1";
+
 /// Everything of a run that is carried out.
 const CARRIED_OUT: [&str; 8] = [PLAN, STAGES, FILES, CLIENTS, TERMS, ARMS, FACTS, EXPLAINED];
 
@@ -56,6 +59,20 @@ const TABLES: [&str; 8] = [
     "trial",
 ];
 
+/// How a seal is written.
+#[derive(Clone, Copy)]
+enum SealForm {
+    /// 32 bytes: of what is carried out alone, as releases before 2026-11-29 sealed.
+    Plain,
+    /// A byte that says so, and 32: of the names of the run, too.
+    Named,
+}
+
+const HMAC_BYTES: usize = 32;
+
+/// The first byte of a seal of a run with its names.
+const NAMED: u8 = 2;
+
 /// The key of a home, which nobody else knows.
 #[derive(Clone)]
 pub struct SealKey(Vec<u8>);
@@ -67,9 +84,21 @@ impl SealKey {
     }
 
     /// What the rows of a run are worth under this key.
-    fn mac(&self, connection: &Connection, seq: i64) -> rusqlite::Result<Hmac<Sha256>> {
+    fn mac(
+        &self,
+        connection: &Connection,
+        seq: i64,
+        form: SealForm,
+    ) -> rusqlite::Result<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length");
-        for question in CARRIED_OUT {
+        let names = match form {
+            SealForm::Plain => None,
+            SealForm::Named => {
+                mac.update(&[NAMED]);
+                Some(NAMES)
+            }
+        };
+        for question in names.into_iter().chain(CARRIED_OUT) {
             let mut statement = connection.prepare_cached(question)?;
             let columns = statement.column_count();
             let mut rows = statement.query([seq])?;
@@ -115,9 +144,9 @@ pub(crate) fn set(
     seq: i64,
 ) -> std::result::Result<(), WriteError> {
     if let Some(key) = key {
-        let hmac = key.mac(connection, seq)?.finalize().into_bytes();
+        let hmac = key.mac(connection, seq, SealForm::Named)?.finalize().into_bytes();
         let insert = "INSERT OR REPLACE INTO seal VALUES (?1, ?2)";
-        connection.execute(insert, params![seq, hmac.as_slice()])?;
+        connection.execute(insert, params![seq, [&[NAMED], hmac.as_slice()].concat()])?;
     }
     Ok(())
 }
@@ -127,7 +156,11 @@ fn holds(connection: &Connection, key: Option<&SealKey>, seq: i64) -> rusqlite::
     let found: Option<Vec<u8>> =
         connection.query_row(select, [seq], |row| row.get(0)).optional()?;
     let (Some(key), Some(found)) = (key, found) else { return Ok(false) };
-    Ok(key.mac(connection, seq)?.verify_slice(&found).is_ok())
+    let (form, hmac) = match found.split_first() {
+        Some((&NAMED, hmac)) if hmac.len() == HMAC_BYTES => (SealForm::Named, hmac),
+        _ => (SealForm::Plain, &*found),
+    };
+    Ok(key.mac(connection, seq, form)?.verify_slice(hmac).is_ok())
 }
 
 /// Whether rows stand where their keys say, and indexes have those of their tables: else a change

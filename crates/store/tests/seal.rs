@@ -50,6 +50,7 @@ fn whoever_changes_what_is_carried_out_breaks_the_seal() {
         "UPDATE run SET seed = 0",
         "UPDATE run SET driving = 'closed'",
         "UPDATE run SET command = 'rm -rf /'",
+        "UPDATE run SET name = 'another'",
         "UPDATE environment_fact SET value = 'touch /tmp/x' WHERE name = \
          (SELECT min(name) FROM environment_fact)",
         "INSERT INTO environment_fact SELECT id, 'variable.x', 'y' FROM environment",
@@ -70,6 +71,22 @@ fn whoever_changes_what_is_carried_out_breaks_the_seal() {
             .unwrap();
         assert!(!store.is_own(&run).unwrap(), "{change}, and then a change of ours");
     }
+}
+
+/// Both are ours, and what is resumed is another run than the one that is named.
+#[test]
+fn two_runs_of_a_home_cannot_change_places() {
+    let (_folder, path, one) = sealed();
+    let two = put(&mut open(&path), &golden_run());
+    let raw = Connection::open(&path).unwrap();
+    let set = |to: &str, of: &str| {
+        assert_eq!(raw.execute("UPDATE run SET id = ?1 WHERE id = ?2", [to, of]).unwrap(), 1);
+    };
+    set("ffffffff", &one.0);
+    set(&one.0, &two.0);
+    set(&two.0, "ffffffff");
+    let store = open(&path);
+    assert!(!store.is_own(&one).unwrap() && !store.is_own(&two).unwrap());
 }
 
 /// A seal is of the words of one run, not of any.

@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 use dbdyno_model::{ArmSpec, Dialect, PasswordKey, Secret, ServerUrl, Target, Transport};
 
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::output;
 
 mod libpq;
 mod my_cnf;
@@ -283,7 +283,7 @@ fn fill_postgres(url: &mut ServerUrl) -> Result<(), Failure> {
 /// to whom a password goes.
 fn read_service(path: &Path) -> Result<Option<String>, String> {
     let Ok(about) = fs::metadata(path) else { return Ok(None) };
-    files::refuse_links_of_strangers(path).map_err(|error| error.to_string())?;
+    dbdyno_files::owner::check_way(path).map_err(|error| error.to_string())?;
     let is_of_others = about.permissions().mode() & 0o022 != 0
         || ![0, nix::unistd::geteuid().as_raw()].contains(&about.uid());
     if is_of_others {

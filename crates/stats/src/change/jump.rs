@@ -184,7 +184,8 @@ mod tests {
         for (count, length) in [(8, 8), (10, 12), (6, 10), (8, 10), (8, 20)] {
             for seed in 0..12 {
                 let mut stream = random::stream(&[random::key_of("returning"), seed]);
-                let level = |at: usize| if (at / length) % 2 == 0 { 1000.0 } else { 800.0 };
+                let level =
+                    |at: usize| if (at / length).is_multiple_of(2) { 1000.0 } else { 800.0 };
                 let values: Vec<f64> = (0..count * length)
                     .map(|at| level(at) * (1.0 + 0.01 * normal(&mut stream)))
                     .collect();
