@@ -413,9 +413,12 @@ fn flags(top: &FileSection<'_, '_>, key: &'static str) -> Result<Option<Flags>, 
     let Some(flags) = top.value(key) else { return Ok(None) };
     let mut all = Vec::new();
     for (name, _, value) in flags.section(key)?.all() {
-        if !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
-            let what = "the name of a flag has small letters and dashes, and its value stands \
-                        behind the sign";
+        // Of a name without a letter `--` would be left, behind which all words are arms.
+        let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
+            && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+        if !is_name {
+            let what = "the name of a flag has small letters, and dashes between them, and its \
+                        value stands behind the sign";
             return Err(value.error(what));
         }
         all.push((name.to_owned(), value.plain()?));
@@ -478,6 +481,16 @@ why = "reads do not sync"
         let (place, _) = command_line(Path::new("a.toml"), &read, &flags).unwrap();
         assert_eq!(place.store.as_deref(), Some(Path::new("x.db")));
         assert!(is_placed(&flags) && !is_placed(&flags[..1]));
+    }
+
+    /// Behind `--` the user's own flags would be taken for arms, his gate among them.
+    #[test]
+    fn a_flag_has_a_letter() {
+        for name in ["\"\"", "\"-\"", "\"--\"", "-quick", "\"-load\""] {
+            let text = FILE.replace("quick = true", &format!("{name} = true"));
+            let told = parse("a.toml", &text).unwrap_err().to_string();
+            assert!(told.contains("the name of a flag has small letters"), "{name}: {told}");
+        }
     }
 
     fn read_with(flags: &[&str]) -> Result<Compare, Failure> {

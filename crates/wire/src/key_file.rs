@@ -3,14 +3,20 @@
 use std::io;
 use std::path::Path;
 
+use dbdyno_files::owner;
+
 /// The authorities of a whole machine have a quarter of a megabyte.
 const LONGEST: u64 = 4 << 20;
 
 /// What is in such a file.
 ///
 /// # Errors
-/// There is none, it may not be read, it is something else than a file on a disk, or too long.
+/// There is none, it may not be read, it is something else than a file on a disk, or too long; or
+/// another account has put it, or a link to it, where everybody can make files: it says whom to
+/// believe.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    owner::check_way(path)?;
+    owner::check_file(path)?;
     dbdyno_files::read(path, LONGEST)
 }
 

@@ -192,10 +192,13 @@ fn without_words(text: &str, count: usize) -> Option<String> {
             if !names.contains(&name) {
                 names.push(name);
             }
+            if names.len() > NAMES_MOST {
+                return None;
+            }
         }
         plain.push('\n');
     }
-    (1..=NAMES_MOST).contains(&names.len()).then_some(plain)
+    (!names.is_empty()).then_some(plain)
 }
 
 /// Where a screen or a page has broken lines.
