@@ -20,6 +20,8 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use dbdyno_model::random::key_of;
+
 use super::filled::{filled, is_digits};
 use super::form::{Form, MeasureUnit, OFF_CPU, ProfileError, ProfileMeasure, Weighing, letters};
 use super::perf_script;
@@ -37,10 +39,13 @@ fn name_of_map(line: &str) -> Option<(&str, &str)> {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_').then_some((name, rest))
 }
 
+/// Parts the lines of a key from each other: the prime of FNV-1a.
+const KEY_FACTOR: u64 = 0x0000_0100_0000_01b3;
+
 /// An entry of a map.
 struct MapEntry<'t> {
-    /// Its key as it stands in the text.
-    key: String,
+    /// A number that stands for its key: names may be as long as the text.
+    key: u64,
     stack: Stack<'t>,
     program: &'t str,
     count: f64,
@@ -68,11 +73,11 @@ impl<'t> MapPrints<'t> {
             let has_fallen = at > 0 && entry.count < self.entries[at - 1].count;
             let is_parted = at == 0 || self.parts.binary_search(&at).is_ok();
             let is_new = is_parted || (by_fall == Fall::Parts && has_fallen);
-            if is_new || keys.contains(entry.key.as_str()) {
+            if is_new || keys.contains(&entry.key) {
                 begins.push(at);
                 keys.clear();
             }
-            keys.insert(entry.key.as_str());
+            keys.insert(entry.key);
         }
         begins
     }
@@ -81,11 +86,10 @@ impl<'t> MapPrints<'t> {
     fn has_grown(&self, begins: &[usize]) -> bool {
         let end = self.entries.len();
         let ends = begins.iter().skip(1).copied().chain([end]);
-        let mut before: HashMap<&str, f64> = HashMap::new();
+        let mut before: HashMap<u64, f64> = HashMap::new();
         for (begin, end) in begins.iter().zip(ends) {
             let print = self.entries[*begin..end].iter();
-            let counts: HashMap<&str, f64> =
-                print.map(|entry| (entry.key.as_str(), entry.count)).collect();
+            let counts: HashMap<u64, f64> = print.map(|entry| (entry.key, entry.count)).collect();
             if before.iter().any(|(key, count)| counts.get(key).is_none_or(|now| now < count)) {
                 return false;
             }
@@ -127,7 +131,7 @@ pub(super) fn each_stack(
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
     let (mut map, mut begun, mut is_off_cpu) = (None, None, false);
-    let (mut prints, mut key) = (MapPrints::default(), String::new());
+    let (mut prints, mut key) = (MapPrints::default(), 0_u64);
     let mut program = "";
     for (number, line) in filled(text) {
         let wrong = |what: &str| ProfileError::new(number, what);
@@ -162,8 +166,7 @@ pub(super) fn each_stack(
             Some((inner, count)) if !count.starts_with(':') => (inner, Some(count.trim())),
             _ => (rest, None),
         };
-        key.push_str(inner.trim());
-        key.push(';');
+        key = key.wrapping_mul(KEY_FACTOR) ^ key_of(inner.trim());
         // Names of processes stand before the stack, or behind it and a comma.
         let is_key = inner.trim_start().starts_with(',') || (is_first && count.is_none());
         if is_key {
