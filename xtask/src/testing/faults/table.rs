@@ -482,8 +482,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "recorders note that every write replaced the first version",
         "crates/lab/src/isolation/random.rs",
-        "let known = OpRecord { kind: Kind::Write, table, key, value, prev };",
-        "let known = OpRecord { kind: Kind::Write, table, key, value, prev: prev.min(0) };",
+        "let known = OpRecord { kind: OperationKind::Write, table, key, value, prev };",
+        "let known = OpRecord { kind: OperationKind::Write, table, key, value, prev: prev.min(0) };",
         &["isolation::random_transactions_have_what_servers_promise"],
     ),
     fault(
@@ -496,8 +496,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "a change of the engine is noted to replace what was never there",
         "crates/lab/src/isolation/in_process.rs",
-        "self.note(open, Kind::Write, ROWS, key, own, old);",
-        "self.note(open, Kind::Write, ROWS, key, own, MISSING);",
+        "self.note(open, OperationKind::Write, ROWS, key, own, old);",
+        "self.note(open, OperationKind::Write, ROWS, key, own, MISSING);",
         &["isolation::the_engine_keeps_its_levels_and_faults_in_it_are_found"],
     ),
     fault(
@@ -510,8 +510,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "a figure that was not measured counts as open",
         "crates/model/src/published.rs",
-        "let Some(ours) = ours else { return Standing::NotTestable };",
-        "let Some(ours) = ours else { return Standing::Open };",
+        "let Some(ours) = ours else { return FigureStanding::NotTestable };",
+        "let Some(ours) = ours else { return FigureStanding::Open };",
         &["published::printed_figures_are_held_against_the_newest_run"],
     ),
     fault(
@@ -531,8 +531,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "certification forgets the first row of a transaction",
         "crates/replica/src/certify/mod.rs",
-        "&& rows.iter().all(|&row| writers.note(row, writer) == Noted::Done)",
-        "&& rows[1..].iter().all(|&row| writers.note(row, writer) == Noted::Done)",
+        "&& rows.iter().all(|&row| writers.note(row, writer) == NoteResult::Done)",
+        "&& rows[1..].iter().all(|&row| writers.note(row, writer) == NoteResult::Done)",
         &[
             "replica/certify::exact_says_what_the_oracle_says",
             "replica/certify::every_variant_refuses_what_must_be_refused_and_forgets_no_writer",
@@ -656,8 +656,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "what is rolled back is recorded as committed",
         "crates/load/src/record.rs",
-        "(Over::Answered, Ending::CommitAsked) => Outcome::Ok,",
-        "(Over::Answered, _) => Outcome::Ok,",
+        "(Over::Answered, Ending::CommitAsked) => TransactionOutcome::Ok,",
+        "(Over::Answered, _) => TransactionOutcome::Ok,",
         &["isolation::recorded_loads_have_what_servers_promise"],
     ),
     fault(
