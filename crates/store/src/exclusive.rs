@@ -17,6 +17,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use dbdyno_files::owner::is_trusted;
+
 use crate::guard::beside;
 
 const STICKY: u32 = 0o1000;
@@ -46,12 +48,6 @@ pub(crate) fn strange_beside(path: &Path) -> Option<PathBuf> {
         let is_known = Some(found.uid()) == owner || is_trusted(found.uid());
         !found.is_file() || found.nlink() != 1 || !is_known || found.mode() & OTHERS_WRITE != 0
     })
-}
-
-fn is_trusted(uid: u32) -> bool {
-    // The owner of our own process, whatever it may become.
-    let own = fs::metadata("/proc/self").map(|found| found.uid());
-    uid == 0 || own.is_ok_and(|own| own == uid)
 }
 
 /// A file that is not there is nobody's.

@@ -284,8 +284,8 @@ fn fill_postgres(url: &mut ServerUrl) -> Result<(), Failure> {
 fn read_service(path: &Path) -> Result<Option<String>, String> {
     let Ok(about) = fs::metadata(path) else { return Ok(None) };
     dbdyno_files::owner::check_way(path).map_err(|error| error.to_string())?;
-    let is_of_others = about.permissions().mode() & 0o022 != 0
-        || ![0, nix::unistd::geteuid().as_raw()].contains(&about.uid());
+    let is_of_others =
+        about.permissions().mode() & 0o022 != 0 || !dbdyno_files::owner::is_trusted(about.uid());
     if is_of_others {
         return Err(format!(
             "others can write it, and it says to whom a password goes; chmod go-w {}",
