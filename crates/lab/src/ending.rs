@@ -88,7 +88,7 @@ impl Ending {
     pub(crate) fn note(&mut self, arm: ArmIndex, round: &Round) {
         if self.has_looks {
             // Times of single events are not looked at, and are most of a round.
-            let round = Round { latency: LatencyHistogram::new(), ..round.clone() };
+            let round = Round { latency: LatencyHistogram::none(), ..round.clone() };
             match arm.position() {
                 0 | 1 => self.seen.rounds.push(round),
                 more => self.seen.further[more - 2].rounds.push(round),

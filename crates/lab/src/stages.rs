@@ -695,6 +695,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.resting.after(&self.stations[arm].watched(), &mut round.readings);
         before.note(CanarySide::Before, &mut round.readings);
         after.note(CanarySide::After, &mut round.readings);
+        round.condense();
         self.lab.store.add_round(self.run, arm, round)?;
         self.ending.note(arm, round);
         self.last_sps.insert(arm, round.statements as f64 * 1e9 / round.wall_ns as f64);

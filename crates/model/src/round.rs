@@ -52,6 +52,20 @@ pub struct Round {
 }
 
 impl Round {
+    /// Gives back the memory of what is recorded no more: of thousands of rounds, which are copied
+    /// when pairs of arms are judged.
+    pub fn condense(&mut self) {
+        self.latency.condense();
+        for times in self.classes.iter_mut().filter_map(|class| class.times.as_mut()) {
+            times.latency.condense();
+            times.response.iter_mut().for_each(LatencyHistogram::condense);
+        }
+        if let Some(open) = &mut self.open {
+            open.response.condense();
+            open.lag.condense();
+        }
+    }
+
     /// Whether the rate of an open loop was held: all that was meant was answered in the end, and
     /// no queue grew. A round of the closed loop holds none.
     ///
