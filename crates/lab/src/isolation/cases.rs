@@ -6,7 +6,7 @@ use dbdyno_wire::{Client, WireError};
 
 use super::bench::Bench;
 use super::words::CASES as TABLE;
-use crate::steps::{Effect, Line, Stage, WaitAttribution};
+use crate::steps::{Effect, Line, Stage, WaitAttribution, few_rows};
 
 /// What the table is called in stories.
 const NAME_IN_STORIES: &str = "test";
@@ -69,7 +69,7 @@ impl Bench<'_, '_> {
     ) -> Result<CaseTold, WireError> {
         let script: Vec<Line> = case.steps.iter().map(|step| self.line(step)).collect();
         let told = stage.play(&script, WaitAttribution::Told)?;
-        let end = control.query(&format!("SELECT id, value FROM {TABLE} ORDER BY id"))?;
+        let end = few_rows(control, &format!("SELECT id, value FROM {TABLE} ORDER BY id"))?;
         let played = |one: crate::steps::StepReport| PlayedStep {
             place: one.place,
             told: StepTold {
@@ -84,7 +84,7 @@ impl Bench<'_, '_> {
             name: case.name.clone(),
             anomaly: case.anomaly.clone(),
             about: case.about.clone(),
-            outcome: judge(case, &played, &StepAnswer::Rows(end.rows)),
+            outcome: judge(case, &played, &StepAnswer::Rows(end)),
             promise: case.promise(self.family(), level),
             steps: played.into_iter().map(|one| one.told).collect(),
         })

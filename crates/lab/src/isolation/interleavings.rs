@@ -12,7 +12,7 @@ use dbdyno_wire::{Client, WireError};
 
 use super::bench::{Bench, IsolationQuestion};
 use super::words::INTERLEAVINGS as TABLE;
-use crate::steps::{Effect, Line, StepReport, WaitAttribution};
+use crate::steps::{Effect, Line, StepReport, WaitAttribution, few_rows};
 
 /// Rows of an INSERT.
 const ROWS_AT_ONCE: u64 = 500;
@@ -179,8 +179,8 @@ fn outcome(
     schedule: &Interleaving,
     rows: Rows,
 ) -> Result<Outcome, WireError> {
-    let end = control.query(&rows.question())?;
-    let end: Vec<i64> = end.rows.iter().map(|row| number(row)).collect();
+    let end = few_rows(control, &rows.question())?;
+    let end: Vec<i64> = end.iter().map(|row| number(row)).collect();
     let transactions = committed(schedule, told);
     Ok(Outcome {
         went: went(told),

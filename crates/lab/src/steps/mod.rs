@@ -17,5 +17,5 @@
 mod stage;
 mod waits;
 
-pub(crate) use stage::{Effect, Line, Stage, StepReport};
+pub(crate) use stage::{Effect, Line, Stage, StepReport, few_rows};
 pub(crate) use waits::WaitAttribution;

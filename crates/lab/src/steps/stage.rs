@@ -447,7 +447,7 @@ fn say(client: &mut dyn Client, statements: &[String]) -> Result<StepAnswer, Wir
     for sql in statements {
         let is_query = sql.trim_start().get(..6).is_some_and(|w| w.eq_ignore_ascii_case("select"));
         let said = if is_query {
-            client.query(sql).map(|rows| StepAnswer::Rows(rows.rows))
+            few_rows(client, sql).map(StepAnswer::Rows)
         } else {
             client.run(sql).map(|outcome| StepAnswer::Changed(outcome.affected))
         };
@@ -461,4 +461,52 @@ fn say(client: &mut dyn Client, statements: &[String]) -> Result<StepAnswer, Wir
         };
     }
     Ok(answer)
+}
+
+/// Rows of an answer that is kept for the story: tables of cases have a few.
+const STEP_ROWS_MAX: usize = 1_000;
+/// Bytes of all their values.
+const STEP_BYTES_MAX: usize = 64 << 10;
+
+/// The rows of an answer that outlives the next one. Connections bound what they hold at a time,
+/// and stories hold the answers of all their steps.
+///
+/// # Errors
+/// [`WireError::Protocol`] for more than a table of a case can have; the others of the connection.
+pub(crate) fn few_rows(
+    client: &mut dyn Client,
+    sql: &str,
+) -> Result<Vec<Vec<Option<String>>>, WireError> {
+    let rows = client.query(sql)?.rows;
+    match excess(&rows) {
+        None => Ok(rows),
+        Some(excess) => Err(WireError::Protocol(format!("{sql} has {excess}"))),
+    }
+}
+
+/// What there is too much of, where there is.
+fn excess(rows: &[Vec<Option<String>>]) -> Option<String> {
+    let bytes: usize = rows.iter().flatten().flatten().map(String::len).sum();
+    (rows.len() > STEP_ROWS_MAX || bytes > STEP_BYTES_MAX).then(|| {
+        format!(
+            "{} rows of {bytes} bytes; the answer to a step has at most {STEP_ROWS_MAX} of \
+             {STEP_BYTES_MAX}",
+            rows.len()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_stories_are_as_small_as_tables_of_cases() {
+        let row = |value: &str| vec![Some(value.to_owned()), None];
+        assert_eq!(excess(&vec![row("17"); STEP_ROWS_MAX]), None);
+        let many = excess(&vec![row("17"); STEP_ROWS_MAX + 1]).unwrap();
+        assert!(many.starts_with("1001 rows of 2002 bytes"), "{many}");
+        let long = excess(&[row(&"x".repeat(STEP_BYTES_MAX + 1))]).unwrap();
+        assert!(long.starts_with("1 rows of 65537 bytes"), "{long}");
+    }
 }
