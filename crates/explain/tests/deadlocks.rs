@@ -811,6 +811,35 @@ fn logs_with_the_newest_first_are_turned_around() {
     assert_eq!(of(&backwards), (LogDirection::NewestFirst, 0, plain), "{tac}");
 }
 
+/// Servers that were made from one image give the same numbers: what one of them was told is not
+/// put into the mouth of the other, and nothing gets lost, in whatever order texts come.
+#[test]
+fn statements_that_contradict_each_other_are_of_two_deadlocks() {
+    let postgres = |second: u32, sql: &str| {
+        format!(
+            "2026-11-29 10:00:{second:02}.000 UTC [71] ERROR:  deadlock detected\n\
+             2026-11-29 10:00:{second:02}.000 UTC [71] DETAIL:  Process 71 waits for ShareLock on \
+             transaction 731; blocked by process 72.\n\tProcess 72 waits for ShareLock on \
+             transaction 730; blocked by process 71.\n\tProcess 71: {sql}\n\tProcess 72: {sql}\n\
+             2026-11-29 10:00:{second:02}.000 UTC [71] HINT:  See server log for query details.\n\
+             2026-11-29 10:00:{second:02}.000 UTC [71] STATEMENT:  {sql}\n"
+        )
+    };
+    for (first, second) in [(1, 1), (1, 30)] {
+        let update = postgres(first, "UPDATE a SET n = 1 WHERE id = 5");
+        let delete = postgres(second, "DELETE FROM b WHERE id = 6");
+        for texts in [[&update, &delete], [&delete, &update]] {
+            let read = texts.map(|text| read_deadlocks(text).tellings);
+            let gathered = gathered_deadlocks(read.into_iter().flatten());
+            let counts: Vec<u64> = gathered.clusters.iter().map(|one| one.count).collect();
+            assert_eq!((&*counts, gathered.repeated), (&[1, 1][..], 0), "{gathered:?}");
+        }
+        let again = [&update, &update].map(|text| read_deadlocks(text).tellings);
+        let gathered = gathered_deadlocks(again.into_iter().flatten());
+        assert_eq!((gathered.clusters[0].count, gathered.repeated_tellings), (1, 2));
+    }
+}
+
 /// A monitor shows its latest deadlock whenever it is asked.
 #[test]
 fn a_deadlock_that_is_shown_again_counts_once() {

@@ -10,8 +10,9 @@
 //!
 //! A monitor shows its latest deadlock whenever it is asked, and the log of an application repeats
 //! what the server's log has told. The victim of a deadlock is gone, and its transaction's number
-//! with it, so that the numbers of all transactions are of one deadlock of a server; another server
-//! may give the same ones, at another time.
+//! with it, so that the numbers of all transactions are of one deadlock of a server. Another server
+//! may give the same ones, as servers do that were made from one image; where statements contradict
+//! each other, deadlocks are two whatever their numbers and times are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -126,10 +127,53 @@ pub(super) fn known(tellings: impl Iterator<Item = DeadlockTelling>) -> Vec<Dead
             None => groups.push(vec![telling]),
         }
     }
-    groups.into_iter().map(one_key).collect()
+    groups.into_iter().flat_map(without_contradictions).map(of_one_server).collect()
 }
 
-fn one_key(group: Vec<DeadlockTelling>) -> DeadlockGroup {
+/// Parts tellings with one key so that the statements of a part can be those of one deadlock.
+fn without_contradictions(group: Vec<DeadlockTelling>) -> Vec<Vec<DeadlockTelling>> {
+    let mut parts: Vec<Vec<DeadlockTelling>> = Vec::new();
+    for telling in group {
+        // The first of a part tells most.
+        let same = parts.iter_mut().find(|part| may_be_same(&part[0].parties, &telling.parties));
+        let Some(part) = same else {
+            parts.push(vec![telling]);
+            continue;
+        };
+        part.push(telling);
+        let last = part.len() - 1;
+        if fullness(&part[last]) > fullness(&part[0]) {
+            part.swap(0, last);
+        }
+    }
+    parts
+}
+
+/// Whether each statement that the one tells may be one that the other tells: it is the same, the
+/// beginning of it, or was not logged.
+fn may_be_same(one: &[DeadlockParty], other: &[DeadlockParty]) -> bool {
+    let (fewer, more) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let lower = |party: &DeadlockParty| party.statement.to_ascii_lowercase();
+    let mut left: Vec<String> = more.iter().map(lower).collect();
+    let mut sought: Vec<String> = fewer.iter().map(lower).collect();
+    // What is equal is put aside first, then beginnings, so that a missing one is left for the rest.
+    sought.retain(|statement| take(&mut left, |one| one == statement).is_none());
+    sought.retain(|statement| {
+        let is_begun = |one: &String| {
+            !one.is_empty() && (one.starts_with(statement) || statement.starts_with(one.as_str()))
+        };
+        take(&mut left, is_begun).is_none()
+    });
+    sought.retain(|_| take(&mut left, String::is_empty).is_none());
+    sought.is_empty()
+}
+
+/// Takes the first away that is so.
+fn take(left: &mut Vec<String>, is: impl Fn(&String) -> bool) -> Option<String> {
+    left.iter().position(is).map(|at| left.swap_remove(at))
+}
+
+fn of_one_server(group: Vec<DeadlockTelling>) -> DeadlockGroup {
     type Places = BTreeSet<(Source, Option<Moment>)>;
     let mut moments: BTreeMap<Witness, (Places, u64)> = BTreeMap::new();
     for DeadlockTelling { identity, .. } in &group {
@@ -145,18 +189,13 @@ fn one_key(group: Vec<DeadlockTelling>) -> DeadlockGroup {
     let most = timed.sum::<u64>() + moments.values().map(|(_, untimed)| untimed).sum::<u64>();
     let count = if is_unique { least } else { most };
     let shown = group.len() as u64;
-    // Statements first, for a client is told none.
-    let size = |one: &DeadlockTelling| {
-        let statements = one.parties.iter().filter(|party| !party.statement.is_empty()).count();
-        (
-            statements,
-            one.parties
-                .iter()
-                .map(|party| party.waits_for.len() + party.holds.len())
-                .sum::<usize>(),
-        )
-    };
-    let fullest = group.into_iter().reduce(|a, b| if size(&b) > size(&a) { b } else { a });
-    let parties = fullest.map_or_else(Vec::new, |one| one.parties);
+    let parties = group.into_iter().next().map_or_else(Vec::new, |fullest| fullest.parties);
     DeadlockGroup { parties, count, doubtful: count - least, shown }
+}
+
+/// How much it tells: statements first, for a client is told none, then locks.
+fn fullness(telling: &DeadlockTelling) -> (usize, usize) {
+    let parties = &telling.parties;
+    let statements = parties.iter().filter(|party| !party.statement.is_empty()).count();
+    (statements, parties.iter().map(|party| party.waits_for.len() + party.holds.len()).sum())
 }
