@@ -2,14 +2,28 @@
 //!
 //! Of two values under one name a reader usually takes the last, and the other is gone without a
 //! word: a figure that a script has written twice would be judged by half of what was measured.
+//!
+//! An object of one entry takes a hundred times the memory of its text. What a value may take has a
+//! limit, so that a text of some megabytes cannot take gigabytes.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 /// A name that is told in a message has so many letters.
 const LETTERS_TOLD: usize = 60;
+
+/// Bytes of memory that one value may take.
+const MEMORY_MOST: usize = 512 << 20;
+/// Bytes that an object takes for so many entries: a node of its tree, which may be half empty.
+const NODE_MEMORY: usize = 640;
+const NODE_ENTRIES: usize = 6;
+/// Bytes that an item of an array takes in a vector that doubles.
+const ITEM_MEMORY: usize = 48;
+/// Bytes that a text takes besides its letters.
+const TEXT_MEMORY: usize = 16;
 
 /// What is said of a name that stands twice in an object.
 pub fn stands_twice(name: &str) -> String {
@@ -26,13 +40,37 @@ pub struct Unique(pub Value);
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Unique, D::Error> {
-        reader.deserialize_any(Values).map(Unique)
+        Values(&Cell::new(MEMORY_MOST)).deserialize(reader).map(Unique)
     }
 }
 
-struct Values;
+/// Reads values that may take so much memory together.
+#[derive(Clone, Copy)]
+struct Values<'a>(&'a Cell<usize>);
 
-impl<'de> Visitor<'de> for Values {
+impl Values<'_> {
+    fn take<E: Error>(self, bytes: usize) -> Result<(), E> {
+        let left = self.0.get().checked_sub(bytes).ok_or_else(|| {
+            E::custom(format!(
+                "this value takes more than {} MiB of memory when it is read; write each of its \
+                 rows in a line of its own, or split it",
+                MEMORY_MOST >> 20
+            ))
+        })?;
+        self.0.set(left);
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Values<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Values<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -59,17 +97,19 @@ impl<'de> Visitor<'de> for Values {
         Ok(Number::from_f64(number).map_or(Value::Null, Value::Number))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::String(text.to_owned()))
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        self.visit_string(text.to_owned())
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+    fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
+        self.take(TEXT_MEMORY + text.len())?;
         Ok(Value::String(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut all = Vec::new();
-        while let Some(Unique(item)) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(self)? {
+            self.take(ITEM_MEMORY)?;
             all.push(item);
         }
         Ok(Value::Array(all))
@@ -81,7 +121,9 @@ impl<'de> Visitor<'de> for Values {
             if all.contains_key(&name) {
                 return Err(Error::custom(stands_twice(&name)));
             }
-            let Unique(value) = entries.next_value()?;
+            let node = if all.len() % NODE_ENTRIES == 0 { NODE_MEMORY } else { 0 };
+            self.take(node + TEXT_MEMORY + name.len())?;
+            let value = entries.next_value_seed(self)?;
             all.insert(name, value);
         }
         Ok(Value::Object(all))
@@ -91,6 +133,18 @@ impl<'de> Visitor<'de> for Values {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sixteen megabytes of objects in objects took 1.7 gigabytes.
+    #[test]
+    fn a_value_has_a_limit_of_memory() {
+        let deep = format!("{}1{}", "{\"a\":".repeat(50), "}".repeat(50));
+        let many = |count: usize| format!("[{}]", vec![deep.as_str(); count].join(","));
+        assert!(serde_json::from_str::<Unique>(&many(1_000)).is_ok());
+        let error = serde_json::from_str::<Unique>(&many(20_000)).err().unwrap().to_string();
+        assert!(error.contains("takes more than 512 MiB of memory"), "{error}");
+        let rows = vec![r#"{"date": "2026-11-29", "tps": 100}"#; 100_000].join(",");
+        assert!(serde_json::from_str::<Unique>(&format!("[{rows}]")).is_ok());
+    }
 
     #[test]
     fn values_are_those_of_any_reader_and_names_stand_once() {
