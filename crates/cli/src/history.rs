@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use dbdyno_judge::history::{
     self, DecimalMark, FileAsked, Gathering, HistoryQuestion, LATEST_FAR, LATEST_MISSING, LEFT_OUT,
-    MODE_SHIFT, OrderAsked,
+    MODE_SHIFT, OrderAsked, UNREAD,
 };
 use dbdyno_lab::input;
 use dbdyno_model::{
@@ -196,8 +196,11 @@ fn judge(told: &Told, latest: usize) -> Exit {
     let slides = told.series.iter().any(|series| {
         !is_assumed(series) && slides(series, latest).any(|slide| series.is_worse(slide.size))
     });
-    let warns = |warnings: &[Warning], code| warnings.iter().any(|warning| warning.code == code);
-    let lacks = |warnings: &[Warning]| warns(warnings, "too-short") || warns(warnings, LEFT_OUT);
+    let warns =
+        |warnings: &[Warning], code: &str| warnings.iter().any(|warning| warning.code == code);
+    let lacks = |warnings: &[Warning]| {
+        ["too-short", LEFT_OUT, UNREAD].iter().any(|code| warns(warnings, code))
+    };
     let lack = told.series.iter().any(|series| lacks(&series.warnings)) || lacks(&told.warnings);
     let is_untold = told.series.iter().any(|series| latest_doubt(series).is_some());
     let is_open = slides || lack || is_untold || unknown_directions(told, latest).is_some();
@@ -456,6 +459,7 @@ mod tests {
     #[test]
     fn a_gate_is_open_where_the_latest_run_is_missing() {
         assert_eq!(gated(series(false), &[], &[LEFT_OUT], 10), Exit::CannotTell);
+        assert_eq!(gated(series(false), &[UNREAD], &[], 10), Exit::CannotTell);
         assert_eq!(gated(series(true), &[], &[LEFT_OUT], 10), Exit::Fails);
         assert_eq!(gated(series(false), &["short-runs"], &[], 10), Exit::Holds);
         assert_eq!(gated(series(false), &[LEFT_OUT], &[], 10), Exit::CannotTell);

@@ -37,6 +37,14 @@ impl Better {
             Better::Lower => "lower",
         }
     }
+
+    /// The other one.
+    pub fn opposite(self) -> Better {
+        match self {
+            Better::Higher => Better::Lower,
+            Better::Lower => Better::Higher,
+        }
+    }
 }
 
 /// Against what a change was tested.

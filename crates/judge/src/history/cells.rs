@@ -5,6 +5,7 @@
 //!   1.234     a thousand, or little more than one: the other cells decide, else nobody
 //!   20 ms     a number and a unit; one column has one unit, or units that are parts of it
 //!   3 ops/ms  what is counted by a time is a rate, and time by what is counted a cost
+//!   **~950** (+1.2%)   signs around a number, and a change behind it, are not part of it
 //! ```
 
 /// What stands between a number and its decimals.
@@ -66,6 +67,8 @@ const UNITS: [(&str, &str, f64); 43] = [
     ("T", "T", 1.0),
     ("%", "%", 1.0),
 ];
+/// Signs of money, which stand before the number and are its unit.
+const MONEY_SIGNS: [char; 4] = ['$', '€', '£', '¥'];
 /// Units that are called by what is counted in a second: parts of none.
 const RATES: [&str; 6] = ["qps", "tps", "rps", "iops", "ops", "fps"];
 /// Of each operation: parts of none.
@@ -75,7 +78,13 @@ const UNIT_LETTERS_MOST: usize = 24;
 
 /// A number and the unit behind it; what stands behind `±` is left away. `None` for what is none.
 fn quantity(cell: &str, mark: DecimalMark) -> Option<(f64, &str)> {
-    let cell = cell.trim();
+    let cell = undecorated(cell);
+    if let Some((money, rest)) = MONEY_SIGNS.iter().find_map(|&sign| cell.split_once(sign))
+        && money.is_empty()
+    {
+        let (value, unit) = number_and_rest(rest, mark)?;
+        return unit.is_empty().then(|| (value, &cell[..cell.len() - rest.len()]));
+    }
     let (cell, error) =
         cell.split_once('±').or_else(|| cell.split_once("+/-")).unwrap_or((cell, ""));
     let (value, unit) = number_and_rest(cell.trim_end(), mark)?;
@@ -84,6 +93,56 @@ fn quantity(cell: &str, mark: DecimalMark) -> Option<(f64, &str)> {
         return Some((value, number_and_rest(error.trim(), mark)?.1));
     }
     Some((value, unit))
+}
+
+/// A cell without what is set around its number: signs of Markdown, `~`, the apostrophe that keeps
+/// a spreadsheet from calculating, the change against another run behind it, and a picture.
+fn undecorated(cell: &str) -> &str {
+    let mut cell = cell.trim();
+    for pair in ["**", "__", "*", "_", "`"] {
+        let inner = cell.strip_prefix(pair).and_then(|rest| rest.strip_suffix(pair));
+        cell = inner.map_or(cell, str::trim);
+    }
+    cell = cell.strip_prefix(['\'', '~', '≈', '=']).map_or(cell, str::trim_start);
+    if let Some((number, picture)) = cell.strip_suffix(':').and_then(|rest| rest.rsplit_once(':'))
+        && !picture.is_empty()
+        && picture.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    {
+        cell = number.trim_end();
+    }
+    let change = cell.strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
+    match change {
+        Some((number, change)) if is_change(change) && !number.is_empty() => number.trim_end(),
+        _ => cell,
+    }
+}
+
+/// `+1.2%`, `-3 %`, `1.02x`
+fn is_change(text: &str) -> bool {
+    let text = text.trim();
+    let Some(share) = text.strip_suffix(['%', 'x', '×']) else { return false };
+    let share = share.trim().trim_start_matches(['+', '-', '−', '±', '~']);
+    !share.is_empty() && share.bytes().all(|byte| byte.is_ascii_digit() || b".,".contains(&byte))
+}
+
+/// Whether a cell that is no number has one in a form that is not read: `>950`, `avg: 950.0`,
+/// `950.0 / 1900.0`, `9,50,000`. Versions, dates, hashes and names have none.
+pub(super) fn resembles_a_number(cell: &str) -> bool {
+    let (label, value) = cell.rsplit_once([':', '=']).unwrap_or(("", cell));
+    let is_label = label.contains(char::is_alphabetic);
+    let cell = if is_label { value.trim() } else { cell.trim() };
+    let Some(from) = cell.find(char::is_numeric) else { return false };
+    let (before, number) = cell.split_at(from);
+    let before = before.trim_end();
+    let is_bare = before.chars().all(|c| "~≈<>≤≥=±([{\"'*_`×x$€£¥#+-−".contains(c));
+    let end = number.find(|c: char| !c.is_numeric() && !['.', ','].contains(&c));
+    let (number, behind) = number.split_at(end.unwrap_or(number.len()));
+    let marks = number.matches(['.', ',']).count();
+    let is_version = number.matches('.').count() > 1;
+    let is_parted = behind.starts_with([' ', ')', ']', '/', '-', '–', '@', '*', '×', '·', '…']);
+    // A whole number within words may count anything.
+    let is_alone = !is_label && behind.is_empty() && !cell.bytes().all(|b| b.is_ascii_digit());
+    !is_version && is_bare && (behind.is_empty() || is_parted) && (marks > 0 || is_alone)
 }
 
 fn number_and_rest(cell: &str, mark: DecimalMark) -> Option<(f64, &str)> {
@@ -372,6 +431,15 @@ mod tests {
             ("12.3 ms ± 0.2 ms", 12.3, "ms"),
             ("12.3 ± 0.2 ms", 12.3, "ms"),
             ("45%", 45.0, "%"),
+            ("~950", 950.0, ""),
+            ("≈ 950", 950.0, ""),
+            ("'950.5", 950.5, ""),
+            ("**950.5**", 950.5, ""),
+            ("`950 ms`", 950.0, "ms"),
+            ("950.5 (+1.2%)", 950.5, ""),
+            ("950.5 ms (1.02x)", 950.5, "ms"),
+            ("950.5 :red_circle:", 950.5, ""),
+            ("$950.5", 950.5, "$"),
         ] {
             assert_eq!(point(text), Some((value, unit)), "{text}");
         }
@@ -383,6 +451,42 @@ mod tests {
             assert_eq!(point(text), None, "{text}");
         }
         assert_eq!((comma("0.317"), comma("1.5")), (None, None), "no group begins with a zero");
+    }
+
+    #[test]
+    fn a_number_that_is_not_read_is_seen() {
+        for text in [
+            ">950",
+            "<950",
+            "(950.0)",
+            "×1.0000",
+            "9,50,000",
+            "950.0 @16",
+            "945.0-955.0",
+            "[945.0, 955.0]",
+            "950.0 / 1900.0",
+            "avg: 950.0",
+            "p99=950.0",
+            "９５０",
+        ] {
+            assert!(!is_number(text) && resembles_a_number(text), "{text}");
+        }
+        for text in [
+            "8.0.32",
+            "8.0.32 (build 5)",
+            "2024-01-31",
+            "6.1.0-13-amd64",
+            "db-3",
+            "run 12",
+            "v12",
+            "build: 12",
+            "1f4e9c0",
+            "12ab",
+            "main",
+            "1 of 2",
+        ] {
+            assert!(!resembles_a_number(text), "{text}");
+        }
     }
 
     #[test]

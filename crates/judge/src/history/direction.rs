@@ -3,7 +3,7 @@
 //! ```text
 //!   --better ─▶ stated in the name ─▶ unit that has one sense ─▶ word of the owner ─▶ other units
 //!               (lower is better)     ms, ns/op, tps             customSmaller…       req/s, MB/s
-//!            ─▶ tool of the file ─▶ name of the column ─▶ assumed
+//!            ─▶ the file itself ─▶ name of the column ─▶ assumed
 //!               jmh less            latency less          more
 //! ```
 //!
@@ -20,16 +20,7 @@ use dbdyno_model::{Better, Severity, Warning, foreign};
 
 use super::cells::{self, Measure};
 use super::names;
-use super::table::Table;
-
-/// In the column [`Table::better`]: more is better for all that the tool measures.
-pub(super) const HIGHER: &str = "higher";
-/// Less is better for all that the tool measures, or for most of it.
-pub(super) const LOWER: &str = "lower";
-/// The owner of the benchmark says that more is better.
-pub(super) const BIGGER: &str = "bigger, by its owner";
-/// The owner of the benchmark says that less is better.
-pub(super) const SMALLER: &str = "smaller, by its owner";
+use super::table::{BIGGER, HIGHER, LOWER, SMALLER, Table};
 
 /// Columns of this name tell of what metric a row is.
 const METRICS: [&str; 7] =
@@ -101,7 +92,7 @@ fn by_statement(better: Better, unit: &str, unit_says: UnitWord, tool: Word) -> 
         let other = if is_against_unit {
             format!("the unit, {},", foreign::one_line(unit))
         } else {
-            "the tool of the file".to_owned()
+            "the file itself".to_owned()
         };
         let name = better.name();
         let why = format!("The name states that {name} is better, and {other} says the opposite");
@@ -117,15 +108,15 @@ fn by_owner(told: Better, usual: Better, unit: &str, name: Option<Better>) -> Se
         Some(name) if name != told => assumed(
             told,
             &format!(
-                "The tool of the file says that {} is better, and the name says the opposite",
+                "The file itself says that {} is better, and the name says the opposite",
                 told.name()
             ),
         ),
         _ if told != usual => known(
             told,
-            &format!("by the tool of the file, although more often the opposite of {unit} is"),
+            &format!("by the file itself, although more often the opposite of {unit} is"),
         ),
-        _ => known(told, "by the tool of the file"),
+        _ => known(told, "by the file itself"),
     }
 }
 
@@ -133,16 +124,14 @@ fn by_unit(better: Better, unit: &str, tool: Word, name: Option<Better>) -> Sent
     let against = match (tool, name) {
         (Word::OfOwner(told), _) if told != better => {
             let why = format!(
-                "The tool of the file says that {} is better, and the unit, {}, says the opposite",
+                "The file itself says that {} is better, and the unit, {}, says the opposite",
                 told.name(),
                 foreign::one_line(unit)
             );
             return assumed(told, &why);
         }
-        (Word::Says(told), _) if told != better => {
-            ", although the tool of the file says the opposite"
-        }
-        (Word::Contradicts, _) => ", although the tool of the file says both",
+        (Word::Says(told), _) if told != better => ", although the file itself says the opposite",
+        (Word::Contradicts, _) => ", although the file itself says both",
         (Word::Silent, Some(name)) if name != better => {
             ", although the name of the column says the opposite"
         }
@@ -158,18 +147,18 @@ fn by_word(tool: Word, name: Option<Better>, is_bench: bool) -> Sentence {
             assumed(
                 better,
                 &format!(
-                    "The tool of the file says that {} is better, and the name says the opposite",
+                    "The file itself says that {} is better, and the name says the opposite",
                     better.name()
                 ),
             )
         }
-        (Word::Says(better) | Word::OfOwner(better), _) => known(better, "by the tool of the file"),
+        (Word::Says(better) | Word::OfOwner(better), _) => known(better, "by the file itself"),
         (Word::Contradicts, Some(better)) => {
-            known(better, "by the name, for the tool of the file says now one and now the other")
+            known(better, "by the name, for the file itself says now one and now the other")
         }
         (Word::Contradicts, None) => assumed(
             Better::Higher,
-            "The tool of the file says now that more is better and now that less is",
+            "The file itself says now that more is better and now that less is",
         ),
         (Word::Silent, Some(better)) => known(better, "by the name of the column"),
         (Word::Silent, None) => assumed(
@@ -222,7 +211,9 @@ fn of_tool(table: &Table<'_>, column: usize, rows: &[usize]) -> Word {
         (_, true) => Word::Says(Better::Lower),
         _ => Word::Contradicts,
     };
-    if let Some(column) = table.better {
+    if let Some(column) = table.better
+        && rows.iter().any(|&row| !table.cell(row, column).is_empty())
+    {
         let told = of(column, &[HIGHER, BIGGER], &[LOWER, SMALLER]);
         return match told {
             Word::Says(better) if are_all(table, column, rows, &[BIGGER, SMALLER]) => {

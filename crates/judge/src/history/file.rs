@@ -17,10 +17,11 @@ use dbdyno_model::{BenchmarkHistory, HistoryPoint, Severity, Warning, foreign, r
 
 use super::one_run::{self, output_of_one_run};
 use super::order::{Order, RowArrangement};
+use super::stated;
 use super::table::{Table, failed, is_blank};
 use super::{
-    HistoryQuestion, Raw, cells, csv, dimensions, direction, gaps, influx, json, judge, markdown,
-    order, pgbench, repeats, units, when,
+    HistoryQuestion, Raw, UNREAD, cells, csv, dimensions, direction, gaps, influx, json, judge,
+    markdown, order, pgbench, repeats, units, when,
 };
 use crate::error::JudgeError;
 
@@ -281,6 +282,20 @@ impl Roles {
             );
             notes.push(note("passed-over", text));
         }
+        let resembling = self.facts.iter().filter(|column| !unread.contains(column));
+        let resembling = resembling.filter_map(|&column| {
+            let cell = resembling_numbers(table, column)?;
+            Some(format!("{} ({cell:?})", table.header[column]))
+        });
+        let resembling: Vec<String> = resembling.collect();
+        if !resembling.is_empty() {
+            let text = format!(
+                "Not taken for figures, although numbers stand in a form there that is not read: \
+                 {}; write numbers alone, or with a unit behind them.",
+                resembling.join(", ")
+            );
+            notes.push(Warning::new(Severity::Caution, UNREAD, text));
+        }
         notes
     }
 }
@@ -306,6 +321,7 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
     if let (Some(_), Some(value)) = (table.column("_time"), table.column("_value")) {
         table.figures.get_or_insert(vec![value]);
     }
+    stated::take_column(&mut table);
     let roles = Roles::of(&mut table, question)?;
     let mut warnings = roles.notes(&table);
     let mut parted = dimensions::parted(&table, &roles.parting, roles.values.len())?;
@@ -316,6 +332,7 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
         how.insert(arranged);
     }
     warnings.extend(sorted(&how));
+    let ended = gaps::ended(&parted, &roles.order.keys, question.look_back);
     let kept = roles.values.len().saturating_mul(roles.facts.len() + 2);
     if kept.saturating_mul(table.rows.len()) > KEPT_MOST {
         let what = format!(
@@ -336,7 +353,10 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
         let mut blank = Vec::new();
         for (name, rows) in &parted {
             match series(&table, &roles, column, name, rows, mark, question)? {
-                Some(raw) => raws.push(raw),
+                Some(mut raw) => {
+                    raw.warnings.extend(ended.get(name).cloned());
+                    raws.push(raw);
+                }
                 None => blank.push(name.as_str()),
             }
         }
@@ -374,6 +394,18 @@ fn has_quantities(table: &Table<'_>, column: usize) -> bool {
     let present = || table.cells(column).filter(|cell| !is_blank(cell));
     let quantities = present().filter(|cell| cells::has_a_unit(cell) || when::is_clock(cell));
     2 * quantities.count() > present().count()
+}
+
+/// The first cell of a column whose cells have numbers in a form that is not read: most of them
+/// have, and they vary as what is measured does.
+fn resembling_numbers<'t>(table: &'t Table<'_>, column: usize) -> Option<&'t str> {
+    let present: Vec<&str> = table.cells(column).filter(|cell| !is_blank(cell)).collect();
+    let mut resembling = present.iter().filter(|cell| cells::resembles_a_number(cell));
+    let first = *resembling.next()?;
+    let count = 1 + resembling.count();
+    let is_measured =
+        2 * count > present.len() && 4 * table.values(column).len() > table.rows.len();
+    is_measured.then_some(first)
 }
 
 fn tied_rows(
@@ -630,6 +662,12 @@ mod tests {
             ("latency_ms".to_owned(), vec![1.425, 1.4]),
         ];
         assert_eq!(series_of(progress), expected);
+        let fails = progress.replace(", 0 failed", ", 198 failed");
+        let failures = [&expected[..], &[("failed".to_owned(), vec![0.0, 198.0])]].concat();
+        assert_eq!(series_of(&fails), failures, "what fails is in no other figure");
+        let of_all = "1795931954 154 1631657 21152405165 4436 27379 0 0 0 0 0 0 0 35 0\n\
+                      1795931955 392 3304686 31992374594 3965 21044 0 0 0 0 0 0 0 90 9\n";
+        assert_eq!(series_of(of_all)[2], ("failed".to_owned(), vec![35.0, 99.0]));
         let stamped = progress.replace("progress: ", "progress: 156526011");
         assert_eq!(series_of(&stamped), expected);
         let of_run = |text: &str| {
@@ -1126,8 +1164,94 @@ mod tests {
         let named = |name: &str| format!("date,{name}\n2026-01-01,1\n2026-01-02,2\n");
         assert_eq!(of(&named("score (lower is better)")), (Better::Lower, Severity::Note));
         assert_eq!(of(&named("score ↓")), (Better::Lower, Severity::Note));
+        let stated = |head: &str, cell: &str| {
+            format!("date,score,{head}\n2026-01-01,1,{cell}\n2026-01-02,2,{cell}\n")
+        };
+        for (head, cell) in [
+            ("direction", "lower_is_better"),
+            ("direction", "down"),
+            ("direction", "-1"),
+            ("better", "lower"),
+            ("goal", "minimize"),
+            ("objective", "min"),
+            ("lowerIsBetter", "true"),
+            ("lower is better", "yes"),
+            ("higher_is_better", "false"),
+            ("bigger_is_better", "0"),
+        ] {
+            let text = stated(head, cell);
+            assert_eq!(of(&text), (Better::Lower, Severity::Note), "{head}: {cell}");
+        }
+        assert_eq!(of(&stated("direction", "up")), (Better::Higher, Severity::Note));
+        let series = |text: &str| of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
+        let figure = series("date,score (lower is better)\n2026-01-01,1\n2026-01-02,0\n").series;
+        assert_eq!(figure.len(), 1, "a figure of ones and noughts is no statement");
+        let nyrkio = r#"[
+            {"timestamp": 1700000000, "metrics": [{"name": "a", "value": 1, "direction": "lower_is_better"},
+                                         {"name": "b", "value": 1}]},
+            {"timestamp": 1700086400, "metrics": [{"name": "a", "value": 2, "direction": "lower_is_better"},
+                                         {"name": "b", "value": 1}]}]"#;
+        let both: Vec<Better> = series(nyrkio).series.iter().map(|one| one.better).collect();
+        assert_eq!(both, [Better::Lower, Better::Higher], "what says nothing has no word");
         let open = "date,latency (higher is better)\n2026-01-01,1 ms\n2026-01-02,2 ms\n";
         assert_eq!(of(open).1, Severity::Caution, "a unit of one sense says the opposite");
+    }
+
+    /// A test that was renamed, or a product in a column of its own: two series that never overlap
+    /// had no change, whatever lay between them.
+    #[test]
+    fn a_series_that_ends_while_others_go_on_is_told() {
+        let told = |of: &dyn Fn(u32) -> Vec<&'static str>, look_back: usize| -> Vec<String> {
+            let rows = (0..80).flat_map(|day| {
+                let date = format!("2026-{:02}-{:02}", 1 + day / 28, 1 + day % 28);
+                of(day).into_iter().map(move |name| format!("{date},{name},{}\n", 900 + day % 7))
+            });
+            let text = format!("date,product,tps\n{}", rows.collect::<String>());
+            let question = HistoryQuestion { look_back, ..HistoryQuestion::of_figures(&[]) };
+            let history = of_file("f", &text, &question).unwrap();
+            let ended = history.series.iter().flat_map(|series| {
+                let of_ends = |one: &&Warning| one.text.contains("no row in the latest");
+                series
+                    .warnings
+                    .iter()
+                    .filter(of_ends)
+                    .map(|one| format!("{}: {} {}", series.name, one.severity.name(), one.text))
+            });
+            ended.collect()
+        };
+        let renamed = |day| vec![if day < 60 { "8.0.32" } else { "8.0.33" }];
+        let one = told(&renamed, 40);
+        assert!(one.len() == 1 && one[0].starts_with("tps of 8.0.32: caution "), "{one:?}");
+        assert!(one[0].contains("latest 20 of 80") && one[0].contains("\"8.0.33\" begins"));
+        assert!(told(&renamed, 10)[0].contains(": note "), "before what the gate looks at");
+        let stopped = |day| if day < 60 { vec!["read", "write"] } else { vec!["read"] };
+        let one = told(&stopped, 40);
+        assert!(one.len() == 1 && one[0].starts_with("tps of write: caution "), "{one:?}");
+        let weekly = |day| if day % 7 == 0 { vec!["read", "write"] } else { vec!["read"] };
+        assert_eq!(told(&weekly, 40), [""; 0]);
+    }
+
+    /// Beside a figure that is read, one that is not was left out without a word, and a latency
+    /// that rose by a fifth was no change.
+    #[test]
+    fn a_column_whose_numbers_are_not_read_is_told() {
+        let told = |cell: &dyn Fn(u32) -> String| {
+            let rows = (1..=20).map(|day| format!("2026-01-{day:02};{day};{}\n", cell(940 + day)));
+            let text = format!("date;tps;latency\n{}", rows.collect::<String>());
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+            let told = history
+                .warnings
+                .iter()
+                .any(|one| one.severity == Severity::Caution && one.text.contains("latency ("));
+            (history.series.len(), told)
+        };
+        assert_eq!(told(&|value| format!("~{value}")), (2, false));
+        assert_eq!(told(&|value| format!("{value}.0 (+1.2%)")), (2, false));
+        assert_eq!(told(&|value| format!(">{value}")), (1, true));
+        assert_eq!(told(&|value| format!("{value}.0 @16")), (1, true));
+        assert_eq!(told(&|value| format!("p99={value}.5")), (1, true));
+        assert_eq!(told(&|value| format!("8.0.{value}")), (1, false));
+        assert_eq!(told(&|value| format!("node-{value}")), (1, false));
     }
 
     /// What has no figure whose name tells, but a metric, or a benchmark of asv.

@@ -8,6 +8,8 @@
 //! A benchmark that fails leaves a blank, or `inf`, or `NaN`. A column that only every seventh row
 //! has, or one of two that take turns, ends with gaps as long as those before: that is no sign.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use dbdyno_model::{Severity, Warning, foreign};
 
 use super::LATEST_MISSING;
@@ -57,6 +59,54 @@ pub(super) fn notes(cells: &[HistoryCell<'_>]) -> Vec<Warning> {
         notes.push(Warning::new(Severity::Caution, LATEST_MISSING, text));
     }
     notes
+}
+
+/// What is to be said of series that have ended while others go on: each by the name of its part.
+///
+/// `parts` are names with their rows in order, `keys` the places of all rows in the order of time,
+/// `asked` how many of the latest runs a gate looks at. A test that was taken away long ago is only
+/// noted.
+pub(super) fn ended(
+    parts: &[(String, Vec<usize>)],
+    keys: &[i64],
+    asked: usize,
+) -> BTreeMap<String, Warning> {
+    let moments: BTreeSet<i64> =
+        parts.iter().flat_map(|(_, rows)| rows).map(|&at| keys[at]).collect();
+    let moments: Vec<i64> = moments.into_iter().collect();
+    let place = |row: usize| moments.partition_point(|moment| *moment < keys[row]);
+    let mut ended = BTreeMap::new();
+    for (name, rows) in parts {
+        let places: BTreeSet<usize> = rows.iter().map(|&row| place(row)).collect();
+        let (Some(&first), Some(&last)) = (places.first(), places.last()) else { continue };
+        let later = moments.len() - 1 - last;
+        let ordered: Vec<usize> = places.iter().copied().collect();
+        let longest = ordered.windows(2).map(|two| two[1] - two[0]).max().unwrap_or(1);
+        let due = later * places.len() / (last - first + 1);
+        if due < MISSING_LEAST || later <= longest {
+            continue;
+        }
+        let follows = parts.iter().find(|(other, rows)| {
+            other != name && rows.first().is_some_and(|&row| place(row) == last + 1)
+        });
+        let follows = follows.map_or_else(String::new, |(other, _)| {
+            format!(
+                " Where it ends {:?} begins: nothing compares the two; --by names the columns that \
+                 part rows.",
+                foreign::one_line(other)
+            )
+        });
+        let text = format!(
+            "It has no row in the latest {later} of {} runs, and others have: it ended, failed or \
+             was renamed.{follows}",
+            moments.len()
+        );
+        let is_late = later <= asked.max(LATEST);
+        let severity = if is_late { Severity::Caution } else { Severity::Note };
+        let code = if is_late { LATEST_MISSING } else { "ended" };
+        ended.insert(name.clone(), Warning::new(severity, code, text));
+    }
+    ended
 }
 
 fn quoted(cell: &str) -> String {

@@ -25,8 +25,7 @@ use serde_json::Value;
 
 use crate::error::JudgeError;
 
-use super::direction;
-use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
+use super::table::{self, CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
 use super::when::{self, Moment};
 
 /// A document by itself, which is held as a whole, is not larger than this.
@@ -310,10 +309,10 @@ impl Rows {
             for run in runs.as_array().into_iter().flatten() {
                 let tool = run.get("tool").and_then(Value::as_str).unwrap_or_default();
                 let better = match tool {
-                    "customBiggerIsBetter" => direction::BIGGER,
-                    "customSmallerIsBetter" => direction::SMALLER,
-                    tool if BIGGER_IS_BETTER.contains(&tool) => direction::HIGHER,
-                    _ => direction::LOWER,
+                    "customBiggerIsBetter" => table::BIGGER,
+                    "customSmallerIsBetter" => table::SMALLER,
+                    tool if BIGGER_IS_BETTER.contains(&tool) => table::HIGHER,
+                    _ => table::LOWER,
                 };
                 let commit = run.pointer("/commit/id").and_then(text_of).unwrap_or_default();
                 let commit: String = commit.chars().take(COMMIT_LETTERS).collect();

@@ -57,6 +57,8 @@ const LOOK_BACK: usize = 8;
 pub const LATEST_MISSING: &str = "latest-missing";
 /// The code of a warning: the latest values are far to the worse, and too few to be a level.
 pub const LATEST_FAR: &str = "latest-far";
+/// The code of a warning: a column has numbers in a form that is not read.
+pub const UNREAD: &str = "unread";
 /// The code of a warning: one of two levels that values jump between has moved.
 pub const MODE_SHIFT: &str = "mode-shift";
 /// So many of the latest values, with strays among them, are looked at together.
@@ -181,6 +183,7 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
     let mut warnings = raw.warnings;
     warnings.extend(notes(values.len(), &changes, scale));
     warnings.extend(latest(&values, &changes, raw.better, &options));
+    warnings.extend(bad_now_and_then(&values, &changes, raw.better, question));
     let of_mode = stats::mode_shift(&values, &changes, &options)?;
     let asked = values.len().saturating_sub(question.look_back.max(LOOK_BACK));
     warnings.extend(of_mode.map(|shift| moved_mode(&shift, raw.better, scale, asked)));
@@ -324,6 +327,34 @@ fn latest(
     })
 }
 
+/// That more of the latest runs are bad than of those before, where the median is the same: since
+/// the last level that alarms, which is told by itself.
+fn bad_now_and_then(
+    values: &[f64],
+    changes: &SeriesChanges,
+    better: Better,
+    question: &HistoryQuestion,
+) -> Option<Warning> {
+    if !changes.slides.is_empty() {
+        return None;
+    }
+    let level = changes.shifts.iter().rfind(|shift| shift.weight == ShiftWeight::Alarm);
+    let values = &values[level.map_or(0, |shift| shift.first)..];
+    let is_higher = better == Better::Higher;
+    let excess = stats::far_excess(values, question.look_back, is_higher, question.budget)?;
+    let text = format!(
+        "Of the latest {} values {} are far to the worse, at {} where {} is usual, and of the {} \
+         before {}: the typical value hides what happens now and then.",
+        excess.latest,
+        excess.far,
+        value_written(excess.typical_far),
+        value_written(excess.usual),
+        values.len() - excess.latest,
+        excess.far_before
+    );
+    Some(Warning::new(Severity::Caution, LATEST_FAR, text))
+}
+
 /// That one of two levels has moved: a caution where that is to the worse and among the values that
 /// are asked about.
 fn moved_mode(
@@ -343,6 +374,11 @@ fn moved_mode(
         shift.first + 1
     );
     Warning::new(severity, MODE_SHIFT, text)
+}
+
+/// A value with four decimals at most.
+fn value_written(value: f64) -> String {
+    ((1e4 * value).round() / 1e4).to_string()
 }
 
 /// The size of a change, for people.

@@ -38,7 +38,7 @@ const SPREAD: [&str; 16] = [
     "moe",
 ];
 /// What goes wrong, in its forms.
-const FAULTS: [&str; 169] = [
+const FAULTS: [&str; 182] = [
     "error",
     "errors",
     "err",
@@ -208,6 +208,19 @@ const FAULTS: [&str; 169] = [
     "duplicates",
     "pagefault",
     "pagefaults",
+    "dead",
+    "spilled",
+    "wasted",
+    "waste",
+    "resent",
+    "resends",
+    "redundant",
+    "duplicate",
+    "duplicated",
+    "lagging",
+    "rolled",
+    "unvacuumed",
+    "bloat",
 ];
 /// What a client or an operator pays.
 const LOWER: [&str; 64] = [
@@ -404,6 +417,24 @@ const PAGE_WORK: [&str; 2] = ["reads", "writes"];
 /// Words beside these that say of what they are.
 const PAGES: [&str; 10] =
     ["pool", "buffer", "disk", "physical", "logical", "page", "pages", "block", "blocks", "blks"];
+/// What is done as little as can be in one place, and as much in another: of what is only counted
+/// beside such a word nobody knows which direction is good.
+const DOUBTFUL: [&str; 14] = [
+    "dirty",
+    "cold",
+    "temp",
+    "temporary",
+    "tmp",
+    "extra",
+    "removed",
+    "filtered",
+    "recheck",
+    "rechecks",
+    "rechecked",
+    "long",
+    "scan",
+    "scans",
+];
 /// Words that turn round what stands beside them, or make it another thing.
 const TURNING: [&str; 38] = [
     "between",
@@ -564,8 +595,9 @@ fn said_by_words(name: &str) -> Meaning {
     let is_of_main = heaviest.is_some_and(|(weight, _)| weight >= Weight::Main);
     let is_of_pages = measured.iter().any(|word| is_one_of(word, &PAGE_WORK))
         && measured.iter().any(|word| is_one_of(word, &PAGES));
+    let is_doubtful = measured.iter().any(|word| is_one_of(word, &DOUBTFUL));
     let better = match (is_rate, heaviest) {
-        _ if is_of_pages && !is_of_main => None,
+        _ if (is_of_pages || is_doubtful) && !is_of_main => None,
         (true, Some((weight, better))) if weight >= Weight::Main => better,
         // Of what is only counted or moved, more by the time is more work.
         (true, Some(_)) => Some(Better::Higher),
@@ -834,6 +866,15 @@ mod tests {
             "unfinished_ops",
             "wakeups/s",
             "memory_mb",
+            "dead_tuples",
+            "dead_tuples_per_s",
+            "spilled_rows",
+            "wasted_ops",
+            "resent_requests",
+            "rolled_back_transactions",
+            "lagging_transactions",
+            "duplicate_rows",
+            "redundant_writes",
         ] {
             assert_eq!(of(name), Some(Better::Lower), "{name}");
         }
@@ -903,6 +944,14 @@ mod tests {
             assert_eq!(of(name), Some(Better::Higher), "{name}");
         }
         for name in [
+            "temp_files",
+            "temp_files_per_s",
+            "rows_removed_by_filter",
+            "cold_reads",
+            "extra_reads",
+            "recheck_rows",
+            "long_transactions",
+            "seq_scan_rows",
             "Time between failures",
             "latency_sla_met_pct",
             "time_saved",

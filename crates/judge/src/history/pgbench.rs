@@ -7,8 +7,9 @@
 //!   -l alone              0 199 2241 0 1175850568 995598      a transaction a line: refused
 //! ```
 //!
-//! Intervals of one run follow each other more closely than runs do, which a note says. Source:
-//! PostgreSQL's manual of pgbench.
+//! Failed transactions are in neither rate nor latency: where there are any, they are a figure of
+//! their own. Intervals of one run follow each other more closely than runs do, which a note says.
+//! Source: PostgreSQL's manual of pgbench.
 
 use crate::error::JudgeError;
 
@@ -19,6 +20,8 @@ const EPOCH: std::ops::Range<u64> = 1_000_000_000..4_000_000_000;
 /// Cells of a line of a transaction, and of an interval.
 const OF_TRANSACTION: std::ops::RangeInclusive<usize> = 6..=8;
 const OF_INTERVAL: std::ops::RangeInclusive<usize> = 6..=15;
+/// Where serialization and deadlock failures stand in an interval of all columns.
+const FAILURES: std::ops::RangeInclusive<usize> = 13..=14;
 /// Lines by which a log is known.
 const LOOKED_AT: usize = 20;
 
@@ -68,13 +71,15 @@ fn is_transaction(of: &[u64]) -> bool {
     OF_TRANSACTION.contains(&of.len()) && EPOCH.contains(&of[4]) && of[5] < 1_000_000
 }
 
-/// `progress: 5.0 s, 7100.2 tps, lat 1.12 ms …`: time, rate and latency as they stand.
-fn progress(line: &str) -> Option<[&str; 3]> {
+/// `progress: 5.0 s, 7100.2 tps, lat 1.12 ms …, 3 failed`: time, rate, latency and failures as they
+/// stand; no word of failures is none.
+fn progress(line: &str) -> Option<[&str; 4]> {
     let mut parts = line.trim().strip_prefix("progress: ")?.split(", ");
     let time = parts.next()?.strip_suffix(" s")?;
     let rate = parts.next()?.strip_suffix(" tps")?;
     let latency = parts.next()?.strip_prefix("lat ")?.split(' ').next()?;
-    let all = [time, rate, latency];
+    let failed = parts.find_map(|part| part.strip_suffix(" failed")).unwrap_or("0");
+    let all = [time, rate, latency, failed];
     all.iter().all(|number| number.parse::<f64>().is_ok()).then_some(all)
 }
 
@@ -118,11 +123,12 @@ fn intervals<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
             0 => String::new(),
             count => (sum as f64 / count as f64 / 1e3).to_string(),
         };
-        let cells = [of[0].to_string(), of[1].to_string(), mean(of[2])];
+        let failed: u64 = of.get(FAILURES).unwrap_or_default().iter().sum();
+        let cells = [of[0].to_string(), of[1].to_string(), mean(of[2]), failed.to_string()];
         rows.push(Row { place: Place::of_line(line), cells: cells.to_vec() });
     }
     let form = "pgbench's log with --aggregate-interval";
-    Ok(table(name, form, ["time", "transactions", "latency_ms"], rows))
+    Ok(table(name, form, ["time", "transactions", "latency_ms", "failed"], rows))
 }
 
 fn of_progress<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
@@ -130,15 +136,15 @@ fn of_progress<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
     let mut last = 0.0;
     let mut is_since_1970 = true;
     let told = (1..).zip(text.lines()).filter_map(|(line, text)| Some((line, progress(text)?)));
-    for (line, [time, rate, latency]) in told {
+    for (line, [time, rate, latency, failures]) in told {
         let seconds: f64 = time.parse().unwrap_or_default();
         if seconds <= last {
             return Err(failed(name, line, 1, &another_run("--progress")));
         }
         last = seconds;
         is_since_1970 &= EPOCH.contains(&(seconds as u64));
-        let cells = [(rows.len() + 1).to_string(), rate.to_owned(), latency.to_owned()];
-        rows.push((line, seconds, cells.to_vec()));
+        let cells = [&(rows.len() + 1).to_string(), rate, latency, failures];
+        rows.push((line, seconds, cells.map(str::to_owned).to_vec()));
     }
     let first = if is_since_1970 { "time" } else { "sequence" };
     let rows = rows.into_iter().map(|(line, seconds, mut cells)| {
@@ -148,7 +154,7 @@ fn of_progress<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
         Row { place: Place::of_line(line), cells }
     });
     let form = "what pgbench prints with --progress";
-    Ok(table(name, form, [first, "tps", "latency_ms"], rows.collect()))
+    Ok(table(name, form, [first, "tps", "latency_ms", "failed"], rows.collect()))
 }
 
 fn another_run(of: &str) -> String {
@@ -158,10 +164,13 @@ fn another_run(of: &str) -> String {
     )
 }
 
-fn table<'a>(name: &'a str, form: &str, header: [&str; 3], rows: Vec<Row>) -> Table<'a> {
-    let header = header.map(str::to_owned).to_vec();
+fn table<'a>(name: &'a str, form: &str, header: [&str; 4], mut rows: Vec<Row>) -> Table<'a> {
+    let has_failures = rows.iter().any(|row| row.cells[3] != "0");
+    let columns = if has_failures { 4 } else { 3 };
+    let header = header[..columns].iter().map(|&head| head.to_owned()).collect();
+    rows.iter_mut().for_each(|row| row.cells.truncate(columns));
     let mut table = Table::new(name, form, Separator::Tab, 1, header, rows);
-    table.figures = Some(vec![1, 2]);
+    table.figures = Some((1..columns).collect());
     table.parting = Some(Vec::new());
     table.passed_over.push(
         "These are intervals of one run, which are more alike than runs are: what changes from one \

@@ -1,4 +1,4 @@
-//! Names that state which direction is good: `score (lower is better)`, `score ↓`.
+//! Names and columns that state which direction is good: `score (lower is better)`, `score ↓`.
 //!
 //! ```text
 //!   score (lower is better)   moins c'est mieux   weniger ist besser   越低越好        lower
@@ -8,9 +8,17 @@
 //!
 //! Such words are what the owner of a file says about the figure, and outweigh what it is called.
 //! Before the word that judges stands one that compares, with nothing but small words between them.
+//!
+//! A column says it of the figures of its row:
+//!
+//! ```text
+//!   {"metric": "score", "value": 99.5, "direction": "lower_is_better"}    Nyrkiö
+//!   {"score": 99.5, "lowerIsBetter": true}                                Perfherder
+//! ```
 
 use dbdyno_model::Better;
 
+use super::table::{BIGGER, SMALLER, Table, is_blank};
 use super::words::words;
 
 /// `better` and `worse`, in the languages of the other lists.
@@ -123,6 +131,104 @@ const ARROWS_UP: [char; 4] = ['↑', '⬆', '⇑', '↗'];
 /// Of traffic an arrow says which way it goes.
 const TRAFFIC: [&str; 9] =
     ["download", "upload", "rx", "tx", "net", "network", "traffic", "in", "out"];
+
+/// How the names of columns end that say which direction is good.
+const COLUMNS: [&str; 12] = [
+    "better",
+    "direction",
+    "improvement",
+    "goal",
+    "objective",
+    "optimize",
+    "optimise",
+    "optimum",
+    "polarity",
+    "preference",
+    "preferred",
+    "sense",
+];
+/// What such a column says beside the words that compare.
+const LOWER_WORDS: [&str; 11] = [
+    "min",
+    "minimize",
+    "minimise",
+    "minimum",
+    "decrease",
+    "decreasing",
+    "descending",
+    "desc",
+    "-1",
+    "negative",
+    "↓",
+];
+const HIGHER_WORDS: [&str; 12] = [
+    "max",
+    "maximize",
+    "maximise",
+    "maximum",
+    "increase",
+    "increasing",
+    "ascending",
+    "asc",
+    "1",
+    "+1",
+    "positive",
+    "↑",
+];
+const YES: [&str; 4] = ["true", "yes", "y", "1"];
+const NO: [&str; 4] = ["false", "no", "n", "0"];
+
+/// Finds the column that states the direction of its row's figures, where no form knows one, and
+/// makes its cells the words of an owner.
+pub(super) fn take_column(table: &mut Table<'_>) {
+    if table.better.is_some() {
+        return;
+    }
+    let found = (0..table.header.len()).find_map(|column| Some((column, says(table, column)?)));
+    let Some((column, says)) = found else { return };
+    for (row, better) in table.rows.iter_mut().zip(says) {
+        row.cells[column] = match better {
+            Some(Better::Lower) => SMALLER.to_owned(),
+            Some(Better::Higher) => BIGGER.to_owned(),
+            None => String::new(),
+        };
+    }
+    table.better = Some(column);
+}
+
+/// What each row says in this column; `None` where one says something else.
+fn says(table: &Table<'_>, column: usize) -> Option<Vec<Option<Better>>> {
+    let head = words(&table.header[column]);
+    let is_named = head.last().is_some_and(|last| COLUMNS.contains(&last.as_str()));
+    // `lowerIsBetter`, and not `score (lower is better)`, which is the figure.
+    let of_yes = direction(&table.header[column]).filter(|_| {
+        let lists: [&[&str]; 5] = [&BETTER, &WORSE, &DOWN, &UP, &BETWEEN];
+        head.iter().all(|word| lists.iter().any(|list| list.contains(&word.as_str())))
+    });
+    let mut told = Vec::with_capacity(table.rows.len());
+    for cell in table.cells(column) {
+        let cell = cell.to_lowercase();
+        let better = match of_yes {
+            Some(better) if YES.contains(&cell.as_str()) => Some(better),
+            Some(better) if NO.contains(&cell.as_str()) => Some(better.opposite()),
+            None if is_named => of_word(&cell),
+            _ => None,
+        };
+        if better.is_none() && !is_blank(&cell) {
+            return None;
+        }
+        told.push(better);
+    }
+    told.iter().any(Option::is_some).then_some(told)
+}
+
+fn of_word(cell: &str) -> Option<Better> {
+    if LOWER_WORDS.contains(&cell) || DOWN.contains(&cell) {
+        return Some(Better::Lower);
+    }
+    let is_higher = HIGHER_WORDS.contains(&cell) || UP.contains(&cell);
+    if is_higher { Some(Better::Higher) } else { direction(cell) }
+}
 
 /// The direction that a name states; `None` where it states none, or both.
 pub(super) fn direction(name: &str) -> Option<Better> {

@@ -21,6 +21,15 @@ pub(super) const COLUMNS_MOST: usize = 2_000;
 /// Cells of one table at most.
 pub(super) const CELLS_MOST: usize = 8_000_000;
 
+/// In the column [`Table::better`]: more is better for all that the tool measures.
+pub(super) const HIGHER: &str = "higher";
+/// Less is better for all that the tool measures, or for most of it.
+pub(super) const LOWER: &str = "lower";
+/// The owner of the benchmark says that more is better.
+pub(super) const BIGGER: &str = "bigger, by its owner";
+/// The owner of the benchmark says that less is better.
+pub(super) const SMALLER: &str = "smaller, by its owner";
+
 /// What parted the cells; it says how likely a comma within a number is a decimal mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {

@@ -90,6 +90,8 @@ pub(super) fn run(point: &HistoryPoint) -> String {
 /// The answer to a shift.
 pub(super) fn answer(series: &HistorySeries, shift: &Shift) -> &'static str {
     match (shift.weight, series.is_worse(shift.size.estimate)) {
+        // The typical value is the same, which is neither.
+        (ShiftWeight::Overlaps, _) if shift.size.estimate == 0.0 => "overlaps",
         (ShiftWeight::Alarm, true) => "worse",
         (ShiftWeight::Alarm, false) => "better",
         (ShiftWeight::Overlaps, true) => "worse, overlaps",

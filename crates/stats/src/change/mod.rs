@@ -33,6 +33,7 @@
 //! overlap. The second keeps series with two modes, one of which became rarer, from alarming.
 
 mod energy;
+mod excess;
 mod jump;
 mod latest;
 mod null;
@@ -56,6 +57,7 @@ use selection::SelectedSize;
 use tree::SeriesCut;
 
 pub use energy::{E_DIVISIVE_MOST, e_divisive};
+pub use excess::{FarExcess, far_excess};
 pub use latest::{LatestValues, latest_values};
 pub use sides::{ModeShift, mode_shift};
 

@@ -1,0 +1,177 @@
+//! Values far to the worse that the latest runs have more often than those before them.
+//!
+//! ```text
+//!   0 0 0 0 0 0 0 0 0 │ 0 3 0 0 2 0 4 0     every other run fails: the median is the same, and so
+//!   ::::::::::::::::: │ :.:::.:.::.:        are most values, of which a change moves none
+//! ```
+//!
+//! Change points ask where the typical value lies. Here the question is how often a run is bad,
+//! and the answer is exact: if the latest runs were like those before, each choice of places for
+//! the bad ones among all would be as likely (Fisher's exact test of two shares).
+//!
+//! *Far* is more than the budget and [`DEVIATIONS_LEAST`] robust standard deviations from the
+//! median of the values before. Neighbours that resemble each other make bad runs come together:
+//! how often that is taken for an excess stands in the tests, and it is no more than a caution.
+
+use super::size::median;
+
+/// Robust standard deviations from the median, at least.
+const DEVIATIONS_LEAST: f64 = 4.0;
+/// Fewer values before are no level to compare with.
+const BEFORE_LEAST: usize = 12;
+/// Fewer bad runs are for [`super::latest_values`] and strays.
+const FAR_LEAST: usize = 4;
+/// Chance that equal runs show such an excess in any of the stretches that are looked at.
+const ALPHA: f64 = 0.001;
+
+/// More bad runs among the latest than before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FarExcess {
+    /// How many of the latest values are looked at.
+    pub latest: usize,
+    /// How many of them are far to the worse.
+    pub far: usize,
+    /// How many of all before are.
+    pub far_before: usize,
+    /// The median of the values before.
+    pub usual: f64,
+    /// The median of those of the latest that are far.
+    pub typical_far: f64,
+}
+
+/// The excess of the stretch that shows it most clearly: of the latest `asked` values, or of their
+/// 10, 20 or 40, or of a half of all.
+///
+/// Assumes values of runs in the order of time that are exchangeable where nothing changes; of
+/// `higher_is_better` depends which side is the worse one. `budget` is a share of the median.
+pub fn far_excess(
+    values: &[f64],
+    asked: usize,
+    higher_is_better: bool,
+    budget: f64,
+) -> Option<FarExcess> {
+    let n = values.len();
+    let mut stretches = vec![asked, 10, 20, 40, n / 2];
+    stretches.retain(|&latest| latest >= FAR_LEAST && latest + BEFORE_LEAST <= n);
+    stretches.sort_unstable();
+    stretches.dedup();
+    let alpha = ALPHA / stretches.len().max(1) as f64;
+    let found = stretches.iter().filter_map(|&latest| {
+        let excess = excess_of(values, latest, higher_is_better, budget)?;
+        let all = excess.far + excess.far_before;
+        Some((chance_of_as_many(n, latest, all, excess.far), excess))
+    });
+    let (chance, excess) = found.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (chance <= alpha).then_some(excess)
+}
+
+fn excess_of(
+    values: &[f64],
+    latest: usize,
+    higher_is_better: bool,
+    budget: f64,
+) -> Option<FarExcess> {
+    let (before, after) = values.split_at(values.len() - latest);
+    let usual = median(before);
+    let around: Vec<f64> = before.iter().map(|value| (value - usual).abs()).collect();
+    let least = (DEVIATIONS_LEAST * 1.4826 * median(&around)).max(budget * usual.abs());
+    let is_far = |value: &&f64| {
+        let worse_by = if higher_is_better { usual - **value } else { **value - usual };
+        worse_by > least
+    };
+    let far: Vec<f64> = after.iter().filter(is_far).copied().collect();
+    let far_before = before.iter().filter(is_far).count();
+    (far.len() >= FAR_LEAST).then(|| FarExcess {
+        latest,
+        far: far.len(),
+        far_before,
+        usual,
+        typical_far: median(&far),
+    })
+}
+
+/// The chance that of `all` places among `n`, drawn at random, at least `far` are among the latest:
+/// the upper tail of the hypergeometric distribution.
+fn chance_of_as_many(n: usize, latest: usize, all: usize, far: usize) -> f64 {
+    let mut ln_factorials = Vec::with_capacity(n + 1);
+    ln_factorials.push(0.0);
+    for number in 1..=n {
+        ln_factorials.push(ln_factorials[number - 1] + (number as f64).ln());
+    }
+    let ln_choose =
+        |of: usize, few: usize| ln_factorials[of] - ln_factorials[few] - ln_factorials[of - few];
+    let least = far.max((all + latest).saturating_sub(n));
+    let tail = (least..=all.min(latest)).map(|many| {
+        (ln_choose(latest, many) + ln_choose(n - latest, all - many) - ln_choose(n, all)).exp()
+    });
+    tail.sum::<f64>().min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scores::normal;
+    use super::*;
+    use dbdyno_model::random;
+
+    #[test]
+    fn the_chance_is_that_of_drawing_from_an_urn() {
+        // All ways to choose 3 of 6 places: one of 20 has all among the last three.
+        assert!((chance_of_as_many(6, 3, 3, 3) - 1.0 / 20.0).abs() < 1e-12);
+        assert!((chance_of_as_many(6, 3, 3, 2) - 10.0 / 20.0).abs() < 1e-12);
+        assert!((chance_of_as_many(6, 3, 3, 0) - 1.0).abs() < 1e-12);
+        assert!((chance_of_as_many(6, 3, 5, 2) - 1.0).abs() < 1e-12);
+    }
+
+    /// Runs that fail now and then were no change to the median, and a gate passed them.
+    #[test]
+    fn runs_that_are_bad_now_and_then_are_seen() {
+        for seed in 0..15 {
+            let mut stream = random::stream(&[random::key_of("now and then"), seed]);
+            let mut series = |good: f64, bad: f64, of_ten: usize, noise: f64| -> Vec<f64> {
+                let level = |at: usize| if at >= 60 && at % 10 < of_ten { bad } else { good };
+                (0..100).map(|at| level(at) * (1.0 + noise * normal(&mut stream))).collect()
+            };
+            for of_ten in [3, 5] {
+                let deadlocks = far_excess(&series(0.0, 4.0, of_ten, 0.0), 40, false, 0.02);
+                let deadlocks = deadlocks.unwrap_or_else(|| panic!("{seed} {of_ten}"));
+                assert_eq!((deadlocks.latest, deadlocks.far_before), (40, 0), "{seed} {of_ten}");
+                assert_eq!((deadlocks.usual, deadlocks.typical_far), (0.0, 4.0));
+                let rate = series(1_000.0, 800.0, of_ten, 0.01);
+                assert!(far_excess(&rate, 40, true, 0.02).is_some(), "{seed} {of_ten}");
+                assert_eq!(far_excess(&rate, 40, false, 0.02), None, "more is better there");
+                let latency = series(5.0, 500.0, of_ten, 0.01);
+                assert!(far_excess(&latency, 40, false, 0.02).is_some(), "{seed} {of_ten}");
+            }
+        }
+    }
+
+    /// How often equal runs show an excess, by the kind of their noise: exact where places are
+    /// exchangeable, and rare where neighbours resemble each other.
+    #[test]
+    fn equal_runs_show_none() {
+        type Noise = fn(f64, f64, &mut random::RandomStream) -> f64;
+        let kinds: [(&str, Noise, usize); 5] = [
+            ("normal", |_, own, _| own, 4),
+            ("AR(1) of 0.5", |last, own, _| 0.5 * last + own, 4),
+            ("AR(1) of 0.8", |last, own, _| 0.8 * last + own, 20),
+            ("heavy tails", |_, own, stream| own / normal(stream).abs().max(0.01), 4),
+            ("bad now and then", |_, own, stream| own - 30.0 * f64::from(stream.below(10) == 0), 4),
+        ];
+        for (name, noise, most) in kinds {
+            let mut found = 0;
+            for seed in 0..1_000 {
+                let mut stream = random::stream(&[random::key_of(name), seed]);
+                let mut last = 0.0;
+                let values: Vec<f64> = (0..100)
+                    .map(|_| {
+                        let own = normal(&mut stream);
+                        last = noise(last, own, &mut stream);
+                        1_000.0 + 10.0 * last
+                    })
+                    .collect();
+                found += usize::from(far_excess(&values, 40, true, 0.02).is_some());
+            }
+            assert!(found <= most, "{name}: {found} of 1000");
+        }
+    }
+}
