@@ -186,18 +186,47 @@ fn postgres_value(text: &str) -> Option<String> {
     };
     let mut value = String::new();
     loop {
-        let (inside, behind) = rest.split_once('\'')?;
-        value.push_str(inside);
-        rest = behind;
-        match behind.strip_prefix('\'') {
-            Some(behind) => {
+        let at = rest.find(['\'', '\\'])?;
+        value.push_str(&rest[..at]);
+        let is_quote = rest[at..].starts_with('\'');
+        rest = &rest[at + 1..];
+        match (is_quote, rest.strip_prefix('\'')) {
+            (true, Some(behind)) => {
                 value.push('\'');
                 rest = behind;
             }
-            None => break,
+            (true, None) => break,
+            (false, _) => {
+                let (escaped, behind) = unescaped(rest)?;
+                value.push(escaped);
+                rest = behind;
+            }
         }
     }
     without_comment(rest).trim().is_empty().then_some(value)
+}
+
+/// What stands behind a backslash, as PostgreSQL undoes it: `b f n r t`, up to three octal digits,
+/// and anything else as it is. `None` where nothing does, and for the sign that ends a text.
+fn unescaped(text: &str) -> Option<(char, &str)> {
+    let first = text.chars().next()?;
+    let octal = text.bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
+    if octal > 0 {
+        let (digits, behind) = text.split_at(octal);
+        let code = u32::from_str_radix(digits, 8).ok()?;
+        return char::from_u32(code)
+            .filter(|c| ('\u{1}'..'\u{80}').contains(c))
+            .map(|c| (c, behind));
+    }
+    let escaped = match first {
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        other => other,
+    };
+    Some((escaped, &text[first.len_utf8()..]))
 }
 
 #[cfg(test)]
@@ -311,7 +340,8 @@ mod tests {
     #[test]
     fn postgresql_conf_is_read_as_the_server_reads_it() {
         let text = "# x\nshared_buffers = 2GB # much\nTimeZone 'Europe/Berlin'\njit=off\n\
-                    log_line_prefix = 'it''s # %m ' # a quote\n";
+                    log_line_prefix = 'it''s # %m ' # a quote\n\
+                    my.text = 'x\\ty\\101\\'\\\\'\n";
         assert_eq!(
             postgresql_conf(text).unwrap(),
             pairs(&[
@@ -319,6 +349,7 @@ mod tests {
                 ("timezone", "Europe/Berlin"),
                 ("jit", "off"),
                 ("log_line_prefix", "it's # %m "),
+                ("my.text", "x\tyA'\\"),
             ])
         );
         let wrong = postgresql_conf("[mysqld]\nport=1\n").unwrap_err();
