@@ -187,25 +187,83 @@ fn bounds(entry: &FileEntry<'_, '_>) -> Result<(u64, u64), FileError> {
     if low <= high { Ok((low, high)) } else { Err(wrong()) }
 }
 
-/// What happens to the tables, by the first words of the statements, where the file does not say
-/// it: with rows that come and none that go they grow, and the other way round. Where both are
-/// there they may keep their size.
+/// What happens to the tables, by the rows that come and go with the statements, where the file
+/// does not say it: where more come than go, whatever the bounds allow, they grow, and the other
+/// way round. Else they may keep their size.
 pub(super) fn trend(events: &[(u32, Mix)]) -> Trend {
-    let (mut comes, mut goes) = (false, false);
-    let steps = events.iter().filter(|(weight, _)| *weight > 0).flat_map(|(_, mix)| &mix.steps);
-    for ask in steps.flat_map(|step| &step.asks) {
-        let sql = [&ask.sql.mysql, &ask.sql.postgres, &ask.sql.sqlite];
-        for text in sql.map(|text| text.trim_start().to_ascii_lowercase()) {
-            // A row that is there already changes, or stays.
-            let is_sure = ![" on duplicate ", " on conflict "].iter().any(|end| text.contains(end));
-            comes |= text.starts_with("insert into ") && is_sure;
-            goes |= text.starts_with("delete ") || text.starts_with("truncate ");
+    let (mut comes, mut goes) = (Range::NONE, Range::NONE);
+    for (weight, mix) in events.iter().filter(|(weight, _)| *weight > 0) {
+        for (at, step) in mix.steps.iter().enumerate() {
+            let share = mix.weights.get(at).copied().unwrap_or(1);
+            let times = u64::from(*weight) * u64::from(share) * u64::from(step.repeat);
+            for ask in step.asks.iter().filter(|_| times > 0) {
+                match rows_move(ask) {
+                    Some(RowMove::Come) => comes.add(rows_of(ask), times),
+                    Some(RowMove::Go) => goes.add(rows_of(ask), times),
+                    None => {}
+                }
+            }
         }
     }
-    match (comes, goes) {
-        (true, false) => Trend::Grows,
-        (false, true) => Trend::Shrinks,
-        _ => Trend::Steady,
+    if comes.low > goes.high || (comes.high > 0 && goes.high == 0) {
+        return Trend::Grows;
+    }
+    let shrinks = goes.low > comes.high || (goes.high > 0 && comes.high == 0);
+    if shrinks { Trend::Shrinks } else { Trend::Steady }
+}
+
+/// How many rows at least and at most.
+#[derive(Clone, Copy)]
+struct Range {
+    low: u64,
+    high: u64,
+}
+
+impl Range {
+    const NONE: Range = Range { low: 0, high: 0 };
+
+    fn add(&mut self, rows: Range, times: u64) {
+        self.low = self.low.saturating_add(rows.low.saturating_mul(times));
+        self.high = self.high.saturating_add(rows.high.saturating_mul(times));
+    }
+}
+
+/// Whether a statement brings rows or takes them away.
+enum RowMove {
+    Come,
+    Go,
+}
+
+/// By the words of the statement, in whichever dialect they say it; one that does both replaces.
+fn rows_move(ask: &Ask) -> Option<RowMove> {
+    let texts = [&ask.sql.mysql, &ask.sql.postgres, &ask.sql.sqlite];
+    let texts = texts.map(|text| text.trim_start().to_ascii_lowercase());
+    let comes = texts.iter().any(|text| brings_rows(text));
+    let goes = texts.iter().any(|text| takes_rows(text));
+    if comes == goes {
+        return None;
+    }
+    Some(if comes { RowMove::Come } else { RowMove::Go })
+}
+
+fn brings_rows(text: &str) -> bool {
+    // A row that is there already changes, or stays.
+    let may_stay = text.contains(" on duplicate ") || text.contains(" on conflict ");
+    let is_within = text.starts_with("with ") && text.contains("insert into ");
+    (text.starts_with("insert into ") || is_within) && !may_stay
+}
+
+fn takes_rows(text: &str) -> bool {
+    let is_within = text.starts_with("with ") && text.contains("delete from ");
+    let is_merged = text.starts_with("merge ") && text.contains(" then delete");
+    text.starts_with("delete ") || text.starts_with("truncate ") || is_within || is_merged
+}
+
+/// The rows that a statement changes; where it returns some, nothing but that there may be one.
+fn rows_of(ask: &Ask) -> Range {
+    match ask.expect {
+        Expect::Changed(low, high) => Range { low, high },
+        Expect::Rows(..) => Range { low: 0, high: u64::MAX },
     }
 }
 
@@ -234,6 +292,14 @@ mod tests {
         assert_eq!(of("", &[delete]), Trend::Shrinks);
         assert_eq!(of("", &[insert]), Trend::Grows);
         assert_eq!(of("", &[insert, delete]), Trend::Steady);
+        assert_eq!(of("", &[insert, insert, delete]), Trend::Grows);
+        assert_eq!(of("", &[insert, delete, delete]), Trend::Shrinks);
+        let within = "WITH d AS (DELETE FROM a WHERE id = {id} RETURNING id) SELECT id FROM d";
+        assert_eq!(of("", &[within]), Trend::Shrinks);
+        assert_eq!(of("", &[insert, within]), Trend::Steady, "nobody knows how many");
+        let merge =
+            "MERGE INTO a USING (SELECT {id} AS i) s ON a.id = s.i WHEN MATCHED THEN DELETE";
+        assert_eq!(of("", &[merge]), Trend::Shrinks);
         assert_eq!(of("", &["SELECT id FROM a WHERE id = {id}"]), Trend::Steady);
         assert_eq!(of("trend = \"steady\"", &[insert]), Trend::Steady);
         let upsert = "INSERT INTO a VALUES ({id}) ON CONFLICT (id) DO NOTHING";
