@@ -35,6 +35,27 @@ fn lists_of_elle() {
     assert_eq!(write_history(&read(&vector), Format::Json), write_history(&history, Format::Json));
 }
 
+/// A value that is written with decimals in one line and without in another was a garbage read.
+#[test]
+fn spellings_of_one_number_are_one_value() {
+    let json = |written: &str| {
+        let step = |kind: &str, value: &str| {
+            format!(
+                "{{\"type\":\"ok\",\"f\":\"txn\",\"process\":0,\"value\":[[\"{kind}\",\"x\",{value}]]}}\n"
+            )
+        };
+        read(&(step("w", written) + &step("r", "100")))
+    };
+    for written in ["100", "100.0", "1e2", "1.0E+2"] {
+        assert_eq!(anomaly(&json(written), Level::Serializable), "", "{written}");
+    }
+    assert_eq!(anomaly(&json("100.5"), Level::ReadCommitted), "garbage read");
+    let text = |written: &str| read(&format!("w(1,{written},0,0)\nr(1,5,1,1)\n"));
+    for written in ["5", "05", "+5"] {
+        assert_eq!(anomaly(&text(written), Level::Serializable), "", "{written}");
+    }
+}
+
 /// Transactions that overlap, each of a process of its own.
 fn lists(all: &[(&str, &str)]) -> History {
     let mut text = String::new();

@@ -97,7 +97,7 @@ fn write_value(edn: &mut String, value: &Value, place: Place) {
             }
             edn.push(']');
         }
-        Value::Number(number) => edn.push_str(&number.to_string()),
+        Value::Number(number) => edn.push_str(&number_written(number)),
         Value::Object(fields) => {
             edn.push('{');
             for (name, value) in fields {
@@ -112,5 +112,16 @@ fn write_value(edn: &mut String, value: &Value, place: Place) {
             let text = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
             edn.push_str(&serde_json::Value::from(text).to_string());
         }
+    }
+}
+/// JSON has one kind of number: `1.0` and `1` are one value.
+fn number_written(number: &serde_json::Number) -> String {
+    /// Whole numbers up to this are exact in a double.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.as_f64() {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() <= EXACT => {
+            (float as i64).to_string()
+        }
+        _ => number.to_string(),
     }
 }

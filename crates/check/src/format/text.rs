@@ -140,10 +140,23 @@ fn operation<'a>(
     Ok(Line { kind, key: parts[0].1, value, prev })
 }
 
+/// A number without what spellings of it differ in, `05` and `+5`; other words as they are.
+fn as_number(value: &str) -> &str {
+    let digits = value.strip_prefix('+').unwrap_or(value);
+    if value == "-0" {
+        return "0";
+    }
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return value;
+    }
+    let shortest = digits.trim_start_matches('0');
+    if shortest.is_empty() { "0" } else { shortest }
+}
+
 fn built(all: &[TransactionLines<'_>]) -> History {
     let mut builder = Builder::new();
     let id = |builder: &mut Builder, key: u32, value: &str| -> WriteId {
-        if value == "null" { INITIAL } else { builder.value(key, value) }
+        if value == "null" { INITIAL } else { builder.value(key, as_number(value)) }
     };
     for collected in all {
         let mut ops = Vec::with_capacity(collected.ops.len());
