@@ -121,7 +121,7 @@ impl<'de> Visitor<'de> for Values<'_> {
             if all.contains_key(&name) {
                 return Err(Error::custom(stands_twice(&name)));
             }
-            let node = if all.len() % NODE_ENTRIES == 0 { NODE_MEMORY } else { 0 };
+            let node = if all.len().is_multiple_of(NODE_ENTRIES) { NODE_MEMORY } else { 0 };
             self.take(node + TEXT_MEMORY + name.len())?;
             let value = entries.next_value_seed(self)?;
             all.insert(name, value);

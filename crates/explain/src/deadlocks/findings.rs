@@ -153,19 +153,22 @@ fn without_contradictions(group: Vec<DeadlockTelling>) -> Vec<Vec<DeadlockTellin
 /// beginning of it, or was not logged.
 fn may_be_same(one: &[DeadlockParty], other: &[DeadlockParty]) -> bool {
     let (fewer, more) = if one.len() <= other.len() { (one, other) } else { (other, one) };
-    let lower = |party: &DeadlockParty| party.statement.to_ascii_lowercase();
-    let mut left: Vec<String> = more.iter().map(lower).collect();
-    let mut sought: Vec<String> = fewer.iter().map(lower).collect();
-    // What is equal is put aside first, then beginnings, so that a missing one is left for the rest.
+    let (mut left, mut sought) = (statements(more), statements(fewer));
+    // What is equal goes first, then beginnings: one that is missing is left for the rest.
     sought.retain(|statement| take(&mut left, |one| one == statement).is_none());
     sought.retain(|statement| {
-        let is_begun = |one: &String| {
+        take(&mut left, |one| {
             !one.is_empty() && (one.starts_with(statement) || statement.starts_with(one.as_str()))
-        };
-        take(&mut left, is_begun).is_none()
+        })
+        .is_none()
     });
     sought.retain(|_| take(&mut left, String::is_empty).is_none());
     sought.is_empty()
+}
+
+/// In small letters, for servers and clients write keywords in either.
+fn statements(parties: &[DeadlockParty]) -> Vec<String> {
+    parties.iter().map(|party| party.statement.to_ascii_lowercase()).collect()
 }
 
 /// Takes the first away that is so.
