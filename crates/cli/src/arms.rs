@@ -128,11 +128,15 @@ fn checked_pairs(run: &Run, comparison: &ArmsComparison, gate: Option<Gate>) -> 
     pairs.collect()
 }
 
+/// All sections that a report of several arms has.
+const EVERYTHING: [dbdyno_report::Section; 2] =
+    [dbdyno_report::Section::Cost, dbdyno_report::Section::Notes];
+
 /// Which parts of a report of several arms are wished; of those that compare two arms in depth, it
 /// is said where they are.
 fn sections(run: &Run, told: &PrintFlags) -> Vec<dbdyno_report::Section> {
     if told.all {
-        return vec![dbdyno_report::Section::Cost, dbdyno_report::Section::Notes];
+        return EVERYTHING.to_vec();
     }
     if told.section.iter().any(|section| !matches!(section, Section::Cost | Section::Notes)) {
         output::say(&format!(
@@ -169,9 +173,7 @@ pub(crate) fn still(
     let view = ArmsView::new(run, comparison).sorted(order);
     let text = match still.shape {
         StillShape::Svg => dbdyno_report::arms_svg(&view),
-        StillShape::Markdown => {
-            dbdyno_report::arms_markdown(&view, &[dbdyno_report::Section::Cost])
-        }
+        StillShape::Markdown => dbdyno_report::arms_markdown(&view, &EVERYTHING),
         StillShape::Csv => dbdyno_report::arms_csv(&view),
         StillShape::Json => dbdyno_report::arms_json(&view),
     };

@@ -8,7 +8,7 @@ use crate::table::DataTable;
 
 /// The tables of the document, of each the columns that programs read, under a row of their names.
 pub fn written(document: &Document) -> String {
-    let tables = document.passages.iter().flatten().filter_map(|element| match element {
+    let tables = document.elements().filter_map(|element| match element {
         Element::Table(table) if !table.names.is_empty() => Some(table),
         _ => None,
     });

@@ -2,29 +2,39 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dbdyno_model::{Arm, foreign};
+use dbdyno_model::foreign;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::element::{Document, Element, LabelledItem};
+use crate::cell::TableCell;
+use crate::element::{ArmLabel, Document, Element, Footnote, LabelledItem};
 use crate::json::plain_json;
-use crate::table::{Alignment, DataTable};
+use crate::table::{Alignment, ColumnHead, ColumnTone, DataTable, TableRow};
 use crate::text::Text;
 
 /// What tables need beside the style of a page.
 const TABLE_STYLE: &str = "td.text,th.text{text-align:left}\
-tr.sum td{border-top:1px solid var(--ink);font-weight:600}\n";
+tr.sum td,tr.sum th{border-top:1px solid var(--ink);font-weight:600}\
+td.answer{font-weight:600}td.answer.worse,b.worse{color:var(--slower)}\
+td.answer.better,b.better{color:var(--faster)}td.answer.undecided,b.undecided{color:var(--doubt)}\
+td.lowest{background:rgb(220 60 60/.28)}td.highest{background:rgb(50 170 80/.28)}\
+td.incomparable{background:rgb(128 128 128/.28)}td.lower{background:rgb(230 190 30/.28)}\
+td.higher{background:rgb(60 120 230/.28)}\n";
 
 /// The passages of the document as parts of the body of a page.
 pub fn written(document: &Document) -> String {
-    document.passages.iter().map(|passage| of_passage(passage)).collect()
+    document.passages.iter().map(|passage| of_passage(&passage.elements)).collect()
+}
+
+/// Elements for a part of a page that has a tag of its own.
+pub fn elements(elements: &[Element]) -> String {
+    elements.iter().map(of_element).collect()
 }
 
 fn of_passage(passage: &[Element]) -> String {
     let is_head = passage.iter().any(|element| matches!(element, Element::Headline(_)));
     let tag = if is_head { "header" } else { "section" };
-    let elements: String = passage.iter().map(of_element).collect();
-    format!("<{tag}>\n{elements}</{tag}>\n")
+    format!("<{tag}>\n{}</{tag}>\n", elements(passage))
 }
 
 fn of_element(element: &Element) -> String {
@@ -36,22 +46,59 @@ fn of_element(element: &Element) -> String {
             let lines: Vec<String> = lines.iter().map(line).collect();
             format!("<pre>{}</pre>\n", lines.join("\n"))
         }
-        Element::Arms(labels) => {
-            let label =
-                |arm| format!("<dt class=\"{arm}\">{arm}</dt><dd>{}</dd>\n", line(&labels[arm]));
-            format!("<dl class=\"arms\">\n{}</dl>\n", Arm::BOTH.map(label).concat())
+        Element::Arms(arms) => {
+            let arms: String = arms.iter().map(of_arm).collect();
+            format!("<dl class=\"arms\">\n{arms}</dl>\n")
         }
+        Element::Aside(text) => aside(text),
         Element::Items(items) => of_items(items),
-        Element::Notes(notes) => {
-            notes.iter().map(|note| format!("<p class=\"aside\">{}</p>\n", line(note))).collect()
-        }
+        Element::Notes(notes) => notes.iter().map(aside).collect(),
         Element::Table(table) => of_table(table),
+        Element::Status(text) => format!("<p class=\"status\" role=\"note\">{}</p>\n", line(text)),
+        Element::Terms(terms) => {
+            let terms = terms
+                .iter()
+                .map(|(term, said)| format!("<dt>{}</dt><dd>{}</dd>\n", line(term), line(said)));
+            format!("<dl class=\"terms\">\n{}</dl>\n", terms.collect::<String>())
+        }
+        Element::Footnotes(notes) => of_footnotes(notes),
+        Element::Fold(title, elements) => {
+            let elements = self::elements(elements);
+            format!("<details><summary>{}</summary>\n{elements}</details>\n", line(title))
+        }
     }
+}
+
+fn of_arm(arm: &ArmLabel) -> String {
+    let class = if arm.is_base { "base" } else { "test" };
+    format!("<dt class=\"{class}\">{}</dt><dd>{}</dd>\n", line(&arm.name), line(&arm.label))
+}
+
+/// A list in which marks find their notes by number; a bare one where none has a number.
+fn of_footnotes(notes: &[Footnote]) -> String {
+    let tag = if notes.iter().any(|note| note.number.is_some()) { "ol" } else { "ul" };
+    let note = |note: &Footnote| {
+        let id = note.number.map_or(String::new(), |number| format!(" id=\"note-{number}\""));
+        let (severity, text) = (note.severity, line(&note.text));
+        let code = match &note.code {
+            code if code.is_empty() => String::new(),
+            code => format!(" <code>{}</code>", line(code)),
+        };
+        format!("<li{id}><b class=\"{severity}\">{severity}</b> {text}{code}</li>\n")
+    };
+    let notes: String = notes.iter().map(note).collect();
+    format!("<{tag} class=\"notes\">\n{notes}</{tag}>\n")
 }
 
 fn of_items(items: &[LabelledItem]) -> String {
     let of_item = |item: &LabelledItem| {
-        let labels = item.labels.iter().map(|label| format!("<b>{}</b> ", line(&label.text)));
+        let labels = item.labels.iter().map(|label| {
+            let class = match label.tint.class() {
+                "" => String::new(),
+                class => format!(" class=\"{class}\""),
+            };
+            format!("<b{class}>{}</b> ", line(&label.text))
+        });
         let labels: String = labels.collect();
         let details = match item.details.as_slice() {
             [] => String::new(),
@@ -63,28 +110,116 @@ fn of_items(items: &[LabelledItem]) -> String {
 }
 
 fn of_table(table: &DataTable) -> String {
-    let class = |at: usize| match table.heads[at].alignment {
-        Alignment::Left => " class=\"text\"",
-        Alignment::Right => "",
-    };
     let mut text = String::new();
     if !table.title.is_empty() {
         text.push_str(&format!("<h2>{}</h2>\n", line(&table.title)));
     }
-    text.push_str("<div class=\"scroll\"><table>\n<thead><tr>");
-    for (at, head) in table.heads.iter().enumerate() {
-        text.push_str(&format!("<th scope=\"col\"{}>{}</th>", class(at), line(&head.title)));
+    text.push_str("<div class=\"scroll\"><table>\n");
+    if table.heads.iter().any(|head| !head.title.is_empty()) {
+        let heads: String = table.heads.iter().map(of_head).collect();
+        text.push_str(&format!("<thead><tr>{heads}</tr></thead>\n"));
     }
-    text.push_str("</tr></thead>\n<tbody>\n");
+    text.push_str("<tbody>\n");
     for (number, row) in table.rows.iter().enumerate() {
         let is_sum = table.has_sum && number + 1 == table.rows.len();
-        text.push_str(if is_sum { "<tr class=\"sum\">" } else { "<tr>" });
-        for (at, cell) in row.iter().enumerate() {
-            text.push_str(&format!("<td{}>{}</td>", class(at), line(cell)));
+        if row.is_group && number > 0 {
+            text.push_str("</tbody>\n<tbody>\n");
         }
-        text.push_str("</tr>\n");
+        text.push_str(&of_row(table, row, if is_sum { "sum" } else { "group" }));
     }
-    text + "</tbody>\n</table></div>\n"
+    text.push_str("</tbody>\n</table></div>\n");
+    let columns: Vec<usize> = (0..table.heads.len()).collect();
+    text.extend(table.abouts(&columns).into_iter().map(aside));
+    text
+}
+
+fn aside(text: &Text) -> String {
+    format!("<p class=\"aside\">{}</p>\n", line(text))
+}
+
+fn of_head(head: &ColumnHead) -> String {
+    if head.title.is_empty() {
+        return "<td></td>".to_owned();
+    }
+    if head.is_drawing {
+        let title = line(&head.title);
+        return format!(
+            "<th scope=\"col\" class=\"picture\"><span class=\"unseen\">{title}</span></th>"
+        );
+    }
+    let class = match (head.tone, head.alignment) {
+        (ColumnTone::Base, _) => " class=\"base\"",
+        (ColumnTone::Test, _) => " class=\"test\"",
+        (ColumnTone::None, Alignment::Left) => " class=\"text\"",
+        (ColumnTone::None, Alignment::Right) => "",
+    };
+    // A target is broken behind its kind, if it must be.
+    let title = of_text(&head.cell()).replacen(':', ":<wbr>", 1);
+    format!("<th scope=\"col\"{class}>{title}</th>")
+}
+
+/// A row, whose first cell names it if it has words. One that names others, or is their sum, has a
+/// class.
+fn of_row(table: &DataTable, row: &TableRow, class: &str) -> String {
+    let is_special = row.is_group || class == "sum";
+    let mut text = if is_special { format!("<tr class=\"{class}\">") } else { "<tr>".to_owned() };
+    for (at, cell) in row.cells.iter().enumerate() {
+        let is_across = row.is_group && row.cells.len() == 1;
+        text.push_str(&match at {
+            0 if is_across => {
+                let span = table.heads.len();
+                format!("<th scope=\"rowgroup\" colspan=\"{span}\">{}</th>", of_text(cell))
+            }
+            0 if table.heads[0].alignment == Alignment::Left => {
+                let scope = if row.is_group { "rowgroup" } else { "row" };
+                format!("<th scope=\"{scope}\">{}</th>", of_text(cell))
+            }
+            _ => of_cell(&table.heads[at], cell),
+        });
+    }
+    text + "</tr>\n"
+}
+
+fn of_cell(head: &ColumnHead, cell: &TableCell) -> String {
+    if head.is_drawing {
+        return format!("<td class=\"picture\">{}</td>", cell.drawing);
+    }
+    let (shade, strength) = cell.shade;
+    let tint = cell.form(0).first().map_or("", |span| span.tint.class());
+    let words = match (head.alignment, head.tone) {
+        (Alignment::Left, _) => "text",
+        (Alignment::Right, ColumnTone::Base) => "base",
+        (Alignment::Right, _) => "",
+    };
+    let answer = if cell.is_answer { ["answer", tint] } else { ["", ""] };
+    let classes = [&[words], &answer[..], &[shade.class()]].concat();
+    let classes: Vec<&str> = classes.into_iter().filter(|class| !class.is_empty()).collect();
+    let class = match classes.join(" ") {
+        none if none.is_empty() => none,
+        some => format!(" class=\"{some}\""),
+    };
+    let style = strength.map(|share| format!(" style=\"--share:{share:.0}%\""));
+    let id = cell.anchor.as_ref().map(|anchor| format!(" id=\"{}\"", escape(anchor)));
+    let attributes = [id, style].into_iter().flatten().collect::<String>();
+    format!("<td{class}{attributes}>{}</td>", of_text(cell))
+}
+
+/// The text of a cell with its links.
+fn of_text(cell: &TableCell) -> String {
+    let mut text = escape(&cell.one_line(0));
+    if let Some(anchor) = &cell.link {
+        text = format!("<a href=\"#{}\">{text}</a>", escape(anchor));
+    }
+    let marks = cell.marks.iter().map(|mark| format!("<a href=\"#note-{mark}\">{mark}</a>"));
+    let marks = marks.collect::<Vec<String>>().join(" ");
+    if !marks.is_empty() {
+        text.push_str(&format!("<sup class=\"marks\">{marks}</sup>"));
+    }
+    for small in &cell.small {
+        let class = small.shade.0.class();
+        text.push_str(&format!("<br><small class=\"{class}\">{}</small>", of_text(small)));
+    }
+    text
 }
 
 fn line(text: &Text) -> String {

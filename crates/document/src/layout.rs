@@ -15,6 +15,8 @@
 use dbdyno_model::foreign;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
+use crate::cell::Tint;
+use crate::colour::{Colour, painted};
 use crate::number::GLUE;
 
 const GAP: &str = "   ";
@@ -37,6 +39,31 @@ pub enum Line {
     /// One text per column. The first column and those from `Grid::ragged` on start at their left
     /// edge, the others end at their right edge.
     Columns(Vec<String>),
+    /// The same with colours: of each column the text, and how many letters of it have which.
+    /// Spaces are not counted, for wrapping adds some and takes others away.
+    Cells(Vec<(String, Letters)>),
+}
+
+/// How many letters have which tint, in their order.
+pub(crate) type Letters = Vec<(usize, Tint)>;
+
+impl Line {
+    /// The texts of its columns; nothing of a line across.
+    fn texts(&self) -> Option<Vec<&str>> {
+        match self {
+            Line::Across(_) => None,
+            Line::Columns(texts) => Some(texts.iter().map(String::as_str).collect()),
+            Line::Cells(cells) => Some(cells.iter().map(|(text, _)| text.as_str()).collect()),
+        }
+    }
+
+    /// The colours of a column.
+    fn letters(&self, column: usize) -> &[(usize, Tint)] {
+        match self {
+            Line::Cells(cells) => &cells[column].1,
+            Line::Across(_) | Line::Columns(_) => &[],
+        }
+    }
 }
 
 /// Lines whose columns line up.
@@ -51,11 +78,8 @@ pub struct Grid {
 impl Grid {
     /// For each column the largest that `measure` finds in these of its lines.
     fn largest(&self, measure: fn(&str) -> usize, lines: std::ops::RangeFrom<usize>) -> Vec<usize> {
-        let columns = self.lines.iter().filter_map(|line| match line {
-            Line::Columns(texts) => Some(texts),
-            Line::Across(_) => None,
-        });
-        let count = columns.clone().map(Vec::len).max().unwrap_or(0);
+        let columns = self.lines.iter().filter_map(Line::texts);
+        let count = columns.clone().map(|texts| texts.len()).max().unwrap_or(0);
         let mut largest = vec![0; count];
         for texts in columns.skip(lines.start) {
             for (most, text) in largest.iter_mut().zip(texts) {
@@ -65,18 +89,26 @@ impl Grid {
         largest
     }
 
-    /// The width of the widest line, without those that run across.
+    /// The width of the widest line, without those that run across: that of the columns, for the
+    /// widest text of the last one that has any ends its line.
     pub fn width(&self) -> usize {
-        let widths = self.largest(UnicodeWidthStr::width, 0..);
-        let columns = self.lines.iter().map(|line| self.columns_of(line, &widths));
-        columns.flatten().map(|line| line.width()).max().unwrap_or(0)
+        let mut widths = self.largest(UnicodeWidthStr::width, 0..);
+        while widths.last() == Some(&0) {
+            widths.pop();
+        }
+        total(&widths)
     }
 
     /// The lines, each ending with a line feed; lines across are wrapped, and so is the text of
     /// columns where the grid is wider than this.
     pub fn render(&self, width: usize) -> String {
+        self.coloured(width, Colour::Plain)
+    }
+
+    /// The same with the colours of its cells.
+    pub fn coloured(&self, width: usize, colour: Colour) -> String {
         if let Some((first, rest)) = self.divided(width) {
-            return first.render(width) + &rest.render(width);
+            return first.coloured(width, colour) + &rest.coloured(width, colour);
         }
         let widths = self.fitted(width);
         let mut text = String::new();
@@ -86,7 +118,7 @@ impl Grid {
                     let indent = indent_of(across);
                     text.push_str(&paragraph(across, width, indent, &format!("{indent}  ")));
                 }
-                Line::Columns(_) => self.columns_of(line, &widths).iter().for_each(|line| {
+                _ => self.columns_of(line, &widths, colour).iter().for_each(|line| {
                     text.push_str(line);
                     text.push('\n');
                 }),
@@ -123,6 +155,10 @@ impl Grid {
                 let own = texts.iter().skip(chosen.start).take(chosen.len());
                 Line::Columns(texts.iter().take(1).chain(own).cloned().collect())
             }
+            Line::Cells(cells) => {
+                let own = cells.iter().skip(chosen.start).take(chosen.len());
+                Line::Cells(cells.iter().take(1).chain(own).cloned().collect())
+            }
             across => across.clone(),
         };
         Grid { lines: self.lines.iter().map(of_line).collect(), ragged: self.ragged }
@@ -157,16 +193,22 @@ impl Grid {
     }
 
     /// A line of columns with these widths, in as many lines as its longest text needs.
-    fn columns_of(&self, line: &Line, widths: &[usize]) -> Vec<String> {
-        let Line::Columns(texts) = line else { return Vec::new() };
+    fn columns_of(&self, line: &Line, widths: &[usize], colour: Colour) -> Vec<String> {
+        let Some(texts) = line.texts() else { return Vec::new() };
         let cells: Vec<Vec<String>> =
             texts.iter().zip(widths).map(|(text, &width)| wrapped_cell(text, width)).collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let paints = cells
+            .iter()
+            .enumerate()
+            .map(|(at, lines)| letter_by_letter(lines, line.letters(at), colour));
+        let paints: Vec<Vec<String>> = paints.collect();
         let rendered = |number: usize| {
             let mut rendered = String::new();
             for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
                 let text = cell.get(number).map_or("", String::as_str);
                 let padding = " ".repeat(width.saturating_sub(text.width()));
+                let text = paints[column].get(number).map_or("", String::as_str);
                 let gap = if column == 0 { "" } else { GAP };
                 rendered.push_str(gap);
                 if column == 0 || column >= self.ragged {
@@ -181,6 +223,32 @@ impl Grid {
         };
         (0..height).map(rendered).collect()
     }
+}
+
+/// Lines of a wrapped text with the colours of its letters. A space between two letters of one
+/// colour has it, too.
+fn letter_by_letter(lines: &[String], letters: &[(usize, Tint)], colour: Colour) -> Vec<String> {
+    if colour == Colour::Plain || letters.iter().all(|(_, tint)| *tint == Tint::None) {
+        return lines.to_vec();
+    }
+    let mut tints = letters.iter().flat_map(|(count, tint)| std::iter::repeat_n(*tint, *count));
+    let mut coloured = Vec::new();
+    for line in lines {
+        let (mut done, mut run, mut of_run) = (String::new(), String::new(), Tint::None);
+        for letter in line.chars() {
+            let tint = if letter == ' ' { of_run } else { tints.next().unwrap_or_default() };
+            if tint != of_run {
+                let bare = run.trim_end_matches(' ');
+                done.push_str(&painted(bare, of_run.paint(), colour));
+                done.push_str(&run[bare.len()..]);
+                run.clear();
+                of_run = tint;
+            }
+            run.push(letter);
+        }
+        coloured.push(done + &painted(&run, of_run.paint(), colour));
+    }
+    coloured
 }
 
 /// Columns of these widths with what stands between them.

@@ -12,8 +12,10 @@
 //! to escape, because it never does. So nothing else escapes, wraps, glues or colours.
 //!
 //! What is not ported yet lays itself out with the tools of the writers ([`layout`],
-//! [`markdown::escape`], [`html::escape`], [`csv::line`], [`terminal::painted`]).
+//! [`markdown::escape`], [`html::escape`], [`csv::line`]).
 
+mod cell;
+mod colour;
 pub mod csv;
 mod element;
 pub mod html;
@@ -25,6 +27,7 @@ mod table;
 pub mod terminal;
 mod text;
 
-pub use element::{Document, Element, LabelledItem};
-pub use table::{DataTable, TableColumn};
+pub use cell::{TableCell, Tint};
+pub use element::{ArmLabel, Document, Element, Footnote, LabelledItem};
+pub use table::{ColumnTone, DataTable, TableColumn};
 pub use text::Text;

@@ -1,17 +1,20 @@
 //! Markdown, in GitHub's dialect: for a pull request.
 
-use dbdyno_model::Arm;
-
-use crate::element::{Document, Element, LabelledItem};
+use crate::cell::superscript;
+use crate::element::{ArmLabel, Document, Element, Footnote, LabelledItem};
 use crate::layout::printable;
 use crate::number::GLUE;
-use crate::table::{Alignment, DataTable};
+use crate::table::{Alignment, DataTable, TableRow};
 use crate::text::Text;
 
 /// The document as Markdown. Ends with a line feed.
 pub fn written(document: &Document) -> String {
-    let elements = document.passages.iter().flatten().map(of_element);
-    elements.collect::<Vec<String>>().join("\n")
+    in_turn(document.elements())
+}
+
+/// Elements with an empty line between them.
+fn in_turn<'e>(elements: impl Iterator<Item = &'e Element>) -> String {
+    elements.map(of_element).collect::<Vec<String>>().join("\n")
 }
 
 fn of_element(element: &Element) -> String {
@@ -19,15 +22,25 @@ fn of_element(element: &Element) -> String {
         Element::Headline(text) => format!("**{}**\n", line(text)),
         Element::Title(text) => format!("{}:\n", line(text)),
         Element::Sentence(text) => format!("{}\n", line(text)),
-        // Markdown has one sentence per line.
-        Element::Prose(text) => format!("{}\n", line(text).replace(". ", ".\n")),
+        Element::Prose(text) | Element::Aside(text) => prose(text),
         Element::Lines(lines) => of_lines(lines),
-        Element::Arms(labels) => {
-            Arm::BOTH.map(|arm| format!("* {arm}: {}\n", line(&labels[arm]))).concat()
+        Element::Arms(arms) => {
+            let arm = |arm: &ArmLabel| format!("* {}: {}\n", line(&arm.name), line(&arm.label));
+            arms.iter().map(arm).collect()
         }
         Element::Items(items) => items.iter().map(|item| of_item(item, "")).collect(),
         Element::Notes(notes) => notes.iter().map(|note| format!("* {}\n", line(note))).collect(),
         Element::Table(table) => of_table(table),
+        Element::Status(text) => format!("> **{}**\n", line(text)),
+        Element::Terms(terms) => terms
+            .iter()
+            .map(|(term, said)| format!("* **{}**: {}\n", line(term), line(said)))
+            .collect(),
+        Element::Footnotes(notes) => notes.iter().map(of_footnote).collect(),
+        Element::Fold(title, elements) => {
+            let elements = in_turn(elements.iter());
+            format!("<details><summary>{}</summary>\n\n{elements}\n</details>\n", line(title))
+        }
     }
 }
 
@@ -46,6 +59,12 @@ fn of_item(item: &LabelledItem, indent: &str) -> String {
     text + &item.details.iter().map(|detail| of_item(detail, &deeper)).collect::<String>()
 }
 
+/// `¹ **caution**: …`, whose line ends where Markdown would go on.
+fn of_footnote(note: &Footnote) -> String {
+    let number = note.number.map_or(String::new(), |number| superscript(number) + " ");
+    format!("{number}**{}**: {}  \n", note.severity, line(&note.text))
+}
+
 /// A table. Its title is the head of the column of groups, if it has one.
 fn of_table(table: &DataTable) -> String {
     let has_groups = table.heads.iter().any(|head| head.is_group);
@@ -53,23 +72,43 @@ fn of_table(table: &DataTable) -> String {
         title if title.is_empty() || has_groups => String::new(),
         title => format!("{}:\n\n", line(title)),
     };
-    let heads = table.heads.iter().map(|head| {
-        let title = if head.is_group { &table.title } else { &head.title };
-        line(title)
+    let is_told = |at: &usize| !table.heads[*at].is_drawing;
+    let columns: Vec<usize> = (0..table.heads.len()).filter(is_told).collect();
+    let heads = columns.iter().map(|at| match &table.heads[*at] {
+        head if head.is_group => line(&table.title),
+        head => line(&head.title) + &head.cell().superscripts(),
     });
-    let rules = table.heads.iter().map(|head| match head.alignment {
+    let rules = columns.iter().map(|at| match table.heads[*at].alignment {
         Alignment::Left => ":--|",
         Alignment::Right => "--:|",
     });
     let mut text = format!("{above}{}|{}\n", row(heads), rules.collect::<String>());
-    table.rows.iter().for_each(|cells| text.push_str(&row(cells.iter().map(line))));
-    text
+    for one in &table.rows {
+        text.push_str(&row(columns.iter().map(|at| of_cell(one, *at))));
+    }
+    let abouts = table.abouts(&columns).into_iter().map(|about| format!("\n{}", prose(about)));
+    text + &abouts.collect::<String>()
+}
+
+fn of_cell(row: &TableRow, at: usize) -> String {
+    let Some(cell) = row.cells.get(at).filter(|cell| !cell.is_empty()) else {
+        return String::new();
+    };
+    let text = escape(&cell.one_line(0)).replace(GLUE, " ");
+    let is_strong = cell.is_answer || row.is_group && at == 0;
+    let text = if is_strong { format!("**{text}**") } else { text };
+    text + &cell.superscripts()
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {
     let cells =
         cells.map(|cell| if cell.is_empty() { " ".to_owned() } else { format!(" {cell} ") });
     format!("|{}|\n", cells.collect::<Vec<String>>().join("|"))
+}
+
+/// Markdown has one sentence per line.
+fn prose(text: &Text) -> String {
+    format!("{}\n", line(text).replace(". ", ".\n"))
 }
 
 fn line(text: &Text) -> String {

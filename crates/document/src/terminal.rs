@@ -7,39 +7,21 @@
 //!   tables      laid out by `layout`
 //! ```
 
-use dbdyno_model::Arm;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::element::{Document, Element, LabelledItem};
-use crate::layout::{Grid, Line, fitted, paragraph};
+use crate::cell::{TableCell, Tint, superscript};
+pub use crate::colour::{COLOUR_SEQUENCES, Colour};
+use crate::colour::{Paint, painted};
+use crate::element::{ArmLabel, Document, Element, Footnote, LabelledItem};
+use crate::layout::{Grid, Letters, Line, fitted, paragraph};
 use crate::number::GLUE;
-use crate::table::{Alignment, DataTable};
+use crate::table::{Alignment, DataTable, TableRow};
 use crate::text::Text;
 
 /// Columns by which one thing stands further right than the one that it belongs to.
 const INDENT: usize = 2;
-/// Columns of the name of an arm.
-const ARM_WIDTH: usize = 5;
-
-/// Whether the text carries colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
-    /// Characters only.
-    Plain,
-    /// ANSI escape sequences.
-    Ansi,
-}
-
-/// The escape sequences of reports: those of each colour, and the end of all.
-pub const COLOUR_SEQUENCES: [&str; 7] = [
-    "\u{1b}[0m",
-    "\u{1b}[1m",
-    "\u{1b}[2m",
-    "\u{1b}[31m",
-    "\u{1b}[32m",
-    "\u{1b}[33m",
-    "\u{1b}[1;33m",
-];
+/// A divided table has so many columns in a part, beside those that stand in each.
+const PART_LEAST: usize = 1;
 
 /// How text is to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,90 +32,53 @@ pub struct TextStyle {
     pub width: usize,
 }
 
-/// What a colour says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paint {
-    /// The answer.
-    Strong,
-    /// What the answer may not hold for.
-    Caution,
-    /// Slower, worse.
-    Bad,
-    /// Faster, better.
-    Good,
-    /// Undecided.
-    Doubt,
-    /// Not worth a look.
-    Faint,
-    /// Nothing.
-    None,
-}
-
-impl Paint {
-    fn code(self) -> Option<&'static str> {
-        match self {
-            Paint::Strong => Some("1"),
-            Paint::Caution => Some("1;33"),
-            Paint::Bad => Some("31"),
-            Paint::Good => Some("32"),
-            Paint::Doubt => Some("33"),
-            Paint::Faint => Some("2"),
-            Paint::None => None,
-        }
-    }
-}
-
-/// Colours a text, and leaves line feeds outside of the colour.
-pub fn painted(text: &str, paint: Paint, colour: Colour) -> String {
-    let (Colour::Ansi, Some(code)) = (colour, paint.code()) else {
-        return text.to_owned();
-    };
-    let mut painted = String::new();
-    for line in text.split_inclusive('\n') {
-        let bare = line.trim_end_matches('\n');
-        painted.push_str(&format!("\u{1b}[{code}m{bare}\u{1b}[0m{}", &line[bare.len()..]));
-    }
-    painted
-}
-
 /// The document on a terminal of this style. Ends with a line feed.
 pub fn written(document: &Document, style: &TextStyle) -> String {
-    let passages = document.passages.iter().map(|passage| of_passage(passage, style));
-    passages.collect::<Vec<String>>().join("\n").replace(GLUE, " ")
-}
-
-fn of_passage(passage: &[Element], style: &TextStyle) -> String {
-    let (mut text, mut indent) = (String::new(), 0);
-    for element in passage {
-        text.push_str(&of_element(element, indent, style));
-        indent = match element {
-            Element::Headline(_) | Element::Title(_) => INDENT,
-            Element::Table(table) if !table.title.is_empty() => INDENT,
-            _ => indent,
-        };
+    let (mut passages, mut indent) = (Vec::new(), 0);
+    for passage in &document.passages {
+        let mut text = String::new();
+        indent = if passage.is_below { indent } else { 0 };
+        for element in &passage.elements {
+            text.push_str(&of_element(element, indent, style));
+            indent = match element {
+                Element::Headline(_) | Element::Title(_) => INDENT,
+                Element::Table(table) if !table.title.is_empty() || table.has_corner => INDENT,
+                _ => indent,
+            };
+        }
+        passages.push(text);
     }
-    text
+    passages.join("\n").replace(GLUE, " ")
 }
 
 fn of_element(element: &Element, indent: usize, style: &TextStyle) -> String {
     let width = style.width;
     match element {
         Element::Headline(text) => {
-            let headline = hanging(text, indent, width);
-            painted(&headline, Paint::Strong, style.colour)
+            painted(&hanging(text, indent, width), Paint::Strong, style.colour)
+        }
+        Element::Status(text) => {
+            painted(&hanging(text, indent, width), Paint::Caution, style.colour)
         }
         Element::Title(text) | Element::Sentence(text) => hanging(text, indent, width),
-        Element::Prose(text) => {
-            paragraph(&text.one_line(), width, &spaces(indent), &spaces(indent))
-        }
+        Element::Prose(text) | Element::Aside(text) => flush(text, indent, width),
         Element::Lines(lines) => lines.iter().map(|line| fitted(&line.one_line(), width)).collect(),
-        Element::Arms(labels) => {
-            let of = |arm: Arm| LabelledItem::new(labels[arm].clone()).label(arm.name(), ARM_WIDTH);
-            Arm::BOTH.map(|arm| of_item(&of(arm), indent, width)).concat()
+        Element::Arms(arms) => of_arms(arms, indent, style),
+        Element::Items(items) => items.iter().map(|item| of_item(item, indent, style)).collect(),
+        Element::Terms(terms) => {
+            let term = |(term, said): &(Text, Text)| {
+                let first = format!("{}{}: ", spaces(indent), term.one_line());
+                paragraph(&said.one_line(), width, &first, &spaces(indent + INDENT))
+            };
+            terms.iter().map(term).collect()
         }
-        Element::Items(items) => items.iter().map(|item| of_item(item, indent, width)).collect(),
         Element::Notes(notes) => notes.iter().map(|note| hanging(note, INDENT, width)).collect(),
-        Element::Table(table) => of_table(table, indent, width),
+        Element::Footnotes(notes) => notes.iter().map(|note| of_footnote(note, width)).collect(),
+        Element::Table(table) => of_table(table, indent, style),
+        // Nothing folds on a terminal.
+        Element::Fold(_, elements) => {
+            elements.iter().map(|element| of_element(element, indent, style)).collect()
+        }
     }
 }
 
@@ -142,61 +87,188 @@ fn hanging(text: &Text, indent: usize, width: usize) -> String {
     paragraph(&text.one_line(), width, &spaces(indent), &spaces(indent + INDENT))
 }
 
+/// A paragraph whose lines begin below each other.
+fn flush(text: &Text, indent: usize, width: usize) -> String {
+    paragraph(&text.one_line(), width, &spaces(indent), &spaces(indent))
+}
+
+/// Names and labels, in two columns.
+fn of_arms(arms: &[ArmLabel], indent: usize, style: &TextStyle) -> String {
+    let longest = arms.iter().map(|arm| arm.name.one_line().width()).max().unwrap_or(0);
+    let item =
+        |arm: &ArmLabel| LabelledItem::new(arm.label.clone()).label(arm.name.clone(), longest + 1);
+    arms.iter().map(|arm| of_item(&item(arm), indent, style)).collect()
+}
+
 /// An item. It goes on below its text, and so do its details; those of an item without a label
 /// stand further right.
-fn of_item(item: &LabelledItem, indent: usize, width: usize) -> String {
+fn of_item(item: &LabelledItem, indent: usize, style: &TextStyle) -> String {
     let mut first = spaces(indent);
     for label in &item.labels {
         first.push_str(&format!("{:<1$} ", label.text.one_line(), label.width));
     }
     let below = if item.labels.is_empty() { indent + INDENT } else { first.width() };
-    let text = paragraph(&item.text.one_line(), width, &first, &spaces(below));
-    text + &item.details.iter().map(|detail| of_item(detail, below, width)).collect::<String>()
+    let mut text = paragraph(&item.text.one_line(), style.width, &first, &spaces(below));
+    for label in item.labels.iter().filter(|label| label.tint != Tint::None) {
+        let word = label.text.one_line();
+        text = text.replacen(&word, &painted(&word, label.tint.paint(), style.colour), 1);
+    }
+    text + &item.details.iter().map(|detail| of_item(detail, below, style)).collect::<String>()
+}
+
+/// `¹ caution: …`
+fn of_footnote(note: &Footnote, width: usize) -> String {
+    let number = note.number.map_or(String::new(), |number| superscript(number) + " ");
+    let first = format!("{number}{}: ", note.severity);
+    paragraph(&note.text.one_line(), width, &first, &spaces(INDENT))
 }
 
 /// A table below its title. Words may be wrapped, so that their columns are the last ones.
-fn of_table(table: &DataTable, indent: usize, width: usize) -> String {
-    let title = &table.title;
-    let (above, indent) = if title.is_empty() {
+fn of_table(table: &DataTable, indent: usize, style: &TextStyle) -> String {
+    let (above, indent) = if table.title.is_empty() {
         (String::new(), indent)
     } else {
-        (hanging(title, indent, width), indent + INDENT)
+        (hanging(&table.title, indent, style.width), indent + INDENT)
     };
-    let group = table.heads.iter().position(|head| head.is_group);
-    let mut order: Vec<usize> = (0..table.heads.len()).filter(|at| Some(*at) != group).collect();
-    let first = order.first().copied();
-    let is_behind =
-        |at: &usize| Some(*at) != first && table.heads[*at].alignment == Alignment::Left;
-    order.sort_by_key(is_behind);
-    let ragged = order.iter().filter(|at| !is_behind(at)).count();
-    let mut grid = Grid { lines: Vec::new(), ragged };
-    if group.is_none() {
-        let heads = order.iter().map(|at| table.heads[*at].title.one_line());
-        grid.lines.push(columns(heads.collect(), indent));
+    let parts = parts(table, indent, style.width);
+    let grids = parts.iter().map(|(_, grid)| grid.coloured(style.width, style.colour));
+    let grids = grids.collect::<Vec<String>>().join("\n");
+    let indent = if table.has_corner { indent + INDENT } else { indent };
+    let columns: Vec<usize> = parts.iter().flat_map(|(columns, _)| columns).copied().collect();
+    let abouts = table.abouts(&columns).into_iter().map(|about| flush(about, indent, style.width));
+    above + &grids + &abouts.collect::<String>()
+}
+
+/// Columns, and what is laid out of them.
+type TablePart = (Vec<usize>, Grid);
+
+/// The table as one grid, or as several: with the longest forms of its cells that fit, and without
+/// what it can do without where none do.
+fn parts(table: &DataTable, indent: usize, width: usize) -> Vec<TablePart> {
+    let cells = table.rows.iter().flat_map(|row| &row.cells);
+    let forms = cells.map(TableCell::form_count).max().unwrap_or(1).max(1);
+    let mut columns = in_order(table);
+    loop {
+        let can_be_less =
+            columns.len() > 1 && columns.last().is_some_and(|at| table.heads[*at].is_dispensable);
+        for form in 0..forms {
+            let parts = divided(table, &columns, indent, form, width);
+            let is_last = form + 1 == forms && !can_be_less;
+            if is_last || is_fitting(table, &parts, width) {
+                return parts;
+            }
+        }
+        columns.pop();
     }
+}
+
+/// The columns that a terminal shows: those of words behind the others, but for the first one.
+fn in_order(table: &DataTable) -> Vec<usize> {
+    let is_shown = |at: &usize| {
+        let head = &table.heads[*at];
+        !head.is_group && !head.is_off_terminals
+    };
+    let mut columns: Vec<usize> = (0..table.heads.len()).filter(is_shown).collect();
+    if let Some((_, behind)) = columns.split_first_mut() {
+        behind.sort_by_key(|at| table.heads[*at].alignment == Alignment::Left);
+    }
+    columns
+}
+
+/// Whether no part is too wide; of a table that may be divided, whether no part has words alone.
+fn is_fitting(table: &DataTable, parts: &[TablePart], width: usize) -> bool {
+    parts.iter().all(|(columns, grid)| match table.leads {
+        0 => grid.width() <= width,
+        leads => columns[leads.min(columns.len())..]
+            .iter()
+            .any(|at| table.heads[*at].alignment == Alignment::Right),
+    })
+}
+
+/// As many parts as the width needs, where a table may be divided; each with its columns.
+fn divided(
+    table: &DataTable,
+    columns: &[usize],
+    indent: usize,
+    form: usize,
+    width: usize,
+) -> Vec<TablePart> {
+    let (leads, mut rest) = columns.split_at(table.leads.min(columns.len()));
+    let (mut parts, mut count) = (Vec::new(), rest.len());
+    loop {
+        let part = [leads, &rest[..count]].concat();
+        let grid = grid(table, &part, indent, form);
+        if table.leads > 0 && count > PART_LEAST && grid.width() > width {
+            count -= 1;
+            continue;
+        }
+        parts.push((part, grid));
+        rest = &rest[count..];
+        count = rest.len();
+        if rest.is_empty() {
+            return parts;
+        }
+    }
+}
+
+/// These columns of the table, with cells of this form.
+fn grid(table: &DataTable, columns: &[usize], indent: usize, form: usize) -> Grid {
+    let is_behind = |at: &&usize| table.heads[**at].alignment == Alignment::Left;
+    let words = columns.iter().skip(1).filter(is_behind).count();
+    let mut grid = Grid { lines: Vec::new(), ragged: columns.len() - words };
+    let group = table.heads.iter().position(|head| head.is_group);
+    if group.is_none() {
+        let heads = columns.iter().map(|at| match &table.heads[*at] {
+            head if head.is_untitled_on_terminals => TableCell::default(),
+            head => head.cell(),
+        });
+        grid.lines.push(cells(heads, indent, 0));
+    }
+    let has_groups = group.is_some() || table.rows.iter().any(|row| row.is_group);
+    let own_indent = if has_groups || table.has_corner { indent + INDENT } else { indent };
     let mut last = None;
     for row in &table.rows {
-        let own = group.map(|at| &row[at]);
-        if let Some(name) = own.filter(|_| own != last) {
-            grid.lines.push(Line::Across(spaces(indent) + &name.one_line()));
+        let name = group.map(|at| row.cells[at].one_line(0));
+        if let Some(name) = name.clone().filter(|_| name != last) {
+            grid.lines.push(Line::Across(spaces(indent) + &name));
         }
-        last = own;
-        let cells = order.iter().map(|at| cut(&row[*at].one_line(), table.heads[*at].most));
-        let indent = if group.is_some() { indent + INDENT } else { indent };
-        grid.lines.push(columns(cells.collect(), indent));
+        last = name;
+        if row.is_group && row.cells.len() == 1 {
+            grid.lines.push(Line::Across(spaces(indent) + &row.cells[0].one_line(0)));
+            continue;
+        }
+        let own = columns.iter().map(|at| shown(table, row, *at));
+        grid.lines.push(cells(own, if row.is_group { indent } else { own_indent }, form));
     }
-    above + &grid.render(width)
+    grid
 }
 
-fn columns(mut texts: Vec<String>, indent: usize) -> Line {
-    if let Some(first) = texts.first_mut() {
-        first.insert_str(0, &spaces(indent));
+/// A cell of a row, cut where its column is.
+fn shown(table: &DataTable, row: &TableRow, at: usize) -> TableCell {
+    match (table.heads[at].most, row.cells.get(at)) {
+        (_, None) => TableCell::default(),
+        (None, Some(cell)) => cell.clone(),
+        (Some(most), Some(cell)) => TableCell::from(cut(&cell.one_line(0), most)),
     }
-    Line::Columns(texts)
 }
 
-fn cut(text: &str, most: Option<usize>) -> String {
-    match most.and_then(|most| text.char_indices().nth(most)) {
+fn cells(cells: impl Iterator<Item = TableCell>, indent: usize, form: usize) -> Line {
+    let indents = std::iter::once(indent).chain(std::iter::repeat(0));
+    Line::Cells(cells.zip(indents).map(|(cell, indent)| coloured(&cell, indent, form)).collect())
+}
+
+/// The text of a cell, and the colours of its letters.
+fn coloured(cell: &TableCell, indent: usize, form: usize) -> (String, Letters) {
+    let letters = cell.form(form).iter().map(|span| {
+        let letters = span.text.one_line().chars().filter(|letter| *letter != ' ').count();
+        (letters, span.tint)
+    });
+    let text = spaces(indent) + &cell.one_line(form) + &cell.superscripts();
+    (text, letters.collect())
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -2,7 +2,8 @@
 
 use dbdyno_document::terminal::{self, Colour, TextStyle};
 use dbdyno_document::{
-    DataTable, Document, Element, LabelledItem, TableColumn, csv, html, markdown,
+    ArmLabel, DataTable, Document, Element, Footnote, LabelledItem, TableCell, TableColumn, Tint,
+    csv, html, markdown,
 };
 use dbdyno_model::PerArm;
 
@@ -28,11 +29,11 @@ fn plain(document: &Document, width: usize) -> String {
 }
 
 fn document() -> Document {
-    let arms = PerArm { base: "a <b>".into(), test: "##[error]".into() };
+    let arms = PerArm { base: "a <b>", test: "##[error]" };
     let item = LabelledItem::new("it is slow and has been so").label("caution", 8);
     let item = item.detail(LabelledItem::new("something").label("change", 6));
     Document::from(vec![
-        vec![Element::Headline("test is slower".into()), Element::Arms(arms)],
+        vec![Element::Headline("test is slower".into()), Element::Arms(ArmLabel::of_both(arms))],
         Vec::new(),
         vec![Element::Table(DataTable::new(&columns()[1..], &LEVELS).titled("Levels").with_sum())],
         vec![Element::Items(vec![item, LabelledItem::new("one").detail(LabelledItem::new("two"))])],
@@ -65,7 +66,7 @@ fn markdown_and_pages_show_text_as_it_is_meant() {
         "<dd>a &lt;b&gt;</dd>\n<dt class=\"test\">test</dt><dd>#&#35;[error]</dd>\n</dl>\n</header>",
         "<section>\n<h2>Levels</h2>\n",
         "<th scope=\"col\" class=\"text\">name</th><th scope=\"col\">µs</th></tr>",
-        "<tr class=\"sum\"><td class=\"text\">c\u{fffd}[2J</td><td>3.2\u{a0}µs</td></tr>",
+        "<tr class=\"sum\"><th scope=\"row\">c\u{fffd}[2J</th><td>3.2\u{a0}µs</td></tr>",
         "<li><b>caution</b> it is slow and has been so<ul>\n<li><b>change</b> something</li>",
     ] {
         assert!(page.contains(part), "{part} in {page}");
@@ -101,4 +102,117 @@ fn a_terminal_puts_words_last_cuts_them_and_names_a_group_once() {
     let empty = DataTable::new::<LevelRow>(&[], []);
     let empty = Document::from(vec![vec![Element::Table(empty)]]);
     assert_eq!(plain(&empty, 80), "");
+}
+
+/// A load, its rate with its spread and without, and its answer.
+type RateRow = (&'static str, [&'static str; 2], &'static str);
+
+const RATES: [RateRow; 2] =
+    [("=scan", ["10 ± 1", "10"], "slower"), ("point", ["2 000 ± 3", "2 000"], "cannot tell")];
+
+fn rates() -> DataTable {
+    let columns = [
+        TableColumn::words("rates", |row: &RateRow| row.0.into()).marked(vec![12]),
+        TableColumn::number_cells("test", |row: &RateRow| {
+            TableCell::from(row.1[0]).or_shorter(row.1[1].into())
+        }),
+        TableColumn::drawings("drawn", |_| TableCell::drawing("<svg/>".to_owned())),
+        TableColumn::numbers("ratio", |_| "0.5".into()).off_terminals(),
+        TableColumn::word_cells("answer", |row: &RateRow| {
+            let tint = if row.2 == "slower" { Tint::Worse } else { Tint::Undecided };
+            TableCell::tinted(row.2, tint).and(" !").marked(vec![1]).as_answer()
+        })
+        .untitled_on_terminals(),
+        TableColumn::words("and more", |_| "if there is room".into()).about("More.").dispensable(),
+    ];
+    let mut table = DataTable::new(&columns, &[]);
+    table.add_group(vec!["all of them".into()]);
+    table.add_rows(&columns, &RATES);
+    table.titled_by_its_corner()
+}
+
+/// Every cell has its shorter form before any column is left out, and what a column means is not
+/// told without it.
+#[test]
+fn a_narrow_terminal_has_shorter_cells_and_fewer_columns() {
+    let document = Document::from(vec![vec![Element::Table(rates())]]);
+    let wide = "rates ¹²        test                     and more\nall of them\n  =scan       10 ± \
+                1   slower ! ¹        if there is room\n  point    2 000 ± 3   cannot tell ! ¹   \
+                if there is room\n  More.\n";
+    assert_eq!(plain(&document, 80), wide);
+    assert!(plain(&document, 53).contains("  point    2 000   cannot tell ! ¹   if"));
+    let narrow = "rates ¹²        test\nall of them\n  =scan       10 ± 1   slower ! ¹\n  point    \
+                  2 000 ± 3   cannot tell ! ¹\n";
+    assert_eq!(plain(&document, 40), narrow);
+    assert!(plain(&document, 36).contains("  point    2 000   cannot tell ! ¹\n"));
+    let style = TextStyle { colour: Colour::Ansi, width: 30 };
+    let coloured = terminal::written(&document, &style);
+    assert!(coloured.contains("\u{1b}[31mslower\u{1b}[0m ! ¹"), "{coloured}");
+    assert!(coloured.contains("\u{1b}[33mcannot tell\u{1b}[0m\n"), "{coloured}");
+}
+
+#[test]
+fn each_writer_has_its_own_way_for_marks_answers_and_drawings() {
+    let document = Document::from(vec![vec![Element::Table(rates())]]);
+    let text = markdown::written(&document);
+    assert!(text.starts_with("| rates ¹² | test | ratio | answer | and more |\n"), "{text}");
+    assert!(text.contains("| **all of them** | | | | |\n"), "{text}");
+    assert!(
+        text.contains("| =scan | 10 ± 1 | 0.5 | **slower !** ¹ | if there is room |"),
+        "{text}"
+    );
+    let page = html::written(&document);
+    for part in [
+        "rates<sup class=\"marks\"><a href=\"#note-12\">12</a></sup></th>",
+        "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"6\">all of them</th></tr>",
+        "<td class=\"picture\"><svg/></td>",
+        "<td class=\"text answer worse\">slower !<sup class=\"marks\">",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+}
+
+/// The first columns stand in each part, and words never stand alone.
+#[test]
+fn a_table_is_divided_between_its_columns() {
+    let heads = ["base", "arm 1", "arm 2", "arm 3"];
+    let cells = heads.map(TableCell::from).to_vec();
+    let table = DataTable::of_numbers("load", heads, [("x", cells)]).divided_behind(2);
+    let document = Document::from(vec![vec![Element::Table(table)]]);
+    let first = "load   base   arm 1   arm 2\nx      base   arm 1   arm 2\n";
+    let second = "load   base   arm 3\nx      base   arm 3\n";
+    assert_eq!(plain(&document, 30), format!("{first}\n{second}"));
+    assert_eq!(plain(&document, 80).lines().count(), 2);
+}
+
+#[test]
+fn what_is_around_tables_is_told_in_each_format() {
+    let note = |number, text: &str| Footnote {
+        number,
+        severity: "caution",
+        text: text.into(),
+        code: "c".into(),
+    };
+    let mut document = Document::default();
+    document.push(vec![Element::Status("STOPPED".into()), Element::Headline("it is <b>".into())]);
+    document.push_below(vec![Element::Sentence("below".into())]);
+    document.push(vec![Element::Terms(vec![("point".into(), "falls".into())])]);
+    document.push(vec![Element::Fold("more".into(), vec![Element::Aside("A. B".into())])]);
+    document.push(vec![Element::Footnotes(vec![note(Some(2), "one"), note(None, "two")])]);
+    let text = "STOPPED\nit is <b>\n\n  below\n\npoint: falls\n\nA. B\n\n² caution: one\ncaution: \
+                two\n";
+    assert_eq!(plain(&document, 80), text);
+    let expected = "> **STOPPED**\n\n**it is &lt;b&gt;**\n\nbelow\n\n* **point**: falls\n\n\
+                    <details><summary>more</summary>\n\nA.\nB\n\n</details>\n\n\
+                    ² **caution**: one  \n**caution**: two  \n";
+    assert_eq!(markdown::written(&document), expected);
+    let page = html::written(&document);
+    for part in [
+        "<p class=\"status\" role=\"note\">STOPPED</p>",
+        "<dl class=\"terms\">\n<dt>point</dt><dd>falls</dd>\n</dl>",
+        "<details><summary>more</summary>\n<p class=\"aside\">A. B</p>\n</details>",
+        "<li id=\"note-2\"><b class=\"caution\">caution</b> one <code>c</code></li>",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
 }

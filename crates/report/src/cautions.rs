@@ -51,7 +51,7 @@ pub(crate) struct Doubt<'a> {
 }
 
 impl Doubt<'_> {
-    pub(crate) fn word(&self) -> &str {
+    pub(crate) fn word(&self) -> &'static str {
         self.warning.severity
     }
 

@@ -9,10 +9,9 @@
 //!   no name, in libcrypto.so.3         0      912      +912
 //! ```
 
-use dbdyno_document::number;
+use dbdyno_document::{DataTable, TableCell, number};
 use dbdyno_model::CountVerdict;
 
-use crate::sheet::{Sheet, SheetCell, Tint};
 use crate::view::{CountView, FunctionView, View};
 
 /// Functions that are shown; the rest of them are in JSON.
@@ -21,43 +20,39 @@ const SHOWN: usize = 15;
 const SHOWN_SHARE: f64 = 5e-4;
 
 /// The title of all that is counted, and of its first table.
-pub(crate) const TITLE: &str = "Instructions per operation";
+const TITLE: &str = "Instructions per operation";
 
 /// The tables; none where nothing was counted.
-pub(crate) fn sheets(view: &View) -> Vec<Sheet> {
+pub(crate) fn sheets(view: &View) -> Vec<DataTable> {
     let counts = &view.summary.counts;
     if counts.is_empty() {
         return Vec::new();
     }
-    let mut sheets = vec![Sheet {
-        title: TITLE.to_owned(),
-        head: ["base", "test", "difference", "test ÷ base", "±", "verdict"]
-            .map(str::to_owned)
-            .into(),
-        rows: counts.iter().map(row).collect(),
-        aside: together(counts),
-    }];
-    let by_function = counts.iter().map(by_function);
-    sheets.extend(by_function.filter(|sheet| !sheet.rows.is_empty()));
-    sheets
+    let heads = ["base", "test", "difference", "test ÷ base", "±", "verdict"];
+    let all = DataTable::of_numbers("", heads, counts.iter().map(row));
+    let by_function = counts.iter().map(by_function).filter(|table| !table.is_empty());
+    let all = all.titled(TITLE).about(together(counts));
+    std::iter::once(all).chain(by_function).collect()
 }
 
 /// What stands above everything where nothing but instructions was measured.
 pub(crate) fn sentence(counts: &[CountView]) -> Option<String> {
-    let one = |count: &CountView| {
-        if let Some(why) = blocked(count) {
-            return format!("no verdict on {}: {why}", count.load);
-        }
-        let times = count.ratio.map_or(number::UNKNOWN.into(), |ratio| number::fixed(ratio, 3));
-        let how = match count.verdict {
-            CountVerdict::More => "test needs more instructions",
-            CountVerdict::Fewer => "test needs fewer instructions",
-            CountVerdict::Equal => "test needs as many instructions, within the budget,",
-            CountVerdict::Undecided => "cannot tell which arm needs more instructions",
-        };
-        format!("{how} on {}: ×{times} (±{})", count.load, spread(count))
+    (!counts.is_empty()).then(|| counts.iter().map(verdict).collect::<Vec<_>>().join("; "))
+}
+
+/// `test needs more instructions on point-query: ×1.557 (±0.2 %)`
+fn verdict(count: &CountView) -> String {
+    if let Some(why) = blocked(count) {
+        return format!("no verdict on {}: {why}", count.load);
+    }
+    let times = count.ratio.map_or(number::UNKNOWN.into(), |ratio| number::fixed(ratio, 3));
+    let how = match count.verdict {
+        CountVerdict::More => "test needs more instructions",
+        CountVerdict::Fewer => "test needs fewer instructions",
+        CountVerdict::Equal => "test needs as many instructions, within the budget,",
+        CountVerdict::Undecided => "cannot tell which arm needs more instructions",
     };
-    (!counts.is_empty()).then(|| counts.iter().map(one).collect::<Vec<_>>().join("; "))
+    format!("{how} on {}: ×{times} (±{})", count.load, spread(count))
 }
 
 /// Why there is no verdict, where something forbids one.
@@ -74,26 +69,17 @@ fn spread(count: &CountView) -> String {
     half.map_or(number::UNKNOWN.to_owned(), |half| format!("{} %", number::fixed(half, 2)))
 }
 
-fn plain(text: String) -> SheetCell {
-    SheetCell { text, tint: Tint::None }
+fn whole(value: Option<f64>) -> TableCell {
+    value.map_or(number::UNKNOWN.to_owned(), |value| number::fixed(value, 0)).into()
 }
 
-fn whole(value: Option<f64>) -> SheetCell {
-    plain(value.map_or(number::UNKNOWN.to_owned(), |value| number::fixed(value, 0)))
+fn difference(base: Option<f64>, test: Option<f64>) -> TableCell {
+    let (Some(base), Some(test)) = (base, test) else { return number::UNKNOWN.into() };
+    let sign = if test > base { "+" } else { "" };
+    format!("{sign}{}", number::fixed(test - base, 0)).into()
 }
 
-fn difference(base: Option<f64>, test: Option<f64>) -> SheetCell {
-    let text = match (base, test) {
-        (Some(base), Some(test)) => {
-            let sign = if test > base { "+" } else { "" };
-            format!("{sign}{}", number::fixed(test - base, 0))
-        }
-        _ => number::UNKNOWN.to_owned(),
-    };
-    plain(text)
-}
-
-fn row(count: &CountView) -> (String, Vec<SheetCell>) {
+fn row(count: &CountView) -> (&str, Vec<TableCell>) {
     let (base, test) = (count.base.instructions_per_op, count.test.instructions_per_op);
     let ratio = count.ratio.map_or(number::UNKNOWN.to_owned(), |ratio| number::fixed(ratio, 3));
     let verdict = match count.verdict {
@@ -102,17 +88,12 @@ fn row(count: &CountView) -> (String, Vec<SheetCell>) {
         decided => decided.name(),
     };
     // Numbers whose mean is not right are not compared.
-    let is_open = blocked(count).is_some();
-    let compared = |cell: SheetCell| if is_open { plain("~".to_owned()) } else { cell };
-    let cells = vec![
-        whole(base),
-        whole(test),
-        compared(difference(base, test)),
-        compared(plain(ratio)),
-        plain(spread(count)),
-        plain(verdict.to_owned()),
-    ];
-    (count.load.clone(), cells)
+    let (difference, ratio) = match blocked(count) {
+        Some(_) => ("~".into(), "~".into()),
+        None => (difference(base, test), ratio.into()),
+    };
+    let spread = spread(count).into();
+    (&count.load, vec![whole(base), whole(test), difference, ratio, spread, verdict.into()])
 }
 
 fn together(counts: &[CountView]) -> String {
@@ -128,45 +109,49 @@ fn together(counts: &[CountView]) -> String {
     text
 }
 
-fn by_function(count: &CountView) -> Sheet {
+fn by_function(count: &CountView) -> DataTable {
     let least = SHOWN_SHARE * count.base.instructions_per_op.unwrap_or(0.0);
-    let is_changed = |one: &&FunctionView| {
-        (one.test_own.unwrap_or(0.0) - one.base_own.unwrap_or(0.0)).abs() >= least
-    };
-    let shown = count.functions.iter().filter(is_changed).take(SHOWN);
+    let changed = count
+        .functions
+        .iter()
+        .filter(|one| (one.test_own.unwrap_or(0.0) - one.base_own.unwrap_or(0.0)).abs() >= least);
+    let rows = changed.take(SHOWN).map(|one| of_function(count, one));
+    DataTable::of_numbers("", ["base", "test", "difference", "share"], rows)
+        .titled(format!("{TITLE}: by function, {}", count.load))
+        .about(format!(
+            "Of its own, without what it calls; the largest changes, all are in JSON. Functions \
+             with a name hold {} % of base and {} % of test: the rest is static code of stripped \
+             files.",
+            percent(count.base.named_share),
+            percent(count.test.named_share)
+        ))
+}
+
+/// `MYSQLparse (mysqld)`, and how much of the difference is its own.
+fn of_function(count: &CountView, one: &FunctionView) -> (String, Vec<TableCell>) {
     let change = match (count.base.instructions_per_op, count.test.instructions_per_op) {
         (Some(base), Some(test)) => test - base,
         _ => 0.0,
     };
-    let cells = |one: &FunctionView| {
-        let (base, test) = (one.base_own.unwrap_or(0.0), one.test_own.unwrap_or(0.0));
-        let share = 100.0 * (test - base) / change;
-        // A share of next to nothing says nothing.
-        let is_decided = matches!(count.verdict, CountVerdict::More | CountVerdict::Fewer);
-        let tells = is_decided && share.is_finite();
-        let share = if tells { format!("{} %", number::fixed(share, 1)) } else { "".to_owned() };
-        let name = match &one.function {
-            Some(name) => format!("{} ({})", short(name), one.object),
-            None => format!("without a name ({})", one.object),
-        };
-        let own = vec![whole(Some(base)), whole(Some(test)), difference(Some(base), Some(test))];
-        (name, [own, vec![plain(share)]].concat())
+    let (base, test) = (one.base_own.unwrap_or(0.0), one.test_own.unwrap_or(0.0));
+    let share = 100.0 * (test - base) / change;
+    // A share of next to nothing says nothing.
+    let is_decided = matches!(count.verdict, CountVerdict::More | CountVerdict::Fewer);
+    let share = if is_decided && share.is_finite() {
+        format!("{} %", number::fixed(share, 1))
+    } else {
+        String::new()
     };
-    let named = |share: Option<f64>| {
-        share.map_or(number::UNKNOWN.to_owned(), |share| number::fixed(100.0 * share, 0))
+    let name = match &one.function {
+        Some(name) => format!("{} ({})", short(name), one.object),
+        None => format!("without a name ({})", one.object),
     };
-    Sheet {
-        title: format!("{TITLE}: by function, {}", count.load),
-        head: ["base", "test", "difference", "share"].map(str::to_owned).into(),
-        rows: shown.map(cells).collect(),
-        aside: format!(
-            "Of its own, without what it calls; the largest changes, all are in JSON. Functions \
-             with a name hold {} % of base and {} % of test: the rest is static code of stripped \
-             files.",
-            named(count.base.named_share),
-            named(count.test.named_share)
-        ),
-    }
+    let (base, test) = (Some(base), Some(test));
+    (name, vec![whole(base), whole(test), difference(base, test), share.into()])
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or(number::UNKNOWN.to_owned(), |share| number::fixed(100.0 * share, 0))
 }
 
 /// Names of templates fill a screen.

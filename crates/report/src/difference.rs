@@ -14,7 +14,7 @@
 //! Hundreds of variables must not bury the one that matters: what no rule knows is counted, and
 //! shown to those who ask for all.
 
-use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
+use dbdyno_document::{ArmLabel, DataTable, Document, Element, TableColumn, Text};
 use dbdyno_model::{Audit, FactChange, PerArm, PlanChange, PlanStability, Weight};
 
 use crate::explanation::json::{PlanJson, plan as plan_json};
@@ -75,7 +75,8 @@ pub fn difference_document(
     let view = &AuditView::new(audit);
     let arms = PerArm::from_fn(|arm| Text::from(&labels[arm]));
     let mut document = Document::default();
-    document.push(vec![Element::Arms(arms), Element::Sentence(counts(view).into())]);
+    document
+        .push(vec![Element::Arms(ArmLabel::of_both(arms)), Element::Sentence(counts(view).into())]);
     let firmness = firmness::notes(plans.firmness);
     for (title, notes) in [("plans that changed", notes(plans)), (FIRMNESS, firmness)] {
         if !notes.is_empty() {
@@ -106,7 +107,7 @@ type UnequalFact<'a> = (&'static str, &'a InequalityView);
 fn table(section: &Section<'_>) -> DataTable {
     let columns = [
         TableColumn::words("", |fact: &UnequalFact<'_>| fact.0.into()).as_group(),
-        TableColumn::words("", |fact: &UnequalFact<'_>| name(fact.1).into()),
+        TableColumn::words("", |fact: &UnequalFact<'_>| bare_name(&fact.1.name).into()),
         TableColumn::words("base", |fact: &UnequalFact<'_>| values(fact.1).0.into()),
         TableColumn::words("test", |fact: &UnequalFact<'_>| values(fact.1).1.into()),
     ];
@@ -209,9 +210,9 @@ fn section<'a>(
     section
 }
 
-/// The fact without the word that all settings begin with.
-pub(crate) fn name(one: &InequalityView) -> &str {
-    one.name.strip_prefix("variable.").unwrap_or(&one.name)
+/// A fact without the word that all settings begin with.
+pub(crate) fn bare_name(name: &str) -> &str {
+    name.strip_prefix("variable.").unwrap_or(name)
 }
 
 /// Both values as they are shown: of long lists what differs.

@@ -8,41 +8,49 @@
 //!
 //! Shares are of the variance of the result (Kalibera and Jones 2013).
 
-use dbdyno_document::number;
+use dbdyno_document::{DataTable, TableCell, TableColumn, number};
 
 use crate::view::{CellView, LevelView, View};
 use crate::words;
 
 /// What is said of one cell.
-pub(crate) struct DoubtRow {
+struct DoubtRow {
+    place: String,
     /// `robust, 8 starts`.
-    pub interval: String,
+    interval: String,
     /// `0.3 %`; empty where there is one cell only.
-    pub q: String,
-    /// For each of [`LEVELS`] its share, or nothing.
-    pub shares: [String; 3],
+    q: String,
     /// `−9 to +3 %`.
-    pub single: String,
+    single: String,
+    /// Its levels as a bar, for a page.
+    bar: String,
+    /// For each of [`LEVELS`] its share, or nothing.
+    shares: [String; 3],
     /// `more restarts: 21 % narrower`.
-    pub minute: String,
+    minute: String,
 }
 
 /// The names of levels in JSON, what further ones are called, and the one thing.
 const LEVELS: [(&str, &str); 3] = [("pair", "pairs"), ("life", "restarts"), ("filling", "reloads")];
 
-/// The heads of the columns beside the place.
-pub(crate) const HEAD: [&str; 7] =
-    ["interval", "q", "single runs", "from pairs", "restarts", "reloads", "the next minute"];
-
-impl DoubtRow {
-    /// Under [`HEAD`].
-    pub(crate) fn columns(self) -> Vec<String> {
-        let first = [self.interval, self.q, self.single];
-        first.into_iter().chain(self.shares).chain([self.minute]).collect()
-    }
+/// How sure each cell is. On a narrow terminal the last columns are left out.
+pub(crate) fn table(view: &View) -> DataTable {
+    let rows: Vec<DoubtRow> = view.summary.cells.iter().map(|cell| row(view, cell)).collect();
+    let columns = [
+        TableColumn::words("how sure", |row: &DoubtRow| (&row.place).into()),
+        TableColumn::numbers("interval", |row: &DoubtRow| (&row.interval).into()),
+        TableColumn::numbers("q", |row: &DoubtRow| (&row.q).into()).dispensable(),
+        TableColumn::numbers("single runs", |row: &DoubtRow| (&row.single).into()).dispensable(),
+        TableColumn::drawings("levels drawn", |row: &DoubtRow| TableCell::drawing(row.bar.clone())),
+        TableColumn::numbers("from pairs", |row: &DoubtRow| (&row.shares[0]).into()).dispensable(),
+        TableColumn::numbers("restarts", |row: &DoubtRow| (&row.shares[1]).into()).dispensable(),
+        TableColumn::numbers("reloads", |row: &DoubtRow| (&row.shares[2]).into()).dispensable(),
+        TableColumn::words("the next minute", |row: &DoubtRow| (&row.minute).into()).dispensable(),
+    ];
+    DataTable::new(&columns, &rows).without_empty_columns().titled_by_its_corner()
 }
 
-pub(crate) fn row(view: &View, cell: &CellView) -> DoubtRow {
+fn row(view: &View, cell: &CellView) -> DoubtRow {
     let doubt = &cell.doubt;
     let unit = match (doubt.replicates, doubt.interval) {
         (_, "welch" | "fieller") => "round",
@@ -51,13 +59,39 @@ pub(crate) fn row(view: &View, cell: &CellView) -> DoubtRow {
     let count = words::plural(u64::from(doubt.replicate_count), noun(unit));
     let only = view.summary.cells.len() < 2;
     DoubtRow {
+        place: words::place(cell),
         interval: format!("{}, {}", doubt.interval, count),
         q: if only { String::new() } else { probability(doubt.q_value) },
+        single: single(cell),
+        bar: bar(cell),
         shares: LEVELS
             .map(|(name, _)| share(doubt.levels.iter().find(|level| level.level == name))),
-        single: single(cell),
         minute: minute(cell),
     }
+}
+
+/// Shares of the variance side by side, the lowest level first and darkest:
+/// `████████████▓▓▓▓▓▓▓░░`.
+fn bar(cell: &CellView) -> String {
+    const WIDTH: f64 = 110.0;
+    const SHADES: [&str; 3] = ["0.75", "0.4", "0.15"];
+    if cell.doubt.levels.is_empty() {
+        return String::new();
+    }
+    let mut parts = String::new();
+    let mut from = 0.0;
+    for (level, shade) in cell.doubt.levels.iter().zip(SHADES) {
+        let to = from + level.share.unwrap_or(0.0) * WIDTH;
+        parts.push_str(&format!(
+            "<path fill=\"currentColor\" fill-opacity=\"{shade}\" \
+             d=\"M{from:.1} 2H{to:.1}V14H{from:.1}Z\"/>"
+        ));
+        from = to;
+    }
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} 16\" width=\"{WIDTH}\" height=\"16\" aria-hidden=\"true\">\
+         {parts}</svg>"
+    )
 }
 
 /// What whoever runs each arm once could have found.
@@ -66,9 +100,9 @@ fn single(cell: &CellView) -> String {
     let Some((low, high)) = single.and_then(|single| Some((single.low?, single.high?))) else {
         return String::new();
     };
-    let percent = |ratio: f64| number::signed(100.0 * (ratio - 1.0), 1);
+    let [low, high] = [low, high].map(|ratio| number::signed(100.0 * (ratio - 1.0), 1));
     let glue = number::GLUE;
-    format!("{}{glue}to{glue}{}{glue}%", percent(low), percent(high))
+    format!("{low}{glue}to{glue}{high}{glue}%")
 }
 
 /// `lifes` is no word.
@@ -125,34 +159,30 @@ pub(crate) fn reasons(view: &View) -> Vec<String> {
         }
     }
     let all = cells.len();
-    let told = |(reason, places): (String, Vec<String>)| match places.len() {
+    let reasons = reasons.into_iter().map(|(reason, places)| match places.len() {
         number if number == all => reason,
         _ => format!("{reason} ({})", places.join(", ")),
-    };
-    reasons.into_iter().map(told).collect()
+    });
+    reasons.collect()
 }
 
 /// What q-values are of, in both families, and what the rest of the table means.
 pub(crate) fn aside(view: &View) -> String {
     let family = &view.summary.family;
-    let percent = |share: f64| number::percent_as_given(share);
+    let [p, q] = [family.p_at_most, family.q_at_most].map(number::percent_as_given);
     let mut text = String::new();
     if view.summary.cells.len() > 1 {
         text = format!(
             "q-values: over the {} that are judged, one p-value each, by Benjamini and Hochberg; a \
-             cell is told slower or faster if its own p is at most {} and its q at most {}. ",
+             cell is told slower or faster if its own p is at most {p} and its q at most {q}. ",
             words::plural(u64::from(family.cells), "cell"),
-            percent(family.p_at_most),
-            percent(family.q_at_most),
         );
     }
     if family.metrics > 0 {
         text.push_str(&format!(
             "Costs and latencies are a family of their own, of {} that are judged: higher or lower \
-             if p is at most {} and q at most {}. ",
+             if p is at most {p} and q at most {q}. ",
             family.metrics,
-            percent(family.p_at_most),
-            percent(family.q_at_most),
         ));
     }
     text + "From pairs, restarts, reloads: the share of each level in the variance of the result. \

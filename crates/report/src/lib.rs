@@ -26,6 +26,7 @@ mod arms;
 mod calendar;
 mod cautions;
 mod ci;
+mod comparison;
 mod counts;
 mod csv;
 mod deadlocks;
@@ -34,23 +35,19 @@ mod doctor;
 mod doubt;
 mod explanation;
 mod firmness;
-mod first_screen;
 mod groups;
 mod history;
 mod html;
 mod isolation;
 mod json;
-mod markdown;
 mod mechanisms;
 mod notes;
 mod profile;
 mod published;
+mod rates;
 mod rows;
-mod sections;
 mod shapes;
-mod sheet;
 mod sheets;
-mod text;
 mod trace;
 mod view;
 mod words;
@@ -59,6 +56,7 @@ pub use arms::{
     ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_svg, arms_text,
 };
 pub use ci::{GateCheck, benchfmt, github, junit};
+pub use comparison::{CellOrder, Section, first_markdown, first_screen, markdown, sections, text};
 pub use csv::csv;
 pub use deadlocks::{
     DeadlockInPart, DeadlockInput, DeadlocksShown, deadlocks_document, deadlocks_json,
@@ -66,22 +64,18 @@ pub use deadlocks::{
 pub use difference::{Extent, Plans, difference_document, difference_json};
 pub use doctor::{DoctorExtent, doctor_document, doctor_json};
 pub use explanation::{explanation_document, explanation_html, explanation_json};
-pub use first_screen::{CellOrder, first_markdown, first_screen};
 pub use history::{
     HistoryExtent, history_csv, history_html, history_json, history_markdown, history_text,
 };
 pub use html::html;
 pub use isolation::{IsolationExtent, IsolationLayout, isolation_document, isolation_json};
 pub use json::{json, json_text};
-pub use markdown::markdown;
 pub use profile::{
     ProfileExtent, profile_document, profile_html, profile_json, waits_document, waits_json,
 };
 pub use published::{
     outcome_words, published_csv, published_json, published_markdown, published_svg, published_text,
 };
-pub use sections::{Section, sections};
-pub use text::text;
 pub use trace::{TraceHead, trace_html};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,

@@ -47,25 +47,3 @@ impl<'a> Notes<'a> {
             .collect()
     }
 }
-
-/// `¹ ²`: superscript digits, which need no markup.
-pub(crate) fn marks(numbers: &[usize]) -> String {
-    let superscripts: Vec<String> = numbers.iter().map(|&number| superscript(number)).collect();
-    superscripts.join(" ")
-}
-
-pub(crate) fn superscript(number: usize) -> String {
-    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    number.to_string().bytes().map(|byte| DIGITS[usize::from(byte - b'0')]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn superscripts_have_all_their_digits() {
-        assert_eq!(marks(&[1, 23, 405]), "¹ ²³ ⁴⁰⁵");
-        assert_eq!(marks(&[]), "");
-    }
-}

@@ -1,6 +1,6 @@
 //! The rows of the tables, as strings: made once, laid out by text, Markdown and HTML.
 
-use dbdyno_document::number;
+use dbdyno_document::{ColumnTone, TableColumn, number};
 use dbdyno_model::{Metric, MetricVerdict, Verdict};
 
 use crate::view::{ArmView, CellView, ClassView, LatencyView, MetricView};
@@ -22,8 +22,6 @@ pub(crate) struct RateRow {
     pub rqps: String,
     /// The answer.
     pub verdict: Verdict,
-    /// The answer in words, with what is missing.
-    pub answer: String,
 }
 
 /// One quantity of a cell beside its rate.
@@ -37,6 +35,21 @@ pub(crate) struct PlainRow {
     /// Test ÷ base: with its interval, and a word where that decides it, of what is judged; else
     /// `~` where the cell is undecided.
     pub ratio: String,
+}
+
+/// Columns of quantities under these heads.
+pub(crate) fn plain_columns<'a>(
+    corner: &str,
+    base: &str,
+    test: &str,
+    ratio: &str,
+) -> [TableColumn<'a, PlainRow>; 4] {
+    [
+        TableColumn::words(corner, |row: &PlainRow| (&row.label).into()),
+        TableColumn::numbers(base, |row: &PlainRow| (&row.base).into()).of_arm(ColumnTone::Base),
+        TableColumn::numbers(test, |row: &PlainRow| (&row.test).into()).of_arm(ColumnTone::Test),
+        TableColumn::words(ratio, |row: &PlainRow| (&row.ratio).into()),
+    ]
 }
 
 /// The unit of TPC-C.
@@ -63,10 +76,6 @@ pub(crate) fn rate(cell: &CellView) -> RateRow {
         Verdict::Undecided => "~ ",
         _ => "",
     };
-    let answer = match words::needs(cell) {
-        Some(needs) => format!("{}, {needs}", words::word(verdict)),
-        None => words::word(verdict).to_owned(),
-    };
     RateRow {
         clients: words::clients(cell.clients),
         base: figure(&cell.base, &cell.test),
@@ -75,7 +84,6 @@ pub(crate) fn rate(cell: &CellView) -> RateRow {
         interval: change.interval.unwrap_or_else(|| "no interval".to_owned()),
         rqps: rqps(cell),
         verdict,
-        answer,
     }
 }
 

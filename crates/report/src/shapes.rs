@@ -1,5 +1,4 @@
-//! What is said of curves over clients and of costs over rows: a sentence and a sheet each, which
-//! text, Markdown and HTML lay out.
+//! What is said of curves over clients and of costs over rows: a sentence and a table each.
 //!
 //! ```text
 //!   point-query over 1 to 16 clients: contention is slower (−5.1 % at 16 clients), …
@@ -8,12 +7,11 @@
 //! ```
 
 use dbdyno_document::number::{self, GLUE, UNKNOWN};
+use dbdyno_document::{DataTable, Element, TableCell};
 use dbdyno_model::Verdict;
 
-use crate::sheet::{Sheet, SheetCell, Tint};
 use crate::view::{
-    CostChangeView, CostView, CurveChangeView, CurveView, IntervalView, LineView, UslView, View,
-    WarningView,
+    CostChangeView, CostView, CurveChangeView, CurveView, IntervalView, UslView, View, WarningView,
 };
 use crate::words;
 
@@ -22,9 +20,24 @@ pub(crate) struct NumberedSentence {
     /// What was found, or why nothing was.
     pub sentence: String,
     /// The numbers; `None` where nothing was judged.
-    pub sheet: Option<Sheet>,
+    pub table: Option<DataTable>,
     /// What the reader must know, with its severity.
     pub warnings: Vec<String>,
+}
+
+impl NumberedSentence {
+    /// All of it, as a passage of a document.
+    pub(crate) fn elements(self) -> Vec<Element> {
+        let mut elements = vec![Element::Title(self.sentence.into())];
+        elements.extend(self.table.map(Element::Table));
+        elements.extend(self.warnings.into_iter().map(|warning| Element::Aside(warning.into())));
+        elements
+    }
+
+    /// Where nothing was judged.
+    fn without_numbers(sentence: String, warnings: Vec<String>) -> NumberedSentence {
+        NumberedSentence { sentence, table: None, warnings }
+    }
 }
 
 /// Of all curves.
@@ -43,12 +56,8 @@ fn sentences(warnings: &[WarningView]) -> Vec<String> {
 
 const HEAD: [&str; 5] = ["base", "test", "test vs base", "95\u{a0}% interval", "answer"];
 
-fn head() -> Vec<String> {
-    HEAD.iter().map(|title| (*title).to_owned()).collect()
-}
-
-fn plain(texts: [String; 5]) -> Vec<SheetCell> {
-    texts.into_iter().map(|text| SheetCell { text, tint: Tint::None }).collect()
+fn cells(texts: [String; 5]) -> Vec<TableCell> {
+    texts.map(TableCell::from).into()
 }
 
 /// One curve.
@@ -56,33 +65,13 @@ pub(crate) fn curve(curve: &CurveView) -> NumberedSentence {
     let warnings = sentences(&curve.warnings);
     let place = curve_place(curve);
     let (Some(base), Some(test)) = (&curve.base, &curve.test) else {
-        return NumberedSentence {
-            sentence: format!("{place}: no curve was fitted"),
-            sheet: None,
-            warnings,
-        };
+        let sentence = format!("{place}: no curve was fitted");
+        return NumberedSentence::without_numbers(sentence, warnings);
     };
     if curve.changes.is_empty() {
         let sentence = format!("{place}: no verdict on the curve");
-        return NumberedSentence { sentence, sheet: None, warnings };
+        return NumberedSentence::without_numbers(sentence, warnings);
     }
-    let most = curve.most_clients();
-    let row = |change: &CurveChangeView| {
-        let (name, pick) = question(change.question);
-        let limit = (change.question == "peak_clients").then_some(2 * most);
-        let value = |arm: &UslView| match change.question {
-            "contention" | "coherency" => parameter(pick(arm)),
-            _ => peak(pick(arm), limit),
-        };
-        let cells = [
-            value(base),
-            value(test),
-            percent(change.effect, change.verdict.0),
-            range(change.effect),
-            words::word(change.verdict.0).to_owned(),
-        ];
-        (name.to_owned(), plain(cells))
-    };
     let parts = curve.changes.iter().filter_map(|change| {
         let name = match change.question {
             "single_client" => "one client alone",
@@ -93,31 +82,44 @@ pub(crate) fn curve(curve: &CurveView) -> NumberedSentence {
         Some(format!("{name}: {}", answer(change.effect, change.verdict.0)))
     });
     let parts: Vec<String> = parts.collect();
-    NumberedSentence {
-        sentence: format!("{place}: {}", parts.join(", ")),
-        sheet: Some(Sheet {
-            title: format!("Scaling of {place}"),
-            head: head(),
-            rows: curve.changes.iter().map(row).collect(),
-            aside: format!(
-                "Rates: {}. Gunther's law, λN / (1 + σ(N−1) + κN(N−1)). Contention and coherency: the part of \
-                 the change of the rate at {most} clients that they explain; with that of one \
-                 client they add up to all of it. Nothing is said beyond {} clients. The five \
-                 answers are one family: in 1{GLUE}% of all curves at most is any of them slower \
-                 or faster by chance, and equal is proved for all together with 95{GLUE}% \
-                 confidence.",
-                curve.unit,
-                2 * most
-            ),
-        }),
-        warnings,
-    }
+    let most = curve.most_clients();
+    let rows = curve.changes.iter().map(|change| changed(change, base, test, most));
+    let table = DataTable::of_numbers("", HEAD, rows).about(format!(
+        "Rates: {}. Gunther's law, λN / (1 + σ(N−1) + κN(N−1)). Contention and coherency: the \
+         part of the change of the rate at {most} clients that they explain; with that of one \
+         client they add up to all of it. Nothing is said beyond {} clients. The five answers are \
+         one family: in 1{GLUE}% of all curves at most is any of them slower or faster by chance, \
+         and equal is proved for all together with 95{GLUE}% confidence.",
+        curve.unit,
+        2 * most
+    ));
+    let sentence = format!("{place}: {}", parts.join(", "));
+    NumberedSentence { sentence, table: Some(table), warnings }
+}
+
+/// A question to a curve with what both arms answer. Nothing is said beyond twice `most` clients.
+fn changed(
+    change: &CurveChangeView,
+    base: &UslView,
+    test: &UslView,
+    most: u32,
+) -> (&'static str, Vec<TableCell>) {
+    let (name, pick) = question(change.question);
+    let limit = (change.question == "peak_clients").then_some(2 * most);
+    let [base, test] = [base, test].map(|arm| match change.question {
+        "contention" | "coherency" => parameter(pick(arm)),
+        _ => peak(pick(arm), limit),
+    });
+    let verdict = change.verdict.0;
+    let change = [percent(change.effect, verdict), range(change.effect)];
+    let [change, range] = change;
+    (name, cells([base, test, change, range, words::word(verdict).to_owned()]))
 }
 
 /// `point-query over 1 to 16 clients`.
 pub(crate) fn curve_place(curve: &CurveView) -> String {
-    let counts = || curve.points.iter().map(|point| point.clients);
-    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let counts = curve.points.iter().map(|point| point.clients);
+    let (least, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
     format!("{} over {least} to {}", curve.load, words::clients(most))
 }
 
@@ -206,57 +208,48 @@ pub(crate) fn cost(cost: &CostView) -> NumberedSentence {
     let warnings = sentences(&cost.warnings);
     let place = cost_place(cost);
     let (Some(base), Some(test)) = (&cost.base, &cost.test) else {
-        return NumberedSentence {
-            sentence: format!("{place}: no line was fitted"),
-            sheet: None,
-            warnings,
-        };
+        let sentence = format!("{place}: no line was fitted");
+        return NumberedSentence::without_numbers(sentence, warnings);
     };
     let (Some(fixed), Some(per_row)) = (cost.fixed, cost.per_row) else {
         let sentence = format!("{place}: no verdict on its parts");
-        return NumberedSentence { sentence, sheet: None, warnings };
+        return NumberedSentence::without_numbers(sentence, warnings);
     };
-    let row = |name: &str, change: CostChangeView, pick: fn(&LineView) -> IntervalView| {
-        let cells = [
-            spread(pick(base)),
-            spread(pick(test)),
-            percent(change.ratio, change.verdict.0),
-            range(change.ratio),
-            cost_word(change.verdict.0).to_owned(),
-        ];
-        (name.to_owned(), plain(cells))
-    };
-    NumberedSentence {
-        sentence: format!("{place}: {}", inference(fixed, per_row)),
-        sheet: Some(Sheet {
-            title: format!("Cost of {place}"),
-            head: head(),
-            rows: vec![
-                row("fixed, µs per event", fixed, |line| line.fixed_us),
-                row("per row, µs", per_row, |line| line.per_row_us),
-            ],
-            aside: format!(
-                "cost(rows) = fixed + per row × rows, fitted to {} sizes of loads that differ in \
-                 nothing else. The answers of all measures of these loads are one family: in \
-                 1{GLUE}% of all such families at most is any of them by chance.",
-                cost.points.len()
-            ),
-        }),
-        warnings,
-    }
+    let rows = [
+        ("fixed, µs per event", part(fixed, base.fixed_us, test.fixed_us)),
+        ("per row, µs", part(per_row, base.per_row_us, test.per_row_us)),
+    ];
+    let table = DataTable::of_numbers("", HEAD, rows).about(format!(
+        "cost(rows) = fixed + per row × rows, fitted to {} sizes of loads that differ in nothing \
+         else. The answers of all measures of these loads are one family: in 1{GLUE}% of all such \
+         families at most is any of them by chance.",
+        cost.points.len()
+    ));
+    let sentence = format!("{place}: {}", inference(fixed, per_row));
+    NumberedSentence { sentence, table: Some(table), warnings }
+}
+
+/// A part of a cost, of both arms.
+fn part(change: CostChangeView, base: IntervalView, test: IntervalView) -> Vec<TableCell> {
+    let verdict = change.verdict.0;
+    cells([
+        spread(base),
+        spread(test),
+        percent(change.ratio, verdict),
+        range(change.ratio),
+        cost_word(verdict).to_owned(),
+    ])
 }
 
 /// `server CPU of random-points over 10 to 1000 rows at 1 client`.
 pub(crate) fn cost_place(cost: &CostView) -> String {
-    let rows = |point: Option<&crate::view::CostPointView>| {
-        point.map_or(UNKNOWN.to_owned(), |point| number::fixed(point.rows, 0))
-    };
+    let ends = [cost.points.first(), cost.points.last()];
+    let [least, most] =
+        ends.map(|point| point.map_or(UNKNOWN.to_owned(), |point| number::fixed(point.rows, 0)));
     format!(
-        "{} of {} over {} to {} rows at {}",
+        "{} of {} over {least} to {most} rows at {}",
         if cost.measure == "server_cpu" { "server CPU" } else { "elapsed time" },
         cost.loads,
-        rows(cost.points.first()),
-        rows(cost.points.last()),
         words::clients(cost.clients)
     )
 }
@@ -276,20 +269,20 @@ fn cost_word(verdict: Verdict) -> &'static str {
 
 /// Which of the two changed, and what that says.
 fn inference(fixed: CostChangeView, per_row: CostChangeView) -> String {
-    let part = |name: &str, change: CostChangeView| {
-        let percent = match change.ratio.value {
-            Some(ratio) if is_change(change) => {
-                format!(" {}{GLUE}%", signed(ratio, decimals(change.ratio)))
-            }
-            _ => String::new(),
-        };
-        format!("{name}{percent} ({})", cost_word(change.verdict.0))
-    };
-    let parts = format!("{}, {}", part("fixed cost", fixed), part("cost per row", per_row));
-    let is_equal = |change: CostChangeView| change.verdict.0 == Verdict::Equal;
-    let why = if is_change(fixed) && is_equal(per_row) {
+    let [fixed_part, row_part] =
+        [("fixed cost", fixed), ("cost per row", per_row)].map(|(name, change)| {
+            let percent = match change.ratio.value {
+                Some(ratio) if is_change(change) => {
+                    format!(" {}{GLUE}%", signed(ratio, decimals(change.ratio)))
+                }
+                _ => String::new(),
+            };
+            format!("{name}{percent} ({})", cost_word(change.verdict.0))
+        });
+    let parts = format!("{fixed_part}, {row_part}");
+    let why = if is_change(fixed) && per_row.verdict.0 == Verdict::Equal {
         "; what changed lies above the storage engine: parsing, planning, the protocol"
-    } else if is_equal(fixed) && is_change(per_row) {
+    } else if fixed.verdict.0 == Verdict::Equal && is_change(per_row) {
         "; what changed lies in finding, reading or sending rows"
     } else {
         ""

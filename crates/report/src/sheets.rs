@@ -10,23 +10,22 @@
 //!   background   target, base, test                       red ▼    less than 95 % of the target
 //! ```
 //!
-//! A sheet is laid out once and drawn by text, Markdown and HTML. Colour only repeats the mark.
+//! Colour only repeats the mark.
 
-use dbdyno_document::number;
+use dbdyno_document::{DataTable, TableCell, Tint, number};
 use dbdyno_model::insert_benchmark::{COLUMNS, SLA};
 
 use crate::counts;
 use crate::mechanisms;
-use crate::sheet::{Sheet, SheetCell, Tint, shown};
 use crate::view::{StepArmView, StepView, View};
 
 /// All tables: those of the Insert Benchmark, what engines did, and what was counted.
-pub(crate) fn sheets(view: &View) -> Vec<Sheet> {
+pub(crate) fn sheets(view: &View) -> Vec<DataTable> {
     [of_steps(view), mechanisms::sheets(view), counts::sheets(view)].into_iter().flatten().collect()
 }
 
 /// The tables of the Insert Benchmark; none where it was not measured.
-pub(crate) fn of_steps(view: &View) -> Vec<Sheet> {
+pub(crate) fn of_steps(view: &View) -> Vec<DataTable> {
     let steps = &view.summary.insert_benchmark;
     if steps.is_empty() {
         return Vec::new();
@@ -41,73 +40,85 @@ pub(crate) fn of_steps(view: &View) -> Vec<Sheet> {
     sheets
 }
 
-fn head(steps: &[StepView]) -> Vec<String> {
-    steps.iter().map(|step| step.step.clone()).collect()
+/// A number with what its colour says, and the sign that says the same.
+fn tinted(text: String, tint: Tint) -> TableCell {
+    let sign = match tint {
+        Tint::Lowest => " ▼",
+        Tint::Highest => " ▲",
+        Tint::Incomparable => " ∅",
+        Tint::Lower => " −",
+        Tint::Higher => " +",
+        _ => "",
+    };
+    TableCell::from(text + sign).shaded(tint, None)
 }
 
-fn throughput(steps: &[StepView]) -> Sheet {
+fn shown(value: Option<f64>) -> String {
+    match value {
+        None => number::UNKNOWN.to_owned(),
+        Some(value) if value.abs() >= 100.0 => number::fixed(value, 0),
+        Some(value) => number::three_digits(value),
+    }
+}
+
+fn plain(value: Option<f64>) -> TableCell {
+    shown(value).into()
+}
+
+/// A column for each of these steps.
+fn over(steps: &[StepView], title: &str, rows: Vec<(String, Vec<TableCell>)>) -> DataTable {
+    let heads = steps.iter().map(|step| step.step.as_str());
+    DataTable::of_numbers("", heads, rows).titled(format!("Insert Benchmark: {title}"))
+}
+
+fn throughput(steps: &[StepView]) -> DataTable {
     let (mut base, mut test) = (Vec::new(), Vec::new());
     for step in steps {
         let rates = [step.rate(&step.base), step.rate(&step.test)];
         let tints = ranked(&rates, &[step.base.sla_missed, step.test.sla_missed]);
-        base.push(SheetCell { text: shown(rates[0]), tint: tints[0] });
-        test.push(SheetCell { text: shown(rates[1]), tint: tints[1] });
+        base.push(tinted(shown(rates[0]), tints[0]));
+        test.push(tinted(shown(rates[1]), tints[1]));
     }
-    Sheet {
-        title: "Insert Benchmark: throughput".to_owned(),
-        head: head(steps),
-        rows: vec![("base".to_owned(), base), ("test".to_owned(), test)],
-        aside: "Rows inserted each second in l.i0, l.i1, l.i2, rows indexed in l.x, queries in qr \
-                and qp. ▼ lowest, ▲ highest quarter between the lowest and the highest; no ▼ where \
-                the lowest is at least 80 % of the highest. ∅: the background fell short, so the \
-                rate is not comparable. Whether a difference is proved stands in the table of \
-                rates."
-            .to_owned(),
-    }
+    over(steps, "throughput", vec![("base".to_owned(), base), ("test".to_owned(), test)]).about(
+        "Rows inserted each second in l.i0, l.i1, l.i2, rows indexed in l.x, queries in qr \
+         and qp. ▼ lowest, ▲ highest quarter between the lowest and the highest; no ▼ where \
+         the lowest is at least 80 % of the highest. ∅: the background fell short, so the \
+         rate is not comparable. Whether a difference is proved stands in the table of \
+         rates.",
+    )
 }
 
-fn relative(steps: &[StepView]) -> Sheet {
-    let cell = |step: &StepView| {
+fn relative(steps: &[StepView]) -> DataTable {
+    let mut cells = Vec::new();
+    for step in steps {
         let ratio = match (step.rate(&step.base), step.rate(&step.test)) {
             (Some(base), Some(test)) if base > 0.0 => Some(test / base),
             _ => None,
         };
         let missed = step.base.sla_missed || step.test.sla_missed;
         let text = ratio.map_or(number::UNKNOWN.to_owned(), |ratio| number::fixed(ratio, 2));
-        SheetCell { text, tint: compared(ratio, missed) }
-    };
-    Sheet {
-        title: "Insert Benchmark: relative to base".to_owned(),
-        head: head(steps),
-        rows: vec![("test ÷ base".to_owned(), steps.iter().map(cell).collect())],
-        aside: "− less than 0.95, + more than 1.05, ∅ not comparable.".to_owned(),
+        cells.push(tinted(text, compared(ratio, missed)));
     }
+    over(steps, "relative to base", vec![("test ÷ base".to_owned(), cells)])
+        .about("− less than 0.95, + more than 1.05, ∅ not comparable.")
 }
 
-fn background(steps: &[StepView]) -> Sheet {
-    let with: Vec<&StepView> = steps.iter().filter(|step| step.target_ips.is_some()).collect();
-    let target = with.iter().map(|step| SheetCell::plain(step.target_ips)).collect();
-    let arm = |pick: fn(&StepView) -> &StepArmView| {
-        let cell = |step: &&StepView| {
-            let arm = pick(step);
-            let tint = if arm.sla_missed { Tint::Red } else { Tint::None };
-            SheetCell { text: shown(arm.column("ips")), tint }
-        };
-        with.iter().map(cell).collect()
-    };
-    Sheet {
-        title: "Insert Benchmark: background inserts per second".to_owned(),
-        head: with.iter().map(|step| step.step.clone()).collect(),
-        rows: vec![
-            ("target".to_owned(), target),
-            ("base".to_owned(), arm(|step| &step.base)),
-            ("test".to_owned(), arm(|step| &step.test)),
-        ],
-        aside: "▼ less than 95 % of the rows that were due.".to_owned(),
+fn background(steps: &[StepView]) -> DataTable {
+    let with: Vec<StepView> =
+        steps.iter().filter(|step| step.target_ips.is_some()).cloned().collect();
+    let mut rows = ["target", "base", "test"].map(|name| (name.to_owned(), Vec::new()));
+    for step in &with {
+        rows[0].1.push(plain(step.target_ips));
+        for (row, arm) in rows[1..].iter_mut().zip([&step.base, &step.test]) {
+            let tint = if arm.sla_missed { Tint::Lowest } else { Tint::None };
+            row.1.push(tinted(shown(arm.column("ips")), tint));
+        }
     }
+    over(&with, "background inserts per second", rows.into())
+        .about("▼ less than 95 % of the rows that were due.")
 }
 
-fn debts(steps: &[StepView]) -> Sheet {
+fn debts(steps: &[StepView]) -> DataTable {
     type Pick = fn(&StepArmView) -> Option<f64>;
     let quantities: [(&str, Pick); 4] = [
         ("getmin ms, mean", |arm| arm.getmin_ms_mean),
@@ -117,40 +128,32 @@ fn debts(steps: &[StepView]) -> Sheet {
     ];
     let mut rows = Vec::new();
     for (name, pick) in quantities {
-        let of = |arm: fn(&StepView) -> &StepArmView| {
-            steps.iter().map(|step| SheetCell::plain(pick(arm(step)))).collect()
-        };
-        rows.push((format!("base {name}"), of(|step| &step.base)));
-        rows.push((format!("test {name}"), of(|step| &step.test)));
+        let base = steps.iter().map(|step| plain(pick(&step.base)));
+        rows.push((format!("base {name}"), base.collect()));
+        let test = steps.iter().map(|step| plain(pick(&step.test)));
+        rows.push((format!("test {name}"), test.collect()));
     }
-    Sheet {
-        title: "Insert Benchmark: what deletes leave behind".to_owned(),
-        head: head(steps),
-        rows,
-        aside: "getmin: looking for the first living row, which steps over deleted ones. Debt: \
-                history length (MySQL, MariaDB) or dead tuples of the tables (PostgreSQL) at the \
-                ends of the step."
-            .to_owned(),
-    }
+    over(steps, "what deletes leave behind", rows).about(
+        "getmin: looking for the first living row, which steps over deleted ones. Debt: \
+         history length (MySQL, MariaDB) or dead tuples of the tables (PostgreSQL) at the \
+         ends of the step.",
+    )
 }
 
-fn metrics(steps: &[StepView], name: &str, pick: impl Fn(&StepView) -> &StepArmView) -> Sheet {
+fn metrics(steps: &[StepView], name: &str, pick: fn(&StepView) -> &StepArmView) -> DataTable {
     let tag = steps.first().map(|step| pick(step).tag.clone()).unwrap_or_default();
-    let row = |step: &StepView| {
-        let arm = pick(step);
-        let cells = COLUMNS.iter().map(|column| SheetCell::plain(arm.column(column)));
-        (step.step.clone(), cells.collect())
-    };
-    Sheet {
-        title: format!("Insert Benchmark: metrics of {name}, {tag}"),
-        head: COLUMNS.iter().map(|column| (*column).to_owned()).collect(),
-        rows: steps.iter().map(row).collect(),
-        aside: "Of the server's own processes, not of the host. rps, wps, rpq and wpi cannot be \
-                observed of a process. cpups: % of all processors; cpupq: µs for each query, in load \
-                steps for each insert; dbgb1 database, dbgb2 data directory, rss: GB at the end; \
-                maxop: seconds; p50, p99: throughput reached or exceeded in 50 %, 99 % of the \
-                seconds.".to_owned(),
-    }
+    let rows = steps.iter().map(|step| {
+        let cells = COLUMNS.iter().map(|column| plain(pick(step).column(column)));
+        (step.step.as_str(), cells.collect())
+    });
+    let table = DataTable::of_numbers("", COLUMNS.iter().copied(), rows);
+    table.titled(format!("Insert Benchmark: metrics of {name}, {tag}")).about(
+        "Of the server's own processes, not of the host. rps, wps, rpq and wpi cannot be \
+         observed of a process. cpups: % of all processors; cpupq: µs for each query, in load \
+         steps for each insert; dbgb1 database, dbgb2 data directory, rss: GB at the end; \
+         maxop: seconds; p50, p99: throughput reached or exceeded in 50 %, 99 % of the \
+         seconds.",
+    )
 }
 
 /// Colours of one column: the lowest and the highest quarter of its range.
@@ -160,20 +163,20 @@ fn ranked(rates: &[Option<f64>], missed: &[bool]) -> Vec<Tint> {
     let low = fair.iter().copied().fold(f64::INFINITY, f64::min);
     let high = fair.iter().copied().fold(0.0, f64::max);
     let quarter = (high - low) / 4.0;
-    let tint = |(rate, missed): (&Option<f64>, &bool)| match rate {
-        _ if *missed => Tint::Grey,
-        Some(rate) if quarter > 0.0 && *rate >= high - quarter => Tint::Green,
-        Some(rate) if quarter > 0.0 && *rate <= low + quarter && low < 0.8 * high => Tint::Red,
+    let tints = rates.iter().zip(missed).map(|(rate, missed)| match rate {
+        _ if *missed => Tint::Incomparable,
+        Some(rate) if quarter > 0.0 && *rate >= high - quarter => Tint::Highest,
+        Some(rate) if quarter > 0.0 && *rate <= low + quarter && low < 0.8 * high => Tint::Lowest,
         _ => Tint::None,
-    };
-    rates.iter().zip(missed).map(tint).collect()
+    });
+    tints.collect()
 }
 
 fn compared(ratio: Option<f64>, missed: bool) -> Tint {
     match ratio {
-        _ if missed => Tint::Grey,
-        Some(ratio) if ratio < SLA => Tint::Yellow,
-        Some(ratio) if ratio > 1.05 => Tint::Blue,
+        _ if missed => Tint::Incomparable,
+        Some(ratio) if ratio < SLA => Tint::Lower,
+        Some(ratio) if ratio > 1.05 => Tint::Higher,
         _ => Tint::None,
     }
 }
@@ -184,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_quarters_of_the_range_are_coloured_by_his_rules() {
-        use Tint::{Green, Grey, None as Plain, Red};
+        use Tint::{Highest as Green, Incomparable as Grey, Lowest as Red, None as Plain};
         let ranked = |rates: &[f64], missed: &[bool]| {
             super::ranked(&rates.iter().copied().map(Some).collect::<Vec<_>>(), missed)
         };
@@ -203,10 +206,10 @@ mod tests {
     #[test]
     fn five_per_cent_to_either_side_are_plain() {
         for (ratio, tint) in
-            [(0.949, Tint::Yellow), (0.95, Tint::None), (1.05, Tint::None), (1.051, Tint::Blue)]
+            [(0.949, Tint::Lower), (0.95, Tint::None), (1.05, Tint::None), (1.051, Tint::Higher)]
         {
             assert_eq!(compared(Some(ratio), false), tint, "{ratio}");
-            assert_eq!(compared(Some(ratio), true), Tint::Grey);
+            assert_eq!(compared(Some(ratio), true), Tint::Incomparable);
         }
         assert_eq!(compared(None, false), Tint::None);
     }

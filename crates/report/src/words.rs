@@ -9,7 +9,6 @@
 //! A sentence never says more than the interval: where there is none, it says so.
 
 use dbdyno_document::number::{self, GLUE};
-use dbdyno_document::terminal::Paint;
 use dbdyno_model::Verdict;
 
 use crate::counts;
@@ -65,16 +64,6 @@ pub(crate) fn trust(summary: &Summary) -> Option<String> {
 fn nothing(view: &View) -> String {
     let counted = counts::sentence(&view.summary.counts);
     counted.unwrap_or_else(|| "nothing was compared: no cell was measured".to_owned())
-}
-
-/// The colour of a verdict.
-pub(crate) fn paint(verdict: Verdict) -> Paint {
-    match verdict {
-        Verdict::Slower => Paint::Bad,
-        Verdict::Faster => Paint::Good,
-        Verdict::Undecided => Paint::Doubt,
-        Verdict::Equal => Paint::None,
-    }
 }
 
 /// The word that people read.

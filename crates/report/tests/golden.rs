@@ -239,7 +239,7 @@ fn curves_and_costs_over_rows_are_told() {
         let end = shapes.find("\n¹").expect("notes follow");
         check(&format!("shapes-{width}.txt"), &shapes[..=end]);
     }
-    let markdown = from(markdown(&view), "**point-query over");
+    let markdown = from(markdown(&view), "point-query over");
     let end = markdown.find("\n¹").expect("notes follow");
     check("shapes.md", &markdown[..=end]);
     let json: serde_json::Value = serde_json::from_str(&json(&view)).unwrap();

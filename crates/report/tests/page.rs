@@ -168,7 +168,7 @@ fn the_data_block_has_every_round_and_every_pair() {
 fn a_large_run_stays_a_file_that_can_be_mailed() {
     let page = page(&common::large());
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
-    let heat = between(&page, "<table class=\"heat\">", "</table>");
+    let heat = between(&page, "<div class=\"panels\">", "</table>");
     assert_eq!(heat.matches("<td class=").count(), 150);
     assert_eq!(heat.matches("<th scope=\"row\">").count(), 30);
 }
@@ -195,12 +195,16 @@ fn the_page_has_the_order_of_the_first_screen() {
 #[test]
 fn counts_have_a_section_of_their_own() {
     let page = page(&common::counts::alone());
-    let counts = between(&page, "id=\"counts-title\"", "</section>");
-    for text in ["no verdict", "<h3>by function, point-query</h3>", "ut_delay|&lt;b&gt; (mysqld)"] {
+    let counts = between(&page, "<h2>Instructions per operation</h2>", "</main>");
+    for text in [
+        "no verdict",
+        "<h2>Instructions per operation: by function, point-query</h2>",
+        "ut_delay|&lt;b&gt; (mysqld)",
+    ] {
         assert!(counts.contains(text), "no {text} in {counts}");
     }
     assert!(!page.contains("Insert Benchmark"));
-    assert!(!self::page(&common::insert_benchmark()).contains("counts-title"));
+    assert!(!self::page(&common::insert_benchmark()).contains("Instructions per"));
 }
 
 /// The names in CSV are those of JSON, flattened; nothing is missing, nothing is made up.
@@ -306,8 +310,8 @@ fn flatten(prefix: &str, value: &Value, into: &mut Vec<(String, Value)>) {
 #[test]
 fn colours_of_steps_only_repeat_their_marks() {
     let page = page(&common::insert_benchmark());
-    let steps = between(&page, "id=\"steps-title\"", "</section>");
-    let tinted: Vec<&str> = steps.split("<td style=").skip(1).collect();
+    let steps = between(&page, "<h2>Insert Benchmark: throughput</h2>", "id=\"charts-title\"");
+    let tinted: Vec<&str> = steps.split("<td class=").skip(1).collect();
     assert!(tinted.len() >= 6, "{steps}");
     for cell in tinted {
         let text = between(cell, ">", "</td>");

@@ -25,8 +25,8 @@ const ALLOWANCES: [Allowance; 6] = [
     Allowance { rule: Rule::SharedName, places: 0 },
     Allowance { rule: Rule::Participle, places: 0 },
     Allowance { rule: Rule::TupleParameter, places: 6 },
-    Allowance { rule: Rule::NamedClosure, places: 1544 },
-    Allowance { rule: Rule::NamedClosures, places: 18 },
+    Allowance { rule: Rule::NamedClosure, places: 1489 },
+    Allowance { rule: Rule::NamedClosures, places: 15 },
     Allowance { rule: Rule::MatchInDisguise, places: 45 },
 ];
 

@@ -56,7 +56,7 @@ const SHOWN_BY: [(&str, &[&str]); 37] = [
     ("lab/src/isolation", &["verify"]),
     ("lab/src", &["compare"]),
     // Parts of one sentence that begins with `dbdyno show`.
-    ("report/src/arms/text.rs", &["show"]),
+    ("report/src/arms/document.rs", &["show"]),
     ("report/src/arms", &["compare", "show"]),
     ("report/src/explanation", &["compare", "explain"]),
     ("report/src/history", &["history"]),

@@ -221,7 +221,7 @@ fn every_shape_has_all_arms() {
     let done = home.dbdyno(["report", "--output", page.to_str().unwrap()]);
     assert_eq!(done.code, 0, "{done:?}");
     let page = std::fs::read_to_string(page).unwrap();
-    assert_eq!(page.matches("class=\"picture\"").count(), 4, "each row is drawn");
+    assert_eq!(page.matches("<td class=\"picture\"><svg").count(), 4, "each row is drawn");
     assert_eq!(page.matches("<article id=").count(), 3 * 4, "each answer has its evidence");
     let costs = home.dbdyno(["show", "--section", "cost"]).out;
     assert!(costs.contains("server CPU µs/op") && !text.contains("server CPU µs/op"), "{costs}");

@@ -7,9 +7,9 @@
 //!
 //! No script is needed: the style sheet shows the article that the address names.
 
-use dbdyno_document::html::escape;
-use dbdyno_document::layout;
+use dbdyno_document::html::{self, escape};
 use dbdyno_document::number::{self, GLUE};
+use dbdyno_document::{DataTable, Element, Footnote, Text};
 
 use super::costs;
 use super::figure;
@@ -34,9 +34,9 @@ pub(super) fn anchor(row: usize, arm: usize) -> String {
     format!("e{row}-{arm}")
 }
 
-/// The name of a row of the table of rates.
-pub(super) fn row_anchor(row: usize) -> String {
-    format!("r{row}")
+/// The name of the figure that leads to it.
+pub(super) fn figure_anchor(row: usize, arm: usize) -> String {
+    format!("r{row}-{arm}")
 }
 
 /// A link to a note, by its number from 0.
@@ -61,16 +61,15 @@ fn article(view: &ArmsView, (number, row): (usize, &Row), at: usize, answer: &An
     let heads = view.heads();
     let (base, test) = (&heads[answer.against.position()], &heads[at]);
     let sentence = told::verdict_of(&answer.view, view.head.budget, [base, test]);
-    let sentence = layout::printable(&sentence);
     let title = format!("{} at {}", row.cell.load, told::clients(row.cell.clients));
-    let title = format!("{}: {test} against {base}", layout::printable(&title));
+    let title = format!("{title}: {test} against {base}");
     format!(
         "<article id=\"{}\" aria-label=\"{title}\">\n<a class=\"close\" href=\"#{}\">close</a>\n\
          <h3>{title}</h3>\n<p>{}.</p>\n<p class=\"aside\">{}</p>\n{}\
          <div class=\"both\">{}{}</div>\n\
          <p class=\"aside\">In full: <code>{}</code></p>\n</article>\n",
         anchor(number, at),
-        row_anchor(number),
+        figure_anchor(number, at),
         escape(sentence.trim_end_matches('.')),
         escape(&proof(&heads, row, at, answer)),
         strip(answer),
@@ -170,7 +169,7 @@ fn starts(ratios: &[PairRatio], x: impl Fn(usize) -> f64) -> String {
 }
 
 /// What both arms did.
-fn figures(answer: &Answer, [base, test]: [&String; 2]) -> String {
+fn figures(answer: &Answer, heads: [&String; 2]) -> String {
     let rate = rows::rate(&answer.view);
     let first = rows::PlainRow {
         label: answer.view.unit.to_owned(),
@@ -178,49 +177,35 @@ fn figures(answer: &Answer, [base, test]: [&String; 2]) -> String {
         test: rate.test,
         ratio: format!("×{}", rate.rqps),
     };
-    let nothing = |row: &rows::PlainRow| row.base == number::UNKNOWN && row.test == number::UNKNOWN;
-    let all = std::iter::once(first).chain(rows::plain(&answer.view));
-    let rows = all.filter(|row| !nothing(row)).map(|row| {
-        format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            escape(&row.label),
-            row.base,
-            row.test,
-            row.ratio
-        )
-    });
-    format!(
-        "<div class=\"scroll\"><table><thead><tr><td></td><th scope=\"col\">{}</th>\
-         <th scope=\"col\">{}</th><th scope=\"col\">÷</th></tr></thead><tbody>\n{}</tbody></table>\
-         </div>\n",
-        escape(base),
-        escape(test),
-        rows.collect::<String>()
-    )
+    let mut rows = rows::plain(&answer.view);
+    rows.insert(0, first);
+    rows.retain(|row| row.base != number::UNKNOWN || row.test != number::UNKNOWN);
+    let [base, test] = heads;
+    let columns = rows::plain_columns("", base, test, "÷");
+    html::elements(&[Element::Table(DataTable::new(&columns, &rows))])
 }
 
 /// What speaks against it in its own words; mere notes by their numbers.
 fn against(view: &ArmsView, answer: &Answer) -> String {
-    let is_note = |severity: &str| severity == dbdyno_model::Severity::Note.name();
-    let own = answer.view.warnings.iter().filter(|warning| !is_note(warning.severity));
-    let own: String = own
-        .map(|warning| {
-            let text = escape(&layout::printable(&warning.text));
-            format!("<li><b class=\"{0}\">{0}</b> {text}</li>\n", warning.severity)
-        })
-        .collect();
-    let notes = answer.notes.iter().filter(|note| is_note(view.notes[**note].warning.severity));
+    let mere = dbdyno_model::Severity::Note.name();
+    let own = answer.view.warnings.iter().filter(|warning| warning.severity != mere);
+    let own = own.map(|warning| Footnote {
+        number: None,
+        severity: warning.severity,
+        text: (&warning.text).into(),
+        code: Text::default(),
+    });
+    let own: Vec<Footnote> = own.collect();
+    let notes = answer.notes.iter().filter(|note| view.notes[**note].is_mere());
     let links: Vec<String> = notes.map(|note| note_link(*note)).collect();
-    let notes = if links.is_empty() {
-        String::new()
-    } else {
-        format!("<li>notes {}</li>\n", links.join(" "))
-    };
-    if own.is_empty() && notes.is_empty() {
-        String::new()
-    } else {
-        format!("<ul class=\"notes\">\n{own}{notes}</ul>\n")
+    let mut text = String::new();
+    if !own.is_empty() {
+        text.push_str(&html::elements(&[Element::Footnotes(own)]));
     }
+    if !links.is_empty() {
+        text.push_str(&format!("<p>notes {}</p>\n", links.join(" ")));
+    }
+    format!("<div class=\"against\">{text}</div>\n")
 }
 
 fn command(view: &ArmsView, at: usize, answer: &Answer) -> String {

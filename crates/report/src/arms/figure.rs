@@ -10,6 +10,7 @@
 //! says anything that sign and number do not.
 
 use dbdyno_document::number::{self, GLUE};
+use dbdyno_document::{TableCell, Tint};
 use dbdyno_model::Verdict;
 
 use super::groups::Median;
@@ -69,6 +70,17 @@ impl Shade {
             (shown, Better::More) if shown <= low => Shade::Worse,
             (shown, Better::Less) if shown >= high => Shade::Worse,
             _ => Shade::Better,
+        }
+    }
+
+    /// What its colour repeats.
+    pub(super) fn tint(self) -> Tint {
+        match self {
+            Shade::Worse => Tint::Worse,
+            Shade::Near => Tint::Near,
+            Shade::Better => Tint::Better,
+            Shade::Undecided => Tint::Undecided,
+            Shade::None => Tint::None,
         }
     }
 
@@ -137,6 +149,26 @@ impl Figure {
     pub(super) fn with_interval(&self) -> String {
         let interval = self.interval.as_ref().map_or(String::new(), |of| format!(" {of}"));
         format!("{}{interval}", self.text())
+    }
+
+    /// What the colour of sign and number repeats: nothing without a sign.
+    pub(super) fn tint(&self) -> Tint {
+        if self.sign.is_empty() { Tint::None } else { self.shade.tint() }
+    }
+
+    /// It in a table: coloured by its shade, and marked with its notes.
+    pub(super) fn cell(&self) -> TableCell {
+        let strength = matches!(self.shade, Shade::Worse | Shade::Better);
+        let strength = strength.then(|| 100.0 * self.strength());
+        TableCell::tinted(self.text(), self.tint())
+            .shaded(self.shade.tint(), strength)
+            .marked(self.marks.iter().map(|note| note + 1).collect())
+    }
+
+    /// The same with its interval.
+    pub(super) fn cell_with_interval(&self) -> TableCell {
+        let interval = self.interval.as_ref().map_or(String::new(), |of| format!(" {of}"));
+        self.cell().and(interval)
     }
 
     /// How strong its colour is, from 0.35 to 1 at a factor of two.

@@ -37,11 +37,7 @@ pub(super) fn blocks(view: &ArmsView, row: &Row) -> String {
     if view.reference == Reference::Before {
         return String::new();
     }
-    let block = |at: usize| match gain(view, row, at) {
-        Some(gain) => block(gain),
-        None => NOTHING,
-    };
-    (0..view.arms.len()).map(block).collect()
+    (0..view.arms.len()).map(|at| gain(view, row, at).map_or(NOTHING, block)).collect()
 }
 
 /// The block of a gain. The edges themselves are beyond, as those of colours are.
@@ -105,6 +101,16 @@ impl Scale {
 
     fn x(&self, at: usize, arms: usize) -> f64 {
         self.width * (at as f64 + 0.5) / arms.max(1) as f64
+    }
+
+    /// A drawing that stands by itself on a page.
+    pub(super) fn svg(&self, view: &ArmsView, row: &Row) -> String {
+        let Scale { width, height, .. } = self;
+        format!(
+            "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+             aria-hidden=\"true\">{}</svg>",
+            self.drawn(view, row)
+        )
     }
 
     /// The inside of an `svg` element of this size: the band, the line of 1, points and intervals.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   ArmsComparison ──▶ ArmsView ──▶ csv, json
-//!                        │   └────▶ tables ──▶ text, markdown, page, svg
+//!                        │   └────▶ tables ──▶ document, page, svg
 //!                        │
 //!                        ├ rows: of each cell what every arm did, its answer against the reference
 //!                        │       (base as a rule), and its answer against the arm before it
@@ -14,25 +14,23 @@
 
 mod costs;
 mod csv;
+mod document;
 mod evidence;
 mod figure;
 mod groups;
 mod history;
 mod json;
-mod markdown;
 mod page;
 mod rounds;
 mod rows;
 mod svg;
 mod table;
-mod text;
 mod view;
 mod words;
 
 pub use csv::arms_csv;
+pub use document::{ArmsTableDetail as ArmsDetail, arms_markdown, arms_text};
 pub use json::arms_json;
-pub use markdown::arms_markdown;
 pub use page::arms_html;
 pub use svg::arms_svg;
-pub use text::{ArmsTableDetail as ArmsDetail, arms_text};
 pub use view::ArmsView;

@@ -3,7 +3,7 @@
 use dbdyno_model::{ArmIndex, Cell};
 
 use super::rounds::PairRatio;
-use crate::first_screen::gain;
+use crate::comparison::gain;
 use crate::view::{ArmView, CellView};
 
 /// One load at one client count.

@@ -263,10 +263,10 @@ impl Drawing {
 
     /// The name of a group and its medians.
     fn medians(&mut self, part: &Part, columns: &Columns) {
-        let Some((called, medians)) = part.head() else { return };
+        let Some(called) = &part.called else { return };
         self.y += 5.0;
         self.text((MARGIN, self.y + 15.0), "group", called);
-        self.figures(medians, columns);
+        self.figures(&part.medians, columns);
         self.y += ROW;
     }
 

@@ -1,12 +1,10 @@
-//! Tables of one shape, which text, Markdown, the page and the drawing lay out.
+//! Tables of one shape, which the document, the page and the drawing lay out.
 //!
 //! ```text
 //!                    base: as it is   arm: ratio   arm: ratio
 //!   rows by key                          median       median      a part for each group
 //!     point-query        21 840          ▼ 0.91       ▼ 0.73      a line for each row
 //! ```
-
-use dbdyno_document::layout;
 
 use super::figure::Figure;
 use super::groups::{Group, Medians};
@@ -42,7 +40,7 @@ pub(super) struct Part {
 pub(super) struct Line {
     /// Which row of the view it is.
     pub(super) row: usize,
-    /// Its load, printable.
+    /// Its load.
     pub(super) load: String,
     pub(super) clients: u32,
     /// The figure of the reference.
@@ -71,7 +69,7 @@ impl Table {
             let of = &view.rows[row];
             Line {
                 row,
-                load: layout::printable(&of.cell.load),
+                load: of.cell.load.clone(),
                 clients: of.cell.clients,
                 reference: (source.reference)(of),
                 figures: arms.clone().map(|at| (source.figure)(of, at)).collect(),
@@ -101,13 +99,6 @@ impl Table {
     /// Places of the arms beside the reference.
     pub(super) fn others(&self, view: &ArmsView) -> Vec<usize> {
         (0..view.arms.len()).filter(|at| *at != self.first).collect()
-    }
-}
-
-impl Part {
-    /// What it is called with its medians, where it has a name.
-    pub(super) fn head(&self) -> Option<(&str, &[Option<Figure>])> {
-        Some((self.called.as_deref()?, &self.medians))
     }
 }
 

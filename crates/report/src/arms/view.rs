@@ -10,7 +10,7 @@ use super::figure::Better;
 use super::groups::{self, Group};
 use super::rounds::Rounds;
 use super::rows::{Answer, ArmCell, Row};
-use crate::first_screen::CellOrder;
+use crate::comparison::CellOrder;
 use crate::view::{CellView, CountView, Summary, WarningView};
 
 /// A run of several arms and what follows from it, ready to be shown.

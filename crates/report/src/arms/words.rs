@@ -1,12 +1,13 @@
 //! What is said of several arms, in every shape.
 
 use dbdyno_document::number::{self, GLUE};
-use dbdyno_model::{ArmIndex, CountVerdict, Reference, Verdict};
+use dbdyno_document::{ArmLabel, DataTable, TableCell};
+use dbdyno_model::{CountVerdict, Reference, Verdict};
 
 use super::figure::Figure;
 use super::groups::{Group, Median};
 use super::rows::Row;
-use super::view::{ArmHead, ArmsView, CountRow};
+use super::view::ArmsView;
 use crate::view::{CellView, CountView};
 use crate::words;
 
@@ -76,21 +77,23 @@ fn whole(view: &ArmsView) -> String {
     told.unwrap_or_default()
 }
 
-/// What is said of each arm beside the reference: its name, and how many of its cells are what.
-pub(super) fn of_arms(view: &ArmsView) -> Vec<(&ArmHead, String)> {
-    if !view.has_answers() {
-        return Vec::new();
+/// The arms with what they are called, and how many cells of each are what.
+pub(super) fn arms(view: &ArmsView) -> Vec<ArmLabel> {
+    let mut labels = Vec::new();
+    for arm in &view.arms {
+        let is_base = arm.index == view.reference.first();
+        let rows = view.rows.iter();
+        let answers = rows.filter_map(|row| row.arms[arm.index.position()].answer.as_ref());
+        let cells: Vec<&CellView> = answers.map(|answer| &answer.view).collect();
+        let label = if is_base || !view.has_answers() {
+            arm.label.clone()
+        } else {
+            format!("{}: {}", arm.label, counts(&cells))
+        };
+        let name = arm.index.to_string();
+        labels.push(ArmLabel { name: name.into(), label: label.into(), is_base });
     }
-    let others = view.arms.iter().filter(|arm| arm.index != view.reference.first());
-    let of_arm = |arm: &ArmHead| {
-        let cells: Vec<CellView> = view
-            .rows
-            .iter()
-            .filter_map(|row| Some(row.arms[arm.index.position()].answer.as_ref()?.view.clone()))
-            .collect();
-        counts(&cells.iter().collect::<Vec<_>>())
-    };
-    others.map(|arm| (arm, of_arm(arm))).collect()
+    labels
 }
 
 fn counts(cells: &[&CellView]) -> String {
@@ -120,32 +123,31 @@ pub(super) fn status(view: &ArmsView) -> Vec<String> {
 }
 
 /// `▼ 0.95  =  ~`: each arm against the one before it, with the ratio of what is decided.
-pub(super) fn steps(row: &Row) -> String {
-    let arms = row.arms.iter().skip(1);
-    let steps = arms.map(|arm| {
-        arm.step
-            .as_ref()
-            .map_or(number::UNKNOWN.to_owned(), |answer| told_in_short(&Figure::of(answer)))
-    });
-    steps.collect::<Vec<_>>().join("  ")
+pub(super) fn steps(row: &Row) -> TableCell {
+    let answers = row.arms.iter().skip(1).map(|arm| arm.step.as_ref());
+    in_short(answers.map(|answer| answer.map(Figure::of)))
 }
 
 /// The same of the medians of a group.
-pub(super) fn steps_of_group(view: &ArmsView, group: &Group) -> String {
-    let arms = group.arms.iter().skip(1);
-    let steps = arms.map(|arm| {
-        arm.step.as_ref().map_or(number::UNKNOWN.to_owned(), |median| {
-            told_in_short(&Figure::of_median(median, view.better()))
-        })
-    });
-    steps.collect::<Vec<_>>().join("  ")
+pub(super) fn steps_of_group(view: &ArmsView, group: &Group) -> TableCell {
+    let medians = group.arms.iter().skip(1).map(|arm| arm.step.as_ref());
+    in_short(medians.map(|median| Some(Figure::of_median(median?, view.better()))))
 }
 
-fn told_in_short(figure: &Figure) -> String {
-    match figure.verdict {
-        Some(Verdict::Slower | Verdict::Faster) => figure.text(),
-        _ => figure.sign.to_owned(),
+fn in_short(figures: impl Iterator<Item = Option<Figure>>) -> TableCell {
+    let mut cell = TableCell::from("");
+    for (at, figure) in figures.enumerate() {
+        let gap = if at == 0 { "" } else { "  " };
+        let short = match figure {
+            None => number::UNKNOWN.into(),
+            Some(figure) => match figure.verdict {
+                Some(Verdict::Slower | Verdict::Faster) => figure.cell(),
+                _ => TableCell::tinted(figure.sign, figure.tint()),
+            },
+        };
+        cell = cell.and(gap).joined(short);
     }
+    cell
 }
 
 /// What the figures of most rows count.
@@ -288,30 +290,28 @@ pub(super) fn falls_in_short(view: &ArmsView) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// What stands above counts.
-pub(super) const COUNTS: &str = "instructions/op";
-
-/// The head of the table of counts, and its rows: the load, what the reference needs, and of each
-/// other arm how many times that. Empty where nothing was counted.
-pub(super) fn counted(view: &ArmsView) -> Vec<Vec<String>> {
+/// Of each load that was counted what the reference needs, and how many times that the others do;
+/// nothing where none was counted.
+pub(super) fn counted(view: &ArmsView) -> Option<DataTable> {
     if view.counts.is_empty() {
-        return Vec::new();
+        return None;
     }
-    let others = view.arms.iter().filter(|arm| arm.index != view.reference.first());
-    let others: Vec<_> = others.map(|arm| arm.index).collect();
+    let first = view.first();
+    let others: Vec<usize> = (0..view.arms.len()).filter(|at| *at != first).collect();
     let heads = view.heads();
-    let head = [COUNTS.to_owned(), heads[view.first()].clone()];
-    let head = head.into_iter().chain(others.iter().map(|arm| heads[arm.position()].clone()));
-    let row = |row: &CountRow| {
+    let heads = std::iter::once(&first).chain(&others).map(|at| heads[*at].clone());
+    let rows = view.counts.iter().map(|row| {
         let base = row.arms.first().and_then(|(_, count)| count.base.instructions_per_op);
-        let base = base.map_or(number::UNKNOWN.to_owned(), number::three_digits);
-        let of = |arm: &ArmIndex| {
-            let count = row.arms.iter().find(|(of, _)| of == arm).map(|(_, count)| count);
-            count.map_or(number::UNKNOWN.to_owned(), times)
-        };
-        [row.load.clone(), base].into_iter().chain(others.iter().map(of)).collect()
-    };
-    std::iter::once(head.collect()).chain(view.counts.iter().map(row)).collect()
+        let mut cells: Vec<TableCell> =
+            vec![base.map_or(number::UNKNOWN.to_owned(), number::three_digits).into()];
+        for at in &others {
+            let count = row.arms.iter().find(|(arm, _)| arm.position() == *at);
+            let times = count.map_or(number::UNKNOWN.to_owned(), |(_, count)| times(count));
+            cells.push(times.into());
+        }
+        (row.load.clone(), cells)
+    });
+    Some(DataTable::of_numbers("instructions/op", heads.collect::<Vec<String>>(), rows))
 }
 
 /// `×1.557 more`.

@@ -1,6 +1,6 @@
 //! Explanations as a document.
 
-use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
+use dbdyno_document::{ArmLabel, DataTable, Document, Element, TableColumn, Text};
 use dbdyno_model::{DifferenceAccount, Explanation, Ledger, PerArm};
 
 use super::facts;
@@ -15,8 +15,10 @@ pub fn explanation_document(all: &[Explanation]) -> Document {
 
 fn of_cell(of: &Explanation) -> Vec<Vec<Element>> {
     let arms = PerArm { base: Text::from(&of.labels[0]), test: Text::from(&of.labels[1]) };
-    let mut passages =
-        vec![vec![Element::Headline(words::headline(of).into()), Element::Arms(arms)]];
+    let mut passages = vec![vec![
+        Element::Headline(words::headline(of).into()),
+        Element::Arms(ArmLabel::of_both(arms)),
+    ]];
     let tables = of.accounts.iter().map(|account| account_table(account, of));
     let tables = tables.chain(of.ledger.as_ref().map(ledger_table)).chain(facts_table(of));
     passages.extend(tables.map(|table| vec![Element::Table(table)]));

@@ -1,127 +1,105 @@
 //! Environment, warnings, provenance: what an expert reads before believing the number.
 
-use dbdyno_document::html::escape;
-use dbdyno_document::number;
+use dbdyno_document::html;
+use dbdyno_document::{ColumnTone, DataTable, Element, Footnote, TableColumn, Text, number};
 
 use super::fold::folded;
 use crate::calendar::utc;
 use crate::cautions;
-use crate::difference::{self, Extent, Section};
+use crate::comparison;
+use crate::difference::{self, Extent};
 use crate::notes::Notes;
-use crate::view::{CellDetail, Fact, Summary, View, WarningView};
+use crate::view::{CellDetail, Fact, InequalityView, Summary, View};
 use crate::words;
 
 /// Facts with this prefix describe the host, which both arms share.
 const HOST: &str = "host.";
 
 pub(super) fn environment(view: &View) -> String {
-    let facts = &view.detail.facts;
-    let (differing, equal): (Vec<&Fact>, Vec<&Fact>) =
-        facts.iter().partition(|fact| !fact.is_equal());
+    let facts = view.detail.facts.iter();
+    let (equal, differing): (Vec<&Fact>, Vec<&Fact>) = facts.partition(|fact| fact.is_equal());
     let (host, equal): (Vec<&Fact>, Vec<&Fact>) =
         equal.into_iter().partition(|fact| fact.name.starts_with(HOST));
-    if facts.is_empty() {
+    if view.detail.facts.is_empty() {
         return folded("facts", "Environment: nothing was recorded", "");
     }
-    let mut text = String::new();
+    let mut elements = Vec::new();
     if !host.is_empty() {
-        text.push_str("<h3>Host</h3>\n");
-        text.push_str(&shared_table(&host));
+        elements.push(Element::Table(shared(&host).titled("Host")));
     }
-    text.push_str("<h3>What differs between the arms</h3>\n");
-    text.push_str(&differences(view, &differing));
+    elements.extend(differences(view, &differing));
     if !equal.is_empty() {
         let count = words::plural(equal.len() as u64, "fact");
-        text.push_str(&format!("<details><summary>Equal in both arms: {count}</summary>\n"));
-        text.push_str(&shared_table(&equal));
-        text.push_str("</details>\n");
+        let title = format!("Equal in both arms: {count}");
+        elements.push(Element::Fold(title.into(), vec![Element::Table(shared(&equal))]));
     }
-    folded("facts", "Environment: the host, and what differs between the arms", &text)
+    let body = format!("<div class=\"facts\">\n{}</div>\n", html::elements(&elements));
+    folded("facts", "Environment: the host, and what differs between the arms", &body)
 }
 
-fn shared_table(facts: &[&Fact]) -> String {
-    let rows = facts.iter().map(|fact| {
-        let value = value(&fact.base);
-        format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", escape(&fact.name))
-    });
-    format!(
-        "<div class=\"scroll\"><table class=\"facts\"><tbody>\n{}</tbody></table></div>\n",
-        rows.collect::<String>()
-    )
+/// Facts that both arms have in common.
+fn shared(facts: &[&Fact]) -> DataTable {
+    let facts = facts.iter().map(|fact| (fact.name.clone(), value(&fact.base)));
+    named_values(&facts.collect::<Vec<_>>())
 }
 
 /// By weight and topic; a run that was not audited has its facts only.
-fn differences(view: &View, differing: &[&Fact]) -> String {
+fn differences(view: &View, differing: &[&Fact]) -> Vec<Element> {
+    const TITLE: &str = "What differs between the arms";
     let audit = &view.summary.audit;
+    if audit.is_empty() && differing.is_empty() {
+        let nothing = "Nothing that was recorded: both arms are the same as far as is known.";
+        return vec![Element::Title(TITLE.into()), Element::Sentence(nothing.into())];
+    }
     if audit.is_empty() {
-        return difference_table(differing);
+        let columns = of_both(|fact: &&Fact| (&fact.name, &fact.base, &fact.test));
+        return vec![Element::Table(DataTable::new(&columns, differing).titled(TITLE))];
     }
-    let mut text = format!("<p>{}</p>\n", escape(&difference::counts(audit)));
-    for (number, section) in difference::sections(audit, Extent::All).iter().enumerate() {
+    let mut elements =
+        vec![Element::Title(TITLE.into()), Element::Sentence(difference::counts(audit).into())];
+    for section in difference::sections(audit, Extent::All) {
+        let columns = of_both(|one: &&InequalityView| (&one.name, &one.base, &one.test));
+        let mut table = DataTable::new(&columns, &[]);
+        for (topic, list) in &section.groups {
+            table.add_group(vec![(*topic).into()]);
+            table.add_rows(&columns, list);
+        }
         let count: usize = section.groups.iter().map(|(_, list)| list.len()).sum();
+        let title = format!("{}: {count}", section.title);
         // What blocks or annotates stands open.
-        let open = if OPEN.contains(&section.title) { " open" } else { "" };
-        text.push_str(&format!(
-            "<details{open} id=\"unequal-{number}\"><summary>{}: {count}</summary>\n",
-            escape(section.title)
-        ));
-        text.push_str(&section_table(section));
-        text.push_str("</details>\n");
+        elements.push(if OPEN.contains(&section.title) {
+            Element::Table(table.titled(title))
+        } else {
+            Element::Fold(title.into(), vec![Element::Table(table)])
+        });
     }
-    text
+    elements
 }
 
 /// Sections that are read before the number is believed.
 const OPEN: [&str; 2] = [difference::BLOCKS, difference::ANNOTATES];
 
-fn section_table(section: &Section<'_>) -> String {
-    let mut rows = String::new();
-    for (topic, list) in &section.groups {
-        rows.push_str(&format!(
-            "<tr><th scope=\"rowgroup\" colspan=\"3\">{}</th></tr>\n",
-            escape(topic)
-        ));
-        for one in list {
-            rows.push_str(&format!(
-                "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
-                escape(difference::name(one)),
-                value(&one.base),
-                value(&one.test),
-            ));
-        }
-    }
-    three_columns(&rows)
-}
+/// Name and values of a fact.
+type FactParts<'f> = (&'f String, &'f Option<String>, &'f Option<String>);
 
-fn three_columns(rows: &str) -> String {
-    format!(
-        "<div class=\"scroll\"><table class=\"facts\"><thead><tr><td></td>\
-         <th scope=\"col\" class=\"base\">base</th><th scope=\"col\" class=\"test\">test</th></tr>\
-         </thead><tbody>\n{rows}</tbody></table></div>\n",
-    )
-}
-
-fn difference_table(facts: &[&Fact]) -> String {
-    if facts.is_empty() {
-        return "<p>Nothing that was recorded: both arms are the same as far as is known.</p>\n"
-            .to_owned();
-    }
-    let rows = facts.iter().map(|fact| {
-        format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
-            escape(&fact.name),
-            value(&fact.base),
-            value(&fact.test),
-        )
-    });
-    three_columns(&rows.collect::<String>())
+/// The columns of facts of both arms.
+fn of_both<'a, F: 'a>(
+    parts: impl for<'f> Fn(&'f F) -> FactParts<'f> + Copy + 'a,
+) -> [TableColumn<'a, F>; 3] {
+    [
+        TableColumn::words("", move |fact: &F| difference::bare_name(parts(fact).0).into()),
+        TableColumn::words("base", move |fact: &F| value(parts(fact).1).into())
+            .of_arm(ColumnTone::Base),
+        TableColumn::words("test", move |fact: &F| value(parts(fact).2).into())
+            .of_arm(ColumnTone::Test),
+    ]
 }
 
 fn value(value: &Option<String>) -> String {
-    match value {
-        Some(value) if value.is_empty() => "<i>empty</i>".to_owned(),
-        Some(value) => escape(value),
-        None => "<i>not recorded</i>".to_owned(),
+    match value.as_deref() {
+        Some("") => "(empty)".to_owned(),
+        Some(value) => value.to_owned(),
+        None => "(not recorded)".to_owned(),
     }
 }
 
@@ -131,78 +109,75 @@ pub(super) fn cautions(summary: &Summary) -> String {
     if cautions.is_empty() {
         return String::new();
     }
-    let mut text = String::from(
-        "<section aria-labelledby=\"cautions-title\">\n<h2 id=\"cautions-title\">What endangers \
-         this answer</h2>\n<ul class=\"notes\">\n",
-    );
-    for one in cautions.iter().take(cautions::TOLD_MOST) {
-        let said = escape(&one.text(summary.cells.len()));
-        text.push_str(&format!("<li><b class=\"{0}\">{0}</b> {said}</li>\n", one.word()));
-    }
-    text.push_str("</ul>\n");
+    let worst = cautions.iter().take(cautions::TOLD_MOST).map(|one| Footnote {
+        number: None,
+        severity: one.word(),
+        text: one.text(summary.cells.len()).into(),
+        code: Text::default(),
+    });
+    let mut elements = vec![Element::Footnotes(worst.collect())];
     if let more @ 1.. = cautions.len().saturating_sub(cautions::TOLD_MOST) {
         let more = format!("{}, among the notes", words::plural(more as u64, "more caution"));
-        text.push_str(&format!("<p class=\"aside\"><a href=\"#notes-title\">{more}</a></p>\n"));
+        elements.push(Element::Aside(more.into()));
     }
-    text + "</section>\n"
+    format!(
+        "<section aria-labelledby=\"cautions-title\">\n<h2 id=\"cautions-title\">What endangers \
+         this answer</h2>\n{}</section>\n",
+        html::elements(&elements)
+    )
 }
 
 /// All of them, and what only says how the method works, by number.
 pub(super) fn warnings(notes: &Notes<'_>) -> String {
-    if notes.is_empty() {
-        return folded("notes", "Notes: none", "");
-    }
-    let list: String = notes.iter().map(|(number, one)| warning(number, one)).collect();
-    let title = format!("Notes: {}", notes.iter().count());
-    folded("notes", &title, &format!("<ol class=\"notes\">\n{list}</ol>\n"))
+    let title = match notes.iter().count() {
+        0 => "Notes: none".to_owned(),
+        count => format!("Notes: {count}"),
+    };
+    folded("notes", &title, &html::elements(&comparison::footnotes(notes)))
 }
 
-/// A warning with its number, in a list of them.
-pub(crate) fn warning(number: usize, warning: &WarningView) -> String {
-    format!(
-        "<li id=\"note-{number}\"><b class=\"{severity}\">{severity}</b> {} <code>{}</code></li>\n",
-        escape(&warning.text),
-        escape(&warning.code),
-        severity = warning.severity,
-    )
+/// What a run is, and under these names what else is known of it.
+pub(crate) fn origin(head: &Summary, plan: &[(String, String)]) -> DataTable {
+    let rows = [
+        ("run", head.run.clone()),
+        ("name", head.name.clone().unwrap_or_else(|| number::UNKNOWN.to_owned())),
+        ("started", utc(head.started_unix_ms)),
+        ("status", head.status.clone()),
+        ("dbdyno", head.tool_version.clone()),
+        ("seed", head.seed.to_string()),
+    ];
+    let rows = rows.map(|(name, value)| (name.to_owned(), value));
+    named_values(&rows.into_iter().chain(plan.iter().cloned()).collect::<Vec<_>>())
+}
+
+/// Names, and what they have.
+fn named_values(rows: &[(String, String)]) -> DataTable {
+    let columns = [
+        TableColumn::words("", |row: &(String, String)| (&row.0).into()),
+        TableColumn::words("", |row: &(String, String)| (&row.1).into()),
+    ];
+    DataTable::new(&columns, rows)
 }
 
 pub(super) fn provenance(view: &View) -> String {
-    let summary = &view.summary;
-    let mut rows = vec![
-        ("run".to_owned(), summary.run.clone()),
-        ("name".to_owned(), summary.name.clone().unwrap_or_else(|| number::UNKNOWN.to_owned())),
-        ("started".to_owned(), utc(summary.started_unix_ms)),
-        ("status".to_owned(), summary.status.clone()),
-        ("dbdyno".to_owned(), summary.tool_version.clone()),
-        ("seed".to_owned(), summary.seed.to_string()),
+    let elements = [
+        Element::Sentence("This command reproduces the run:".into()),
+        Element::Lines(vec![(&view.summary.command).into()]),
+        Element::Table(origin(&view.summary, &view.detail.plan)),
+        Element::Fold("Order of rounds".into(), vec![Element::Table(orders(view))]),
     ];
-    rows.extend(view.detail.plan.iter().cloned());
-    let rows = rows.iter().map(|(name, value)| {
-        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(name), escape(value))
-    });
     format!(
         "<section aria-labelledby=\"origin-title\">\n<h2 id=\"origin-title\">Provenance</h2>\n\
-         <p>This command reproduces the run:</p>\n<pre><code>{}</code></pre>\n\
-         <div class=\"scroll\"><table class=\"facts\"><tbody>\n{}</tbody></table></div>\n{}\
-         </section>\n",
-        escape(&summary.command),
-        rows.collect::<String>(),
-        orders(view),
+         <div class=\"facts\">\n{}</div>\n</section>\n",
+        html::elements(&elements)
     )
 }
 
 /// The order of rounds in each cell, as it was measured: `base test test base …`.
-fn orders(view: &View) -> String {
+fn orders(view: &View) -> DataTable {
     let cells = view.summary.cells.iter().zip(&view.detail.cells);
-    let lines = cells.map(|(cell, detail)| {
-        let place = escape(&words::place(cell));
-        format!("<tr><th scope=\"row\">{place}</th><td>{}</td></tr>\n", order(detail))
-    });
-    format!(
-        "<details><summary>Order of rounds</summary>\n<div class=\"scroll\"><table class=\"facts\">\
-         <tbody>\n{}</tbody></table></div></details>\n",
-        lines.collect::<String>()
+    named_values(
+        &cells.map(|(cell, detail)| (words::place(cell), order(detail))).collect::<Vec<_>>(),
     )
 }
 

@@ -4,7 +4,8 @@
 //! faster. A cell that is not decided is hatched and carries `~`: the number stays, the colour does
 //! not claim anything. Where there are many, loads stand in groups beside each other.
 
-use dbdyno_document::html::escape;
+use dbdyno_document::html::{self, escape};
+use dbdyno_document::{DataTable, Element, TableCell, TableColumn, Tint};
 use dbdyno_model::Verdict;
 
 use crate::groups;
@@ -23,52 +24,52 @@ pub(super) fn table(view: &View) -> String {
     if cells.len() < 2 {
         return String::new();
     }
-    let colours = Colours::of(cells);
-    let panels = groups::of_cells(cells.iter().collect());
-    let panels = panels.iter().map(|(called, cells)| panel(called.as_deref(), cells, &colours));
+    let full = full_at(cells);
+    let mut panels = String::new();
+    for (called, cells) in groups::of_cells(cells.iter().collect()) {
+        panels.push_str(&panel(called.as_deref(), &cells, full));
+    }
+    let asides = [
+        Element::Sentence(finding(cells).into()),
+        Element::Aside(
+            "Test ÷ base. Below 1: test is slower (purple); above 1: faster (green); hatched with \
+             ~: not decided."
+                .into(),
+        ),
+    ];
     format!(
-        "<section aria-labelledby=\"heat-title\">\n<h2 id=\"heat-title\">rQPS by load and clients\
-         </h2>\n<div class=\"panels\">{}</div>\n<p>{}</p>\n<p class=\"aside\">Test ÷ base. Below 1: \
-         test is slower (purple); above 1: faster (green); hatched with ~: not decided.</p>\n\
-         </section>\n",
-        panels.collect::<String>(),
-        escape(&finding(cells)),
+        "<section class=\"heat\" aria-labelledby=\"heat-title\">\n<h2 id=\"heat-title\">rQPS by load \
+         and clients</h2>\n<div class=\"panels\">{panels}</div>\n{}</section>\n",
+        html::elements(&asides)
     )
 }
 
 /// The loads of a group, a row each.
-fn panel(called: Option<&str>, cells: &[&CellView], colours: &Colours) -> String {
-    let clients = distinct(cells.iter().map(|cell| cell.clients));
-    let loads = distinct(cells.iter().map(|cell| cell.load.as_str()));
+fn panel(called: Option<&str>, cells: &[&CellView], full: f64) -> String {
     let title = called.map_or_else(String::new, |called| {
-        let median =
-            groups::median(cells).map_or_else(String::new, |one| format!(", median {one}"));
-        format!("<h3>{}</h3>\n", escape(&format!("{called}{median}")))
+        let median = groups::median(cells).map(|median| format!(", median {median}"));
+        format!("<h3>{}</h3>\n", escape(&format!("{called}{}", median.unwrap_or_default())))
     });
-    let mut text =
-        format!("<div>{title}<div class=\"scroll\"><table class=\"heat\">\n<thead><tr><td></td>");
-    for &count in &clients {
-        text.push_str(&format!("<th scope=\"col\">{}</th>", words::clients(count)));
-    }
-    text.push_str("</tr></thead>\n<tbody>\n");
-    for load in loads {
-        text.push_str(&format!("<tr><th scope=\"row\">{}</th>", escape(load)));
-        for &count in &clients {
-            let cell = cells.iter().find(|c| c.load == load && c.clients == count);
-            text.push_str(&cell.map_or("<td></td>".to_owned(), |cell| heat(cell, colours)));
-        }
-        text.push_str("</tr>\n");
-    }
-    text + "</tbody>\n</table></div></div>\n"
+    let loads = distinct(cells.iter().map(|cell| cell.load.as_str()));
+    let mut columns = vec![TableColumn::words("", |load: &&str| (*load).into())];
+    columns.extend(distinct(cells.iter().map(|cell| cell.clients)).into_iter().map(|count| {
+        TableColumn::number_cells(words::clients(count), move |load: &&str| {
+            let cell = cells.iter().find(|cell| cell.load == *load && cell.clients == count);
+            cell.map(|cell| shaded(cell, full)).unwrap_or_default()
+        })
+    }));
+    let table = html::elements(&[Element::Table(DataTable::new(&columns, &loads))]);
+    format!("<div>{title}{table}</div>\n")
 }
 
 /// Which cell lost most, and which gained most, of those that are decided.
 fn finding(cells: &[CellView]) -> String {
-    let told = |cell: &CellView| format!("{} ({})", words::place(cell), rows::rqps(cell));
-    let of = |verdict: Verdict| cells.iter().filter(move |cell| cell.verdict.0 == verdict);
-    let size = |cell: &&CellView| cell.effect().ratio.map_or(0.0, |rqps| rqps.ln().abs());
-    let most = |verdict| of(verdict).max_by(|a, b| size(a).total_cmp(&size(b))).map(told);
-    match (most(Verdict::Slower), most(Verdict::Faster)) {
+    let [lost, gained] = [Verdict::Slower, Verdict::Faster].map(|verdict| {
+        let of_verdict = cells.iter().filter(|cell| cell.verdict.0 == verdict);
+        let most = of_verdict.max_by(|a, b| size(a).total_cmp(&size(b)));
+        most.map(|cell| format!("{} ({})", words::place(cell), rows::rqps(cell)))
+    });
+    match (lost, gained) {
         (Some(lost), Some(gained)) => format!("Lost most: {lost}. Gained most: {gained}."),
         (Some(lost), None) => format!("Lost most: {lost}."),
         (None, Some(gained)) => format!("Gained most: {gained}."),
@@ -76,44 +77,30 @@ fn finding(cells: &[CellView]) -> String {
     }
 }
 
-fn heat(cell: &CellView, colours: &Colours) -> String {
-    let Some(_) = cell.effect().ratio else {
-        return "<td class=\"undecided\">~</td>".to_owned();
-    };
-    let number = rows::rqps(cell);
-    match cell.verdict.0 {
-        Verdict::Undecided => colours.cell(cell, &format!("~ {number}")),
-        _ => colours.cell(cell, &number),
-    }
+/// How far from 1, as a logarithm; 0 where there is no estimate.
+fn size(cell: &CellView) -> f64 {
+    cell.effect().ratio.map_or(0.0, |rqps| rqps.ln().abs())
 }
 
-/// The scale of a table.
-struct Colours {
-    /// The log rQPS at which colour is full.
-    full: f64,
+/// The log rQPS at which colour is full in the table of these cells.
+fn full_at(cells: &[CellView]) -> f64 {
+    let decided = cells.iter().filter(|cell| cell.verdict.0 != Verdict::Undecided);
+    let sizes = decided.map(size).filter(|size| size.is_finite());
+    sizes.fold(FULL_AT_LEAST, f64::max).min(FULL_AT_MOST)
 }
 
-impl Colours {
-    /// For these cells.
-    fn of<'a>(cells: impl IntoIterator<Item = &'a CellView>) -> Colours {
-        let decided = cells.into_iter().filter(|cell| cell.verdict.0 != Verdict::Undecided);
-        let sizes = decided.filter_map(|cell| cell.effect().ratio).map(|rqps| rqps.ln().abs());
-        let sizes = sizes.filter(|size| size.is_finite());
-        Colours { full: sizes.fold(FULL_AT_LEAST, f64::max).min(FULL_AT_MOST) }
-    }
-
-    /// A cell of the table with this text in it, which is HTML.
-    fn cell(&self, cell: &CellView, text: &str) -> String {
-        let (Some(rqps), verdict) = (cell.effect().ratio, cell.verdict.0) else {
-            return format!("<td class=\"undecided\">{text}</td>");
-        };
-        if verdict == Verdict::Undecided {
-            return format!("<td class=\"undecided\">{text}</td>");
+/// The ratio of a cell, coloured where it is decided.
+fn shaded(cell: &CellView, full: f64) -> TableCell {
+    let (ratio, number) = (cell.effect().ratio, rows::rqps(cell));
+    match (ratio, cell.verdict.0) {
+        (None, _) => TableCell::from("~").shaded(Tint::Undecided, None),
+        (_, Verdict::Undecided) => {
+            TableCell::from(format!("~ {number}")).shaded(Tint::Undecided, None)
         }
-        let share = (rqps.ln().abs() / self.full).min(1.0) * 100.0;
-        let side = if rqps < 1.0 { "below" } else { "above" };
-        let word = words::word(verdict);
-        format!("<td class=\"{side}\" style=\"--share:{share:.0}%\" title=\"{word}\">{text}</td>")
+        (Some(rqps), _) => {
+            let side = if rqps < 1.0 { Tint::Worse } else { Tint::Better };
+            TableCell::from(number).shaded(side, Some((size(cell) / full).min(1.0) * 100.0))
+        }
     }
 }
 

@@ -14,23 +14,24 @@
 //! into HTML and lose every `<` on their way into the data block; even text that slipped through
 //! could not run, because no script without the hash does.
 
-mod doubt;
 mod facts;
 mod figure;
 mod fold;
 mod heat;
 mod shapes;
-mod sheets;
 mod tables;
 
-use dbdyno_document::html::{PageHead, data_block, escape};
+use dbdyno_document::html::{self, PageHead, data_block};
+use dbdyno_document::{Document, Element};
 use serde::Serialize;
 
+use crate::comparison;
 use crate::groups;
 use crate::notes::Notes;
+use crate::sheets;
 use crate::view::{CellDetail, CellView, View};
 use crate::words;
-pub(crate) use facts::warning;
+pub(crate) use facts::origin;
 pub(crate) use fold::folded;
 
 const SCRIPT: &str = include_str!("../../assets/page.js");
@@ -51,10 +52,16 @@ pub fn html(view: &View) -> String {
     page.push_str(&second);
     page.push_str(&facts::cautions(&view.summary));
     page.push_str(&shapes::sections(view));
-    page.push_str(&sheets::tables(view));
-    page.push_str(&charts(view));
-    page.push_str(&doubt::table(view));
-    page.push_str(&tables::costs(view));
+    let sheets = sheets::sheets(view).into_iter().map(|sheet| vec![Element::Table(sheet)]);
+    page.push_str(&html::written(&Document::from(sheets.collect::<Vec<_>>())));
+    if !view.summary.cells.is_empty() {
+        page.push_str(CHARTS);
+        let doubts = html::elements(&comparison::doubts(view));
+        page.push_str(&folded("doubt", "How sure, and where the doubt comes from", &doubts));
+        let costs =
+            [Element::Table(comparison::costs(view)), Element::Aside(words::op(view).into())];
+        page.push_str(&folded("costs", "Cost and latency", &html::elements(&costs)));
+    }
     page.push_str(&facts::environment(view));
     page.push_str(&facts::warnings(&notes));
     page.push_str(&facts::provenance(view));
@@ -72,42 +79,15 @@ fn title(view: &View) -> String {
 }
 
 fn headline(view: &View) -> String {
-    let headline = words::headline(view);
-    let summary = &view.summary;
-    let mut text = String::from("<header>\n");
-    if let Some(status) = &headline.status {
-        text.push_str(&format!("<p class=\"status\" role=\"note\">{}</p>\n", escape(status)));
-    }
-    text.push_str(&format!("<h1>{}</h1>\n", escape(&headline.sentence)));
-    if !headline.classes.is_empty() {
-        text.push_str("<dl class=\"classes\">\n");
-        for (verdict, members) in &headline.classes {
-            let (class, word) = (verdict.name(), words::word(*verdict));
-            text.push_str(&format!("<dt class=\"{class}\">{word}</dt>"));
-            text.push_str(&format!("<dd>{}</dd>\n", escape(members)));
-        }
-        text.push_str("</dl>\n");
-    }
-    text.push_str("<dl class=\"arms\">\n");
-    for (arm, label) in [("base", &summary.base.label), ("test", &summary.test.label)] {
-        text.push_str(&format!("<dt class=\"{arm}\">{arm}</dt><dd>{}</dd>\n", escape(label)));
-    }
-    text.push_str("</dl>\n");
-    if let Some(trust) = words::trust(summary) {
-        text.push_str(&format!("<p class=\"trust\">{}</p>\n", escape(&trust)));
-    }
-    text + "</header>\n"
+    let mut elements: Vec<Element> = comparison::answer(view).into_iter().flatten().collect();
+    elements.push(comparison::arms(&view.summary));
+    elements.extend(words::trust(&view.summary).map(|trust| Element::Sentence(trust.into())));
+    format!("<header>\n{}</header>\n", html::elements(&elements))
 }
 
-fn charts(view: &View) -> String {
-    if view.summary.cells.is_empty() {
-        return String::new();
-    }
-    "<section aria-labelledby=\"charts-title\">\n<h2 id=\"charts-title\">Rounds, latencies, pairs\
-     </h2>\n<div id=\"charts\"><p class=\"aside\">The charts are drawn by the script of this page, \
-     which did not run here. All results stand in the tables.</p></div>\n</section>\n"
-        .to_owned()
-}
+const CHARTS: &str = "<section aria-labelledby=\"charts-title\">\n<h2 id=\"charts-title\">Rounds, \
+    latencies, pairs</h2>\n<div id=\"charts\"><p class=\"aside\">The charts are drawn by the script \
+    of this page, which did not run here. All results stand in the tables.</p></div>\n</section>\n";
 
 /// What the script needs, and no more.
 #[derive(Serialize)]

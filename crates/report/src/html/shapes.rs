@@ -1,10 +1,9 @@
 //! Curves over clients and costs over rows: a sentence, a chart and a table each.
 
-use dbdyno_document::html::escape;
-use dbdyno_document::number;
+use dbdyno_document::html::{self, escape};
+use dbdyno_document::{Element, number};
 
 use super::figure::{Axis, Figure, Mark, Scale, Trace, decades, round_steps};
-use super::sheets;
 use crate::shapes::{self, NumberedSentence};
 use crate::view::{CostView, CurvePointView, CurveView, IntervalView, LineView, UslView, View};
 use crate::words;
@@ -19,8 +18,8 @@ pub(super) fn sections(view: &View) -> String {
         summary.curves.iter().map(|one| (shapes::curve(one), curve_figure(one))).collect();
     let costs: Vec<(NumberedSentence, Figure)> =
         summary.costs.iter().map(|one| (shapes::cost(one), cost_figure(one))).collect();
-    section("curves", "The rate over clients", &curves, CURVES_ASIDE)
-        + &section("row-costs", "The cost over rows", &costs, COSTS_ASIDE)
+    section("curves", "The rate over clients", curves, CURVES_ASIDE)
+        + &section("row-costs", "The cost over rows", costs, COSTS_ASIDE)
 }
 
 const CURVES_ASIDE: &str = "Points: measured, with their 95 % intervals; hollow ones have no part \
@@ -29,7 +28,7 @@ const CURVES_ASIDE: &str = "Points: measured, with their 95 % intervals; hollow 
 const COSTS_ASIDE: &str = "Points: measured, with their 95 % intervals. Lines: fixed cost + cost \
     per row × rows, which bend because both axes are logarithmic.";
 
-fn section(id: &str, title: &str, shapes: &[(NumberedSentence, Figure)], aside: &str) -> String {
+fn section(id: &str, title: &str, shapes: Vec<(NumberedSentence, Figure)>, aside: &str) -> String {
     if shapes.is_empty() {
         return String::new();
     }
@@ -38,13 +37,14 @@ fn section(id: &str, title: &str, shapes: &[(NumberedSentence, Figure)], aside: 
         escape(title)
     );
     for (shape, figure) in shapes {
-        text.push_str(&format!("<figure>\n<figcaption>{}</figcaption>\n", escape(&shape.sentence)));
-        text.push_str(&figure.svg());
-        shape.sheet.iter().for_each(|sheet| text.push_str(&sheets::bare(sheet)));
-        for warning in &shape.warnings {
-            text.push_str(&format!("<p class=\"aside\">{}</p>\n", escape(warning)));
-        }
-        text.push_str("</figure>\n");
+        let mut below: Vec<Element> = shape.table.into_iter().map(Element::Table).collect();
+        below.extend(shape.warnings.into_iter().map(|warning| Element::Aside(warning.into())));
+        text.push_str(&format!(
+            "<figure>\n<figcaption>{}</figcaption>\n{}{}</figure>\n",
+            escape(&shape.sentence),
+            figure.svg(),
+            html::elements(&below)
+        ));
     }
     text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(aside))
 }

@@ -3,7 +3,7 @@
 
 use dbdyno_document::html::{self, PageHead, data_block};
 use dbdyno_document::layout::printable;
-use dbdyno_document::{Document, Element, Text};
+use dbdyno_document::{ArmLabel, Document, Element, Text};
 use dbdyno_model::{FlameNode, PerArm, ProfileDifference};
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub fn profile_html(of: &ProfileDifference, flame: &FlameNode, labels: &PerArm<S
     let title = format!("{} against {}: profiles", labels.test, labels.base);
     let head = PageHead { title: &title, styles: &[STYLE, OWN_STYLE], script: Some(SCRIPT) };
     let above = Document::from(vec![
-        vec![Element::Headline(headline(of).into()), Element::Arms(arms)],
+        vec![Element::Headline(headline(of).into()), Element::Arms(ArmLabel::of_both(arms))],
         vec![Element::Table(table(of, ProfileExtent::Changed).titled("Functions"))],
     ]);
     let notes = notes(of).into_iter().map(Text::from).collect();

@@ -1,0 +1,351 @@
+//! A comparison of two arms as a document: the answer, rates, doubts, costs, notes.
+//!
+//! ```text
+//!   first screen   answer · arms · a line a cell · what endangers it, three at most · the rest
+//!   sections       answer · arms · a line a cell · those that were asked for
+//!   whole report   answer · arms · rates · how sure · costs · sheets · curves · notes
+//! ```
+//!
+//! The first screen has for up to eight cells at most [`LINES_MOST`] lines, if labels and warnings
+//! are no longer than usual: doubts give way. Nothing is hidden that would change a verdict: what
+//! blocks one comes first, and a cell that anything speaks against has a `!`.
+
+use dbdyno_document::terminal::TextStyle;
+use dbdyno_document::{
+    ArmLabel, DataTable, Document, Element, Footnote, LabelledItem, markdown, terminal,
+};
+use dbdyno_model::{PerArm, Severity};
+
+use crate::cautions;
+use crate::counts;
+use crate::difference::{self, Extent};
+use crate::doubt;
+use crate::groups;
+use crate::mechanisms;
+use crate::notes::Notes;
+use crate::rates::{self, RatedCell};
+use crate::rows;
+use crate::shapes;
+use crate::sheets;
+use crate::view::{CellView, Summary, View};
+use crate::words;
+
+/// Lines of a first screen of up to eight cells.
+const LINES_MOST: usize = 25;
+/// Markdown folds costs of more cells than this.
+const OPEN_CELLS_MAX: usize = 4;
+/// Columns of the words that stand before what is said below the table, and of verdicts.
+const WORD_WIDTH: usize = 8;
+const VERDICT_WIDTH: usize = 12;
+
+/// In which order cells stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellOrder {
+    /// As they were measured, in groups where there are many.
+    Groups,
+    /// What has lost most comes first.
+    WorstFirst,
+}
+
+/// A part of the report that the first screen leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// What operations cost, and how long they take; curves, and costs for a row.
+    Cost,
+    /// How sure each answer is.
+    Doubt,
+    /// What the mechanisms of engines did.
+    Engine,
+    /// Where the arms are unequal.
+    Facts,
+    /// Every warning and note, and where it applies.
+    Notes,
+}
+
+/// The first screen for a terminal. Ends with a line feed.
+pub fn first_screen(view: &View, order: CellOrder, style: &TextStyle) -> String {
+    let mut count = cautions::TOLD_MOST;
+    loop {
+        let text = terminal::written(&first_document(view, order, count), style);
+        let is_short = text.lines().count() <= LINES_MOST;
+        if is_short || count <= 1 || view.summary.cells.len() > groups::UNGROUPED_MOST {
+            return text;
+        }
+        count -= 1;
+    }
+}
+
+/// The first screen as Markdown.
+pub fn first_markdown(view: &View, order: CellOrder) -> String {
+    markdown::written(&first_document(view, order, cautions::TOLD_MOST))
+}
+
+/// The answer, and these parts of the report. Ends with a line feed.
+pub fn sections(view: &View, all: &[Section], order: CellOrder, style: &TextStyle) -> String {
+    let mut document = head(view, order);
+    for section in all {
+        of_section(view, *section).into_iter().for_each(|passage| document.push(passage));
+    }
+    terminal::written(&document, style)
+}
+
+/// The report for a terminal, with all that there is. Ends with a line feed.
+pub fn text(view: &View, style: &TextStyle) -> String {
+    let costs = vec![Element::Table(costs(view))];
+    terminal::written(&whole(view, costs), style)
+}
+
+/// The report as Markdown (GitHub's dialect: tables and `<details>`), with how it is repeated.
+pub fn markdown(view: &View) -> String {
+    let summary = &view.summary;
+    let mut costs = vec![Element::Table(costs(view))];
+    if summary.cells.len() > OPEN_CELLS_MAX {
+        costs = vec![Element::Fold("cost and latency".into(), costs)];
+    }
+    let mut document = whole(view, costs);
+    let unequal = difference::unequal(&summary.audit, Extent::WhatMatters, "");
+    let unequal: Vec<Element> = unequal.into_iter().flatten().collect();
+    if !unequal.is_empty() {
+        document.push(vec![Element::Fold("what differs between the arms".into(), unequal)]);
+    }
+    let Summary { run, tool_version, seed, .. } = summary;
+    document.push(vec![
+        Element::Sentence(
+            format!("run {run}, dbdyno {tool_version}, seed {seed}, reproduce with").into(),
+        ),
+        Element::Lines(vec![(&summary.command).into()]),
+    ]);
+    markdown::written(&document)
+}
+
+/// The answer, a line a cell, what endangers it, and where the rest is.
+fn first_document(view: &View, order: CellOrder, count: usize) -> Document {
+    let mut document = head(view, order);
+    let doubts = cautions::of(&view.summary);
+    let mut items = Vec::new();
+    for doubt in doubts.iter().take(count) {
+        let text = doubt.text(view.summary.cells.len());
+        items.push(LabelledItem::new(text).label(doubt.word(), WORD_WIDTH));
+    }
+    if let more @ 1.. = doubts.len().saturating_sub(count) {
+        let more = words::plural(more as u64, "more caution");
+        items.push(LabelledItem::new(format!("{more}: --section notes")).label("", WORD_WIDTH));
+    }
+    if !items.is_empty() {
+        document.push(vec![Element::Items(items)]);
+    }
+    let rest = LabelledItem::new(rest(&view.summary)).label("rest", WORD_WIDTH);
+    document.push(vec![Element::Items(vec![rest])]);
+    document
+}
+
+/// Where the rest is.
+fn rest(summary: &Summary) -> String {
+    let notes = Notes::new(summary);
+    let mere = notes.iter().filter(|(_, warning)| warning.severity == Severity::Note.name());
+    let mere = match mere.count() {
+        0 => String::new(),
+        some => format!(", {}", words::plural(some as u64, "note")),
+    };
+    format!(
+        "dbdyno show {} --all: costs and latencies, how sure, what differs{mere}; or --section \
+         cost, doubt, engine, facts, notes",
+        summary.run
+    )
+}
+
+/// The answer and a line a cell: what each choice of sections begins with.
+fn head(view: &View, order: CellOrder) -> Document {
+    let mut document = Document::default();
+    let answer = words::headline(view);
+    document.push(answer.status.into_iter().map(|status| Element::Status(status.into())).collect());
+    // The members of a class stand in the table.
+    let sentence = format!("{}{}", answer.sentence, median_of_all(&view.summary));
+    document.push(vec![Element::Headline(sentence.into())]);
+    document.push_below(vec![arms(&view.summary)]);
+    if view.summary.cells.is_empty() {
+        counts::sheets(view)
+            .into_iter()
+            .for_each(|sheet| document.push(vec![Element::Table(sheet)]));
+    }
+    let notes = Notes::new(&view.summary);
+    for group in words::groups(view) {
+        let mut cells = group.cells;
+        let groups = if order == CellOrder::WorstFirst {
+            cells.sort_by(|a, b| gain(a).total_cmp(&gain(b)));
+            vec![(None, cells.clone())]
+        } else {
+            groups::of_cells(cells.clone())
+        };
+        let mut counts: Vec<u32> = cells.iter().map(|cell| cell.clients).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        document.push(vec![Element::Table(match counts.as_slice() {
+            [one] => rates::of_one_count(&group.title, *one, &groups, &notes),
+            several => rates::of_counts(&group.title, several, &groups),
+        })]);
+    }
+    document
+}
+
+pub(crate) fn arms(summary: &Summary) -> Element {
+    let labels = PerArm { base: &summary.base.label, test: &summary.test.label };
+    Element::Arms(ArmLabel::of_both(labels))
+}
+
+/// The logarithm of the ratio of rates, test ÷ base; of response times, of the inverse ratio.
+/// Infinite where there is no estimate.
+pub(crate) fn gain(cell: &CellView) -> f64 {
+    let log = cell.effect().ratio.map_or(f64::INFINITY, f64::ln);
+    if cell.response_ratio.is_some() && log.is_finite() { -log } else { log }
+}
+
+/// The median of all cells of several, where they are of one kind.
+fn median_of_all(summary: &Summary) -> String {
+    let cells: Vec<&CellView> = summary.cells.iter().collect();
+    let is_one_kind = cells.iter().all(|cell| cell.measure == cells[0].measure);
+    match groups::median(&cells).filter(|_| cells.len() > 1 && is_one_kind) {
+        Some(median) => format!("; median {median}"),
+        None => String::new(),
+    }
+}
+
+/// All that there is, with costs as they are told.
+fn whole(view: &View, costs: Vec<Element>) -> Document {
+    let summary = &view.summary;
+    let mut document = Document::default();
+    let answer = answer(view);
+    answer.into_iter().for_each(|passage| document.push(passage));
+    let mut about = vec![arms(summary)];
+    if !summary.audit.is_empty() {
+        about.push(Element::Sentence(difference::counts(&summary.audit).into()));
+    }
+    about.extend(words::trust(summary).map(|trust| Element::Sentence(trust.into())));
+    document.push_below(about);
+    if !summary.cells.is_empty() {
+        rate_tables(view).into_iter().for_each(|table| document.push(vec![Element::Table(table)]));
+        document.push(doubts(view));
+        document.push(costs);
+    }
+    let sheets = sheets::sheets(view).into_iter();
+    sheets.for_each(|sheet| document.push(vec![Element::Table(sheet)]));
+    let shapes = shapes::curves(view).into_iter().chain(shapes::costs(view));
+    shapes.for_each(|shape| document.push(shape.elements()));
+    document.push(footnotes(&Notes::new(summary)));
+    document.push(signs(view));
+    document
+}
+
+/// How far the run got, the answer, and the cells by what they are.
+pub(crate) fn answer(view: &View) -> [Vec<Element>; 2] {
+    let words::Headline { status, sentence, classes } = words::headline(view);
+    let mut classes: Vec<LabelledItem> = classes
+        .into_iter()
+        .map(|(verdict, members)| {
+            let word = words::word(verdict);
+            LabelledItem::new(members).tinted_label(word, rates::tint(verdict), VERDICT_WIDTH)
+        })
+        .collect();
+    let mut answer = vec![Element::Headline(sentence.into())];
+    if !classes.is_empty() {
+        answer.push(Element::Items(std::mem::take(&mut classes)));
+    }
+    [status.into_iter().map(|status| Element::Status(status.into())).collect(), answer]
+}
+
+/// Rates of each unit, in tables of their own.
+fn rate_tables(view: &View) -> Vec<DataTable> {
+    let notes = Notes::new(&view.summary);
+    let mut of_run = notes.of_run(&view.summary);
+    let mut tables = Vec::new();
+    for group in words::groups(view) {
+        let columns = [
+            rates::clients(group.title.as_str()).marked(std::mem::take(&mut of_run)),
+            rates::base(),
+            rates::test(),
+            rates::change(),
+            rates::interval(),
+            rates::ratio(&group),
+            rates::answer(),
+        ];
+        tables.push(rates::below_loads(&columns, &RatedCell::of(&group.cells, &notes)));
+    }
+    tables
+}
+
+/// How sure each cell is, why, and what that means.
+pub(crate) fn doubts(view: &View) -> Vec<Element> {
+    let mut elements = vec![Element::Table(doubt::table(view))];
+    elements.extend(doubt::reasons(view).into_iter().map(|why| Element::Sentence(why.into())));
+    elements.push(Element::Aside(doubt::aside(view).into()));
+    elements
+}
+
+/// What operations cost, and how long they take.
+pub(crate) fn costs(view: &View) -> DataTable {
+    let columns = rows::plain_columns("cost and latency", "base", "test", "test ÷ base");
+    let mut table = DataTable::new(&columns, &[]);
+    for cell in &view.summary.cells {
+        table.add_group(vec![words::place_of_times(cell).into()]);
+        table.add_rows(&columns, &rows::plain(cell));
+    }
+    for cell in &view.summary.cells {
+        let rows = rows::classes(cell);
+        if !rows.is_empty() {
+            table.add_group(vec![words::place_of_classes(cell).into()]);
+            table.add_rows(&columns, &rows);
+        }
+    }
+    table.titled_by_its_corner()
+}
+
+/// Everything that must be known, by its number.
+pub(crate) fn footnotes(notes: &Notes<'_>) -> Vec<Element> {
+    if notes.is_empty() {
+        return Vec::new();
+    }
+    let notes = notes.iter().map(|(number, warning)| Footnote {
+        number: Some(number),
+        severity: warning.severity,
+        text: (&warning.text).into(),
+        code: (&warning.code).into(),
+    });
+    vec![Element::Footnotes(notes.collect())]
+}
+
+fn signs(view: &View) -> Vec<Element> {
+    vec![Element::Sentence(words::op(view).into()), Element::Sentence(words::SIGNS.into())]
+}
+
+/// The passages of a section; none where there is nothing to tell.
+fn of_section(view: &View, section: Section) -> Vec<Vec<Element>> {
+    let has_cells = !view.summary.cells.is_empty();
+    let mut passages: Vec<Vec<Element>> = Vec::new();
+    match section {
+        Section::Cost => {
+            let sheets = sheets::of_steps(view).into_iter().chain(counts::sheets(view));
+            let tables = has_cells.then(|| costs(view)).into_iter().chain(sheets);
+            passages.extend(tables.map(|table| vec![Element::Table(table)]));
+            let shapes = shapes::curves(view).into_iter().chain(shapes::costs(view));
+            passages.extend(shapes.map(|shape| shape.elements()));
+        }
+        Section::Doubt if has_cells => passages.push(doubts(view)),
+        Section::Doubt => {}
+        Section::Engine => {
+            passages.extend(
+                mechanisms::sheets(view).into_iter().map(|table| vec![Element::Table(table)]),
+            );
+        }
+        Section::Facts => {
+            let audit = &view.summary.audit;
+            let rest = format!(" (dbdyno diff {} --all)", view.summary.run);
+            passages.push(vec![Element::Sentence(difference::counts(audit).into())]);
+            passages.extend(difference::unequal(audit, Extent::WhatMatters, &rest));
+        }
+        Section::Notes => {
+            passages.extend(rate_tables(view).into_iter().map(|table| vec![Element::Table(table)]));
+            passages.extend([footnotes(&Notes::new(&view.summary)), signs(view)]);
+        }
+    }
+    passages
+}
