@@ -103,7 +103,7 @@ pub(crate) fn run(place: &Place, flags: &ProfileFlags) -> Result<Exit, Failure> 
         let sides = PerArm { base: read(&flags.base)?, test: read(&flags.test)? };
         return compared(flags, &sides).map(|()| Exit::Holds);
     };
-    let plan = plan_of(flags, (base, test))?;
+    let plan = plan_of(flags, base, test)?;
     let (all, exit) = taken(place, flags, &plan)?;
     if let Some(directory) = &flags.keep {
         keep(directory, &sides_of(&all), flags.waits)?;
@@ -260,7 +260,7 @@ fn sides_of(all: &[ArmProfile]) -> PerArm<Vec<Side>> {
     })
 }
 
-fn plan_of(flags: &ProfileFlags, (base, test): (&str, &str)) -> Result<Plan, Failure> {
+fn plan_of(flags: &ProfileFlags, base: &str, test: &str) -> Result<Plan, Failure> {
     let load = flags.load.clone().unwrap_or_else(|| "point-query".to_owned());
     let mut words = ["compare", base, test, "--load", &load].map(str::to_owned).to_vec();
     let clients = flags.clients.map(|clients| clients.to_string());

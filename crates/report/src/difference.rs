@@ -268,15 +268,13 @@ pub fn difference_json(audit: &Audit, labels: &PerArm<String>, plans: Plans<'_>)
         plans: Vec<OfLoad<'a>>,
         firmness: Vec<FirmnessJson<'a>>,
     }
-    let label = |label: &String| LabelView { label: label.clone() };
-    fn of_load((load, one): &(String, PlanChange)) -> OfLoad<'_> {
-        OfLoad { load, plan: plan_json(one) }
-    }
+    let changed = plans.changed.iter();
+    let changed = changed.map(|(load, change)| OfLoad { load, plan: plan_json(change) });
     let whole = Whole {
-        base: label(&labels.base),
-        test: label(&labels.test),
+        base: LabelView { label: labels.base.clone() },
+        test: LabelView { label: labels.test.clone() },
         audit: AuditView::new(audit),
-        plans: plans.changed.iter().map(of_load).collect(),
+        plans: changed.collect(),
         firmness: plans.firmness.iter().map(firmness::json).collect(),
     };
     crate::json::json_text(&whole)

@@ -12,19 +12,18 @@
 //! server's own processor time leaves the client out, and compares with what was measured with
 //! clients elsewhere.
 
-use dbdyno_document::number::{self, UNKNOWN};
+use dbdyno_document::number;
 use dbdyno_model::{Metric, MetricVerdict, Verdict};
 
 use super::figure::{self, Better, Figure, Shade};
-use super::groups::{self, Group};
+use super::groups;
 use super::rows::{Answer, Row};
-use super::table::{Line, Source, Table};
 use super::view::ArmsView;
 use crate::view::{ArmView, MetricView};
 
 /// Amounts below this, in their own unit, are not compared.
-const LEAST: f64 = 0.01;
-const NEXT_TO_NOTHING: &str = "<0.01";
+pub(super) const LEAST: f64 = 0.01;
+pub(super) const NEXT_TO_NOTHING: &str = "<0.01";
 /// Decimals of a ratio by processor time.
 const DECIMALS: i32 = 2;
 
@@ -97,7 +96,7 @@ impl Quantity {
         answer.view.metrics.iter().find(|metric| metric.metric == self.name())
     }
 
-    fn figure(self, answer: &Answer) -> Option<Figure> {
+    pub(super) fn figure(self, answer: &Answer) -> Option<Figure> {
         let (base, test) = (self.of(&answer.view.base)?, self.of(&answer.view.test)?);
         if base < LEAST && test < LEAST {
             return Some(figure_without_ratio(NEXT_TO_NOTHING));
@@ -112,71 +111,6 @@ impl Quantity {
             ..Figure::plain(ratio, verdict, decimals, Better::Less)
         })
     }
-}
-
-/// The tables, and what is said of quantities that have none.
-pub(super) fn tables(view: &ArmsView) -> (Vec<Table>, Vec<String>) {
-    let (mut tables, mut said) = (Vec::new(), Vec::new());
-    for quantity in Quantity::ALL {
-        let table = of_quantity(view, quantity);
-        let of_lines = table.lines().flat_map(|line| line.figures.iter().flatten());
-        let figures: Vec<&Figure> = of_lines.collect();
-        if figures.is_empty() {
-            said.push(format!("{}: could not be observed.", quantity.called()));
-        } else if figures.iter().all(|figure| figure.number == NEXT_TO_NOTHING) {
-            said.push(format!("{}: below {LEAST} in every cell.", quantity.called()));
-        } else {
-            tables.push(table);
-        }
-    }
-    (tables, said)
-}
-
-fn of_quantity(view: &ArmsView, quantity: Quantity) -> Table {
-    let reference = |row: &Row| {
-        let did = row.arms[view.first()].did.as_ref();
-        did.and_then(|did| quantity.of(did)).map_or(UNKNOWN.to_owned(), number::three_digits)
-    };
-    let figure = |row: &Row, at: usize| quantity.figure(row.arms[at].answer.as_ref()?);
-    let median = |_: &Group, at: usize, lines: &[Line]| {
-        let figures = lines.iter().filter_map(|line| line.figures[at].as_ref());
-        let of = median(figures, Better::Less)?;
-        let sign = of.verdict.map_or("", |verdict| sign(as_of_a_metric(verdict)));
-        Some(Figure { sign, ..of })
-    };
-    let source = Source {
-        title: quantity.called().to_owned(),
-        unit: quantity.called().to_owned(),
-        first: view.first(),
-        reference: &reference,
-        figure: &figure,
-        median: &median,
-    };
-    Table::new(view, &source)
-}
-
-/// rQPS by the server's processor time; none where no client shares a processor with a server.
-pub(super) fn by_cpu(view: &ArmsView) -> Option<Table> {
-    let reference = |row: &Row| {
-        let did = row.arms[view.first()].did.as_ref().filter(|_| row.is_on_one_processor);
-        let cpu_us = did.and_then(|did| did.server_cpu_us_per_op);
-        cpu_us.map_or(UNKNOWN.to_owned(), |us| number::three_digits(1e6 / us))
-    };
-    let figure = |row: &Row, at: usize| rate_by_cpu(row, at).map(|of| of.figure());
-    let median = |_: &Group, at: usize, lines: &[Line]| {
-        median(lines.iter().filter_map(|line| line.figures[at].as_ref()), Better::More)
-    };
-    let source = Source {
-        title: "rQPS by server CPU".to_owned(),
-        unit: "op/s of server CPU".to_owned(),
-        first: view.first(),
-        reference: &reference,
-        figure: &figure,
-        median: &median,
-    };
-    let table = Table::new(view, &source);
-    let has_any = table.lines().any(|line| line.figures.iter().any(Option::is_some));
-    has_any.then_some(table)
 }
 
 /// rQPS as the server's processor time alone makes it.
@@ -211,21 +145,18 @@ impl RateByCpu {
 
 /// What is said of rates by processor time: which figures compare with which.
 pub(super) fn about_sharing(view: &ArmsView) -> Option<String> {
-    let shared = view.rows.iter().filter(|row| row.is_on_one_processor);
-    let share = |arm: &ArmView| {
-        let (client, server) = (arm.client_cpu_us_per_op?, arm.server_cpu_us_per_op?);
-        Some(client / (client + server)).filter(|share| share.is_finite())
-    };
     let first = view.first();
-    let mut shares: Vec<f64> =
-        shared.filter_map(|row| share(row.arms[first].did.as_ref()?)).collect();
+    let shared = view.rows.iter().filter(|row| row.is_on_one_processor);
+    let shares = shared.filter_map(|row| {
+        let did = row.arms[first].did.as_ref()?;
+        let (client, server) = (did.client_cpu_us_per_op?, did.server_cpu_us_per_op?);
+        Some(client / (client + server)).filter(|share| share.is_finite())
+    });
+    let mut shares: Vec<f64> = shares.collect();
     shares.sort_by(f64::total_cmp);
-    let (least, most) = (shares.first()?, shares.last()?);
-    let percent = |share: &f64| number::fixed(100.0 * share, 0);
-    let shares = match (percent(least), percent(most)) {
-        (least, most) if least == most => least,
-        (least, most) => format!("{least} to {most}"),
-    };
+    let ends = [*shares.first()?, *shares.last()?];
+    let [least, most] = ends.map(|share| number::fixed(100.0 * share, 0));
+    let shares = if least == most { least } else { format!("{least} to {most}") };
     Some(format!(
         "One client shares a processor with its server and takes {shares}{}% of the processor time \
          in {}, which dilutes rQPS: it compares with what was measured in the same way. rQPS by \
@@ -242,7 +173,17 @@ pub(super) const ABOUT: &str = "Of the reference the cost itself, of the others 
     judged, and below 0.01 it is not compared. op: one statement; KB: 1024 bytes of storage \
     traffic of the server.";
 
-fn median<'a>(figures: impl Iterator<Item = &'a Figure>, better: Better) -> Option<Figure> {
+/// The median of costs, in whose sign more is higher.
+pub(super) fn median_of_costs<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<Figure> {
+    let of = median(figures, Better::Less)?;
+    let sign = of.verdict.map_or("", |verdict| sign(as_of_a_metric(verdict)));
+    Some(Figure { sign, ..of })
+}
+
+pub(super) fn median<'a>(
+    figures: impl Iterator<Item = &'a Figure>,
+    better: Better,
+) -> Option<Figure> {
     let known = figures.filter_map(|figure| Some((figure.ratio?, figure.verdict)));
     let (ratio, verdict) = groups::middle(known)?;
     Some(Figure::plain(ratio, verdict, decimals(ratio), better))

@@ -113,12 +113,12 @@ fn falls(view: &ArmsView, parts: &[Section]) -> Vec<Element> {
 
 /// What operations cost, and rates by what the server's processor had to do.
 fn cost_tables(view: &ArmsView, detail: ArmsTableDetail, document: &mut Document) {
-    let (of_costs, mut asides) = costs::tables(view);
+    let (of_costs, mut asides) = table::costs(view);
     for table in &of_costs {
         document.push(vec![table.element(view, detail, Tail::None)]);
     }
     asides.push(costs::ABOUT.to_owned());
-    if let Some(table) = costs::by_cpu(view) {
+    if let Some(table) = table::by_cpu(view) {
         let title = Element::Sentence(format!("{}:", table.title).into());
         document.push(vec![title, table.element(view, detail, Tail::None)]);
         asides.extend(costs::about_sharing(view));

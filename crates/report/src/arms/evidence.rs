@@ -50,14 +50,15 @@ pub(super) fn articles(view: &ArmsView) -> String {
     for (number, row) in view.rows.iter().enumerate() {
         for at in 0..row.arms.len() {
             if let Some(answer) = &row.arms[at].answer {
-                text.push_str(&article(view, (number, row), at, answer));
+                text.push_str(&article(view, number, at, answer));
             }
         }
     }
     format!("<div class=\"evidence\">\n{text}</div>\n")
 }
 
-fn article(view: &ArmsView, (number, row): (usize, &Row), at: usize, answer: &Answer) -> String {
+fn article(view: &ArmsView, number: usize, at: usize, answer: &Answer) -> String {
+    let row = &view.rows[number];
     let heads = view.heads();
     let (base, test) = (&heads[answer.against.position()], &heads[at]);
     let sentence = told::verdict_of(&answer.view, view.head.budget, [base, test]);

@@ -82,7 +82,7 @@ fn section(id: &str, title: &str, elements: &[Element]) -> String {
 
 /// Medians of groups, and where they start to fall.
 fn overview(view: &ArmsView) -> String {
-    let by_cpu = costs::by_cpu(view);
+    let by_cpu = table::by_cpu(view);
     let mut elements: Vec<Element> = medians(view, by_cpu.as_ref()).into_iter().collect();
     let falls = words::falls(view).into_iter();
     let falls: Vec<(Text, Text)> = falls.map(|(of, said)| (of.into(), said.into())).collect();
@@ -129,7 +129,7 @@ fn with_cpu(figure: &Figure, by_cpu: Option<&Figure>) -> TableCell {
 }
 
 fn rates(view: &ArmsView) -> String {
-    let by_cpu = costs::by_cpu(view);
+    let by_cpu = table::by_cpu(view);
     let of_cpu: Vec<&Line> = by_cpu.iter().flat_map(Table::lines).collect();
     let width = (STEP * view.arms.len() as f64).min(WIDTH_MOST);
     let scale = Scale::of(view, width, HEIGHT);
@@ -173,8 +173,8 @@ fn counts(view: &ArmsView) -> String {
 
 /// What operations cost, folded away.
 fn cost_tables(view: &ArmsView) -> String {
-    let (tables, said) = costs::tables(view);
-    let by_cpu = costs::by_cpu(view);
+    let (tables, said) = table::costs(view);
+    let by_cpu = table::by_cpu(view);
     let mut body = String::new();
     for table in by_cpu.iter().chain(&tables) {
         body.push_str(&format!("<h3>{}</h3>\n", escape(&table.title)));

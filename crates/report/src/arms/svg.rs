@@ -59,7 +59,7 @@ pub fn arms_svg(view: &ArmsView) -> String {
         drawing.paragraph(&format!("{called}: {sentence}"), "said", CHARACTER);
     }
     drawing.y += 6.0;
-    let sharing = costs::by_cpu(view).and(costs::about_sharing(view));
+    let sharing = table::by_cpu(view).and(costs::about_sharing(view));
     for text in
         [words::signs(view, Signs::WithMethod), LEGEND.to_owned()].into_iter().chain(sharing)
     {
@@ -179,7 +179,7 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn text(&mut self, (x, y): (f64, f64), class: &str, text: &str) {
+    fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
         self.svg.push_str(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" class=\"{class}\">{}</text>\n",
             plain(text)
@@ -193,14 +193,14 @@ impl Drawing {
         let line = if class == "heading" { 1.25 * LINE } else { LINE };
         for part in layout::paragraph(&text, characters, "", "").lines() {
             self.y += line;
-            self.text((MARGIN, self.y - 4.0), class, part);
+            self.text(MARGIN, self.y - 4.0, class, part);
         }
     }
 
     fn table(&mut self, view: &ArmsView, table: &Table, columns: &Columns) {
         let scale = Scale::of(view, columns.history, ROW - 1.0);
         self.head(table, columns);
-        let by_cpu = costs::by_cpu(view);
+        let by_cpu = table::by_cpu(view);
         for (number, part) in table.parts.iter().enumerate() {
             self.medians(part, columns);
             if let Some(of_cpu) = &by_cpu {
@@ -208,8 +208,8 @@ impl Drawing {
             }
             for line in &part.lines {
                 let y = self.y;
-                self.text((MARGIN + 10.0, y + 15.0), "name", &name(table, line));
-                self.text((self.reference_x(columns), y + 15.0), "rate", &line.reference);
+                self.text(MARGIN + 10.0, y + 15.0, "name", &name(table, line));
+                self.text(self.reference_x(columns), y + 15.0, "rate", &line.reference);
                 self.figures(&line.figures, columns);
                 if columns.history > 0.0 {
                     self.svg.push_str(&format!(
@@ -236,7 +236,7 @@ impl Drawing {
     fn head(&mut self, table: &Table, columns: &Columns) {
         let lines = columns.heads.iter().map(Vec::len).max().unwrap_or(1);
         let bottom = self.y + LINE * lines as f64;
-        self.text((MARGIN, bottom - 5.0), "head", &head_of_names(table));
+        self.text(MARGIN, bottom - 5.0, "head", &head_of_names(table));
         let of = |head: &[String]| -> Vec<(f64, String)> {
             let up = |at: usize| LINE * (head.len() - 1 - at) as f64;
             head.iter()
@@ -245,15 +245,15 @@ impl Drawing {
                 .collect()
         };
         for (y, text) in of(&columns.heads[table.first]) {
-            self.text((self.reference_x(columns), y), "head base end", &text);
+            self.text(self.reference_x(columns), y, "head base end", &text);
         }
         for (number, at) in columns.others.iter().enumerate() {
             for (y, text) in of(&columns.heads[*at]) {
-                self.text((columns.middle(number), y), "head test middle", &text);
+                self.text(columns.middle(number), y, "head test middle", &text);
             }
         }
         if columns.history > 0.0 {
-            self.text((columns.history_x(), bottom - 5.0), "head", "history");
+            self.text(columns.history_x(), bottom - 5.0, "head", "history");
         }
         let end = self.width - MARGIN;
         self.svg
@@ -265,7 +265,7 @@ impl Drawing {
     fn medians(&mut self, part: &Part, columns: &Columns) {
         let Some(called) = &part.called else { return };
         self.y += 5.0;
-        self.text((MARGIN, self.y + 15.0), "group", called);
+        self.text(MARGIN, self.y + 15.0, "group", called);
         self.figures(&part.medians, columns);
         self.y += ROW;
     }
@@ -274,7 +274,7 @@ impl Drawing {
         if part.called.is_none() {
             return;
         }
-        self.text((MARGIN + 10.0, self.y + 15.0), "name by", "by server CPU");
+        self.text(MARGIN + 10.0, self.y + 15.0, "name by", "by server CPU");
         self.figures(&part.medians, columns);
         self.y += ROW;
     }
@@ -297,7 +297,7 @@ impl Drawing {
                 }
                 None => dbdyno_document::number::UNKNOWN.to_owned(),
             };
-            self.text((middle, self.y + 15.0), "middle", &text);
+            self.text(middle, self.y + 15.0, "middle", &text);
         }
     }
 }

@@ -6,8 +6,11 @@
 //!     point-query        21 840          ▼ 0.91       ▼ 0.73      a line for each row
 //! ```
 
-use super::figure::Figure;
-use super::groups::{Group, Medians};
+use dbdyno_document::number::{self, UNKNOWN};
+
+use super::costs::{self, Quantity};
+use super::figure::{Better, Figure};
+use super::groups::Group;
 use super::rows::Row;
 use super::view::ArmsView;
 use super::words;
@@ -49,46 +52,120 @@ pub(super) struct Line {
     pub(super) figures: Vec<Option<Figure>>,
 }
 
-/// The median of an arm in a group, of which these are the lines.
-type OfGroup<'a> = &'a dyn Fn(&Group, usize, &[Line]) -> Option<Figure>;
-
-/// What is taken of a row for a table.
-pub(super) struct Source<'a> {
-    pub(super) title: String,
-    pub(super) unit: String,
-    pub(super) first: usize,
-    pub(super) reference: &'a dyn Fn(&Row) -> String,
-    pub(super) figure: &'a dyn Fn(&Row, usize) -> Option<Figure>,
-    pub(super) median: OfGroup<'a>,
+/// What a table shows.
+#[derive(Clone, Copy)]
+pub(super) enum Contents {
+    /// Rates against the reference.
+    Rates,
+    /// Rates against the arm before.
+    Steps,
+    /// What operations cost.
+    Cost(Quantity),
+    /// Rates by the processor time of servers.
+    RateByCpu,
 }
 
-impl Table {
-    pub(super) fn new(view: &ArmsView, source: &Source<'_>) -> Table {
+impl Contents {
+    fn title(self, view: &ArmsView) -> String {
+        match self {
+            Contents::Rates => words::title(view),
+            Contents::Steps => {
+                format!("{}, each against the arm before it", words::ratio_name(view))
+            }
+            Contents::Cost(quantity) => quantity.called().to_owned(),
+            Contents::RateByCpu => "rQPS by server CPU".to_owned(),
+        }
+    }
+
+    fn unit(self, view: &ArmsView) -> &'static str {
+        match self {
+            Contents::Rates | Contents::Steps => words::unit(view),
+            Contents::Cost(quantity) => quantity.called(),
+            Contents::RateByCpu => "op/s of server CPU",
+        }
+    }
+
+    /// Where the arm stands whose figures are as they are.
+    fn first(self, view: &ArmsView) -> usize {
+        if matches!(self, Contents::Steps) { 0 } else { view.first() }
+    }
+
+    /// What that arm has in a row.
+    fn reference(self, view: &ArmsView, row: &Row) -> String {
+        let first = self.first(view);
+        let did = row.arms[first].did.as_ref();
+        let amount = match self {
+            Contents::Rates | Contents::Steps => {
+                return words::rate(row, first, words::unit(view));
+            }
+            Contents::Cost(quantity) => did.and_then(|did| quantity.of(did)),
+            Contents::RateByCpu => did
+                .filter(|_| row.is_on_one_processor)
+                .and_then(|did| Some(1e6 / did.server_cpu_us_per_op?)),
+        };
+        amount.map_or(UNKNOWN.to_owned(), number::three_digits)
+    }
+
+    /// What another arm has in a row.
+    fn figure(self, row: &Row, at: usize) -> Option<Figure> {
+        let arm = &row.arms[at];
+        match self {
+            Contents::Rates => arm.answer.as_ref().map(Figure::of),
+            Contents::Steps => arm.step.as_ref().map(Figure::of),
+            Contents::Cost(quantity) => quantity.figure(arm.answer.as_ref()?),
+            Contents::RateByCpu => Some(costs::rate_by_cpu(row, at)?.figure()),
+        }
+    }
+
+    /// The median of an arm in a group of these lines.
+    fn median(self, view: &ArmsView, group: &Group, at: usize, lines: &[Line]) -> Option<Figure> {
+        let figures = lines.iter().filter_map(|line| line.figures[at].as_ref());
+        let median = match self {
+            Contents::Rates => group.arms.get(at)?.answer.as_ref()?,
+            Contents::Steps => group.arms.get(at)?.step.as_ref()?,
+            Contents::Cost(_) => return costs::median_of_costs(figures),
+            Contents::RateByCpu => return costs::median(figures, Better::More),
+        };
+        Some(Figure::of_median(median, view.better()))
+    }
+}
+
+impl Part {
+    fn new(view: &ArmsView, contents: Contents, group: &Group) -> Part {
         let arms = 0..view.arms.len();
-        let line = |row: usize| {
+        let mut lines = Vec::new();
+        for row in group.rows.clone() {
             let of = &view.rows[row];
-            Line {
+            lines.push(Line {
                 row,
                 load: of.cell.load.clone(),
                 clients: of.cell.clients,
-                reference: (source.reference)(of),
-                figures: arms.clone().map(|at| (source.figure)(of, at)).collect(),
-            }
-        };
-        let part = |group: &Group| {
-            let lines: Vec<Line> = group.rows.clone().map(line).collect();
-            let medians = arms.clone().map(|at| (source.median)(group, at, &lines)).collect();
-            Part { called: group.called.clone(), medians, lines }
-        };
-        let first = view.rows.first().map(|row| row.cell.clients);
-        Table {
-            title: source.title.clone(),
-            unit: source.unit.clone(),
-            clients: first.filter(|one| view.rows.iter().all(|row| row.cell.clients == *one)),
-            first: source.first,
-            parts: view.groups.iter().map(part).collect(),
-            all: view.all.as_ref().map(part).map(|all| Part { lines: Vec::new(), ..all }),
+                reference: contents.reference(view, of),
+                figures: arms.clone().map(|at| contents.figure(of, at)).collect(),
+            });
         }
+        let medians = arms.map(|at| contents.median(view, group, at, &lines)).collect();
+        Part { called: group.called.clone(), medians, lines }
+    }
+}
+
+impl Table {
+    pub(super) fn new(view: &ArmsView, contents: Contents) -> Table {
+        let first = view.rows.first().map(|row| row.cell.clients);
+        let all = view.all.as_ref().map(|group| Part::new(view, contents, group));
+        Table {
+            title: contents.title(view),
+            unit: contents.unit(view).to_owned(),
+            clients: first.filter(|one| view.rows.iter().all(|row| row.cell.clients == *one)),
+            first: contents.first(view),
+            parts: view.groups.iter().map(|group| Part::new(view, contents, group)).collect(),
+            all: all.map(|all| Part { lines: Vec::new(), ..all }),
+        }
+    }
+
+    /// Whether any arm has a figure.
+    pub(super) fn has_figures(&self) -> bool {
+        self.lines().any(|line| line.figures.iter().any(Option::is_some))
     }
 
     /// All lines of all parts.
@@ -104,52 +181,33 @@ impl Table {
 
 /// Rates against the reference.
 pub(super) fn rates(view: &ArmsView) -> Table {
-    let unit = words::unit(view);
-    let reference = |row: &Row| words::rate(row, view.first(), unit);
-    let figure = |row: &Row, at: usize| row.arms[at].answer.as_ref().map(Figure::of);
-    let median = |group: &Group, at: usize, _: &[Line]| {
-        of_median(view, group.arms.get(at), |arm| arm.answer.as_ref())
-    };
-    Table::new(
-        view,
-        &Source {
-            title: words::title(view),
-            unit: unit.to_owned(),
-            first: view.first(),
-            reference: &reference,
-            figure: &figure,
-            median: &median,
-        },
-    )
+    Table::new(view, Contents::Rates)
 }
 
 /// Rates against the arm before; none where that is what [`rates`] are, or there are two arms.
 pub(super) fn steps(view: &ArmsView) -> Option<Table> {
-    if !view.has_steps() {
-        return None;
-    }
-    let unit = words::unit(view);
-    let reference = |row: &Row| words::rate(row, 0, unit);
-    let figure = |row: &Row, at: usize| row.arms[at].step.as_ref().map(Figure::of);
-    let median = |group: &Group, at: usize, _: &[Line]| {
-        of_median(view, group.arms.get(at), |arm| arm.step.as_ref())
-    };
-    let title = format!("{}, each against the arm before it", words::ratio_name(view));
-    let source = Source {
-        title,
-        unit: unit.to_owned(),
-        first: 0,
-        reference: &reference,
-        figure: &figure,
-        median: &median,
-    };
-    Some(Table::new(view, &source))
+    view.has_steps().then(|| Table::new(view, Contents::Steps))
 }
 
-fn of_median(
-    view: &ArmsView,
-    medians: Option<&Medians>,
-    pick: fn(&Medians) -> Option<&super::groups::Median>,
-) -> Option<Figure> {
-    medians.and_then(pick).map(|median| Figure::of_median(median, view.better()))
+/// The tables of costs, and what is said of quantities that have none.
+pub(super) fn costs(view: &ArmsView) -> (Vec<Table>, Vec<String>) {
+    let (mut tables, mut said) = (Vec::new(), Vec::new());
+    for quantity in Quantity::ALL {
+        let table = Table::new(view, Contents::Cost(quantity));
+        let of_lines = table.lines().flat_map(|line| line.figures.iter().flatten());
+        let figures: Vec<&Figure> = of_lines.collect();
+        if figures.is_empty() {
+            said.push(format!("{}: could not be observed.", quantity.called()));
+        } else if figures.iter().all(|figure| figure.number == costs::NEXT_TO_NOTHING) {
+            said.push(format!("{}: below {} in every cell.", quantity.called(), costs::LEAST));
+        } else {
+            tables.push(table);
+        }
+    }
+    (tables, said)
+}
+
+/// rQPS by the server's processor time; none where no client shares a processor with a server.
+pub(super) fn by_cpu(view: &ArmsView) -> Option<Table> {
+    Some(Table::new(view, Contents::RateByCpu)).filter(Table::has_figures)
 }

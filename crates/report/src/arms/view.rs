@@ -84,11 +84,8 @@ impl Note {
 impl ArmsView {
     /// Mirrors a run and its comparison.
     pub fn new(run: &Run, comparison: &ArmsComparison) -> ArmsView {
-        let of_pair = |pair: &PairComparison| Summary::new(run, &pair.comparison);
-        let pairs: Vec<(Pairing, Summary)> =
-            comparison.pairs.iter().map(|pair| (pair.pairing, of_pair(pair))).collect();
-        let steps: Vec<(Pairing, Summary)> =
-            comparison.steps.iter().map(|pair| (pair.pairing, of_pair(pair))).collect();
+        let [pairs, steps] =
+            [&comparison.pairs, &comparison.steps].map(|pairs| summaries(run, pairs));
         let mut notes: Vec<Note> = Vec::new();
         for warning in &comparison.warnings {
             add_once(&mut notes, WarningView::new(warning));
@@ -102,19 +99,16 @@ impl ArmsView {
                 }
             }
         }
-        let rows = comparison.cells.iter().enumerate().map(|(place, cell)| {
-            let arm = |index: ArmIndex| {
-                let of = (comparison.of(index, cell), &rounds);
-                arm_cell((cell, of), index, (&pairs, &steps), &mut notes)
-            };
-            let is_on_one_processor = comparison.one_processor.contains(cell);
-            Row {
-                place,
-                is_on_one_processor,
-                ..Row::new(cell, run.plan.indices().map(arm).collect())
+        let sources = Sources { pairs: &pairs, steps: &steps, rounds: &rounds };
+        let mut rows: Vec<Row> = Vec::new();
+        for (place, cell) in comparison.cells.iter().enumerate() {
+            let mut arms = Vec::new();
+            for arm in run.plan.indices() {
+                arms.push(sources.arm_cell(arm, cell, comparison.of(arm, cell), &mut notes));
             }
-        });
-        let mut rows: Vec<Row> = rows.collect();
+            let is_on_one_processor = comparison.one_processor.contains(cell);
+            rows.push(Row { place, is_on_one_processor, ..Row::new(cell, arms) });
+        }
         let notes = in_order_of_weight(notes, &mut rows);
         let (rows, groups) = groups::of(rows);
         let all = (groups.len() > 1).then(|| Group::of_all(&rows));
@@ -196,10 +190,14 @@ impl ArmsView {
         const LONGEST: usize = 18;
         let targets: Vec<&str> = self.arms.iter().map(|arm| arm.target.as_str()).collect();
         let short = without_common_options(&targets);
-        let is_alone = |head: &String| short.iter().filter(|other| *other == head).count() == 1;
-        match short.iter().all(|head| head.chars().count() <= LONGEST && is_alone(head)) {
-            true => short,
-            false => self.arms.iter().map(|arm| arm.index.to_string()).collect(),
+        let is_told_apart = short.iter().all(|head| {
+            let is_alone = short.iter().filter(|other| *other == head).count() == 1;
+            head.chars().count() <= LONGEST && is_alone
+        });
+        if is_told_apart {
+            short
+        } else {
+            self.arms.iter().map(|arm| arm.index.to_string()).collect()
         }
     }
 }
@@ -224,19 +222,24 @@ fn in_order_of_weight(notes: Vec<Note>, rows: &mut [Row]) -> Vec<Note> {
 
 /// Targets without the options that all of them have.
 fn without_common_options(targets: &[&str]) -> Vec<String> {
-    let options = |target: &str| -> Vec<String> {
-        let options = target.split_once('?').map_or("", |(_, options)| options);
-        options.split('&').filter(|one| !one.is_empty()).map(str::to_owned).collect()
-    };
-    let all: Vec<Vec<String>> = targets.iter().map(|target| options(target)).collect();
-    let is_common = |option: &&String| all.iter().all(|own| own.contains(option));
-    let short = targets.iter().zip(&all).map(|(target, options)| {
-        let own: Vec<&str> =
-            options.iter().filter(|one| !is_common(one)).map(String::as_str).collect();
+    let all: Vec<Vec<&str>> = targets.iter().map(|target| options(target)).collect();
+    let mut short = Vec::new();
+    for (target, own) in targets.iter().zip(&all) {
+        let own = own.iter().filter(|option| !all.iter().all(|other| other.contains(option)));
+        let own: Vec<&str> = own.copied().collect();
         let name = target.split('?').next().unwrap_or_default();
-        if own.is_empty() { name.to_owned() } else { format!("{name}?{}", own.join("&")) }
-    });
-    short.collect()
+        short.push(if own.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}?{}", own.join("&"))
+        });
+    }
+    short
+}
+
+fn options(target: &str) -> Vec<&str> {
+    let options = target.split_once('?').map_or("", |(_, options)| options);
+    options.split('&').filter(|one| !one.is_empty()).collect()
 }
 
 /// What was counted, load by load.
@@ -256,47 +259,66 @@ fn counts(pairs: &Summaries) -> Vec<CountRow> {
 
 type Summaries = [(Pairing, Summary)];
 
-/// What is known of an arm in a cell; its ratios where the verdict rests on rates.
-fn arm_cell(
-    (cell, (found, rounds)): (&Cell, (Option<&CellComparison>, &Rounds<'_>)),
+fn summaries(run: &Run, pairs: &[PairComparison]) -> Vec<(Pairing, Summary)> {
+    pairs.iter().map(|pair| (pair.pairing, Summary::new(run, &pair.comparison))).collect()
+}
+
+/// What is known of arms: of pairs with the reference and with the arm before, and their rounds.
+struct Sources<'a> {
+    pairs: &'a Summaries,
+    steps: &'a Summaries,
+    rounds: &'a Rounds<'a>,
+}
+
+impl Sources<'_> {
+    /// What is known of an arm in a cell; its ratios where the verdict rests on rates.
+    fn arm_cell(
+        &self,
+        arm: ArmIndex,
+        cell: &Cell,
+        comparison: Option<&CellComparison>,
+        notes: &mut Vec<Note>,
+    ) -> ArmCell {
+        let against = of_arm(self.pairs, arm, cell);
+        // The reference stands on the other side of all pairs.
+        let mut as_base = self.pairs.iter().filter(|(pairing, _)| pairing.base == arm);
+        let as_base = as_base.find_map(|(_, summary)| view_of(summary, cell));
+        let did = against.map(|(_, view)| &view.test).or(as_base.map(|view| &view.base));
+        let mut answer = against.map(|(pairing, view)| answer(pairing, view, notes));
+        let by_rate = comparison.filter(|of| of.measure == VerdictMeasure::Rate);
+        if let (Some(answer), Some(of)) = (&mut answer, by_rate) {
+            let pairing = Pairing { base: answer.against, test: arm };
+            answer.ratios = self.rounds.ratios(pairing, cell, of.unit);
+        }
+        let step = of_arm(self.steps, arm, cell);
+        let step = step.map(|(pairing, view)| self::answer(pairing, view, notes));
+        ArmCell { did: did.cloned(), answer, step }
+    }
+}
+
+/// What a pair with this arm as test has in a cell.
+fn of_arm<'a>(
+    summaries: &'a Summaries,
     arm: ArmIndex,
-    (pairs, steps): (&Summaries, &Summaries),
-    notes: &mut Vec<Note>,
-) -> ArmCell {
-    let is_here = |view: &&CellView| view.load == cell.load && view.clients == cell.clients;
-    let of = |summaries: &Summaries| {
-        let (pairing, summary) = summaries.iter().find(|(pairing, _)| pairing.test == arm)?;
-        Some((*pairing, summary.cells.iter().find(is_here)?.clone()))
-    };
-    let mut answer = |(pairing, view): (Pairing, CellView)| {
-        let of_cell = view.warnings.iter().cloned();
-        let mut of_answer: Vec<usize> =
-            of_cell.map(|warning| add_kind(notes, named(warning, pairing))).collect();
-        of_answer.sort_unstable();
-        of_answer.dedup();
-        let marks = of_answer
-            .iter()
-            .filter(|note| notes[**note].warning.severity != Severity::Note.name())
-            .copied()
-            .collect();
-        Answer { against: pairing.base, view, ratios: Vec::new(), notes: of_answer, marks }
-    };
-    let (against, step) = (of(pairs), of(steps));
-    // The reference stands on the other side of all pairs.
-    let is_base = |(pairing, _): &&(Pairing, Summary)| pairing.base == arm;
-    let as_base = pairs
-        .iter()
-        .filter(is_base)
-        .find_map(|(_, summary)| summary.cells.iter().find(is_here))
-        .map(|view| view.base.clone());
-    let did = against.as_ref().map(|(_, view)| view.test.clone()).or(as_base);
-    let ratios = |answer: Answer| {
-        let Some(of) = found.filter(|of| of.measure == VerdictMeasure::Rate) else { return answer };
-        let pairing = Pairing { base: answer.against, test: arm };
-        Answer { ratios: rounds.ratios(pairing, cell, of.unit), ..answer }
-    };
-    let of_reference = against.map(&mut answer).map(ratios);
-    ArmCell { did, answer: of_reference, step: step.map(answer) }
+    cell: &Cell,
+) -> Option<(Pairing, &'a CellView)> {
+    let (pairing, summary) = summaries.iter().find(|(pairing, _)| pairing.test == arm)?;
+    Some((*pairing, view_of(summary, cell)?))
+}
+
+fn view_of<'a>(summary: &'a Summary, cell: &Cell) -> Option<&'a CellView> {
+    summary.cells.iter().find(|view| view.load == cell.load && view.clients == cell.clients)
+}
+
+/// What was found between two arms, whose notes are added to these.
+fn answer(pairing: Pairing, view: &CellView, notes: &mut Vec<Note>) -> Answer {
+    let warnings = view.warnings.iter().cloned();
+    let own = warnings.map(|warning| add_kind(notes, named(warning, pairing)));
+    let mut own: Vec<usize> = own.collect();
+    own.sort_unstable();
+    own.dedup();
+    let marks = own.iter().filter(|note| !notes[**note].is_mere()).copied().collect();
+    Answer { against: pairing.base, view: view.clone(), ratios: Vec::new(), notes: own, marks }
 }
 
 /// Adds a warning of the whole if it is new.
@@ -309,11 +331,11 @@ fn add_once(notes: &mut Vec<Note>, warning: WarningView) {
 
 /// The number of the note for a warning of a cell, which is added if it is the first of its kind.
 fn add_kind(notes: &mut Vec<Note>, warning: WarningView) -> usize {
-    let is_alike = |note: &Note| {
+    let alike = notes.iter().position(|note| {
         let (one, other) = (&note.warning, &warning);
         note.more.is_some() && one.code == other.code && one.severity == other.severity
-    };
-    if let Some(at) = notes.iter().position(is_alike) {
+    });
+    if let Some(at) = alike {
         if notes[at].warning.text != warning.text {
             notes[at].more = notes[at].more.map(|more| more + 1);
         }
