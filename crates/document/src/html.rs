@@ -77,7 +77,7 @@ fn of_arm(arm: &ArmLabel) -> String {
 /// A list in which marks find their notes by number; a bare one where none has a number.
 fn of_footnotes(notes: &[Footnote]) -> String {
     let tag = if notes.iter().any(|note| note.number.is_some()) { "ol" } else { "ul" };
-    let note = |note: &Footnote| {
+    let notes = notes.iter().map(|note| {
         let id = note.number.map_or(String::new(), |number| format!(" id=\"note-{number}\""));
         let (severity, text) = (note.severity, line(&note.text));
         let code = match &note.code {
@@ -85,13 +85,13 @@ fn of_footnotes(notes: &[Footnote]) -> String {
             code => format!(" <code>{}</code>", line(code)),
         };
         format!("<li{id}><b class=\"{severity}\">{severity}</b> {text}{code}</li>\n")
-    };
-    let notes: String = notes.iter().map(note).collect();
+    });
+    let notes: String = notes.collect();
     format!("<{tag} class=\"notes\">\n{notes}</{tag}>\n")
 }
 
 fn of_items(items: &[LabelledItem]) -> String {
-    let of_item = |item: &LabelledItem| {
+    let items = items.iter().map(|item| {
         let labels = item.labels.iter().map(|label| {
             let class = match label.tint.class() {
                 "" => String::new(),
@@ -105,8 +105,8 @@ fn of_items(items: &[LabelledItem]) -> String {
             details => of_items(details),
         };
         format!("<li>{labels}{}{details}</li>\n", line(&item.text))
-    };
-    format!("<ul>\n{}</ul>\n", items.iter().map(of_item).collect::<String>())
+    });
+    format!("<ul>\n{}</ul>\n", items.collect::<String>())
 }
 
 fn of_table(table: &DataTable) -> String {

@@ -7,7 +7,6 @@ use dbdyno_model::foreign::steers;
 /// The same JSON, in which nothing steers: such characters stand in strings only, where they may be
 /// escapes, and so may the number signs with which commands of continuous integration begin.
 pub fn plain_json(json: String) -> String {
-    let is_plain = |c: char| c == '\n' || !steers(c);
     if json.chars().all(is_plain) && !json.contains("##") {
         return json;
     }
@@ -22,4 +21,8 @@ pub fn plain_json(json: String) -> String {
         }
     }
     plain.replace("##", "#\\u0023")
+}
+
+fn is_plain(c: char) -> bool {
+    c == '\n' || !steers(c)
 }

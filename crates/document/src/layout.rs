@@ -150,7 +150,7 @@ impl Grid {
     }
 
     fn part(&self, chosen: std::ops::Range<usize>) -> Grid {
-        let of_line = |line: &Line| match line {
+        let lines = self.lines.iter().map(|line| match line {
             Line::Columns(texts) => {
                 let own = texts.iter().skip(chosen.start).take(chosen.len());
                 Line::Columns(texts.iter().take(1).chain(own).cloned().collect())
@@ -160,8 +160,8 @@ impl Grid {
                 Line::Cells(cells.iter().take(1).chain(own).cloned().collect())
             }
             across => across.clone(),
-        };
-        Grid { lines: self.lines.iter().map(of_line).collect(), ragged: self.ragged }
+        });
+        Grid { lines: lines.collect(), ragged: self.ragged }
     }
 
     /// Widths of the columns that fit. Where nothing helps, text is wrapped and the rest is whole.
@@ -170,26 +170,33 @@ impl Grid {
         let heads = self.least_of_heads();
         let words = self.largest(longest_word, 0..);
         let rigid = self.largest(longest_number, 0..);
-        let is_text = |at: usize| at == 0 || at >= self.ragged;
-        let least = |at: usize| if at == 0 { FIRST_LEAST } else { CUT_LEAST };
-        let of_text = |at: usize, floor: usize| if is_text(at) { floor } else { usize::MAX };
-        let shrunk = |widths: &mut Vec<usize>, floor: &dyn Fn(usize) -> usize| {
-            while total(widths) > width {
-                let widest = (0..widths.len())
-                    .filter(|at| widths[*at] > floor(*at))
-                    .max_by_key(|&at| widths[at]);
-                let Some(widest) = widest else { break };
-                widths[widest] -= 1;
-            }
-        };
         let mut widths = natural.clone();
-        shrunk(&mut widths, &|at| heads[at]);
-        shrunk(&mut widths, &|at| of_text(at, words[at].max(natural[at].min(TEXT_LEAST))));
+        shrink(&mut widths, &heads, width);
+        let texts = natural.iter().zip(&words);
+        let texts: Vec<usize> =
+            texts.map(|(natural, word)| *word.max(natural.min(&TEXT_LEAST))).collect();
+        shrink(&mut widths, &self.of_text(&texts), width);
         let mut cut = widths.clone();
-        shrunk(&mut cut, &|at| words[at]);
-        shrunk(&mut cut, &|at| of_text(at, words[at].min(least(at)).max(rigid[at])));
-        shrunk(&mut cut, &|at| of_text(at, words[at].min(CUT_LEAST).max(rigid[at])));
+        shrink(&mut cut, &words, width);
+        for first in [FIRST_LEAST, CUT_LEAST] {
+            let floors = words.iter().zip(&rigid).enumerate().map(|(at, (word, number))| {
+                let least = if at == 0 { first } else { CUT_LEAST };
+                *word.min(&least).max(number)
+            });
+            shrink(&mut cut, &self.of_text(&floors.collect::<Vec<usize>>()), width);
+        }
         if total(&cut) <= width { cut } else { widths }
+    }
+
+    /// Floors below which text is not wrapped; numbers are not wrapped at all.
+    fn of_text(&self, floors: &[usize]) -> Vec<usize> {
+        let floors = floors.iter().enumerate();
+        let floors = floors.map(
+            |(at, floor)| {
+                if at == 0 || at >= self.ragged { *floor } else { usize::MAX }
+            },
+        );
+        floors.collect()
     }
 
     /// A line of columns with these widths, in as many lines as its longest text needs.
@@ -203,7 +210,7 @@ impl Grid {
             .enumerate()
             .map(|(at, lines)| letter_by_letter(lines, line.letters(at), colour));
         let paints: Vec<Vec<String>> = paints.collect();
-        let rendered = |number: usize| {
+        let rendered = (0..height).map(|number| {
             let mut rendered = String::new();
             for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
                 let text = cell.get(number).map_or("", String::as_str);
@@ -220,8 +227,8 @@ impl Grid {
                 }
             }
             rendered.trim_end_matches(' ').to_owned()
-        };
-        (0..height).map(rendered).collect()
+        });
+        rendered.collect()
     }
 }
 
@@ -249,6 +256,15 @@ fn letter_by_letter(lines: &[String], letters: &[(usize, Tint)], colour: Colour)
         coloured.push(done + &painted(&run, of_run.paint(), colour));
     }
     coloured
+}
+
+/// Makes the widest columns narrower, none below its floor, until all fit.
+fn shrink(widths: &mut [usize], floors: &[usize], width: usize) {
+    while total(widths) > width {
+        let widest = (0..widths.len()).filter(|at| widths[*at] > floors[*at]);
+        let Some(widest) = widest.max_by_key(|&at| widths[at]) else { break };
+        widths[widest] -= 1;
+    }
 }
 
 /// Columns of these widths with what stands between them.
@@ -302,24 +318,23 @@ fn cut(word: &str, room: usize) -> String {
 /// The text with its lines wrapped that are too long, at spaces. They go on below the last column
 /// that leaves room for it: a column stands behind two spaces or more.
 pub fn fitted(text: &str, width: usize) -> String {
-    let of_line = |line: &str| {
+    let lines = text.lines().map(|line| {
         if line.width() <= width { format!("{line}\n") } else { wrapped_line(line, width) }
-    };
-    text.lines().map(of_line).collect()
+    });
+    lines.collect()
 }
 
 fn wrapped_line(line: &str, width: usize) -> String {
     let indent = indent_of(line).len();
-    let has_room = |at: usize| {
-        let room = width.saturating_sub(line[..at].width());
-        room >= width / 3 && longest_word(&line[at..]) <= room
-    };
     // A column that has room begins within as many letters, of four bytes at most.
     let near = indent + 1..=width.saturating_mul(4);
     let starts = line.char_indices().map(|(at, _)| at).rev().filter(|at| near.contains(at));
     let column = starts
         .filter(|at| line[..*at].ends_with("  ") && !line[*at..].starts_with(' '))
-        .find(|&at| has_room(at));
+        .find(|&at| {
+            let room = width.saturating_sub(line[..at].width());
+            room >= width / 3 && longest_word(&line[at..]) <= room
+        });
     let hanging = " ".repeat(column.map_or(indent + 2, |at| line[..at].width()));
     let (mut wrapped, mut shown) = (String::new(), line[..indent].to_owned());
     for (number, word) in words(&line[indent..]).into_iter().enumerate() {

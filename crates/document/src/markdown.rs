@@ -24,10 +24,10 @@ fn of_element(element: &Element) -> String {
         Element::Sentence(text) => format!("{}\n", line(text)),
         Element::Prose(text) | Element::Aside(text) => prose(text),
         Element::Lines(lines) => of_lines(lines),
-        Element::Arms(arms) => {
-            let arm = |arm: &ArmLabel| format!("* {}: {}\n", line(&arm.name), line(&arm.label));
-            arms.iter().map(arm).collect()
-        }
+        Element::Arms(arms) => arms
+            .iter()
+            .map(|ArmLabel { name, label, .. }| format!("* {}: {}\n", line(name), line(label)))
+            .collect(),
         Element::Items(items) => items.iter().map(|item| of_item(item, "")).collect(),
         Element::Notes(notes) => notes.iter().map(|note| format!("* {}\n", line(note))).collect(),
         Element::Table(table) => of_table(table),
@@ -72,8 +72,8 @@ fn of_table(table: &DataTable) -> String {
         title if title.is_empty() || has_groups => String::new(),
         title => format!("{}:\n\n", line(title)),
     };
-    let is_told = |at: &usize| !table.heads[*at].is_drawing;
-    let columns: Vec<usize> = (0..table.heads.len()).filter(is_told).collect();
+    let columns = 0..table.heads.len();
+    let columns: Vec<usize> = columns.filter(|at| !table.heads[*at].is_drawing).collect();
     let heads = columns.iter().map(|at| match &table.heads[*at] {
         head if head.is_group => line(&table.title),
         head => line(&head.title) + &head.cell().superscripts(),

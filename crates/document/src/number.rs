@@ -188,11 +188,13 @@ pub fn ratio_between(ratio: f64, low: f64, high: f64) -> String {
         ..100.0 => 1,
         _ => 0,
     };
-    let reads_as_one = |decimals: i32| {
-        let is_lost = |bound: f64| ((bound - 1.0) * 10f64.powi(decimals)).round() == 0.0;
-        [low, high].into_iter().any(|bound| bound != 1.0 && is_lost(bound))
-    };
-    let decimals = (least..=least + 2).find(|&decimals| !reads_as_one(decimals)).unwrap_or(least);
+    // A bound that is not 1 does not read as 1.
+    let decimals = (least..=least + 2).find(|&decimals| {
+        [low, high]
+            .into_iter()
+            .all(|bound| bound == 1.0 || ((bound - 1.0) * 10f64.powi(decimals)).round() != 0.0)
+    });
+    let decimals = decimals.unwrap_or(least);
     let [ratio, low, high] = [ratio, low, high].map(|value| fixed(value, decimals));
     format!("×{ratio} ({low} to {high})")
 }

@@ -66,11 +66,11 @@ fn of_element(element: &Element, indent: usize, style: &TextStyle) -> String {
         Element::Arms(arms) => of_arms(arms, indent, style),
         Element::Items(items) => items.iter().map(|item| of_item(item, indent, style)).collect(),
         Element::Terms(terms) => {
-            let term = |(term, said): &(Text, Text)| {
+            let terms = terms.iter().map(|(term, said)| {
                 let first = format!("{}{}: ", spaces(indent), term.one_line());
                 paragraph(&said.one_line(), width, &first, &spaces(indent + INDENT))
-            };
-            terms.iter().map(term).collect()
+            });
+            terms.collect()
         }
         Element::Notes(notes) => notes.iter().map(|note| hanging(note, INDENT, width)).collect(),
         Element::Footnotes(notes) => notes.iter().map(|note| of_footnote(note, width)).collect(),
@@ -95,9 +95,11 @@ fn flush(text: &Text, indent: usize, width: usize) -> String {
 /// Names and labels, in two columns.
 fn of_arms(arms: &[ArmLabel], indent: usize, style: &TextStyle) -> String {
     let longest = arms.iter().map(|arm| arm.name.one_line().width()).max().unwrap_or(0);
-    let item =
-        |arm: &ArmLabel| LabelledItem::new(arm.label.clone()).label(arm.name.clone(), longest + 1);
-    arms.iter().map(|arm| of_item(&item(arm), indent, style)).collect()
+    let items = arms.iter().map(|arm| {
+        let item = LabelledItem::new(arm.label.clone()).label(arm.name.clone(), longest + 1);
+        of_item(&item, indent, style)
+    });
+    items.collect()
 }
 
 /// An item. It goes on below its text, and so do its details; those of an item without a label
@@ -164,11 +166,11 @@ fn parts(table: &DataTable, indent: usize, width: usize) -> Vec<TablePart> {
 
 /// The columns that a terminal shows: those of words behind the others, but for the first one.
 fn in_order(table: &DataTable) -> Vec<usize> {
-    let is_shown = |at: &usize| {
+    let columns = (0..table.heads.len()).filter(|at| {
         let head = &table.heads[*at];
         !head.is_group && !head.is_off_terminals
-    };
-    let mut columns: Vec<usize> = (0..table.heads.len()).filter(is_shown).collect();
+    });
+    let mut columns: Vec<usize> = columns.collect();
     if let Some((_, behind)) = columns.split_first_mut() {
         behind.sort_by_key(|at| table.heads[*at].alignment == Alignment::Left);
     }
@@ -213,8 +215,8 @@ fn divided(
 
 /// These columns of the table, with cells of this form.
 fn grid(table: &DataTable, columns: &[usize], indent: usize, form: usize) -> Grid {
-    let is_behind = |at: &&usize| table.heads[**at].alignment == Alignment::Left;
-    let words = columns.iter().skip(1).filter(is_behind).count();
+    let behind = columns.iter().skip(1);
+    let words = behind.filter(|at| table.heads[**at].alignment == Alignment::Left).count();
     let mut grid = Grid { lines: Vec::new(), ragged: columns.len() - words };
     let group = table.heads.iter().position(|head| head.is_group);
     if group.is_none() {

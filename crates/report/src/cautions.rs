@@ -12,11 +12,8 @@ pub(crate) const TOLD_MOST: usize = 3;
 /// whole run, then what most cells have.
 pub(crate) fn of(summary: &Summary) -> Vec<Doubt<'_>> {
     let mut all: Vec<Doubt<'_>> = Vec::new();
-    let is_one_kind = |doubt: &Doubt<'_>, warning: &WarningView| {
-        (&doubt.warning.code, &doubt.warning.severity) == (&warning.code, &warning.severity)
-    };
     for warning in summary.warnings.iter().filter(is_doubt) {
-        match all.iter_mut().find(|doubt| is_one_kind(doubt, warning)) {
+        match all.iter_mut().find(|doubt| doubt.is_of_kind(warning)) {
             Some(doubt) => doubt.others += 1,
             None => all.push(Doubt { warning, cells: Vec::new(), others: 0 }),
         }
@@ -24,7 +21,7 @@ pub(crate) fn of(summary: &Summary) -> Vec<Doubt<'_>> {
     for cell in &summary.cells {
         for warning in cell.warnings.iter().filter(is_doubt) {
             let mut of_cells = all.iter_mut().filter(|doubt| !doubt.cells.is_empty());
-            match of_cells.find(|doubt| is_one_kind(doubt, warning)) {
+            match of_cells.find(|doubt| doubt.is_of_kind(warning)) {
                 Some(doubt) if doubt.cells.last().is_some_and(|last| std::ptr::eq(*last, cell)) => {
                 }
                 Some(doubt) => doubt.cells.push(cell),
@@ -32,11 +29,11 @@ pub(crate) fn of(summary: &Summary) -> Vec<Doubt<'_>> {
             }
         }
     }
-    let reach = |doubt: &Doubt<'_>| match doubt.cells.len() {
-        0 => summary.cells.len(),
-        cells => cells,
-    };
-    all.sort_by_key(|doubt| (!doubt.is_blocking(), std::cmp::Reverse(reach(doubt))));
+    all.sort_by_key(|doubt| {
+        let own = doubt.cells.len();
+        let reach = if own == 0 { summary.cells.len() } else { own };
+        (!doubt.is_blocking(), std::cmp::Reverse(reach))
+    });
     all
 }
 
@@ -51,6 +48,10 @@ pub(crate) struct Doubt<'a> {
 }
 
 impl Doubt<'_> {
+    fn is_of_kind(&self, warning: &WarningView) -> bool {
+        (&self.warning.code, &self.warning.severity) == (&warning.code, &warning.severity)
+    }
+
     pub(crate) fn word(&self) -> &'static str {
         self.warning.severity
     }

@@ -31,11 +31,16 @@ pub enum Extent {
     All,
 }
 
-/// Titles of the parts that matter for the verdict.
+/// Titles of the parts. Those of these two matter for the verdict.
 pub(crate) const BLOCKS: &str = "blocks the verdict";
 pub(crate) const ANNOTATES: &str = "annotates the verdict";
 /// Plans that a sample flips, or nearly.
 const FIRMNESS: &str = "how firm the plans are";
+const VARIED: &str = "varied: the question itself";
+const HARMLESS: &str = "harmless: specific to each instance, or a consequence of the rest";
+const NEW: &str = "new: settings that only test has";
+const GONE: &str = "gone: settings that only base has";
+const UNSEEN: &str = "observed on one side only";
 /// Nobody knows beforehand which of them matter.
 const DEFAULTS: &str =
     "varied by the release: defaults that changed; `dbdyno explain` finds which of them matter";
@@ -91,14 +96,15 @@ pub fn difference_document(
 /// Where the arms are unequal, a passage for each part. `rest` says how what is only counted can be
 /// seen.
 pub(crate) fn unequal(view: &AuditView, extent: Extent, rest: &str) -> Vec<Vec<Element>> {
-    let passage = |section: Section<'_>| {
+    let mut passages = Vec::new();
+    for section in sections(view, extent) {
         let mut passage = vec![Element::Table(table(&section))];
         if section.uncounted > 0 {
             passage.push(Element::Sentence(format!("and {} more{rest}", section.uncounted).into()));
         }
-        passage
-    };
-    sections(view, extent).into_iter().map(passage).collect()
+        passages.push(passage);
+    }
+    passages
 }
 
 /// A fact that is unequal, below its topic.
@@ -117,24 +123,18 @@ fn table(section: &Section<'_>) -> DataTable {
 }
 
 fn notes(plans: Plans<'_>) -> Vec<String> {
-    let of_load = |(load, change): &(String, PlanChange)| {
-        let load = load.clone();
-        plan::notes(change).into_iter().map(move |note| format!("{load}, {note}"))
-    };
-    plans.changed.iter().flat_map(of_load).collect()
+    let mut notes = Vec::new();
+    for (load, change) in plans.changed {
+        notes.extend(plan::notes(change).into_iter().map(|note| format!("{load}, {note}")));
+    }
+    notes
 }
 
 /// How many facts are unequal, by weight, and what was varied.
 pub(crate) fn counts(view: &AuditView) -> String {
     let mut rules: Vec<&str> = Vec::new();
-    let of_both = |one: &&InequalityView| {
-        let by_the_release =
-            [FactChange::New, FactChange::Gone, FactChange::Default].map(FactChange::name);
-        let of_one = by_the_release.contains(&one.change);
-        one.weight == Weight::Varied.name() && !of_one && !QUIET.contains(&one.rule)
-    };
-    for one in view.unequal.iter().filter(of_both) {
-        if !rules.contains(&one.rule) {
+    for one in view.unequal.iter().filter(|one| part_of(one) == VARIED) {
+        if !QUIET.contains(&one.rule) && !rules.contains(&one.rule) {
             rules.push(one.rule);
         }
     }
@@ -155,49 +155,14 @@ pub(crate) fn counts(view: &AuditView) -> String {
 
 /// The parts that are not empty.
 pub(crate) fn sections(view: &AuditView, extent: Extent) -> Vec<Section<'_>> {
-    let is = |one: &InequalityView, weight: Weight| one.weight == weight.name();
-    let of_one_release = |one: &InequalityView, change: FactChange| {
-        is(one, Weight::Varied) && one.change == change.name()
-    };
-    let varied = |one: &InequalityView| {
-        let by_the_release =
-            [FactChange::New, FactChange::Gone, FactChange::Default].map(FactChange::name);
-        is(one, Weight::Varied) && !by_the_release.contains(&one.change)
-    };
-    let unseen =
-        |one: &InequalityView| is(one, Weight::Harmless) && one.change == FactChange::Unseen.name();
-    let harmless = |one: &InequalityView| is(one, Weight::Harmless) && !unseen(one);
-    type Filter<'f> = &'f dyn Fn(&InequalityView) -> bool;
-    let parts: [(&'static str, Filter<'_>); 8] = [
-        ("varied: the question itself", &varied),
-        (BLOCKS, &|one| is(one, Weight::Blocks)),
-        (ANNOTATES, &|one| is(one, Weight::Annotates)),
-        (DEFAULTS, &|one| of_one_release(one, FactChange::Default)),
-        ("harmless: specific to each instance, or a consequence of the rest", &harmless),
-        ("new: settings that only test has", &|one| of_one_release(one, FactChange::New)),
-        ("gone: settings that only base has", &|one| of_one_release(one, FactChange::Gone)),
-        ("observed on one side only", &unseen),
-    ];
-    parts
-        .into_iter()
-        .map(|(title, filter)| section(title, view, filter, extent))
-        .filter(|section| !section.groups.is_empty() || section.uncounted > 0)
-        .collect()
-}
-
-fn section<'a>(
-    title: &'static str,
-    view: &'a AuditView,
-    filter: &dyn Fn(&InequalityView) -> bool,
-    extent: Extent,
-) -> Section<'a> {
-    let is_quiet = |one: &InequalityView| {
-        let is_empty = |value: &Option<String>| value.as_deref().is_none_or(str::is_empty);
-        let weighs = one.weight == Weight::Blocks.name() || one.weight == Weight::Annotates.name();
-        !weighs && (QUIET.contains(&one.rule) || is_empty(&one.base) && is_empty(&one.test))
-    };
-    let mut section = Section { title, groups: Vec::new(), uncounted: 0 };
-    for one in view.unequal.iter().filter(|one| filter(one)) {
+    let parts = [VARIED, BLOCKS, ANNOTATES, DEFAULTS, HARMLESS, NEW, GONE, UNSEEN];
+    let mut sections: Vec<Section<'_>> =
+        parts.map(|title| Section { title, groups: Vec::new(), uncounted: 0 }).into();
+    for one in &view.unequal {
+        let part = part_of(one);
+        let Some(section) = sections.iter_mut().find(|section| section.title == part) else {
+            continue;
+        };
         if extent == Extent::WhatMatters && is_quiet(one) {
             section.uncounted += 1;
             continue;
@@ -207,7 +172,34 @@ fn section<'a>(
             None => section.groups.push((one.topic, vec![one])),
         }
     }
-    section
+    sections.retain(|section| !section.groups.is_empty() || section.uncounted > 0);
+    sections
+}
+
+/// The title of the part in which a fact stands.
+fn part_of(one: &InequalityView) -> &'static str {
+    let parts = [
+        (Weight::Blocks, None, BLOCKS),
+        (Weight::Annotates, None, ANNOTATES),
+        (Weight::Varied, Some(FactChange::Default), DEFAULTS),
+        (Weight::Varied, Some(FactChange::New), NEW),
+        (Weight::Varied, Some(FactChange::Gone), GONE),
+        (Weight::Varied, None, VARIED),
+        (Weight::Harmless, Some(FactChange::Unseen), UNSEEN),
+        (Weight::Harmless, None, HARMLESS),
+    ];
+    let own = parts.into_iter().find(|(weight, change, _)| {
+        one.weight == weight.name() && change.is_none_or(|change| one.change == change.name())
+    });
+    own.map_or("", |(.., title)| title)
+}
+
+/// Whether there is nothing to know of it, as long as it does not weigh.
+fn is_quiet(one: &InequalityView) -> bool {
+    let weighs = one.weight == Weight::Blocks.name() || one.weight == Weight::Annotates.name();
+    let values = [&one.base, &one.test];
+    let is_empty = values.iter().all(|value| value.as_deref().is_none_or(str::is_empty));
+    !weighs && (QUIET.contains(&one.rule) || is_empty)
 }
 
 /// A fact without the word that all settings begin with.
@@ -217,23 +209,23 @@ pub(crate) fn bare_name(name: &str) -> &str {
 
 /// Both values as they are shown: of long lists what differs.
 fn values(one: &InequalityView) -> (String, String) {
-    let list = |value: &Option<String>| {
-        value
-            .as_deref()
-            .filter(|text| text.len() >= LIST_LEAST && text.contains(','))
-            .map(|text| text.split(',').map(str::trim).map(str::to_owned).collect::<Vec<String>>())
-    };
     match (list(&one.base), list(&one.test)) {
-        (Some(base), Some(test)) => {
-            let apart = |own: &[String], other: &[String]| {
-                let own: Vec<&str> =
-                    own.iter().filter(|part| !other.contains(part)).map(String::as_str).collect();
-                format!("…{}", own.join(","))
-            };
-            (clipped(&apart(&base, &test)), clipped(&apart(&test, &base)))
-        }
+        (Some(base), Some(test)) => (clipped(&apart(&base, &test)), clipped(&apart(&test, &base))),
         _ => (shown(&one.base), shown(&one.test)),
     }
+}
+
+/// The parts of a long list.
+fn list(value: &Option<String>) -> Option<Vec<&str>> {
+    let text = value.as_deref()?;
+    let is_list = text.len() >= LIST_LEAST && text.contains(',');
+    is_list.then(|| text.split(',').map(str::trim).collect())
+}
+
+/// What one list has and the other has not.
+fn apart(own: &[&str], other: &[&str]) -> String {
+    let own: Vec<&str> = own.iter().filter(|part| !other.contains(part)).copied().collect();
+    format!("…{}", own.join(","))
 }
 
 fn shown(value: &Option<String>) -> String {

@@ -58,32 +58,31 @@ const TRANSACTIONS: &str = "transactions/min";
 pub(crate) fn rate(cell: &CellView) -> RateRow {
     let verdict = cell.verdict.0;
     let change = words::change(cell);
-    let figure = |arm: &ArmView, other: &ArmView| match (&cell.response_ratio, cell.measure) {
-        (Some(times), _) => {
-            let pick = |arm: &ArmView| {
-                // Where clients think, latency begins at the end of the pause.
-                let latency = arm.response_us.unwrap_or(arm.latency_us);
-                if times.telling == "p50" { latency.p50 } else { latency.p99 }
-            };
-            format!("{} {}", times.telling, number::latency(pick(arm), pick(other)))
-        }
-        (None, "max_rate") => {
-            number::with_spread(arm.max_rate, arm.max_rate_low, arm.max_rate_high)
-        }
-        (None, _) => number::with_spread(arm.rate, arm.rate_low, arm.rate_high),
-    };
-    let tilde = match verdict {
-        Verdict::Undecided => "~ ",
-        _ => "",
-    };
+    let tilde = if verdict == Verdict::Undecided { "~ " } else { "" };
     RateRow {
         clients: words::clients(cell.clients),
-        base: figure(&cell.base, &cell.test),
-        test: figure(&cell.test, &cell.base),
+        base: figure(cell, &cell.base, &cell.test),
+        test: figure(cell, &cell.test, &cell.base),
         change: format!("{tilde}{}", change.estimate),
         interval: change.interval.unwrap_or_else(|| "no interval".to_owned()),
         rqps: rqps(cell),
         verdict,
+    }
+}
+
+/// What an arm is judged by: its rate, or a latency in the unit that the other one's has, too.
+fn figure(cell: &CellView, arm: &ArmView, other: &ArmView) -> String {
+    if let Some(times) = &cell.response_ratio {
+        // Where clients think, latency begins at the end of the pause.
+        let [own, other] = [arm, other].map(|arm| {
+            let latency = arm.response_us.unwrap_or(arm.latency_us);
+            if times.telling == "p50" { latency.p50 } else { latency.p99 }
+        });
+        return format!("{} {}", times.telling, number::latency(own, other));
+    }
+    match cell.measure {
+        "max_rate" => number::with_spread(arm.max_rate, arm.max_rate_low, arm.max_rate_high),
+        _ => number::with_spread(arm.rate, arm.rate_low, arm.rate_high),
     }
 }
 
@@ -106,36 +105,45 @@ pub(crate) fn rqps_decimals(cell: &CellView) -> i32 {
 }
 
 pub(crate) fn plain(cell: &CellView) -> Vec<PlainRow> {
-    let cost = |label, pick: fn(&ArmView) -> Option<f64>| {
-        row(cell, label, pick, |value, _| {
-            value.map_or(number::UNKNOWN.to_owned(), number::three_digits)
-        })
-    };
-    let latency = |label, pick: fn(&LatencyView) -> Option<f64>| {
-        row(cell, label, |arm| pick(&arm.latency_us), number::latency)
-    };
-    let mut rows = vec![
-        judged(cell, Metric::ServerCpu, cost("server CPU µs/op", |arm| arm.server_cpu_us_per_op)),
-        cost("client CPU µs/op", |arm| arm.client_cpu_us_per_op),
-        cost("context switches/op", |arm| arm.context_switches_per_op),
-        cost("KB read/op", |arm| arm.read_kb_per_op),
-        cost("KB written/op", |arm| arm.written_kb_per_op),
-        latency("latency p50", |latency| latency.p50),
-        latency("latency p95", |latency| latency.p95),
-        judged(cell, Metric::P99, latency("latency p99", |latency| latency.p99)),
-        latency("latency p99.9", |latency| latency.p999),
-        latency("latency max", |latency| latency.max),
-    ];
+    let mut rows = Vec::new();
     if cell.base.tpm_total.is_some() {
-        let tpcc = [cost("tpmC", |arm| arm.tpm_c), cost("tpmTotal", |arm| arm.tpm_total)];
-        rows.splice(0..0, tpcc);
+        rows.push(amount(cell, "tpmC", |arm| arm.tpm_c));
+        rows.push(amount(cell, "tpmTotal", |arm| arm.tpm_total));
     }
-    if cell.base.response_us.is_some() || cell.test.response_us.is_some() {
-        open_rows(cell, &mut rows);
+    let server_cpu = amount(cell, "server CPU µs/op", |arm| arm.server_cpu_us_per_op);
+    let p99 = time(cell, "latency p99", |arm| arm.latency_us.p99);
+    rows.extend([
+        judged(cell, Metric::ServerCpu, server_cpu),
+        amount(cell, "client CPU µs/op", |arm| arm.client_cpu_us_per_op),
+        amount(cell, "context switches/op", |arm| arm.context_switches_per_op),
+        amount(cell, "KB read/op", |arm| arm.read_kb_per_op),
+        amount(cell, "KB written/op", |arm| arm.written_kb_per_op),
+        time(cell, "latency p50", |arm| arm.latency_us.p50),
+        time(cell, "latency p95", |arm| arm.latency_us.p95),
+        judged(cell, Metric::P99, p99),
+        time(cell, "latency p99.9", |arm| arm.latency_us.p999),
+        time(cell, "latency max", |arm| arm.latency_us.max),
+    ]);
+    let arms = [&cell.base, &cell.test];
+    if arms.iter().any(|arm| arm.response_us.is_some()) {
+        rows.extend([
+            time(cell, "response p50", |arm| arm.response_us?.p50),
+            time(cell, "response p95", |arm| arm.response_us?.p95),
+            time(cell, "response p99", |arm| arm.response_us?.p99),
+            time(cell, "response p99.9", |arm| arm.response_us?.p999),
+            time(cell, "response max", |arm| arm.response_us?.max),
+            amount(cell, "offered events/s", |arm| arm.offered_per_second),
+            amount(cell, "achieved events/s", |arm| arm.achieved_per_second),
+            time(cell, "generator's lag p99", |arm| arm.lag_us?.p99),
+        ]);
+        if arms.iter().any(|arm| arm.unanswered.unwrap_or(0) > 0) {
+            rows.push(amount(cell, "events given up", |arm| {
+                arm.unanswered.map(|count| count as f64)
+            }));
+        }
     }
-    let retried = |arm: &ArmView| arm.retries_per_event.is_some_and(|retries| retries > 0.0);
-    if retried(&cell.base) || retried(&cell.test) {
-        rows.push(cost("retries/event", |arm| arm.retries_per_event));
+    if arms.iter().any(|arm| arm.retries_per_event.is_some_and(|retries| retries > 0.0)) {
+        rows.push(amount(cell, "retries/event", |arm| arm.retries_per_event));
     }
     rows
 }
@@ -158,30 +166,6 @@ fn answer(metric: &MetricView) -> Option<String> {
     })
 }
 
-/// What only the open loop has.
-fn open_rows(cell: &CellView, rows: &mut Vec<PlainRow>) {
-    let rate = |label, pick: fn(&ArmView) -> Option<f64>| {
-        row(cell, label, pick, |value, _| {
-            value.map_or(number::UNKNOWN.to_owned(), number::three_digits)
-        })
-    };
-    let time = |label, pick: fn(&ArmView) -> Option<f64>| row(cell, label, pick, number::latency);
-    rows.extend([
-        time("response p50", |arm| arm.response_us?.p50),
-        time("response p95", |arm| arm.response_us?.p95),
-        time("response p99", |arm| arm.response_us?.p99),
-        time("response p99.9", |arm| arm.response_us?.p999),
-        time("response max", |arm| arm.response_us?.max),
-        rate("offered events/s", |arm| arm.offered_per_second),
-        rate("achieved events/s", |arm| arm.achieved_per_second),
-        time("generator's lag p99", |arm| arm.lag_us?.p99),
-    ]);
-    let given_up = |arm: &ArmView| arm.unanswered.unwrap_or(0) > 0;
-    if given_up(&cell.base) || given_up(&cell.test) {
-        rows.push(rate("events given up", |arm| arm.unanswered.map(|events| events as f64)));
-    }
-}
-
 type OfTimes = fn(&LatencyView) -> Option<f64>;
 
 /// How often each class of events came, and how long its events took: from when they were meant
@@ -194,27 +178,44 @@ pub(crate) fn classes(cell: &CellView) -> Vec<PlainRow> {
         if class.latency_us.is_none() {
             continue;
         }
-        let name = &class.class;
-        let of = |arm: &ArmView| -> Option<ClassView> {
-            arm.classes.get(at).filter(|class| class.class == *name).cloned()
-        };
-        rows.push(row(
-            cell,
-            format!("{name}/{noun}"),
-            |arm| Some(of(arm)?.per_second? * seconds),
-            |value, _| value.map_or(number::UNKNOWN.to_owned(), number::three_digits),
-        ));
+        let name = class.class.as_str();
+        rows.push(amount(cell, format!("{name}/{noun}"), |arm| {
+            Some(class_of(arm, at, name)?.per_second? * seconds)
+        }));
         let picks: [(&str, OfTimes); 3] =
             [("p50", |times| times.p50), ("p95", |times| times.p95), ("p99", |times| times.p99)];
         for (percentile, pick) in picks {
-            let time = |arm: &ArmView| {
-                let class = of(arm)?;
+            rows.push(time(cell, format!("{name} {percentile}"), |arm| {
+                let class = class_of(arm, at, name)?;
                 pick(&class.response_us.or(class.latency_us)?)
-            };
-            rows.push(row(cell, format!("{name} {percentile}"), time, number::latency));
+            }));
         }
     }
     rows
+}
+
+fn class_of<'a>(arm: &'a ArmView, at: usize, name: &str) -> Option<&'a ClassView> {
+    arm.classes.get(at).filter(|class| class.class == name)
+}
+
+/// A row of amounts.
+fn amount(
+    cell: &CellView,
+    label: impl Into<String>,
+    pick: impl Fn(&ArmView) -> Option<f64>,
+) -> PlainRow {
+    row(cell, label, pick, |value, _| {
+        value.map_or(number::UNKNOWN.to_owned(), number::three_digits)
+    })
+}
+
+/// A row of times, in a unit that both arms have.
+fn time(
+    cell: &CellView,
+    label: impl Into<String>,
+    pick: impl Fn(&ArmView) -> Option<f64>,
+) -> PlainRow {
+    row(cell, label, pick, number::latency)
 }
 
 fn row(

@@ -48,15 +48,13 @@ pub(crate) fn trust(summary: &Summary) -> Option<String> {
                     such cells are called slower or faster";
         return Some(text.to_owned());
     }
-    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let shares = [tests.wrong_share, tests.wrong_share_low, tests.wrong_share_high];
+    let [share, low, high] = shares.map(|share| format!("{:.1}", 100.0 * share));
     Some(format!(
         "trust: arms compared with themselves on this host were called slower or faster in {} of \
-         {}: {}{GLUE}% ({} to {})",
+         {}: {share}{GLUE}% ({low} to {high})",
         tests.wrong,
         plural(tests.cells, "cell"),
-        percent(tests.wrong_share),
-        percent(tests.wrong_share_low),
-        percent(tests.wrong_share_high),
     ))
 }
 
@@ -335,9 +333,8 @@ enum Signs {
 }
 
 fn range(cell: &CellView, direction: f64, signs: Signs) -> Option<String> {
-    let percent = |rqps: f64| (rqps - 1.0) * direction * 100.0;
     let effect = cell.effect();
-    let (a, b) = (percent(effect.low?), percent(effect.high?));
+    let [a, b] = [effect.low?, effect.high?].map(|rqps| (rqps - 1.0) * direction * 100.0);
     let (low, high) = (a.min(b), a.max(b));
     let decimals = decimals(cell);
     let bare = signs == Signs::OnlyWhereMixed && low >= 0.0;
@@ -352,28 +349,28 @@ fn decimals(cell: &CellView) -> i32 {
         return 1;
     };
     let fit = number::decimals_for((high - low).abs() * 50.0).unwrap_or(2).clamp(0, 4);
-    let vanishes = |decimals: i32| {
-        [low, high].iter().any(|bound| {
+    let telling = (fit..=fit + 2).find(|&decimals| {
+        [low, high].iter().all(|bound| {
             let percent = (bound - 1.0).abs() * 100.0;
-            percent > 0.0 && (percent * 10f64.powi(decimals)).round() == 0.0
+            percent == 0.0 || (percent * 10f64.powi(decimals)).round() != 0.0
         })
-    };
-    (fit..=fit + 2).find(|&decimals| !vanishes(decimals)).unwrap_or(fit)
+    });
+    telling.unwrap_or(fit)
 }
 
 fn count_sentence(cells: &[CellView]) -> String {
-    let count = |verdict| cells.iter().filter(|cell| cell.verdict.0 == verdict).count();
-    let known: Vec<String> = [Verdict::Slower, Verdict::Equal, Verdict::Faster]
-        .into_iter()
-        .filter(|&verdict| count(verdict) > 0)
-        .map(|verdict| format!("{} on {}", word(verdict), count(verdict)))
-        .collect();
-    let unknown = match count(Verdict::Undecided) {
-        0 => None,
-        undecided => Some(format!("cannot tell on {undecided}")),
-    };
-    let known = (!known.is_empty()).then(|| format!("test is {}", known.join(", ")));
-    let parts: Vec<String> = known.into_iter().chain(unknown).collect();
+    let verdicts = [Verdict::Slower, Verdict::Equal, Verdict::Faster, Verdict::Undecided];
+    let counts = verdicts.into_iter().filter_map(|verdict| {
+        let count = cells.iter().filter(|cell| cell.verdict.0 == verdict).count();
+        (count > 0).then(|| (verdict, format!("{} on {count}", word(verdict))))
+    });
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        counts.partition(|(verdict, _)| *verdict != Verdict::Undecided);
+    let known: Vec<String> = known.into_iter().map(|(_, said)| said).collect();
+    let mut parts: Vec<String> = unknown.into_iter().map(|(_, said)| said).collect();
+    if !known.is_empty() {
+        parts.insert(0, format!("test is {}", known.join(", ")));
+    }
     format!("{} cells: {}", cells.len(), parts.join("; "))
 }
 
@@ -383,8 +380,11 @@ fn class_lines(cells: &[CellView]) -> Vec<(Verdict, String)> {
             let mut members: Vec<&CellView> =
                 cells.iter().filter(|cell| cell.verdict.0 == verdict).collect();
             // The largest change first; those without an estimate come last.
-            let size = |cell: &CellView| cell.effect().ratio.map_or(-1.0, |rqps| rqps.ln().abs());
-            members.sort_by(|a, b| size(b).total_cmp(&size(a)));
+            members.sort_by(|a, b| {
+                let [a, b] =
+                    [a, b].map(|cell| cell.effect().ratio.map_or(-1.0, |rqps| rqps.ln().abs()));
+                b.total_cmp(&a)
+            });
             (!members.is_empty()).then(|| (verdict, class_line(&members)))
         })
         .collect()

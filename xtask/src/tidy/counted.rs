@@ -25,8 +25,8 @@ const ALLOWANCES: [Allowance; 6] = [
     Allowance { rule: Rule::SharedName, places: 0 },
     Allowance { rule: Rule::Participle, places: 0 },
     Allowance { rule: Rule::TupleParameter, places: 0 },
-    Allowance { rule: Rule::NamedClosure, places: 1461 },
-    Allowance { rule: Rule::NamedClosures, places: 10 },
+    Allowance { rule: Rule::NamedClosure, places: 1381 },
+    Allowance { rule: Rule::NamedClosures, places: 3 },
     Allowance { rule: Rule::MatchInDisguise, places: 44 },
 ];
 

@@ -69,8 +69,7 @@ pub fn arms_csv(view: &ArmsView) -> String {
             ];
             fields.extend(answer(found.answer.as_ref()));
             fields.extend(answer(found.step.as_ref()));
-            let did = |of: crate::csv::OfArm| number(found.did.as_ref().and_then(of));
-            fields.extend(ARM_COLUMNS.map(|(_, of)| did(of)));
+            fields.extend(ARM_COLUMNS.map(|(_, of)| number(found.did.as_ref().and_then(of))));
             fields.push(arm.ended.clone().unwrap_or_default());
             let notes = found.answer.iter().flat_map(|answer| &answer.notes);
             let of_run = view.notes.iter().filter(|note| note.is_of_run);
@@ -90,8 +89,10 @@ pub fn arms_csv(view: &ArmsView) -> String {
 /// What is judged beside the rate, and what its operations cost of what those of the reference do.
 fn costs_of(answer: Option<&Answer>) -> Vec<String> {
     let mut fields = metrics(answer.map_or(&[][..], |answer| &answer.view.metrics[..]));
-    let ratio = |(_, quantity): (&str, Quantity)| quantity.between(answer?)?.ratio;
-    fields.extend(UNJUDGED.map(|cost| number(ratio(cost))));
+    fields
+        .extend(UNJUDGED.map(|(_, quantity)| {
+            number(answer.and_then(|answer| quantity.between(answer)?.ratio))
+        }));
     fields
 }
 

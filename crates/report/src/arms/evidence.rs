@@ -111,6 +111,47 @@ fn proof(heads: &[String], row: &Row, at: usize, answer: &Answer) -> String {
     parts.join(" · ")
 }
 
+/// Where the ratios of pairs are drawn.
+struct Strip {
+    /// Ends of the scale, as logarithms.
+    low: f64,
+    high: f64,
+    /// How many pairs there are.
+    count: usize,
+}
+
+impl Strip {
+    fn y(&self, ratio: f64) -> f64 {
+        let share = ((self.high - ratio.ln()) / (self.high - self.low)).clamp(0.0, 1.0);
+        MARGIN + share * (HEIGHT - 2.0 * MARGIN)
+    }
+
+    fn x(&self, at: usize) -> f64 {
+        LEFT + (WIDTH - LEFT - MARGIN) * (at as f64 + 0.5) / self.count as f64
+    }
+
+    /// What stands on the scale: its ends, and 1 unless that would stand upon one of them.
+    fn labels(&self) -> String {
+        let edges = [self.high, self.low].map(f64::exp);
+        let is_free = edges.iter().all(|edge| (self.y(*edge) - self.y(1.0)).abs() > 14.0);
+        let labels = edges.into_iter().chain(is_free.then_some(1.0)).map(|edge| {
+            let (x, y, ratio) = (LEFT - 6.0, self.y(edge) + 4.0, number::fixed(edge, 2));
+            format!("<text x=\"{x:.0}\" y=\"{y:.1}\">{ratio}</text>")
+        });
+        labels.collect()
+    }
+
+    /// A tick before each pair that was measured in another start than the one before it.
+    fn starts(&self, ratios: &[PairRatio]) -> String {
+        let begins = (1..ratios.len()).filter(|&at| ratios[at].start != ratios[at - 1].start);
+        let ticks = begins.map(|at| {
+            let x = f64::midpoint(self.x(at - 1), self.x(at));
+            format!("M{x:.1} {}v4", HEIGHT - 4.0)
+        });
+        ticks.collect()
+    }
+}
+
 /// The ratios of pairs as they were measured: a dot each, a tick where the servers were started
 /// again, the interval as a band and the estimate as a line.
 fn strip(answer: &Answer) -> String {
@@ -123,50 +164,29 @@ fn strip(answer: &Answer) -> String {
     let logs: Vec<f64> = all.chain(bounds).map(f64::ln).filter(|log| log.is_finite()).collect();
     let low = logs.iter().copied().fold(-REACH_LEAST, f64::min);
     let high = logs.iter().copied().fold(REACH_LEAST, f64::max);
-    let y = |ratio: f64| {
-        let share = ((high - ratio.ln()) / (high - low)).clamp(0.0, 1.0);
-        MARGIN + share * (HEIGHT - 2.0 * MARGIN)
-    };
-    let count = answer.ratios.len() as f64;
-    let x = |at: usize| LEFT + (WIDTH - LEFT - MARGIN) * (at as f64 + 0.5) / count;
+    let strip = Strip { low, high, count: answer.ratios.len() };
     let mut svg = String::new();
     if let (Some(low), Some(high)) = (effect.low, effect.high) {
-        let (top, bottom) = (y(high), y(low));
+        let (top, bottom) = (strip.y(high), strip.y(low));
         svg.push_str(&format!(
             "<path class=\"zone\" d=\"M{LEFT} {top:.1}H{WIDTH}V{bottom:.1}H{LEFT}Z\"/>"
         ));
     }
-    svg.push_str(&format!("<path class=\"one\" d=\"M{LEFT} {:.1}H{WIDTH}\"/>", y(1.0)));
+    svg.push_str(&format!("<path class=\"one\" d=\"M{LEFT} {:.1}H{WIDTH}\"/>", strip.y(1.0)));
     if let Some(ratio) = effect.ratio {
-        svg.push_str(&format!("<path class=\"way\" d=\"M{LEFT} {:.1}H{WIDTH}\"/>", y(ratio)));
+        let y = strip.y(ratio);
+        svg.push_str(&format!("<path class=\"way\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/>"));
     }
-    svg.push_str(&format!("<path class=\"starts\" d=\"{}\"/>", starts(&answer.ratios, x)));
+    svg.push_str(&format!("<path class=\"starts\" d=\"{}\"/>", strip.starts(&answer.ratios)));
     let dots = answer.ratios.iter().enumerate();
-    let dots = dots.map(|(at, pair)| format!("M{:.1} {:.1}h0", x(at), y(pair.ratio)));
+    let dots = dots.map(|(at, pair)| format!("M{:.1} {:.1}h0", strip.x(at), strip.y(pair.ratio)));
     svg.push_str(&format!("<path class=\"dots\" d=\"{}\"/>", dots.collect::<String>()));
-    let edges = [high, low].map(f64::exp);
-    let label = |edge: f64| {
-        format!(
-            "<text x=\"{:.0}\" y=\"{:.1}\">{}</text>",
-            LEFT - 6.0,
-            y(edge) + 4.0,
-            number::fixed(edge, 2)
-        )
-    };
-    // The scale says 1 unless that would stand upon an end.
-    let is_free = edges.iter().all(|edge| (y(*edge) - y(1.0)).abs() > 14.0);
-    let labels: String = edges.into_iter().chain(is_free.then_some(1.0)).map(label).collect();
     format!(
         "<svg class=\"strip\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-label=\"rQPS of {}, in the order of measuring\">{svg}{labels}</svg>\n",
-        told::plural(answer.ratios.len() as u64, "pair")
+         aria-label=\"rQPS of {}, in the order of measuring\">{svg}{}</svg>\n",
+        told::plural(answer.ratios.len() as u64, "pair"),
+        strip.labels()
     )
-}
-
-/// A tick before each pair that was measured in another start than the one before it.
-fn starts(ratios: &[PairRatio], x: impl Fn(usize) -> f64) -> String {
-    let begins = (1..ratios.len()).filter(|&at| ratios[at].start != ratios[at - 1].start);
-    begins.map(|at| format!("M{:.1} {}v4", f64::midpoint(x(at - 1), x(at)), HEIGHT - 4.0)).collect()
 }
 
 /// What both arms did.

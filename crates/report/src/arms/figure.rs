@@ -190,8 +190,8 @@ pub(super) fn sign(verdict: Verdict) -> &'static str {
 
 /// `(0.944 to 0.958)`.
 pub(super) fn interval(low: Option<f64>, high: Option<f64>, decimals: i32) -> Option<String> {
-    let bound = |bound: f64| number::fixed(bound, decimals);
-    Some(format!("({}{GLUE}to{GLUE}{})", bound(low?), bound(high?)))
+    let [low, high] = [low?, high?].map(|bound| number::fixed(bound, decimals));
+    Some(format!("({low}{GLUE}to{GLUE}{high})"))
 }
 
 fn shade(ratio: Option<f64>, decimals: i32, better: Better, verdict: Option<Verdict>) -> Shade {

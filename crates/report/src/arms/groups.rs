@@ -101,8 +101,10 @@ pub(super) fn worst_first(rows: Vec<Row>, groups: Vec<Group>) -> (Vec<Row>, Vec<
         (group, own)
     });
     let mut with_rows: Vec<(Group, Vec<Row>)> = with_rows.collect();
-    let first = |own: &[Row]| own.first().map_or(f64::INFINITY, Row::least_gain);
-    with_rows.sort_by(|(_, a), (_, b)| first(a).total_cmp(&first(b)));
+    with_rows.sort_by(|(_, a), (_, b)| {
+        let [a, b] = [a, b].map(|own| own.first().map_or(f64::INFINITY, Row::least_gain));
+        a.total_cmp(&b)
+    });
     let (mut rows, mut groups) = (Vec::new(), Vec::new());
     for (group, own) in with_rows {
         let from = rows.len();
@@ -121,14 +123,11 @@ impl Group {
     fn new(called: Option<String>, rows: &[Row], range: std::ops::Range<usize>) -> Group {
         let own = &rows[range.clone()];
         let count = own.first().map_or(0, |row| row.arms.len());
-        let of = |at: usize, pick: fn(&Row, usize) -> Option<&Answer>| {
-            Median::of(own.iter().filter_map(|row| pick(row, at)))
-        };
-        let medians = |at: usize| Medians {
-            answer: of(at, |row, at| row.arms[at].answer.as_ref()),
-            step: of(at, |row, at| row.arms[at].step.as_ref()),
-        };
-        let arms: Vec<Medians> = (0..count).map(medians).collect();
+        let arms = (0..count).map(|at| Medians {
+            answer: Median::of(own.iter().filter_map(|row| row.arms[at].answer.as_ref())),
+            step: Median::of(own.iter().filter_map(|row| row.arms[at].step.as_ref())),
+        });
+        let arms: Vec<Medians> = arms.collect();
         let first = own.first().and_then(|row| row.group.clone());
         let is_one = own.iter().all(|row| row.group == first);
         let fall = Fall::of(&arms);
@@ -211,11 +210,13 @@ impl Fall {
             .enumerate()
             .filter_map(|(at, arm)| Some((at, arm.step.as_ref()?.step())))
             .collect();
-        let first = |of: Step| steps.iter().find(|(_, step)| *step == of).map(|(at, _)| *at);
-        let with = first(Step::Falls);
+        let [with, perhaps] = [Step::Falls, Step::Perhaps].map(|of| {
+            let first = steps.iter().find(|(_, step)| *step == of);
+            first.map(|(at, _)| *at)
+        });
         Fall {
             with,
-            perhaps: first(Step::Perhaps).filter(|at| with.is_none_or(|with| *at < with)),
+            perhaps: perhaps.filter(|at| with.is_none_or(|with| *at < with)),
             last: (0..arms.len()).rev().find(|at| arms[*at].answer.is_some()),
         }
     }

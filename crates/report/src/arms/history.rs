@@ -42,10 +42,9 @@ pub(super) fn blocks(view: &ArmsView, row: &Row) -> String {
 
 /// The block of a gain. The edges themselves are beyond, as those of colours are.
 fn block(gain: f64) -> char {
-    let is_within = |(most, _): &&(f64, char)| {
-        if *most < 1.0 { gain <= *most } else { gain < *most }
-    };
-    BLOCKS.iter().find(is_within).map_or('█', |(_, block)| *block)
+    let own =
+        BLOCKS.iter().find(|(most, _)| if *most < 1.0 { gain <= *most } else { gain < *most });
+    own.map_or('█', |(_, block)| *block)
 }
 
 /// What an arm does of what the reference does, as a ratio of rates.
@@ -94,8 +93,8 @@ impl Scale {
 
     fn y(&self, gain: f64) -> f64 {
         let margin = 3.0;
-        let far = |log: f64| (log / FINE).asinh();
-        let share = 0.5 - 0.5 * (far(gain.ln()) / far(self.reach)).clamp(-1.0, 1.0);
+        let [far, farthest] = [gain.ln(), self.reach].map(|log| (log / FINE).asinh());
+        let share = 0.5 - 0.5 * (far / farthest).clamp(-1.0, 1.0);
         margin + share * (self.height - 2.0 * margin)
     }
 
@@ -145,10 +144,10 @@ impl Scale {
         let shade = Figure::of(answer).shade;
         let effect = answer.view.effect();
         let is_time = answer.view.response_ratio.is_some();
-        let gain_of = |ratio: f64| if is_time { 1.0 / ratio } else { ratio };
         let mut svg = String::new();
         if let (Some(low), Some(high)) = (effect.low, effect.high) {
-            let (low, high) = (self.y(gain_of(low)), self.y(gain_of(high)));
+            let ends = [low, high].map(|ratio| if is_time { 1.0 / ratio } else { ratio });
+            let [low, high] = ends.map(|gain| self.y(gain));
             if (low - high).abs() > 1.0 {
                 svg.push_str(&format!("<path class=\"span\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>"));
             }

@@ -192,12 +192,12 @@ fn cell<'a>(view: &ArmsView, row: &'a Row) -> Cell<'a> {
 }
 
 fn costs_of(of: &Answer) -> Vec<CostOfCell> {
-    let cost = |quantity: Quantity| {
+    let costs = Quantity::ALL.into_iter().filter_map(|quantity| {
         let Cost { ratio, low, high, verdict } = quantity.between(of)?;
         let verdict = verdict.map(MetricVerdict::name);
         Some(CostOfCell { cost: quantity.name(), ratio, ratio_low: low, ratio_high: high, verdict })
-    };
-    Quantity::ALL.into_iter().filter_map(cost).collect()
+    });
+    costs.collect()
 }
 
 fn by_cpu(of: RateByCpu) -> RateOfCell {
@@ -206,9 +206,9 @@ fn by_cpu(of: RateByCpu) -> RateOfCell {
 }
 
 fn group<'a>(view: &'a ArmsView, of: &'a Group) -> GroupOfCells<'a> {
-    let name = |at: usize| view.arms[at].index.to_string();
+    let names: Vec<String> = view.arms.iter().map(|arm| arm.index.to_string()).collect();
     let arms = of.arms.iter().enumerate().map(|(at, arm)| ArmOfGroup {
-        arm: name(at),
+        arm: names[at].clone(),
         answer: arm.answer.as_ref().map(median),
         against_before: arm.step.as_ref().map(median),
     });
@@ -216,8 +216,8 @@ fn group<'a>(view: &'a ArmsView, of: &'a Group) -> GroupOfCells<'a> {
         group: of.name.as_deref(),
         called: of.called.as_deref(),
         arms: arms.collect(),
-        falls_with: of.fall.with.map(name),
-        may_fall_with: of.fall.perhaps.map(name),
+        falls_with: of.fall.with.map(|at| names[at].clone()),
+        may_fall_with: of.fall.perhaps.map(|at| names[at].clone()),
         sentence: words::fall(view, of).map(|text| text.replace(GLUE, " ")),
     }
 }

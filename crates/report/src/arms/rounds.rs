@@ -30,8 +30,8 @@ impl<'a> Rounds<'a> {
 
     /// The ratios of two arms in a cell; a pair whose rounds say nothing is left out.
     pub(super) fn ratios(&self, pairing: Pairing, cell: &Cell, unit: RateUnit) -> Vec<PairRatio> {
-        let of = |arm: ArmIndex| self.0.get(&(arm, cell));
-        let (Some(base), Some(test)) = (of(pairing.base), of(pairing.test)) else {
+        let both = [pairing.base, pairing.test].map(|arm| self.0.get(&(arm, cell)));
+        let [Some(base), Some(test)] = both else {
             return Vec::new();
         };
         let both = base.iter().filter_map(|(pair, base)| Some((*base, *test.get(pair)?)));

@@ -104,20 +104,26 @@ struct Columns {
     width: f64,
 }
 
+fn longest(lengths: impl Iterator<Item = usize>) -> f64 {
+    lengths.max().unwrap_or(0) as f64
+}
+
+fn lengths(lines: &[String]) -> impl Iterator<Item = usize> {
+    lines.iter().map(|line| line.chars().count())
+}
+
 impl Columns {
     fn of(view: &ArmsView, table: &Table) -> Columns {
-        let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0) as f64;
         let names = table.lines().map(|line| name(table, line).chars().count());
         let parts =
             table.parts.iter().filter_map(|part| Some(part.called.as_ref()?.chars().count()));
         let first = std::iter::once(head_of_names(table).chars().count());
-        let name = longest(&mut names.map(|count| count + 2).chain(parts).chain(first));
+        let name = longest(names.map(|count| count + 2).chain(parts).chain(first));
         let heads: Vec<Vec<String>> = view.heads().iter().map(|head| in_two(head)).collect();
-        let widest = |head: &Vec<String>| head.iter().map(|line| line.chars().count()).max();
         let others = table.others(view);
-        let arm = longest(&mut others.iter().filter_map(|at| widest(&heads[*at])));
+        let arm = longest(others.iter().flat_map(|at| lengths(&heads[*at])));
         let references = table.lines().map(|line| line.reference.chars().count());
-        let reference = longest(&mut references.chain(widest(&heads[table.first])));
+        let reference = longest(references.chain(lengths(&heads[table.first])));
         let name = (CHARACTER * name + 8.0).min(NAME_MOST);
         let reference = CHARACTER * reference + 10.0;
         let arm = (OF_HEADING * arm + 8.0).max(ARM_LEAST);
@@ -233,24 +239,21 @@ impl Drawing {
         MARGIN + columns.name + columns.reference - 8.0
     }
 
+    /// Lines of which the last one stands above this place.
+    fn lines(&mut self, x: f64, bottom: f64, class: &str, lines: &[String]) {
+        for (at, text) in lines.iter().enumerate() {
+            let below = lines.len() - 1 - at;
+            self.text(x, bottom - 5.0 - LINE * below as f64, class, text);
+        }
+    }
+
     fn head(&mut self, table: &Table, columns: &Columns) {
         let lines = columns.heads.iter().map(Vec::len).max().unwrap_or(1);
         let bottom = self.y + LINE * lines as f64;
         self.text(MARGIN, bottom - 5.0, "head", &head_of_names(table));
-        let of = |head: &[String]| -> Vec<(f64, String)> {
-            let up = |at: usize| LINE * (head.len() - 1 - at) as f64;
-            head.iter()
-                .enumerate()
-                .map(|(at, text)| (bottom - 5.0 - up(at), text.clone()))
-                .collect()
-        };
-        for (y, text) in of(&columns.heads[table.first]) {
-            self.text(self.reference_x(columns), y, "head base end", &text);
-        }
+        self.lines(self.reference_x(columns), bottom, "head base end", &columns.heads[table.first]);
         for (number, at) in columns.others.iter().enumerate() {
-            for (y, text) in of(&columns.heads[*at]) {
-                self.text(columns.middle(number), y, "head test middle", &text);
-            }
+            self.lines(columns.middle(number), bottom, "head test middle", &columns.heads[*at]);
         }
         if columns.history > 0.0 {
             self.text(columns.history_x(), bottom - 5.0, "head", "history");

@@ -97,10 +97,13 @@ pub(super) fn arms(view: &ArmsView) -> Vec<ArmLabel> {
 }
 
 fn counts(cells: &[&CellView]) -> String {
-    let of = |verdict| cells.iter().filter(|cell| cell.verdict.0 == verdict).count() as u64;
-    let said = TOLD.into_iter().map(|verdict| (verdict, of(verdict))).filter(|(_, n)| *n > 0);
-    let said: Vec<String> =
-        said.map(|(verdict, count)| format!("{} in{GLUE}{count}", words::word(verdict))).collect();
+    let mut said: Vec<String> = Vec::new();
+    for verdict in TOLD {
+        let count = cells.iter().filter(|cell| cell.verdict.0 == verdict).count();
+        if count > 0 {
+            said.push(format!("{} in{GLUE}{count}", words::word(verdict)));
+        }
+    }
     if said.is_empty() {
         "nothing was measured".to_owned()
     } else {
@@ -152,10 +155,11 @@ fn in_short(figures: impl Iterator<Item = Option<Figure>>) -> TableCell {
 
 /// What the figures of most rows count.
 pub(super) fn unit(view: &ArmsView) -> &'static str {
-    let count = |unit: &str| view.rows.iter().filter(|row| row.unit == unit).count();
     let units = view.rows.iter().map(|row| row.unit).filter(|unit| !unit.is_empty());
     // The first of those that are equally many.
-    units.rev().max_by_key(|unit| count(unit)).unwrap_or_default()
+    let most =
+        units.rev().max_by_key(|unit| view.rows.iter().filter(|row| row.unit == *unit).count());
+    most.unwrap_or_default()
 }
 
 /// What the ratios are called.
@@ -182,22 +186,18 @@ pub(super) fn title(view: &ArmsView) -> String {
 pub(super) fn fall(view: &ArmsView, group: &Group) -> Option<String> {
     let heads = view.heads();
     let last = group.fall.last?;
-    let step = |at: usize| {
-        let median = group.arms[at].step.as_ref()?;
-        Some(format!(
-            "{} (median {} against {}, {})",
-            heads[at],
-            number::fixed(median.ratio, 2),
-            heads[at.saturating_sub(1)],
-            support(median),
-        ))
-    };
     let starts = match (group.fall.with, group.fall.perhaps) {
-        (Some(with), None) => format!("starts to fall with {}", step(with)?),
+        (Some(with), None) => format!("starts to fall with {}", fallen(view, group, with)?),
         (Some(with), Some(perhaps)) => {
-            format!("falls with {}; may have before, with {}", step(with)?, step(perhaps)?)
+            format!(
+                "falls with {}; may have before, with {}",
+                fallen(view, group, with)?,
+                fallen(view, group, perhaps)?
+            )
         }
-        (None, Some(perhaps)) => format!("may start to fall with {}", step(perhaps)?),
+        (None, Some(perhaps)) => {
+            format!("may start to fall with {}", fallen(view, group, perhaps)?)
+        }
         (None, None) if has_fallen(group.arms[last].answer.as_ref()) => {
             "no step falls by itself".to_owned()
         }
@@ -218,6 +218,19 @@ pub(super) fn fall(view: &ArmsView, group: &Group) -> Option<String> {
         }
         None => starts,
     })
+}
+
+/// `mysql:8.0 (median 0.88 against mysql:5.7, slower in all 3 cells)`
+fn fallen(view: &ArmsView, group: &Group, at: usize) -> Option<String> {
+    let heads = view.heads();
+    let median = group.arms[at].step.as_ref()?;
+    Some(format!(
+        "{} (median {} against {}, {})",
+        heads[at],
+        number::fixed(median.ratio, 2),
+        heads[at.saturating_sub(1)],
+        support(median),
+    ))
 }
 
 /// Whether most cells of a group are slower in the end.
@@ -261,11 +274,11 @@ fn support(median: &Median) -> String {
 
 /// Each group that falls or stays, with its sentence.
 pub(super) fn falls(view: &ArmsView) -> Vec<(String, String)> {
-    let of = |group: &Group| {
+    let falls = view.groups.iter().chain(&view.all).filter_map(|group| {
         let called = group.called.clone().unwrap_or_else(|| "all loads".to_owned());
         Some((called, fall(view, group)?))
-    };
-    view.groups.iter().chain(&view.all).filter_map(of).collect()
+    });
+    falls.collect()
 }
 
 /// Where each of several groups starts to fall, in one sentence; none where there is one group.
@@ -274,7 +287,7 @@ pub(super) fn falls_in_short(view: &ArmsView) -> Option<String> {
         return None;
     }
     let heads = view.heads();
-    let of = |group: &Group| {
+    let told = view.groups.iter().chain(&view.all).filter_map(|group| {
         let called = group.called.clone().unwrap_or_else(|| "other loads".to_owned());
         group.fall.last?;
         Some(match (group.fall.with, group.fall.perhaps) {
@@ -285,8 +298,8 @@ pub(super) fn falls_in_short(view: &ArmsView) -> Option<String> {
             (None, Some(perhaps)) => format!("{called} perhaps with {}", heads[perhaps]),
             (None, None) => format!("{called} with no arm"),
         })
-    };
-    let told: Vec<String> = view.groups.iter().chain(&view.all).filter_map(of).collect();
+    });
+    let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| told.join("; "))
 }
 

@@ -49,13 +49,10 @@ fn section(id: &str, title: &str, shapes: Vec<(NumberedSentence, Figure)>, aside
     text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(aside))
 }
 
-fn marks<'a>(points: impl Iterator<Item = (f64, IntervalView, &'static str)> + 'a) -> Vec<Mark> {
-    let mark = |(x, interval, class): (f64, IntervalView, &'static str)| {
-        let y = interval.value?;
-        let low = interval.low.unwrap_or(0.0);
-        Some(Mark { x, y, low, high: interval.high.unwrap_or(f64::INFINITY), class })
-    };
-    points.filter_map(mark).collect()
+fn mark(x: f64, interval: IntervalView, class: &'static str) -> Option<Mark> {
+    let IntervalView { value, low, high } = interval;
+    let (low, high) = (low.unwrap_or(0.0), high.unwrap_or(f64::INFINITY));
+    Some(Mark { x, y: value?, low, high, class })
 }
 
 /// The largest of the values that are there.
@@ -74,17 +71,6 @@ fn curve_figure(curve: &CurveView) -> Figure {
     let fits = [&curve.base, &curve.test].into_iter().flatten();
     let drawn = most(fits.flat_map(|usl| usl.band.iter().map(|at| at.rate.value)));
     let high = most(ends).max(1.04 * drawn).min(2.0 * measured).max(1.08 * measured);
-    let trace = |arm, of_point: fn(&CurvePointView) -> IntervalView, usl: &Option<UslView>| {
-        let class = |point: &CurvePointView| if point.fitted { "" } else { " apart" };
-        let points = curve.points.iter();
-        let band = || usl.iter().flat_map(|usl| &usl.band).filter(move |at| at.clients >= least);
-        Trace {
-            arm,
-            marks: marks(points.map(|at| (f64::from(at.clients), of_point(at), class(at)))),
-            line: band().filter_map(|at| Some((at.clients, at.rate.value?))).collect(),
-            band: band().filter_map(|at| Some((at.clients, at.rate.low?, at.rate.high?))).collect(),
-        }
-    };
     let mut counts: Vec<f64> = curve.points.iter().map(|point| f64::from(point.clients)).collect();
     counts.extend((limit > most_clients).then_some(limit));
     Figure {
@@ -104,10 +90,31 @@ fn curve_figure(curve: &CurveView) -> Figure {
             ticks: round_steps(high, 5.0).into_iter().map(|at| (at, rate(at))).collect(),
         },
         traces: vec![
-            trace("base", |point| point.base, &curve.base),
-            trace("test", |point| point.test, &curve.test),
+            curve_trace("base", curve, |point| point.base, curve.base.as_ref(), least),
+            curve_trace("test", curve, |point| point.test, curve.test.as_ref(), least),
         ],
         edge: curve.base.as_ref().map(|_| f64::from(curve.most_clients())),
+    }
+}
+
+/// Points of an arm and what was fitted to them, from this number of clients on.
+fn curve_trace(
+    arm: &'static str,
+    curve: &CurveView,
+    of_point: fn(&CurvePointView) -> IntervalView,
+    usl: Option<&UslView>,
+    least: f64,
+) -> Trace {
+    let points = curve.points.iter().filter_map(|point| {
+        let class = if point.fitted { "" } else { " apart" };
+        mark(f64::from(point.clients), of_point(point), class)
+    });
+    let band = usl.iter().flat_map(|usl| &usl.band).filter(|at| at.clients >= least);
+    Trace {
+        arm,
+        marks: points.collect(),
+        line: band.clone().filter_map(|at| Some((at.clients, at.rate.value?))).collect(),
+        band: band.filter_map(|at| Some((at.clients, at.rate.low?, at.rate.high?))).collect(),
     }
 }
 
@@ -120,25 +127,22 @@ fn rate(value: f64) -> String {
 }
 
 fn cost_figure(cost: &CostView) -> Figure {
-    let rows = || cost.points.iter().map(|point| point.rows);
-    let (least, largest) = (rows().fold(f64::INFINITY, f64::min), rows().fold(0.0, f64::max));
-    let values = || cost.points.iter().flat_map(|point| [point.base.value, point.test.value]);
-    let low = values().flatten().fold(f64::INFINITY, f64::min) / 1.5;
-    let high = most(values()) * 1.5;
-    let line = |line: &LineView| -> Option<Vec<(f64, f64)>> {
-        let (fixed, per_row) = (line.fixed_us.value?, line.per_row_us.value?);
-        let at =
-            |place: u32| least * (largest / least).powf(f64::from(place) / f64::from(PLACES - 1));
-        Some((0..PLACES).map(|place| (at(place), fixed + per_row * at(place))).collect())
-    };
-    let trace = |arm, of_arm: Option<&LineView>, points: Vec<Mark>| Trace {
+    let rows: Vec<f64> = cost.points.iter().map(|point| point.rows).collect();
+    let least = rows.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = rows.iter().copied().fold(0.0, f64::max);
+    let values = cost.points.iter().flat_map(|point| [point.base.value, point.test.value]);
+    let low = values.clone().flatten().fold(f64::INFINITY, f64::min) / 1.5;
+    let high = most(values) * 1.5;
+    let [base, test] = [
+        ("base", cost.base.as_ref(), cost.points.iter().map(|point| point.base).collect()),
+        ("test", cost.test.as_ref(), cost.points.iter().map(|point| point.test).collect()),
+    ]
+    .map(|(arm, line, points): (_, _, Vec<IntervalView>)| Trace {
         arm,
-        marks: points,
-        line: of_arm.and_then(line).unwrap_or_default(),
+        marks: rows.iter().zip(points).filter_map(|(rows, at)| mark(*rows, at, "")).collect(),
+        line: line.and_then(|line| drawn_line(line, least, largest)).unwrap_or_default(),
         band: Vec::new(),
-    };
-    let base = marks(cost.points.iter().map(|point| (point.rows, point.base, "")));
-    let test = marks(cost.points.iter().map(|point| (point.rows, point.test, "")));
+    });
     Figure {
         label: format!("Cost over rows. {}", shapes::cost(cost).sentence),
         x: Axis {
@@ -146,7 +150,7 @@ fn cost_figure(cost: &CostView) -> Figure {
             scale: Scale::Logarithmic,
             low: least / 1.2,
             high: largest * 1.2,
-            ticks: rows().map(|rows| (rows, number::fixed(rows, 0))).collect(),
+            ticks: rows.iter().map(|rows| (*rows, number::fixed(*rows, 0))).collect(),
         },
         y: Axis {
             title: match cost.measure {
@@ -161,10 +165,17 @@ fn cost_figure(cost: &CostView) -> Figure {
                 .map(|value| (value, number::latency(Some(value), None)))
                 .collect(),
         },
-        traces: vec![
-            trace("base", cost.base.as_ref(), base),
-            trace("test", cost.test.as_ref(), test),
-        ],
+        traces: vec![base, test],
         edge: None,
     }
+}
+
+/// Places of a line over rows, between these.
+fn drawn_line(line: &LineView, least: f64, largest: f64) -> Option<Vec<(f64, f64)>> {
+    let (fixed, per_row) = (line.fixed_us.value?, line.per_row_us.value?);
+    let places = (0..PLACES).map(|place| {
+        let rows = least * (largest / least).powf(f64::from(place) / f64::from(PLACES - 1));
+        (rows, fixed + per_row * rows)
+    });
+    Some(places.collect())
 }

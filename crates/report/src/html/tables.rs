@@ -115,23 +115,30 @@ fn reach(cells: &[CellView], budget: Option<f64>) -> f64 {
     (widest * 1.1).clamp((1.5 * budget).max(0.001), most.max(0.001))
 }
 
+/// The width of such a drawing.
+const WIDTH: f64 = 110.0;
+
+/// Where a ratio stands on a scale that reaches so far.
+fn x(rqps: f64, reach: f64) -> f64 {
+    ((rqps - 1.0) / reach * 0.5 + 0.5).clamp(0.0, 1.0) * WIDTH
+}
+
 /// The interval as a line with a dot, on a scale that all rows share.
 fn picture(cell: &CellView, reach: f64, budget: Option<f64>) -> String {
-    const WIDTH: f64 = 110.0;
-    let x = |rqps: f64| ((rqps - 1.0) / reach * 0.5 + 0.5).clamp(0.0, 1.0) * WIDTH;
     let budget = budget.unwrap_or(0.0).abs();
-    let (left, right) = (x(1.0 - budget), x(1.0 + budget));
+    let (left, right) = (x(1.0 - budget, reach), x(1.0 + budget, reach));
     let mut marks = String::new();
     let effect = cell.effect();
     if let (Some(low), Some(high)) = (effect.low, effect.high) {
-        marks = format!("<path class=\"line\" d=\"M{:.1} 8H{:.1}\"/>", x(low), x(high));
+        marks =
+            format!("<path class=\"line\" d=\"M{:.1} 8H{:.1}\"/>", x(low, reach), x(high, reach));
     }
     if let Some(rqps) = effect.ratio.filter(|rqps| (rqps - 1.0).abs() > reach) {
         // Off the scale: an arrow instead of a dot.
         let (tip, back) = if rqps < 1.0 { (0.0, 7.0) } else { (WIDTH, WIDTH - 7.0) };
         marks.push_str(&format!("<path class=\"off\" d=\"M{tip} 8L{back} 4V12Z\"/>"));
     } else if let Some(rqps) = effect.ratio {
-        marks.push_str(&format!("<circle cx=\"{:.1}\" cy=\"8\" r=\"3\"/>", x(rqps)));
+        marks.push_str(&format!("<circle cx=\"{:.1}\" cy=\"8\" r=\"3\"/>", x(rqps, reach)));
     }
     format!(
         "<svg class=\"{}\" viewBox=\"0 0 {WIDTH} 16\" width=\"{WIDTH}\" height=\"16\" \
