@@ -1,23 +1,24 @@
 //! Results, built as documents and as JSON.
 //!
 //! ```text
-//!   ProfileDifference, Waits (`profile`) ┐
-//!   DeadlocksShown, findings of doctor   ├─► Document ──► the writers of `document`
-//!   Audit (`difference`), Explanation    │   the page of a profile: elements, a graph, a script
-//!   IsolationTold (`isolation`)          ┘
+//!   Run + Comparison ──► View (`comparison`)       ┐
+//!   Run + ArmsComparison ──► ArmsView (`arms`)     ├─► Document ──► the writers of `document`
+//!   ProfileDifference, Waits (`profile`)           │   pages: the same elements, drawings between
+//!   DeadlocksShown, findings of doctor             │
+//!   Audit (`difference`), Explanation              │
+//!   IsolationTold (`isolation`)                    ┘
 //!
 //!   laid out by hand, format by format, with the tools of `document`:
-//!   Run + Comparison ──► View ──► text, markdown, csv, html; ci: github, junit, benchfmt
-//!   Run + ArmsComparison ──► ArmsView ──► the same and svg, for more than two arms (`arms`)
 //!   Replication (`published`), History (`history`), pages of explanations and of traces
 //!
 //!   all of them ──► json   for programs; the names are a contract
+//!   View ──► csv; ci: github, junit, benchfmt
 //! ```
 //!
 //! Nothing is computed here that could change an answer: verdicts, intervals and costs come from
 //! the comparison. What is decided here is how many digits a number deserves, which sentence says
-//! it, and what stands on top. Text, Markdown and HTML of a comparison share the sentences
-//! (`words`), the rows (`rows`) and the footnotes (`notes`).
+//! it, and what stands on top. Sentences are made in `words`, quantities in `rows`, columns of rates
+//! in `rates`.
 //!
 //! The page's script and style are built from `web/` and committed under `assets/`, so that
 //! building this crate needs no Node.
