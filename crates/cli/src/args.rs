@@ -489,13 +489,15 @@ pub(crate) struct Doctor {
     #[arg(long)]
     pub all: bool,
     /// Output format
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
 }
 
+/// Formats of what has no rows for a spreadsheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DoctorFormat {
+pub(crate) enum ReportFormat {
     Text,
+    Markdown,
     Json,
 }
 

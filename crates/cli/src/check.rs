@@ -1,6 +1,5 @@
 //! `dbdyno check`: which isolation levels a history of transactions has, with proofs.
 
-use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -9,9 +8,15 @@ use dbdyno_check::{
     LevelVerdict, MAGIC, ObjectAssumptions, Operations, drawn, is_log, pictures, read_directory,
     read_input, read_records_from, write_history,
 };
+use dbdyno_document::Text;
 use dbdyno_lab::input;
+use dbdyno_report::verdicts::{
+    AnomalyFinding, DependencyStep, FlawStep, HistoryReport, LevelFinding, LevelWitness,
+    PropertyVerdict, VERDICTS_SCHEMA, VerdictWord, history_report_document, object_document,
+    verdicts_json,
+};
 
-use crate::args::DoctorFormat;
+use crate::args::ReportFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{files, objects, output};
@@ -42,8 +47,8 @@ pub(crate) struct Check {
     #[arg(long)]
     pub anomalies: bool,
     /// Output format
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
     /// Also write the history: as .txt, .plume, .jsonl, .edn, .bincode (dbcop), or else as records
     /// of dbdyno
     #[arg(long, value_name = "FILE")]
@@ -59,10 +64,6 @@ pub(crate) struct Check {
     #[arg(long, value_name = "VALUE")]
     pub initial: Option<String>,
 }
-
-/// Commits from which on 3 ÷ N is the 95 % upper bound of a rate of which nothing was seen: Hanley
-/// and Lippman-Hand, *If nothing goes wrong, is everything all right?*, JAMA 249, 1983.
-const RULE_OF_THREE_FROM: u64 = 30;
 
 /// A level by its name.
 pub(crate) fn level(text: &str) -> Result<Level, String> {
@@ -111,37 +112,31 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     if let Some(directory) = &flags.pictures {
         draw(&history, &verdicts, directory)?;
     }
-    let kinds = flags.anomalies.then(|| checker.anomaly_kinds(&verdicts));
-    output::print(&match flags.format {
-        DoctorFormat::Text => {
-            let kinds =
-                kinds.map_or(String::new(), |kinds| kinds_text(&history, &verdicts, &kinds));
-            output::lines(text(&history, form, &seen, &verdicts) + &kinds)
-        }
-        DoctorFormat::Json => {
-            let mut told = value(&history, &seen, &verdicts);
-            told["taken_for"] = form.to_string().into();
-            if let Some(kinds) = kinds {
-                let all = kinds.iter().map(|kind| kind_value(&history, kind));
-                told["anomalies"] = all.collect();
-                told["anomalies_untold_at"] = undecided(&verdicts).into();
-            }
-            dbdyno_report::json_text(&told)
-        }
-    })?;
-    let any = |is: fn(&LevelVerdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
-    Ok(if any(|verdict| verdict.anomaly().is_some()) {
+    let mut report = report_of(&history, &seen, &verdicts);
+    report.taken_for = Some(form.to_string());
+    if flags.anomalies {
+        let kinds = checker.anomaly_kinds(&verdicts);
+        report.anomalies = Some(kinds.iter().map(|kind| anomaly_finding(&history, kind)).collect());
+        report.anomalies_untold_at = Some(undecided(&verdicts));
+    }
+    output::report(flags.format, || history_report_document(&report), || verdicts_json(&report))?;
+    Ok(exit_of(report.levels.iter().map(|level| level.verdict.verdict)))
+}
+
+/// What broken and undecided levels mean for a script.
+pub(crate) fn exit_of(verdicts: impl Iterator<Item = VerdictWord>) -> Exit {
+    let verdicts: Vec<VerdictWord> = verdicts.collect();
+    if verdicts.contains(&VerdictWord::Broken) {
         Exit::Fails
-    } else if any(|verdict| matches!(verdict, LevelVerdict::CannotTell(_))) {
+    } else if verdicts.contains(&VerdictWord::CannotTell) {
         Exit::CannotTell
     } else {
         Exit::Holds
-    })
+    }
 }
 
 /// Judges what has no transactions, and so no levels.
 fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> {
-    let of_file = |what: String| Failure::Usage(format!("{}: {what}", flags.file.display()));
     let flag = match flags {
         Check { level, .. } if !level.is_empty() => Some("--level"),
         Check { export: Some(_), .. } => Some("--export"),
@@ -150,18 +145,19 @@ fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> 
         _ => None,
     };
     let stated = ObjectAssumptions { total: flags.total, initial: flags.initial.clone() };
-    let judged = operations.judged(&stated).map_err(of_file)?;
+    let judged = operations.judged(&stated);
+    let judged =
+        judged.map_err(|what| Failure::Usage(format!("{}: {what}", flags.file.display())))?;
     if let Some(flag) = flag {
-        return Err(of_file(format!(
-            "{flag} is of transactions, and this is a {}; leave {flag} out",
+        return Err(Failure::Usage(format!(
+            "{}: {flag} is of transactions, and this is a {}; leave {flag} out",
+            flags.file.display(),
             judged.workload.name()
         )));
     }
-    output::print(&match flags.format {
-        DoctorFormat::Text => output::lines(objects::text(&judged)),
-        DoctorFormat::Json => objects::json(&judged),
-    })?;
-    Ok(objects::exit(&judged))
+    let report = objects::report_of(judged);
+    output::report(flags.format, || object_document(&report), || verdicts_json(&report))?;
+    Ok(exit_of([report.verdict.verdict].into_iter()))
 }
 
 /// Whether a verdict says no more than that the file gives one value to two writes.
@@ -197,36 +193,6 @@ pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
     files::write(path, bytes)
 }
 
-fn text(
-    history: &History,
-    form: HistoryForm,
-    seen: &Contention,
-    verdicts: &[(Level, LevelVerdict)],
-) -> String {
-    let mut out = format!(
-        "{}\ntaken for {form}\n{} transactions, {} committed, {} operations; {} ww, {} wr, {} rw dependencies\n",
-        headline(verdicts),
-        history.len(),
-        seen.committed,
-        history.op_count(),
-        seen.ww,
-        seen.wr,
-        seen.rw
-    );
-    for (level, verdict) in verdicts {
-        let source = level.source();
-        let _ = writeln!(out, "\n{level}, {source}: {}", word(verdict));
-        for line in drawn(history, verdict).lines() {
-            let _ = writeln!(out, "{}", format!("  {line}").trim_end());
-        }
-    }
-    let is_clean = verdicts.iter().all(|(_, verdict)| matches!(verdict, LevelVerdict::Holds(_)));
-    if let Some(bound) = bound(seen).filter(|_| is_clean) {
-        let _ = writeln!(out, "\n{bound}");
-    }
-    out
-}
-
 /// Levels that cannot be told: there may be anomalies that would break them.
 fn undecided(verdicts: &[(Level, LevelVerdict)]) -> Vec<&'static str> {
     let open =
@@ -234,161 +200,101 @@ fn undecided(verdicts: &[(Level, LevelVerdict)]) -> Vec<&'static str> {
     open.map(|(level, _)| level.name()).collect()
 }
 
-/// The kinds of anomalies, each with its witness.
-fn kinds_text(
-    history: &History,
-    verdicts: &[(Level, LevelVerdict)],
-    kinds: &[AnomalyKind],
-) -> String {
-    let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
-    let told = match (names.is_empty(), undecided(verdicts)) {
-        (true, open) if open.is_empty() => "none was found".to_owned(),
-        (true, open) => format!(
-            "none of those that the file tells (wrong reads, lost updates, write skew, cycles of \
-             known dependencies); whether there are others, which would break {}, cannot be told",
-            open.join(" or ")
-        ),
-        (false, open) if open.is_empty() => names.join(", "),
-        (false, open) => format!(
-            "{}; whether there are others, which would break {}, cannot be told",
-            names.join(", "),
-            open.join(" or ")
-        ),
-    };
-    let mut out = format!("\nkinds of anomalies: {told}\n");
-    for kind in kinds {
-        let _ = match kind.count {
-            Some((count, of)) => writeln!(out, "\n{}, {of}: {count}", kind.name),
-            None => {
-                let why = kind.why_not_counted().unwrap_or_default();
-                writeln!(out, "\n{}: not counted, for {why}", kind.name)
-            }
-        };
-        for line in drawn(history, &kind.witness).lines() {
-            let _ = writeln!(out, "{}", format!("  {line}").trim_end());
-        }
-    }
-    out
-}
-
-/// Which levels are what, the broken ones first.
-fn headline(verdicts: &[(Level, LevelVerdict)]) -> String {
-    let class = |verdict: &LevelVerdict| match verdict {
-        LevelVerdict::Holds(_) => "holds",
-        LevelVerdict::CannotTell(_) => "cannot tell",
-        _ => "broken",
-    };
-    let told = ["broken", "cannot tell", "holds"].into_iter().filter_map(|word| {
-        let own = verdicts.iter().filter(|(_, verdict)| class(verdict) == word);
-        let own: Vec<String> = own.map(|(level, _)| level.to_string()).collect();
-        (!own.is_empty()).then(|| format!("{word}: {}", own.join(", ")))
-    });
-    told.collect::<Vec<_>>().join("; ")
-}
-
-/// A verdict in a few words.
-pub(crate) fn word(verdict: &LevelVerdict) -> String {
-    match verdict {
-        LevelVerdict::Holds(_) => "holds; an order of the transactions was replayed".to_owned(),
-        LevelVerdict::CannotTell(why) => format!("cannot tell: {why}"),
-        broken => format!("broken by {}", broken.anomaly().unwrap_or_default()),
-    }
-}
-
-/// How rare an anomaly must be of which none was seen; nothing of too few commits.
-pub(crate) fn bound(seen: &Contention) -> Option<String> {
-    let rate = 3.0 / seen.committed as f64;
-    let told = format!(
-        "No anomaly in {} commits: at most {rate:.1e} of commits have one, with 95 %.",
-        seen.committed
-    );
-    (seen.committed >= RULE_OF_THREE_FROM).then_some(told)
-}
-
-/// What is known of a history, as JSON.
-pub(crate) fn value(
+/// What is known of a history.
+pub(crate) fn report_of(
     history: &History,
     seen: &Contention,
     verdicts: &[(Level, LevelVerdict)],
-) -> serde_json::Value {
-    let levels: Vec<serde_json::Value> = verdicts
-        .iter()
-        .map(|(level, verdict)| {
-            let (told, why) = match verdict {
-                LevelVerdict::Holds(_) => ("holds", None),
-                LevelVerdict::CannotTell(why) => ("cannot_tell", Some(why)),
-                _ => ("broken", None),
-            };
-            let mut level = serde_json::json!({
-                "level": level.name(), "definition": level.source(), "verdict": told,
-                "anomaly": verdict.anomaly(), "why": why,
-            });
-            add_witness(&mut level, history, verdict);
-            level
-        })
-        .collect();
-    serde_json::json!({
-        "schema": 1, "transactions": history.len(), "committed": seen.committed,
-        "operations": history.op_count(),
-        "ww": seen.ww, "wr": seen.wr, "rw": seen.rw, "unplaced": seen.unplaced,
-        "levels": levels,
-    })
+) -> HistoryReport {
+    let levels = verdicts.iter().map(|(level, verdict)| LevelFinding {
+        level: level.name(),
+        definition: level.source(),
+        verdict: match verdict {
+            LevelVerdict::Holds(_) => PropertyVerdict::holds(),
+            LevelVerdict::CannotTell(why) => PropertyVerdict::cannot_tell(why),
+            broken => PropertyVerdict::broken(broken.anomaly().unwrap_or_default()),
+        },
+        witness: witness(history, verdict),
+    });
+    HistoryReport {
+        schema: VERDICTS_SCHEMA,
+        taken_for: None,
+        transactions: history.len(),
+        committed: seen.committed,
+        operations: history.op_count(),
+        ww: seen.ww,
+        wr: seen.wr,
+        rw: seen.rw,
+        unplaced: seen.unplaced,
+        levels: levels.collect(),
+        anomalies: None,
+        anomalies_untold_at: None,
+    }
 }
 
-/// A kind of anomaly, as JSON.
-fn kind_value(history: &History, kind: &AnomalyKind) -> serde_json::Value {
+fn anomaly_finding(history: &History, kind: &AnomalyKind) -> AnomalyFinding {
     let (count, counted) = kind.count.unzip();
-    let mut told = serde_json::json!({ "anomaly": kind.name, "count": count, "counted": counted });
-    told["why_not_counted"] = kind.why_not_counted().into();
-    add_witness(&mut told, history, &kind.witness);
-    told
+    AnomalyFinding {
+        anomaly: kind.name.clone(),
+        count,
+        counted,
+        why_not_counted: kind.why_not_counted(),
+        witness: witness(history, &kind.witness),
+    }
 }
 
-/// Adds what breaks a level: a cycle, several ones, or what no order explains.
-fn add_witness(told: &mut serde_json::Value, history: &History, verdict: &LevelVerdict) {
-    let steps = |cycle: &Cycle| -> Vec<serde_json::Value> {
-        cycle.steps.iter().map(|s| step(history, s)).collect()
-    };
-    let (mut cycle, mut each, mut shortest, mut flaw) = (Vec::new(), Vec::new(), None, None);
+/// What breaks a level.
+fn witness(history: &History, verdict: &LevelVerdict) -> LevelWitness {
+    let drawing = drawn(history, verdict).lines().map(Text::from).collect();
+    let mut witness = LevelWitness { drawing, ..LevelWitness::default() };
     match verdict {
-        LevelVerdict::Cycle(_, own) => (cycle, shortest) = (steps(own), Some(own.is_shortest)),
-        LevelVerdict::NoOrder(_, cycles) => each = cycles.iter().map(steps).collect(),
-        LevelVerdict::Flaw(own) => {
-            flaw = Some(serde_json::json!({
-                "transaction": own.txn, "origin": history.origin(own.txn),
-                "other": own.other, "other_origin": own.other.and_then(|txn| history.origin(txn)),
-                "key": history.key_name(own.key), "version": history.value_name(own.version),
-            }));
+        LevelVerdict::Cycle(_, cycle) => {
+            witness.cycle = steps(history, cycle);
+            witness.shortest = Some(cycle.is_shortest);
+        }
+        LevelVerdict::NoOrder(_, cycles) => {
+            let cycles = cycles.iter().map(|cycle| steps(history, cycle));
+            witness.a_cycle_of_each_order = cycles.collect();
+        }
+        LevelVerdict::Flaw(flaw) => {
+            witness.flaw = Some(FlawStep {
+                transaction: flaw.txn,
+                origin: history.origin(flaw.txn),
+                other: flaw.other,
+                other_origin: flaw.other.and_then(|txn| history.origin(txn)),
+                key: history.key_name(flaw.key),
+                version: history.value_name(flaw.version),
+            });
         }
         _ => {}
     }
-    told["cycle"] = cycle.into();
-    told["shortest"] = shortest.into();
-    told["a_cycle_of_each_order"] = each.into();
-    told["flaw"] = flaw.into();
+    witness
 }
 
-fn step(history: &History, step: &dbdyno_check::CycleStep) -> serde_json::Value {
-    let is_of_versions = (step.key as usize) != dbdyno_check::UNKNOWN as usize;
-    let key = is_of_versions.then(|| history.key_name(step.key));
-    let version = is_of_versions.then(|| history.value_name(step.version));
-    serde_json::json!({
-        "from": step.from, "to": step.to, "dependency": step.dependency.short(),
-        "key": key, "version": version, "seen_by": step.by, "assumed": step.is_assumed,
-        "from_origin": history.origin(step.from), "to_origin": history.origin(step.to),
-    })
+fn steps(history: &History, cycle: &Cycle) -> Vec<DependencyStep> {
+    let steps = cycle.steps.iter().map(|step| {
+        let is_of_versions = step.key != dbdyno_check::UNKNOWN;
+        DependencyStep {
+            from: step.from,
+            to: step.to,
+            dependency: step.dependency.short(),
+            key: is_of_versions.then(|| history.key_name(step.key)),
+            version: is_of_versions.then(|| history.value_name(step.version)),
+            seen_by: step.by,
+            assumed: step.is_assumed,
+            from_origin: history.origin(step.from),
+            to_origin: history.origin(step.to),
+        }
+    });
+    steps.collect()
 }
 
 /// What is in a file, or in a directory of the logs of one history. Records are read piece by
 /// piece: what they take would be the greater part of the memory.
 fn input_of(file: &Path) -> Result<Input, Failure> {
-    let begins = |open: &mut std::fs::File| {
-        let mut begin = Vec::new();
-        let length = MAGIC.len() as u64;
-        open.by_ref().take(length).read_to_end(&mut begin).is_ok() && begin == MAGIC
-    };
     let is_directory = std::fs::metadata(file).is_ok_and(|about| about.is_dir());
-    let told = match dbdyno_files::open(file).ok().map(|mut open| (begins(&mut open), open)) {
+    let told = match dbdyno_files::open(file).ok().map(|mut open| (is_of_records(&mut open), open))
+    {
         Some((true, mut open)) => {
             let history = read_records_from(&mut open).map_err(|bad| bad.to_string());
             history.map(|history| Input::Transactions(Box::new(history), HistoryForm::Records))
@@ -399,14 +305,26 @@ fn input_of(file: &Path) -> Result<Input, Failure> {
     told.map_err(|bad| Failure::Usage(format!("{}: {bad}", file.display())))
 }
 
+/// Whether a file begins as records do; what is behind that is left to be read.
+fn is_of_records(file: &mut std::fs::File) -> bool {
+    let mut begin = Vec::new();
+    let length = MAGIC.len() as u64;
+    file.by_ref().take(length).read_to_end(&mut begin).is_ok() && begin == MAGIC
+}
+
 /// The files of a directory that may be logs of a history, by name.
 fn logs_of(directory: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
-    let unread = |error: std::io::Error| {
-        Failure::Usage(format!("could not read {}: {error}; name a history", directory.display()))
-    };
+    logs_within(directory).map_err(|error| unread(directory, &error))
+}
+
+fn unread(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Usage(format!("could not read {}: {error}; name a history", path.display()))
+}
+
+fn logs_within(directory: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(unread)? {
-        let entry = entry.map_err(unread)?;
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
         let is_file = std::fs::metadata(entry.path()).is_ok_and(|about| about.is_file());
         let name = entry.file_name().to_string_lossy().into_owned();
         if is_file && is_log(&name) {
@@ -417,7 +335,7 @@ fn logs_of(directory: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let mut left = HISTORY_MOST;
     let mut logs = Vec::new();
     for (name, path) in names {
-        let bytes = input::read(&path, left).map_err(unread)?;
+        let bytes = input::read(&path, left)?;
         left -= bytes.len() as u64;
         logs.push((name, bytes));
     }
@@ -429,8 +347,5 @@ fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {
         Some("-") => input::read_from(std::io::stdin().lock(), HISTORY_MOST),
         _ => input::read(file, HISTORY_MOST),
     };
-    read.map_err(|error| {
-        let text = format!("could not read {}: {error}; name a history", file.display());
-        Failure::Usage(text)
-    })
+    read.map_err(|error| unread(file, &error))
 }

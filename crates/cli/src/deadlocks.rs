@@ -6,9 +6,11 @@ use dbdyno_explain::{
     DeadlockGap, DeadlockReading, LogDirection, gathered_deadlocks, read_deadlocks,
 };
 use dbdyno_lab::input;
-use dbdyno_report::{DeadlockInPart, DeadlockInput, DeadlocksShown};
+use dbdyno_report::{
+    DeadlockInPart, DeadlockInput, DeadlocksShown, deadlocks_document, deadlocks_json,
+};
 
-use crate::args::DoctorFormat;
+use crate::args::ReportFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
@@ -25,8 +27,8 @@ pub(crate) struct Deadlocks {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// Output format
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
 }
 
 /// Reads and prints. A deadlock that is spoken of and not understood is none that was not there.
@@ -58,10 +60,7 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
         repeated_tellings: gathered.repeated_tellings,
         doubtful: gathered.doubtful,
     };
-    output::print(&match flags.format {
-        DoctorFormat::Text => output::plain_text(&dbdyno_report::deadlocks_document(&shown)),
-        DoctorFormat::Json => dbdyno_report::deadlocks_json(&shown),
-    })?;
+    output::report(flags.format, || deadlocks_document(&shown), || deadlocks_json(&shown))?;
     Ok(Exit::Holds)
 }
 

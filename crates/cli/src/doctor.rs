@@ -1,9 +1,9 @@
 //! `dbdyno doctor`: whether this host is fit to measure on.
 
 use dbdyno_model::Severity;
-use dbdyno_report::DoctorExtent;
+use dbdyno_report::{DoctorExtent, doctor_document, doctor_json};
 
-use crate::args::{Doctor, DoctorFormat, Place};
+use crate::args::{Doctor, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{output, session};
@@ -12,13 +12,8 @@ use crate::{output, session};
 pub(crate) fn run(place: &Place, flags: &Doctor) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
     let findings = dbdyno_lab::doctor::examine(home.dir(), &mut output::say);
-    output::print(&match flags.format {
-        DoctorFormat::Text => {
-            let extent = if flags.all { DoctorExtent::Whole } else { DoctorExtent::Faults };
-            output::plain_text(&dbdyno_report::doctor_document(&findings, extent))
-        }
-        DoctorFormat::Json => dbdyno_report::doctor_json(&findings),
-    })?;
+    let extent = if flags.all { DoctorExtent::Whole } else { DoctorExtent::Faults };
+    output::report(flags.format, || doctor_document(&findings, extent), || doctor_json(&findings))?;
     let blocked = findings.iter().any(|found| found.severity == Some(Severity::Blocks));
     Ok(if blocked { Exit::CannotTell } else { Exit::Holds })
 }

@@ -27,13 +27,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
+use dbdyno_document::terminal;
 use dbdyno_model::experiment::{Expectation, RoundFigure, Sign};
 use dbdyno_model::{
     ArmIndex, ArmSpec, Arrivals, Cell, Comparison, Pairing, RateShape, Run, RunStatus,
 };
 use dbdyno_store::Store;
 use dbdyno_workload::FileError;
-use dbdyno_workload::file::{FileSection, Source};
+use dbdyno_workload::file::{FileEntry, FileSection, Source};
 
 use crate::args::{Compare, Place, RunFile, ToldFormat};
 use crate::command_line::{Args, Command};
@@ -88,7 +89,7 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     if !experiment.published.tables.is_empty() {
         let all = [experiment.asked(&flags.file).held_against(&run, Vec::new())?];
         let style = screen::style(compare.told.shape().color);
-        let text = dbdyno_report::published_text(&all, &style);
+        let text = terminal::written(&dbdyno_report::published_document(&all), &style);
         output::say_styled(&format!("\n{text}"), &style);
         exits.push(printed::exit(&all));
     }
@@ -180,8 +181,8 @@ fn explained(
             .flat_map(|account| &account.causes)
             .filter(|cause| cause.worth.cost.estimate.abs() >= least);
         let found: Vec<String> = found.map(|cause| cause.suspect.name.clone()).collect();
-        let alike = |here: &[String], there: &[String]| here.iter().all(|one| there.contains(one));
-        let is_as_expected = alike(&found, expected) && alike(expected, &found);
+        let is_as_expected = found.iter().all(|one| expected.contains(one))
+            && expected.iter().all(|one| found.contains(one));
         is_refuted |= !is_as_expected && one.open.is_none();
         let verdict = match (is_as_expected, &one.open) {
             (true, _) => "as expected",
@@ -240,20 +241,17 @@ impl Experiment {
 
 /// Whether these flags say where servers and results are.
 fn is_placed(flags: &[String]) -> bool {
-    let name = |flag: &String| flag.split('=').next().map(str::to_owned);
-    flags.iter().filter_map(name).any(|name| ["--store", "--home"].contains(&&*name))
+    let mut names = flags.iter().filter_map(|flag| flag.split('=').next());
+    names.any(|name| ["--store", "--home"].contains(&name))
 }
 
 /// The value of a flag, where the files that it names stand beside the file that names them.
 fn beside(file: &Path, name: &str, value: &str) -> String {
     let folder = file.parent().unwrap_or(Path::new(""));
-    let place = |word: &str, path: Range<usize>| {
-        let path_beside = folder.join(&word[path.clone()]);
-        format!("{}{}{}", &word[..path.start], path_beside.display(), &word[path.end..])
-    };
-    let places = inputs_of(name, value).into_iter().map(|(word, path)| match path {
-        Some(path) => place(word, path),
-        None => word.to_owned(),
+    let places = inputs_of(name, value).into_iter().map(|(word, path)| {
+        let Some(Range { start, end }) = path else { return word.to_owned() };
+        let path_beside = folder.join(&word[start..end]);
+        format!("{}{}{}", &word[..start], path_beside.display(), &word[end..])
     });
     places.collect::<Vec<_>>().join(",")
 }
@@ -291,10 +289,9 @@ fn parse(file: &str, text: &str) -> Result<Experiment, FileError> {
     let source = Source { file, text };
     let document = source.parse()?;
     let top = FileSection::of_file(source, "an experiment", &document);
-    let text = |key, example| top.required(key, example)?.text().map(str::to_owned);
     let experiment = Experiment {
-        question: text("question", "question = \"Does …?\"")?,
-        source: text("source", "source = \"who says so, and where\"")?,
+        question: required_text(&top, "question", "question = \"Does …?\"")?,
+        source: required_text(&top, "source", "source = \"who says so, and where\"")?,
         arms: arms(&top)?,
         flags: flags(&top, "flags")?.unwrap_or_default(),
         quick: flags(&top, "quick")?,
@@ -302,17 +299,24 @@ fn parse(file: &str, text: &str) -> Result<Experiment, FileError> {
         published: PublishedFigures::read(&top)?,
         expectations: expectations(&top)?,
     };
-    text("found", "found = \"what was found, in words\"")?;
+    required_text(&top, "found", "found = \"what was found, in words\"")?;
     top.finish()?;
     Ok(experiment)
+}
+
+fn required_text(
+    top: &FileSection<'_, '_>,
+    key: &'static str,
+    example: &'static str,
+) -> Result<String, FileError> {
+    top.required(key, example)?.text().map(str::to_owned)
 }
 
 /// `base` and `test`, or a list of arms.
 fn arms(top: &FileSection<'_, '_>) -> Result<Vec<String>, FileError> {
     let Some(list) = top.value("arms") else {
-        let text = |key, example| top.required(key, example)?.text().map(str::to_owned);
-        let base = text("base", "base = \"engine:\", or arms = [\"engine:\", …]")?;
-        return Ok(vec![base, text("test", "test = \"engine:?wake=group\"")?]);
+        let base = required_text(top, "base", "base = \"engine:\", or arms = [\"engine:\", …]")?;
+        return Ok(vec![base, required_text(top, "test", "test = \"engine:?wake=group\"")?]);
     };
     let arms = list.list()?.into_iter().map(|arm| arm.text().map(str::to_owned));
     let arms = arms.collect::<Result<Vec<String>, FileError>>()?;
@@ -339,13 +343,10 @@ impl Experiment {
     fn chosen(&self, by_hand: &[String]) -> Vec<(&str, &str)> {
         let is_quick = by_hand.iter().any(|flag| flag == QUICK);
         let quick = self.quick.as_deref().filter(|_| is_quick).unwrap_or_default();
-        let is_by_hand = |name: &str| {
-            let long = format!("--{name}");
-            by_hand.iter().any(|flag| flag.split('=').next() == Some(&long))
-        };
+        let named: Vec<&str> = by_hand.iter().filter_map(|flag| flag.split('=').next()).collect();
         let usual = self.flags.iter();
         let usual = usual.filter(|(name, _)| quick.iter().all(|(other, _)| other != name));
-        let all = usual.chain(quick).filter(|(name, _)| !is_by_hand(name));
+        let all = usual.chain(quick).filter(|(name, _)| !named.contains(&&*format!("--{name}")));
         all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
@@ -443,16 +444,17 @@ fn expectations(top: &FileSection<'_, '_>) -> Result<Vec<Expectation>, FileError
     if all.is_empty() {
         return Err(expect.error("nothing is expected; write [[expect]] with what, sign and why"));
     }
-    let one = |entry: dbdyno_workload::file::FileEntry<'_, '_>| {
-        let section = entry.section("an expectation")?;
-        let what = section.required("what", "what = \"rate\"")?.text()?;
-        let word = section.required("sign", "sign = \"less\"")?.word(&Sign::ALL.map(Sign::word))?;
-        let why = section.required("why", "why = \"because …\"")?.text()?.to_owned();
-        section.finish()?;
-        let sign = Sign::from_word(word).expect("one of their words");
-        Ok(Expectation { figure: RoundFigure::read(what), sign, why })
-    };
-    all.into_iter().map(one).collect()
+    all.into_iter().map(expectation).collect()
+}
+
+fn expectation(entry: FileEntry<'_, '_>) -> Result<Expectation, FileError> {
+    let section = entry.section("an expectation")?;
+    let what = section.required("what", "what = \"rate\"")?.text()?;
+    let word = section.required("sign", "sign = \"less\"")?.word(&Sign::ALL.map(Sign::word))?;
+    let why = section.required("why", "why = \"because …\"")?.text()?.to_owned();
+    section.finish()?;
+    let sign = Sign::from_word(word).expect("one of their words");
+    Ok(Expectation { figure: RoundFigure::read(what), sign, why })
 }
 
 #[cfg(test)]

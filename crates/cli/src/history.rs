@@ -14,7 +14,7 @@ use dbdyno_model::{
 use dbdyno_report::HistoryExtent;
 use dbdyno_store::StoreError;
 
-use crate::args::{Place, Shape};
+use crate::args::{Format, Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::values::parse_share;
@@ -164,8 +164,13 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
             gathering.history(&store.path().display().to_string())?
         }
     };
-    let extent = if flags.all { HistoryExtent::Whole } else { HistoryExtent::Changes };
-    output::history(&told, extent, flags.shape)?;
+    let is_whole = flags.all || flags.shape.format != Format::Text;
+    let extent = if is_whole { HistoryExtent::Whole } else { HistoryExtent::Changes };
+    output::document(
+        flags.shape,
+        || dbdyno_report::history_document(&told, extent),
+        || dbdyno_report::history_json(&told),
+    )?;
     if let Some(path) = &flags.output {
         output::write_page(path, dbdyno_report::history_html(&told))?;
     }
@@ -196,12 +201,8 @@ fn judge(told: &Told, latest: usize) -> Exit {
     let slides = told.series.iter().any(|series| {
         !is_assumed(series) && slides(series, latest).any(|slide| series.is_worse(slide.size))
     });
-    let warns =
-        |warnings: &[Warning], code: &str| warnings.iter().any(|warning| warning.code == code);
-    let lacks = |warnings: &[Warning]| {
-        ["too-short", LEFT_OUT, UNREAD].iter().any(|code| warns(warnings, code))
-    };
-    let lack = told.series.iter().any(|series| lacks(&series.warnings)) || lacks(&told.warnings);
+    let mut warnings = told.series.iter().flat_map(|series| &series.warnings).chain(&told.warnings);
+    let lack = warnings.any(|one| ["too-short", LEFT_OUT, UNREAD].contains(&one.code.as_str()));
     let is_untold = told.series.iter().any(|series| latest_doubt(series).is_some());
     let is_open = slides || lack || is_untold || unknown_directions(told, latest).is_some();
     match (fails, is_open) {
@@ -242,11 +243,11 @@ fn is_assumed(series: &HistorySeries) -> bool {
 fn alarms(series: &HistorySeries, latest: usize) -> impl Iterator<Item = &Shift> {
     let from = series.points.len().saturating_sub(latest);
     let shifts = series.changes.shifts.iter().zip(&series.first_alarmed);
-    let is_new = move |(shift, found): &(&Shift, &Option<usize>)| {
+    let new = shifts.filter(move |(shift, found)| {
         (shift.first >= from || found.is_some_and(|with| with > from))
             && shift.weight == ShiftWeight::Alarm
-    };
-    shifts.filter(is_new).map(|(shift, _)| shift)
+    });
+    new.map(|(shift, _)| shift)
 }
 
 /// The slides that reach into so many of the latest values.
@@ -257,11 +258,10 @@ fn slides(series: &HistorySeries, latest: usize) -> impl Iterator<Item = &Slide>
 
 /// That a figure changed of which nobody knows whether that is to the worse, and what says it.
 fn unknown_directions(told: &Told, latest: usize) -> Option<String> {
-    let is_open = |series: &&HistorySeries| {
+    let mut open = told.series.iter().filter(|series| {
         is_assumed(series)
             && (alarms(series, latest).next().is_some() || slides(series, latest).next().is_some())
-    };
-    let mut open = told.series.iter().filter(is_open);
+    });
     let first = open.next()?;
     let more = match open.count() {
         0 => String::new(),

@@ -49,6 +49,7 @@ mod rand;
 mod random_transactions;
 mod screen;
 mod server;
+mod server_list;
 mod session;
 mod stored;
 mod until;

@@ -9,20 +9,23 @@
 mod counted;
 mod servers;
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use dbdyno_cases::InterleavingSize;
 use dbdyno_check::Level;
+use dbdyno_document::Text;
 use dbdyno_protocols::{ExplorationVerdict, NamedProtocol, Names, Single, Tests, itf};
+use dbdyno_report::verdicts::{
+    FaultEntry, ProtocolList, ProtocolReport, ProtocolSummary, VERDICTS_SCHEMA, VerdictWord,
+    protocol_list_document, protocol_report_document, verdicts_json,
+};
 use dbdyno_report::{TraceHead, trace_html};
 use dbdyno_workload::suggest::did_you_mean;
 
-use crate::args::{DoctorFormat, Place};
+use crate::args::{Place, ReportFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{files, output};
-use counted::CountedPermissiveness;
 
 /// More states are not covered by paths.
 const MOST_FOR_PATHS: usize = 300_000;
@@ -77,8 +80,8 @@ pub(crate) struct ModelFlags {
           value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub max_states: u32,
     /// Output format
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
 }
 
 impl ModelFlags {
@@ -94,10 +97,8 @@ impl ModelFlags {
 /// Lists the protocols, or explores one.
 pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
     let Some(name) = &flags.name else {
-        output::print(&match flags.format {
-            DoctorFormat::Text => output::lines(list()),
-            DoctorFormat::Json => dbdyno_report::json_text(&listed()),
-        })?;
+        let list = list();
+        output::report(flags.format, || protocol_list_document(&list), || verdicts_json(&list))?;
         return Ok(Exit::Holds);
     };
     let protocol = named(name, flags.fault.as_deref())?;
@@ -106,40 +107,29 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
         if flags.paths || !flags.run.is_empty() { Some(tests_of(flags, protocol)?) } else { None };
     let judged = protocol.judge(flags.shape(), level, flags.max_states as usize);
     write_trace(flags, protocol, level, &judged)?;
-    let states = flags.max_states as usize;
-    let counted = flags
-        .permissiveness
-        .then(|| CountedPermissiveness::of(protocol, flags.shape(), level, states, flags.sample));
+    let mut report = report_of(flags, protocol, level, &judged);
+    if flags.permissiveness {
+        report.permissiveness = Some(counted::permissiveness(
+            protocol,
+            flags.shape(),
+            level,
+            flags.max_states as usize,
+            flags.sample,
+        ));
+    }
     let (tested, exit) = match &tests {
         Some((single, tests)) => servers::run(place, &flags.run, single, protocol.level(), tests)?,
         None => (Vec::new(), Exit::Holds),
     };
-    output::print(&match flags.format {
-        DoctorFormat::Text => {
-            let mut told = text(flags, protocol, level, &judged);
-            told.push_str(&counted.map_or(String::new(), |counted| counted.text(level)));
-            if let Some((_, tests)) = &tests {
-                told.push_str(&servers::paths_text(tests));
-            }
-            tested.iter().for_each(|one| told.push_str(&one.text()));
-            output::lines(told)
-        }
-        DoctorFormat::Json => {
-            let mut told = json(flags, protocol, level, &judged);
-            if let Some(counted) = counted {
-                told["permissiveness"] = counted.json(level);
-            }
-            if let Some((_, tests)) = &tests {
-                told["paths"] = servers::paths_json(tests);
-                told["servers"] = tested.iter().map(servers::ServerConformance::json).collect();
-            }
-            dbdyno_report::json_text(&told)
-        }
-    })?;
-    Ok(match (&judged.broken, judged.is_cut_short) {
-        (Some(_), _) => Exit::Fails,
-        (None, true) => Exit::CannotTell,
-        (None, false) => exit,
+    if let Some((_, tests)) = &tests {
+        report.paths = Some(servers::paths_of(tests));
+        report.servers = Some(tested);
+    }
+    output::report(flags.format, || protocol_report_document(&report), || verdicts_json(&report))?;
+    Ok(match report.verdict {
+        VerdictWord::Broken => Exit::Fails,
+        VerdictWord::CannotTell => Exit::CannotTell,
+        VerdictWord::Holds => exit,
     })
 }
 
@@ -197,18 +187,18 @@ fn write_trace(
 }
 
 fn named(name: &str, fault: Option<&str>) -> Result<NamedProtocol, Failure> {
-    let names = || NamedProtocol::all().map(NamedProtocol::name);
     let Some(protocol) = NamedProtocol::by_name(name) else {
+        let names: Vec<&str> = NamedProtocol::all().map(NamedProtocol::name).collect();
         return Err(Failure::Usage(format!(
             "model {name}: unknown protocol{}; there are {}",
-            did_you_mean(name, names()),
-            names().collect::<Vec<_>>().join(", ")
+            did_you_mean(name, names.iter().copied()),
+            names.join(", ")
         )));
     };
     let Some(fault) = fault else { return Ok(protocol) };
     protocol.with_fault(fault).ok_or_else(|| {
-        let faults = || protocol.faults().map(|fault| fault.0);
-        if faults().next().is_none() {
+        let faults: Vec<&str> = protocol.faults().map(|fault| fault.0).collect();
+        if faults.is_empty() {
             return Failure::Usage(format!(
                 "--fault {fault}: none can be planted in {name}; `dbdyno model` lists those of \
                  other protocols"
@@ -216,106 +206,58 @@ fn named(name: &str, fault: Option<&str>) -> Result<NamedProtocol, Failure> {
         }
         Failure::Usage(format!(
             "--fault {fault}: {name} has no such fault{}; there are {}",
-            did_you_mean(fault, faults()),
-            faults().collect::<Vec<_>>().join(", ")
+            did_you_mean(fault, faults.iter().copied()),
+            faults.join(", ")
         ))
     })
 }
 
-fn list() -> String {
-    let mut out = String::new();
-    let width = NamedProtocol::all().map(|one| one.name().len()).max().unwrap_or(0);
-    for one in NamedProtocol::all() {
-        let _ = writeln!(out, "{:width$}  {}", one.name(), one.about());
-        let faults: Vec<&str> = one.faults().map(|fault| fault.0).collect();
-        let planted = if faults.is_empty() {
-            String::new()
-        } else {
-            format!("; faults: {}", faults.join(", "))
-        };
-        let _ = writeln!(out, "{:width$}  promises {}{planted}", "", one.level());
-    }
-    out
+fn list() -> ProtocolList {
+    let protocols = NamedProtocol::all().map(|one| ProtocolSummary {
+        name: one.name(),
+        about: one.about(),
+        promises: one.level().name(),
+        faults: one.faults().map(|(name, about)| FaultEntry { name, about }).collect(),
+    });
+    ProtocolList { schema: VERDICTS_SCHEMA, protocols: protocols.collect() }
 }
 
-fn listed() -> serde_json::Value {
-    let one = |one: NamedProtocol| {
-        let faults =
-            one.faults().map(|(name, about)| serde_json::json!({ "name": name, "about": about }));
-        serde_json::json!({
-            "name": one.name(), "about": one.about(), "promises": one.level().name(),
-            "faults": faults.collect::<Vec<_>>(),
-        })
-    };
-    let protocols: Vec<_> = NamedProtocol::all().map(one).collect();
-    serde_json::json!({ "schema": 1, "protocols": protocols })
-}
-
-fn text(
+/// What exploring found.
+fn report_of(
     flags: &ModelFlags,
     protocol: NamedProtocol,
     level: Level,
     judged: &ExplorationVerdict,
-) -> String {
-    let mut out = format!("{}: {}\n", protocol.name(), protocol.about());
-    if let Some((name, about)) = protocol.fault() {
-        let _ = writeln!(out, "with the fault {name}: {about}");
+) -> ProtocolReport {
+    let broken = judged.broken.as_ref();
+    ProtocolReport {
+        schema: VERDICTS_SCHEMA,
+        protocol: protocol.name(),
+        about: protocol.about(),
+        fault: protocol.fault().map(|fault| fault.0),
+        fault_about: protocol.fault().map(|fault| fault.1),
+        shape: flags.shape().to_string(),
+        size: format!(
+            "{} transactions, {} keys, at most {} operations each",
+            flags.transactions, flags.keys, flags.operations
+        ),
+        states: judged.states,
+        transitions: judged.transitions,
+        ends: judged.ends,
+        depth: judged.depth,
+        outcomes: judged.outcomes,
+        level: level.name(),
+        definition: level.source(),
+        verdict: match (broken, judged.is_cut_short) {
+            (Some(_), _) => VerdictWord::Broken,
+            (None, true) => VerdictWord::CannotTell,
+            (None, false) => VerdictWord::Holds,
+        },
+        anomaly: broken.map(|broken| broken.anomaly.clone()),
+        trace: judged.trace[1..].iter().map(|scene| scene.action.clone()).collect(),
+        drawing: broken.iter().flat_map(|broken| broken.drawing.lines()).map(Text::from).collect(),
+        permissiveness: None,
+        paths: None,
+        servers: None,
     }
-    let _ = writeln!(
-        out,
-        "{} transactions, {} keys, at most {} operations each, once up to symmetry",
-        flags.transactions, flags.keys, flags.operations
-    );
-    let _ = writeln!(
-        out,
-        "{} states, {} transitions, {} ends, up to {} steps; {} outcomes",
-        judged.states, judged.transitions, judged.ends, judged.depth, judged.outcomes
-    );
-    let source = level.source();
-    let Some(broken) = &judged.broken else {
-        let told = if judged.is_cut_short {
-            format!(
-                "not broken in {} states, and there are more: raise --max-states, or ask for less",
-                judged.states
-            )
-        } else {
-            "holds in every outcome".to_owned()
-        };
-        let _ = writeln!(out, "\n{level}, {source}: {told}");
-        return out;
-    };
-    let steps = judged.trace.len() - 1;
-    let _ = writeln!(out, "\n{level}, {source}: broken by {}", broken.anomaly);
-    let _ = writeln!(out, "after {steps} steps; fewer do not break it:");
-    for (number, scene) in judged.trace.iter().enumerate().skip(1) {
-        let _ = writeln!(out, "  {number:2}  {}", scene.action);
-    }
-    let _ = writeln!(out);
-    for line in broken.drawing.lines() {
-        let _ = writeln!(out, "  {line}");
-    }
-    out
-}
-
-fn json(
-    flags: &ModelFlags,
-    protocol: NamedProtocol,
-    level: Level,
-    judged: &ExplorationVerdict,
-) -> serde_json::Value {
-    let verdict = match (&judged.broken, judged.is_cut_short) {
-        (Some(_), _) => "broken",
-        (None, true) => "cannot_tell",
-        (None, false) => "holds",
-    };
-    let actions: Vec<&str> = judged.trace[1..].iter().map(|one| one.action.as_str()).collect();
-    serde_json::json!({
-        "schema": 1, "protocol": protocol.name(),
-        "fault": protocol.fault().map(|fault| fault.0),
-        "shape": flags.shape().to_string(), "states": judged.states,
-        "transitions": judged.transitions, "ends": judged.ends, "depth": judged.depth,
-        "outcomes": judged.outcomes, "level": level.name(), "verdict": verdict,
-        "anomaly": judged.broken.as_ref().map(|broken| broken.anomaly.clone()),
-        "trace": actions,
-    })
 }

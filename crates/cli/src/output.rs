@@ -20,10 +20,10 @@ use std::sync::{Mutex, PoisonError};
 use dbdyno_document::terminal::{self, COLOUR_SEQUENCES, Colour, TextStyle};
 use dbdyno_document::{Document, csv, layout, markdown};
 use dbdyno_model::foreign::{self, bounded, steers};
-use dbdyno_model::{BenchmarkHistory, Comparison, Gate, Run, Secret};
-use dbdyno_report::{CellOrder, HistoryExtent, View};
+use dbdyno_model::{Comparison, Gate, Run, Secret};
+use dbdyno_report::{CellOrder, View};
 
-use crate::args::{Color, Format, PrintFlags, Section, Shape, ToldFormat};
+use crate::args::{Color, Format, PrintFlags, ReportFormat, Section, Shape, ToldFormat};
 use crate::ci;
 use crate::failure::Failure;
 use crate::files;
@@ -226,13 +226,6 @@ pub(crate) fn comparison(
     let color = told.color;
     let order = order(told.worst_first);
     let sections: Vec<dbdyno_report::Section> = told.section.iter().map(section).collect();
-    let markdown = || {
-        if told.all {
-            dbdyno_report::markdown(&view)
-        } else {
-            dbdyno_report::first_markdown(&view, order)
-        }
-    };
     let text = match told.format {
         ToldFormat::Text if told.all => dbdyno_report::text(&view, &style(color)),
         ToldFormat::Text if sections.is_empty() => {
@@ -242,15 +235,23 @@ pub(crate) fn comparison(
         ToldFormat::Json => dbdyno_report::json(&view),
         ToldFormat::Jsonl => ci::line(&dbdyno_report::json(&view)),
         ToldFormat::Csv => dbdyno_report::csv(&view),
-        ToldFormat::Markdown => markdown(),
+        ToldFormat::Markdown => markdown_of(&view, told),
         ToldFormat::Github => {
             let checked = ci::checked(view.clone(), comparison, gate);
-            ci::github(&[checked], &harmless(&markdown()))?
+            ci::github(&[checked], &harmless(&markdown_of(&view, told)))?
         }
         ToldFormat::Junit => dbdyno_report::junit(&[ci::checked(view, comparison, gate)]),
         ToldFormat::Benchfmt => dbdyno_report::benchfmt(&[ci::checked(view, comparison, gate)]),
     };
     print_answer(&text, told.format, color)
+}
+
+fn markdown_of(view: &View, told: &PrintFlags) -> String {
+    if told.all {
+        dbdyno_report::markdown(view)
+    } else {
+        dbdyno_report::first_markdown(view, order(told.worst_first))
+    }
 }
 
 /// The order that `--worst-first` asks for.
@@ -274,6 +275,12 @@ pub(crate) fn plain_text(document: &Document) -> String {
     terminal::written(document, &TextStyle { colour: Colour::Plain, width: screen::width() })
 }
 
+/// The same of a list: in a pipe each of its lines stays one.
+pub(crate) fn list_text(document: &Document) -> String {
+    let width = screen::columns().unwrap_or(usize::MAX);
+    terminal::written(document, &TextStyle { colour: Colour::Plain, width })
+}
+
 /// Prints a result in the format that was asked for.
 pub(crate) fn document(
     shape: Shape,
@@ -290,20 +297,17 @@ pub(crate) fn document(
     print_styled(&text, &style)
 }
 
-/// Prints a history in the shape that was asked for.
-pub(crate) fn history(
-    history: &BenchmarkHistory,
-    extent: HistoryExtent,
-    shape: Shape,
+/// Prints a result that has no rows for a spreadsheet in the format that was asked for.
+pub(crate) fn report(
+    format: ReportFormat,
+    document: impl FnOnce() -> Document,
+    json: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
-    let style = style(shape.color);
-    let text = match shape.format {
-        Format::Text => dbdyno_report::history_text(history, extent, &style),
-        Format::Json => dbdyno_report::history_json(history),
-        Format::Csv => dbdyno_report::history_csv(history),
-        Format::Markdown => dbdyno_report::history_markdown(history),
-    };
-    print_styled(&text, &style)
+    print(&match format {
+        ReportFormat::Text => plain_text(&document()),
+        ReportFormat::Markdown => markdown::written(&document()),
+        ReportFormat::Json => json(),
+    })
 }
 
 /// Writes what may be printed by a program of others, such as the runner of a workflow, and says

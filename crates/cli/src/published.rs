@@ -7,9 +7,10 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
+use dbdyno_document::{csv, markdown, terminal};
 use dbdyno_model::experiment::RoundFigure;
 use dbdyno_model::published::{ExplainedRow, FoundSign, ReplicatedTable, Replication};
 use dbdyno_model::{Cell, Pairing, Run};
@@ -30,37 +31,48 @@ pub(crate) fn published(place: &Place, flags: &PublishedFlags) -> Result<Exit, F
         ));
     }
     let mut store = session::open_own_store(place)?;
-    let of_file = |file: &PathBuf| {
-        let experiment = experiment::read(file)?;
-        if experiment.published.tables.is_empty() && experiment.expectations.is_empty() {
-            let what = "nothing was published: [[published]] with of, base, test and ratios, or \
-                        [[expect]] with what, sign and why";
-            return Err(Failure::Usage(format!("{}: {what}", file.display())));
-        }
-        let run = match &flags.run {
-            Some(run) => store.load(&store.resolve(run)?)?,
-            None => newest(&store, file, &experiment)?,
-        };
-        let found = experiment.asked(file).held_against(&run, signs(&experiment, &run)?)?;
-        Ok((run, found))
-    };
-    let of_files = flags.files.iter().map(of_file).collect::<Result<Vec<_>, Failure>>()?;
-    let (runs, mut all): (Vec<Run>, Vec<Replication>) = of_files.into_iter().unzip();
+    let (mut runs, mut all) = (Vec::new(), Vec::new());
+    for file in &flags.files {
+        let (run, found) = replication(&store, file, flags.run.as_deref())?;
+        runs.push(run);
+        all.push(found);
+    }
     if flags.explain {
         explain(place, &mut store, &runs, &mut all, flags.limit)?;
     }
     let style = screen::style(Color::Auto);
+    let document = dbdyno_report::published_document(&all);
     let text = match flags.format {
-        PublishedFormat::Text => dbdyno_report::published_text(&all, &style),
-        PublishedFormat::Markdown => dbdyno_report::published_markdown(&all),
+        PublishedFormat::Text => terminal::written(&document, &style),
+        PublishedFormat::Markdown => markdown::written(&document),
         PublishedFormat::Json => dbdyno_report::published_json(&all),
-        PublishedFormat::Csv => dbdyno_report::published_csv(&all),
+        PublishedFormat::Csv => csv::written(&document),
         PublishedFormat::Svg => dbdyno_report::published_svg(&all).ok_or_else(|| {
             Failure::Usage("there is nothing to draw: no printed figure was measured".to_owned())
         })?,
     };
     output::print_styled(&text, &style)?;
     Ok(printed::exit(&all))
+}
+
+/// What a file says, held against its newest run, or against the one that was named.
+fn replication(
+    store: &Store,
+    file: &Path,
+    run: Option<&str>,
+) -> Result<(Run, Replication), Failure> {
+    let experiment = experiment::read(file)?;
+    if experiment.published.tables.is_empty() && experiment.expectations.is_empty() {
+        let what = "nothing was published: [[published]] with of, base, test and ratios, or \
+                    [[expect]] with what, sign and why";
+        return Err(Failure::Usage(format!("{}: {what}", file.display())));
+    }
+    let run = match run {
+        Some(run) => store.load(&store.resolve(run)?)?,
+        None => newest(store, file, &experiment)?,
+    };
+    let found = experiment.asked(file).held_against(&run, signs(&experiment, &run)?)?;
+    Ok((run, found))
 }
 
 /// A cell of two arms whose figure lies beyond the tolerance.
@@ -105,11 +117,11 @@ fn explain(
     for found in all.iter_mut().map(|one| &mut one.explained) {
         let of_rates = found.rows.iter().filter(|row| row.what == RoundFigure::Rate);
         let counted = of_rates.filter_map(|row| Some((row, row.by_instructions()?.estimate)));
-        let pairs = |ours: fn(&(&ExplainedRow, f64)) -> f64| {
-            dbdyno_judge::agreement_of(counted.clone().map(|one| (one.0.theirs, ours(&one))))
-        };
-        let (by_rate, by_instructions) = (pairs(|one| one.0.ours), pairs(|one| one.1));
-        (found.by_rate, found.by_instructions) = (by_rate, by_instructions);
+        let by_rate = counted.clone().map(|(row, _)| (row.theirs, row.ours));
+        let by_rate = dbdyno_judge::agreement_of(by_rate);
+        let by_instructions = counted.map(|(row, counted)| (row.theirs, counted));
+        found.by_instructions = dbdyno_judge::agreement_of(by_instructions);
+        found.by_rate = by_rate;
     }
     Ok(())
 }
@@ -123,10 +135,10 @@ fn beyond(run: &Run, tables: &[ReplicatedTable]) -> Vec<Beyond> {
         for row in &table.rows {
             let distance = row.distance().filter(|distance| *distance > 1.0);
             let (Some(distance), Some(ours)) = (distance, row.ours) else { continue };
-            let is_of = |cell: &Cell| {
+            let cell = run.plan.cells().into_iter().find(|cell| {
                 row.published.is_of(&cell.load) && table.clients.contains(&cell.clients)
-            };
-            all.extend(run.plan.cells().into_iter().find(is_of).map(|cell| Beyond {
+            });
+            all.extend(cell.map(|cell| Beyond {
                 arms,
                 cell,
                 distance,

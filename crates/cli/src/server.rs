@@ -12,22 +12,22 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use dbdyno_document::layout::paragraph;
+use dbdyno_document::{Document, Element, LabelledItem};
 use dbdyno_model::{
     ArmSpec, Begin, MaskedTarget, MemberRole, ReleaseSpec, Setting, SourceKind, Target,
     TargetError, Topology, TopologyShape, TransactionRecording, setting, split_version, target,
 };
 use dbdyno_sandbox::{
-    BackgroundServer, BackgroundState, Home, Image, LaunchOptions, Offer, PRESETS, Release,
-    Symbols, here, likely_version, offers, packers, start_together, start_together_again,
-    stop_together, together,
+    BackgroundServer, BackgroundState, Home, Image, LaunchOptions, PRESETS, Release, here,
+    likely_version, start_together, start_together_again, stop_together, together,
 };
 use dbdyno_workload::suggest::did_you_mean;
 
 use crate::args::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{files, output, screen, session};
+use crate::server_list::{OfferExtent, described, server_list, state_and_role};
+use crate::{files, output, session};
 
 #[derive(Debug, Args)]
 pub(crate) struct Server {
@@ -225,106 +225,14 @@ fn got(home: &Home, flags: &Get) -> Result<Exit, Failure> {
             dbdyno_sandbox::get_from(home, product, version, path, &mut output::say)?
         }
     };
-    output::print(&output::lines(described(&release)?))?;
+    output::print(&output::list_text(&described(&release)?))?;
     Ok(Exit::Holds)
-}
-
-fn described(release: &Release) -> Result<String, Failure> {
-    let mut text = format!(
-        "{}\n  version  {} {}\n  from     {}\n  in       {} ({} MB, symbols: {})\n",
-        release.name(),
-        release.product.name(),
-        release.version,
-        release.origin,
-        release.dir.display(),
-        release.disk_mb()?,
-        symbols(release),
-    );
-    for (file, sum) in &release.sums {
-        text.push_str(&format!("  sha256   {sum} {file}\n"));
-    }
-    Ok(text)
-}
-
-fn symbols(release: &Release) -> &'static str {
-    release.symbols().map_or("unknown", Symbols::name)
 }
 
 fn list(home: &Home, flags: &Ls) -> Result<Exit, Failure> {
-    let mut text = "downloaded\n".to_owned();
-    let all = here(home);
-    for release in &all {
-        let (name, mb) = (release.name(), release.disk_mb()?);
-        let from = release.origin.split(": ").next().unwrap_or_default();
-        let from = if release.source == SourceKind::Files { &release.origin } else { from };
-        text.push_str(&format!("  {name:24} {mb:>5} MB  symbols {:7}  {from}\n", symbols(release)));
-    }
-    if all.is_empty() {
-        text.push_str(
-            "  nothing yet; `compare` downloads what it needs, `server get` does it now\n",
-        );
-    }
-    let servers = BackgroundServer::all(home);
-    if !servers.is_empty() {
-        text.push_str("in the background\n");
-    }
-    for server in &servers {
-        text.push_str(&format!("  {:24} {:24} {}\n", server.name, server.tree, shown(server)));
-    }
-    let images = Image::all(home);
-    if !images.is_empty() {
-        let mb: u64 = images.iter().map(|image| image.mb).sum();
-        text.push_str(&format!("images ({mb} MB; `dbdyno server images` says what is in them)\n"));
-        images.iter().for_each(|image| text.push_str(&line_of(image)));
-    }
-    text.push_str(&if flags.all { each_offer() } else { offers_by_source() });
-    output::print(&output::lines(text))?;
+    let extent = if flags.all { OfferExtent::Packages } else { OfferExtent::Versions };
+    output::print(&output::list_text(&server_list(home, extent)?))?;
     Ok(Exit::Holds)
-}
-
-/// The versions that each source has, a line for each source of a product.
-fn offers_by_source() -> String {
-    let mut sources: Vec<(&str, &str, Vec<&str>)> = Vec::new();
-    for Offer { product, version, source, .. } in offers() {
-        let (product, source) = (product.name(), source.name());
-        match sources.iter_mut().find(|(of, from, _)| (*of, *from) == (product, source)) {
-            Some((_, _, versions)) if versions.contains(&version) => {}
-            Some((_, _, versions)) => versions.push(version),
-            None => sources.push((product, source, vec![version])),
-        }
-    }
-    let mut text = String::from("available\n");
-    for (product, source, versions) in sources {
-        text.push_str(&format!("  {product:8}  {source:6}  {}\n", versions.join(" ")));
-    }
-    text.push_str(
-        "  any       files   `dbdyno server get SERVER --from PATH`: the maker's archive or folder\n  \
-           any       system  SERVER@system: what this machine has installed\n\n\
-         A server is PRODUCT:VERSION or PRODUCT:VERSION@SOURCE, such as mysql:8.0.33@maven.\n\
-         rest     dbdyno server ls --all: packages, who made them, and their sizes\n",
-    );
-    text
-}
-
-/// Each package, with its sizes.
-fn each_offer() -> String {
-    let mut text = String::from("available (to download, on disk)\n");
-    for Offer { product, version, source, package, download_mb, disk_mb } in offers() {
-        let target = format!("{}:{version}", product.name());
-        text.push_str(&format!(
-            "  {target:18} {:7} {download_mb:>4} MB {disk_mb:>4} MB  {package}\n",
-            source.name()
-        ));
-    }
-    text.push_str(
-        "  any                files   `dbdyno server get SERVER --from PATH`: the maker's archive or folder\n  \
-           any                system  SERVER@system: what this machine has installed\n\
-         who made the packages that are not Debian's (none is the maker of the server)\n",
-    );
-    for packer in packers() {
-        text.push_str(&format!("  {}\n      {}: {}\n", packer.package, packer.name, packer.what));
-    }
-    text
 }
 
 fn line_of(image: &Image) -> String {
@@ -354,30 +262,6 @@ fn images(home: &Home, flags: &Images) -> Result<Exit, Failure> {
         output::print(&output::lines(text))?;
     }
     Ok(Exit::Holds)
-}
-
-fn shown(server: &BackgroundServer) -> String {
-    let state = state(server);
-    match (&server.membership, server.role()) {
-        (Some(membership), Some(role)) if membership.of != server.name => {
-            format!("{state}; {} of {}", role.name(), membership.of)
-        }
-        (Some(membership), Some(role)) => {
-            format!("{state}; {} of {}", role.name(), membership.shape)
-        }
-        _ => state,
-    }
-}
-
-fn state(server: &BackgroundServer) -> String {
-    match server.state() {
-        BackgroundState::Running(pid) => format!("runs, pid {pid}, port {}", server.port),
-        BackgroundState::Stopped => "stopped".to_owned(),
-        BackgroundState::Gone => format!(
-            "ended by itself or with the machine; its data are here: server start {}",
-            server.name
-        ),
-    }
 }
 
 /// The server of this name, with all that belong to it. Those are named by the first of them.
@@ -471,7 +355,10 @@ fn started(home: &Home, flags: &Start) -> Result<Exit, Failure> {
         }
     };
     let name = &server.name;
-    output::say(&format!("{name} {}; `dbdyno server stop {name}` ends it", shown(&server)));
+    output::say(&format!(
+        "{name} {}; `dbdyno server stop {name}` ends it",
+        state_and_role(&server)
+    ));
     // To the one who started it, and to nobody else, the password is shown.
     output::print(&format!("{}\n", server.url()?.expose()))?;
     Ok(Exit::Holds)
@@ -499,15 +386,20 @@ fn told(home: &Home, flags: &OptionsOf) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
+/// Columns of a preset.
+const PRESET_WIDTH: usize = 16;
+
 fn presets() -> Result<Exit, Failure> {
-    let mut text = String::new();
-    for about in PRESETS {
+    let items = PRESETS.iter().map(|about| {
         let setting = Setting::Preset(about.preset).to_string();
-        let (first, hanging) = (format!("{setting:15}  "), " ".repeat(17));
-        text.push_str(&paragraph(about.text, screen::width(), &first, &hanging));
-    }
-    text.push_str("`dbdyno server options 'SERVER?preset=NAME'` shows the options of each\n");
-    output::print(&text)?;
+        LabelledItem::new(about.text).label(setting, PRESET_WIDTH)
+    });
+    let shown = "`dbdyno server options 'SERVER?preset=NAME'` shows the options of each";
+    let document = Document::from(vec![vec![
+        Element::Items(items.collect()),
+        Element::Sentence(shown.into()),
+    ]]);
+    output::print(&output::list_text(&document))?;
     Ok(Exit::Holds)
 }
 

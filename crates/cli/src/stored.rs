@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use dbdyno_document::layout::{Grid, Line};
-use dbdyno_model::{Comparison, Run, foreign};
+use dbdyno_document::{Document, Element, LabelledItem};
+use dbdyno_model::{Comparison, Run};
 use dbdyno_report::{CellOrder, View};
 use dbdyno_store::{RunSummary, StoreListing};
 
@@ -12,7 +12,7 @@ use crate::arms::{self, RunSelection};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::values::{Still, StillShape};
-use crate::{answer, compare, output, screen, session};
+use crate::{answer, compare, output, session};
 
 /// Lists the stored runs, newest first.
 pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
@@ -30,46 +30,31 @@ pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
         .filter(|run| flags.trials || run.explains.is_none())
         .take(flags.limit)
         .collect();
-    output::print(&listed(&shown, screen::columns()))?;
+    output::print(&output::list_text(&listed(&shown)))?;
     Ok(Exit::Holds)
 }
 
-/// A line for each run. Where the screen is too narrow for that, the arms and the name, which tell
-/// runs apart, have lines of their own.
-fn listed(runs: &[&RunSummary], columns: Option<usize>) -> String {
-    let one_each = runs.iter().map(|run| {
-        let mut columns = head(run);
-        columns.extend([arms(run), name(run)]);
-        Line::Columns(columns)
+/// Columns between what every run has.
+const GAP: usize = 2;
+
+/// A line for each run: what every one has in columns, then the arms and the name, which tell runs
+/// apart.
+fn listed(runs: &[&RunSummary]) -> Document {
+    let heads: Vec<[String; 4]> = runs.iter().map(|run| head(run)).collect();
+    let widths: [usize; 4] =
+        std::array::from_fn(|at| heads.iter().map(|head| head[at].len()).max().unwrap_or(0) + GAP);
+    let items = runs.iter().zip(heads).map(|(run, head)| {
+        let name = run.name.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
+        let item = LabelledItem::new(run.arms.join(" → ") + &name);
+        head.into_iter().zip(widths).fold(item, |item, (text, width)| item.label(text, width))
     });
-    let one_each = Grid { lines: one_each.collect(), ragged: 1 };
-    let Some(width) = columns.filter(|width| one_each.width() > *width) else {
-        return one_each.render(usize::MAX);
-    };
-    let two_each = runs.iter().flat_map(|run| {
-        let behind = format!("  {} {}", arms(run), name(run));
-        [Line::Columns(head(run)), Line::Across(behind)]
-    });
-    Grid { lines: two_each.collect(), ragged: 1 }.render(width)
+    Document::from(vec![vec![Element::Items(items.collect())]])
 }
 
-/// What every run has, in columns.
-fn head(run: &RunSummary) -> Vec<String> {
-    vec![
-        foreign::one_line(&run.id.0).into_owned(),
-        run.started.clone(),
-        run.status.name().to_owned(),
-        format!("{}/{} rounds", run.rounds_done, run.rounds_planned),
-    ]
-}
-
-fn arms(run: &RunSummary) -> String {
-    foreign::one_line(&run.arms.join(" → ")).into_owned()
-}
-
-/// The name that the user gave it, with its @; empty if there is none.
-fn name(run: &RunSummary) -> String {
-    run.name.as_deref().map(|name| format!("@{}", foreign::one_line(name))).unwrap_or_default()
+/// What every run has.
+fn head(run: &RunSummary) -> [String; 4] {
+    let rounds = format!("{}/{} rounds", run.rounds_done, run.rounds_planned);
+    [run.id.0.clone(), run.started.clone(), run.status.name().to_owned(), rounds]
 }
 
 /// Shows a stored run as `compare` showed it, or its arms against another one.
@@ -92,17 +77,12 @@ pub(crate) fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
 /// Writes a stored run as an HTML file, or in a shape without a script.
 pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
-    let name = |run: &Run| match &flags.arm {
-        None => format!("dbdyno-{}.html", run.id),
-        Some(arm) => format!("dbdyno-{}-{arm}.html", run.id),
-    };
-    let path = |run: &Run| flags.output.clone().unwrap_or_else(|| PathBuf::from(name(run)));
     let is_page_wanted = flags.still.is_none() || flags.output.is_some();
     let order = output::order(flags.worst_first);
     match arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())? {
         RunSelection::Two(run, comparison) => {
             if is_page_wanted {
-                compare::write_report(&path(&run), &run, &comparison)?;
+                compare::write_report(&page_path(flags, &run), &run, &comparison)?;
             }
             flags
                 .still
@@ -112,7 +92,7 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
         RunSelection::All(run, reference) => {
             let comparison = arms::judged(&run, reference)?;
             if is_page_wanted {
-                arms::write_report(&path(&run), &run, &comparison, order)?;
+                arms::write_report(&page_path(flags, &run), &run, &comparison, order)?;
             }
             flags
                 .still
@@ -123,6 +103,15 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
+/// Where the page of a run goes, unless that is said.
+fn page_path(flags: &Report, run: &Run) -> PathBuf {
+    let name = match &flags.arm {
+        None => format!("dbdyno-{}.html", run.id),
+        Some(arm) => format!("dbdyno-{}-{arm}.html", run.id),
+    };
+    flags.output.clone().unwrap_or_else(|| PathBuf::from(name))
+}
+
 /// The drawing of two arms is that of several.
 fn still_of_two(
     still: &Still,
@@ -130,11 +119,11 @@ fn still_of_two(
     comparison: Comparison,
     order: CellOrder,
 ) -> Result<(), Failure> {
-    let view = || View::new(run, &comparison);
+    let view = View::new(run, &comparison);
     let text = match still.shape {
-        StillShape::Markdown => dbdyno_report::markdown(&view()),
-        StillShape::Csv => dbdyno_report::csv(&view()),
-        StillShape::Json => dbdyno_report::json(&view()),
+        StillShape::Markdown => dbdyno_report::markdown(&view),
+        StillShape::Csv => dbdyno_report::csv(&view),
+        StillShape::Json => dbdyno_report::json(&view),
         StillShape::Svg => {
             return arms::still(still, run, &dbdyno_judge::as_arms(run, comparison), order);
         }

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_cases::{Case, InterleavingSize, published};
-use dbdyno_document::markdown;
 use dbdyno_lab::{IsolationLab, IsolationQuestion, isolation};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::{CaseOutcome, IsolationLevel, IsolationTold};
@@ -18,7 +17,7 @@ use dbdyno_report::IsolationLayout::{Apart, Together};
 use dbdyno_report::{IsolationExtent, isolation_document, isolation_json};
 use dbdyno_workload::suggest::did_you_mean;
 
-use crate::args::Place;
+use crate::args::{Place, ReportFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
@@ -133,8 +132,8 @@ pub(crate) struct Verify {
     #[arg(long)]
     pub all: bool,
     /// Output format
-    #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
-    pub format: VerifyFormat,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
 }
 
 impl Verify {
@@ -165,13 +164,6 @@ pub(crate) enum VerifyKind {
     Counters,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum VerifyFormat {
-    Text,
-    Markdown,
-    Json,
-}
-
 /// What a word of `--level` means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Levels {
@@ -185,14 +177,14 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 }
 
 fn parse_level(text: &str) -> Result<Levels, String> {
-    let names = || IsolationLevel::ALL.map(IsolationLevel::name);
+    let names = IsolationLevel::ALL.map(IsolationLevel::name);
     match (text, IsolationLevel::named(text)) {
         ("all", _) => Ok(Levels::All),
         (_, Some(level)) => Ok(Levels::One(level)),
         _ => Err(format!(
             "no level is called so{}; write {} or all",
-            did_you_mean(text, names()),
-            names().join(", ")
+            did_you_mean(text, names),
+            names.join(", ")
         )),
     }
 }
@@ -240,20 +232,22 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
 
 fn show(flags: &Verify, told: &[IsolationTold]) -> Result<(), Failure> {
     let extent = if flags.all { IsolationExtent::Stories } else { IsolationExtent::Tables };
-    output::print(&match flags.format {
-        VerifyFormat::Text => output::plain_text(&isolation_document(told, extent, Apart)),
-        VerifyFormat::Markdown => markdown::written(&isolation_document(told, extent, Together)),
-        VerifyFormat::Json => isolation_json(told),
-    })
+    let layout = if flags.format == ReportFormat::Markdown { Together } else { Apart };
+    output::report(
+        flags.format,
+        || isolation_document(told, extent, layout),
+        || isolation_json(told),
+    )
 }
 
 fn exit_of(told: &[IsolationTold]) -> Exit {
-    let levels = || told.iter().flat_map(|one| &one.levels);
-    let cases = || levels().flat_map(|level| &level.cases);
-    let broken = cases().any(|case| case.breaks_promise())
-        || levels().any(|level| level.shapes.iter().any(|one| level.breaks_serializability(one)));
-    let unknown = cases().any(|case| matches!(case.outcome, CaseOutcome::Unknown(_)))
-        || levels().any(|level| level.shapes.iter().any(|shape| shape.counts.unknown > 0));
+    let (mut broken, mut unknown) = (false, false);
+    for level in told.iter().flat_map(|one| &one.levels) {
+        broken |= level.cases.iter().any(|case| case.breaks_promise())
+            || level.shapes.iter().any(|shape| level.breaks_serializability(shape));
+        unknown |= level.cases.iter().any(|case| matches!(case.outcome, CaseOutcome::Unknown(_)))
+            || level.shapes.iter().any(|shape| shape.counts.unknown > 0);
+    }
     match (told.iter().any(|one| one.is_cut_short), broken, unknown) {
         (true, ..) => Exit::Interrupted,
         (_, true, _) => Exit::Fails,
@@ -273,10 +267,10 @@ pub(crate) fn spec_of(text: &str) -> Result<ArmSpec, Failure> {
 }
 
 pub(crate) fn levels_of(words: &[Levels]) -> Vec<IsolationLevel> {
-    let wanted = |level: &IsolationLevel| {
+    let wanted = IsolationLevel::ALL.into_iter().filter(|level| {
         words.iter().any(|word| *word == Levels::All || *word == Levels::One(*level))
-    };
-    IsolationLevel::ALL.into_iter().filter(wanted).collect()
+    });
+    wanted.collect()
 }
 
 fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
@@ -298,20 +292,19 @@ fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
         cases.push(case);
     }
     for name in &flags.case {
-        let names = || cases.iter().map(|case| case.name.as_str());
-        if !names().any(|known| known == name) {
+        let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+        if !names.contains(&name.as_str()) {
             return Err(Failure::Usage(format!(
                 "--case {name}: unknown case{}; there are {}",
-                did_you_mean(name, names()),
-                names().collect::<Vec<_>>().join(", ")
+                did_you_mean(name, names.iter().copied()),
+                names.join(", ")
             )));
         }
     }
     // A file is played as well unless one of its kind is asked for by name.
     let own: Vec<Case> = cases.split_off(count);
-    let is_named = |case: &Case| flags.case.contains(&case.name);
-    let has_named = own.iter().any(is_named);
-    cases.retain(|case| flags.case.is_empty() || is_named(case));
-    cases.extend(own.into_iter().filter(|case| !has_named || is_named(case)));
+    let has_named = own.iter().any(|case| flags.case.contains(&case.name));
+    cases.retain(|case| flags.case.is_empty() || flags.case.contains(&case.name));
+    cases.extend(own.into_iter().filter(|case| !has_named || flags.case.contains(&case.name)));
     Ok(cases)
 }

@@ -4,20 +4,23 @@
 use dbdyno_model::foreign;
 
 use crate::element::{Document, Element};
-use crate::table::DataTable;
 
 /// The tables of the document, of each the columns that programs read, under a row of their names.
+/// Tables of the same names that follow each other are one.
 pub fn written(document: &Document) -> String {
     let tables = document.elements().filter_map(|element| match element {
         Element::Table(table) if !table.names.is_empty() => Some(table),
         _ => None,
     });
-    tables.map(of_table).collect()
-}
-
-fn of_table(table: &DataTable) -> String {
-    let names = line(table.names.iter().map(|name| (*name).to_owned()).collect());
-    names + &table.records.iter().map(|record| line(record.clone())).collect::<String>()
+    let (mut text, mut names): (String, &[&str]) = (String::new(), &[]);
+    for table in tables {
+        if table.names != names {
+            names = &table.names;
+            text.push_str(&line(names.iter().map(|name| (*name).to_owned()).collect()));
+        }
+        table.records.iter().for_each(|record| text.push_str(&line(record.clone())));
+    }
+    text
 }
 
 /// A number as it was recorded; one that is not known, or not finite, is an empty field.

@@ -4,20 +4,23 @@
 //!   Document ── passages, which an empty line parts
 //!                 └ elements, which stand below each other
 //!                     Headline   the answer       Arms    who is compared
-//!                     Title      of a passage     Items   findings, each with details
+//!                     Heading    of a part        Items   findings, each with details
+//!                     Title      of a passage     Lines   whose blanks count
 //!                     Sentence   of its own       Notes   what must be known of the rest
-//!                     Prose      several of them  Lines   whose blanks count
+//!                     Prose      several of them  Table   see `DataTable`
 //!                     Status     how far it got   Terms   what is said of each of several
-//!                     Table      see `DataTable`  Footnotes   by their numbers
+//!                     Sparkline  of a series      Footnotes   by their numbers
 //!                     Fold       what need not stand open
 //! ```
 //!
-//! What stands below a headline or a title (also that of a table) in its passage belongs to it: a
-//! terminal indents it. A passage may belong to the one before it ([`Document::push_below`]).
+//! What stands below a headline, a heading or a title (also that of a table) in its passage belongs
+//! to it: a terminal indents it. A passage may belong to the one before it
+//! ([`Document::push_below`]).
 
 use dbdyno_model::PerArm;
 
 use crate::cell::Tint;
+use crate::sparkline::Sparkline;
 use crate::table::DataTable;
 use crate::text::Text;
 
@@ -51,6 +54,16 @@ impl Document {
         }
     }
 
+    /// Puts the passages of another document behind these.
+    pub fn append(&mut self, other: Document) {
+        self.passages.extend(other.passages);
+    }
+
+    /// The passages of which people see something.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Passage> {
+        self.passages.iter().filter(|passage| passage.elements.iter().any(Element::is_shown))
+    }
+
     /// All elements in order.
     pub(crate) fn elements(&self) -> impl Iterator<Item = &Element> {
         self.passages.iter().flat_map(|passage| &passage.elements)
@@ -69,6 +82,8 @@ impl From<Vec<Vec<Element>>> for Document {
 pub enum Element {
     /// The answer in a sentence.
     Headline(Text),
+    /// What a part of a long document is about: passages that follow belong to it, too.
+    Heading(Text),
     /// What a passage is about.
     Title(Text),
     /// A sentence that stands for itself.
@@ -85,6 +100,8 @@ pub enum Element {
     Notes(Vec<Text>),
     /// A table.
     Table(DataTable),
+    /// A series of values.
+    Sparkline(Sparkline),
     /// What explains signs and words, for those who ask.
     Aside(Text),
     /// That something did not come to its end.
@@ -95,6 +112,18 @@ pub enum Element {
     Footnotes(Vec<Footnote>),
     /// What need not stand open, and what it is.
     Fold(Text, Vec<Element>),
+}
+
+impl Element {
+    /// Whether people see it: a table without a row and a title is one of programs alone.
+    pub(crate) fn is_shown(&self) -> bool {
+        match self {
+            Element::Table(table) => !(table.rows.is_empty() && table.title.is_empty()),
+            Element::Lines(texts) | Element::Notes(texts) => !texts.is_empty(),
+            Element::Items(items) => !items.is_empty(),
+            _ => true,
+        }
+    }
 }
 
 /// What an arm is called.

@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::cell::TableCell;
 use crate::element::{ArmLabel, Document, Element, Footnote, LabelledItem};
 use crate::json::plain_json;
+use crate::sparkline::WIDTH_IN_FILES;
 use crate::table::{Alignment, ColumnHead, ColumnTone, DataTable, TableRow};
 use crate::text::Text;
 
@@ -23,12 +24,12 @@ td.higher{background:rgb(60 120 230/.28)}\n";
 
 /// The passages of the document as parts of the body of a page.
 pub fn written(document: &Document) -> String {
-    document.passages.iter().map(|passage| of_passage(&passage.elements)).collect()
+    document.shown().map(|passage| of_passage(&passage.elements)).collect()
 }
 
 /// Elements for a part of a page that has a tag of its own.
 pub fn elements(elements: &[Element]) -> String {
-    elements.iter().map(of_element).collect()
+    elements.iter().filter(|element| element.is_shown()).map(of_element).collect()
 }
 
 fn of_passage(passage: &[Element]) -> String {
@@ -40,12 +41,9 @@ fn of_passage(passage: &[Element]) -> String {
 fn of_element(element: &Element) -> String {
     match element {
         Element::Headline(text) => format!("<h1>{}</h1>\n", line(text)),
-        Element::Title(text) => format!("<h2>{}</h2>\n", line(text)),
+        Element::Heading(text) | Element::Title(text) => format!("<h2>{}</h2>\n", line(text)),
         Element::Sentence(text) | Element::Prose(text) => format!("<p>{}</p>\n", line(text)),
-        Element::Lines(lines) => {
-            let lines: Vec<String> = lines.iter().map(line).collect();
-            format!("<pre>{}</pre>\n", lines.join("\n"))
-        }
+        Element::Lines(lines) => of_lines(lines),
         Element::Arms(arms) => {
             let arms: String = arms.iter().map(of_arm).collect();
             format!("<dl class=\"arms\">\n{arms}</dl>\n")
@@ -54,6 +52,7 @@ fn of_element(element: &Element) -> String {
         Element::Items(items) => of_items(items),
         Element::Notes(notes) => notes.iter().map(aside).collect(),
         Element::Table(table) => of_table(table),
+        Element::Sparkline(series) => of_lines(&series.lines(WIDTH_IN_FILES)),
         Element::Status(text) => format!("<p class=\"status\" role=\"note\">{}</p>\n", line(text)),
         Element::Terms(terms) => {
             let terms = terms
@@ -67,6 +66,11 @@ fn of_element(element: &Element) -> String {
             format!("<details><summary>{}</summary>\n{elements}</details>\n", line(title))
         }
     }
+}
+
+fn of_lines(lines: &[Text]) -> String {
+    let lines: Vec<String> = lines.iter().map(line).collect();
+    format!("<pre>{}</pre>\n", lines.join("\n"))
 }
 
 fn of_arm(arm: &ArmLabel) -> String {

@@ -277,7 +277,7 @@ fn indent_of(text: &str) -> &str {
 }
 
 /// The width that a text needs whose lines break at spaces.
-fn longest_word(text: &str) -> usize {
+pub(crate) fn longest_word(text: &str) -> usize {
     let longest = text.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
     indent_of(text).len() + longest
 }

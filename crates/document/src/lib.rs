@@ -23,11 +23,13 @@ pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod number;
+mod sparkline;
 mod table;
 pub mod terminal;
 mod text;
 
 pub use cell::{TableCell, Tint};
 pub use element::{ArmLabel, Document, Element, Footnote, LabelledItem};
+pub use sparkline::{Sparkline, SparklineStep};
 pub use table::{ColumnTone, DataTable, TableColumn};
 pub use text::Text;

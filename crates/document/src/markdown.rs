@@ -4,6 +4,7 @@ use crate::cell::superscript;
 use crate::element::{ArmLabel, Document, Element, Footnote, LabelledItem};
 use crate::layout::printable;
 use crate::number::GLUE;
+use crate::sparkline::WIDTH_IN_FILES;
 use crate::table::{Alignment, DataTable, TableRow};
 use crate::text::Text;
 
@@ -12,14 +13,16 @@ pub fn written(document: &Document) -> String {
     in_turn(document.elements())
 }
 
-/// Elements with an empty line between them.
+/// Elements that people see, with an empty line between them.
 fn in_turn<'e>(elements: impl Iterator<Item = &'e Element>) -> String {
-    elements.map(of_element).collect::<Vec<String>>().join("\n")
+    let shown = elements.filter(|element| element.is_shown());
+    shown.map(of_element).collect::<Vec<String>>().join("\n")
 }
 
 fn of_element(element: &Element) -> String {
     match element {
         Element::Headline(text) => format!("**{}**\n", line(text)),
+        Element::Heading(text) => format!("### {}\n", line(text)),
         Element::Title(text) => format!("{}:\n", line(text)),
         Element::Sentence(text) => format!("{}\n", line(text)),
         Element::Prose(text) | Element::Aside(text) => prose(text),
@@ -31,6 +34,7 @@ fn of_element(element: &Element) -> String {
         Element::Items(items) => items.iter().map(|item| of_item(item, "")).collect(),
         Element::Notes(notes) => notes.iter().map(|note| format!("* {}\n", line(note))).collect(),
         Element::Table(table) => of_table(table),
+        Element::Sparkline(series) => of_lines(&series.lines(WIDTH_IN_FILES)),
         Element::Status(text) => format!("> **{}**\n", line(text)),
         Element::Terms(terms) => terms
             .iter()

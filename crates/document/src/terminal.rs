@@ -13,7 +13,7 @@ use crate::cell::{TableCell, Tint, superscript};
 pub use crate::colour::{COLOUR_SEQUENCES, Colour};
 use crate::colour::{Paint, painted};
 use crate::element::{ArmLabel, Document, Element, Footnote, LabelledItem};
-use crate::layout::{Grid, Letters, Line, fitted, paragraph};
+use crate::layout::{Grid, Letters, Line, fitted, longest_word, paragraph};
 use crate::number::GLUE;
 use crate::table::{Alignment, DataTable, TableRow};
 use crate::text::Text;
@@ -35,13 +35,13 @@ pub struct TextStyle {
 /// The document on a terminal of this style. Ends with a line feed.
 pub fn written(document: &Document, style: &TextStyle) -> String {
     let (mut passages, mut indent) = (Vec::new(), 0);
-    for passage in &document.passages {
+    for passage in document.shown() {
         let mut text = String::new();
         indent = if passage.is_below { indent } else { 0 };
-        for element in &passage.elements {
+        for element in passage.elements.iter().filter(|element| element.is_shown()) {
             text.push_str(&of_element(element, indent, style));
             indent = match element {
-                Element::Headline(_) | Element::Title(_) => INDENT,
+                Element::Headline(_) | Element::Heading(_) | Element::Title(_) => INDENT,
                 Element::Table(table) if !table.title.is_empty() || table.has_corner => INDENT,
                 _ => indent,
             };
@@ -60,9 +60,14 @@ fn of_element(element: &Element, indent: usize, style: &TextStyle) -> String {
         Element::Status(text) => {
             painted(&hanging(text, indent, width), Paint::Caution, style.colour)
         }
-        Element::Title(text) | Element::Sentence(text) => hanging(text, indent, width),
+        Element::Heading(text) | Element::Title(text) | Element::Sentence(text) => {
+            hanging(text, indent, width)
+        }
         Element::Prose(text) | Element::Aside(text) => flush(text, indent, width),
-        Element::Lines(lines) => lines.iter().map(|line| fitted(&line.one_line(), width)).collect(),
+        Element::Lines(lines) => {
+            let lines = lines.iter().map(|line| spaces(indent) + &line.one_line());
+            lines.map(|line| fitted(&format!("{}\n", line.trim_end()), width)).collect()
+        }
         Element::Arms(arms) => of_arms(arms, indent, style),
         Element::Items(items) => items.iter().map(|item| of_item(item, indent, style)).collect(),
         Element::Terms(terms) => {
@@ -73,6 +78,10 @@ fn of_element(element: &Element, indent: usize, style: &TextStyle) -> String {
             terms.collect()
         }
         Element::Notes(notes) => notes.iter().map(|note| hanging(note, INDENT, width)).collect(),
+        Element::Sparkline(series) => {
+            let lines = series.lines(width.saturating_sub(indent));
+            lines.map(|line| spaces(indent) + &line.one_line() + "\n").concat()
+        }
         Element::Footnotes(notes) => notes.iter().map(|note| of_footnote(note, width)).collect(),
         Element::Table(table) => of_table(table, indent, style),
         // Nothing folds on a terminal.
@@ -102,15 +111,17 @@ fn of_arms(arms: &[ArmLabel], indent: usize, style: &TextStyle) -> String {
     items.collect()
 }
 
-/// An item. It goes on below its text, and so do its details; those of an item without a label
-/// stand further right.
+/// An item. It goes on below its text, if each of its words has room there, and so do its details;
+/// those of an item without a label stand further right.
 fn of_item(item: &LabelledItem, indent: usize, style: &TextStyle) -> String {
     let mut first = spaces(indent);
     for label in &item.labels {
         first.push_str(&format!("{:<1$} ", label.text.one_line(), label.width));
     }
-    let below = if item.labels.is_empty() { indent + INDENT } else { first.width() };
-    let mut text = paragraph(&item.text.one_line(), style.width, &first, &spaces(below));
+    let (text, beside) = (item.text.one_line(), first.width());
+    let has_room = beside + longest_word(&text) <= style.width;
+    let below = if item.labels.is_empty() || !has_room { indent + INDENT } else { beside };
+    let mut text = paragraph(&text, style.width, &first, &spaces(below));
     for label in item.labels.iter().filter(|label| label.tint != Tint::None) {
         let word = label.text.one_line();
         text = text.replacen(&word, &painted(&word, label.tint.paint(), style.colour), 1);

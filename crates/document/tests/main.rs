@@ -2,8 +2,8 @@
 
 use dbdyno_document::terminal::{self, Colour, TextStyle};
 use dbdyno_document::{
-    ArmLabel, DataTable, Document, Element, Footnote, LabelledItem, TableCell, TableColumn, Tint,
-    csv, html, markdown,
+    ArmLabel, DataTable, Document, Element, Footnote, LabelledItem, Sparkline, SparklineStep,
+    TableCell, TableColumn, Tint, csv, html, markdown,
 };
 use dbdyno_model::PerArm;
 
@@ -50,6 +50,14 @@ fn a_terminal_indents_what_belongs_to_a_headline_and_wraps_below_the_text() {
                  two\n\nmore\n  *bold*\n";
     let expected = [above, table, items].concat();
     assert_eq!(plain(&document(), 28), expected);
+}
+
+#[test]
+fn an_item_goes_on_further_left_where_a_word_has_no_room_below_its_text() {
+    let item = LabelledItem::new("a-word-of-many-letters").label("server", 10);
+    let document = Document::from(vec![vec![Element::Items(vec![item])]]);
+    assert_eq!(plain(&document, 33), "server     a-word-of-many-letters\n");
+    assert_eq!(plain(&document, 32), "server\n  a-word-of-many-letters\n");
 }
 
 #[test]
@@ -102,6 +110,45 @@ fn a_terminal_puts_words_last_cuts_them_and_names_a_group_once() {
     let empty = DataTable::new::<LevelRow>(&[], []);
     let empty = Document::from(vec![vec![Element::Table(empty)]]);
     assert_eq!(plain(&empty, 80), "");
+}
+
+#[test]
+fn programs_get_one_table_of_those_that_people_see_apart() {
+    let part = |shown: &[LevelRow], records| {
+        let table = DataTable::new(&columns(), shown).with_records(&columns(), records);
+        vec![Element::Heading("part".into()), Element::Table(table), Element::Notes(Vec::new())]
+    };
+    let document = Document::from(vec![
+        vec![Element::Table(DataTable::new::<LevelRow>(&columns(), []))],
+        part(&[], &LEVELS[1..]),
+        part(&LEVELS[1..2], &LEVELS[..1]),
+    ]);
+    let expected = "name,us,us_low\r\nb,22,\r\nc\u{fffd}[2J,3.25,\r\n'=evil|name,1.5,\r\n";
+    assert_eq!(csv::written(&document), expected);
+    let table = "  why                 µs   name\n  because of b   22.0 µs   b\n";
+    assert_eq!(plain(&document, 80), format!("part\n\npart\n{table}"));
+    let table = "| why | name | µs |\n|:--|:--|--:|\n| because of b | b | 22.0 µs |\n";
+    assert_eq!(markdown::written(&document), format!("### part\n\n### part\n\n{table}"));
+}
+
+#[test]
+fn a_sparkline_is_as_wide_as_there_is_room_and_marks_where_levels_begin() {
+    let of_half = |at: usize| if at < 20 { 1.0 } else { 0.5 };
+    let series = Sparkline {
+        values: (0..40).map(of_half).collect(),
+        highest: "1.0".into(),
+        lowest: "0.5".into(),
+        steps: vec![SparklineStep { first: 20, earliest: 18, latest: 21 }],
+    };
+    let title = Element::Title("halves".into());
+    let document = Document::from(vec![vec![title, Element::Sparkline(series)]]);
+    let blocks = "█".repeat(10) + &"▁".repeat(10);
+    let expected = format!("halves\n  1.0 │{blocks}\n  0.5 │         ┄▲\n");
+    assert_eq!(plain(&document, 27), expected);
+    let (blocks, marks) = ("█".repeat(20) + &"▁".repeat(20), " ".repeat(18));
+    let lines = format!("1.0 │{blocks}\n0.5 │{marks}┄┄▲┄");
+    assert_eq!(markdown::written(&document), format!("halves:\n\n```text\n{lines}\n```\n"));
+    assert!(html::written(&document).contains(&format!("<pre>{lines}</pre>")));
 }
 
 /// A load, its rate with its spread and without, and its answer.

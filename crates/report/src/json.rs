@@ -16,7 +16,7 @@ pub fn json(view: &View) -> String {
 ///
 /// # Panics
 /// If it has a key that is no string, or a value that JSON cannot express: none of ours has.
-pub fn json_text(document: &impl Serialize) -> String {
+pub(crate) fn json_text(document: &impl Serialize) -> String {
     let mut json = serde_json::to_string_pretty(document)
         .expect("documents have only string keys and values that JSON can express");
     json.push('\n');

@@ -6,10 +6,12 @@
 //!   ProfileDifference, Waits (`profile`)           │   pages: the same elements, drawings between
 //!   DeadlocksShown, findings of doctor             │
 //!   Audit (`difference`), Explanation              │
-//!   IsolationTold (`isolation`)                    ┘
+//!   IsolationTold (`isolation`)                    │
+//!   Replication (`published`), History             │
+//!   proofs of levels (`verdicts`)                  ┘
 //!
 //!   laid out by hand, format by format, with the tools of `document`:
-//!   Replication (`published`), History (`history`), pages of explanations and of traces
+//!   pages of explanations and of traces
 //!
 //!   all of them ──► json   for programs; the names are a contract
 //!   View ──► csv; ci: github, junit, benchfmt
@@ -17,8 +19,8 @@
 //!
 //! Nothing is computed here that could change an answer: verdicts, intervals and costs come from
 //! the comparison. What is decided here is how many digits a number deserves, which sentence says
-//! it, and what stands on top. Sentences are made in `words`, quantities in `rows`, columns of rates
-//! in `rates`.
+//! it, and what stands on top. Sentences are made in `words`, quantities in `rows`, columns of
+//! rates in `rates`.
 //!
 //! The page's script and style are built from `web/` and committed under `assets/`, so that
 //! building this crate needs no Node.
@@ -50,6 +52,7 @@ mod rows;
 mod shapes;
 mod sheets;
 mod trace;
+pub mod verdicts;
 mod view;
 mod words;
 
@@ -65,18 +68,14 @@ pub use deadlocks::{
 pub use difference::{Extent, Plans, difference_document, difference_json};
 pub use doctor::{DoctorExtent, doctor_document, doctor_json};
 pub use explanation::{explanation_document, explanation_html, explanation_json};
-pub use history::{
-    HistoryExtent, history_csv, history_html, history_json, history_markdown, history_text,
-};
+pub use history::{HistoryExtent, history_document, history_html, history_json};
 pub use html::html;
 pub use isolation::{IsolationExtent, IsolationLayout, isolation_document, isolation_json};
-pub use json::{json, json_text};
+pub use json::json;
 pub use profile::{
     ProfileExtent, profile_document, profile_html, profile_json, waits_document, waits_json,
 };
-pub use published::{
-    outcome_words, published_csv, published_json, published_markdown, published_svg, published_text,
-};
+pub use published::{outcome_words, published_document, published_json, published_svg};
 pub use trace::{TraceHead, trace_html};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,

@@ -1,11 +1,10 @@
 //! The paths of a protocol, played on servers: do they do the same, statement by statement?
 //!
 //! ```text
-//!   Tests ─▶ schedules ─▶ `lab` plays them at a level ─▶ replies ─▶ `difference` ─▶ Tested
+//!   Tests ─▶ schedules ─▶ `lab` plays them at a level ─▶ replies ─▶ `difference` ─▶ report
 //! ```
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_cases::{Interleaving, StatementAnswer, StatementReply};
 use dbdyno_check::Level;
@@ -13,6 +12,7 @@ use dbdyno_lab::{IsolationLab, ScheduleReplies, ScriptsOf, play_schedules};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_protocols::{Cover, Difference, Nonconformity, Single, Tests, difference};
+use dbdyno_report::verdicts::{ConformanceReport, CoverCounts, FirstDifference, PathsReport};
 
 use crate::args::Place;
 use crate::exit::Exit;
@@ -20,15 +20,10 @@ use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::{login, output, session, verify};
 
-/// A server that was held against a protocol.
-pub(super) struct ServerConformance {
-    target: String,
-    version: String,
-    level: IsolationLevel,
-    played: usize,
-    kinds: BTreeMap<Nonconformity, u64>,
-    /// The first schedule in which they part.
-    first: Option<(Interleaving, Difference, String)>,
+/// A server, and in which ways it parts from the protocol.
+struct ServerConformance {
+    report: ConformanceReport,
+    kinds: BTreeSet<Nonconformity>,
 }
 
 /// Plays the schedules of `tests` on all targets.
@@ -41,7 +36,7 @@ pub(super) fn run(
     protocol: &Single,
     level: Level,
     tests: &Tests,
-) -> Result<(Vec<ServerConformance>, Exit), Failure> {
+) -> Result<(Vec<ConformanceReport>, Exit), Failure> {
     if targets.is_empty() {
         return Ok((Vec::new(), Exit::Holds));
     }
@@ -66,7 +61,10 @@ pub(super) fn run(
                 exit = failure.exit();
             }
         }
-        if all.last().is_some_and(|one| one.played < tests.schedules.len()) {
+        if all
+            .last()
+            .is_some_and(|one: &ServerConformance| one.report.played < tests.schedules.len() as u64)
+        {
             exit = Exit::Interrupted;
             break;
         }
@@ -74,7 +72,7 @@ pub(super) fn run(
     if exit == Exit::Holds {
         exit = exit_of(&all);
     }
-    Ok((all, exit))
+    Ok((all.into_iter().map(|one| one.report).collect(), exit))
 }
 
 /// What servers call the level that goes with what a protocol promises.
@@ -88,7 +86,7 @@ fn level_of(level: Level) -> IsolationLevel {
 }
 
 fn exit_of(all: &[ServerConformance]) -> Exit {
-    let mut kinds = all.iter().flat_map(|one| one.kinds.keys()).peekable();
+    let mut kinds = all.iter().flat_map(|one| &one.kinds).peekable();
     if kinds.peek().is_none() {
         Exit::Holds
     } else if kinds.all(|kind| *kind == Nonconformity::Silent) {
@@ -105,76 +103,43 @@ fn tested(
     tests: &Tests,
     played: &ScriptsOf,
 ) -> ServerConformance {
-    let mut kinds = BTreeMap::new();
-    let mut first = None;
+    let (mut kinds, mut differences, mut first) = (BTreeSet::new(), BTreeMap::new(), None);
     for (schedule, served) in tests.schedules.iter().zip(&played.served) {
         let Some(parts) = difference(protocol, schedule, &served.replies) else { continue };
-        *kinds.entry(parts.kind()).or_insert(0) += 1;
-        first = first.or_else(|| Some((schedule.clone(), parts, words(served, parts.place))));
+        kinds.insert(parts.kind());
+        *differences.entry(parts.kind().words()).or_insert(0) += 1;
+        first.get_or_insert_with(|| first_difference(schedule, &parts, served));
     }
-    ServerConformance {
+    let report = ConformanceReport {
         target: spec.to_string(),
         version: played.version.clone(),
-        level,
-        played: played.served.len(),
-        kinds,
+        level: level.name(),
+        played: played.served.len() as u64,
+        differences,
         first,
+    };
+    ServerConformance { report, kinds }
+}
+
+fn first_difference(
+    schedule: &Interleaving,
+    parts: &Difference,
+    served: &ScheduleReplies,
+) -> FirstDifference {
+    FirstDifference {
+        script: schedule.to_string(),
+        statement: parts.place,
+        step: Interleaving { steps: vec![schedule.steps[parts.place]] }.to_string(),
+        protocol: reply(schedule, parts.model),
+        server: reply(schedule, parts.server),
+        error: words(served, parts.place),
     }
 }
 
 /// The error of a statement, in the words of the server; nothing if there was none.
 fn words(served: &ScheduleReplies, place: usize) -> String {
     let said = served.errors.iter().find(|(at, _)| *at == place);
-    said.map_or(String::new(), |(_, error)| format!(" ({error})"))
-}
-
-impl ServerConformance {
-    /// In words.
-    pub(super) fn text(&self) -> String {
-        let parted: u64 = self.kinds.values().sum();
-        let mut out = format!(
-            "\n{} ({}) at {}: {} of {} scripts go as the protocol says\n",
-            self.target,
-            self.version,
-            self.level,
-            self.played as u64 - parted,
-            self.played
-        );
-        for (kind, count) in &self.kinds {
-            let _ = writeln!(out, "  {count:5}  {}", kind.words());
-        }
-        if let Some((schedule, parts, error)) = &self.first {
-            let statement = Interleaving { steps: vec![schedule.steps[parts.place]] };
-            let _ = writeln!(out, "  the first: {schedule}");
-            let _ = writeln!(
-                out,
-                "    {statement}: the protocol {}, the server {}{error}",
-                reply(schedule, parts.model),
-                reply(schedule, parts.server)
-            );
-        }
-        out
-    }
-
-    /// For programs.
-    pub(super) fn json(&self) -> serde_json::Value {
-        let kinds: serde_json::Map<String, serde_json::Value> = self
-            .kinds
-            .iter()
-            .map(|(kind, count)| (kind.words().to_owned(), serde_json::json!(count)))
-            .collect();
-        let first = self.first.as_ref().map(|(schedule, parts, error)| {
-            serde_json::json!({
-                "script": schedule.to_string(), "statement": parts.place,
-                "protocol": reply(schedule, parts.model),
-                "server": reply(schedule, parts.server), "error": error.trim(),
-            })
-        });
-        serde_json::json!({
-            "target": self.target, "version": self.version, "level": self.level.name(),
-            "played": self.played, "differences": kinds, "first": first,
-        })
-    }
+    said.map_or(String::new(), |(_, error)| format!("({error})"))
 }
 
 /// What came of a statement, in words.
@@ -194,39 +159,19 @@ fn reply(schedule: &Interleaving, one: StatementReply) -> String {
     format!("{waited}{answer}")
 }
 
-/// The paths of a protocol in words.
-pub(super) fn paths_text(tests: &Tests) -> String {
-    let Cover { ways, steps, .. } = tests.cover;
-    let shortest = tests.shortest;
-    let mut out = format!(
-        "\npaths: {ways} take all {} transitions, in {steps} steps; {} is the least that is \
-         possible\n",
-        tests.transitions, tests.lower_bound
-    );
-    let _ = writeln!(out, "  what clients ask on them: {} scripts", tests.schedules.len());
-    let _ = writeln!(
-        out,
-        "  shortest paths to all {} states: {}, {} steps, {} transitions ({:.1} %)",
-        tests.states,
-        shortest.ways,
-        shortest.steps,
-        shortest.transitions,
-        100.0 * shortest.transitions as f64 / tests.transitions.max(1) as f64
-    );
-    out
+/// The paths of a protocol.
+pub(super) fn paths_of(tests: &Tests) -> PathsReport {
+    PathsReport {
+        lower_bound: tests.lower_bound,
+        fewest: cover_counts(&tests.cover),
+        shortest: cover_counts(&tests.shortest),
+        scripts: tests.schedules.iter().map(Interleaving::to_string).collect(),
+        states: tests.states,
+        transitions: tests.transitions,
+    }
 }
 
-/// The same for programs.
-pub(super) fn paths_json(tests: &Tests) -> serde_json::Value {
-    let cover = |one: &Cover| {
-        serde_json::json!({
-            "paths": one.ways, "steps": one.steps, "states": one.states,
-            "transitions": one.transitions,
-        })
-    };
-    let scripts: Vec<String> = tests.schedules.iter().map(Interleaving::to_string).collect();
-    serde_json::json!({
-        "lower_bound": tests.lower_bound, "fewest": cover(&tests.cover),
-        "shortest": cover(&tests.shortest), "scripts": scripts,
-    })
+fn cover_counts(cover: &Cover) -> CoverCounts {
+    let Cover { ways, steps, states, transitions } = *cover;
+    CoverCounts { paths: ways, steps, states, transitions }
 }

@@ -65,10 +65,11 @@ const SHOWN_BY: [(&str, &[&str]); 37] = [
 ];
 
 /// Other places than those of whole reports.
-const SHOWN_APART: [(&str, &str); 3] = [
+const SHOWN_APART: [(&str, &str); 4] = [
     ("report/src/difference.rs", "diff"),
     ("report/src/doctor.rs", "doctor"),
     ("report/src/isolation", "verify"),
+    ("report/src/verdicts/protocols.rs", "model"),
 ];
 
 /// Options of other programs, by the files of which messages name them.

@@ -1,7 +1,7 @@
 //! Explanations as a document.
 
 use dbdyno_document::{ArmLabel, DataTable, Document, Element, TableColumn, Text};
-use dbdyno_model::{DifferenceAccount, Explanation, Ledger, PerArm};
+use dbdyno_model::{DifferenceAccount, Explanation, FactComparison, Ledger, PerArm};
 
 use super::facts;
 use super::words::{self, Row};
@@ -20,7 +20,8 @@ fn of_cell(of: &Explanation) -> Vec<Vec<Element>> {
         Element::Arms(ArmLabel::of_both(arms)),
     ]];
     let tables = of.accounts.iter().map(|account| account_table(account, of));
-    let tables = tables.chain(of.ledger.as_ref().map(ledger_table)).chain(facts_table(of));
+    let tables = tables.chain(of.ledger.as_ref().map(ledger_table));
+    let tables = tables.chain([facts_table(&facts::told(of).0)]);
     passages.extend(tables.map(|table| vec![Element::Table(table)]));
     let notes = words::plans(of).into_iter().chain(words::notes(of)).map(Text::from);
     passages.push(vec![Element::Notes(notes.collect())]);
@@ -44,11 +45,10 @@ pub(super) fn ledger_table(ledger: &Ledger) -> DataTable {
     DataTable::new(&beside(words::LEDGER_HEADS), &words::ledger(ledger)).with_sum()
 }
 
-/// What servers did for an operation, where that is told.
-fn facts_table(of: &Explanation) -> Option<DataTable> {
-    let (told, _) = facts::told(of);
-    let rows: Vec<[String; 4]> = told.into_iter().map(facts::row).collect();
-    (!rows.is_empty()).then(|| DataTable::new(&beside(facts::HEADS), &rows))
+/// What servers did for an operation.
+pub(super) fn facts_table(facts: &[&FactComparison]) -> DataTable {
+    let rows: Vec<[String; 4]> = facts.iter().map(|one| facts::row(one)).collect();
+    DataTable::new(&beside(facts::HEADS), &rows)
 }
 
 /// What it is, base, test, and how they differ.

@@ -2,10 +2,10 @@
 
 use dbdyno_document::html::{self, PageHead, escape};
 use dbdyno_document::layout::printable;
-use dbdyno_document::{Document, Element};
+use dbdyno_document::{DataTable, Document, Element, TableColumn};
 use dbdyno_model::{DifferenceAccount, Explanation, FactComparison, Ledger};
 
-use super::document::ledger_table;
+use super::document::{facts_table, ledger_table};
 use super::words::{self, Row};
 use super::{facts, plan};
 use crate::html::STYLE;
@@ -43,11 +43,8 @@ fn of_cell(of: &Explanation) -> String {
     text.push_str(&of.ledger.as_ref().map_or_else(String::new, ledger));
     text.push_str(&work(of));
     text.push_str(&plans(of));
-    text.push_str("<section>\n");
-    for note in words::notes(of) {
-        text.push_str(&format!("<p>{}</p>\n", plain(&note)));
-    }
-    text.push_str("</section>\n");
+    let notes = words::notes(of).into_iter().map(|note| Element::Sentence(note.into()));
+    text.push_str(&html::written(&Document::from(vec![notes.collect()])));
     text + &trials(of)
 }
 
@@ -113,29 +110,11 @@ fn work(of: &Explanation) -> String {
     if of.work.is_empty() {
         return String::new();
     }
-    let [what, others @ ..] = facts::HEADS;
-    let heads = others.map(|head| format!("<th scope=\"col\">{head}</th>")).concat();
-    let table = |facts: &mut dyn Iterator<Item = &FactComparison>| {
-        let row = |one| {
-            let [name, base, test, times] = facts::row(one).map(|cell| plain(&cell));
-            format!(
-                "<tr><td class=\"text\">{name}</td><td>{base}</td><td>{test}</td>\
-                 <td>{times}</td></tr>\n"
-            )
-        };
-        format!(
-            "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\" class=\"text\">{what}\
-             </th>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
-            facts.map(row).collect::<String>()
-        )
-    };
-    let (told, _) = facts::told(of);
-    let mut text = "<section>\n<h2>What servers did for an operation</h2>\n".to_owned();
-    if !told.is_empty() {
-        text.push_str(&table(&mut told.into_iter()));
-    }
-    let all = table(&mut of.work.iter());
-    text + &format!("<details><summary>all facts</summary>\n{all}</details>\n</section>\n")
+    let title = Element::Title("What servers did for an operation".into());
+    let told = html::elements(&[title, Element::Table(facts_table(&facts::told(of).0))]);
+    let all: Vec<&FactComparison> = of.work.iter().collect();
+    let all = html::elements(&[Element::Table(facts_table(&all))]);
+    format!("<section>\n{told}<details><summary>all facts</summary>\n{all}</details>\n</section>\n")
 }
 
 /// Plans that changed, base beside test.
@@ -160,18 +139,17 @@ fn plans(of: &Explanation) -> String {
 }
 
 fn trials(of: &Explanation) -> String {
+    type TrialColumn = TableColumn<'static, [String; 4]>;
     if of.trials.is_empty() {
         return String::new();
     }
-    let mut text = "<details><summary>all trials</summary>\n<div class=\"scroll\"><table>\n<thead>\
-                    <tr><th class=\"text\">run</th><th class=\"text\">by</th><th class=\"text\">\
-                    as in base</th><th class=\"text\">an operation costs, against base</th></tr>\
-                    </thead>\n<tbody>\n"
-        .to_owned();
-    for trial in &of.trials {
-        let cells =
-            words::trial(trial).map(|cell| format!("<td class=\"text\">{}</td>", plain(&cell)));
-        text.push_str(&format!("<tr>{}</tr>\n", cells.concat()));
-    }
-    text + "</tbody>\n</table></div>\n</details>\n"
+    let columns = [
+        TrialColumn::words("run", |row| row[0].as_str().into()),
+        TrialColumn::words("by", |row| row[1].as_str().into()),
+        TrialColumn::words("as in base", |row| row[2].as_str().into()),
+        TrialColumn::words("an operation costs, against base", |row| row[3].as_str().into()),
+    ];
+    let rows: Vec<[String; 4]> = of.trials.iter().map(words::trial).collect();
+    let table = html::elements(&[Element::Table(DataTable::new(&columns, &rows))]);
+    format!("<details><summary>all trials</summary>\n{table}</details>\n")
 }

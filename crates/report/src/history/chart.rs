@@ -8,6 +8,7 @@
 //! ```
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use dbdyno_document::html::escape;
 use dbdyno_model::{HistorySeries, ShiftWeight};
@@ -135,20 +136,17 @@ fn levels(series: &HistorySeries, axes: &Axes) -> String {
     let shifts = &series.changes.shifts;
     let mut svg = String::new();
     for (at, shift) in shifts.iter().enumerate() {
-        let begin = if at == 0 { 0 } else { shifts[at - 1].first };
         let end = shifts.get(at + 1).map_or(axes.count, |next| next.first);
-        let mut line = |from: usize, to: usize, value: f64| {
-            let (x1, x2) = (axes.x(from as f64 - 0.5), axes.x(to as f64 - 0.5));
-            let y = axes.y(value);
-            let _infallible = writeln!(
-                svg,
-                "<line class=\"level\" x1=\"{x1:.1}\" x2=\"{x2:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
-            );
-        };
         if at == 0 {
-            line(begin, shift.first, shift.before);
+            svg.push_str(&level(0..shift.first, shift.before, axes));
         }
-        line(shift.first, end, shift.after);
+        svg.push_str(&level(shift.first..end, shift.after, axes));
     }
     svg
+}
+
+fn level(values: Range<usize>, value: f64, axes: &Axes) -> String {
+    let (x1, x2) = (axes.x(values.start as f64 - 0.5), axes.x(values.end as f64 - 0.5));
+    let y = axes.y(value);
+    format!("<line class=\"level\" x1=\"{x1:.1}\" x2=\"{x2:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\n")
 }

@@ -13,12 +13,17 @@ use dbdyno_model::HistorySeries;
 /// nearest.
 pub(super) fn shifts(series: &HistorySeries) -> Vec<Option<usize>> {
     let firsts: Vec<usize> = series.changes.shifts.iter().map(|shift| shift.first).collect();
-    let shift_of = |place: usize| firsts.iter().copied().min_by_key(|first| first.abs_diff(place));
-    let nearest = |&first: &usize| {
-        let own = theirs(series).iter().copied().filter(|&place| shift_of(place) == Some(first));
-        own.min_by_key(|place| place.abs_diff(first))
-    };
-    firsts.iter().map(nearest).collect()
+    let mut beside: Vec<Option<usize>> = vec![None; firsts.len()];
+    for &place in theirs(series) {
+        let Some(own) = (0..firsts.len()).min_by_key(|at| firsts[*at].abs_diff(place)) else {
+            break;
+        };
+        let distance = beside[own].map(|other| firsts[own].abs_diff(other));
+        if distance.is_none_or(|distance| firsts[own].abs_diff(place) < distance) {
+            beside[own] = Some(place);
+        }
+    }
+    beside
 }
 
 /// Places of E-divisive that stand beside no shift.

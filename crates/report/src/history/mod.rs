@@ -1,24 +1,24 @@
-//! What many runs say together, in five shapes.
+//! What many runs say together.
 //!
 //! ```text
-//!   History ──▶ words   sentences and rows that text, Markdown and page share
-//!           ──▶ beside  what another method finds, for the rows of all
-//!           ──▶ text    with a line of blocks for each series
-//!           ──▶ page    with a chart for each series, drawn here: no script
-//!           ──▶ json, csv
+//!   History ──▶ words       sentences
+//!           ──▶ e_divisive  what another method finds, for the rows of all
+//!           ──▶ document    a sparkline and a row for each shift of a series
+//!           ──▶ page        its parts, with a chart for each series, drawn here: no script
+//!           ──▶ json
 //! ```
 
 mod chart;
+mod document;
 mod e_divisive;
-mod machine;
-mod markdown;
+mod json;
 mod page;
 #[cfg(test)]
 mod sample;
-mod text;
+#[cfg(test)]
+mod tests;
 mod words;
 
-pub use machine::{history_csv, history_json};
-pub use markdown::history_markdown;
+pub use document::{HistoryExtent, history_document};
+pub use json::history_json;
 pub use page::history_html;
-pub use text::{HistoryExtent, history_text};

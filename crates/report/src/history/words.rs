@@ -1,52 +1,38 @@
 //! Sentences and rows about a history.
 
-use dbdyno_document::layout::printable;
-use dbdyno_document::number::{self, GLUE, UNKNOWN};
+use dbdyno_document::number::{self, GLUE};
 use dbdyno_model::{
-    BenchmarkHistory, ChangeScale, HistoryPoint, HistorySeries, NullKind, Shift, ShiftWeight,
+    BenchmarkHistory, ChangeScale, HistoryPoint, HistorySeries, Interval, NullKind, Shift,
+    ShiftWeight,
 };
 
 use super::e_divisive;
 use crate::calendar::minute;
 use crate::words::plural;
 
-/// The heads of [`rows`].
-pub(super) const HEADS: [&str; 9] =
-    ["from", "run", "before", "after", "change", "place", "p", "E-divisive", "answer"];
-
 /// What was found, in a sentence.
 pub(super) fn headline(history: &BenchmarkHistory) -> String {
-    let alarms = |worse: bool| -> u64 {
-        let of_one = |series: &HistorySeries| {
-            let shifts = series.changes.shifts.iter();
-            let counts = |shift: &&Shift| {
-                shift.weight == ShiftWeight::Alarm && series.is_worse(shift.size.estimate) == worse
-            };
-            shifts.filter(counts).count() as u64
-        };
-        history.series.iter().map(of_one).sum()
-    };
-    let others: usize =
-        history.series.iter().map(|series| series.changes.shifts.len()).sum::<usize>();
-    let (worse, better) = (alarms(true), alarms(false));
-    let others = others as u64 - worse - better;
+    let (mut worse, mut better, mut others) = (0, 0, 0);
+    for series in &history.series {
+        for shift in &series.changes.shifts {
+            match (shift.weight, series.is_worse(shift.size.estimate)) {
+                (ShiftWeight::Alarm, true) => worse += 1,
+                (ShiftWeight::Alarm, false) => better += 1,
+                _ => others += 1,
+            }
+        }
+    }
     // "series" has no plural of its own.
     let count = format!("{} series", history.series.len());
-    let budget = number::percent_as_given(history.budget);
-    let told =
-        |count: u64, what: &str| (count > 0).then(|| format!("{} {what}", plural(count, "change")));
-    let parts: Vec<String> = [
-        told(worse, "to the worse"),
-        told(better, "to the better"),
-        told(others, "without an alarm"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    match worse + better + others {
-        0 => format!("No change found in {count}."),
-        _ => format!("{} in {count}; alarms from {budget} on.", parts.join(", ")),
+    let parts = [(worse, "to the worse"), (better, "to the better"), (others, "without an alarm")];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> =
+        parts.map(|(count, what)| format!("{} {what}", plural(count, "change"))).collect();
+    if parts.is_empty() {
+        return format!("No change found in {count}.");
     }
+    let budget = number::percent_as_given(history.budget);
+    format!("{} in {count}; alarms from {budget} on.", parts.join(", "))
 }
 
 /// How many series have no change, and of how many that says little.
@@ -65,26 +51,33 @@ pub(super) fn without_change(series: &[&HistorySeries]) -> String {
 pub(super) fn title(series: &HistorySeries) -> String {
     let better = series.better.name();
     if series.name == series.metric {
-        format!("{}, {better} is better", printable(&series.name))
+        format!("{}, {better} is better", series.name)
     } else {
-        format!("{}: {}, {better} is better", printable(&series.name), printable(&series.metric))
+        format!("{}: {}, {better} is better", series.name, series.metric)
     }
 }
 
 /// How many values from when to when.
 pub(super) fn span(series: &HistorySeries) -> String {
     let count = plural(series.points.len() as u64, "value");
-    let time = |point: Option<&HistoryPoint>| Some(minute(point?.unix_ms?.max(0) as u64));
     match (time(series.points.first()), time(series.points.last())) {
         (Some(first), Some(last)) => format!("{count}, {first} to {last}"),
         _ => count,
     }
 }
 
+fn time(point: Option<&HistoryPoint>) -> Option<String> {
+    Some(minute(point?.unix_ms?.max(0) as u64))
+}
+
 /// What a run is called: its label, and its version where that says more.
 pub(super) fn run(point: &HistoryPoint) -> String {
-    let (label, version) = (printable(&point.label), printable(&point.version));
-    if version.is_empty() || version == label { label } else { format!("{label} ({version})") }
+    let HistoryPoint { label, version, .. } = point;
+    if version.is_empty() || version == label {
+        label.clone()
+    } else {
+        format!("{label} ({version})")
+    }
 }
 
 /// The answer to a shift.
@@ -125,34 +118,27 @@ pub(super) fn value(series: &HistorySeries, value: f64) -> String {
     decimals.map_or_else(|| number::three_digits(value), |decimals| number::fixed(value, decimals))
 }
 
-/// A row for each shift, in the order of [`HEADS`].
-pub(super) fn rows(series: &HistorySeries) -> Vec<Vec<String>> {
-    let row = |(shift, beside): (&Shift, Option<usize>)| {
-        let place = match (shift.earliest + 1, shift.latest + 1) {
-            (earliest, latest) if earliest == latest => format!("{earliest}"),
-            (earliest, latest) => format!("{earliest} to {latest}"),
-        };
-        let bounds = if shift.size.low.is_finite() && shift.size.high.is_finite() {
-            format!("{} to {}", size(series, shift.size.low), size(series, shift.size.high))
-        } else {
-            "no bounds".to_owned()
-        };
-        vec![
-            format!("{}", shift.first + 1),
-            run(&series.points[shift.first]),
-            value(series, shift.before),
-            value(series, shift.after),
-            format!("{} ({bounds})", size(series, shift.size.estimate)),
-            place,
-            chance(shift.p_value),
-            beside.map_or_else(|| UNKNOWN.to_owned(), |first| (first + 1).to_string()),
-            answer(series, shift).to_owned(),
-        ]
+/// The size of a shift with its bounds.
+pub(super) fn change(series: &HistorySeries, shift: &Shift) -> String {
+    let Interval { estimate, low, high } = shift.size;
+    let bounds = if low.is_finite() && high.is_finite() {
+        format!("{} to {}", size(series, low), size(series, high))
+    } else {
+        "no bounds".to_owned()
     };
-    series.changes.shifts.iter().zip(e_divisive::shifts(series)).map(row).collect()
+    format!("{} ({bounds})", size(series, estimate))
 }
 
-fn chance(p_value: f64) -> String {
+/// The values with which a shift may begin.
+pub(super) fn place(shift: &Shift) -> String {
+    match (shift.earliest + 1, shift.latest + 1) {
+        (earliest, latest) if earliest == latest => format!("{earliest}"),
+        (earliest, latest) => format!("{earliest} to {latest}"),
+    }
+}
+
+/// The chance of something as clear where nothing changes.
+pub(super) fn chance(p_value: f64) -> String {
     match p_value {
         p if p < 0.0001 => "<0.0001".to_owned(),
         p => format!("{p:.4}"),
@@ -232,11 +218,12 @@ fn elsewhere(series: &HistorySeries) -> Option<String> {
 
 fn short(text: &str) -> String {
     const MOST: usize = 60;
-    let text = printable(text);
-    match text.chars().count() > MOST {
-        true => text.chars().take(MOST - 1).chain(['…']).collect(),
-        false if text.is_empty() => "(empty)".to_owned(),
-        false => text,
+    if text.is_empty() {
+        "(empty)".to_owned()
+    } else if text.chars().count() > MOST {
+        text.chars().take(MOST - 1).chain(['…']).collect()
+    } else {
+        text.to_owned()
     }
 }
 
@@ -245,23 +232,15 @@ mod tests {
     use super::*;
     use crate::history::sample;
 
-    /// The other method has a column of its own, and a sentence for what no row can show.
+    /// What another method finds is said in a sentence where no row can show it.
     #[test]
-    fn e_divisive_stands_beside_each_change() {
-        let series = sample::series(100, &[31, 88], Some(&[30, 74]));
-        let at = HEADS.iter().position(|head| *head == "E-divisive").unwrap();
-        let column: Vec<String> = rows(&series).into_iter().map(|mut row| row.remove(at)).collect();
-        assert_eq!(column, ["31", "75"]);
-        assert!(rows(&series).iter().all(|row| row.len() == HEADS.len()));
-        assert_eq!(remarks(&series), Vec::<String>::new());
-
-        let apart = sample::series(100, &[31], Some(&[30, 74]));
-        let told = remarks(&apart);
+    fn e_divisive_stands_beside_a_change_or_is_told() {
+        assert_eq!(remarks(&sample::series(100, &[31, 88], Some(&[30, 74]))), Vec::<String>::new());
+        let told = remarks(&sample::series(100, &[31], Some(&[30, 74])));
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].ends_with("finds further changes at 75."), "{told:?}");
-        let silent = sample::series(100, &[31], None);
-        assert_eq!(rows(&silent)[0][at], UNKNOWN);
-        assert!(remarks(&silent)[0].contains("was not computed"), "{:?}", remarks(&silent));
+        let silent = remarks(&sample::series(100, &[31], None));
+        assert!(silent[0].contains("was not computed"), "{silent:?}");
     }
 
     #[test]

@@ -191,10 +191,9 @@ fn row(row: &ReplicatedRow) -> RowJson<'_> {
 }
 
 fn interval(interval: Interval) -> IntervalJson {
-    let finite = |value: f64| value.is_finite().then_some(value);
     IntervalJson {
         value: interval.estimate,
-        low: finite(interval.low),
-        high: finite(interval.high),
+        low: Some(interval.low).filter(|low| low.is_finite()),
+        high: Some(interval.high).filter(|high| high.is_finite()),
     }
 }

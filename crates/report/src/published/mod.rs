@@ -1,29 +1,33 @@
 //! Printed figures beside ours: theirs, ours with its interval, and how the two stand.
 //!
 //! ```text
-//!   several Replications ──▶ one table of all printed tables: how many rows stand how
-//!   each                 ──▶ who stood for whom, then a row for each printed figure
+//!   several Replications ──▶ one table of all printed tables: how many figures stand how
+//!   each                 ──▶ which arm stood for which release, then a row for each figure
 //!                        ──▶ svg: theirs across, ours upwards; what is confirmed lies in the band
 //! ```
 
 mod explained;
 mod json;
 mod svg;
+#[cfg(test)]
+mod tests;
+mod words;
 
-use dbdyno_document::layout::{Grid, Line, paragraph, printable};
-use dbdyno_document::markdown::escape;
-use dbdyno_document::number::{GLUE, UNKNOWN, fixed, signed};
-use dbdyno_document::terminal::TextStyle;
-use dbdyno_model::Interval;
-use dbdyno_model::experiment::{Expectation, FigureOutcome};
+use dbdyno_document::csv::number;
+use dbdyno_document::number::{GLUE, UNKNOWN};
+use dbdyno_document::{DataTable, Document, Element, LabelledItem, TableColumn, Text};
+use dbdyno_model::experiment::Expectation;
 use dbdyno_model::published::{
     Agreement, FigureStanding, FoundSign, ReplicatedRow, ReplicatedTable, Replication,
 };
 
 use crate::calendar::utc;
+use crate::words::{clients, plural};
 
 pub use json::published_json;
 pub use svg::published_svg;
+pub use words::outcome_words;
+use words::{agreed, points, two, with_ends};
 
 /// What the columns mean.
 const KEY: &str = "Ratios are test ÷ base. Ours has its 95 % interval. Confirmed: the whole \
@@ -32,294 +36,235 @@ const KEY: &str = "Ratios are test ÷ base. Ours has its 95 % interval. Confirme
                    the reciprocal of the ratio of the server's processor time for each statement, \
                    in which no client has a share. Rank correlation is Spearman's.";
 
-/// For a terminal. Ends with a line feed.
-pub fn published_text(all: &[Replication], style: &TextStyle) -> String {
-    let width = style.width;
-    let mut text = String::new();
+/// Columns of whose figures they are, and of how one stands.
+const OWNER_WIDTH: usize = 7;
+const STANDING_WIDTH: usize = 19;
+
+/// How many figures stand how, then each printed table and each expectation, and what explains
+/// them. Programs get a row for each printed figure; the names are a contract.
+pub fn published_document(all: &[Replication]) -> Document {
+    let counts: Vec<FigureCounts> = all.iter().flat_map(FigureCounts::of_file).collect();
+    // The names of the columns, also where no figure was printed.
+    let names = DataTable::new::<FigureRow<'_>>(&figure_columns(), []);
+    let mut document = Document::from(vec![
+        vec![
+            Element::Headline(headline(&counts).into()),
+            Element::Table(DataTable::new(&count_columns(), &counts)),
+            Element::Table(names),
+        ],
+        vec![Element::Prose(KEY.into())],
+    ]);
     for one in all {
-        text.push_str(&paragraph(&printable(&one.question), width, "", "  "));
-        text.push_str(&paragraph(&printable(&one.source), width, "  ", "  "));
-        text.push_str(&paragraph(&origin(one), width, "  ", "  "));
-        for table in &one.tables {
-            text.push('\n');
-            text.push_str(&paragraph(&finding(table), width, "", "  "));
-            if table.agreement.is_some() {
-                text.push_str(&grid(table).render(width));
-            }
-            for because in reasons(table) {
-                text.push_str(&paragraph(&because, width, "  ", "    "));
-            }
+        document.push(origin(one));
+        one.tables.iter().for_each(|table| document.push(figures(one, table)));
+        for signs in one.signs.chunk_by(|sign, next| sign.expectation == next.expectation) {
+            document.push(expected(signs));
         }
-        if !one.signs.is_empty() {
-            text.push('\n');
-        }
-        for sign in &one.signs {
-            text.push_str(&paragraph(&expected(sign), width, "", "  "));
-        }
-        text.push('\n');
-        text.push_str(&explained::text(&one.explained, style, &agreed));
+        document.append(explained::explained_document(&one.explained));
     }
-    (text + &paragraph(KEY, width, "", "  ")).replace(GLUE, " ")
+    document
 }
 
-fn grid(table: &ReplicatedTable) -> Grid {
-    let heads = ["load", "theirs", "ours", "(95 % interval)", "by server CPU", ""];
-    let mut lines = vec![Line::Columns(heads.map(str::to_owned).to_vec())];
-    lines.extend(table.rows.iter().map(|row| {
-        let ours = row.ours.map_or(UNKNOWN.to_owned(), |ours| two(ours.estimate));
-        Line::Columns(vec![
-            format!("  {}", printable(&row.published.load)),
-            two(row.published.ratio),
-            ours,
-            row.ours.map_or(String::new(), ends),
-            row.by_server_cpu.map_or(UNKNOWN.to_owned(), |ours| two(ours.estimate)),
-            sign(row.standing).to_owned(),
-        ])
+/// What was printed together, and how many figures of it stand how.
+struct FigureCounts {
+    printed: String,
+    of: [usize; FigureStanding::ALL.len()],
+    agreement: Option<Agreement>,
+    by_server_cpu: Option<Agreement>,
+}
+
+impl FigureCounts {
+    /// Those of each table, and those of all signs together.
+    fn of_file(one: &Replication) -> Vec<FigureCounts> {
+        let author = one.source.split(',').next().unwrap_or_default();
+        let tables = one.tables.iter().map(|table| FigureCounts {
+            printed: format!("{author}: {}", table.published.of),
+            of: counts(table.rows.iter().map(|row| row.standing)),
+            agreement: table.agreement,
+            by_server_cpu: table.by_server_cpu,
+        });
+        let signs = (!one.signs.is_empty()).then(|| FigureCounts {
+            printed: format!("{author}: {}", one.question),
+            of: counts(one.signs.iter().map(FoundSign::standing)),
+            agreement: None,
+            by_server_cpu: None,
+        });
+        tables.chain(signs).collect()
+    }
+}
+
+/// How many stand in each way, in the order of [`FigureStanding::ALL`].
+fn counts(standings: impl Iterator<Item = FigureStanding>) -> [usize; FigureStanding::ALL.len()] {
+    let standings: Vec<FigureStanding> = standings.collect();
+    FigureStanding::ALL.map(|one| standings.iter().filter(|standing| **standing == one).count())
+}
+
+/// `1 confirmed, 2 open`: those that there are.
+fn in_words(counts: [usize; FigureStanding::ALL.len()]) -> String {
+    let counts = FigureStanding::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0);
+    let words = counts.map(|(standing, count)| format!("{count} {}", standing.name()));
+    words.collect::<Vec<String>>().join(", ")
+}
+
+fn headline(counts: &[FigureCounts]) -> String {
+    let mut sums = [0; FigureStanding::ALL.len()];
+    for one in counts {
+        sums.iter_mut().zip(one.of).for_each(|(sum, count)| *sum += count);
+    }
+    format!("{}: {}", plural(sums.iter().sum::<usize>() as u64, "figure"), in_words(sums))
+}
+
+fn count_columns() -> Vec<TableColumn<'static, FigureCounts>> {
+    type CountColumn = TableColumn<'static, FigureCounts>;
+    let mut columns = vec![
+        CountColumn::words("printed", |one| one.printed.as_str().into()),
+        CountColumn::numbers("rows", |one| one.of.iter().sum::<usize>().to_string().into()),
+    ];
+    columns.extend(FigureStanding::ALL.into_iter().enumerate().map(|(at, standing)| {
+        CountColumn::numbers(standing.name(), move |one| one.of[at].to_string().into())
     }));
-    Grid { lines, ragged: 5 }
+    columns.extend([
+        CountColumn::numbers("rank correlation", |one| rank_correlation(one.agreement).into()),
+        CountColumn::numbers("median difference", |one| median_difference(one.agreement).into()),
+        CountColumn::numbers("by server CPU", |one| match one.by_server_cpu {
+            None => UNKNOWN.into(),
+            of => format!("{}, {}", rank_correlation(of), median_difference(of)).into(),
+        }),
+    ]);
+    columns
 }
 
-/// What stands above a page.
-const TITLE: &str = "# What was published, measured again\n\n\
-                     Each row of the first table is a table or a claim that somebody printed; the \
-                     sections below have every figure, and the commands that repeat them.\n\n";
-
-/// For a page. Ends with a line feed.
-pub fn published_markdown(all: &[Replication]) -> String {
-    let mut text = String::from(TITLE);
-    text.push_str(
-        "| printed | rows | confirmed | different here | open | not testable here | rank \
-         correlation | median difference | by server CPU |\n|:--|--:|--:|--:|--:|--:|--:|--:|:--|\n",
-    );
-    for one in all {
-        for table in &one.tables {
-            text.push_str(&overview(one, table));
-        }
-        text.push_str(&overview_of_signs(one));
-    }
-    text.push_str(&format!("\n{}\n", KEY.replace(". ", ".\n")));
-    for one in all {
-        text.push_str(&format!("\n## {}\n\n", escape(&one.question)));
-        text.push_str(&format!("Printed: {}.\n", escape(one.source.trim_end_matches('.'))));
-        text.push_str(&format!("Ours: {}.\n", escape(&origin(one))));
-        text.push_str(&format!("\n    {}\n    dbdyno published {}\n", one.run.command, one.file));
-        text.push_str("\n| printed | measured here |\n|:--|:--|\n");
-        for (theirs, label) in &one.run.arms {
-            let theirs = if theirs.is_empty() { UNKNOWN.to_owned() } else { theirs.join(", ") };
-            text.push_str(&format!("| {} | {} |\n", escape(&theirs), escape(label)));
-        }
-        for table in &one.tables {
-            text.push_str(&format!("\n### {}\n\n{}\n", heading(table), escape(&finding(table))));
-            if table.agreement.is_some() {
-                text.push_str(&rows_markdown(table));
-            }
-        }
-        text.push_str(&signs_markdown(one));
-        text.push_str(&explained::for_page(&one.explained, &agreed));
-    }
-    text.replace(GLUE, " ")
+fn rank_correlation(agreement: Option<Agreement>) -> String {
+    agreement.and_then(|of| of.rank_correlation).map_or(UNKNOWN.to_owned(), two)
 }
 
-fn overview(one: &Replication, table: &ReplicatedTable) -> String {
-    let author = one.source.split(',').next().unwrap_or_default();
-    let counts = FigureStanding::ALL.map(|standing| format!(" {} |", count(table, standing)));
-    let figures = |agreement: &Agreement| {
-        let correlation = agreement.rank_correlation;
-        let correlation = correlation.map_or(UNKNOWN.to_owned(), two);
-        (correlation, format!("{}{GLUE}points", points(agreement.median_difference)))
-    };
-    let (correlation, difference) =
-        table.agreement.as_ref().map_or_else(|| (UNKNOWN.to_owned(), UNKNOWN.to_owned()), figures);
-    let by_cpu = table.by_server_cpu.as_ref().map(figures);
-    let by_cpu = by_cpu.map_or(UNKNOWN.to_owned(), |(one, other)| format!("{one}, {other}"));
-    format!(
-        "| {}: {} | {} |{} {correlation} | {difference} | {by_cpu} |\n",
-        escape(author),
-        escape(&table.published.of),
-        table.rows.len(),
-        counts.concat()
-    )
+fn median_difference(agreement: Option<Agreement>) -> String {
+    agreement
+        .map_or(UNKNOWN.to_owned(), |of| format!("{}{GLUE}points", points(of.median_difference)))
 }
 
-fn overview_of_signs(one: &Replication) -> String {
-    if one.signs.is_empty() {
-        return String::new();
-    }
-    let author = one.source.split(',').next().unwrap_or_default();
-    let of = |standing| one.signs.iter().filter(|sign| sign.standing() == standing).count();
-    let counts = FigureStanding::ALL.map(|standing| format!(" {} |", of(standing)));
-    let unknown = format!(" {UNKNOWN} |").repeat(3);
-    format!(
-        "| {}: {} | {} |{}{unknown}\n",
-        escape(author),
-        escape(&one.question),
-        one.signs.len(),
-        counts.concat()
-    )
-}
-
-fn signs_markdown(one: &Replication) -> String {
-    if one.signs.is_empty() {
-        return String::new();
-    }
-    let mut text =
-        String::from("\n| where | figure | expected | found | |\n|:--|:--|:--|:--|:--|\n");
-    for found in &one.signs {
-        let Expectation { figure, sign: expected, why } = &found.expectation;
-        text.push_str(&format!(
-            "| {} | {} | {}: {} | {} | {} |\n",
-            escape(&place(found)),
-            escape(&figure.to_string()),
-            expected.word(),
-            escape(why),
-            escape(&outcome_words(&found.outcome)),
-            sign(found.standing())
-        ));
-    }
-    text
-}
-
-/// `rate less at read-write, 64 clients: 1.94 → 1.00, …: as expected`.
-fn expected(found: &FoundSign) -> String {
-    let Expectation { figure, sign: expected, .. } = &found.expectation;
-    format!(
-        "{} {figure} {}: {} ({})",
-        sign(found.standing()),
-        expected.word(),
-        printable(&place(found)),
-        outcome_words(&found.outcome)
-    )
-}
-
-fn place(found: &FoundSign) -> String {
-    let arm = found.test.as_ref().map_or(String::new(), |arm| format!(", {arm}"));
-    format!("{}{arm}", found.outcome.cell)
-}
-
-/// What was found of a figure: `1.94 → 1.00, 0.516 (0.513 to 0.519) of base, less`.
-pub fn outcome_words(outcome: &FigureOutcome) -> String {
-    let (Some(base), Some(test)) = (outcome.base, outcome.test) else {
-        return "was not observed".to_owned();
-    };
-    let ratio = outcome.ratio.map_or(String::new(), |ratio| {
-        format!(", {:.3} ({:.3} to {:.3}) of base", ratio.estimate, ratio.low, ratio.high)
-    });
-    let sign = outcome.sign.map_or(String::new(), |sign| format!(", {}", sign.word()));
-    format!("{base:.4} → {test:.4}{ratio}{sign}")
-}
-
-fn rows_markdown(table: &ReplicatedTable) -> String {
-    let mut text =
-        String::from("\n| load | theirs | ours | by server CPU | |\n|:--|--:|--:|--:|:--|\n");
-    for row in &table.rows {
-        let with_ends = |ours: Interval| format!("{} {}", two(ours.estimate), ends(ours));
-        let because = row.published.because.as_ref();
-        let because = because.map_or(String::new(), |why| format!(": {}", escape(why)));
-        text.push_str(&format!(
-            "| {} | {} | {} | {} | {}{because} |\n",
-            escape(&row.published.load),
-            two(row.published.ratio),
-            row.ours.map_or(UNKNOWN.to_owned(), with_ends),
-            row.by_server_cpu.map_or(UNKNOWN.to_owned(), with_ends),
-            sign(row.standing),
-        ));
-    }
-    text
-}
-
-/// CSV: a row for each printed figure. The names are a contract.
-pub fn published_csv(all: &[Replication]) -> String {
-    let mut text = String::from(
-        "file,of,base,test,what,load,theirs,ours,ours_low,ours_high,by_server_cpu,\
-         by_server_cpu_low,by_server_cpu_high,standing\r\n",
-    );
-    let number = |value: Option<f64>| {
-        value.filter(|value| value.is_finite()).map_or(String::new(), |value| value.to_string())
-    };
-    for (one, table) in all.iter().flat_map(|one| one.tables.iter().map(move |table| (one, table)))
-    {
-        let published = &table.published;
-        let what = published.what.to_string();
-        for row in &table.rows {
-            let head = [&one.file, &published.of, &published.base, &published.test, &what];
-            let head = head.into_iter().chain([&row.published.load]).cloned();
-            let interval = |ours: Option<Interval>| {
-                let all = [ours.map(|o| o.estimate), ours.map(|o| o.low), ours.map(|o| o.high)];
-                all.map(number)
-            };
-            let fields = head
-                .chain([row.published.ratio.to_string()])
-                .chain(interval(row.ours))
-                .chain(interval(row.by_server_cpu))
-                .chain([row.standing.name().to_owned()]);
-            text.push_str(&dbdyno_document::csv::line(fields.collect()));
-        }
-    }
-    text
-}
-
-/// When, by which command, on what ours were measured.
-fn origin(one: &Replication) -> String {
+/// What is asked, whose figures they are, how ours were measured and what stood for what.
+fn origin(one: &Replication) -> Vec<Element> {
     let run = &one.run;
-    format!("run {} of {}, {}", run.run, utc(run.started_unix_ms), printable(&run.host))
+    let ours = format!("run {} of {}, {}", run.run, utc(run.started_unix_ms), run.host);
+    let items = vec![
+        LabelledItem::new(one.source.trim_end_matches('.')).label("printed", OWNER_WIDTH),
+        LabelledItem::new(ours).label("ours", OWNER_WIDTH),
+    ];
+    type ArmColumn = TableColumn<'static, (Vec<String>, String)>;
+    let columns = [
+        ArmColumn::words("printed", |(releases, _)| match releases.as_slice() {
+            [] => UNKNOWN.into(),
+            releases => releases.join(", ").into(),
+        }),
+        ArmColumn::words("measured here", |(_, label)| label.into()),
+    ];
+    let commands = [run.command.clone(), format!("dbdyno published {}", one.file)];
+    vec![
+        Element::Heading(one.question.as_str().into()),
+        Element::Items(items),
+        Element::Lines(commands.map(Text::from).into()),
+        Element::Table(DataTable::new(&columns, &run.arms)),
+    ]
 }
 
-fn heading(table: &ReplicatedTable) -> String {
-    escape(&table.published.of)
+/// A printed figure, and whose it is.
+struct FigureRow<'a> {
+    of: &'a Replication,
+    table: &'a ReplicatedTable,
+    row: &'a ReplicatedRow,
+}
+
+/// A printed table with its rows, as far as anything of it was measured.
+fn figures(of: &Replication, table: &ReplicatedTable) -> Vec<Element> {
+    let published = &table.published;
+    let rows: Vec<FigureRow<'_>> =
+        table.rows.iter().map(|row| FigureRow { of, table, row }).collect();
+    let shown = if table.agreement.is_some() { &rows[..] } else { &[] };
+    let shown = DataTable::new(&figure_columns(), shown).with_records(&figure_columns(), &rows);
+    let title = format!("{} ({} ÷ {})", published.of, published.test, published.base);
+    let reasons = table.rows.iter().filter_map(|row| {
+        let because = row.published.because.as_ref()?;
+        Some(format!("{}: {because}", row.published.load).into())
+    });
+    vec![
+        Element::Title(title.into()),
+        Element::Sentence(finding(table).into()),
+        Element::Table(shown),
+        Element::Notes(reasons.collect()),
+    ]
+}
+
+fn figure_columns<'a>() -> [TableColumn<'a, FigureRow<'a>>; 14] {
+    type FigureColumn<'a> = TableColumn<'a, FigureRow<'a>>;
+    [
+        FigureColumn::recorded("file", |one| one.of.file.clone()),
+        FigureColumn::recorded("of", |one| one.table.published.of.clone()),
+        FigureColumn::recorded("base", |one| one.table.published.base.clone()),
+        FigureColumn::recorded("test", |one| one.table.published.test.clone()),
+        FigureColumn::recorded("what", |one| one.table.published.what.to_string()),
+        FigureColumn::words("load", |one| one.row.published.load.as_str().into())
+            .and_recorded("load", |one| one.row.published.load.clone()),
+        FigureColumn::numbers("theirs", |one| two(one.row.published.ratio).into())
+            .and_recorded("theirs", |one| one.row.published.ratio.to_string()),
+        FigureColumn::numbers("ours", |one| with_ends(one.row.ours).into())
+            .and_recorded("ours", |one| number(one.row.ours.map(|ours| ours.estimate))),
+        FigureColumn::recorded("ours_low", |one| number(one.row.ours.map(|ours| ours.low))),
+        FigureColumn::recorded("ours_high", |one| number(one.row.ours.map(|ours| ours.high))),
+        FigureColumn::numbers("by server CPU", |one| with_ends(one.row.by_server_cpu).into())
+            .and_recorded("by_server_cpu", |one| {
+                number(one.row.by_server_cpu.map(|ours| ours.estimate))
+            }),
+        FigureColumn::recorded("by_server_cpu_low", |one| {
+            number(one.row.by_server_cpu.map(|ours| ours.low))
+        }),
+        FigureColumn::recorded("by_server_cpu_high", |one| {
+            number(one.row.by_server_cpu.map(|ours| ours.high))
+        }),
+        FigureColumn::words("", |one| sign(one.row.standing).into())
+            .and_recorded("standing", |one| one.row.standing.name().to_owned()),
+    ]
+}
+
+/// What became of an expectation in each cell.
+fn expected(signs: &[FoundSign]) -> Vec<Element> {
+    let Expectation { figure, sign: expected, why } = &signs[0].expectation;
+    let items = signs.iter().map(|found| {
+        let arm = found.test.as_ref().map_or(String::new(), |arm| format!(", {arm}"));
+        let FoundSign { outcome, .. } = found;
+        LabelledItem::new(format!("{}{arm}: {}", outcome.cell, outcome_words(outcome)))
+            .label(sign(found.standing()), STANDING_WIDTH)
+    });
+    vec![
+        Element::Title(format!("expected: {figure} {}, {why}", expected.word()).into()),
+        Element::Items(items.collect()),
+    ]
 }
 
 /// How many rows stand how, and how far they agree, in a sentence.
 fn finding(table: &ReplicatedTable) -> String {
     let published = &table.published;
-    let of = format!("{} ({} ÷ {})", published.of, published.test, published.base);
     let Some(agreement) = &table.agreement else {
-        let why = match table.arms {
-            None => format!("no arm stands for {} or {}", published.base, published.test),
-            Some(_) => "none of its loads was measured".to_owned(),
+        return match table.arms {
+            None => format!(
+                "not testable here, no arm stands for {} or {}",
+                published.base, published.test
+            ),
+            Some(_) => "not testable here, none of its loads was measured".to_owned(),
         };
-        return format!("{}: not testable here, {why}", printable(&of));
     };
-    let counts = FigureStanding::ALL.into_iter().map(|one| (one, count(table, one)));
-    let counts = counts.filter(|(_, count)| *count > 0);
-    let counts: Vec<String> =
-        counts.map(|(standing, count)| format!("{count} {}", standing.name())).collect();
+    let counts = in_words(counts(table.rows.iter().map(|row| row.standing)));
     let by_cpu = table
         .by_server_cpu
         .as_ref()
         .map_or(String::new(), |agreement| format!("; by server CPU {}", agreed(agreement)));
-    let clients = match (published.clients, table.clients.as_slice()) {
+    let with = match (published.clients, table.clients.as_slice()) {
         (Some(theirs), [ours]) if theirs != *ours => {
-            format!(" With {} here, {theirs} there.", crate::words::clients(*ours))
+            format!(" With {} here, {theirs} there.", clients(*ours))
         }
         _ => String::new(),
     };
-    format!("{}: {}; {}{by_cpu}.{clients}", printable(&of), counts.join(", "), agreed(agreement))
-}
-
-fn agreed(agreement: &Agreement) -> String {
-    let correlation = agreement
-        .rank_correlation
-        .map_or(String::new(), |correlation| format!("rank correlation {}, ", two(correlation)));
-    format!(
-        "{correlation}median difference {} points (shift {}), {} of {} within 5",
-        points(agreement.median_difference),
-        signed(100.0 * agreement.median_shift, 1),
-        agreement.within,
-        agreement.rows
-    )
-}
-
-/// Why ours differ, row by row, as far as somebody wrote that down.
-fn reasons(table: &ReplicatedTable) -> impl Iterator<Item = String> {
-    let of = |row: &ReplicatedRow| {
-        let because = row.published.because.as_ref()?;
-        Some(format!("{}: {}", printable(&row.published.load), printable(because)))
-    };
-    table.rows.iter().filter_map(of)
-}
-
-fn count(table: &ReplicatedTable, standing: FigureStanding) -> usize {
-    table.rows.iter().filter(|row| row.standing == standing).count()
+    format!("{counts}; {}{by_cpu}.{with}", agreed(agreement))
 }
 
 /// The words of a standing with a sign in front.
@@ -330,18 +275,4 @@ fn sign(standing: FigureStanding) -> &'static str {
         FigureStanding::Open => "~ open",
         FigureStanding::NotTestable => "— not testable here",
     }
-}
-
-/// Two decimals, as printed ratios have.
-fn two(value: f64) -> String {
-    fixed(value, 2)
-}
-
-fn points(difference: f64) -> String {
-    fixed(100.0 * difference, 1)
-}
-
-/// `(0.60 to 0.66)`.
-fn ends(ours: Interval) -> String {
-    format!("({}{GLUE}to{GLUE}{})", two(ours.low), two(ours.high))
 }

@@ -192,14 +192,9 @@ impl<'a> Panel<'a> {
 
     /// The names of those that lie farthest off, beside their marks.
     fn names(&self) -> String {
-        let far = |row: &&ReplicatedRow| {
-            row.ours.map_or(0.0, |ours| (ours.estimate / row.published.ratio).ln().abs())
-        };
-        let is_off = |row: &&ReplicatedRow| {
-            let theirs = row.published.ratio;
-            row.ours.is_some_and(|ours| (ours.estimate - theirs).abs() > tolerance(theirs))
-        };
-        let mut rows: Vec<&ReplicatedRow> = self.table.rows.iter().filter(is_off).collect();
+        let rows = self.table.rows.iter();
+        let mut rows: Vec<&ReplicatedRow> =
+            rows.filter(|row| row.distance().is_some_and(|distance| distance > 1.0)).collect();
         rows.sort_by(|one, other| far(other).total_cmp(&far(one)));
         let mut taken: Vec<(f64, f64)> = Vec::new();
         let mut svg = String::new();
@@ -223,12 +218,15 @@ impl<'a> Panel<'a> {
     }
 }
 
+/// How many times ours is theirs, or theirs ours, as a logarithm.
+fn far(row: &ReplicatedRow) -> f64 {
+    row.ours.map_or(0.0, |ours| (ours.estimate / row.published.ratio).ln().abs())
+}
+
 /// Round ratios within a range: at least two, at most about eight.
 fn ticks(low: f64, high: f64) -> Vec<f64> {
     const FINE: [f64; 9] = [0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5];
     const COARSE: [f64; 9] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0];
-    let within = |all: &[f64]| -> Vec<f64> {
-        all.iter().copied().filter(|tick| (low..=high).contains(tick)).collect()
-    };
-    if low > 0.35 && high < 2.0 { within(&FINE) } else { within(&COARSE) }
+    let ticks = if low > 0.35 && high < 2.0 { FINE } else { COARSE };
+    ticks.into_iter().filter(|tick| (low..=high).contains(tick)).collect()
 }
