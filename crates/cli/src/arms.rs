@@ -102,8 +102,6 @@ pub(crate) fn print(
     let view = ArmsView::new(run, comparison).sorted(order);
     let detail = if told.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
     let sections = sections(run, told);
-    let markdown = || dbdyno_report::arms_markdown(&view, &sections);
-    let checked = || checked_pairs(run, comparison, gate);
     let text = match told.format {
         ToldFormat::Text => {
             dbdyno_report::arms_text(&view, detail, &sections, &screen::style(told.color))
@@ -111,10 +109,14 @@ pub(crate) fn print(
         ToldFormat::Json => dbdyno_report::arms_json(&view),
         ToldFormat::Jsonl => ci::line(&dbdyno_report::arms_json(&view)),
         ToldFormat::Csv => dbdyno_report::arms_csv(&view),
-        ToldFormat::Markdown => markdown(),
-        ToldFormat::Github => ci::github(&checked(), &output::harmless(&markdown()))?,
-        ToldFormat::Junit => dbdyno_report::junit(&checked()),
-        ToldFormat::Benchfmt => dbdyno_report::benchfmt(&checked()),
+        ToldFormat::Markdown => dbdyno_report::arms_markdown(&view, &sections),
+        ToldFormat::Github => {
+            let markdown = dbdyno_report::arms_markdown(&view, &sections);
+            let checked = checked_pairs(run, comparison, gate);
+            ci::github(&checked, &output::harmless(&markdown))?
+        }
+        ToldFormat::Junit => dbdyno_report::junit(&checked_pairs(run, comparison, gate)),
+        ToldFormat::Benchfmt => dbdyno_report::benchfmt(&checked_pairs(run, comparison, gate)),
     };
     output::print_answer(&text, told.format, told.color)
 }

@@ -15,9 +15,7 @@ use dbdyno_explain::profile::{
 };
 use dbdyno_lab::profile::SampleKind;
 use dbdyno_lab::{ArmProfile, Lab, Stacks, input};
-use dbdyno_model::{
-    Arm, ArmSpec, MaskedTarget, PerArm, Plan, ProfileDifference, Target, WaitProfile,
-};
+use dbdyno_model::{Arm, MaskedTarget, PerArm, Plan, ProfileDifference, Target, WaitProfile};
 use dbdyno_report::{ProfileExtent, profile_document, profile_json, waits_document, waits_json};
 
 use crate::args::{Place, Shape};
@@ -99,8 +97,8 @@ fn parse_file(text: &str) -> Result<(PathBuf, Option<f64>), String> {
 pub(crate) fn run(place: &Place, flags: &ProfileFlags) -> Result<Exit, Failure> {
     let [base, test] = flags.servers.as_slice() else {
         let process = flags.process.as_deref();
-        let read = |files| -> Result<Vec<Side>, Failure> { of_files(files, process) };
-        let sides = PerArm { base: read(&flags.base)?, test: read(&flags.test)? };
+        let sides =
+            PerArm { base: of_files(&flags.base, process)?, test: of_files(&flags.test, process)? };
         return compared(flags, &sides).map(|()| Exit::Holds);
     };
     let plan = plan_of(flags, base, test)?;
@@ -108,9 +106,10 @@ pub(crate) fn run(place: &Place, flags: &ProfileFlags) -> Result<Exit, Failure> 
     if let Some(directory) = &flags.keep {
         keep(directory, &sides_of(&all), flags.waits)?;
     }
-    match flags.waits {
-        true => waited(flags, &plan, &all)?,
-        false => compared(flags, &sides_of(&all))?,
+    if flags.waits {
+        waited(flags, &plan, &all)?;
+    } else {
+        compared(flags, &sides_of(&all))?;
     }
     Ok(exit)
 }
@@ -159,9 +158,8 @@ fn waited(flags: &ProfileFlags, plan: &Plan, all: &[ArmProfile]) -> Result<(), F
 
 /// What each side is called: its server, or its files.
 fn labels(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> PerArm<String> {
-    let shown = |text: &str| MaskedTarget::of(text).to_string();
     match flags.servers.as_slice() {
-        [base, test] => PerArm { base: shown(base), test: shown(test) },
+        [base, test] => PerArm { base, test }.map(|server| MaskedTarget::of(server).to_string()),
         _ => PerArm::from_fn(|arm| {
             sides[arm].iter().map(|side| side.name.as_str()).collect::<Vec<_>>().join(", ")
         }),
@@ -226,9 +224,10 @@ fn taken(
     if lost > 0 {
         output::say(&format!(
             "note   {lost} records were lost, for they came faster than they could be written: {}",
-            match flags.waits {
-                true => "waits among them count as working; fewer clients, or a quieter host",
-                false => "what is shown is of the others; a quieter host",
+            if flags.waits {
+                "waits among them count as working; fewer clients, or a quieter host"
+            } else {
+                "what is shown is of the others; a quieter host"
             }
         ));
     }
@@ -250,13 +249,13 @@ fn taken(
 fn sides_of(all: &[ArmProfile]) -> PerArm<Vec<Side>> {
     PerArm::from_fn(|arm| {
         let own = all.iter().filter(|one| one.arm == arm);
-        let side = |one: &ArmProfile| Side {
+        let sides = own.map(|one| Side {
             name: format!("{arm}-{}", one.start + 1),
             stacks: of_event(&one.stacks),
             operations: Some(one.operations),
             told: Naming::Within { process: None },
-        };
-        own.map(side).collect()
+        });
+        sides.collect()
     })
 }
 
@@ -276,8 +275,9 @@ fn plan_of(flags: &ProfileFlags, base: &str, test: &str) -> Result<Plan, Failure
             plan.labels().join(", ")
         )));
     }
-    let is_server = |arm: &ArmSpec| matches!(arm.target, Target::Release(_) | Target::Url(_));
-    if flags.waits && !plan.specs().values().all(|arm| is_server(arm)) {
+    let are_servers =
+        plan.specs().values().all(|arm| matches!(arm.target, Target::Release(_) | Target::Url(_)));
+    if flags.waits && !are_servers {
         let text = "waits are profiled in servers; an embedded arm works in the \
                     threads of dbdyno itself; leave out --waits to see where it works";
         return Err(Failure::Usage(text.to_owned()));
@@ -291,10 +291,10 @@ fn plan_of(flags: &ProfileFlags, base: &str, test: &str) -> Result<Plan, Failure
 
 /// Says of which files the functions have no names.
 fn say_unnamed(arm: Arm, all: &[ArmProfile]) {
-    let own = || all.iter().filter(|one| one.arm == arm).map(|one| &one.stacks);
-    let samples: f64 = own().map(|stacks| stacks.samples).sum();
+    let own = all.iter().filter(|one| one.arm == arm).map(|one| &one.stacks);
+    let samples: f64 = own.clone().map(|stacks| stacks.samples).sum();
     let mut files: Vec<(&str, f64)> = Vec::new();
-    for (file, count) in own().flat_map(|stacks| &stacks.unnamed) {
+    for (file, count) in own.flat_map(|stacks| &stacks.unnamed) {
         match files.iter_mut().find(|(known, _)| known == file) {
             Some((_, known)) => *known += count,
             None => files.push((file, *count)),
@@ -334,34 +334,38 @@ fn keep(directory: &Path, sides: &PerArm<Vec<Side>>, waits: bool) -> Result<(), 
 
 /// Files may be large: each is read by a thread.
 fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<Vec<Side>, Failure> {
-    let side = |(file, operations): &(PathBuf, Option<f64>)| {
-        let shown = file.display().to_string();
-        let wrong = |error: std::io::Error| {
-            Failure::Usage(format!("{shown}: {error}; name the file of a profile"))
-        };
-        input::open(file).map_err(wrong)?;
-        let stacks = match dbdyno_lab::imported(file, process).map_err(Failure::Usage)? {
-            Some(stacks) if stacks.samples == 0.0 => {
-                let of = process.map_or_else(String::new, |name| {
-                    format!(" of a process named {name}; leave out --process to see all")
-                });
-                return Err(Failure::Usage(format!("{shown}: it has no sample{of}")));
-            }
-            Some(stacks) => {
-                let text = of_event(&stacks);
-                let told = Naming::Beside { programs: stacks.programs, idle: stacks.idle };
-                return Ok(Side { name: shown, stacks: text, operations: *operations, told });
-            }
-            // Names of functions may have any bytes.
-            None => {
-                let bytes = input::read(file, PROFILE_MOST).map_err(wrong)?;
-                input::decoded(bytes, UNPACKED_MOST).map_err(wrong)?
-            }
-        };
-        let told = Naming::Within { process: process.map(str::to_owned) };
-        Ok(Side { name: shown, stacks, operations: *operations, told })
-    };
-    parallel(files, side)
+    parallel(files, |(file, operations)| of_file(file, *operations, process))
+}
+
+fn of_file(file: &Path, operations: Option<f64>, process: Option<&str>) -> Result<Side, Failure> {
+    let name = file.display().to_string();
+    input::open(file).map_err(|error| unread(file, &error))?;
+    match dbdyno_lab::imported(file, process).map_err(Failure::Usage)? {
+        Some(stacks) if stacks.samples == 0.0 => {
+            let of = process.map_or_else(String::new, |name| {
+                format!(" of a process named {name}; leave out --process to see all")
+            });
+            Err(Failure::Usage(format!("{name}: it has no sample{of}")))
+        }
+        Some(stacks) => {
+            let text = of_event(&stacks);
+            let told = Naming::Beside { programs: stacks.programs, idle: stacks.idle };
+            Ok(Side { name, stacks: text, operations, told })
+        }
+        // Names of functions may have any bytes.
+        None => {
+            let bytes = input::read(file, PROFILE_MOST)
+                .and_then(|bytes| input::decoded(bytes, UNPACKED_MOST));
+            let stacks = bytes.map_err(|error| unread(file, &error))?;
+            let told = Naming::Within { process: process.map(str::to_owned) };
+            Ok(Side { name, stacks, operations, told })
+        }
+    }
+}
+
+/// That a file could not be read.
+fn unread(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::Usage(format!("{}: {error}; name the file of a profile", file.display()))
 }
 
 fn weighed(sides: &[Side]) -> Result<Vec<WeightedProfile>, Failure> {

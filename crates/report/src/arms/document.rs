@@ -59,14 +59,15 @@ pub fn arms_markdown(view: &ArmsView, parts: &[Section]) -> String {
 
 fn document(view: &ArmsView, detail: ArmsTableDetail, parts: &[Section]) -> Document {
     let mut document = Document::default();
-    let mut head: Vec<Element> = Vec::new();
-    head.extend(words::status(view).into_iter().map(|status| Element::Status(status.into())));
-    head.push(Element::Headline(words::headline(view).into()));
-    document.push(head);
+    document.push(answer(view));
     document.push_below(vec![Element::Arms(words::arms(view))]);
     if view.has_answers() {
         rates(view, detail, is_everything(parts), &mut document);
-        document.push(falls(view, parts));
+        let falls = match words::falls_in_short(view).filter(|_| !is_everything(parts)) {
+            Some(in_short) => vec![("starts to fall".to_owned(), in_short)],
+            None => words::falls(view),
+        };
+        document.push(terms(falls));
         if parts.contains(&Section::Cost) {
             cost_tables(view, detail, &mut document);
         }
@@ -76,6 +77,12 @@ fn document(view: &ArmsView, detail: ArmsTableDetail, parts: &[Section]) -> Docu
     let signs = if is_everything(parts) { Signs::WithMethod } else { Signs::Alone };
     document.push(vec![Element::Sentence(words::signs(view, signs).into())]);
     document
+}
+
+/// How far the run got, and the answer.
+pub(super) fn answer(view: &ArmsView) -> Vec<Element> {
+    let status = words::status(view).into_iter().map(|status| Element::Status(status.into()));
+    status.chain([Element::Headline(words::headline(view).into())]).collect()
 }
 
 /// Whether all sections that a report of several arms has are wished.
@@ -99,16 +106,11 @@ fn rates(view: &ArmsView, detail: ArmsTableDetail, is_everything: bool, document
     }
 }
 
-/// Where each group starts to fall: one sentence for all of them, or one for each if everything is
-/// wished.
-fn falls(view: &ArmsView, parts: &[Section]) -> Vec<Element> {
-    let falls = match words::falls_in_short(view).filter(|_| !is_everything(parts)) {
-        Some(in_short) => vec![("starts to fall".to_owned(), in_short)],
-        None => words::falls(view),
-    };
-    let falls = falls.into_iter().map(|(called, said)| (called.into(), said.into()));
-    let falls: Vec<(Text, Text)> = falls.collect();
-    if falls.is_empty() { Vec::new() } else { vec![Element::Terms(falls)] }
+/// What is said of each of several; nothing of none.
+pub(super) fn terms(all: Vec<(String, String)>) -> Vec<Element> {
+    let all: Vec<(Text, Text)> =
+        all.into_iter().map(|(called, said)| (called.into(), said.into())).collect();
+    if all.is_empty() { Vec::new() } else { vec![Element::Terms(all)] }
 }
 
 /// What operations cost, and rates by what the server's processor had to do.

@@ -13,9 +13,9 @@
 
 use dbdyno_document::html::{self, PageHead, escape};
 use dbdyno_document::number::UNKNOWN;
-use dbdyno_document::{ColumnTone, DataTable, Element, Footnote, TableCell, TableColumn, Text};
+use dbdyno_document::{ColumnTone, DataTable, Element, Footnote, TableCell, TableColumn};
 
-use super::document::Tail;
+use super::document::{self, Tail};
 use super::figure::Figure;
 use super::history::Scale;
 use super::table::{self, Line, Part, Table};
@@ -62,9 +62,7 @@ fn head(view: &ArmsView) -> String {
 }
 
 fn headline(view: &ArmsView) -> String {
-    let mut head: Vec<Element> = Vec::new();
-    head.extend(words::status(view).into_iter().map(|status| Element::Status(status.into())));
-    head.push(Element::Headline(words::headline(view).into()));
+    let mut head = document::answer(view);
     head.push(Element::Arms(words::arms(view)));
     format!("<header>\n{}</header>\n", html::elements(&head))
 }
@@ -84,9 +82,7 @@ fn section(id: &str, title: &str, elements: &[Element]) -> String {
 fn overview(view: &ArmsView) -> String {
     let by_cpu = table::by_cpu(view);
     let mut elements: Vec<Element> = medians(view, by_cpu.as_ref()).into_iter().collect();
-    let falls = words::falls(view).into_iter();
-    let falls: Vec<(Text, Text)> = falls.map(|(of, said)| (of.into(), said.into())).collect();
-    elements.push(Element::Terms(falls));
+    elements.extend(document::terms(words::falls(view)));
     let sharing = by_cpu.and(costs::about_sharing(view));
     elements.extend(sharing.map(|text| Element::Aside(text.into())));
     section("overview", &format!("Medians: {}", words::title(view)), &elements)

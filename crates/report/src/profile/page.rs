@@ -74,12 +74,13 @@ struct Frame {
 impl Frame {
     fn of(node: &FlameNode) -> Frame {
         // A hundredth of a per cent of an operation is narrower than a line.
-        let rounded = |share: f64| (share * 1e5).round() / 1e5;
+        let [base, test, width] =
+            [node.cost.base, node.cost.test, node.width].map(|share| (share * 1e5).round() / 1e5);
         Frame {
             name: printable(&node.name),
-            base: rounded(node.cost.base),
-            test: rounded(node.cost.test),
-            width: rounded(node.width),
+            base,
+            test,
+            width,
             children: node.callees.iter().map(Frame::of).collect(),
         }
     }
