@@ -13,9 +13,11 @@
 //! An empty field is what `null` is in JSON. Numbers have a decimal point and no grouping.
 
 use dbdyno_document::csv::{line, number};
-use dbdyno_model::Metric;
+use dbdyno_model::{Arm, Metric, PerArm};
 
-use crate::view::{ArmView, CellView, ClassView, CountView, LabelView, MetricView, View};
+use crate::view::{
+    ArmView, CellView, ClassView, CountView, MetricView, Summary, View, WarningView,
+};
 
 pub(crate) type OfArm = fn(&ArmView) -> Option<f64>;
 
@@ -58,83 +60,170 @@ pub(crate) const ARM_COLUMNS: [(&str, OfArm); 32] = [
 const METRICS: [(&str, Metric); 2] = [("server_cpu", Metric::ServerCpu), ("p99", Metric::P99)];
 const METRIC_COLUMNS: [&str; 4] = ["ratio", "ratio_low", "ratio_high", "verdict"];
 
-const CELL_COLUMNS: [&str; 46] = [
-    "run",
-    "status",
-    "load",
-    "clients",
-    "group",
-    "rqps",
-    "rqps_low",
-    "rqps_high",
-    "measure",
-    "response_ratio_p50",
-    "response_ratio_p50_low",
-    "response_ratio_p50_high",
-    "response_ratio_p99",
-    "response_ratio_p99_low",
-    "response_ratio_p99_high",
-    "verdict",
-    "pairs",
-    "pairs_dropped",
-    "detectable",
-    "pairs_missing",
-    "minutes_missing",
-    "looks",
-    "unit",
-    "latency_since",
-    "interval",
-    "interval_why",
-    "replicates",
-    "replicate_count",
-    "p_value",
-    "q_value",
-    "single_runs_runs",
-    "single_runs_level",
-    "single_runs_low",
-    "single_runs_high",
-    "share_pair",
-    "share_life",
-    "share_filling",
-    "base_instructions_per_op",
-    "test_instructions_per_op",
-    "instructions_ratio",
-    "instructions_ratio_low",
-    "instructions_ratio_high",
-    "instructions_verdict",
-    "instructions_repeats",
-    "instructions_warnings",
-    "class",
+type OfCell = fn(&CellView) -> String;
+
+/// Columns of a cell, before and behind the one that says what latencies count from.
+const CELL_COLUMNS: [(&str, OfCell); 19] = [
+    ("group", |cell| cell.group.clone().unwrap_or_default()),
+    ("rqps", |cell| number(cell.rqps)),
+    ("rqps_low", |cell| number(cell.rqps_low)),
+    ("rqps_high", |cell| number(cell.rqps_high)),
+    ("measure", |cell| cell.measure.to_owned()),
+    ("response_ratio_p50", |cell| number(cell.response_ratio.as_ref().and_then(|of| of.p50))),
+    ("response_ratio_p50_low", |cell| {
+        number(cell.response_ratio.as_ref().and_then(|of| of.p50_low))
+    }),
+    ("response_ratio_p50_high", |cell| {
+        number(cell.response_ratio.as_ref().and_then(|of| of.p50_high))
+    }),
+    ("response_ratio_p99", |cell| number(cell.response_ratio.as_ref().and_then(|of| of.p99))),
+    ("response_ratio_p99_low", |cell| {
+        number(cell.response_ratio.as_ref().and_then(|of| of.p99_low))
+    }),
+    ("response_ratio_p99_high", |cell| {
+        number(cell.response_ratio.as_ref().and_then(|of| of.p99_high))
+    }),
+    ("verdict", |cell| cell.verdict.0.name().to_owned()),
+    ("pairs", |cell| cell.pairs.to_string()),
+    ("pairs_dropped", |cell| cell.pairs_dropped.to_string()),
+    ("detectable", |cell| number(cell.detectable)),
+    ("pairs_missing", |cell| text(cell.pairs_missing)),
+    ("minutes_missing", |cell| number(cell.minutes_missing)),
+    ("looks", |cell| text(cell.looks)),
+    ("unit", |cell| cell.unit.to_owned()),
 ];
+const LATENCY_SINCE: &str = "latency_since";
+const DOUBT_COLUMNS: [(&str, OfCell); 13] = [
+    ("interval", |cell| cell.doubt.interval.to_owned()),
+    ("interval_why", |cell| cell.doubt.interval_why.clone()),
+    ("replicates", |cell| cell.doubt.replicates.to_owned()),
+    ("replicate_count", |cell| cell.doubt.replicate_count.to_string()),
+    ("p_value", |cell| number(cell.doubt.p_value)),
+    ("q_value", |cell| number(cell.doubt.q_value)),
+    ("single_runs_runs", |cell| text(cell.doubt.single_runs.as_ref().map(|of| of.runs))),
+    ("single_runs_level", |cell| text(cell.doubt.single_runs.as_ref().map(|of| of.level))),
+    ("single_runs_low", |cell| number(cell.doubt.single_runs.as_ref().and_then(|of| of.low))),
+    ("single_runs_high", |cell| number(cell.doubt.single_runs.as_ref().and_then(|of| of.high))),
+    ("share_pair", |cell| share(cell, "pair")),
+    ("share_life", |cell| share(cell, "life")),
+    ("share_filling", |cell| share(cell, "filling")),
+];
+
+type OfCount = fn(&CountView) -> String;
+
+/// What was counted of a load.
+const COUNT_COLUMNS: [(&str, OfCount); 8] = [
+    ("base_instructions_per_op", |count| number(count.base.instructions_per_op)),
+    ("test_instructions_per_op", |count| number(count.test.instructions_per_op)),
+    ("instructions_ratio", |count| number(count.ratio)),
+    ("instructions_ratio_low", |count| number(count.ratio_low)),
+    ("instructions_ratio_high", |count| number(count.ratio_high)),
+    ("instructions_verdict", |count| count.verdict.name().to_owned()),
+    ("instructions_repeats", |count| count.repeats.to_string()),
+    ("instructions_warnings", |count| codes(&count.warnings)),
+];
+
+/// Of what a row is. What is missing is empty.
+#[derive(Default)]
+struct CsvRow<'a> {
+    load: &'a str,
+    clients: u32,
+    cell: Option<&'a CellView>,
+    latency_since: &'a str,
+    count: Option<&'a CountView>,
+    class: &'a str,
+    arms: PerArm<ArmView>,
+    warnings: String,
+}
 
 /// One row per cell, and one per class of it, under a row of names. In the row of a class stand its
 /// name and what is known by class: `tps` of a class of events, `qps` of one of statements, times.
 /// `warnings` holds the codes of the cell and of the whole
 /// run, separated by spaces.
 pub fn csv(view: &View) -> String {
-    let mut csv = line(header());
-    for cell in &view.summary.cells {
-        csv.push_str(&line(row(view, cell)));
-        let classes = cell.base.classes.iter().map(|class| &*class.class);
-        classes.for_each(|class| csv.push_str(&line(class_row(view, cell, class))));
+    let Summary { cells, counts, warnings, .. } = &view.summary;
+    let mut rows = Vec::new();
+    for cell in cells {
+        let CellView { load, clients, latency_since, .. } = cell;
+        let place = CsvRow { load, clients: *clients, latency_since, ..CsvRow::default() };
+        let all: Vec<WarningView> = cell.warnings.iter().chain(warnings).cloned().collect();
+        rows.push(CsvRow {
+            cell: Some(cell),
+            count: counts.iter().find(|count| count.load == *load),
+            arms: PerArm { base: cell.base.clone(), test: cell.test.clone() },
+            warnings: codes(&all),
+            ..place
+        });
+        for ClassView { class, .. } in &cell.base.classes {
+            let arms = PerArm { base: &cell.base, test: &cell.test };
+            let arms = arms.map(|arm| {
+                let found = arm.classes.iter().find(|found| found.class == *class);
+                found.map(as_arm).unwrap_or_default()
+            });
+            rows.push(CsvRow {
+                load,
+                clients: *clients,
+                latency_since,
+                class,
+                arms,
+                ..CsvRow::default()
+            });
+        }
     }
-    let is_alone =
-        |count: &&CountView| !view.summary.cells.iter().any(|cell| cell.load == count.load);
-    for count in view.summary.counts.iter().filter(is_alone) {
-        csv.push_str(&line(count_row(view, count)));
+    for count in counts.iter().filter(|count| !cells.iter().any(|cell| cell.load == count.load)) {
+        let (load, warnings) = (count.load.as_str(), codes(warnings));
+        rows.push(CsvRow { load, clients: 1, count: Some(count), warnings, ..CsvRow::default() });
     }
-    csv
+    let rows = rows.iter().map(|row| line(fields(&view.summary, row)));
+    line(header()) + &rows.collect::<String>()
 }
 
 fn header() -> Vec<String> {
-    let mut names: Vec<String> = CELL_COLUMNS.map(str::to_owned).to_vec();
-    for arm in ["base", "test"] {
+    let mut names = vec!["run", "status", "load", "clients"];
+    names.extend(CELL_COLUMNS.iter().map(|(name, _)| *name));
+    names.push(LATENCY_SINCE);
+    names.extend(DOUBT_COLUMNS.iter().map(|(name, _)| *name));
+    names.extend(COUNT_COLUMNS.iter().map(|(name, _)| *name));
+    names.push("class");
+    let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    for arm in Arm::BOTH {
         names.push(format!("{arm}_label"));
         names.extend(ARM_COLUMNS.iter().map(|(name, _)| format!("{arm}_{name}")));
     }
     names.push("warnings".to_owned());
     names.extend(metric_columns());
     names
+}
+
+fn fields(summary: &Summary, row: &CsvRow<'_>) -> Vec<String> {
+    let mut fields = vec![summary.run.clone(), summary.status.clone()];
+    fields.extend([row.load.to_owned(), row.clients.to_string()]);
+    fields.extend(CELL_COLUMNS.map(|(_, of)| row.cell.map_or_else(String::new, of)));
+    fields.push(row.latency_since.to_owned());
+    fields.extend(DOUBT_COLUMNS.map(|(_, of)| row.cell.map_or_else(String::new, of)));
+    fields.extend(COUNT_COLUMNS.map(|(_, of)| row.count.map_or_else(String::new, of)));
+    fields.push(row.class.to_owned());
+    for arm in Arm::BOTH {
+        let labels = PerArm { base: &summary.base, test: &summary.test };
+        fields.push(labels[arm].label.clone());
+        fields.extend(ARM_COLUMNS.map(|(_, of)| number(of(&row.arms[arm]))));
+    }
+    fields.push(row.warnings.clone());
+    fields.extend(metrics(row.cell.map_or(&[], |cell| &cell.metrics)));
+    fields
+}
+
+fn text(value: Option<impl ToString>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+fn share(cell: &CellView, name: &str) -> String {
+    let level = cell.doubt.levels.iter().find(|level| level.level == name);
+    number(level.and_then(|level| level.share))
+}
+
+fn codes(warnings: &[WarningView]) -> String {
+    warnings.iter().map(|warning| warning.code.as_str()).collect::<Vec<&str>>().join(" ")
 }
 
 /// The columns of what is judged beside the rate.
@@ -144,143 +233,17 @@ pub(crate) fn metric_columns() -> impl Iterator<Item = String> {
         .flat_map(|(name, _)| METRIC_COLUMNS.map(|column| format!("{name}_{column}")))
 }
 
-fn row(view: &View, cell: &CellView) -> Vec<String> {
-    let summary = &view.summary;
-    let times = cell.response_ratio.as_ref();
-    let single = cell.doubt.single_runs.as_ref();
-    let share = |name: &str| {
-        let level = cell.doubt.levels.iter().find(|level| level.level == name);
-        number(level.and_then(|level| level.share))
-    };
-    let mut fields = vec![
-        summary.run.clone(),
-        summary.status.clone(),
-        cell.load.clone(),
-        cell.clients.to_string(),
-        cell.group.clone().unwrap_or_default(),
-        number(cell.rqps),
-        number(cell.rqps_low),
-        number(cell.rqps_high),
-        cell.measure.to_owned(),
-        number(times.and_then(|times| times.p50)),
-        number(times.and_then(|times| times.p50_low)),
-        number(times.and_then(|times| times.p50_high)),
-        number(times.and_then(|times| times.p99)),
-        number(times.and_then(|times| times.p99_low)),
-        number(times.and_then(|times| times.p99_high)),
-        cell.verdict.0.name().to_owned(),
-        cell.pairs.to_string(),
-        cell.pairs_dropped.to_string(),
-        number(cell.detectable),
-        cell.pairs_missing.map_or(String::new(), |pairs| pairs.to_string()),
-        number(cell.minutes_missing),
-        cell.looks.map_or(String::new(), |looks| looks.to_string()),
-        cell.unit.to_owned(),
-        cell.latency_since.to_owned(),
-        cell.doubt.interval.to_owned(),
-        cell.doubt.interval_why.clone(),
-        cell.doubt.replicates.to_owned(),
-        cell.doubt.replicate_count.to_string(),
-        number(cell.doubt.p_value),
-        number(cell.doubt.q_value),
-        single.map_or_else(String::new, |single| single.runs.to_string()),
-        single.map_or_else(String::new, |single| single.level.to_owned()),
-        number(single.and_then(|single| single.low)),
-        number(single.and_then(|single| single.high)),
-        share("pair"),
-        share("life"),
-        share("filling"),
-    ];
-    fields.extend(counted(summary.counts.iter().find(|count| count.load == cell.load)));
-    fields.push(String::new());
-    fields.extend(arm(&summary.base, &cell.base));
-    fields.extend(arm(&summary.test, &cell.test));
-    let warnings = cell.warnings.iter().chain(&summary.warnings);
-    let codes: Vec<&str> = warnings.map(|warning| warning.code.as_str()).collect();
-    fields.push(codes.join(" "));
-    fields.extend(metrics(&cell.metrics));
-    fields
-}
-
 /// What is judged beside the rate, in the columns of that.
 pub(crate) fn metrics(judged: &[MetricView]) -> Vec<String> {
-    let of = |(_, metric): (&str, Metric)| -> [String; 4] {
+    let fields = METRICS.into_iter().flat_map(|(_, metric)| -> [String; 4] {
         let found = judged.iter().find(|found| found.metric == metric.name());
         found.map_or_else(Default::default, |found| {
             let ratios = [found.ratio, found.ratio_low, found.ratio_high];
             let [ratio, low, high] = ratios.map(number);
             [ratio, low, high, found.verdict.name().to_owned()]
         })
-    };
-    METRICS.into_iter().flat_map(of).collect()
-}
-
-/// What was counted of a load, in the columns of that.
-fn counted(count: Option<&CountView>) -> [String; 8] {
-    let Some(count) = count else { return Default::default() };
-    let codes: Vec<&str> = count.warnings.iter().map(|warning| &*warning.code).collect();
-    [
-        number(count.base.instructions_per_op),
-        number(count.test.instructions_per_op),
-        number(count.ratio),
-        number(count.ratio_low),
-        number(count.ratio_high),
-        count.verdict.name().to_owned(),
-        count.repeats.to_string(),
-        codes.join(" "),
-    ]
-}
-
-/// The row of a load that was counted and not measured.
-fn count_row(view: &View, count: &CountView) -> Vec<String> {
-    let summary = &view.summary;
-    let mut fields = with(&[
-        ("run", &summary.run),
-        ("status", &summary.status),
-        ("load", &count.load),
-        ("clients", "1"),
-    ]);
-    let first = CELL_COLUMNS.iter().position(|column| *column == "base_instructions_per_op");
-    let first = first.expect("the table of columns has it");
-    fields.splice(first..first + 8, counted(Some(count)));
-    let nothing = ArmView::default();
-    fields.extend(arm(&summary.base, &nothing));
-    fields.extend(arm(&summary.test, &nothing));
-    let codes: Vec<&str> = summary.warnings.iter().map(|warning| &*warning.code).collect();
-    fields.push(codes.join(" "));
-    fields.extend(metrics(&[]));
-    fields
-}
-
-/// The columns of a cell, empty but for these.
-fn with(values: &[(&str, &str)]) -> Vec<String> {
-    let mut fields = vec![String::new(); CELL_COLUMNS.len()];
-    for (name, value) in values {
-        let at = CELL_COLUMNS.iter().position(|column| column == name);
-        fields[at.expect("the table of columns has it")] = (*value).to_owned();
-    }
-    fields
-}
-
-fn class_row(view: &View, cell: &CellView, class: &str) -> Vec<String> {
-    let summary = &view.summary;
-    let mut fields = with(&[
-        ("run", &summary.run),
-        ("status", &summary.status),
-        ("load", &cell.load),
-        ("clients", &cell.clients.to_string()),
-        ("latency_since", cell.latency_since),
-        ("class", class),
-    ]);
-    let of = |arm: &ArmView| {
-        let found = arm.classes.iter().find(|found| found.class == class);
-        found.map(as_arm).unwrap_or_default()
-    };
-    fields.extend(arm(&summary.base, &of(&cell.base)));
-    fields.extend(arm(&summary.test, &of(&cell.test)));
-    fields.push(String::new());
-    fields.extend(metrics(&[]));
-    fields
+    });
+    fields.collect()
 }
 
 /// What is known of a class, in the columns of arms.
@@ -293,10 +256,4 @@ fn as_arm(class: &ClassView) -> ArmView {
         response_us: class.response_us,
         ..ArmView::default()
     }
-}
-
-fn arm(label: &LabelView, arm: &ArmView) -> Vec<String> {
-    let mut fields = vec![label.label.clone()];
-    fields.extend(ARM_COLUMNS.iter().map(|(_, pick)| number(pick(arm))));
-    fields
 }

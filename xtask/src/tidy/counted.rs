@@ -25,7 +25,7 @@ const ALLOWANCES: [Allowance; 6] = [
     Allowance { rule: Rule::SharedName, places: 0 },
     Allowance { rule: Rule::Participle, places: 0 },
     Allowance { rule: Rule::TupleParameter, places: 0 },
-    Allowance { rule: Rule::NamedClosure, places: 1371 },
+    Allowance { rule: Rule::NamedClosure, places: 1368 },
     Allowance { rule: Rule::NamedClosures, places: 3 },
     Allowance { rule: Rule::MatchInDisguise, places: 42 },
 ];
