@@ -59,13 +59,14 @@ isolation:
 	    --keys 1000 --repeat 0 --seed $$seed; \
 	done
 
-# Properties with fresh seeds; orders, one interruption deeper and ten times as many, from a fresh
+# Tests that are sweeps, with the time of each; properties with fresh seeds; orders, one interruption deeper and ten times as many, from a fresh
 # seed; damaged input; every server. Goes on after a failure. A finding is repeated with what was
 # printed: PROPTEST_RNG_SEED=… cargo test -p CRATE TEST, SOAK_SEED=… make orders.
 SOAK_SEEDS := 20
 
 soak: setup
 	status=0; seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
+	cargo xtask soak || status=1; cargo xtask slowest 100; \
 	cargo xtask properties $(SOAK_SEEDS) || status=1; \
 	cargo xtask faults || status=1; \
 	echo "SOAK_SEED=$$seed make orders"; \

@@ -27,6 +27,7 @@ usage: cargo xtask tidy                check the rules of docs/STYLE.md
        cargo xtask third-parties FILE  write their notices
        cargo xtask test                run every check and every test; list what failed
        cargo xtask check               of these, what takes a few minutes
+       cargo xtask soak                run the tests that are left to make soak
        cargo xtask repeat TIMES        run every test so many times on a busy host
        cargo xtask faults [WORD]       plant faults that the tests of whole runs must notice
        cargo xtask properties SEEDS    run the property tests with so many fresh seeds
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         }
         ["test"] => testing::test(),
         ["check"] => testing::check(),
+        ["soak"] => testing::soak(),
         ["faults"] => testing::faults(""),
         ["faults", word] => testing::faults(word),
         ["repeat", times] => testing::repeat(times),

@@ -16,6 +16,7 @@ mod faults;
 mod libtest;
 mod neighbours;
 mod properties;
+mod soak;
 mod steps;
 
 use std::fmt::Write as _;
@@ -46,6 +47,11 @@ pub(crate) fn check() -> ExitCode {
 pub(crate) fn properties(seeds: &str) -> ExitCode {
     let steps = seeds.parse().map_err(|_| format!("{seeds:?} is no number of seeds"));
     ended(steps.and_then(|seeds| run(&properties::steps(seeds)?)))
+}
+
+/// The tests that are left to the soak.
+pub(crate) fn soak() -> ExitCode {
+    ended(soak::step().and_then(|step| run(&[step])))
 }
 
 /// Faults that tests must notice.

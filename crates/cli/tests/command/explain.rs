@@ -168,6 +168,7 @@ fn what_was_not_counted_is_counted_before_it_is_called_code() {
 /// What is counted starts slowly under valgrind, so that cells which want the same tried share a
 /// trial; one that is not asked for is not counted.
 #[test]
+#[ignore = "soak: callgrind of SQLite once more; what_was_not_counted_… is in make test"]
 fn cells_that_want_the_same_are_counted_together() {
     let _turn = turn();
     let home = Home::new();
@@ -441,6 +442,7 @@ fn a_setting_of_mariadb_is_found_by_its_instructions() {
 /// The allocator is no setting of the server's own, and is taken back as one. By instructions it is
 /// worth a few thousandths here, so that it is tried and is no cause.
 #[test]
+#[ignore = "soak: callgrind of a server once more; a_setting_of_mariadb_… is in make test"]
 fn an_allocator_that_is_loaded_before_can_be_taken_back() {
     let Some(home) = servers::home() else { return };
     let (_turn, results) = (turn(), tempfile::tempdir().unwrap());
@@ -470,6 +472,7 @@ fn an_allocator_that_is_loaded_before_can_be_taken_back() {
 
 /// Group commits of test wait 3 ms for eight transactions, and two clients never have as many.
 #[test]
+#[ignore = "soak: rounds and profiles of a server; parts of ledgers are tested without one"]
 fn what_sessions_wait_for_parts_the_rest() {
     let Some(home) = servers::home().filter(|_| profile::can_sample()) else { return };
     let (_turn, results) = (turn(), tempfile::tempdir().unwrap());
@@ -547,7 +550,7 @@ fn servers_by_url_are_answered_as_far_as_they_can_be() {
 /// A view that was forgotten keeps the old entries of an index, which each query of its key passes:
 /// nothing else differs, so that view and history are the first two lines.
 #[test]
-#[ignore = "a million transactions: minutes"]
+#[ignore = "soak: a million transactions; servers_by_url_… has twelve thousand"]
 fn a_history_list_of_a_million_is_the_first_lead() {
     let Some(home) = servers::home() else { return };
     let (_turn, results) = (turn(), tempfile::tempdir().unwrap());

@@ -54,7 +54,7 @@ fn made_once(release: &str, rows: u64, versions: &str) {
         let more = [&more[..], &["--image", image, "--format", "json"]].concat();
         let args = [
             &["compare", release, release][..],
-            &["--quick", "--seconds", "1", "--warm-up", "0.3"],
+            &["--quick", "--seconds", "0.3", "--warm-up", "0.1"],
             &more,
         ]
         .concat();

@@ -63,6 +63,7 @@ fn on_a_server(target: &str) {
 }
 
 #[test]
+#[ignore = "soak: the steps on another server; PostgreSQL has them in make test"]
 fn mariadb_goes_through_all_steps() {
     on_a_server("mariadb:10.11");
 }
@@ -98,6 +99,7 @@ fn a_rate_that_cannot_be_reached_makes_its_cells_grey() {
 }
 
 #[test]
+#[ignore = "soak: the same on a server; SQLite has it in make test"]
 fn a_rate_that_postgres_cannot_reach_makes_its_cells_grey() {
     let Some(home) = home() else { return };
     let _turn = turn();
@@ -115,7 +117,7 @@ fn a_slowed_arm_is_slower() {
         "sqlite:?journal_mode=wal&synchronous=off",
         "sqlite:?journal_mode=wal&synchronous=off&slow=90%",
         "--load",
-        "l.i0?nr1=300000",
+        "l.i0?nr1=100000",
         "--rounds",
         "8",
         "--pin",

@@ -38,7 +38,7 @@ fn settled(home: &Home, release: &Release) {
 }
 
 #[test]
-#[ignore = "starts two servers of each release that is here: minutes"]
+#[ignore = "soak: every release that is here; one of each family is in make test"]
 fn every_release_that_is_here_settles_by_what_can_be_seen() {
     let Some(home) = home() else { return };
     let _turn = turn();

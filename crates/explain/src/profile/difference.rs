@@ -408,17 +408,19 @@ mod tests {
     /// times its usual share.
     fn sampled(seed: u64, samples: u64, first: f64, operations: f64) -> WeightedProfile {
         let weight = |at: u64| if at == 0 { 0.02 * first } else { 0.98 / 199.0 };
-        let whole: f64 = (0..200).map(weight).sum();
+        let mut ends: Vec<f64> = Vec::with_capacity(200);
+        for at in 0..200 {
+            ends.push(ends.last().copied().unwrap_or_default() + weight(at));
+        }
+        let mut counts = vec![0_u64; 200];
         let mut stream = stream(&[seed]);
-        let mut text = String::new();
         for _ in 0..samples {
-            let mut place = whole * (stream.below(1 << 40) as f64 / (1_u64 << 40) as f64);
-            let mut at = 0;
-            while place > weight(at) && at < 199 {
-                place -= weight(at);
-                at += 1;
-            }
-            text.push_str(&format!("main;caller{};f{at} 1\n", at % 10));
+            let place = ends[199] * (stream.below(1 << 40) as f64 / (1_u64 << 40) as f64);
+            counts[ends.partition_point(|end| *end < place).min(199)] += 1;
+        }
+        let mut text = format!("# samples: {samples}\n");
+        for (at, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            text.push_str(&format!("main;caller{};f{at} {count}\n", at % 10));
         }
         WeightedProfile { profile: read(&text).unwrap(), operations: Some(operations) }
     }

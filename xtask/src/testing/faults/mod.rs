@@ -135,7 +135,8 @@ impl Place {
     }
 
     fn pass(&self, of: &Tests<'_>, names: &[&str]) -> Result<bool, String> {
-        let status = self.cargo(of, &[&["--", "--exact"], names].concat()).status();
+        let status =
+            self.cargo(of, &[&["--", "--include-ignored", "--exact"], names].concat()).status();
         status.map(|status| status.success()).map_err(|error| format!("cargo: {error}"))
     }
 }
