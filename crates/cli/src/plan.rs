@@ -203,7 +203,9 @@ pub(crate) fn rates_of_trials(plan: &Plan, found: Option<(Interval, u32)>) -> Pl
     };
     let half = found.map(|(rqps, _)| {
         let size = rqps.estimate.ln().abs();
-        if size >= std::f64::consts::LN_2 { PART_LARGE * size } else { PART_PLAIN * size }
+        let is_large = size >= std::f64::consts::LN_2;
+        // A part of the logarithm of a factor of a hundred is no rate that anybody could tell.
+        if is_large { PART_LARGE * (1.0 - (-size).exp()) } else { PART_PLAIN * size }
     });
     let stopping = match half.filter(|half| *half > 0.0 && half.is_finite()) {
         Some(half) => Stopping::Known { half },
@@ -224,7 +226,8 @@ pub(crate) fn rates_of_trials(plan: &Plan, found: Option<(Interval, u32)>) -> Pl
 /// parts of a difference are seen, and where a twentieth of it is.
 const PART_SEEN: f64 = 1.0 / 3.0;
 const PART_PLAIN: f64 = 1.0 / 20.0;
-/// The same of a factor of two and more: who makes it and who does not is plain long before.
+/// The same of a factor of two and more, as a share of the rate that the slower arm lacks: what
+/// makes it and what does not is plain long before.
 const PART_LARGE: f64 = 1.0 / 8.0;
 /// Pairs of a trial of a large difference, at least, in so many starts but one: one start says
 /// nothing of what starts differ by.
@@ -774,7 +777,12 @@ pub(crate) mod tests {
         let Stopping::Known { half } = rates_of_trials(&run, Some((rqps, 272))).stopping else {
             panic!("it ends when it is known");
         };
-        assert!((half - 0.2458).abs() < 1e-4, "an eighth of ln 7: {half}");
+        assert!((half - 0.1075).abs() < 1e-4, "an eighth of six sevenths: {half}");
+        let larger = Interval { estimate: 0.006, low: 0.005, high: 0.007 };
+        let Stopping::Known { half } = rates_of_trials(&run, Some((larger, 272))).stopping else {
+            panic!("it ends when it is known");
+        };
+        assert!((half - 0.1243).abs() < 1e-4, "no factor is so large that a fifth is all: {half}");
         let small = Interval { estimate: 0.9, low: 0.89, high: 0.91 };
         let Stopping::Known { half } = rates_of_trials(&run, Some((small, 272))).stopping else {
             panic!("it ends when it is known");

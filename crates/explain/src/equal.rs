@@ -8,6 +8,9 @@ use dbdyno_model::{
 const SWITCHES: &str = "optimizer_switch";
 /// The word of a target that names an allocator.
 pub(crate) const ALLOCATOR: &str = "allocator";
+/// Words of a target that limit the control group of a server; one that is not there limits
+/// nothing, as does one without a value.
+pub(crate) const LIMITS: [&str; 2] = ["cpus", "memory"];
 
 /// The arm, told what the other one has of these suspects.
 ///
@@ -36,6 +39,10 @@ pub fn made_equal<'a>(
             Target::Release(release) if is_a_list(release.product, name) => {
                 let told = (!value.is_empty()).then(|| Setting::Raw(name.clone(), value.clone()));
                 release.settings.extend(told);
+            }
+            Target::Release(release) if is_limit(name) => {
+                release.settings.retain(|setting| setting.name() != name);
+                release.settings.extend(Setting::neutral(name, value));
             }
             Target::Release(release) => tell(&mut release.settings, name, value),
             Target::Engine(design) => {
@@ -77,6 +84,18 @@ pub(crate) fn values_of<'s>(settings: &'s [Setting], name: &str) -> Vec<&'s str>
     settings.iter().filter_map(value).collect()
 }
 
+/// Whether a word of a target limits the control group of a server.
+pub fn is_limit(name: &str) -> bool {
+    LIMITS.contains(&name)
+}
+
+/// What the control group of an arm may have by this word of its target; empty where nothing limits
+/// it.
+pub(crate) fn limit_of(settings: &[Setting], name: &str) -> String {
+    let limit = settings.iter().find(|setting| setting.name() == name);
+    limit.map_or_else(String::new, Setting::value)
+}
+
 /// Adds a setting; it replaces one of this name, with or without `loose_`.
 fn tell(settings: &mut Vec<Setting>, name: &str, value: &str) {
     let plain = setting::plain_name(name);
@@ -113,6 +132,7 @@ pub(crate) fn is_told(spec: &ArmSpec, direction: TrialDirection, suspect: &Suspe
             let told = told.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty());
             values_of(&release.settings, name) == told.collect::<Vec<_>>()
         }
+        Target::Release(release) if is_limit(name) => limit_of(&release.settings, name) == *value,
         Target::Release(release) => release.settings.iter().any(|setting| match setting {
             Setting::Raw(known, all) if known == name && name.ends_with(SWITCHES) => {
                 all.split(',').any(|part| part == value)
@@ -225,6 +245,41 @@ mod tests {
         assert!(!is_told(&arms.test, TrialDirection::TestAsBase, &all[1]));
         let given = made_equal(&arms.base, TrialDirection::BaseAsTest, [&all[1]]);
         assert!(given.to_string().ends_with("replicate_do_db=b&replicate_do_db=c"), "{given}");
+    }
+
+    /// A limit that dbdyno sets is taken back as it was set: with the word of base, or with none.
+    #[test]
+    fn a_limit_of_the_control_group_is_taken_back() {
+        let arms = PerArm {
+            base: "postgres:17?memory=2G",
+            test: "postgres:17?work_mem=8MB&cpus=0.3&memory=1G",
+        };
+        let arms: PerArm<ArmSpec> = arms.map(|text| text.parse().unwrap());
+        let quota = |name: &str, test: &str| dbdyno_model::Inequality {
+            name: format!("process.cgroup.{name}"),
+            base: None,
+            test: Some(test.to_owned()),
+            weight: dbdyno_model::Weight::Annotates,
+            change: dbdyno_model::FactChange::Different,
+            rule: "process-limits",
+            topic: "",
+        };
+        let unequal = vec![quota("cpu_quota_us", "30000"), quota("memory_limit", "1073741824")];
+        let audit = dbdyno_model::Audit { unequal, equal: 0 };
+        let all = crate::suspects(&arms, &audit, &crate::Pointing::default());
+        let names: Vec<&str> = all.tried.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!((names, all.untried), (vec!["cpus", "memory"], Vec::new()));
+        let back = |of: &[Suspect]| made_equal(&arms.test, TrialDirection::TestAsBase, of);
+        let without = back(&all.tried[..1]);
+        assert_eq!(without.to_string(), "postgres:17?work_mem=8MB&memory=1G");
+        let both = back(&all.tried);
+        assert_eq!(both.to_string(), "postgres:17?work_mem=8MB&memory=2G");
+        let is =
+            |spec: &ArmSpec, one: usize| is_told(spec, TrialDirection::TestAsBase, &all.tried[one]);
+        assert_eq!((is(&without, 0), is(&without, 1)), (true, false));
+        assert_eq!((is(&both, 0), is(&both, 1), is(&arms.test, 0)), (true, true, false));
+        let given = made_equal(&arms.base, TrialDirection::BaseAsTest, &all.tried);
+        assert_eq!(given.to_string(), "postgres:17?cpus=0.3&memory=1G");
     }
 
     /// A switch that only the release of base has: no trial of test is like base in it, whatever

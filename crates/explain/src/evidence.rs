@@ -7,8 +7,9 @@ use dbdyno_model::{
     TrialDirection,
 };
 
+use crate::effect::{CostEstimate, WIDE};
 use crate::equal::{is_told, made_equal, taken};
-use crate::search::{CostEstimate, Set, SetAnswer, WIDE};
+use crate::search::{Set, SetAnswer};
 
 /// Two starts of one server differ by as much in what they count, whatever the repetitions say
 /// (`docs/COUNTS.md`), as a standard error.
@@ -379,7 +380,8 @@ mod tests {
         ]);
         let known = known.into_iter().map(|(set, value)| (set, SetAnswer::Is(value))).collect();
         let suspects = ["condition_fanout_filter", "innodb_flush_neighbors", "max_error_count"];
-        let limits = crate::SearchLimits { least: 0.005 * 3.5, errors: 3.0, parts: 4 };
+        let limits =
+            crate::SearchLimits { least: 0.005 * 3.5, least_rate: 0.005, errors: 3.0, parts: 4 };
         match crate::look(&suspects.map(suspect), &known, &limits, &Set::new()) {
             crate::NextTrials::Done(found) => found.causes,
             crate::NextTrials::Wanted(sets) => panic!("all is known: {sets:?}"),

@@ -22,6 +22,7 @@ mod blockers;
 mod code;
 mod deadlocks;
 pub mod decisions;
+mod effect;
 mod equal;
 mod evidence;
 pub mod histograms;
@@ -46,7 +47,8 @@ pub use deadlocks::{
     LogRepair, deadlock_clusters, gathered as gathered_deadlocks, merged as merged_deadlocks,
     read_deadlocks, signature_written, statement_with_holes,
 };
-pub use equal::{made_equal, taken};
+pub use effect::CostEstimate;
+pub use equal::{is_limit, made_equal, taken};
 pub use evidence::{
     Starts, TriedArm, beside_base, by_rate, followers, learn, named_in, of_base, pooled, relative,
     tried_arms,
@@ -54,9 +56,7 @@ pub use evidence::{
 pub use holes::with_holes;
 pub use plans::{all_plan_changes, plan_changes};
 pub use pointing::{Pointing, Resource};
-pub use search::{
-    CostEstimate, NextTrials, SearchFinding, SearchLimits, Set, SetAnswer, look, proved, refused,
-};
-pub use shares::{CauseTrials, account, subsets, told_apart, with_given};
+pub use search::{NextTrials, SearchFinding, SearchLimits, Set, SetAnswer, look, proved, refused};
+pub use shares::{CauseTrials, account, subsets, told_apart, with_given, with_not_told_apart};
 pub use stability::{plan_stability, sampled_plans, written as samples_written};
-pub use suspects::{Suspects, leads, suspects};
+pub use suspects::{Suspects, is_condition_of_process, is_same_program, leads, suspects};

@@ -199,7 +199,8 @@ impl Pointing {
         let (most, share) = (ledger.work_share_most()?, ledger.work_share()?);
         if most < WORK_MOST {
             self.why.push(format!(
-                "processors take at most {:.0} % of the difference, and the rest is waiting",
+                "processors take at most {:.0} % of the difference, and the rest is waiting, for \
+                     processors included",
                 100.0 * most
             ));
             return Some(false);

@@ -13,9 +13,9 @@
 //! together, do not make what all of them make.
 //!
 //! Where facts of the cell point to a few suspects ([`crate::Pointing`]), each of them is tried
-//! alone first, beside all together: two trials then know a cause that makes what all of them
-//! make. The others make nothing together then, and are looked at no closer, as any group that
-//! makes nothing.
+//! alone first, beside all together and beside all the others: three trials then know a cause that
+//! makes what all of them make, while the others, taken back without it, bring nothing back. If
+//! they do, the difference is made by one of each together, and the others are looked at, too.
 //!
 //! A handful of trials thus finds a few causes among a hundred suspects (Dorfman, "The Detection of
 //! Defective Members of Large Populations", 1943). Parts have about equal weight, so that suspects
@@ -27,33 +27,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::{Interval, Suspect, Worth};
+use dbdyno_model::Suspect;
 
+use crate::effect::{CostEstimate, Effect};
 use crate::usual;
-
-/// Half of a 95 % interval, in standard errors.
-pub(crate) const WIDE: f64 = 1.959_964;
 
 /// Suspects that are made equal, by their place in the list.
 pub type Set = BTreeSet<usize>;
-
-/// What a trial has found: what an operation costs there, and the standard error of that. What
-/// independent causes cost adds up, which their ratios do not.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CostEstimate {
-    /// Cost of an operation ÷ that in base: instructions, or time.
-    pub cost: f64,
-    /// Its standard error.
-    pub error: f64,
-}
-
-impl CostEstimate {
-    /// With its 95 % interval.
-    pub fn worth(self) -> Worth {
-        let (cost, half) = (self.cost, WIDE * self.error);
-        Worth { cost: Interval { estimate: cost, low: cost - half, high: cost + half } }
-    }
-}
 
 /// What is known of a set.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +49,9 @@ pub enum SetAnswer {
 pub struct SearchLimits {
     /// The least effect that matters, as a share of the cost of an operation in base.
     pub least: f64,
+    /// And the least one of the rate, as a share of that of base: what is nothing beside a factor
+    /// of a hundred may be most of what users get once the first cause is taken back.
+    pub least_rate: f64,
     /// And how many times its standard error it must be.
     pub errors: f64,
     /// The most parts that a group is split into.
@@ -162,7 +145,7 @@ pub fn proved(
     let alone = known.keys().filter(|set| set.len() == 1);
     let alone = alone.filter_map(|set| Some((*set.first()?, value_of(known, set)?)));
     let mut proved: Vec<(usize, CostEstimate)> =
-        alone.filter(|(_, alone)| matters(difference(*alone, nothing), limits)).collect();
+        alone.filter(|(_, alone)| matters(effect_of(*alone, nothing), limits)).collect();
     proved.sort_by(|(_, a), (_, b)| {
         (b.cost - nothing.cost).abs().total_cmp(&(a.cost - nothing.cost).abs())
     });
@@ -213,7 +196,7 @@ impl Search<'_> {
             return;
         }
         let effect = match (before, whole.flatten()) {
-            (Some(Some(before)), Some(after)) => Some(difference(after, before)),
+            (Some(Some(before)), Some(after)) => Some(effect_of(after, before)),
             _ => None,
         };
         if let Some(effect) = effect {
@@ -232,12 +215,12 @@ impl Search<'_> {
         if left.len() == 1 {
             return;
         }
-        let effects: Vec<Option<CostEstimate>> = parts
+        let effects: Vec<Option<Effect>> = parts
             .iter()
             .map(|part| {
                 let left = self.left(part);
                 let value = (!left.is_empty()).then(|| self.value(&both(&left)))?;
-                Some(difference(value??, before.flatten()?))
+                Some(effect_of(value??, before.flatten()?))
             })
             .collect();
         for (part, of_part) in parts.iter().zip(&effects) {
@@ -252,8 +235,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether those that facts point to, where they are few, make what all suspects make: each is
-    /// tried alone.
+    /// Whether those that facts point to, where they are few, make what all suspects make, and the
+    /// others bring nothing back without them: each is tried alone, and all the others together.
     fn by_those_pointed_to(&mut self, all: &[usize]) -> bool {
         let left = self.left(all);
         let heaviest = left.iter().map(|one| self.suspects[*one].weight).fold(0.0, f64::max);
@@ -266,20 +249,27 @@ impl Search<'_> {
         let before = self.value(&Set::new());
         let whole = self.value(&left);
         let alone: Vec<_> = likely.iter().map(|one| self.value(&Set::from([*one]))).collect();
+        let others: Set = left.iter().copied().filter(|one| !likely.contains(one)).collect();
+        let others = self.value(&others);
         let (Some(Some(before)), Some(Some(_))) = (before, whole) else { return false };
         for (one, alone) in likely.iter().zip(alone) {
-            if alone.flatten().is_some_and(|alone| self.matters(difference(alone, before))) {
+            if alone.flatten().is_some_and(|alone| self.matters(effect_of(alone, before))) {
                 self.causes.insert(*one);
             }
         }
-        !self.causes.is_empty() && self.wanted.is_empty() && self.is_explained(all)
+        let is_made_with_others =
+            others.flatten().is_some_and(|others| self.matters(effect_of(others, before)));
+        !is_made_with_others
+            && !self.causes.is_empty()
+            && self.wanted.is_empty()
+            && self.is_explained(all)
     }
 
     /// Whether the causes that were found make together what all suspects make.
     fn is_explained(&mut self, all: &[usize]) -> bool {
         let (all, causes) = (self.left(all), self.causes.clone());
         match (self.value(&causes), self.value(&all)) {
-            (Some(Some(causes)), Some(Some(all))) => !self.matters(difference(all, causes)),
+            (Some(Some(causes)), Some(Some(all))) => !self.matters(effect_of(all, causes)),
             // With all of them the server does not start: nothing is known that speaks against it.
             (Some(_), Some(_)) => true,
             _ => false,
@@ -290,21 +280,19 @@ impl Search<'_> {
     fn interference(
         &mut self,
         parts: &[Vec<usize>],
-        effects: &[Option<CostEstimate>],
-        whole: Option<CostEstimate>,
+        effects: &[Option<Effect>],
+        whole: Option<Effect>,
         equal: &Set,
     ) {
         let Some(whole) = whole else { return };
         let present: Vec<&Vec<usize>> =
             parts.iter().filter(|part| !self.left(part).is_empty()).collect();
-        let known: Vec<CostEstimate> = effects.iter().flatten().copied().collect();
+        let known: Vec<(f64, Effect)> =
+            effects.iter().flatten().map(|effect| (1.0, *effect)).collect();
         if present.len() < 2 || known.len() < present.len() {
             return;
         }
-        let sum = known.iter().fold(CostEstimate { cost: 0.0, error: 0.0 }, |sum, value| {
-            CostEstimate { cost: sum.cost + value.cost, error: sum.error.hypot(value.error) }
-        });
-        if !self.matters(difference(whole, sum)) {
+        if !self.matters(whole.minus(Effect::sum(&known))) {
             return;
         }
         let everything: Vec<usize> = present.iter().flat_map(|part| part.iter().copied()).collect();
@@ -335,17 +323,19 @@ impl Search<'_> {
         }
     }
 
-    fn matters(&self, effect: CostEstimate) -> bool {
+    fn matters(&self, effect: Effect) -> bool {
         matters(effect, self.limits)
     }
 }
 
-fn matters(effect: CostEstimate, limits: &SearchLimits) -> bool {
-    effect.cost.abs() >= limits.least && effect.cost.abs() >= limits.errors * effect.error
+/// Whether an effect is large enough in time or in the rate, and not within its error there.
+fn matters(effect: Effect, limits: &SearchLimits) -> bool {
+    effect.cost.is_at_least(limits.least, limits.errors)
+        || effect.rate.is_at_least(limits.least_rate, limits.errors)
 }
 
-fn difference(after: CostEstimate, before: CostEstimate) -> CostEstimate {
-    CostEstimate { cost: after.cost - before.cost, error: after.error.hypot(before.error) }
+fn effect_of(after: CostEstimate, before: CostEstimate) -> Effect {
+    Effect::of(after).minus(Effect::of(before))
 }
 
 /// Splits a group into parts of about equal weight, in its order.
@@ -387,12 +377,13 @@ mod tests {
         weights.iter().enumerate().map(one).collect()
     }
 
-    const LIMITS: SearchLimits = SearchLimits { least: 0.01, errors: 3.0, parts: 4 };
+    const LIMITS: SearchLimits =
+        SearchLimits { least: 0.01, least_rate: 0.01, errors: 3.0, parts: 4 };
 
     /// Tries what is asked for until nothing is, and says what was found and with how many trials.
     fn found(suspects: &[Suspect], truth: impl Fn(&Set) -> Option<f64>) -> (SearchFinding, usize) {
         let told = |set: &Set| match truth(set) {
-            Some(cost) => SetAnswer::Is(CostEstimate { cost, error: 1e-4 }),
+            Some(more) => SetAnswer::Is(CostEstimate { cost: 1.0 + more, error: 1e-4 }),
             None => SetAnswer::Refused(Set::new()),
         };
         let mut known = BTreeMap::from([(Set::new(), told(&Set::new()))]);
@@ -423,7 +414,8 @@ mod tests {
             (set(&[4, 5]), told(2.0, 0.1)),
             (set(&[0, 1, 2, 3, 4, 5]), told(1.0, 0.02)),
         ]);
-        let proved = proved(&known, &SearchLimits { least: 0.14, errors: 3.0, parts: 4 });
+        let proved =
+            proved(&known, &SearchLimits { least: 0.14, least_rate: 0.02, errors: 3.0, parts: 4 });
         let names: Vec<usize> = proved.iter().map(|(one, _)| *one).collect();
         assert_eq!(names, [0, 3]);
         assert_eq!(proved[0].1, CostEstimate { cost: 1.01, error: 0.02 });
@@ -458,14 +450,15 @@ mod tests {
         assert!(trials <= 9, "{trials} trials");
     }
 
-    /// A cause that the facts point to, among a dozen others: all together and that one alone.
+    /// A cause that the facts point to, among a dozen others: all together, that one alone, and the
+    /// others without it.
     #[test]
-    fn a_cause_that_facts_point_to_takes_two_trials() {
+    fn a_cause_that_facts_point_to_takes_three_trials() {
         let mut weights = vec![3_000.0];
         weights.extend([30.0, 5.0, 5.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
         let worth = |equal: &Set| Some(7.0 - if equal.contains(&0) { 6.0 } else { 0.0 });
         let (one, trials) = found(&suspects(&weights), worth);
-        assert_eq!((one.causes, trials), (Set::from([0]), 2));
+        assert_eq!((one.causes, trials), (Set::from([0]), 3));
         // Where facts point to the wrong one, it is found nevertheless, and two of them are, too.
         let (one, _) = found(&suspects(&weights), |equal| {
             Some(7.0 - if equal.contains(&5) { 6.0 } else { 0.0 })
@@ -476,10 +469,55 @@ mod tests {
             Some(7.0 - worth(0, 3.0) - worth(7, 2.0))
         });
         assert_eq!(one.causes, Set::from([0, 7]));
-        // Two that facts point to are told apart with all together and each of them alone.
+        // Two that facts point to are told apart with all together, each of them alone, and others.
         weights[1] = 3_000.0;
         let (one, trials) = found(&suspects(&weights), worth);
-        assert_eq!((one.causes, trials), (Set::from([0]), 3));
+        assert_eq!((one.causes, trials), (Set::from([0]), 4));
+    }
+
+    /// Two switches that cost only together, so that either one taken back heals all: the facts
+    /// point to one of them, and the other one is no innocent.
+    #[test]
+    fn the_other_half_of_a_cause_is_found_though_facts_point_to_one() {
+        let mut weights = vec![3_000.0];
+        weights.extend([1.0; 20]);
+        for other in 1..=20 {
+            let (found, trials) = found(&suspects(&weights), |equal| {
+                let is_healed = equal.contains(&0) || equal.contains(&other);
+                Some(if is_healed { 0.0 } else { 27.0 })
+            });
+            assert_eq!(found.causes, Set::from([0, other]));
+            assert!(trials <= 18, "{trials} trials");
+        }
+    }
+
+    /// Of an operation that takes 177 times as long, one takes 172 away, and then another one four
+    /// fifths of the rate: beside 177 four is nothing, and it is most of what users get.
+    #[test]
+    fn what_is_small_beside_a_large_factor_is_found_where_it_takes_the_rate() {
+        let limits = SearchLimits { least: 3.54, least_rate: 0.02, ..LIMITS };
+        let truth = |equal: &Set| {
+            let (first, second) = (equal.contains(&0), equal.contains(&5));
+            let cost = match (first, second) {
+                (true, true) => 1.0,
+                (true, false) => 4.0,
+                (false, true) => 176.5,
+                (false, false) => 177.0,
+            };
+            SetAnswer::Is(CostEstimate { cost, error: 0.02 * cost })
+        };
+        let weights = [3_000.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+        let mut known = BTreeMap::from([(Set::new(), truth(&Set::new()))]);
+        let found = loop {
+            match look(&suspects(&weights), &known, &limits, &Set::new()) {
+                NextTrials::Done(found) => break found,
+                NextTrials::Wanted(sets) => {
+                    known.extend(sets.into_iter().map(|set| (set.clone(), truth(&set))));
+                }
+            }
+        };
+        assert_eq!(found.causes, Set::from([0, 5]));
+        assert!(known.len() <= 17, "{} trials", known.len() - 1);
     }
 
     #[test]

@@ -9,6 +9,16 @@
 //!   total = v(∅) − 1   causes: φ, Σφ = v(∅) − v(C)   others = v(C) − v(all)   code = v(all) − 1
 //! ```
 //!
+//! Beside its share, each cause has what it is worth `alone`, which a single trial proves, and all
+//! of them have what they are worth together beyond that:
+//!
+//! ```text
+//!   alone(c) = v(∅) − v({c})     together = v(∅) − v(C) − Σ alone
+//! ```
+//!
+//! All of it is computed twice, of v and of 1 ÷ v ([`crate::effect`]): what a part costs in time,
+//! and in points of the rate.
+//!
 //! What test does not take is seen from the other side: b(S) is the cost of an operation in base
 //! with S given to it as test has it, so that b(∅) = 1, and what base loses is taken out of the
 //! code.
@@ -20,10 +30,11 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    DifferenceAccount, FoundCause, Interaction, Interval, Suspect, TrialDirection, Witness, Worth,
+    DifferenceAccount, FoundCause, Interaction, Suspect, TrialDirection, Witness, Worth,
 };
 
-use crate::search::{CostEstimate, Set, SetAnswer, WIDE, value_of};
+use crate::effect::{CostEstimate, Effect, WIDE};
+use crate::search::{SearchLimits, Set, SetAnswer, value_of};
 
 /// What trials have found of the causes of a difference.
 pub struct CauseTrials<'t> {
@@ -38,12 +49,6 @@ pub struct CauseTrials<'t> {
 /// What an operation costs in base, by which all costs are divided, with its own standard error.
 fn base(error: f64) -> CostEstimate {
     CostEstimate { cost: 1.0, error }
-}
-
-/// A difference of which this part was divided by base: what base is off by, it is in that measure.
-fn divided(difference: CostEstimate, part: f64, base_error: f64) -> Worth {
-    let error = difference.error.hypot(part * base_error);
-    CostEstimate { error, ..difference }.worth()
 }
 
 /// All sets of these suspects, the empty one included.
@@ -69,19 +74,18 @@ pub fn told_apart(causes: impl Iterator<Item = usize>, known: &BTreeMap<Set, Set
 }
 
 /// Parts a difference, once all sets of the causes and the set of all that could be tried are
-/// known; `None` before. What is smaller than `least` is no interaction. Base, by which all values
-/// were divided, is off by `base_error` itself, as a share.
+/// known; `None` before. What is smaller than what was looked for is no interaction. Base, by which
+/// all values were divided, is off by `base_error` itself, as a share.
 pub fn account(
     witness: Witness,
     suspects: &[Suspect],
     trials: &CauseTrials<'_>,
-    least: f64,
+    limits: &SearchLimits,
     base_error: f64,
 ) -> Option<DifferenceAccount> {
     let CauseTrials { known, causes, all } = *trials;
-    let with_causes = value_of(known, causes)?;
-    let everything = value_of(known, all)?;
-    let nothing = value_of(known, &Set::new())?;
+    let (with_causes, everything) = (effect_of(known, causes)?, effect_of(known, all)?);
+    let nothing = effect_of(known, &Set::new())?;
     let values = all_values(known, causes)?;
     let of = |set: &Set| values[set];
     let mut found: Vec<FoundCause> = causes
@@ -90,42 +94,74 @@ pub fn account(
             suspect: suspects[*one].clone(),
             direction: TrialDirection::TestAsBase,
             worth: between(shapley(*one, causes, of), base_error),
-            alone: between(difference(nothing, of(&Set::from([*one]))), base_error),
+            alone: between(nothing.minus(of(&Set::from([*one]))), base_error),
         })
         .collect();
     found.sort_by(by_worth);
+    let rest: Set = all.difference(causes).copied().collect();
+    let without_causes = effect_of(known, &rest).filter(|_| !causes.is_empty() && !rest.is_empty());
     Some(DifferenceAccount {
         witness,
         total: beside_base(nothing, base_error),
         causes: found,
-        others: between(difference(with_causes, everything), base_error),
+        together: between(together(causes, of), base_error),
+        not_told_apart: Vec::new(),
+        others: between(with_causes.minus(everything), base_error),
+        others_alone: without_causes.map(|value| between(nothing.minus(value), base_error)),
         code: beside_base(everything, base_error),
-        interactions: interactions(suspects, causes, of, least),
+        interactions: interactions(witness, suspects, causes, of, limits),
     })
 }
 
-/// What all sets of the causes cost; `None` where one is not known.
-fn all_values(
+/// Adds causes that are proved by themselves and whose sets with the others are not known.
+pub fn with_not_told_apart(
+    account: DifferenceAccount,
+    suspects: &[Suspect],
     known: &BTreeMap<Set, SetAnswer>,
-    causes: &Set,
-) -> Option<BTreeMap<Set, CostEstimate>> {
-    let values = subsets(causes).into_iter().map(|set| Some((value_of(known, &set)?, set)));
-    values.map(|one| one.map(|(value, set)| (set, value))).collect()
+    causes: impl IntoIterator<Item = usize>,
+    base_error: f64,
+) -> DifferenceAccount {
+    let mut account = account;
+    for one in causes {
+        let values = (effect_of(known, &Set::new()), effect_of(known, &Set::from([one])));
+        let (Some(nothing), Some(with_it)) = values else { continue };
+        let alone = between(nothing.minus(with_it), base_error);
+        let (suspect, direction) = (suspects[one].clone(), TrialDirection::TestAsBase);
+        account.not_told_apart.push(FoundCause { suspect, direction, worth: alone, alone });
+    }
+    account
 }
 
-/// What one value costs more than another.
-fn difference(more: CostEstimate, less: CostEstimate) -> CostEstimate {
-    sum(&[(1.0, more), (-1.0, less)])
+/// The value of a set, if a trial of it has one.
+fn effect_of(known: &BTreeMap<Set, SetAnswer>, set: &Set) -> Option<Effect> {
+    value_of(known, set).map(Effect::of)
 }
 
 /// The worth of a difference between two arms that were both divided by base.
-fn between(difference: CostEstimate, base_error: f64) -> Worth {
-    divided(difference, difference.cost, base_error)
+fn between(difference: Effect, base_error: f64) -> Worth {
+    difference.divided(difference, base_error).worth()
 }
 
 /// The worth of what an arm costs beside base.
-fn beside_base(value: CostEstimate, base_error: f64) -> Worth {
-    divided(difference(value, base(0.0)), value.cost, base_error)
+fn beside_base(value: Effect, base_error: f64) -> Worth {
+    value.minus(Effect::of(base(0.0))).divided(value, base_error).worth()
+}
+
+/// What all sets of the causes are worth; `None` where one is not known.
+fn all_values(known: &BTreeMap<Set, SetAnswer>, causes: &Set) -> Option<BTreeMap<Set, Effect>> {
+    let values = subsets(causes).into_iter().map(|set| Some((value_of(known, &set)?, set)));
+    values.map(|one| one.map(|(value, set)| (set, Effect::of(value)))).collect()
+}
+
+/// What causes are worth together beyond what each of them is worth alone: nothing of one.
+fn together(causes: &Set, of: impl Fn(&Set) -> Effect) -> Effect {
+    let nothing = of(&Set::new());
+    // Each value once, so that what all of them share is no error of theirs.
+    let count = causes.len() as f64;
+    let alone = causes.iter().map(|one| (1.0, of(&Set::from([*one]))));
+    let terms: Vec<(f64, Effect)> =
+        alone.chain([(1.0 - count, nothing), (-1.0, of(causes))]).collect();
+    if causes.len() < 2 { Effect::sum(&[]) } else { Effect::sum(&terms) }
 }
 
 /// Takes out of the code of an account what base loses when it is given what test has: the causes
@@ -137,28 +173,26 @@ pub fn with_given(
     base_error: f64,
 ) -> Option<DifferenceAccount> {
     let CauseTrials { known, causes, all } = *trials;
-    let itself = base(base_error);
     let mut known = known.clone();
-    known.insert(Set::new(), SetAnswer::Is(itself));
-    let with_causes = value_of(&known, causes)?;
-    let everything = value_of(&known, all)?;
+    known.insert(Set::new(), SetAnswer::Is(base(base_error)));
+    let itself = Effect::of(base(base_error));
+    let with_causes = Effect::of(value_of(&known, causes)?);
+    let everything = Effect::of(value_of(&known, all)?);
     let values = all_values(&known, causes)?;
     let of = |set: &Set| values[set];
-    let mut account = account.clone();
-    account.causes.extend(causes.iter().map(|one| {
-        let won = shapley(*one, causes, of);
-        FoundCause {
-            suspect: suspects[*one].clone(),
-            direction: TrialDirection::BaseAsTest,
-            worth: CostEstimate { cost: -won.cost, ..won }.worth(),
-            alone: difference(of(&Set::from([*one])), itself).worth(),
-        }
+    let mut whole = account.clone();
+    whole.causes.extend(causes.iter().map(|one| FoundCause {
+        suspect: suspects[*one].clone(),
+        direction: TrialDirection::BaseAsTest,
+        worth: Effect::sum(&[(-1.0, shapley(*one, causes, of))]).worth(),
+        alone: of(&Set::from([*one])).minus(itself).worth(),
     }));
-    account.causes.sort_by(by_worth);
-    let (others, code) = (value_of_part(&account.others), value_of_part(&account.code));
-    account.others = sum(&[(1.0, others), (1.0, everything), (-1.0, with_causes)]).worth();
-    account.code = sum(&[(1.0, code), (-1.0, everything), (1.0, itself)]).worth();
-    Some(account)
+    whole.causes.sort_by(by_worth);
+    let before = Effect::of_part;
+    whole.together = before(&account.together).minus(together(causes, of)).worth();
+    whole.others = before(&account.others).plus(everything).minus(with_causes).worth();
+    whole.code = before(&account.code).minus(everything).plus(itself).worth();
+    Some(whole)
 }
 
 /// The largest first.
@@ -166,18 +200,12 @@ fn by_worth(a: &FoundCause, b: &FoundCause) -> std::cmp::Ordering {
     b.worth.cost.estimate.abs().total_cmp(&a.worth.cost.estimate.abs())
 }
 
-/// What a part is worth, with the error that its interval has.
-fn value_of_part(part: &Worth) -> CostEstimate {
-    let Interval { estimate, low, high } = part.cost;
-    CostEstimate { cost: estimate, error: (high - low) / (2.0 * WIDE) }
-}
-
 /// The mean of what taking `one` back is worth, over all orders of the causes.
-fn shapley(one: usize, causes: &Set, of: impl Fn(&Set) -> CostEstimate) -> CostEstimate {
+fn shapley(one: usize, causes: &Set, of: impl Fn(&Set) -> Effect) -> Effect {
     let others: Set = causes.iter().copied().filter(|other| *other != one).collect();
     let count = causes.len();
     let factorial = |n: usize| (1..=n).product::<usize>() as f64;
-    let mut terms: Vec<(f64, CostEstimate)> = Vec::new();
+    let mut terms: Vec<(f64, Effect)> = Vec::new();
     for before in subsets(&others) {
         let orders = factorial(before.len()) * factorial(count - before.len() - 1);
         let weight = orders / factorial(count);
@@ -185,29 +213,33 @@ fn shapley(one: usize, causes: &Set, of: impl Fn(&Set) -> CostEstimate) -> CostE
         after.insert(one);
         terms.extend([(weight, of(&before)), (-weight, of(&after))]);
     }
-    sum(&terms)
+    Effect::sum(&terms)
 }
 
+/// Pairs of causes that do not add up in what the witness is told in: the rate, or instructions.
 fn interactions(
+    witness: Witness,
     suspects: &[Suspect],
     causes: &Set,
-    of: impl Fn(&Set) -> CostEstimate,
-    least: f64,
+    of: impl Fn(&Set) -> Effect,
+    limits: &SearchLimits,
 ) -> Vec<Interaction> {
     let mut found = Vec::new();
     for one in causes {
         for other in causes.range(one + 1..) {
-            let set = |members: &[usize]| members.iter().copied().collect::<Set>();
+            let pair = Set::from([*one, *other]);
             // g(both) − g(one) − g(other), of g(S) = v(∅) − v(S).
-            let (both, none) = (of(&set(&[*one, *other])), of(&Set::new()));
-            let alone = [of(&set(&[*one])), of(&set(&[*other]))];
-            let beyond = sum(&[(-1.0, both), (1.0, alone[0]), (1.0, alone[1]), (-1.0, none)]);
-            if beyond.cost.abs() >= least && beyond.cost.abs() >= WIDE * beyond.error {
-                let names = [one, other].map(|one| suspects[*one].name.clone());
+            let beyond = together(&pair, &of);
+            let (part, least) = match witness {
+                Witness::Rate => (beyond.rate, limits.least_rate),
+                Witness::Instructions => (beyond.cost, limits.least),
+            };
+            if part.is_at_least(least, WIDE) {
+                let nothing = of(&Set::new());
                 found.push(Interaction {
-                    names,
-                    each: alone.map(|left| taken_back(none, left)),
-                    together: taken_back(none, both),
+                    names: [one, other].map(|one| suspects[*one].name.clone()),
+                    each: [one, other].map(|one| nothing.minus(of(&Set::from([*one]))).worth()),
+                    together: nothing.minus(of(&pair)).worth(),
                     worth: beyond.worth(),
                 });
             }
@@ -216,22 +248,13 @@ fn interactions(
     found
 }
 
-/// What causes are worth that were taken back: all that there is, less what is left.
-fn taken_back(all: CostEstimate, left: CostEstimate) -> Worth {
-    sum(&[(1.0, all), (-1.0, left)]).worth()
-}
-
-fn sum(terms: &[(f64, CostEstimate)]) -> CostEstimate {
-    CostEstimate {
-        cost: terms.iter().map(|(weight, value)| weight * value.cost).sum(),
-        error: terms.iter().fold(0.0, |sum: f64, (weight, value)| sum.hypot(weight * value.error)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    const LIMITS: SearchLimits =
+        SearchLimits { least: 0.01, least_rate: 0.01, errors: 3.0, parts: 4 };
 
     fn suspects(count: usize) -> Vec<Suspect> {
         let one = |at| Suspect {
@@ -262,16 +285,31 @@ mod tests {
                 Witness::Rate,
                 &suspects(6),
                 &CauseTrials { known: &known, causes: &causes, all: &everything },
-                0.01,
+                &LIMITS,
                 0.0,
             ).unwrap();
             let parts = account.causes.iter().map(|cause| cause.worth);
             let parts: Vec<Worth> = parts.chain([account.others, account.code]).collect();
             let costs: f64 = parts.iter().map(|part| part.cost.estimate).sum();
             prop_assert!((costs - account.total.cost.estimate).abs() < 1e-12);
-            let points: f64 = parts.iter().map(|part| part.points(&account.total).estimate).sum();
+            let points: f64 = parts.iter().map(|part| part.points.estimate).sum();
             let rqps = 1.0 / (1.0 + account.total.cost.estimate);
             prop_assert!((points - 100.0 * (rqps - 1.0)).abs() < 1e-6, "{points} of {rqps}");
+            // And so do what each is worth alone and what they are worth together beyond that, each
+            // of which single trials tell.
+            let rate = |set: &[usize]| match known[&set.iter().copied().collect::<Set>()] {
+                SetAnswer::Is(value) => 100.0 / value.cost,
+                SetAnswer::Refused(_) => panic!("all were measured"),
+            };
+            let (none, mut sum) = (rate(&[]), 0.0);
+            for cause in &account.causes {
+                let one = cause.suspect.name[1..].parse::<usize>().unwrap();
+                prop_assert!((cause.alone.points.estimate - (none - rate(&[one]))).abs() < 1e-9);
+                sum += cause.alone.points.estimate;
+            }
+            let lines = [account.together, account.others, account.code];
+            sum += lines.map(|line| line.points.estimate).iter().sum::<f64>();
+            prop_assert!((sum - account.total.points.estimate).abs() < 1e-6);
         }
     }
 
@@ -287,7 +325,7 @@ mod tests {
             let back: Set = [0, 1].into();
             let known = BTreeMap::from([(none.clone(), is(forward)), (back.clone(), is(all))]);
             let trials = CauseTrials { known: &known, causes: &none, all: &back };
-            let before = account(Witness::Rate, &suspects(5), &trials, 0.01, 0.0).unwrap();
+            let before = account(Witness::Rate, &suspects(5), &trials, &LIMITS, 0.0).unwrap();
             let (causes, everything): (Set, Set) = ([2, 3].into(), [2, 3, 4].into());
             let mut known: BTreeMap<Set, SetAnswer> =
                 subsets(&causes).into_iter().zip(given.iter().map(|cost| is(*cost))).collect();
@@ -298,6 +336,9 @@ mod tests {
             let sum: f64 = after.causes.iter().map(|cause| cost(&cause.worth)).sum();
             let sum = sum + cost(&after.others) + cost(&after.code);
             prop_assert!((sum - cost(&after.total)).abs() < 1e-9);
+            let alone: f64 = after.causes.iter().map(|cause| points(&cause.alone)).sum();
+            let lines = alone + points(&after.together) + points(&after.others);
+            prop_assert!((lines + points(&after.code) - points(&after.total)).abs() < 1e-6);
             prop_assert!((cost(&before.code) - cost(&after.code) - (given_all - 1.0)).abs() < 1e-9);
             let shares: f64 = after.causes.iter().map(|cause| cost(&cause.worth)).sum();
             prop_assert!((shares - (given[3] - 1.0)).abs() < 1e-9, "what both together cost base");
@@ -317,7 +358,7 @@ mod tests {
         ]);
         let (causes, all) = (set(&[0, 1]), set(&[0, 1, 2]));
         let trials = CauseTrials { known: &known, causes: &causes, all: &all };
-        let account = account(Witness::Instructions, &suspects(3), &trials, 0.01, 0.0).unwrap();
+        let account = account(Witness::Instructions, &suspects(3), &trials, &LIMITS, 0.0).unwrap();
         for cause in &account.causes {
             assert!((cause.worth.cost.estimate - 0.15).abs() < 1e-12);
             assert!(cause.alone.cost.estimate.abs() < 1e-12);
@@ -329,6 +370,43 @@ mod tests {
         assert!(account.others.cost.estimate.abs() < 1e-12);
     }
 
+    /// A journal and its syncs: taken back alone the one brings back a fifth of the rate and the
+    /// other one nothing, and both together all of it.
+    #[test]
+    fn what_only_both_bring_back_stands_in_a_line_of_its_own() {
+        let account = of_two([177.0, 5.0, 175.0, 1.0]);
+        assert_eq!(account.causes[0].suspect.name, "s0");
+        assert!((points(&account.causes[0].alone) + 19.4).abs() < 0.1, "{account:?}");
+        assert!(points(&account.causes[1].alone).abs() < 0.1, "{account:?}");
+        assert!((points(&account.together) + 80.0).abs() < 0.1, "{account:?}");
+        assert!(points(&account.code).abs() < 1e-9 && points(&account.others).abs() < 1e-9);
+        assert!(!account.interactions[0].is_only_together(), "{account:?}");
+    }
+
+    /// Two switches of the optimizer, either of which heals all.
+    #[test]
+    fn what_either_of_two_brings_back_is_made_by_both_together() {
+        let account = of_two([27.0, 1.01, 1.0, 1.0]);
+        assert!(account.causes.iter().all(|cause| points(&cause.alone) < -95.0), "{account:?}");
+        assert!((points(&account.together) - 95.3).abs() < 0.2, "{account:?}");
+        assert!(account.interactions[0].is_only_together(), "{account:?}");
+        // Two that take a third each: what one has taken the other one cannot.
+        assert!(!of_two([2.25, 1.5, 1.5, 1.0]).interactions.iter().any(|i| i.is_only_together()));
+    }
+
+    fn points(worth: &Worth) -> f64 {
+        worth.points.estimate
+    }
+
+    /// With nothing, the first, the second and both of two equal, of two that could be.
+    fn of_two(costs: [f64; 4]) -> DifferenceAccount {
+        let is = |cost| SetAnswer::Is(CostEstimate { cost, error: 0.001 * cost });
+        let causes: Set = [0, 1].into();
+        let known = subsets(&causes).into_iter().zip(costs.map(is)).collect();
+        let trials = CauseTrials { known: &known, causes: &causes, all: &causes };
+        account(Witness::Rate, &suspects(2), &trials, &LIMITS, 0.0).unwrap()
+    }
+
     /// What base is off by makes the whole uncertain, and no part that is nothing.
     #[test]
     fn what_base_is_off_by_is_in_each_part_in_its_measure() {
@@ -337,7 +415,7 @@ mod tests {
         let known =
             BTreeMap::from([(set(&[]), is(3.5)), (set(&[0]), is(1.0)), (set(&[0, 1]), is(1.0))]);
         let trials = CauseTrials { known: &known, causes: &set(&[0]), all: &set(&[0, 1]) };
-        let account = account(Witness::Instructions, &suspects(2), &trials, 0.01, 0.01).unwrap();
+        let account = account(Witness::Instructions, &suspects(2), &trials, &LIMITS, 0.01).unwrap();
         let error = |worth: &Worth| (worth.cost.high - worth.cost.low) / (2.0 * WIDE);
         assert!((error(&account.total) - 0.035).abs() < 1e-12);
         assert!((error(&account.causes[0].worth) - 0.025).abs() < 1e-12);

@@ -17,10 +17,10 @@ use std::collections::BTreeSet;
 
 use dbdyno_model::{
     ArmSpec, Audit, Dialect, FactChange, FactComparison, FactWorth, Inequality, Lead, PerArm,
-    Setting, Suspect, Target, UntriedDifference, Weight, setting,
+    Setting, Suspect, Target, TransactionRecording, UntriedDifference, Weight, setting,
 };
 
-use crate::equal::{ALLOCATOR, is_a_list, values_of};
+use crate::equal::{ALLOCATOR, LIMITS, is_a_list, is_limit, limit_of, values_of};
 use crate::planner::{Switch, switches};
 use crate::pointing::Pointing;
 use crate::usual;
@@ -39,6 +39,12 @@ const VARIABLE: &str = "variable.";
 const SETTING: &str = "setting.";
 /// The library that gives a server memory, as its process shows it, and as MariaDB says it again.
 const PROCESS_ALLOCATOR: &str = "process.allocator";
+/// What the control group of a server's process may have.
+const GROUP: &str = "process.cgroup.";
+/// How the facts of a control group begin for each word of a target that sets them.
+const OF_LIMITS: [(&str, &str); 2] = [("cpus", "cpu_"), ("memory", "memory_")];
+/// What a process may open or lock, which servers raise by themselves.
+const OF_PROCESS: &str = "process.limit.";
 const MALLOC_LIBRARY: &str = "variable.version_malloc_library";
 /// How the fact of the process begins for each word of a target.
 const ALLOCATORS: [(&str, &str); 3] =
@@ -118,8 +124,55 @@ pub fn suspects(arms: &PerArm<ArmSpec>, audit: &Audit, pointing: &Pointing) -> S
         }
         _ => by_facts(arms, audit),
     };
+    found.untried.extend(conditions(arms));
     pointing.order(&mut found.tried);
     found
+}
+
+/// Words of the targets that no trial takes back, and that cost as code does: a delay of our own,
+/// recording, other servers beside it, what is in its memory.
+fn conditions(arms: &PerArm<ArmSpec>) -> Vec<UntriedDifference> {
+    let words = arms.as_ref().map(|spec| {
+        let mut words: Vec<(&str, String)> = spec.begin.options();
+        // It only saves time.
+        words.retain(|(name, _)| *name != "image");
+        if spec.slow > 0.0 {
+            words.push(("slow", format!("{}%", spec.slow * 100.0)));
+        }
+        if spec.record == TransactionRecording::On {
+            words.push(("record", "on".to_owned()));
+        }
+        words
+    });
+    let mut all: Vec<UntriedDifference> = Vec::new();
+    let names: BTreeSet<&str> =
+        words.base.iter().chain(&words.test).map(|(name, _)| *name).collect();
+    for name in names {
+        let of_both = words.as_ref().map(|words| words.iter().find(|(known, _)| *known == name));
+        let PerArm { base, test } = of_both.map(|word| word.map(|(_, value)| value.clone()));
+        if base != test {
+            let (name, why) = (name.to_owned(), "no trial takes it back".to_owned());
+            all.push(UntriedDifference { name, base, test, why, is_condition: true });
+        }
+    }
+    all
+}
+
+/// Rules of the audit whose facts tell two programs apart.
+const OF_THE_PROGRAM: [&str; 3] = ["version", "packages", "compiler"];
+
+/// Whether both arms are the same program, so that nothing that differs is its code.
+pub fn is_same_program(arms: &PerArm<ArmSpec>, audit: &Audit) -> bool {
+    let is_one_kind = match (&arms.base.target, &arms.test.target) {
+        (Target::Release(base), Target::Release(test)) => base.product == test.product,
+        (base, test) => std::mem::discriminant(base) == std::mem::discriminant(test),
+    };
+    is_one_kind && !audit.unequal.iter().any(|one| OF_THE_PROGRAM.contains(&one.rule))
+}
+
+/// Whether a suspect is a condition under which a program runs, and no setting of it.
+pub fn is_condition_of_process(suspect: &Suspect) -> bool {
+    is_limit(&suspect.name) || suspect.name == ALLOCATOR
 }
 
 /// Rules that name what makes servers unequal whatever they are told, the likely ones first: other
@@ -206,9 +259,10 @@ fn by_facts(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
     let mut found = Suspects::default();
     let is_ours = matches!(arms.test.target, Target::Release(_));
     let is_one_family = arms.base.dialect() == arms.test.dialect();
+    let limits = limits(arms);
     for one in &audit.unequal {
         found.untried.extend(of_file(arms, one));
-        let is_said_before = one.name == MALLOC_LIBRARY;
+        let is_said_before = one.name == MALLOC_LIBRARY || is_of_limits(&limits, one);
         let is_no_cause = OF_THE_INSTANCE.contains(&one.rule) || FOLLOWING.contains(&one.rule);
         if is_said_before || is_no_cause {
             continue;
@@ -226,12 +280,51 @@ fn by_facts(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
         }
     }
     join(&mut found.tried);
+    found.tried.extend(limits);
     for list in lists(arms, audit) {
         found.tried.retain(|one| one.name != list.name);
         found.untried.retain(|one| one.name != list.name);
         found.tried.push(list);
     }
     found
+}
+
+/// What dbdyno lets the control groups of both servers have, where that is not the same.
+fn limits(arms: &PerArm<ArmSpec>) -> Vec<Suspect> {
+    let (Target::Release(base), Target::Release(test)) = (&arms.base.target, &arms.test.target)
+    else {
+        return Vec::new();
+    };
+    let values =
+        LIMITS.map(|name| (name, limit_of(&base.settings, name), limit_of(&test.settings, name)));
+    let unequal = values.into_iter().filter(|(_, base, test)| base != test);
+    unequal.map(|(name, base, test)| limit(name, base, test)).collect()
+}
+
+/// A limit of the control group, by the word of a target and its values, which may be empty.
+fn limit(name: &str, base: String, test: String) -> Suspect {
+    let [told, given] = [&base, &test].map(|value| vec![(name.to_owned(), value.clone())]);
+    let [base, test] = [base, test].map(|value| match value.as_str() {
+        "" => "no limit".to_owned(),
+        _ => value,
+    });
+    let weight = usual::weight(name, Weight::Annotates);
+    Suspect { name: name.to_owned(), facts: Vec::new(), told, given, base, test, weight }
+}
+
+/// Whether a fact is what one of these limits has set.
+fn is_of_limits(limits: &[Suspect], one: &Inequality) -> bool {
+    let Some(file) = one.name.strip_prefix(GROUP) else { return false };
+    let words = OF_LIMITS.iter().filter(|(_, beginning)| file.starts_with(beginning));
+    words.into_iter().any(|(word, _)| limits.iter().any(|limit| limit.name == *word))
+}
+
+/// Whether a fact is a condition under which the program runs and not the program: processors,
+/// disks, limits, an allocator, other servers, an encrypted connection.
+fn is_condition(one: &Inequality) -> bool {
+    let is_of_process = one.rule == "process-limits" && !one.name.starts_with(OF_PROCESS);
+    let is_known = [PROCESS_ALLOCATOR, "connection.encrypted"].contains(&one.name.as_str());
+    is_of_process || is_known || one.name.starts_with("topology.")
 }
 
 /// A list whose values are not the same, and are told by files: it shows in what servers were told.
@@ -245,6 +338,7 @@ fn of_file(arms: &PerArm<ArmSpec>, one: &Inequality) -> Option<UntriedDifference
         base: one.base.clone(),
         test: one.test.clone(),
         why: why.to_owned(),
+        is_condition: false,
     };
     is_a_list(test.product, name).then(|| untried(name))
 }
@@ -360,7 +454,13 @@ fn word_of(fact: &Option<String>) -> Option<&'static str> {
 
 fn untried(one: &Inequality, why: &str) -> UntriedDifference {
     let name = one.name.strip_prefix(VARIABLE).unwrap_or(&one.name).to_owned();
-    UntriedDifference { name, base: one.base.clone(), test: one.test.clone(), why: why.to_owned() }
+    UntriedDifference {
+        name,
+        base: one.base.clone(),
+        test: one.test.clone(),
+        why: why.to_owned(),
+        is_condition: is_condition(one),
+    }
 }
 
 fn of_inequality(dialect: Dialect, one: &Inequality) -> Vec<Suspect> {
@@ -612,6 +712,42 @@ mod tests {
         let own = Some("libhoard.so");
         let all = of(vec![unequal("process.allocator", own, jemalloc, FactChange::Different)]);
         assert_eq!((all.tried.len(), all.untried.len()), (0, 1), "{all:?}");
+    }
+
+    /// What dbdyno itself does to one arm, and what its process has, are no code; what servers may
+    /// open they raise by themselves.
+    #[test]
+    fn conditions_that_no_trial_takes_back_are_told_as_such() {
+        let arms = PerArm { base: "mysql:8.0?cache=cold", test: "mysql:8.0?slow=10%&record=on" };
+        let unequal = vec![
+            unequal("process.processors", Some("0"), Some("1"), FactChange::Different),
+            unequal("process.limit.open_files", Some("1"), Some("2"), FactChange::Different),
+        ];
+        let audit = Audit { unequal, equal: 0 };
+        let all = suspects(&arms.map(|text| text.parse().unwrap()), &audit, &Pointing::default());
+        let told = |is: bool| {
+            let of = all.untried.iter().filter(|one| one.is_condition == is);
+            of.map(|one| one.name.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(told(true), ["process.processors", "cache", "record", "slow"]);
+        assert_eq!(told(false), ["process.limit.open_files"]);
+    }
+
+    #[test]
+    fn programs_are_the_same_until_a_fact_tells_them_apart() {
+        let is_same = |base: &str, test: &str, fact: &str| {
+            let arms = PerArm { base, test }.map(|text| text.parse().unwrap());
+            let unequal = vec![unequal(fact, Some("a"), Some("b"), FactChange::Different)];
+            is_same_program(&arms, &Audit { unequal, equal: 0 })
+        };
+        let limit = "process.cgroup.cpu_quota_us";
+        assert!(is_same("postgres:17", "postgres:17?cpus=0.3", limit));
+        assert!(is_same("sqlite:", "sqlite:?journal_mode=WAL", "variable.a"));
+        assert!(!is_same("mysql:8.0", "mysql:8.0@maven", "process.binary"));
+        assert!(!is_same("mysql:8.0", "mysql:9.7", "server.version"));
+        assert!(
+            !is_same("mysql:8.0", "mariadb:10.11", limit) && !is_same("sqlite:", "engine:", limit)
+        );
     }
 
     #[test]

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! What an operation costs, in instructions or in time, is what independent causes add to; rates
-//! are not. So a part is worth a share of what an operation costs in base. Parts add up to the
-//! whole exactly, and so do their points of rQPS, each in the measure of its cost.
+//! are not. So a part is worth a share of what an operation costs in base, and points of rQPS,
+//! which are told by the rates of trials. Parts add up to the whole exactly in both.
 
 use crate::arm::PerArm;
 use crate::deadlock::DeadlockCounts;
@@ -92,6 +92,9 @@ pub struct UntriedDifference {
     pub test: Option<String>,
     /// Why not.
     pub why: String,
+    /// Whether it is a condition under which the program runs, which may cost what else is called
+    /// code: a limit, processors, a disk, a delay.
+    pub is_condition: bool,
 }
 
 /// A difference of two servers that cannot be started again.
@@ -132,29 +135,17 @@ impl Witness {
     }
 }
 
-/// What a part of a difference is worth: what it adds to the cost of an operation.
+/// What a part of a difference is worth, in both measures; each is computed from what trials have
+/// found, and neither is scaled into the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worth {
-    /// As a share of the cost in base, with its 95 % interval; below 0 where it makes test cheaper.
+    /// What it adds to the cost of an operation, as a share of the cost in base, with its 95 %
+    /// interval; below 0 where it makes test cheaper.
     pub cost: Interval,
+    /// What it adds to the rate, in points (hundredths) of rQPS, with its 95 % interval; below 0
+    /// where it makes test slower.
+    pub points: Interval,
 }
-
-impl Worth {
-    /// Its points (hundredths) of rQPS, in a difference of which the whole is `total`.
-    ///
-    /// At the ends of its interval the whole is another one, too: what makes an operation take for
-    /// ever takes all of rQPS and no more, so that no share ends beyond 100 points.
-    pub fn points(&self, total: &Worth) -> Interval {
-        let Interval { estimate, low, high } = self.cost;
-        let others = 1.0 + total.cost.estimate - estimate;
-        // Time of an operation in test, by base; an interval may reach beyond what can be.
-        let points = |cost: f64| -100.0 * cost / (others + cost).max(LEAST_TIME);
-        Interval { estimate: points(estimate), low: points(high), high: points(low) }
-    }
-}
-
-/// The least time of an operation in test, by that in base, with which shares are told.
-const LEAST_TIME: f64 = 0.01;
 
 /// A cause that was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,9 +157,13 @@ pub struct FoundCause {
     /// Its share: the mean over all orders in which the causes can be taken back (Shapley, "A Value
     /// for n-Person Games", 1953).
     pub worth: Worth,
-    /// What it is worth if it alone is taken back, or alone given to base.
+    /// What it is worth if it alone is taken back, or alone given to base, as one trial has found.
     pub alone: Worth,
 }
+
+/// What each of two causes brings back alone, by what both bring back together, where they make the
+/// difference only together: nearly all.
+const NEARLY_ALL: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 
 /// Two causes that are worth more, or less, together than each by itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,6 +178,16 @@ pub struct Interaction {
     pub worth: Worth,
 }
 
+impl Interaction {
+    /// Whether they make the difference only together: each of them alone costs next to nothing as
+    /// long as the other one is as in base, so that either one taken back brings back all that both
+    /// do.
+    pub fn is_only_together(&self) -> bool {
+        let of_both = self.together.points.estimate;
+        self.each.iter().all(|one| NEARLY_ALL.contains(&(one.points.estimate / of_both)))
+    }
+}
+
 /// A difference in one witness, parted: causes, the other suspects together, and code add up to the
 /// total.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,12 +198,55 @@ pub struct DifferenceAccount {
     pub total: Worth,
     /// The causes, the largest first.
     pub causes: Vec<FoundCause>,
-    /// All other suspects that were tried, taken back together, or given to base together.
+    /// What they are worth together beyond what each of them is worth alone; nothing of one.
+    pub together: Worth,
+    /// Differences that are proved to be worth something alone, where the search ended before it
+    /// was known what they are worth together with the causes. They stand among the others.
+    pub not_told_apart: Vec<FoundCause>,
+    /// All other suspects that were tried, taken back together beside the causes, or given to base
+    /// so.
     pub others: Worth,
+    /// What they are worth together while the causes are as test has them; `None` where that was
+    /// not tried as a whole.
+    pub others_alone: Option<Worth>,
     /// What is left when all are taken back.
     pub code: Worth,
     /// Pairs of causes that do not add up.
     pub interactions: Vec<Interaction>,
+}
+
+/// What is left when all that can be taken back is: whether it is known to be the code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CodeStanding {
+    /// It is next to nothing, or instructions show it, or the programs differ and nothing else.
+    #[default]
+    Code,
+    /// It is the code or these conditions, which were not tried.
+    CodeOrUntried(Vec<String>),
+    /// The programs are the same: these conditions, which were not tried.
+    Untried(Vec<String>),
+    /// The programs are the same, and no other condition is known to differ.
+    Unexplained,
+}
+
+impl CodeStanding {
+    /// The conditions that were not tried.
+    pub fn untried(&self) -> &[String] {
+        match self {
+            CodeStanding::CodeOrUntried(names) | CodeStanding::Untried(names) => names,
+            CodeStanding::Code | CodeStanding::Unexplained => &[],
+        }
+    }
+
+    /// `code`, `code-or-untried`, `untried` or `unexplained`, as in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            CodeStanding::Code => "code",
+            CodeStanding::CodeOrUntried(_) => "code-or-untried",
+            CodeStanding::Untried(_) => "untried",
+            CodeStanding::Unexplained => "unexplained",
+        }
+    }
 }
 
 /// A function whose instructions changed, with all that can be made equal made so.
@@ -459,6 +507,8 @@ pub struct Explanation {
     /// Transactions of others that were open when the cell began or ended, a line each, those who
     /// wait beneath whom they wait for; by arm.
     pub blockers: PerArm<Vec<String>>,
+    /// Whether what the accounts call code is known to be that.
+    pub code_standing: CodeStanding,
     /// What changed most in the code, by instructions.
     pub code: Vec<CodeChange>,
     /// All arms that were tried, in order.
@@ -472,22 +522,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_add_up_and_end_where_nothing_is_left() {
-        let worth = |estimate: f64, half: f64| Worth {
-            cost: Interval { estimate, low: estimate - half, high: estimate + half },
+    fn two_make_it_only_together_where_either_one_brings_back_what_both_do() {
+        let worth = |points: f64| {
+            let of = |estimate: f64| Interval { estimate, low: estimate, high: estimate };
+            Worth { cost: of(-points / 100.0), points: of(points) }
         };
-        // sync_binlog: an operation takes 7.8 times as long, known badly.
-        let (cause, rest, total) = (worth(6.7, 5.0), worth(0.1, 0.2), worth(6.8, 5.0));
-        let points = |one: &Worth| one.points(&total);
-        assert!(
-            (points(&cause).estimate + points(&rest).estimate - points(&total).estimate).abs()
-                < 1e-9
-        );
-        assert!((points(&total).estimate - 100.0 * (1.0 / 7.8 - 1.0)).abs() < 1e-9);
-        assert!(points(&cause).low > -100.0 && points(&cause).high < -60.0, "{:?}", points(&cause));
-        assert!((points(&total).high - 100.0 * (1.0 / 2.8 - 1.0)).abs() < 1e-9);
-        // What is small keeps its interval in the measure of the whole.
-        let small = points(&rest);
-        assert!((small.low + 100.0 * 0.3 / 8.0).abs() < 0.1 && small.high > 0.0, "{small:?}");
+        let is = |one: f64, other: f64, both: f64| {
+            Interaction {
+                names: ["a", "b"].map(str::to_owned),
+                each: [worth(one), worth(other)],
+                together: worth(both),
+                worth: worth(both - one - other),
+            }
+            .is_only_together()
+        };
+        assert!(is(-97.0, -96.0, -97.0) && is(40.0, 38.0, 41.0));
+        assert!(!is(-19.0, -0.4, -99.0) && !is(-30.0, -30.0, -50.0));
+        assert!(!is(-97.0, -97.0, -0.01) && !is(-97.0, 97.0, -97.0) && !is(1.0, 1.0, 0.0));
     }
 }

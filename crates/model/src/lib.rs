@@ -95,10 +95,10 @@ pub use deadlock::{DeadlockCluster, DeadlockCounts, DeadlockParty};
 pub use design::Design;
 pub use driving::{Driving, Slo};
 pub use explanation::{
-    CodeChange, DifferenceAccount, Elsewhere, Explanation, FoundCause, HistogramDifference,
-    Interaction, Lead, PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, PlanStability,
-    Prior, Remedy, RemedyCell, RunnerUp, SampledPlans, StatisticsOf, Suspect, Trial,
-    TrialDirection, UntriedDifference, Witness, Worth,
+    CodeChange, CodeStanding, DifferenceAccount, Elsewhere, Explanation, FoundCause,
+    HistogramDifference, Interaction, Lead, PlanCause, PlanChange, PlanClass, PlanParting,
+    PlanRemedy, PlanStability, Prior, Remedy, RemedyCell, RunnerUp, SampledPlans, StatisticsOf,
+    Suspect, Trial, TrialDirection, UntriedDifference, Witness, Worth,
 };
 pub use finding::{Advice, Finding};
 pub use foreign::Foreign;

@@ -21,7 +21,7 @@ use super::flame::{Text, tree};
 use super::form::{MeasureUnit, ProfileError, ProfileMeasure};
 use super::names::{Pair, pairs};
 use super::samples::Profile;
-use crate::search::WIDE;
+use crate::effect::WIDE;
 
 /// A profile and the operations that were carried out while it was taken, if they are known.
 #[derive(Clone, Debug, PartialEq)]

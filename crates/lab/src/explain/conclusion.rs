@@ -1,20 +1,56 @@
 //! What an explanation says in the end: accounts, what was not tried and why not, the ledger, and
 //! what else is known of two servers.
 
-use dbdyno_explain::{SearchFinding, Set, code_changes, leads, plan_changes};
+use dbdyno_explain::{
+    SearchFinding, Set, code_changes, is_condition_of_process, is_same_program, leads, plan_changes,
+};
 use dbdyno_model::{
-    CellComparison, CodeChange, Comparison, DifferenceAccount, Explanation, FactComparison, Ledger,
-    Suspect, TrialDirection, UntriedDifference,
+    CellComparison, CodeChange, CodeStanding, Comparison, DifferenceAccount, Explanation,
+    FactComparison, Ledger, Suspect, TrialDirection, UntriedDifference, Witness,
 };
 
 use super::waiting::Waiting;
-use super::{Case, LEAST_RATE};
+use super::{Case, LEAST_RATE, SHOWN, matters};
 use crate::capture;
 use crate::error::LabError;
 use crate::laboratory::Lab;
 
 /// Functions of the code that are named.
 const FUNCTIONS_NAMED: usize = 8;
+/// Why what follows from another difference was not tried, up to the name of that.
+const FOLLOWS: &str = "it follows from";
+/// Names of conditions that a sentence has.
+const CONDITIONS_NAMED: usize = 4;
+
+/// What is left open where no trial could tell what is left.
+fn why_open(standing: &CodeStanding) -> Option<String> {
+    let (named, more) = standing.untried().split_at(standing.untried().len().min(CONDITIONS_NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let names = named.join(", ") + &more;
+    match standing {
+        CodeStanding::Code => None,
+        CodeStanding::CodeOrUntried(_) => Some(format!(
+            "{names} {} not the same in both arms and no trial takes that back: that or the code \
+             makes what is left; compare arms that are alike in it",
+            is_or_are(standing)
+        )),
+        CodeStanding::Untried(_) => Some(format!(
+            "both arms run the same program, {names} {} not the same, and no trial takes that \
+             back: it is what is left; compare arms that are alike in it",
+            is_or_are(standing)
+        )),
+        CodeStanding::Unexplained => Some(
+            "both arms run the same program and all that is known to differ was taken back, so \
+             that it is not known what makes the rest; measure it again, with more rounds"
+                .to_owned(),
+        ),
+    }
+}
+
+fn is_or_are(standing: &CodeStanding) -> &'static str {
+    if standing.untried().len() == 1 { "is" } else { "are" }
+}
+
 /// Why nothing is tried of servers that were named by URL.
 const STRANGERS: &str = "dbdyno cannot restart a server by URL with other settings, so that no \
                          share is measured; compare releases such as mysql:8.0 with the settings \
@@ -46,6 +82,9 @@ impl Case<'_> {
             Some(account) => self.limits(account.witness).least,
             None => LEAST_RATE,
         };
+        let untried = self.untried(found, is_strange);
+        let code_standing = self.code_standing(comparison, &accounts, &untried);
+        let why_left = why_open(&code_standing);
         Ok(Explanation {
             run: self.question.run.id.clone(),
             labels: [comparison.labels.base.clone(), comparison.labels.test.clone()],
@@ -57,7 +96,7 @@ impl Case<'_> {
             limit: self.limit.clone(),
             leads: if is_strange { leads(&comparison.audit, &work) } else { Vec::new() },
             remedy,
-            untried: self.untried(found, is_strange),
+            untried,
             plans: plan_changes(&comparison.audit, &self.question.cell.load),
             ledger,
             waits,
@@ -65,9 +104,10 @@ impl Case<'_> {
             work,
             deadlocks: capture::deadlocks_of(self.question.run, self.question.cell),
             blockers: capture::blockers_of(self.question.run, self.question.cell),
+            code_standing,
             code,
             trials: self.evidence.trials(),
-            open: self.open.or_else(|| is_strange.then(|| STRANGERS.to_owned())),
+            open: self.open.or(why_left).or_else(|| is_strange.then(|| STRANGERS.to_owned())),
         })
     }
 
@@ -89,6 +129,7 @@ impl Case<'_> {
             base: Some(suspect.base.clone()),
             test: Some(suspect.test.clone()),
             why,
+            is_condition: is_condition_of_process(suspect),
         };
         let given = self.was_given(found);
         let follow = self.evidence.followers(TrialDirection::TestAsBase);
@@ -101,12 +142,46 @@ impl Case<'_> {
             .map(|one| untried(&tried[one], self.why_not_given(one).to_owned()))
             .collect();
         for (leader, followers) in follow {
-            let why = format!("it follows from {}", tried[leader].name);
+            let why = format!("{FOLLOWS} {}", tried[leader].name);
             all.extend(followers.iter().map(|one| untried(&tried[*one], why.clone())));
         }
         // Of servers that cannot be started again all that matters is told as leads.
         all.extend(self.suspects.untried.iter().filter(|_| !is_strange).cloned());
         all
+    }
+
+    /// Whether what no trial took away is known to be the code. Instructions that show it know no
+    /// limit and no delay.
+    fn code_standing(
+        &self,
+        comparison: &Comparison,
+        accounts: &[DifferenceAccount],
+        untried: &[UntriedDifference],
+    ) -> CodeStanding {
+        let mut by_rate = accounts.iter().filter(|account| account.witness == Witness::Rate);
+        let Some(DifferenceAccount { code, .. }) = by_rate.next() else {
+            return CodeStanding::Code;
+        };
+        let mut counted =
+            accounts.iter().filter(|account| account.witness == Witness::Instructions);
+        let is_shown =
+            counted.any(|account| account.code.cost.estimate / code.cost.estimate >= SHOWN);
+        if is_shown || !matters(code, &self.limits(Witness::Rate)) {
+            return CodeStanding::Code;
+        }
+        let is_same = is_same_program(&self.question.run.plan.arms, &comparison.audit);
+        // Of one program, what no trial takes back is all that can make what is left.
+        let names: Vec<String> = untried
+            .iter()
+            .filter(|one| one.is_condition || (is_same && !one.why.starts_with(FOLLOWS)))
+            .map(|one| one.name.clone())
+            .collect();
+        match (is_same, names.is_empty()) {
+            (true, true) => CodeStanding::Unexplained,
+            (true, false) => CodeStanding::Untried(names),
+            (false, true) => CodeStanding::Code,
+            (false, false) => CodeStanding::CodeOrUntried(names),
+        }
     }
 
     fn why_not_given(&self, one: usize) -> &'static str {

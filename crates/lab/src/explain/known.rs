@@ -252,11 +252,11 @@ impl<'a> Evidence<'a> {
         untold.chain(self.followers(direction).into_values().flatten()).collect()
     }
 
-    /// How many times as many instructions as in base an operation needs in test, at least 1.
+    /// How many times as many instructions as in base an operation needs in test.
     pub(super) fn counted_times(&self) -> f64 {
         let known = self.known(View::of_test(Witness::Instructions), &BTreeSet::new());
         match known.get(&Set::new()) {
-            Some(SetAnswer::Is(value)) => value.cost.max(1.0),
+            Some(SetAnswer::Is(value)) => value.cost,
             _ => 1.0,
         }
     }
@@ -265,8 +265,6 @@ impl<'a> Evidence<'a> {
     /// themselves.
     pub(super) fn trials(&self) -> Vec<Trial> {
         let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.id);
-        let worth =
-            |value: &CostEstimate| CostEstimate { cost: value.cost - 1.0, ..*value }.worth();
         let arms = trials.flat_map(|heard| heard.arms.iter().map(move |arm| (heard, arm)));
         let arms = arms.filter(|(_, arm)| arm.told.is_some());
         let trial = |(heard, arm): (&RunTrials, &HeardArm)| Trial {
@@ -280,7 +278,7 @@ impl<'a> Evidence<'a> {
                 .map(|one| self.suspects[*one].name.clone())
                 .collect(),
             worth: match arm.told.as_ref().map(|told| self.by_base(heard, told)) {
-                Some(SetAnswer::Is(value)) => Some(worth(&value)),
+                Some(SetAnswer::Is(value)) => Some(value.beside_base()),
                 _ => None,
             },
             why: arm.why.clone(),

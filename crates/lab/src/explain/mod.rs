@@ -33,7 +33,7 @@ use std::time::Duration;
 use dbdyno_explain::profile::waits;
 use dbdyno_explain::{
     CauseTrials, NextTrials, Pointing, SearchFinding, SearchLimits, Set, SetAnswer, Suspects,
-    account, look, proved, refused, subsets, suspects, told_apart, with_given,
+    account, look, proved, refused, subsets, suspects, told_apart, with_given, with_not_told_apart,
 };
 use dbdyno_model::{
     ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Prior, RunId, RunStatus,
@@ -90,8 +90,7 @@ fn explained(
     let suspects: Suspects = suspects(&question.run.plan.arms, &comparison.audit, &pointing);
     let prior = pointing.prior(&suspects.tried);
     let evidence = Evidence::new(question, &suspects.tried)?;
-    // Where test takes many times as long, a hundredth of base's time is nothing.
-    let times = measured.map_or(1.0, |cell| (1.0 / cell.rqps.estimate).max(1.0));
+    let times = measured.map_or(1.0, |cell| 1.0 / cell.rqps.estimate);
     let mut case = Case {
         question,
         suspects: &suspects,
@@ -144,11 +143,21 @@ fn shows(account: &DifferenceAccount, measured: Option<&CellComparison>) -> bool
     by_parts || slower.abs() < LEAST_RATE || (more * slower > 0.0 && more / slower >= SHOWN)
 }
 
-/// How finely instructions are looked at: where an operation needs many times as many as in base,
-/// a hundredth of base's is within the noise of test's.
+/// How finely instructions are looked at.
 fn limits_of_counts(evidence: &Evidence<'_>) -> SearchLimits {
-    let least = LEAST_INSTRUCTIONS * evidence.counted_times();
-    SearchLimits { least, errors: ERRORS, parts: PARTS }
+    limits_of(LEAST_INSTRUCTIONS, evidence.counted_times())
+}
+
+/// How finely is looked where an operation of test takes so many times what it takes in base: a
+/// share of the slower arm's time, for a hundredth of base's is within the noise of a test that
+/// takes many times as long, and of the faster arm's rate.
+fn limits_of(least: f64, times: f64) -> SearchLimits {
+    SearchLimits {
+        least: least * times.max(1.0),
+        least_rate: least * times.recip().max(1.0),
+        errors: ERRORS,
+        parts: PARTS,
+    }
 }
 
 /// What says that the client was measured and not the servers.
@@ -161,9 +170,10 @@ fn limit_of(cell: &CellComparison) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
-/// Whether a part is worth so much, and is not known to be worth nothing.
-fn matters(part: &Worth, least: f64) -> bool {
-    part.cost.estimate.abs() >= least && part.cost.low * part.cost.high > 0.0
+/// Whether a part is worth so much in time or in the rate, and is not known to be worth nothing.
+fn matters(part: &Worth, limits: &SearchLimits) -> bool {
+    let parts = [(&part.cost, limits.least), (&part.points, 100.0 * limits.least_rate)];
+    parts.iter().any(|(of, least)| of.estimate.abs() >= *least && of.low * of.high > 0.0)
 }
 
 /// An explanation on its way.
@@ -172,7 +182,7 @@ struct Case<'a> {
     suspects: &'a Suspects,
     evidence: Evidence<'a>,
     time: &'a TimeLimit<'a>,
-    /// How many times as long as in base an operation takes in test, at least 1.
+    /// How many times as long as in base an operation takes in test.
     times: f64,
     /// What the facts of the cell point to.
     prior: Option<Prior>,
@@ -230,7 +240,7 @@ impl Case<'_> {
             };
             let Some(mut account) = parted else { break };
             // What instructions did not show, such as waiting, shows when they are confirmed.
-            if !accounts.is_empty() && matters(&account.others, self.limits(witness).least) {
+            if !accounts.is_empty() && matters(&account.others, &self.limits(witness)) {
                 let view = View::of_test(witness);
                 let Some(more) = self.search(lab, view, &Set::new())? else { break };
                 found.causes.extend(more.causes);
@@ -297,9 +307,7 @@ impl Case<'_> {
     fn limits(&self, witness: Witness) -> SearchLimits {
         match witness {
             Witness::Instructions => limits_of_counts(&self.evidence),
-            Witness::Rate => {
-                SearchLimits { least: LEAST_RATE * self.times, errors: ERRORS, parts: PARTS }
-            }
+            Witness::Rate => limits_of(LEAST_RATE, self.times),
         }
     }
 
@@ -367,13 +375,15 @@ impl Case<'_> {
             *found = SearchFinding { causes: Set::new(), refused: refused(&known) };
             let all = self.all(found);
             let proved = proved(&known, &self.limits(witness)).into_iter().map(|(one, _)| one);
-            found.causes = told_apart(proved.take(CAUSES_MOST), &known);
+            let proved: Vec<usize> = proved.collect();
+            found.causes = told_apart(proved.iter().copied().take(CAUSES_MOST), &known);
             let trials = CauseTrials { known: &known, causes: &found.causes, all: &all };
-            let least = self.limits(witness).least;
             let base_error = self.evidence.base_error(witness);
-            let account = account(witness, &self.suspects.tried, &trials, least, base_error);
-            if self.evidence.has(view, &Set::new()) && account.is_some() {
-                return Ok(account);
+            let tried = &self.suspects.tried;
+            let account = account(witness, tried, &trials, &self.limits(witness), base_error);
+            if let Some(account) = account.filter(|_| self.evidence.has(view, &Set::new())) {
+                let others = proved.into_iter().filter(|one| !found.causes.contains(one));
+                return Ok(Some(with_not_told_apart(account, tried, &known, others, base_error)));
             }
         }
         Ok(None)
@@ -389,8 +399,10 @@ impl Case<'_> {
         found: &mut SearchFinding,
     ) -> Result<Option<DifferenceAccount>, LabError> {
         let account = self.parted(lab, witness, found)?;
-        let least = self.limits(witness).least;
-        let is_small = |worth: &Worth| worth.cost.estimate.abs() < least;
+        let SearchLimits { least, least_rate, .. } = self.limits(witness);
+        let is_small = |worth: &Worth| {
+            worth.cost.estimate.abs() < least && worth.points.estimate.abs() < 100.0 * least_rate
+        };
         let causes = account.iter().flat_map(|account| &account.causes);
         let small = causes.filter(|cause| is_small(&cause.worth) && is_small(&cause.alone));
         let small: BTreeSet<&str> = small.map(|cause| cause.suspect.name.as_str()).collect();
@@ -414,10 +426,10 @@ impl Case<'_> {
             let known = self.evidence.known(view, &attempted);
             let all = self.all(found);
             let causes = self.largest(&found.causes, &known);
-            let least = self.limits(witness).least;
             let trials = CauseTrials { known: &known, causes: &causes, all: &all };
             let base_error = self.evidence.base_error(witness);
-            let parted = account(witness, &self.suspects.tried, &trials, least, base_error);
+            let (tried, limits) = (&self.suspects.tried, self.limits(witness));
+            let parted = account(witness, tried, &trials, &limits, base_error);
             let is_known = self.evidence.has(view, &Set::new());
             if let Some(account) = parted.filter(|_| is_known) {
                 return Ok(Some(account));
@@ -446,9 +458,9 @@ impl Case<'_> {
         found: &SearchFinding,
     ) -> Result<Option<DifferenceAccount>, LabError> {
         let view = View { witness: account.witness, direction: TrialDirection::BaseAsTest };
-        let least = self.limits(view.witness).least;
+        let limits = self.limits(view.witness);
         let pool = self.to_be_given(found);
-        if pool.is_empty() || (self.given.is_none() && !matters(&account.code, least)) {
+        if pool.is_empty() || (self.given.is_none() && !matters(&account.code, &limits)) {
             return Ok(Some(account));
         }
         let others = (0..self.suspects.tried.len()).filter(|one| !pool.contains(one)).collect();

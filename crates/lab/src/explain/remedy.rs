@@ -10,7 +10,7 @@
 //! takes two arms and no search, a fraction of what finding the causes took. Beyond that it would
 //! take longer than the explanation, and the reader is told that it was not done.
 
-use dbdyno_explain::made_equal;
+use dbdyno_explain::{is_limit, made_equal};
 use dbdyno_model::{
     ArmSpec, Cell, Comparison, CountVerdict, DifferenceAccount, Elsewhere, Remedy, RemedyCell, Run,
     Suspect, Target, TrialDirection, Verdict, Witness, setting,
@@ -61,9 +61,14 @@ impl Case<'_> {
 
     /// An option of test as it is written in its configuration.
     fn line(&self, name: &str, value: &str) -> String {
-        let is_list = matches!(&self.test().target, Target::Release(release)
-            if setting::is_accumulated(release.product, name));
-        if value.is_empty() && is_list {
+        // Of other settings of a server, one without a value is a bare switch.
+        let is_left_out = match &self.test().target {
+            Target::Release(release) => {
+                setting::is_accumulated(release.product, name) || is_limit(name)
+            }
+            _ => true,
+        };
+        if value.is_empty() && is_left_out {
             return format!("(no {name})");
         }
         format!("{}={value}", name.strip_prefix("loose_").unwrap_or(name))

@@ -30,12 +30,11 @@ fn of_cell(of: &Explanation) -> Vec<Vec<Element>> {
 
 fn account_table(account: &DifferenceAccount, of: &Explanation) -> DataTable {
     type AccountColumn = TableColumn<'static, Row>;
-    let [name, values, share, alone] = words::heads(account);
+    let [name, values, share] = words::heads(account);
     let columns = [
         AccountColumn::words(name, |row| row.name.as_str().into()),
         AccountColumn::words(values, |row| row.values.as_str().into()),
         AccountColumn::numbers(share, |row| row.share.as_str().into()),
-        AccountColumn::numbers(alone, |row| row.alone.as_str().into()),
     ];
     DataTable::new(&columns, &words::rows(account, of)).titled(words::title(account)).with_sum()
 }

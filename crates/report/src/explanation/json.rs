@@ -5,8 +5,8 @@ use serde::Serialize;
 use dbdyno_model::experiment::Sign;
 use dbdyno_model::{
     DeadlockCounts, DifferenceAccount, Explanation, FactComparison, FactWorth, FoundCause,
-    HistogramDifference, Interval, Lead, Ledger, LedgerLine, LineStanding, PlanCause, PlanChange,
-    Remedy, RemedyCell, RunnerUp, StatisticsOf, Trial, Worth,
+    HistogramDifference, Lead, Ledger, LedgerLine, LineStanding, PlanCause, PlanChange, Remedy,
+    RemedyCell, RunnerUp, StatisticsOf, Trial, Worth,
 };
 
 /// Version of the JSON contract of explanations.
@@ -43,6 +43,9 @@ pub(crate) struct ExplanationJson<'a> {
     work: Vec<FactJson>,
     deadlocks: Vec<DeadlockJson<'a>>,
     blockers: BlockersJson<'a>,
+    /// Whether what accounts call code is known to be that, and what else it may be.
+    code_is: &'static str,
+    code_or: &'a [String],
     code: Vec<CodeJson<'a>>,
     trials: Vec<TrialJson<'a>>,
     /// Why it is not complete.
@@ -62,12 +65,15 @@ struct AccountJson<'a> {
     witness: &'static str,
     total: WorthJson,
     causes: Vec<CauseJson<'a>>,
+    together: WorthJson,
+    not_told_apart: Vec<CauseJson<'a>>,
     others: WorthJson,
+    others_alone: Option<WorthJson>,
     code: WorthJson,
     interactions: Vec<InteractionJson<'a>>,
 }
 
-/// A share of the cost of an operation in base, and its points of rQPS.
+/// A share of the cost of an operation in base, and points of rQPS.
 #[derive(Serialize)]
 struct WorthJson {
     cost_share: f64,
@@ -95,6 +101,7 @@ struct InteractionJson<'a> {
     names: &'a [String; 2],
     each: [WorthJson; 2],
     together: WorthJson,
+    only_together: bool,
     #[serde(flatten)]
     worth: WorthJson,
 }
@@ -105,6 +112,7 @@ struct UntriedJson<'a> {
     base: Option<&'a str>,
     test: Option<&'a str>,
     why: &'a str,
+    condition: bool,
 }
 
 /// A difference without a measured share.
@@ -272,6 +280,7 @@ pub(crate) fn explanation(of: &Explanation) -> ExplanationJson<'_> {
         base: one.base.as_deref(),
         test: one.test.as_deref(),
         why: &one.why,
+        condition: one.is_condition,
     });
     let code = of.code.iter().map(|one| CodeJson {
         function: &one.name,
@@ -302,6 +311,8 @@ pub(crate) fn explanation(of: &Explanation) -> ExplanationJson<'_> {
         work: of.work.iter().map(fact).collect(),
         deadlocks: of.deadlocks.iter().map(deadlock).collect(),
         blockers: BlockersJson { base: &of.blockers.base, test: &of.blockers.test },
+        code_is: of.code_standing.name(),
+        code_or: of.code_standing.untried(),
         code: code.collect(),
         trials: of.trials.iter().map(trial).collect(),
         open: of.open.as_deref(),
@@ -353,28 +364,14 @@ pub(crate) fn runner_up(of: &RunnerUp) -> RunnerUpJson<'_> {
 }
 
 fn account(of: &DifferenceAccount) -> AccountJson<'_> {
-    let worth = |part: &Worth| worth(part, &of.total);
-    let told = |cause: &FoundCause| {
-        let lines = cause.suspect.lines(cause.direction).iter();
-        lines.map(|(name, value)| format!("{name}={value}")).collect()
-    };
     AccountJson {
         witness: of.witness.name(),
         total: worth(&of.total),
-        causes: of
-            .causes
-            .iter()
-            .map(|cause| CauseJson {
-                name: &cause.suspect.name,
-                base: &cause.suspect.base,
-                test: &cause.suspect.test,
-                direction: cause.direction.name(),
-                told: told(cause),
-                worth: worth(&cause.worth),
-                alone: worth(&cause.alone),
-            })
-            .collect(),
+        causes: of.causes.iter().map(cause).collect(),
+        together: worth(&of.together),
+        not_told_apart: of.not_told_apart.iter().map(cause).collect(),
         others: worth(&of.others),
+        others_alone: of.others_alone.as_ref().map(worth),
         code: worth(&of.code),
         interactions: of
             .interactions
@@ -383,22 +380,34 @@ fn account(of: &DifferenceAccount) -> AccountJson<'_> {
                 names: &one.names,
                 each: [worth(&one.each[0]), worth(&one.each[1])],
                 together: worth(&one.together),
+                only_together: one.is_only_together(),
                 worth: worth(&one.worth),
             })
             .collect(),
     }
 }
 
-fn worth(part: &Worth, total: &Worth) -> WorthJson {
-    let Interval { estimate, low, high } = part.cost;
-    let points = part.points(total);
+fn cause(of: &FoundCause) -> CauseJson<'_> {
+    let lines = of.suspect.lines(of.direction).iter();
+    CauseJson {
+        name: &of.suspect.name,
+        base: &of.suspect.base,
+        test: &of.suspect.test,
+        direction: of.direction.name(),
+        told: lines.map(|(name, value)| format!("{name}={value}")).collect(),
+        worth: worth(&of.worth),
+        alone: worth(&of.alone),
+    }
+}
+
+fn worth(part: &Worth) -> WorthJson {
     WorthJson {
-        cost_share: estimate,
-        cost_share_low: low,
-        cost_share_high: high,
-        points: points.estimate,
-        points_low: points.low,
-        points_high: points.high,
+        cost_share: part.cost.estimate,
+        cost_share_low: part.cost.low,
+        cost_share_high: part.cost.high,
+        points: part.points.estimate,
+        points_low: part.points.low,
+        points_high: part.points.high,
     }
 }
 

@@ -23,9 +23,9 @@ pub fn explanation_html(all: &[Explanation]) -> String {
     page.push_str("<body>\n<main>\n");
     all.iter().for_each(|one| page.push_str(&of_cell(one)));
     page.push_str(
-        "<p class=\"aside\">Shares of causes are means over all orders in which they can be taken \
-         back (Shapley); with the other differences and the code they add up to the sum. Intervals \
-         are 95 %.</p>\n</main>\n</body>\n</html>\n",
+        "<p class=\"aside\">A cause is told as it is worth if it alone is taken back; with what \
+         causes are worth together beyond that, the other differences and the code they add up to \
+         the sum. Intervals are 95 %.</p>\n</main>\n</body>\n</html>\n",
     );
     page
 }
@@ -53,11 +53,11 @@ fn plain(text: &str) -> String {
 }
 
 fn table(account: &DifferenceAccount, of: &Explanation) -> String {
-    let [name, values, share, alone] = words::heads(account);
+    let [name, values, share] = words::heads(account);
     let mut text = format!(
         "<section>\n<h2>{}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\
          <th scope=\"col\" class=\"text\">{name}</th><th scope=\"col\" class=\"text\">{values}</th>\
-         <th scope=\"col\">{share}</th><th scope=\"col\"></th><th scope=\"col\">{alone}</th>\
+         <th scope=\"col\">{share}</th><th scope=\"col\"></th>\
          </tr></thead>\n<tbody>\n",
         plain(&words::title(account))
     );
@@ -70,12 +70,11 @@ fn table(account: &DifferenceAccount, of: &Explanation) -> String {
         let class = if is_sum { " class=\"sum\"" } else { "" };
         text.push_str(&format!(
             "<tr{class}><td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td>\
-             <td class=\"bar\">{}</td><td>{}</td></tr>\n",
+             <td class=\"bar\">{}</td></tr>\n",
             plain(&row.name),
             plain(&row.values),
             plain(&row.share),
             bar(row, widest, is_sum, is_loss),
-            plain(&row.alone),
         ));
     }
     text + "</tbody>\n</table></div>\n</section>\n"

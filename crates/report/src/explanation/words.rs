@@ -2,9 +2,9 @@
 
 use dbdyno_document::number::{GLUE, fixed, signed};
 use dbdyno_model::{
-    DifferenceAccount, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, LineStanding,
-    Prior, Remedy, RemedyCell, Suspect, Trial, TrialDirection, Verdict, WaitLine, Waits, Witness,
-    Worth,
+    CodeStanding, DifferenceAccount, Explanation, FoundCause, Interaction, Interval, Lead, Ledger,
+    LedgerLine, LineStanding, Prior, Remedy, RemedyCell, Suspect, Trial, TrialDirection, Verdict,
+    WaitLine, Waits, Witness, Worth,
 };
 
 use super::{facts, plan};
@@ -24,8 +24,6 @@ pub(super) struct Row {
     pub(super) values: String,
     /// `−36 ± 2` points of rQPS, or per cent of base's instructions.
     pub(super) share: String,
-    /// The same if it alone is taken back.
-    pub(super) alone: String,
     /// The share as a part of the whole, for drawing: 1 is all of it.
     pub(super) part: f64,
 }
@@ -36,29 +34,118 @@ pub(super) fn headline(of: &Explanation) -> String {
     let Some(account) = best(of) else { return unexplained(of) };
     let total = total(account);
     let size = account.total.cost.estimate.abs();
-    let counts = |cause: &&dbdyno_model::FoundCause| {
-        cause.worth.cost.estimate.abs() >= of.least.min(size) || size < of.least
-    };
-    let causes: Vec<String> = account
-        .causes
-        .iter()
-        .filter(counts)
-        .take(NAMED_MOST)
-        .map(|cause| format!("{} {}", cause.suspect.name, share(account, &cause.worth)))
-        .collect();
+    let causes = causes(account, of);
     let is_small = size < of.least && causes.is_empty();
     if is_small {
         return format!("{place}: {total}; there is nothing to explain");
     }
-    let code = format!("code {}", share(account, &account.code));
+    let code = format!("{} {}", code_named(of), share(account, &account.code));
     if causes.is_empty() && of.open.is_some() && of.tried > 0 {
         let others = share(account, &account.others);
         return format!("{place}: {total}; all differences together {others}, {code}");
     }
+    let also: Vec<String> =
+        account.not_told_apart.iter().map(|cause| alone(account, cause)).collect();
+    let also = match also.len() {
+        0 => String::new(),
+        _ => format!("; not told apart from it: {}", also[..also.len().min(NAMED_MOST)].join(", ")),
+    };
     if causes.is_empty() {
         format!("{place}: {total}; no setting makes it; {code}")
     } else {
-        format!("{place}: {total}; {}, {code}", causes.join(", "))
+        format!("{place}: {total}; {}, {code}{also}", causes.join(", "))
+    }
+}
+
+/// What is left when all was taken back that can be, in a sentence.
+fn code_named(of: &Explanation) -> String {
+    let names = listed(of.code_standing.untried(), NAMED_MOST);
+    match of.code_standing {
+        CodeStanding::Code => "code".to_owned(),
+        CodeStanding::CodeOrUntried(_) => format!("{names} (not tried) or code"),
+        CodeStanding::Untried(_) => format!("{names} (not tried)"),
+        CodeStanding::Unexplained => "not explained".to_owned(),
+    }
+}
+
+/// The same in a table.
+fn code_line(of: &Explanation) -> String {
+    let names = listed(of.code_standing.untried(), NAMED_MOST);
+    match of.code_standing {
+        CodeStanding::Code => "code: not due to any setting".to_owned(),
+        CodeStanding::CodeOrUntried(_) => format!("not tried: {names}; this or the code"),
+        CodeStanding::Untried(_) => format!("not tried: {names}"),
+        CodeStanding::Unexplained => "not explained: the programs are the same".to_owned(),
+    }
+}
+
+/// So many of these names, and how many more there are.
+fn listed(names: &[String], most: usize) -> String {
+    let (shown, more) = names.split_at(names.len().min(most));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    shown.join(", ") + &more
+}
+
+/// `sync_binlog −36 points`, as it is worth alone.
+fn alone(account: &DifferenceAccount, cause: &FoundCause) -> String {
+    format!("{} {}", cause.suspect.name, share(account, &cause.alone))
+}
+
+/// The causes that are named in a sentence, the largest first, each with what it is worth alone;
+/// those that make the difference only together with what they are worth so, and last what all of
+/// them are worth together beyond that.
+fn causes(account: &DifferenceAccount, of: &Explanation) -> Vec<String> {
+    let size = account.total.cost.estimate.abs();
+    let least = least_shown(account, of);
+    let counts = |cause: &&FoundCause| {
+        let is_large = value(account, &cause.worth).estimate.abs() >= least;
+        is_large || cause.worth.cost.estimate.abs() >= of.least.min(size) || size < of.least
+    };
+    let all: Vec<&FoundCause> = account.causes.iter().filter(counts).collect();
+    let mut said: Vec<&str> = Vec::new();
+    let (mut named, mut sum) = (Vec::new(), 0.0);
+    for cause in &all {
+        let name = cause.suspect.name.as_str();
+        if said.contains(&name) {
+            continue;
+        }
+        let together: Vec<&Interaction> =
+            account.interactions.iter().filter(|one| one.is_only_together()).collect();
+        let pairs = together.iter().filter(|one| one.names.iter().any(|of| of == name));
+        let others = pairs.clone().flat_map(|one| one.names.iter().map(String::as_str));
+        let group: Vec<&str> = [name].into_iter().chain(others.filter(|of| *of != name)).collect();
+        match pairs.clone().next() {
+            Some(pair) => {
+                named.push(format!(
+                    "{} only together {}",
+                    group.join(" and "),
+                    share(account, &pair.together)
+                ));
+                sum += value(account, &pair.together).estimate;
+            }
+            None => {
+                named.push(alone(account, cause));
+                sum += value(account, &cause.alone).estimate;
+            }
+        }
+        said.extend(group);
+    }
+    let all_alone = account.causes.iter().map(|cause| value(account, &cause.alone).estimate);
+    let beyond = all_alone.sum::<f64>() + value(account, &account.together).estimate - sum;
+    let is_beyond = named.len() > 1 && beyond.abs() >= least;
+    named.truncate(NAMED_MOST);
+    if is_beyond {
+        named.push(format!("together {} beyond that", shown(account, beyond)));
+    }
+    named
+}
+
+/// The least share that a sentence speaks of, in the unit of an account: what was looked for is a
+/// share of the time of the slower arm, or of the rate of the faster one.
+fn least_shown(account: &DifferenceAccount, of: &Explanation) -> f64 {
+    match account.witness {
+        Witness::Rate => 100.0 * of.least / (1.0 + account.total.cost.estimate),
+        Witness::Instructions => 100.0 * of.least,
     }
 }
 
@@ -98,31 +185,36 @@ fn total(account: &DifferenceAccount) -> String {
 
 /// What an account is about.
 pub(super) fn title(account: &DifferenceAccount) -> String {
-    match account.witness {
-        Witness::Instructions => {
-            "instructions for an operation, in per cent of those of base".to_owned()
-        }
-        Witness::Rate => "rate, in points of rQPS".to_owned(),
+    let what = match account.witness {
+        Witness::Instructions => "instructions for an operation, in per cent of those of base",
+        Witness::Rate => "rate, in points of rQPS",
+    };
+    if account.causes.is_empty() {
+        return what.to_owned();
     }
+    format!("{what}: a cause as it is worth if it alone is taken back")
 }
 
 /// Heads of the columns.
-pub(super) fn heads(account: &DifferenceAccount) -> [&'static str; 4] {
+pub(super) fn heads(account: &DifferenceAccount) -> [&'static str; 3] {
     match account.witness {
-        Witness::Instructions => ["what", "base → test", "share, %", "alone, %"],
-        Witness::Rate => ["what", "base → test", "points", "alone"],
+        Witness::Instructions => ["what", "base → test", "%"],
+        Witness::Rate => ["what", "base → test", "points"],
     }
 }
 
-/// The lines of an account: causes, the others, code, and their sum.
+/// The lines of an account, which add up: causes alone, what they are worth together beyond that,
+/// the others, code, and their sum.
 pub(super) fn rows(account: &DifferenceAccount, of: &Explanation) -> Vec<Row> {
-    let total = account.total.cost.estimate;
-    let part = |worth: &Worth| if total == 0.0 { 0.0 } else { worth.cost.estimate / total };
+    let total = value(account, &account.total).estimate;
+    let part = |worth: &Worth| match value(account, worth).estimate {
+        _ if total == 0.0 => 0.0,
+        estimate => estimate / total,
+    };
     let line = |name: String, worth: &Worth| Row {
         name,
         values: String::new(),
         share: spread(account, worth),
-        alone: String::new(),
         part: part(worth),
     };
     let mut rows: Vec<Row> = account
@@ -130,19 +222,25 @@ pub(super) fn rows(account: &DifferenceAccount, of: &Explanation) -> Vec<Row> {
         .iter()
         .map(|cause| Row {
             values: values(cause),
-            alone: spread(account, &cause.alone),
-            ..line(cause.suspect.name.clone(), &cause.worth)
+            ..line(cause.suspect.name.clone(), &cause.alone)
         })
         .collect();
+    match account.causes.len() {
+        0 | 1 => {}
+        2 => rows.push(line("both together, beyond that".to_owned(), &account.together)),
+        more => rows.push(line(format!("all {more} together, beyond that"), &account.together)),
+    }
     let others = of.tried.saturating_sub(account.causes.len());
     if others > 0 {
-        let name = match others {
-            1 => "1 other difference".to_owned(),
-            more => format!("{more} other differences together"),
+        let name = match (others, account.causes.is_empty()) {
+            (1, true) => "1 other difference".to_owned(),
+            (1, false) => "1 other difference, taken back as well".to_owned(),
+            (more, true) => format!("{more} other differences together"),
+            (more, false) => format!("{more} others, taken back as well"),
         };
         rows.push(line(name, &account.others));
     }
-    rows.push(line("code: not due to any setting".to_owned(), &account.code));
+    rows.push(line(code_line(of), &account.code));
     rows.push(line("sum".to_owned(), &account.total));
     rows
 }
@@ -162,12 +260,17 @@ fn values(cause: &FoundCause) -> String {
 
 /// A share without its interval: `−36 points`, `+78 %`.
 fn share(account: &DifferenceAccount, worth: &Worth) -> String {
-    let value = value(account, worth).estimate;
+    shown(account, value(account, worth).estimate)
+}
+
+/// A number in the unit of an account.
+fn shown(account: &DifferenceAccount, value: f64) -> String {
     let decimals = if value.abs() < 9.95 { 1 } else { 0 };
-    match account.witness {
-        Witness::Rate => format!("{}{GLUE}points", signed(value, decimals)),
-        Witness::Instructions => format!("{}{GLUE}%", signed(value, decimals)),
-    }
+    let unit = match account.witness {
+        Witness::Rate => "points",
+        Witness::Instructions => "%",
+    };
+    format!("{}{GLUE}{unit}", signed(value, decimals))
 }
 
 /// A share with half of its interval.
@@ -181,7 +284,7 @@ fn spread(account: &DifferenceAccount, worth: &Worth) -> String {
 
 fn value(account: &DifferenceAccount, worth: &Worth) -> Interval {
     match account.witness {
-        Witness::Rate => worth.points(&account.total),
+        Witness::Rate => worth.points,
         Witness::Instructions => {
             let Interval { estimate, low, high } = worth.cost;
             Interval { estimate: 100.0 * estimate, low: 100.0 * low, high: 100.0 * high }
@@ -295,6 +398,7 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     }
     if let Some(account) = best(of) {
         notes.extend(account.interactions.iter().map(|one| together(account, one)));
+        notes.extend(others(account, of));
         notes.extend(given(account));
     }
     notes.extend(of.remedy.iter().flat_map(remedy));
@@ -324,15 +428,62 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     notes
 }
 
-fn together(account: &DifferenceAccount, one: &dbdyno_model::Interaction) -> String {
+fn together(account: &DifferenceAccount, one: &Interaction) -> String {
     let [first, second] = &one.names;
+    let [of_first, of_second] = one.each.each_ref().map(|each| share(account, each));
+    let of_both = share(account, &one.together);
+    if !one.is_only_together() {
+        return format!(
+            "{first} and {second} do not add up: taken back alone they are worth {of_first} and \
+             {of_second}, and together {of_both}"
+        );
+    }
+    // What one costs where the other is as in base: what both bring back, less what the other does.
+    let [beside_first, beside_second] = one.each.each_ref().map(|each| {
+        let of_both = value(account, &one.together).estimate;
+        shown(account, of_both - value(account, each).estimate)
+    });
     format!(
-        "{first} and {second} do not add up: taken back alone they are worth {} and {}, and \
-         together {}",
-        share(account, &one.each[0]),
-        share(account, &one.each[1]),
-        share(account, &one.together),
+        "{first} and {second} make it only together: taken back alone the one is worth {of_first} \
+         and the other {of_second} of {of_both}, so that either one heals it; where the other is \
+         as base has it, {first} is worth {beside_second} and {second} {beside_first}"
     )
+}
+
+/// What is known, and not known, of the others without the causes.
+fn others(account: &DifferenceAccount, of: &Explanation) -> Vec<String> {
+    let names: Vec<&str> =
+        account.causes.iter().map(|cause| cause.suspect.name.as_str()).take(LISTED_MOST).collect();
+    let others = of.tried.saturating_sub(names.len());
+    if names.is_empty() || others == 0 {
+        return Vec::new();
+    }
+    let causes = names.join(", ");
+    let mut said: Vec<String> = Vec::new();
+    for cause in account.not_told_apart.iter().take(NAMED_MOST) {
+        said.push(format!(
+            "{} taken back alone is worth {}: what it is worth together with {causes} was not tried, \
+             so that it may be the cause as well, or both only together",
+            cause.suspect.name,
+            share(account, &cause.alone)
+        ));
+    }
+    let is_open = of.open.is_some();
+    match &account.others_alone {
+        Some(worth) if value(account, worth).estimate.abs() >= least_shown(account, of) => {
+            let text = format!(
+                "all the others taken back without {causes} are worth {}",
+                share(account, worth)
+            );
+            said.extend(is_open.then_some(text));
+        }
+        None if is_open && said.is_empty() => said.push(format!(
+            "the others were measured with {causes} taken back; whether one of them heals as much \
+             without that was not tried to the end"
+        )),
+        Some(_) | None => {}
+    }
+    said
 }
 
 /// A difference of servers that cannot be started again.

@@ -342,7 +342,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "one.weight *= usual::POINTED;",
         "one.weight *= 1.0;",
         &[
-            "explain::what_commits_wait_for_is_tried_first_and_takes_two_trials",
+            "explain::what_commits_wait_for_is_tried_first_and_takes_few_trials",
             "explain::what_costs_processor_time_is_tried_first_where_processors_work_more",
         ],
     ),
@@ -355,9 +355,9 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "every effect is one, however small",
-        "crates/explain/src/search.rs",
-        "effect.cost.abs() >= limits.least && effect.cost.abs() >= limits.errors * effect.error",
-        "effect.cost.abs() >= 0.1 * limits.least",
+        "crates/explain/src/effect.rs",
+        "size >= least && size >= errors * self.error",
+        "size >= 0.1 * least + 0.0 * errors",
         &["explain::equal_arms_have_no_cause"],
     ),
     fault(
@@ -385,8 +385,29 @@ pub(super) const FAULTS: &[Fault] = &[
         "what is left for the code is taken for none",
         "crates/explain/src/shares.rs",
         "code: beside_base(everything, base_error),",
-        "code: beside_base(base(0.0), base_error),",
-        &["explain::where_no_setting_differs_all_of_it_is_code"],
+        "code: beside_base(Effect::of(base(0.0)), base_error),",
+        &["explain::what_was_not_tried_is_named_before_the_code_of_one_program"],
+    ),
+    fault(
+        "points are shares of the time",
+        "crates/explain/src/effect.rs",
+        "rate: Part { value: cost.recip(), error: error / cost.powi(2) },",
+        "rate: Part { value: 2.0 - cost, error },",
+        &["explain::points_are_what_trials_give_back_where_a_factor_is_large"],
+    ),
+    fault(
+        "two settings of which either one heals all are told one by one",
+        "crates/model/src/explanation.rs",
+        "self.each.iter().all(|one| NEARLY_ALL.contains(&(one.points.estimate / of_both)))",
+        "self.each.iter().all(|one| one.points.estimate.is_nan() && of_both.is_nan())",
+        &["explain::what_two_settings_make_together_is_told_of_both"],
+    ),
+    fault(
+        "what is proved and not told apart is left out",
+        "crates/lab/src/explain/mod.rs",
+        "proved.into_iter().filter(|one| !found.causes.contains(one));",
+        "proved.into_iter().filter(|_| false);",
+        &["explain::where_a_limit_ends_the_search_no_second_half_is_called_innocent"],
     ),
     fault(
         "waits part the rest of a ledger by the time that they took under the recorder",
