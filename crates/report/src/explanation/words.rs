@@ -53,7 +53,17 @@ pub(super) fn headline(of: &Explanation) -> String {
     if causes.is_empty() {
         format!("{place}: {total}; no setting makes it; {code}")
     } else {
-        format!("{place}: {total}; {}, {code}{also}", causes.join(", "))
+        // What the causes leave to the others is looked for as long as there is time.
+        let others = value(account, &account.others);
+        let is_left = others.low * others.high > 0.0
+            && others.estimate.abs() >= least_shown(account, of)
+            && of.open.is_some();
+        let others = if is_left {
+            format!(", the others {}", share(account, &account.others))
+        } else {
+            String::new()
+        };
+        format!("{place}: {total}; {}{others}, {code}{also}", causes.join(", "))
     }
 }
 
