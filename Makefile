@@ -59,8 +59,8 @@ isolation:
 	    --keys 1000 --repeat 0 --seed $$seed; \
 	done
 
-# Tests that are sweeps, with the time of each; properties with fresh seeds; orders, one interruption deeper and ten times as many, from a fresh
-# seed; damaged input; every server. Goes on after a failure. A finding is repeated with what was
+# Tests that are sweeps, with the time of each; properties with fresh seeds; orders, one
+# interruption deeper and ten times as many, from a fresh seed; damaged input; every server. Goes on after a failure. A finding is repeated with what was
 # printed: PROPTEST_RNG_SEED=… cargo test -p CRATE TEST, SOAK_SEED=… make orders.
 SOAK_SEEDS := 20
 

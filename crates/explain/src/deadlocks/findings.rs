@@ -130,12 +130,18 @@ pub(super) fn known(tellings: impl Iterator<Item = DeadlockTelling>) -> Vec<Dead
     groups.into_iter().flat_map(without_contradictions).map(of_one_server).collect()
 }
 
+/// A telling is held against so many of the latest that contradict each other, so that a text of
+/// nothing else takes no time that grows with its square.
+const PARTS_MOST: usize = 64;
+
 /// Parts tellings with one key so that the statements of a part can be those of one deadlock.
 fn without_contradictions(group: Vec<DeadlockTelling>) -> Vec<Vec<DeadlockTelling>> {
     let mut parts: Vec<Vec<DeadlockTelling>> = Vec::new();
     for telling in group {
+        let from = parts.len().saturating_sub(PARTS_MOST);
         // The first of a part tells most.
-        let same = parts.iter_mut().find(|part| may_be_same(&part[0].parties, &telling.parties));
+        let mut late = parts[from..].iter_mut();
+        let same = late.find(|part| may_be_same(&part[0].parties, &telling.parties));
         let Some(part) = same else {
             parts.push(vec![telling]);
             continue;

@@ -79,9 +79,7 @@ const UNIT_LETTERS_MOST: usize = 24;
 /// A number and the unit behind it; what stands behind `±` is left away. `None` for what is none.
 fn quantity(cell: &str, mark: DecimalMark) -> Option<(f64, &str)> {
     let cell = undecorated(cell);
-    if let Some((money, rest)) = MONEY_SIGNS.iter().find_map(|&sign| cell.split_once(sign))
-        && money.is_empty()
-    {
+    if let Some(rest) = cell.strip_prefix(MONEY_SIGNS) {
         let (value, unit) = number_and_rest(rest, mark)?;
         return unit.is_empty().then(|| (value, &cell[..cell.len() - rest.len()]));
     }

@@ -1169,7 +1169,7 @@ mod tests {
         };
         for (head, cell) in [
             ("direction", "lower_is_better"),
-            ("direction", "down"),
+            ("improvement direction", "down"),
             ("direction", "-1"),
             ("better", "lower"),
             ("goal", "minimize"),
@@ -1182,7 +1182,12 @@ mod tests {
             let text = stated(head, cell);
             assert_eq!(of(&text), (Better::Lower, Severity::Note), "{head}: {cell}");
         }
-        assert_eq!(of(&stated("direction", "up")), (Better::Higher, Severity::Note));
+        assert_eq!(of(&stated("better", "up")), (Better::Higher, Severity::Note));
+        let both_ways = "date,direction,mbits\n2026-01-01,up,10 Mbit/s\n2026-01-01,down,90 Mbit/s\n\
+                         2026-01-02,up,11 Mbit/s\n2026-01-02,down,91 Mbit/s\n";
+        let told = of_file("f", both_ways, &HistoryQuestion::of_figures(&[])).unwrap().series;
+        assert_eq!(told.len(), 2, "of traffic it is no statement");
+        assert!(told.iter().all(|one| one.better == Better::Higher));
         let series = |text: &str| of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let figure = series("date,score (lower is better)\n2026-01-01,1\n2026-01-02,0\n").series;
         assert_eq!(figure.len(), 1, "a figure of ones and noughts is no statement");

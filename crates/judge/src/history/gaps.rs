@@ -75,6 +75,12 @@ pub(super) fn ended(
         parts.iter().flat_map(|(_, rows)| rows).map(|&at| keys[at]).collect();
     let moments: Vec<i64> = moments.into_iter().collect();
     let place = |row: usize| moments.partition_point(|moment| *moment < keys[row]);
+    let mut beginnings: BTreeMap<usize, &str> = BTreeMap::new();
+    for (name, rows) in parts {
+        if let Some(first) = rows.iter().map(|&row| place(row)).min() {
+            beginnings.entry(first).or_insert(name);
+        }
+    }
     let mut ended = BTreeMap::new();
     for (name, rows) in parts {
         let places: BTreeSet<usize> = rows.iter().map(|&row| place(row)).collect();
@@ -86,10 +92,7 @@ pub(super) fn ended(
         if due < MISSING_LEAST || later <= longest {
             continue;
         }
-        let follows = parts.iter().find(|(other, rows)| {
-            other != name && rows.first().is_some_and(|&row| place(row) == last + 1)
-        });
-        let follows = follows.map_or_else(String::new, |(other, _)| {
+        let follows = beginnings.get(&(last + 1)).map_or_else(String::new, |other| {
             format!(
                 " Where it ends {:?} begins: nothing compares the two; --by names the columns that \
                  part rows.",

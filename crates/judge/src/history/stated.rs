@@ -175,6 +175,8 @@ const HIGHER_WORDS: [&str; 12] = [
     "positive",
     "↑",
 ];
+/// What is a way to go as well, and states nothing under a name such as `direction`.
+const WAYS: [&str; 8] = ["up", "down", "↑", "↓", "asc", "desc", "ascending", "descending"];
 const YES: [&str; 4] = ["true", "yes", "y", "1"];
 const NO: [&str; 4] = ["false", "no", "n", "0"];
 
@@ -200,6 +202,7 @@ pub(super) fn take_column(table: &mut Table<'_>) {
 fn says(table: &Table<'_>, column: usize) -> Option<Vec<Option<Better>>> {
     let head = words(&table.header[column]);
     let is_named = head.last().is_some_and(|last| COLUMNS.contains(&last.as_str()));
+    let is_any_way = !head.iter().any(|word| ["better", "improvement"].contains(&word.as_str()));
     // `lowerIsBetter`, and not `score (lower is better)`, which is the figure.
     let of_yes = direction(&table.header[column]).filter(|_| {
         let lists: [&[&str]; 5] = [&BETTER, &WORSE, &DOWN, &UP, &BETWEEN];
@@ -211,7 +214,8 @@ fn says(table: &Table<'_>, column: usize) -> Option<Vec<Option<Better>>> {
         let better = match of_yes {
             Some(better) if YES.contains(&cell.as_str()) => Some(better),
             Some(better) if NO.contains(&cell.as_str()) => Some(better.opposite()),
-            None if is_named => of_word(&cell),
+            // Traffic goes up and down, too, and rows are read in either order.
+            None if is_named && !(is_any_way && WAYS.contains(&cell.as_str())) => of_word(&cell),
             _ => None,
         };
         if better.is_none() && !is_blank(&cell) {

@@ -191,7 +191,7 @@ fn bounds(entry: &FileEntry<'_, '_>) -> Result<(u64, u64), FileError> {
 /// does not say it: where more come than go, whatever the bounds allow, they grow, and the other
 /// way round. Else they may keep their size.
 pub(super) fn trend(events: &[(u32, Mix)]) -> Trend {
-    let (mut comes, mut goes) = (Range::NONE, Range::NONE);
+    let (mut comes, mut goes) = (RowBounds::NONE, RowBounds::NONE);
     for (weight, mix) in events.iter().filter(|(weight, _)| *weight > 0) {
         for (at, step) in mix.steps.iter().enumerate() {
             let share = mix.weights.get(at).copied().unwrap_or(1);
@@ -214,15 +214,15 @@ pub(super) fn trend(events: &[(u32, Mix)]) -> Trend {
 
 /// How many rows at least and at most.
 #[derive(Clone, Copy)]
-struct Range {
+struct RowBounds {
     low: u64,
     high: u64,
 }
 
-impl Range {
-    const NONE: Range = Range { low: 0, high: 0 };
+impl RowBounds {
+    const NONE: RowBounds = RowBounds { low: 0, high: 0 };
 
-    fn add(&mut self, rows: Range, times: u64) {
+    fn add(&mut self, rows: RowBounds, times: u64) {
         self.low = self.low.saturating_add(rows.low.saturating_mul(times));
         self.high = self.high.saturating_add(rows.high.saturating_mul(times));
     }
@@ -260,10 +260,10 @@ fn takes_rows(text: &str) -> bool {
 }
 
 /// The rows that a statement changes; where it returns some, nothing but that there may be one.
-fn rows_of(ask: &Ask) -> Range {
+fn rows_of(ask: &Ask) -> RowBounds {
     match ask.expect {
-        Expect::Changed(low, high) => Range { low, high },
-        Expect::Rows(..) => Range { low: 0, high: u64::MAX },
+        Expect::Changed(low, high) => RowBounds { low, high },
+        Expect::Rows(..) => RowBounds { low: 0, high: u64::MAX },
     }
 }
 
