@@ -56,6 +56,30 @@ fn spellings_of_one_number_are_one_value() {
     }
 }
 
+/// A time that was one number was passed over, and a stale read "cannot be told".
+#[test]
+fn a_time_is_two_numbers_or_one_and_never_passed_over() {
+    let of = |begin: &str, commit: &str| {
+        format!(
+            "{{\"session\": 0, \"begin\": 1, \"commit\": 5, \"ops\": [[\"w\", \"x\", 1]]}}\n\
+             {{\"session\": 1, \"begin\": {begin}, \"commit\": {commit}, \
+             \"ops\": [[\"r\", \"x\", null]]}}\n"
+        )
+    };
+    for (begin, commit) in [("10", "20"), ("[10, 12]", "[15, 20]"), ("10", "[15, 20]")] {
+        let history = read(&of(begin, commit));
+        assert_eq!(
+            anomaly(&history, Level::StrictSerializable),
+            "G-single-realtime",
+            "{begin} {commit}"
+        );
+    }
+    for wrong in ["\"10\"", "10.5", "-1", "[10]", "[1, 2, 3]", "{}", "[10, \"x\"]", "true"] {
+        let refused = read_history(of(wrong, "20").as_bytes()).unwrap_err().to_string();
+        assert!(refused.contains("\"begin\" is ") && refused.contains("line 2"), "{refused}");
+    }
+}
+
 /// Transactions that overlap, each of a process of its own.
 fn lists(all: &[(&str, &str)]) -> History {
     let mut text = String::new();

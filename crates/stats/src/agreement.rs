@@ -34,7 +34,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// The rank of each value from 1; equal ones share the mean of theirs.
-fn ranks(values: &[f64]) -> Vec<f64> {
+pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count();
         let equal = values.iter().filter(|other| *other == value).count();

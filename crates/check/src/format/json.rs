@@ -49,13 +49,9 @@ fn transaction(builder: &mut Builder, value: &Value, line: usize) -> Result<(), 
         "unknown" => TransactionOutcome::Unknown,
         other => return Err(format!("{other} is no outcome; there are ok, failed and unknown")),
     };
-    let time = |name: &str, at: usize| value[name][at].as_u64().unwrap_or(0);
-    let times = Times {
-        begin_invoke_ns: time("begin", 0),
-        begin_return_ns: time("begin", 1),
-        commit_invoke_ns: time("commit", 0),
-        commit_return_ns: time("commit", 1),
-    };
+    let (begin_invoke_ns, begin_return_ns) = call_times(value, "begin")?;
+    let (commit_invoke_ns, commit_return_ns) = call_times(value, "commit")?;
+    let times = Times { begin_invoke_ns, begin_return_ns, commit_invoke_ns, commit_return_ns };
     if !times.are_in_order() {
         return Err("it was answered before it began".to_owned());
     }
@@ -67,6 +63,25 @@ fn transaction(builder: &mut Builder, value: &Value, line: usize) -> Result<(), 
     let origin = Origin { called: String::new(), unit: "line", places: (line, line) };
     builder.push_from(txn(session, outcome, times), &ops, origin);
     Ok(())
+}
+
+/// When a call was sent and answered, ns; 0 is not known. One number is both.
+fn call_times(value: &Value, name: &str) -> Result<(u64, u64), String> {
+    let time = |one: &Value| if one.is_null() { Some(0) } else { one.as_u64() };
+    let times = match &value[name] {
+        Value::Array(both) => match &both[..] {
+            [sent, answered] => time(sent).zip(time(answered)),
+            _ => None,
+        },
+        one => time(one).map(|at| (at, at)),
+    };
+    times.ok_or_else(|| {
+        format!(
+            "{name:?} is {}; it is [SENT, ANSWERED] in whole nanoseconds, or one number where \
+             both are one",
+            value[name]
+        )
+    })
 }
 
 fn operation(builder: &mut Builder, op: &Value, ops: &mut Vec<Op>) -> Result<(), String> {

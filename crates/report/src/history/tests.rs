@@ -50,6 +50,22 @@ fn many_series_without_a_change_are_counted() {
     assert_eq!(told(2, HistoryExtent::Changes), told(2, HistoryExtent::Whole), "few");
 }
 
+#[test]
+fn the_headline_counts_slides_and_says_no_change_of_none() {
+    let mut slid = sample::series(40, &[], None);
+    let slide = |from, to, size| dbdyno_model::Slide { from, to, size };
+    slid.changes.slides = vec![slide(0, 20, 0.1), slide(20, 40, -0.2), slide(30, 40, -0.1)];
+    let headline = |series| {
+        let history = sample::history(vec![series], Vec::new());
+        let text = markdown::written(&history_document(&history, HistoryExtent::Whole));
+        text.lines().find(|line| line.contains("in 1 series")).unwrap_or_default().to_owned()
+    };
+    let told = headline(slid);
+    assert!(told.contains("2 slides to the worse, 1 slide to the better in 1 series"), "{told}");
+    let still = headline(sample::series(40, &[], None));
+    assert!(still.contains("No change found in 1 series"), "{still}");
+}
+
 /// Text from outside stays in its line, and what E-divisive finds in its row.
 #[test]
 fn a_table_is_one_and_a_note_is_one_line() {

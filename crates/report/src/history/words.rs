@@ -22,12 +22,24 @@ pub(super) fn headline(history: &BenchmarkHistory) -> String {
             }
         }
     }
+    let slides = |is_worse: bool| -> u64 {
+        let of_one = |series: &HistorySeries| {
+            series.changes.slides.iter().filter(|one| series.is_worse(one.size) == is_worse).count()
+        };
+        history.series.iter().map(of_one).sum::<usize>() as u64
+    };
     // "series" has no plural of its own.
     let count = format!("{} series", history.series.len());
-    let parts = [(worse, "to the worse"), (better, "to the better"), (others, "without an alarm")];
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts = [
+        (worse, "change", "to the worse"),
+        (better, "change", "to the better"),
+        (others, "change", "without an alarm"),
+        (slides(true), "slide", "to the worse"),
+        (slides(false), "slide", "to the better"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _, _)| *count > 0);
     let parts: Vec<String> =
-        parts.map(|(count, what)| format!("{} {what}", plural(count, "change"))).collect();
+        parts.map(|(count, noun, what)| format!("{} {what}", plural(count, noun))).collect();
     if parts.is_empty() {
         return format!("No change found in {count}.");
     }

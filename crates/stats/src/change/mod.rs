@@ -4,8 +4,8 @@
 //!   values ─▶ strays put aside
 //!          ─▶ scores ─▶ step or bump that stands out most ─▶ null ─▶ p ≤ α ? cut : jump?
 //!               ▲ tree: each part again, at half the α ◀───────────────────────┘
-//!   no cut at all ─▶ does the whole slide?
-//!   cuts ─▶ settle ─▶ a line explains it better? slide : shift with size and place, given that
+//!   no cut in a part ─▶ does it slide, or bend?
+//!   cuts ─▶ a line explains it better? slide : settle ─▶ shift with size and place, given that
 //!                                                        it was found
 //!   what is left around the levels ─▶ two modes?
 //! ```
@@ -35,6 +35,7 @@
 mod energy;
 mod excess;
 mod jump;
+mod knee;
 mod latest;
 mod null;
 mod place;
@@ -143,11 +144,7 @@ fn those(values: &[f64], kept: &[usize]) -> Vec<f64> {
 fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> SeriesChanges {
     let mut root = tree::grow(scaled, 0, scaled.len(), options.alpha, options.seed);
     let mut slides = Vec::new();
-    shape::slides(scaled, &mut root, options.scale, &mut slides);
-    let alpha = tree::SLIDE_SHARE * options.alpha;
-    if root.cuts.is_empty() && slides.is_empty() && trend::is_found(scaled, alpha, options.seed) {
-        slides.push(shape::slide_of_all(scaled, options.scale));
-    }
+    shape::slides(scaled, &mut root, options.scale, options.seed, &mut slides);
     let mut cuts = root.all_cuts();
     tree::settle(scaled, &mut cuts, 0, scaled.len());
     let shifts = shifts(values, scaled, &cuts, options);

@@ -7,13 +7,15 @@
 //!
 //! Both are compared by the Bayesian information criterion, n·ln(loss) + parameters·ln n, and need
 //! a margin to be named. For slides the loss of a value is its squared distance, at most that of
-//! three standard deviations, so that a spike costs both the same; the line is that of Theil and
+//! three standard deviations, so that a spike costs both the same; lines are those of Theil and
 //! Sen.
 
 use dbdyno_model::{Modes, Slide};
 
+use super::knee;
 use super::size::{around_levels, median, told};
 use super::tree::Node;
+use super::trend;
 use dbdyno_model::ChangeScale;
 
 /// A line has to be so much better than steps.
@@ -31,51 +33,80 @@ const CROSSINGS_LEAST: usize = 4;
 /// unimodal noise with heavy tails still passes that).
 const APART_LEAST: f64 = 3.0;
 
-/// Takes stretches that slide out of the tree, the largest first.
-pub(crate) fn slides(values: &[f64], node: &mut Node, scale: ChangeScale, found: &mut Vec<Slide>) {
-    if node.cuts.is_empty() {
-        return;
+/// Takes stretches that slide out of the tree, the largest first; where nothing was cut, a stretch
+/// may slide as a whole or in parts.
+pub(crate) fn slides(
+    values: &[f64],
+    node: &mut Node,
+    scale: ChangeScale,
+    seed: u64,
+    found: &mut Vec<Slide>,
+) {
+    let stretch = &values[node.from..node.to];
+    let parts = if node.cuts.is_empty() {
+        trend::stretches(stretch, node.slide_alpha(), seed)
+    } else {
+        better_lines(stretch, node)
+    };
+    for &(from, to) in &parts {
+        let size = told(theil_sen(&stretch[from..to]) * (to - from - 1) as f64, scale);
+        found.push(Slide { from: node.from + from, to: node.from + to, size });
     }
-    if let Some(slope) = line_is_better(&values[node.from..node.to], node) {
-        let size = told(slope * (node.to - node.from - 1) as f64, scale);
-        found.push(Slide { from: node.from, to: node.to, size });
+    if !parts.is_empty() {
         node.cuts.clear();
         node.parts.clear();
-        return;
     }
     for part in &mut node.parts {
-        slides(values, part, scale, found);
+        slides(values, part, scale, seed, found);
     }
 }
 
-/// A slide from the first value to the last.
-pub(crate) fn slide_of_all(values: &[f64], scale: ChangeScale) -> Slide {
-    let size = told(theil_sen(values) * (values.len() - 1) as f64, scale);
-    Slide { from: 0, to: values.len(), size }
-}
-
-/// The slope of the line, if it explains the stretch better than the steps do.
-fn line_is_better(stretch: &[f64], node: &Node) -> Option<f64> {
-    let n = stretch.len() as f64;
-    let slope = theil_sen(stretch);
-    let level = |at: usize, value: f64| value - slope * at as f64;
-    let flat: Vec<f64> = stretch.iter().enumerate().map(|(at, &value)| level(at, value)).collect();
-    let centre = median(&flat);
-    let of_line: Vec<f64> = flat.iter().map(|value| value - centre).collect();
+/// The parts of a stretch that are lines, if lines explain it better than the steps do: one from
+/// end to end, or two that turn from up to down or back. A level that stays and then slides is
+/// left to the steps.
+fn better_lines(stretch: &[f64], node: &Node) -> Vec<(usize, usize)> {
+    let n = stretch.len();
     let firsts: Vec<usize> = node.all_cuts().iter().map(|cut| cut.first - node.from).collect();
     let of_steps = around_levels(stretch, &firsts);
-    let deviation =
-        |left: &[f64]| 1.4826 * median(&left.iter().map(|value| value.abs()).collect::<Vec<f64>>());
-    let unit = deviation(&of_steps).min(deviation(&of_line));
+    let of_line = around_line(stretch);
+    let turn = knee::turn(stretch);
+    let of_turn: Option<Vec<f64>> =
+        turn.map(|first| [around_line(&stretch[..first]), around_line(&stretch[first..])].concat());
+    let of_lines = [Some(&of_line), of_turn.as_ref()];
+    let unit = of_lines.iter().flatten().map(|left| deviation(left)).fold(f64::MAX, f64::min);
+    let unit = unit.min(deviation(&of_steps));
     if unit < 1e-12 {
-        return None;
+        return Vec::new();
     }
-    let criterion = |left: &[f64], parameters: f64| {
-        let loss: f64 = left.iter().map(|value| (value / unit).powi(2).min(9.0)).sum();
-        n * (loss / n).ln() + parameters * n.ln()
-    };
-    let steps = criterion(&of_steps, 2.0 * firsts.len() as f64 + 1.0);
-    (criterion(&of_line, 2.0) + LINE_MARGIN < steps).then_some(slope)
+    let steps = criterion(&of_steps, 2.0 * firsts.len() as f64 + 1.0, unit);
+    let line = criterion(&of_line, 2.0, unit);
+    let bend = of_turn.map_or(f64::MAX, |left| criterion(&left, 5.0, unit));
+    match turn {
+        _ if line.min(bend) + LINE_MARGIN >= steps => Vec::new(),
+        Some(first) if bend < line => vec![(0, first), (first, n)],
+        _ => vec![(0, n)],
+    }
+}
+
+/// What is left of values around their line.
+fn around_line(values: &[f64]) -> Vec<f64> {
+    let slope = theil_sen(values);
+    let level = |at: usize, value: f64| value - slope * at as f64;
+    let flat: Vec<f64> = values.iter().enumerate().map(|(at, &value)| level(at, value)).collect();
+    let centre = median(&flat);
+    flat.iter().map(|value| value - centre).collect()
+}
+
+/// The standard deviation by the median of the distances.
+fn deviation(left: &[f64]) -> f64 {
+    1.4826 * median(&left.iter().map(|value| value.abs()).collect::<Vec<f64>>())
+}
+
+/// The information criterion of what is left, whose squares count in `unit`.
+fn criterion(left: &[f64], parameters: f64, unit: f64) -> f64 {
+    let n = left.len() as f64;
+    let loss: f64 = left.iter().map(|value| (value / unit).powi(2).min(9.0)).sum();
+    n * (loss / n).ln() + parameters * n.ln()
 }
 
 /// The median of the slopes of all pairs; of long stretches, of pairs half a stretch apart.

@@ -23,8 +23,8 @@ use super::size;
 const STEP_SHARE: f64 = 0.75;
 const BUMP_SHARE: f64 = 0.15;
 const JUMP_SHARE: f64 = 0.05;
-/// What is left for a series that has no cut.
-pub(crate) const SLIDE_SHARE: f64 = 1.0 - STEP_SHARE - BUMP_SHARE - JUMP_SHARE;
+/// What is left for a stretch that has no cut.
+const SLIDE_SHARE: f64 = 1.0 - STEP_SHARE - BUMP_SHARE - JUMP_SHARE;
 /// Among more values than this bumps are found after a step has parted them only: there are as many
 /// as pairs of values.
 const BUMPS_MOST: usize = 1_000;
@@ -49,6 +49,8 @@ pub(crate) struct SeriesCut {
 pub(crate) struct Node {
     pub from: usize,
     pub to: usize,
+    /// At which it was looked at.
+    pub alpha: f64,
     pub cuts: Vec<SeriesCut>,
     pub parts: Vec<Node>,
 }
@@ -61,11 +63,16 @@ impl Node {
         cuts.sort_by_key(|cut| cut.first);
         cuts
     }
+
+    /// For a decision whether a stretch without cuts slides.
+    pub(crate) fn slide_alpha(&self) -> f64 {
+        SLIDE_SHARE * self.alpha
+    }
 }
 
 /// Cuts `values[from..to]`.
 pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64) -> Node {
-    let mut node = Node { from, to, cuts: Vec::new(), parts: Vec::new() };
+    let mut node = Node { from, to, alpha, cuts: Vec::new(), parts: Vec::new() };
     let n = to - from;
     if n < 2 * LEVEL_LEAST {
         return node;

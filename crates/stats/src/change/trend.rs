@@ -1,4 +1,4 @@
-//! A level that slides from the first value to the last.
+//! A level that slides from the first value to the last, or bends on the way.
 //!
 //! ```text
 //!   ''::..              a step explains half of it, and what that leaves resembles its neighbours
@@ -6,20 +6,22 @@
 //!            ':..
 //! ```
 //!
-//! *Statistic:* the correlation of the scores with time. *Null:* noise as correlated as what the
+//! *Statistic:* the correlation of the ranks with time. *Null:* noise as correlated as what the
 //! line leaves, which has taken `(2 + 4φ)/n` of that (Kendall 1954, for two parameters instead of
-//! one). Of 40 nights that lost 1 % each, in noise of 1 %, none was told before.
+//! one). Of 40 nights that lost 1 % each, in noise of 1 %, none was told before. Where it is flat
+//! from end to end a level may still bend ([`knee`]).
 
 use dbdyno_model::random;
 
+use super::knee;
 use super::null::{self, CORRELATION_MOST};
-use super::scores::normal_scores;
+use crate::agreement::ranks;
 use crate::correlation::{Correlation, FitBias};
 
 /// Fewer values do not tell a slide from noise that goes somewhere.
-const VALUES_LEAST: usize = 20;
+pub(super) const VALUES_LEAST: usize = 20;
 /// Of more values only this many draws are made that are as long.
-const VALUES_MOST: usize = 1_000;
+pub(super) const VALUES_MOST: usize = 1_000;
 const DRAWS_MOST: u32 = 20_000;
 /// What fitting a line takes from the correlation of neighbours.
 const BIAS: FitBias = FitBias { fixed: 2.0, by_phi: 4.0 };
@@ -28,14 +30,43 @@ const BIAS: FitBias = FitBias { fixed: 2.0, by_phi: 4.0 };
 const CAUTION: (f64, f64) = (1.5, 15.0);
 const ROUNDING: f64 = 1e-12;
 
-/// Whether the values slide, for a decision at `alpha`.
-pub(crate) fn is_found(values: &[f64], alpha: f64, seed: u64) -> bool {
+/// The stretches of `values` that slide, first and one past the last: the parts around a knee, or
+/// all of them, or stretches within one half. For a decision at `alpha`, of which each question has
+/// a third.
+///
+/// The knee is asked for first: a level that fell for 80 runs and rose for 20 slides from end to
+/// end as well, and the other way. One that turns more than once has its knees in the parts.
+pub(crate) fn stretches(values: &[f64], alpha: f64, seed: u64) -> Vec<(usize, usize)> {
+    let n = values.len();
+    if n < VALUES_LEAST {
+        return Vec::new();
+    }
+    let within = |from: usize, to: usize| {
+        let found = stretches(&values[from..to], alpha / 6.0, seed);
+        found.into_iter().map(|(first, end)| (from + first, from + end)).collect::<Vec<_>>()
+    };
+    if let Some(knee) = knee::find(values, alpha / 3.0, seed) {
+        let parts = [(knee.slides_before, (0, knee.first)), (knee.slides_after, (knee.first, n))];
+        let of_part = |(slides, (from, to)): (bool, (usize, usize))| {
+            let found = within(from, to);
+            if found.is_empty() && slides { vec![(from, to)] } else { found }
+        };
+        return parts.into_iter().flat_map(of_part).collect();
+    }
+    if is_found(values, alpha / 3.0, seed) {
+        return vec![(0, n)];
+    }
+    [within(0, n / 2), within(n.div_ceil(2), n)].concat()
+}
+
+/// Whether the values slide from end to end, for a decision at `alpha`.
+fn is_found(values: &[f64], alpha: f64, seed: u64) -> bool {
     let n = values.len();
     if !(VALUES_LEAST..=VALUES_MOST).contains(&n) {
         return false;
     }
-    let scores = normal_scores(values);
-    let Some((strength, left)) = line(&scores) else { return false };
+    let ranks = ranks(values);
+    let Some((strength, left)) = line(&ranks) else { return false };
     let Correlation { phi, standard_error } = Correlation::of(&left, BIAS, 0.0, ROUNDING);
     let caution = CAUTION.0 + CAUTION.1 / n as f64;
     let phi = (phi.max(0.0) + caution * standard_error).min(CORRELATION_MOST);
@@ -48,9 +79,20 @@ pub(crate) fn is_found(values: &[f64], alpha: f64, seed: u64) -> bool {
     })
 }
 
+/// The slope of the line of least squares, by the place of a value.
+pub(super) fn slope(values: &[f64]) -> f64 {
+    let middle = (values.len() as f64 - 1.0) / 2.0;
+    let (mut both, mut squares) = (0.0, 0.0);
+    for (at, value) in values.iter().enumerate() {
+        both += (at as f64 - middle) * value;
+        squares += (at as f64 - middle) * (at as f64 - middle);
+    }
+    both / squares
+}
+
 /// The absolute correlation of values with their places, and what the line leaves; `None` where all
 /// are equal.
-fn line(values: &[f64]) -> Option<(f64, Vec<f64>)> {
+pub(super) fn line(values: &[f64]) -> Option<(f64, Vec<f64>)> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let middle = (n - 1.0) / 2.0;

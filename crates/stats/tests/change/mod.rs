@@ -25,7 +25,10 @@ fn share(count: u64, mut holds: impl FnMut(u64) -> bool) -> f64 {
 }
 
 fn false_alarms(shape: Shape, n: usize, count: u64) -> f64 {
-    share(count, |index| !changes(&simulated(shape, n, index)).shifts.is_empty())
+    share(count, |index| {
+        let found = changes(&simulated(shape, n, index));
+        !found.shifts.is_empty() || !found.slides.is_empty()
+    })
 }
 
 /// So many values and so many after them that are this much larger.
@@ -135,6 +138,61 @@ fn a_level_that_comes_and_goes_is_two_changes() {
         matches!(firsts[..], [up, down] if up.abs_diff(50) <= 2 && down.abs_diff(70) <= 2)
     });
     assert!(found >= 0.9, "{found}");
+}
+
+/// A latency that fell by 20 % in 60 runs and rose by 25 % in the next 40 was told as one that does
+/// not change, and so was each of the others.
+#[test]
+fn a_level_that_turns_slides_twice() {
+    let cases: [(&str, &[(usize, f64)]); 4] = [
+        ("falls and rises", &[(60, -0.2), (40, 0.25)]),
+        ("rises and falls", &[(60, 0.25), (40, -0.2)]),
+        ("falls for long and rises", &[(85, -0.3), (15, 0.2)]),
+        ("twice", &[(25, -0.2), (25, 0.25), (25, -0.2), (25, 0.25)]),
+    ];
+    for (name, parts) in cases {
+        for index in 0..6 {
+            let deviation = if index % 2 == 0 { 0.005 } else { 0.02 };
+            let values = bent(parts, deviation, index);
+            let found = changes(&values);
+            let ends: Vec<usize> = found.slides.iter().map(|slide| slide.to).collect();
+            let signs: Vec<f64> = found.slides.iter().map(|slide| slide.size.signum()).collect();
+            let truth: Vec<f64> = parts.iter().map(|(_, rise)| rise.signum()).collect();
+            assert_eq!(signs, truth, "{name} {index}: {:?}", found.slides);
+            assert!(found.shifts.is_empty(), "{name} {index}: {:?}", found.shifts);
+            let mut end = 0;
+            for (told, (count, _)) in ends.iter().zip(parts) {
+                end += count;
+                assert!(told.abs_diff(end) <= 4, "{name} {index}: {ends:?}");
+            }
+        }
+    }
+}
+
+/// What slides after a step is told beside it.
+#[test]
+fn a_slide_after_a_step_is_told() {
+    for index in 0..6 {
+        let mut values = bent(&[(60, 0.0), (40, 0.25)], 0.02, index);
+        values[..60].iter_mut().for_each(|value| *value += 0.4);
+        let found = changes(&values);
+        let [shift] = &found.shifts[..] else { panic!("{index}: {:?}", found.shifts) };
+        let [slide] = &found.slides[..] else { panic!("{index}: {:?}", found.slides) };
+        assert!(shift.first == 60 && shift.size.estimate < 0.0, "{index}: {shift:?}");
+        assert!((slide.from, slide.to) == (60, 100) && slide.size > 0.15, "{index}: {slide:?}");
+    }
+}
+
+/// Lines that meet, each so many values long and so steep in all.
+fn bent(parts: &[(usize, f64)], deviation: f64, index: u64) -> Vec<f64> {
+    let mut level = 1.0;
+    let mut values = Vec::new();
+    for &(count, rise) in parts {
+        values.extend((0..count).map(|at| level + rise * at as f64 / count as f64));
+        level += rise;
+    }
+    let noise = simulated(Shape::Noise(0.0), values.len(), index);
+    values.iter().zip(noise).map(|(value, noise)| value + deviation * noise).collect()
 }
 
 #[test]

@@ -1,0 +1,259 @@
+//! A level that bends: it slides, or stays, and from some value on it slides another way.
+//!
+//! ```text
+//!   ''::..        ..::       no step explains it, a bump is as correlated as noise that goes
+//!        '::....::'          anywhere, and one line from end to end is flat
+//! ```
+//!
+//! *Statistic:* of what one line leaves of the ranks, the share that two explain which meet at a
+//! knee, the largest over all knees; whether there is a slide from end to end does not matter to
+//! it. *Null:* the same largest of noise as correlated as what the two lines leave, what such a fit
+//! takes put back (simulated, as for steps). A latency that fell from 1 000 to 820 in 60 runs and
+//! rose to 1 054 in the next 40 was told as one that does not change.
+
+use dbdyno_model::random;
+
+use super::null::{self, CORRELATION_MOST};
+use super::trend::{self, VALUES_LEAST, VALUES_MOST};
+use crate::agreement::ranks;
+use crate::correlation::{Correlation, FitBias, inflation};
+
+/// Fewer values than this are no part of their own.
+const PART_LEAST: usize = 6;
+const DRAWS_MOST: u32 = 20_000;
+/// What fitting two lines takes from the correlation of neighbours: 1 000 series for each of 20 to
+/// 480 values and φ of 0 to 0.8.
+const BIAS: FitBias = FitBias { fixed: 4.5, by_phi: 11.0 };
+/// By so many standard errors the correlation is taken as larger than it looks, and by so many
+/// n-ths more.
+const CAUTION: (f64, f64) = (1.5, 15.0);
+/// A part slides whose slope is so many of its standard errors.
+const SLOPE_LEAST: f64 = 3.0;
+/// A level that turns goes at least by this share of one way the other.
+const TURN_LEAST: f64 = 0.25;
+const ROUNDING: f64 = 1e-12;
+
+/// Where a level bends, and which of its two parts slide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Knee {
+    /// The first value of the second part.
+    pub first: usize,
+    pub slides_before: bool,
+    pub slides_after: bool,
+}
+
+/// The knee of the values, if they bend, for a decision at `alpha`.
+pub(crate) fn find(values: &[f64], alpha: f64, seed: u64) -> Option<Knee> {
+    let n = values.len();
+    if !(VALUES_LEAST..=VALUES_MOST).contains(&n) {
+        return None;
+    }
+    let ranks = ranks(values);
+    let hinges = Hinges::of(n);
+    let best = hinges.best(&ranks)?;
+    let Correlation { phi, standard_error } =
+        Correlation::of(&hinges.left(&ranks, best.first), BIAS, 0.0, ROUNDING);
+    let caution = CAUTION.0 + CAUTION.1 / n as f64;
+    let phi = (phi.max(0.0) + caution * standard_error).min(CORRELATION_MOST);
+    let draws = ((1.0 / alpha).ceil() as u32).min(DRAWS_MOST);
+    let mut stream = random::stream(&[seed, random::key_of("knee"), n as u64]);
+    let mut noise = vec![0.0; n];
+    let is_found = (0..draws).all(|_| {
+        null::simulate(&mut stream, phi, &mut noise);
+        hinges.best(&noise).is_none_or(|other| other.explained < best.explained)
+    });
+    let (before, after) = ranks.split_at(best.first);
+    let knee = Knee {
+        first: best.first,
+        slides_before: has_slope(before, phi),
+        slides_after: has_slope(after, phi),
+    };
+    (is_found && (knee.slides_before || knee.slides_after)).then_some(knee)
+}
+
+/// The first value of the second part, where two lines explain most and one goes up and the other
+/// down, neither by next to nothing.
+pub(crate) fn turn(values: &[f64]) -> Option<usize> {
+    if !(VALUES_LEAST..=VALUES_MOST).contains(&values.len()) {
+        return None;
+    }
+    let hinges = Hinges::of(values.len());
+    let first = hinges.best(&ranks(values))?.first;
+    let rise = |part: &[f64]| trend::slope(part) * (part.len() - 1) as f64;
+    let (before, after) = (rise(&values[..first]), rise(&values[first..]));
+    let turns = before * after < 0.0
+        && before.abs().min(after.abs()) >= TURN_LEAST * before.abs().max(after.abs());
+    turns.then_some(first)
+}
+
+/// Whether a line through these values is steeper than its error.
+fn has_slope(part: &[f64], phi: f64) -> bool {
+    let Some((strength, _)) = trend::line(part) else { return false };
+    let left = (1.0 - strength * strength).max(ROUNDING);
+    let freedom = part.len() as f64 - 2.0;
+    strength * (freedom / left / inflation(phi)).sqrt() >= SLOPE_LEAST
+}
+
+/// Two lines that explain most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct BestHinge {
+    first: usize,
+    /// The share that the bend explains of what one line leaves.
+    explained: f64,
+}
+
+/// For each knee of so many values what turns `max(0, place − knee)` into something that no line
+/// explains.
+struct Hinges {
+    n: usize,
+    /// By knee, from [`PART_LEAST`] on: the slope of the line in the hinge, and the length of what
+    /// that line leaves.
+    by_knee: Vec<(f64, f64)>,
+}
+
+impl Hinges {
+    fn of(n: usize) -> Hinges {
+        let middle = (n as f64 - 1.0) / 2.0;
+        let of_places = squares_of_places(n);
+        let of = |knee: usize| {
+            let (mut sum, mut both, mut squares) = (0.0, 0.0, 0.0);
+            for place in knee..n {
+                let hinge = (place - knee) as f64;
+                sum += hinge;
+                both += hinge * (place as f64 - middle);
+                squares += hinge * hinge;
+            }
+            let slope = both / of_places;
+            (slope, (squares - sum * sum / n as f64 - slope * both).sqrt())
+        };
+        Hinges { n, by_knee: (PART_LEAST..=n - PART_LEAST).map(of).collect() }
+    }
+
+    /// The knee at which two lines explain most; `None` where one explains all.
+    fn best(&self, values: &[f64]) -> Option<BestHinge> {
+        let mean = values.iter().sum::<f64>() / self.n as f64;
+        let middle = (self.n as f64 - 1.0) / 2.0;
+        let (mut both, mut squares) = (0.0, 0.0);
+        for (place, value) in values.iter().enumerate() {
+            both += (place as f64 - middle) * (value - mean);
+            squares += (value - mean) * (value - mean);
+        }
+        let left_by_line = squares - both * both / squares_of_places(self.n);
+        if left_by_line <= ROUNDING * squares {
+            return None;
+        }
+        let mut best = BestHinge { first: PART_LEAST, explained: 0.0 };
+        // Of the values behind the knee: their sum, and their sum by their distance from it.
+        let (mut behind, mut by_distance) = (0.0, 0.0);
+        for knee in (PART_LEAST..self.n).rev() {
+            by_distance += behind;
+            behind += values[knee] - mean;
+            let Some((slope, length)) = self.by_knee.get(knee - PART_LEAST) else { continue };
+            let of_hinge = (by_distance - slope * both) / length;
+            let explained = of_hinge * of_hinge / left_by_line;
+            if explained > best.explained {
+                best = BestHinge { first: knee, explained };
+            }
+        }
+        Some(best)
+    }
+
+    /// What two lines that meet at `knee` leave of the values.
+    fn left(&self, values: &[f64], knee: usize) -> Vec<f64> {
+        let n = self.n as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let middle = (n - 1.0) / 2.0;
+        let (of_hinge, length) = self.by_knee[knee - PART_LEAST];
+        let hinge = |place: usize| place.saturating_sub(knee) as f64;
+        let mean_of_hinge = (knee..self.n).map(hinge).sum::<f64>() / n;
+        let place_and_hinge = |at: usize| {
+            let place = at as f64 - middle;
+            (place, hinge(at) - mean_of_hinge - of_hinge * place)
+        };
+        let (mut by_place, mut by_hinge) = (0.0, 0.0);
+        for (at, value) in values.iter().enumerate() {
+            let (place, hinge) = place_and_hinge(at);
+            by_place += place * (value - mean);
+            by_hinge += hinge * (value - mean);
+        }
+        let slope = by_place / squares_of_places(self.n);
+        let bend = by_hinge / (length * length);
+        let left = |(at, value): (usize, &f64)| {
+            let (place, hinge) = place_and_hinge(at);
+            value - mean - slope * place - bend * hinge
+        };
+        values.iter().enumerate().map(left).collect()
+    }
+}
+
+/// The squares of the distances of `n` places from their middle.
+fn squares_of_places(n: usize) -> f64 {
+    let n = n as f64;
+    n * (n * n - 1.0) / 12.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(phi: f64, n: usize, seed: u64) -> Vec<f64> {
+        let mut values = vec![0.0; n];
+        null::simulate(&mut random::stream(&[random::key_of("knees"), seed]), phi, &mut values);
+        values
+    }
+
+    /// Falls by `down` until `first`, then rises by `up`, in noise of `deviation`.
+    fn bend(n: usize, first: usize, down: f64, up: f64, deviation: f64, seed: u64) -> Vec<f64> {
+        let level = |at: usize| match at.checked_sub(first) {
+            None => -down * at as f64 / first as f64,
+            Some(past) => up * past as f64 / (n - first) as f64 - down,
+        };
+        let noise = noise(0.0, n, seed);
+        noise.iter().enumerate().map(|(at, noise)| level(at) + deviation * noise).collect()
+    }
+
+    #[test]
+    fn two_lines_that_meet_leave_nothing() {
+        let hinges = Hinges::of(30);
+        let values = bend(30, 12, 1.0, 3.0, 0.0, 1);
+        let best = hinges.best(&values).unwrap();
+        assert_eq!(best.first, 12);
+        assert!((best.explained - 1.0).abs() < 1e-9, "{best:?}");
+        assert!(hinges.left(&values, 12).iter().all(|one| one.abs() < 1e-9));
+        // What one line leaves, by a fit of three columns with least squares.
+        let other = hinges.left(&values, 20);
+        let sums =
+            [|_: usize| 1.0, |at: usize| at as f64, |at: usize| at.saturating_sub(20) as f64];
+        for column in sums {
+            let sum: f64 = other.iter().enumerate().map(|(at, left)| column(at) * left).sum();
+            assert!(sum.abs() < 1e-9, "{sum}");
+        }
+        let line: Vec<f64> = (0..30).map(f64::from).collect();
+        assert_eq!((hinges.best(&line), hinges.best(&[2.0; 30])), (None, None));
+    }
+
+    #[test]
+    fn a_level_that_turns_is_found_where_it_turns() {
+        let cases = [(100, 60, 0.2, 0.25), (60, 30, 0.2, 0.25), (40, 20, 0.2, 0.25)];
+        for (n, first, down, up) in cases.into_iter().chain([(100, 80, 0.3, 0.2)]) {
+            for (deviation, seed) in [(0.005, 1), (0.005, 2), (0.02, 3), (0.02, 4)] {
+                let knee = find(&bend(n, first, down, up, deviation, seed), 2.5e-4, 1);
+                let knee = knee.unwrap_or_else(|| panic!("{n} {first} {deviation} {seed}"));
+                assert!(knee.first.abs_diff(first) <= 4, "{knee:?}, not {first}");
+                assert!(knee.slides_before && knee.slides_after, "{knee:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_and_noise_do_not_bend() {
+        let lines =
+            (0..200).filter(|&seed| find(&bend(60, 0, 0.0, 0.5, 0.02, seed), 0.01, 1) != None);
+        assert!(lines.count() <= 2);
+        for (n, phi, most) in [(30, 0.3, 4), (30, 0.6, 6), (60, 0.8, 8), (120, 0.8, 8)] {
+            let found = (0..400).filter(|seed| find(&noise(phi, n, *seed), 0.01, 1).is_some());
+            let count = found.count();
+            assert!(count <= most, "{n} {phi}: {count}");
+        }
+    }
+}
