@@ -69,6 +69,19 @@ pub fn signs(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Sign
     })
 }
 
+/// The largest factor between the rates of two arms that their client alone makes, where `slower`
+/// has the lower one: what its pauses took from it. Without bound where that rate is the client's;
+/// a client that is saturated in the other arm alone makes the difference smaller than it is.
+pub fn factor_of_client(run: &Run, cell: &Cell, slower: Arm) -> f64 {
+    let is_asked = |round: &&Round| round.key.cell == *cell && round.key.arm == slower;
+    let rounds: Vec<&Round> = run.rounds.iter().filter(is_asked).collect();
+    match signs(run, cell, slower, &rounds) {
+        None => 1.0,
+        Some(signs) if signs.busy >= BUSY_BLOCKS => f64::INFINITY,
+        Some(signs) => 1.0 / (1.0 - signs.paused.unwrap_or(0.0)).max(f64::MIN_POSITIVE),
+    }
+}
+
 /// What speaks against the client of one arm in one cell.
 pub fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
     let Some(signs) = signs(run, cell, arm, rounds) else { return Vec::new() };
@@ -204,6 +217,24 @@ mod tests {
         let (verdict, codes) = judged(&run(server, 8, crowd));
         assert_eq!((verdict, codes.len()), (Verdict::Undecided, 2), "both arms");
         assert_eq!(judged(&run("sqlite:", 2, busy)).0, Verdict::Faster, "it lives in the client");
+    }
+
+    /// A client that was stalled for 28 % of the time in both arms was told to make a factor of 10.
+    #[test]
+    fn a_client_makes_no_larger_factor_than_it_was_stalled() {
+        let factor = |slower, percent_paused: u64, percent_busy: u64| {
+            let run = run("mysql://u@h/d", 2, |round| {
+                if round.key.arm == Arm::Test {
+                    let sum_ns = WALL_NS * percent_paused / 100;
+                    round.pauses = Some(Pauses { sum_ns, longest_ns: sum_ns });
+                    round.cost.client_cpu_ns = Some(2 * WALL_NS * percent_busy / 100);
+                }
+            });
+            factor_of_client(&run, &run.plan.cells()[0], slower)
+        };
+        assert!((factor(Arm::Test, 28, 10) - 1.0 / 0.72).abs() < 1e-6);
+        assert_eq!(factor(Arm::Test, 28, 85), f64::INFINITY);
+        assert!(factor(Arm::Base, 28, 85) < 1.1, "the faster one was held up");
     }
 
     /// A client of l.i1 has two threads that write, one of qr100 has one that does not wait.

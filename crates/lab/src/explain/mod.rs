@@ -36,10 +36,11 @@ use dbdyno_explain::{
     account, look, proved, refused, subsets, suspects, told_apart, with_given, with_not_told_apart,
 };
 use dbdyno_model::{
-    ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Prior, RunId, RunStatus,
-    Severity, Target, TrialDirection, Witness, Worth,
+    Arm, ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Prior, Run, RunId,
+    RunStatus, Severity, Target, TrialDirection, Witness, Worth,
 };
 
+use dbdyno_judge::cautions::saturation::factor_of_client;
 use dbdyno_sandbox::SandboxError;
 
 use crate::error::LabError;
@@ -99,7 +100,7 @@ fn explained(
         times,
         prior,
         given: None,
-        limit: measured.and_then(limit_of),
+        limit: measured.and_then(|cell| limit_of(question.run, cell)),
         began_ms: lab.clock.unix_ms(),
         has_begun: false,
         has_kept: false,
@@ -160,8 +161,14 @@ fn limits_of(least: f64, times: f64) -> SearchLimits {
     }
 }
 
-/// What says that the client was measured and not the servers.
-fn limit_of(cell: &CellComparison) -> Option<String> {
+/// What says that the client was measured and not the servers; none of a difference that the
+/// client cannot make, however it was held up.
+fn limit_of(run: &Run, cell: &CellComparison) -> Option<String> {
+    let ratio = cell.rqps.estimate;
+    let slower = if ratio < 1.0 { Arm::Test } else { Arm::Base };
+    if ratio.max(ratio.recip()) > factor_of_client(run, &cell.cell, slower) * (1.0 + LEAST_RATE) {
+        return None;
+    }
     let speaks = |warning: &&dbdyno_model::Warning| {
         warning.severity == Severity::Blocks && warning.code.starts_with(OF_THE_CLIENT)
     };
