@@ -9,7 +9,7 @@
 //! At the left stands who waits for nobody. Who waits for several stands beneath the first of them
 //! that is there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::Dialect;
 
@@ -34,55 +34,55 @@ const AGE_LEAST_S: u64 = 2;
 const TOLD_MOST: usize = 12;
 
 /// The tree, a line for each transaction, the oldest of those that wait for nobody first; empty
-/// where nobody waits and no transaction is old.
+/// where nobody waits and no transaction is old. Each is looked at once for each session that it
+/// waits for, and a line is indented as deep as lines are told: a server says what it likes, and
+/// thirty thousand that wait for each other in a row were a stack that overflowed.
 pub fn blockers(open: &[OpenTransaction], dialect: Dialect) -> Vec<String> {
-    let is_waited_for =
-        |one: &OpenTransaction| open.iter().any(|other| other.waits_for.contains(&one.session));
+    let waited_for: BTreeSet<u64> =
+        open.iter().flat_map(|one| one.waits_for.iter().copied()).collect();
     let is_told = |one: &&OpenTransaction| {
-        one.age_s >= AGE_LEAST_S || !one.waits_for.is_empty() || is_waited_for(one)
+        one.age_s >= AGE_LEAST_S || !one.waits_for.is_empty() || waited_for.contains(&one.session)
     };
     let mut told: Vec<&OpenTransaction> = open.iter().filter(is_told).collect();
     told.sort_by_key(|one| (std::cmp::Reverse(one.age_s), one.session));
-    let is_there = |session: &u64| told.iter().any(|one| one.session == *session);
-    let mut tree = Tree { all: &told, dialect, seen: BTreeSet::new(), lines: Vec::new() };
-    // Those that wait for each other in a circle have no root; they come last.
-    let roots = told.iter().filter(|one| !one.waits_for.iter().any(is_there));
-    for one in roots.chain(&told) {
-        tree.below(one, 0);
+    let there: BTreeSet<u64> = told.iter().map(|one| one.session).collect();
+    let mut waiting: BTreeMap<u64, Vec<&OpenTransaction>> = BTreeMap::new();
+    for one in &told {
+        for session in one.waits_for.iter().collect::<BTreeSet<_>>() {
+            waiting.entry(*session).or_default().push(one);
+        }
     }
-    let mut lines = tree.lines;
-    if lines.len() > TOLD_MOST {
-        let more = lines.len() - TOLD_MOST;
-        lines.truncate(TOLD_MOST);
-        lines.push(format!("and {more} more"));
+    // Those that wait for each other in a circle have no root; they come last.
+    let roots = told.iter().filter(|one| !one.waits_for.iter().any(|of| there.contains(of)));
+    let mut seen = BTreeSet::new();
+    let mut lines = Vec::new();
+    for root in roots.chain(&told) {
+        let mut left = vec![(*root, 0)];
+        while let Some((one, depth)) = left.pop() {
+            if !seen.insert(one.session) {
+                continue;
+            }
+            if lines.len() < TOLD_MOST {
+                lines.push(line(one, depth, dialect));
+            }
+            let below = waiting.get(&one.session).into_iter().flatten().rev();
+            left.extend(below.map(|other| (*other, depth + 1)));
+        }
+    }
+    if seen.len() > lines.len() {
+        lines.push(format!("and {} more", seen.len() - lines.len()));
     }
     lines
 }
 
-/// The lines of a tree as they come.
-struct Tree<'a> {
-    all: &'a [&'a OpenTransaction],
-    dialect: Dialect,
-    seen: BTreeSet<u64>,
-    lines: Vec<String>,
-}
-
-impl Tree<'_> {
-    fn below(&mut self, one: &OpenTransaction, depth: usize) {
-        if !self.seen.insert(one.session) {
-            return;
-        }
-        let asks = match one.statement.trim() {
-            "" => ", idle".to_owned(),
-            statement => format!(": {}", statement_with_holes(statement, self.dialect)),
-        };
-        let mark = if depth == 0 { "" } else { "◀ " };
-        let inset = "  ".repeat(depth);
-        self.lines.push(format!("{inset}{mark}{}, open for {} s{asks}", one.session, one.age_s));
-        for waiting in self.all.iter().filter(|other| other.waits_for.contains(&one.session)) {
-            self.below(waiting, depth + 1);
-        }
-    }
+fn line(one: &OpenTransaction, depth: usize, dialect: Dialect) -> String {
+    let asks = match one.statement.trim() {
+        "" => ", idle".to_owned(),
+        statement => format!(": {}", statement_with_holes(statement, dialect)),
+    };
+    let mark = if depth == 0 { "" } else { "◀ " };
+    let inset = "  ".repeat(depth);
+    format!("{inset}{mark}{}, open for {} s{asks}", one.session, one.age_s)
 }
 
 #[cfg(test)]
@@ -123,5 +123,18 @@ mod tests {
         let lines = blockers(&crowd, Dialect::Mysql);
         assert_eq!((lines.len(), lines[12].as_str()), (13, "and 28 more"));
         assert!(blockers(&[], Dialect::Mysql).is_empty());
+    }
+
+    /// Each of a hundred thousand waits for the one before it, and a thousand for all the others.
+    #[test]
+    fn a_row_of_waiting_is_as_long_as_a_server_says() {
+        let row: Vec<OpenTransaction> =
+            (0..100_000).map(|id| open(id, 9, "", &[id.wrapping_sub(1)])).collect();
+        let lines = blockers(&row, Dialect::Mysql);
+        assert_eq!((lines.len(), lines[12].as_str()), (13, "and 99988 more"));
+        assert!(lines[11].starts_with(&"  ".repeat(11)), "{lines:?}");
+        let ids: Vec<u64> = (0..1_000).collect();
+        let crowd: Vec<OpenTransaction> = ids.iter().map(|id| open(*id, 9, "", &ids)).collect();
+        assert_eq!(blockers(&crowd, Dialect::Mysql)[12], "and 988 more");
     }
 }

@@ -28,6 +28,7 @@ mod evidence;
 pub mod histograms;
 mod holes;
 mod planner;
+mod planner_settings;
 mod plans;
 mod pointing;
 pub mod profile;
@@ -39,7 +40,7 @@ mod stability;
 mod suspects;
 mod usual;
 
-pub use ablation::{planner_settings, smallest, written as cause_written};
+pub use ablation::{smallest, written as cause_written};
 pub use blockers::{OpenTransaction, blockers};
 pub use code::code_changes;
 pub use deadlocks::{
@@ -54,6 +55,7 @@ pub use evidence::{
     tried_arms,
 };
 pub use holes::with_holes;
+pub use planner_settings::{plain_number, planner_settings};
 pub use plans::{all_plan_changes, plan_changes};
 pub use pointing::{Pointing, Resource};
 pub use search::{NextTrials, SearchFinding, SearchLimits, Set, SetAnswer, look, proved, refused};

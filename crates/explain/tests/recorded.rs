@@ -87,6 +87,25 @@ fn another_order_of_tables_since_5_7_is_found_where_it_is_weighed() {
     );
 }
 
+/// A trace of 600 KB in which each decision stands behind the same long list of tables took
+/// gigabytes: each of them had the list.
+#[test]
+fn a_trace_takes_no_more_than_it_is_long() {
+    let tables: Vec<String> = (0..50_000).map(|at| format!("`t{at}`")).collect();
+    let names = tables.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(",");
+    let step = r#"{"chosen": true, "access_type": "ref", "index": "a"}"#;
+    let steps = vec![step; 50_000].join(",");
+    for prefix in [format!("[{names}]"), format!("\"{}\"", tables.join(","))] {
+        let trace = format!(
+            r#"{{"x": {{"plan_prefix": {prefix}, "considered_access_paths": [{steps}]}}}}"#
+        );
+        let found = of_trace(&trace);
+        let letters: usize = found.iter().map(|one| one.of.len()).sum();
+        assert!((1_000..=10_000).contains(&found.len()), "{}", found.len());
+        assert!(found[0].of.contains("t63") && letters < 10 * trace.len(), "{letters}");
+    }
+}
+
 /// A trace is a story: what a join order consists of is decided before it, what is joined behind it
 /// after it.
 #[test]

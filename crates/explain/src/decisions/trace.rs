@@ -11,6 +11,7 @@
 //! later release adds is a decision as well.
 
 use std::fmt;
+use std::rc::Rc;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -36,6 +37,15 @@ const STEPS: [(&str, &str); 12] = [
 ];
 /// What is joined behind a table that was decided on; it is decided on later.
 const REST: &str = "rest_of_plan";
+/// Decisions that are looked at: each names the tables joined before it, and a trace of 250 KB that
+/// repeats a long list took 1.6 GB.
+const WALKED_MOST: usize = 10_000;
+/// Kinds of ranges of one index; of two columns there are some ten.
+const RANGES_MOST: usize = 100;
+/// Tables of a join: MySQL 8.0 Reference Manual, 13.2.13.2, has 61.
+const TABLES_MOST: usize = 64;
+/// Letters of the name of a table: 64 for those that have one, more for `<subquery2>`.
+const NAME_MOST: usize = 80;
 
 /// The decisions of a trace in their order; none of what is no trace.
 pub fn of_trace(trace: &str) -> Vec<Decision> {
@@ -159,12 +169,15 @@ impl<'de> Visitor<'de> for AnyNode {
 struct Place {
     /// The table that is looked at.
     table: String,
-    /// Those that are joined already.
-    before: Vec<String>,
+    /// Those that are joined already, by all that is inside.
+    before: Rc<[String]>,
 }
 
 /// Goes through a node of the field `name`. What it consists of is decided before it is.
 fn walk(node: &Node, name: &str, place: &Place, found: &mut Vec<Decision>) {
+    if found.len() >= WALKED_MOST {
+        return;
+    }
     match node {
         Node::List(nodes) => nodes.iter().for_each(|one| walk(one, name, place, found)),
         Node::Fields(fields) => {
@@ -186,18 +199,19 @@ fn walk(node: &Node, name: &str, place: &Place, found: &mut Vec<Decision>) {
 }
 
 /// The tables that are joined already: a list, or since MariaDB 10.10 a text.
-fn prefix(node: &Node) -> Option<Vec<String>> {
+fn prefix(node: &Node) -> Option<Rc<[String]>> {
     if let Some(list) = node.texts("plan_prefix") {
-        return Some(list.into_iter().map(alias).collect());
+        return Some(list.into_iter().take(TABLES_MOST).map(alias).collect());
     }
     let text = node.text("plan_prefix")?;
-    Some(text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(alias).collect())
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    Some(names.take(TABLES_MOST).map(alias).collect())
 }
 
 /// What a table is called in the statement: `` `range_in` `t2` `` is t2.
 fn alias(table: &str) -> String {
     let last = table.split_whitespace().last().unwrap_or(table);
-    last.trim_matches('`').to_owned()
+    last.trim_matches('`').chars().take(NAME_MOST).collect()
 }
 
 fn decision(node: &Node, field: &str, place: &Place) -> Option<Decision> {
@@ -266,6 +280,9 @@ fn bounds(ranges: Vec<&str>) -> String {
         let kind = with_holes(range);
         if !kinds.contains(&kind) {
             kinds.push(kind);
+        }
+        if kinds.len() == RANGES_MOST {
+            break;
         }
     }
     kinds.join(" or ")

@@ -10,6 +10,7 @@
 //! them, and its own come back, the time of their last change included. A row that one server alone
 //! has is compared and not lent.
 
+use dbdyno_explain::plain_number;
 use dbdyno_load::Connector;
 use dbdyno_model::{Dialect, Environment, Literal};
 use dbdyno_wire::{Client, WireError};
@@ -102,7 +103,7 @@ pub(super) fn differing(base: &Environment, test: &Environment) -> Vec<Price> {
     let price = |(fact, of_test): (&String, &String)| {
         let name = fact.strip_prefix(COST)?;
         let of_base = base.facts.get(fact)?;
-        let (a, b) = (of_base.parse::<f64>().ok()?, of_test.parse::<f64>().ok()?);
+        let (a, b) = (plain_number(of_base)?, plain_number(of_test)?);
         let (base, test) = (of_base.clone(), of_test.clone());
         (a != b && is_name(name)).then(|| Price { name: name.to_owned(), base, test })
     };
@@ -162,7 +163,7 @@ fn row(client: &mut dyn Client, price: &Price) -> Result<String, WireError> {
         client.query(&format!("SELECT cost_value, last_update FROM {table} WHERE {place}"))?;
     let row = row.rows.into_iter().next().unwrap_or_default();
     let value = |at: usize| row.get(at).cloned().flatten();
-    let cost = value(0).and_then(|cost| cost.parse::<f64>().ok());
+    let cost = value(0).and_then(|cost| plain_number(&cost));
     let cost = cost.map_or_else(|| "NULL".to_owned(), |cost| cost.to_string());
     let changed = value(1).map_or(String::new(), |time| {
         format!(", last_update = {}", Literal::new(&time, Dialect::Mysql))
