@@ -73,8 +73,11 @@ pub fn signs(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Sign
 /// has the lower one: what its pauses took from it. Without bound where that rate is the client's;
 /// a client that is saturated in the other arm alone makes the difference smaller than it is.
 pub fn factor_of_client(run: &Run, cell: &Cell, slower: Arm) -> f64 {
-    let is_asked = |round: &&Round| round.key.cell == *cell && round.key.arm == slower;
-    let rounds: Vec<&Round> = run.rounds.iter().filter(is_asked).collect();
+    let rounds: Vec<&Round> = run
+        .rounds
+        .iter()
+        .filter(|round| round.key.cell == *cell && round.key.arm == slower)
+        .collect();
     match signs(run, cell, slower, &rounds) {
         None => 1.0,
         Some(signs) if signs.busy >= BUSY_BLOCKS => f64::INFINITY,

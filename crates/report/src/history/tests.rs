@@ -4,7 +4,7 @@ use dbdyno_document::terminal::{self, Colour, TextStyle};
 use dbdyno_document::{csv, markdown};
 use dbdyno_model::{BenchmarkHistory, HistorySeries, Severity, Warning};
 
-use super::{HistoryExtent, history_document, sample};
+use super::{HistoryExtent, history_document, sample, words};
 
 fn text(history: &BenchmarkHistory, extent: HistoryExtent, width: usize) -> String {
     let document = history_document(history, extent);
@@ -48,6 +48,17 @@ fn many_series_without_a_change_are_counted() {
     let whole = told(40, HistoryExtent::Whole);
     assert_eq!(whole.matches("higher is better").count(), 41);
     assert_eq!(told(2, HistoryExtent::Changes), told(2, HistoryExtent::Whole), "few");
+}
+
+/// Values of 5 among some of 500 were told as 10.
+#[test]
+fn a_value_is_not_rounded_to_twice_as_much() {
+    let mut series = sample::series(40, &[], None);
+    for (at, point) in series.points.iter_mut().enumerate() {
+        point.value = if at % 3 == 0 { 500.0 } else { 5.0 };
+    }
+    let told = [5.0, 500.0, 0.0, -5.0].map(|value| words::value(&series, value));
+    assert_eq!(told, ["5.00", "500", "0", "−5.00"]);
 }
 
 #[test]

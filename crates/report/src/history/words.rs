@@ -10,6 +10,9 @@ use super::e_divisive;
 use crate::calendar::minute;
 use crate::words::plural;
 
+/// A value is not rounded by more than this share of itself.
+const ROUNDING_MOST: f64 = 0.05;
+
 /// What was found, in a sentence.
 pub(super) fn headline(history: &BenchmarkHistory) -> String {
     let (mut worse, mut better, mut others) = (0, 0, 0);
@@ -22,29 +25,35 @@ pub(super) fn headline(history: &BenchmarkHistory) -> String {
             }
         }
     }
-    let slides = |is_worse: bool| -> u64 {
-        let of_one = |series: &HistorySeries| {
-            series.changes.slides.iter().filter(|one| series.is_worse(one.size) == is_worse).count()
-        };
-        history.series.iter().map(of_one).sum::<usize>() as u64
-    };
     // "series" has no plural of its own.
     let count = format!("{} series", history.series.len());
     let parts = [
         (worse, "change", "to the worse"),
         (better, "change", "to the better"),
         (others, "change", "without an alarm"),
-        (slides(true), "slide", "to the worse"),
-        (slides(false), "slide", "to the better"),
+        (slides(history, true), "slide", "to the worse"),
+        (slides(history, false), "slide", "to the better"),
     ];
-    let parts = parts.into_iter().filter(|(count, _, _)| *count > 0);
-    let parts: Vec<String> =
-        parts.map(|(count, noun, what)| format!("{} {what}", plural(count, noun))).collect();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _, _)| *count > 0)
+        .map(|(count, noun, what)| format!("{} {what}", plural(count, noun)))
+        .collect();
     if parts.is_empty() {
         return format!("No change found in {count}.");
     }
     let budget = number::percent_as_given(history.budget);
     format!("{} in {count}; alarms from {budget} on.", parts.join(", "))
+}
+
+/// How many slides go that way.
+fn slides(history: &BenchmarkHistory, to_the_worse: bool) -> u64 {
+    let mut count = 0;
+    for series in &history.series {
+        let slides = series.changes.slides.iter();
+        count += slides.filter(|one| series.is_worse(one.size) == to_the_worse).count();
+    }
+    count as u64
 }
 
 /// How many series have no change, and of how many that says little.
@@ -126,8 +135,15 @@ pub(super) fn value(series: &HistorySeries, value: f64) -> String {
     values.sort_by(f64::total_cmp);
     let tenth = values.len() / 10;
     let spread = values[values.len() - 1 - tenth] - values[tenth];
-    let decimals = number::decimals_for(spread / 10.0);
-    decimals.map_or_else(|| number::three_digits(value), |decimals| number::fixed(value, decimals))
+    match number::decimals_for(spread / 10.0) {
+        Some(decimals)
+            if value == 0.0 || 0.5 * 10f64.powi(-decimals) <= ROUNDING_MOST * value.abs() =>
+        {
+            number::fixed(value, decimals)
+        }
+        // Far below the others, as 5 among values of 500: to tens it would be twice as much.
+        _ => number::three_digits(value),
+    }
 }
 
 /// The size of a shift with its bounds.

@@ -79,11 +79,15 @@ pub(crate) fn turn(values: &[f64]) -> Option<usize> {
     }
     let hinges = Hinges::of(values.len());
     let first = hinges.best(&ranks(values))?.first;
-    let rise = |part: &[f64]| trend::slope(part) * (part.len() - 1) as f64;
     let (before, after) = (rise(&values[..first]), rise(&values[first..]));
     let turns = before * after < 0.0
         && before.abs().min(after.abs()) >= TURN_LEAST * before.abs().max(after.abs());
     turns.then_some(first)
+}
+
+/// How far the line of least squares goes up from the first value to the last.
+fn rise(values: &[f64]) -> f64 {
+    trend::slope(values) * (values.len() - 1) as f64
 }
 
 /// Whether a line through these values is steeper than its error.
@@ -113,20 +117,7 @@ struct Hinges {
 
 impl Hinges {
     fn of(n: usize) -> Hinges {
-        let middle = (n as f64 - 1.0) / 2.0;
-        let of_places = squares_of_places(n);
-        let of = |knee: usize| {
-            let (mut sum, mut both, mut squares) = (0.0, 0.0, 0.0);
-            for place in knee..n {
-                let hinge = (place - knee) as f64;
-                sum += hinge;
-                both += hinge * (place as f64 - middle);
-                squares += hinge * hinge;
-            }
-            let slope = both / of_places;
-            (slope, (squares - sum * sum / n as f64 - slope * both).sqrt())
-        };
-        Hinges { n, by_knee: (PART_LEAST..=n - PART_LEAST).map(of).collect() }
+        Hinges { n, by_knee: (PART_LEAST..=n - PART_LEAST).map(|knee| hinge(n, knee)).collect() }
     }
 
     /// The knee at which two lines explain most; `None` where one explains all.
@@ -164,26 +155,41 @@ impl Hinges {
         let mean = values.iter().sum::<f64>() / n;
         let middle = (n - 1.0) / 2.0;
         let (of_hinge, length) = self.by_knee[knee - PART_LEAST];
-        let hinge = |place: usize| place.saturating_sub(knee) as f64;
-        let mean_of_hinge = (knee..self.n).map(hinge).sum::<f64>() / n;
-        let place_and_hinge = |at: usize| {
-            let place = at as f64 - middle;
-            (place, hinge(at) - mean_of_hinge - of_hinge * place)
-        };
+        let mean_of_hinge = (knee..self.n).map(|at| (at - knee) as f64).sum::<f64>() / n;
+        let columns: Vec<(f64, f64)> = (0..self.n)
+            .map(|at| {
+                let place = at as f64 - middle;
+                (place, at.saturating_sub(knee) as f64 - mean_of_hinge - of_hinge * place)
+            })
+            .collect();
         let (mut by_place, mut by_hinge) = (0.0, 0.0);
-        for (at, value) in values.iter().enumerate() {
-            let (place, hinge) = place_and_hinge(at);
+        for ((place, hinge), value) in columns.iter().zip(values) {
             by_place += place * (value - mean);
             by_hinge += hinge * (value - mean);
         }
         let slope = by_place / squares_of_places(self.n);
         let bend = by_hinge / (length * length);
-        let left = |(at, value): (usize, &f64)| {
-            let (place, hinge) = place_and_hinge(at);
-            value - mean - slope * place - bend * hinge
-        };
-        values.iter().enumerate().map(left).collect()
+        columns
+            .iter()
+            .zip(values)
+            .map(|((place, hinge), value)| value - mean - slope * place - bend * hinge)
+            .collect()
     }
+}
+
+/// Of `max(0, place − knee)` over `n` places: the slope of its line, and the length of what the
+/// line leaves.
+fn hinge(n: usize, knee: usize) -> (f64, f64) {
+    let middle = (n as f64 - 1.0) / 2.0;
+    let (mut sum, mut both, mut squares) = (0.0, 0.0, 0.0);
+    for place in knee..n {
+        let hinge = (place - knee) as f64;
+        sum += hinge;
+        both += hinge * (place as f64 - middle);
+        squares += hinge * hinge;
+    }
+    let slope = both / squares_of_places(n);
+    (slope, (squares - sum * sum / n as f64 - slope * both).sqrt())
 }
 
 /// The squares of the distances of `n` places from their middle.

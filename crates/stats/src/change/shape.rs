@@ -15,7 +15,7 @@ use dbdyno_model::{Modes, Slide};
 use super::knee;
 use super::size::{around_levels, median, told};
 use super::tree::Node;
-use super::trend;
+use super::trend::{self, VALUES_LEAST};
 use dbdyno_model::ChangeScale;
 
 /// A line has to be so much better than steps.
@@ -44,7 +44,7 @@ pub(crate) fn slides(
 ) {
     let stretch = &values[node.from..node.to];
     let parts = if node.cuts.is_empty() {
-        trend::stretches(stretch, node.slide_alpha(), seed)
+        stretches(stretch, node.slide_alpha(), seed)
     } else {
         better_lines(stretch, node)
     };
@@ -59,6 +59,40 @@ pub(crate) fn slides(
     for part in &mut node.parts {
         slides(values, part, scale, seed, found);
     }
+}
+
+/// The stretches of `values` that slide, first and one past the last: the parts around a knee, or
+/// all of them, or stretches within one half. For a decision at `alpha`, of which each question has
+/// a third.
+///
+/// The knee is asked for first: a level that fell for 80 runs and rose for 20 slides from end to
+/// end as well, and the other way. One that turns more than once has its knees in the parts.
+fn stretches(values: &[f64], alpha: f64, seed: u64) -> Vec<(usize, usize)> {
+    let n = values.len();
+    if n < VALUES_LEAST {
+        return Vec::new();
+    }
+    let Some(knee) = knee::find(values, alpha / 3.0, seed) else {
+        if trend::is_found(values, alpha / 3.0, seed) {
+            return vec![(0, n)];
+        }
+        let halves = [(0, n / 2), (n.div_ceil(2), n)];
+        return halves.into_iter().flat_map(|half| within(values, half, alpha, seed)).collect();
+    };
+    let parts = [(knee.slides_before, (0, knee.first)), (knee.slides_after, (knee.first, n))];
+    let mut found = Vec::new();
+    for (slides, part) in parts {
+        let inner = within(values, part, alpha, seed);
+        found.extend(if inner.is_empty() && slides { vec![part] } else { inner });
+    }
+    found
+}
+
+/// The stretches that slide within one of two parts.
+fn within(values: &[f64], part: (usize, usize), alpha: f64, seed: u64) -> Vec<(usize, usize)> {
+    let (from, to) = part;
+    let found = stretches(&values[from..to], alpha / 6.0, seed);
+    found.into_iter().map(|(first, end)| (from + first, from + end)).collect()
 }
 
 /// The parts of a stretch that are lines, if lines explain it better than the steps do: one from
@@ -91,8 +125,8 @@ fn better_lines(stretch: &[f64], node: &Node) -> Vec<(usize, usize)> {
 /// What is left of values around their line.
 fn around_line(values: &[f64]) -> Vec<f64> {
     let slope = theil_sen(values);
-    let level = |at: usize, value: f64| value - slope * at as f64;
-    let flat: Vec<f64> = values.iter().enumerate().map(|(at, &value)| level(at, value)).collect();
+    let flat: Vec<f64> =
+        values.iter().enumerate().map(|(at, value)| value - slope * at as f64).collect();
     let centre = median(&flat);
     flat.iter().map(|value| value - centre).collect()
 }

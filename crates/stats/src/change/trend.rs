@@ -1,4 +1,4 @@
-//! A level that slides from the first value to the last, or bends on the way.
+//! A level that slides from the first value to the last.
 //!
 //! ```text
 //!   ''::..              a step explains half of it, and what that leaves resembles its neighbours
@@ -8,12 +8,10 @@
 //!
 //! *Statistic:* the correlation of the ranks with time. *Null:* noise as correlated as what the
 //! line leaves, which has taken `(2 + 4φ)/n` of that (Kendall 1954, for two parameters instead of
-//! one). Of 40 nights that lost 1 % each, in noise of 1 %, none was told before. Where it is flat
-//! from end to end a level may still bend ([`knee`]).
+//! one). Of 40 nights that lost 1 % each, in noise of 1 %, none was told before.
 
 use dbdyno_model::random;
 
-use super::knee;
 use super::null::{self, CORRELATION_MOST};
 use crate::agreement::ranks;
 use crate::correlation::{Correlation, FitBias};
@@ -30,37 +28,8 @@ const BIAS: FitBias = FitBias { fixed: 2.0, by_phi: 4.0 };
 const CAUTION: (f64, f64) = (1.5, 15.0);
 const ROUNDING: f64 = 1e-12;
 
-/// The stretches of `values` that slide, first and one past the last: the parts around a knee, or
-/// all of them, or stretches within one half. For a decision at `alpha`, of which each question has
-/// a third.
-///
-/// The knee is asked for first: a level that fell for 80 runs and rose for 20 slides from end to
-/// end as well, and the other way. One that turns more than once has its knees in the parts.
-pub(crate) fn stretches(values: &[f64], alpha: f64, seed: u64) -> Vec<(usize, usize)> {
-    let n = values.len();
-    if n < VALUES_LEAST {
-        return Vec::new();
-    }
-    let within = |from: usize, to: usize| {
-        let found = stretches(&values[from..to], alpha / 6.0, seed);
-        found.into_iter().map(|(first, end)| (from + first, from + end)).collect::<Vec<_>>()
-    };
-    if let Some(knee) = knee::find(values, alpha / 3.0, seed) {
-        let parts = [(knee.slides_before, (0, knee.first)), (knee.slides_after, (knee.first, n))];
-        let of_part = |(slides, (from, to)): (bool, (usize, usize))| {
-            let found = within(from, to);
-            if found.is_empty() && slides { vec![(from, to)] } else { found }
-        };
-        return parts.into_iter().flat_map(of_part).collect();
-    }
-    if is_found(values, alpha / 3.0, seed) {
-        return vec![(0, n)];
-    }
-    [within(0, n / 2), within(n.div_ceil(2), n)].concat()
-}
-
 /// Whether the values slide from end to end, for a decision at `alpha`.
-fn is_found(values: &[f64], alpha: f64, seed: u64) -> bool {
+pub(super) fn is_found(values: &[f64], alpha: f64, seed: u64) -> bool {
     let n = values.len();
     if !(VALUES_LEAST..=VALUES_MOST).contains(&n) {
         return false;
