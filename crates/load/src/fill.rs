@@ -52,6 +52,10 @@ const UNITS_PER_PIECE: u64 = 512;
 const TELL: Duration = Duration::from_millis(100);
 /// More connections than this only wait for each other in the server.
 const WORKERS_MOST: usize = 8;
+/// Without a strict mode MySQL cuts what does not fit a column to what does, and the rows are not
+/// those that the load says: MySQL 8.0 Reference Manual, 7.1.11, "Strict SQL Mode".
+const ROWS_ARE_NOT_CUT: &str =
+    "SET SESSION sql_mode = CONCAT(@@SESSION.sql_mode, ',STRICT_ALL_TABLES')";
 /// A part of a table that is sent in one transaction.
 const UNITS_PER_PART: u64 = 50_000;
 
@@ -302,6 +306,13 @@ impl<'a> Filling<'a> {
         let mut client = self.connector.connect_for_work()?;
         if self.dialect == Dialect::Postgres {
             execute(&mut *client, COMMITS_ARE_SYNCED)?;
+        }
+        if self.dialect == Dialect::Mysql {
+            match execute(&mut *client, ROWS_ARE_NOT_CUT) {
+                // What speaks the protocol and has no modes cuts nothing either.
+                Err(LoadError::Wire(error, _)) if !error.is_fatal() => {}
+                set => set?,
+            }
         }
         Ok(client)
     }

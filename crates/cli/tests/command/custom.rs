@@ -81,3 +81,28 @@ fn columns_of_bits_and_documents_hold_what_was_generated() {
     });
     assert_eq!(base, test, "both hold the same rows");
 }
+
+/// A server without a strict mode cuts what does not fit: 1 000 to 127, eight letters to three. The
+/// rows were then not those of the load, and nothing said so.
+#[test]
+fn rows_that_do_not_fit_are_refused_whatever_the_mode_of_the_server() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let file = store.path().with_file_name("narrow.toml");
+    std::fs::write(
+        &file,
+        "name = \"narrow\"\ngroup = \"point\"\n\
+         [[table]]\nname = \"t\"\nrows = 100\n\
+         create = \"CREATE TABLE t (id INTEGER PRIMARY KEY, a TINYINT)\"\n\
+         columns = { id = \"{row}\", a = \"{int 500..1000}\" }\n\
+         [[event]]\nname = \"read\"\n[[event.step]]\n\
+         sql = \"SELECT a FROM t WHERE id = {id}\"\nrows = 1\n",
+    )
+    .unwrap();
+    let args = ["diff", "mariadb:10.11?sql_mode=", "mariadb:10.11", "--load-file"];
+    let more = [file.to_str().unwrap(), "--load", "narrow"];
+    let done = finish(store.command(&home, &[&args[..], &more].concat()));
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.err.contains("Out of range value for column 'a'"), "{done:?}");
+}
