@@ -55,7 +55,7 @@ pub use evidence::{
     tried_arms,
 };
 pub use holes::with_holes;
-pub use planner_settings::{plain_number, planner_settings};
+pub use planner_settings::planner_settings;
 pub use plans::{all_plan_changes, plan_changes};
 pub use pointing::{Pointing, Resource};
 pub use search::{NextTrials, SearchFinding, SearchLimits, Set, SetAnswer, look, proved, refused};

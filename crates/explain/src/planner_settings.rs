@@ -12,7 +12,7 @@
 //! documentation, "Server System Variables"; PostgreSQL 17 documentation, 19.4 "Resource
 //! Consumption" and 19.7 "Query Planning".
 
-use dbdyno_model::{Dialect, Environment};
+use dbdyno_model::{Dialect, Environment, plain_number};
 
 use crate::planner::{Switch, switches};
 
@@ -221,15 +221,6 @@ fn is_word(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 64
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// A number as servers write theirs, in digits: what `parse` takes has `inf` and `nan` as well,
-/// which are names where they stand in a statement.
-pub fn plain_number(text: &str) -> Option<f64> {
-    let is_plain = text.len() <= 32
-        && text.bytes().any(|byte| byte.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-    text.parse::<f64>().ok().filter(|number| is_plain && number.is_finite())
 }
 
 #[cfg(test)]

@@ -24,8 +24,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dbdyno_load::{COMMITS_ARE_SYNCED, LoadError, Onlooker, TableName, vacuum};
+use dbdyno_load::{COMMITS_ARE_SYNCED, LoadError, vacuum};
 use dbdyno_model::{ArmIndex, Arms, Dialect, Severity, Warning};
+use dbdyno_server::{Onlooker, TableName};
 use dbdyno_wire::{Client, WireError};
 
 use crate::arm::Station;
@@ -133,7 +134,7 @@ impl Settler {
     ) -> Result<Settler, LoadError> {
         let station = &all.stations[arm];
         let is_ours = station.is_ours();
-        let Onlooker { client, names } = Onlooker::open(&station.connector)?;
+        let Onlooker { client, names, .. } = station.connector.onlooker()?;
         let tables: Result<Vec<TableName>, _> =
             all.tables[arm].iter().map(|word| names.of_word(word)).collect();
         let tables = tables.map_err(|error| LoadError::Unfit(error.to_string()))?;

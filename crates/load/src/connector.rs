@@ -1,6 +1,7 @@
 //! Where connections of an arm come from.
 
 use dbdyno_model::{Dialect, Identifier};
+use dbdyno_server::{Catalogue, Onlooker, ServerRelease, look_safely};
 use dbdyno_wire::{Client, Endpoint, Patience, Pollable, WireError, mysql, postgres};
 
 use crate::engine::EngineArm;
@@ -59,6 +60,53 @@ impl Connector {
         Ok(client)
     }
 
+    /// Opens a session that asks an arm about itself, and about no table.
+    ///
+    /// # Errors
+    /// Those of connecting, and the server's refusal.
+    pub fn connect_to_ask(&self) -> Result<Box<dyn Client>, WireError> {
+        let mut client = self.connect()?;
+        look_safely(&mut *client, self.dialect())?;
+        Ok(client)
+    }
+
+    /// Opens a session that looks at the tables and the catalogue of an arm.
+    ///
+    /// # Errors
+    /// Those of connecting, and the server's refusal.
+    pub fn onlooker(&self) -> Result<Onlooker, WireError> {
+        Onlooker::of(self.connect()?, self.dialect())
+    }
+
+    /// The catalogue of the database of a server; `None` for an arm that is none.
+    ///
+    /// # Errors
+    /// Those of connecting, and the server's refusal.
+    pub fn catalogue(&self) -> Result<Option<Catalogue>, WireError> {
+        if !self.is_server() {
+            return Ok(None);
+        }
+        let client = self.connect_for_work()?;
+        let server = ServerRelease::of(&*client, self.dialect());
+        Catalogue::of(client, server).map(Some)
+    }
+
+    /// How its statements are spelled; those of a model and of nothing as the engine's.
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Connector::Mysql(_) => Dialect::Mysql,
+            Connector::Postgres(_) => Dialect::Postgres,
+            Connector::Sqlite(_) => Dialect::Sqlite,
+            Connector::Rocks(_) => Dialect::Rocksdb,
+            Connector::Engine(_) | Connector::Mock(_) | Connector::Null => Dialect::Engine,
+        }
+    }
+
+    /// Whether it is a server, which has an address.
+    pub fn is_server(&self) -> bool {
+        matches!(self, Connector::Mysql(_) | Connector::Postgres(_))
+    }
+
     /// Opens a connection that can be asked without waiting.
     ///
     /// # Errors
@@ -102,7 +150,7 @@ impl Connector {
     }
 
     /// The question of an arm in our own threads that is answered without an error where a table of
-    /// this name is. Servers have a catalogue: see [`crate::Catalogue`].
+    /// this name is. Servers have a catalogue: see [`Connector::catalogue`].
     pub(crate) fn asks_for(&self, table: &str) -> Result<String, LoadError> {
         let name = self.names(table)?;
         Ok(match self {

@@ -3,6 +3,7 @@
 use dbdyno_model::Processors;
 use std::fmt;
 
+use dbdyno_server::{CatalogueError, Refusal};
 use dbdyno_wire::{ServerError, StatementCounts, WireError};
 use dbdyno_workload::Expect;
 use nix::errno::Errno;
@@ -237,6 +238,21 @@ fn server_full(
 }
 
 impl std::error::Error for LoadError {}
+
+impl From<Refusal> for LoadError {
+    fn from(refusal: Refusal) -> LoadError {
+        LoadError::Wire(refusal.error, refusal.sql)
+    }
+}
+
+impl From<CatalogueError> for LoadError {
+    fn from(error: CatalogueError) -> LoadError {
+        match error {
+            CatalogueError::Refused(refusal) => refusal.into(),
+            CatalogueError::NotOurs { name, what } => LoadError::NotOurs { name, what },
+        }
+    }
+}
 
 impl From<WireError> for LoadError {
     fn from(error: WireError) -> Self {

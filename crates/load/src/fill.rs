@@ -21,10 +21,10 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_model::{Dialect, Identifier};
+use dbdyno_server::Catalogue;
 use dbdyno_wire::{BulkTarget, Client, WireError};
 use dbdyno_workload::{Dataset, TableScript, finishing_waves, refers_to_itself, waves};
 
-use crate::catalogue::Catalogue;
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::vacuum::{COMMITS_ARE_SYNCED, vacuum};
@@ -134,7 +134,7 @@ fn create(client: &mut dyn Client, script: &TableScript) -> Result<(), LoadError
 /// # Errors
 /// The server's refusal; [`LoadError::NotOurs`].
 pub fn drop_tables(connector: &Connector, names: &[String]) -> Result<(), LoadError> {
-    if let Some(mut catalogue) = Catalogue::open(connector)? {
+    if let Some(mut catalogue) = connector.catalogue()? {
         let names = identifiers(&catalogue, names)?;
         catalogue.drop_tables(&names)?;
         catalogue.close();
@@ -164,7 +164,7 @@ fn first_that_is_there(
     connector: &Connector,
     names: &[String],
 ) -> Result<Option<String>, LoadError> {
-    if let Some(mut catalogue) = Catalogue::open(connector)? {
+    if let Some(mut catalogue) = connector.catalogue()? {
         let own = identifiers(&catalogue, names)?;
         let found = catalogue.occupants(&own)?;
         catalogue.close();

@@ -28,7 +28,6 @@ mod asking;
 mod background;
 mod book;
 mod brake;
-mod catalogue;
 mod check;
 pub mod clock;
 pub mod closed;
@@ -67,7 +66,6 @@ mod wire;
 
 pub use affinity::pin_to;
 pub use answer::EventAnswer;
-pub use catalogue::{Catalogue, Occupant, Onlooker, TableName, TableNames, connect_to_ask};
 pub use check::check_invariants;
 pub use clock::{Clock, VirtualClock};
 pub use closed::run_round;

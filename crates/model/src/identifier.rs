@@ -107,6 +107,15 @@ impl fmt::Display for UnfitName {
 
 impl std::error::Error for UnfitName {}
 
+/// A number as servers write theirs, in digits: what `parse` takes has `inf` and `nan` as well,
+/// which are names where they stand in a statement.
+pub fn plain_number(text: &str) -> Option<f64> {
+    let is_plain = text.len() <= 32
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    text.parse::<f64>().ok().filter(|number| is_plain && number.is_finite())
+}
+
 /// A text as an expression of SQL. It is displayed as such: printable ASCII without quote or
 /// backslash, that nothing needs to be escaped in.
 #[derive(Clone, Debug, PartialEq, Eq)]

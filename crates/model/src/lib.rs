@@ -107,7 +107,7 @@ pub use history::{
     BenchmarkHistory, Better, Cause, ChangeScale, HistoryPoint, HistorySeries, LapsedShift, Modes,
     NullKind, SeriesChanges, Shift, ShiftWeight, Slide,
 };
-pub use identifier::{Identifier, Literal, UnfitName};
+pub use identifier::{Identifier, Literal, UnfitName, plain_number};
 pub use idle::Idle;
 pub use keep_memory::KeepMemory;
 pub use ledger::{LEDGER_LINES, Ledger, LedgerLine, LineStanding};

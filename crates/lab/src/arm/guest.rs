@@ -18,9 +18,10 @@
 //! The lock tells those of a living dbdyno from those of a killed one: the server lets go of it
 //! when its connection ends. Where a server has no such locks, that of the receipt must do.
 
-use dbdyno_load::{Catalogue, Connector, LoadError};
+use dbdyno_load::{Connector, LoadError};
 use dbdyno_model::{Dialect, Identifier};
 use dbdyno_sandbox::{DatabaseMaker, Home, KnownToken, Receipt, ReceiptPlace, SandboxError};
+use dbdyno_server::Catalogue;
 use dbdyno_wire::{Client, Endpoint, WireError};
 
 use super::connecting::connector;
@@ -349,7 +350,7 @@ fn lobby(endpoint: &Endpoint, dialect: Dialect) -> Connector {
 }
 
 fn catalogue(connector: &Connector) -> Result<Catalogue, WireError> {
-    Ok(Catalogue::open(connector)?.expect("what a URL names is a server"))
+    Ok(connector.catalogue()?.expect("what a URL names is a server"))
 }
 
 fn identifiers(catalogue: &Catalogue, words: &[String]) -> Result<Vec<Identifier>, LoadError> {
@@ -365,7 +366,7 @@ fn identifiers(catalogue: &Catalogue, words: &[String]) -> Result<Vec<Identifier
 /// Takes the tables away that are made as these words.
 fn drop_words(catalogue: &mut Catalogue, words: &[String]) -> Result<(), LoadError> {
     let names = identifiers(catalogue, words)?;
-    catalogue.drop_tables(&names)
+    Ok(catalogue.drop_tables(&names)?)
 }
 
 /// A receipt that cannot be written or read.

@@ -10,9 +10,10 @@
 //! which is looked up in this home (`dbdyno_sandbox::Receipt`); which tables there are, the receipt
 //! says.
 
-use dbdyno_load::{Catalogue, LoadError, Occupant};
+use dbdyno_load::LoadError;
 use dbdyno_model::Identifier;
 use dbdyno_sandbox::Receipt;
+use dbdyno_server::{Catalogue, Occupant};
 use dbdyno_wire::WireError;
 
 const NAME: &str = "dbdyno_tables";
@@ -61,7 +62,7 @@ impl Marker {
         let place = catalogue.place(&name(catalogue));
         let column = token_column(catalogue, receipt.token());
         let sql = format!("CREATE TABLE {place} ({column} INTEGER NOT NULL PRIMARY KEY)");
-        catalogue.run(&sql).map_err(|error| match error {
+        catalogue.run(&sql).map_err(|refusal| match LoadError::from(refusal) {
             LoadError::Wire(error @ WireError::Server(_), _) => LoadError::Unfit(format!(
                 "dbdyno marks its tables and cannot: {error}; it needs an account that may make and \
                  drop tables in the database of the URL, on a server that takes writes (in \
@@ -78,7 +79,7 @@ impl Marker {
     /// [`LoadError::NotOurs`], or the server's refusal.
     pub(super) fn take_away(catalogue: &mut Catalogue) -> Result<(), LoadError> {
         let name = name(catalogue);
-        catalogue.drop_tables(&[name])
+        Ok(catalogue.drop_tables(&[name])?)
     }
 }
 

@@ -9,9 +9,7 @@
 
 use std::path::Path;
 
-use dbdyno_load::{
-    Clock, Connector, EngineArm, LoadError, MockArm, RocksArm, SqliteFile, connect_to_ask,
-};
+use dbdyno_load::{Clock, Connector, EngineArm, LoadError, MockArm, RocksArm, SqliteFile};
 use dbdyno_model::design::Wire;
 use dbdyno_model::{
     ArmIndex, Arms, Cache, Design, Dialect, Environment, MockModel, ReleaseSpec, RocksOptions,
@@ -105,7 +103,7 @@ fn start(
         environment.set(format!("package.{package}"), version);
     }
     for (name, value) in joined(server.settings()) {
-        environment.set(format!("setting.{name}"), capture::general(&value, &instance));
+        environment.set(format!("setting.{name}"), dbdyno_server::general(&value, &instance));
     }
     explain(&translation, &mut environment);
     let probe = ServerProbe::of_process(server.pid());
@@ -414,8 +412,8 @@ fn ask(
     dialect: Dialect,
     instance: &[(String, &str)],
 ) -> Result<Environment, LabError> {
-    let asked = connect_to_ask(connector).and_then(|mut client| {
-        let mut environment = capture::settings(&mut *client, dialect, instance)?;
+    let asked = connector.connect_to_ask().and_then(|mut client| {
+        let mut environment = dbdyno_server::settings(&mut *client, dialect, instance)?;
         client.close();
         capture::leave_out_password(connector, &mut environment);
         Ok(environment)

@@ -14,11 +14,8 @@
 use std::collections::BTreeSet;
 
 use dbdyno_explain::with_holes;
-use dbdyno_wire::{Client, Rows};
+use dbdyno_wire::Rows;
 use serde_json::Value;
-
-/// The trace of a statement needs so much memory at most.
-const TRACE_BYTES: u64 = 4 << 20;
 
 /// The bounds of a statement's plan on MySQL or MariaDB; `None` where the trace is not whole.
 /// `explained` is the answer to its EXPLAIN.
@@ -28,17 +25,6 @@ pub(super) fn mysql(trace: &str, explained: &Rows) -> Option<String> {
     ranges(&trace, &mut bounds);
     bounds.extend(looked_up(explained));
     Some(bounds.into_iter().collect::<Vec<_>>().join("; "))
-}
-
-/// The optimizer's trace of a statement; `None` where there is none.
-pub(super) fn traced(client: &mut dyn Client, sql: &str) -> Option<String> {
-    client.run(&format!("SET optimizer_trace_max_mem_size={TRACE_BYTES}")).ok()?;
-    client.run("SET optimizer_trace='enabled=on'").ok()?;
-    let explained = client.query(&format!("EXPLAIN {sql}"));
-    let trace = client.query("SELECT trace FROM information_schema.OPTIMIZER_TRACE");
-    client.run("SET optimizer_trace='enabled=off'").ok()?;
-    explained.ok()?;
-    trace.ok()?.rows.into_iter().next()?.into_iter().next()?
 }
 
 /// The ranges of each index that was chosen, wherever in the trace.

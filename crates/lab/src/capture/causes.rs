@@ -23,12 +23,14 @@ use dbdyno_model::{
     ArmIndex, Arms, Dialect, Environment, Plan, PlanCause, PlanRemedy, Severity, StatisticsOf,
     Warning,
 };
+use dbdyno_server::{
+    LentStatistics, OptimizerPrice, StatisticsExtent, differing_prices, lend_prices,
+    lend_statistics, refused,
+};
 use dbdyno_workload::planned;
 
-use super::costs::{self, Price};
 use super::misestimate;
 use super::plans::{self, LoadStatement, PlanShape};
-use super::statistics::{self, Extent, LentStatistics};
 use crate::arm::Station;
 use crate::error::LabError;
 
@@ -194,7 +196,7 @@ impl Case<'_> {
         }
         let untried = match self.may_lend(station) {
             Ok(()) => {
-                let prices = costs::differing(self.environment, &station.environment);
+                let prices = differing_prices(self.environment, &station.environment);
                 let lender = Lender { case: &self, arm, tests: &tests, prices: &prices };
                 lender.tried(&settings, &mut remedies)?
             }
@@ -308,7 +310,7 @@ struct Lender<'a> {
     case: &'a Case<'a>,
     arm: ArmIndex,
     tests: &'a Sessions,
-    prices: &'a [Price],
+    prices: &'a [OptimizerPrice],
 }
 
 impl Lender<'_> {
@@ -316,18 +318,17 @@ impl Lender<'_> {
     /// Says what could not be tried.
     fn tried(&self, settings: &[String], remedies: &mut Remedies) -> Result<Vec<String>, LabError> {
         let mut untried = Vec::new();
-        let prices: Vec<&Price> = self.prices.iter().collect();
+        let prices: Vec<&OptimizerPrice> = self.prices.iter().collect();
         if !prices.is_empty()
             && self.case.changed.iter().any(|one| !remedies.contains_key(&one.fact))
         {
             self.by_prices(&prices, StatisticsOf::Itself, remedies, &mut untried)?;
         }
-        for (extent, whose) in
-            [(Extent::All, StatisticsOf::Base), (Extent::Columns, StatisticsOf::BaseOfColumns)]
-        {
-            let lent =
-                statistics::lend(self.case.base, &self.tests.connector, self.tests.dialect, extent);
-            match lent {
+        for (extent, whose) in [
+            (StatisticsExtent::All, StatisticsOf::Base),
+            (StatisticsExtent::Columns, StatisticsOf::BaseOfColumns),
+        ] {
+            match self.lent(extent) {
                 Ok(None) => {}
                 Ok(Some(lent)) => {
                     let tried = self.with_statistics(whose, settings, remedies, &mut untried);
@@ -339,6 +340,14 @@ impl Lender<'_> {
             }
         }
         Ok(untried)
+    }
+
+    /// Gives test statistics of base; `None` where they are the same.
+    fn lent(&self, extent: StatisticsExtent) -> Result<Option<LentStatistics>, String> {
+        let of_base = self.case.base.onlooker().map_err(refused)?;
+        let of_test = self.tests.connector.onlooker().map_err(refused)?;
+        let client = self.tests.connector.connect_for_work().map_err(refused)?;
+        lend_statistics(of_base, of_test, client, extent)
     }
 
     /// Now that test has statistics of base: these alone before anything else; with settings and
@@ -361,7 +370,7 @@ impl Lender<'_> {
                 remedies.extend(found.map(|found| (one.fact.clone(), of(found))));
             }
         }
-        let prices: Vec<&Price> = self.prices.iter().collect();
+        let prices: Vec<&OptimizerPrice> = self.prices.iter().collect();
         if left > 0 && !prices.is_empty() {
             self.by_prices(&prices, whose, remedies, untried)?;
         }
@@ -371,7 +380,7 @@ impl Lender<'_> {
     /// As few prices as bring the plan of base back, where nothing else has.
     fn by_prices(
         &self,
-        prices: &[&Price],
+        prices: &[&OptimizerPrice],
         whose: StatisticsOf,
         remedies: &mut Remedies,
         untried: &mut Vec<String>,
@@ -382,7 +391,7 @@ impl Lender<'_> {
             }
             let failed: RefCell<Option<LendFailure>> = RefCell::default();
             let found = smallest(prices.len(), |set: &Set| {
-                let chosen: Vec<&Price> = set.iter().map(|at| prices[*at]).collect();
+                let chosen: Vec<&OptimizerPrice> = set.iter().map(|at| prices[*at]).collect();
                 failed.borrow().is_none()
                     && self.does(one, &chosen).unwrap_or_else(|error| {
                         *failed.borrow_mut() = Some(error);
@@ -409,8 +418,10 @@ impl Lender<'_> {
     }
 
     /// Whether test plans as base does with these prices of base.
-    fn does(&self, one: &PlanDivergence, prices: &[&Price]) -> Result<bool, LendFailure> {
-        let lent = costs::lend(&self.tests.connector, prices).map_err(LendFailure::ToLend)?;
+    fn does(&self, one: &PlanDivergence, prices: &[&OptimizerPrice]) -> Result<bool, LendFailure> {
+        let client = self.tests.connector.connect_for_work().map_err(refused);
+        let lent = client.and_then(|client| lend_prices(client, prices));
+        let lent = lent.map_err(LendFailure::ToLend)?;
         let does = self.tests.is_as_base(one, &[]);
         self.given_back(lent).map_err(LendFailure::ToGiveBack)?;
         Ok(does)

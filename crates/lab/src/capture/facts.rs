@@ -12,7 +12,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_load::{Connector, Onlooker};
+use dbdyno_load::Connector;
 use dbdyno_model::server_facts::{
     ASKED, FACTS, FactKind, FactPlace, STATEMENTS, ServerFact, TRANSACTIONS, reading,
     release_number,
@@ -63,7 +63,7 @@ impl Observer {
     /// Connects to a server; `None` where the arm is none, or does not let us in.
     pub(crate) fn open(connector: &Connector, probe: Option<&ServerProbe>) -> Option<Observer> {
         let is_server = matches!(connector, Connector::Mysql(_) | Connector::Postgres(_));
-        let client = is_server.then(|| Onlooker::open(connector).ok())??.client;
+        let client = is_server.then(|| connector.onlooker().ok())??.client;
         let (product, release) = release_of(connector, client.server_version());
         Some(Observer {
             client: RefCell::new(client),

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dbdyno_explain::{sampled_plans, samples_written};
 use dbdyno_load::LoadError;
 use dbdyno_model::{ArmIndex, Arms, Dialect, Plan, SampledPlans};
-use dbdyno_wire::{Client, WireError};
+use dbdyno_server::sample_statistics;
+use dbdyno_wire::WireError;
 use dbdyno_workload::planned;
 
 use super::plans::{self, LoadStatement};
@@ -104,7 +105,7 @@ fn sampled(
             return Err(LabError::Load(arm, "ANALYZE".to_owned(), LoadError::Interrupted));
         }
         for table in &tables {
-            analyze(&mut *client, station.dialect, table).map_err(refused)?;
+            sample_statistics(&mut *client, station.dialect, table).map_err(refused)?;
         }
         for (statement, seen) in statements.iter().zip(&mut seen) {
             let planned = plans::plan(&mut *client, station.dialect, &statement.asked);
@@ -116,11 +117,4 @@ fn sampled(
     }
     client.close();
     Ok(statements.iter().zip(seen).map(|(one, seen)| sampled_plans(&one.plan, &seen)).collect())
-}
-
-fn analyze(client: &mut dyn Client, dialect: Dialect, table: &str) -> Result<(), WireError> {
-    match dialect {
-        Dialect::Postgres => client.run(&format!("ANALYZE {table}")).map(drop),
-        _ => client.query(&format!("ANALYZE NO_WRITE_TO_BINLOG TABLE `{table}`")).map(drop),
-    }
 }

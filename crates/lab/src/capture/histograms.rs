@@ -8,63 +8,19 @@
 use std::collections::BTreeMap;
 
 use dbdyno_explain::histograms::{ColumnStatistics, Columns, written};
-use dbdyno_load::Onlooker;
 use dbdyno_model::{Dialect, Environment};
+use dbdyno_server::{Onlooker, column_statistics};
 use dbdyno_wire::Rows;
 
 use super::tables::{self, has_word};
-
-/// Columns that are looked at.
-const COLUMNS_MOST: usize = 4_000;
 
 /// What is known of the columns of a table, table by table.
 pub(super) type ByTable = BTreeMap<String, BTreeMap<String, ColumnStatistics>>;
 
 /// What a server knows of all columns of the session's database; `None` where it does not tell.
-pub(super) fn known(onlooker: &mut Onlooker, dialect: Dialect) -> Option<ByTable> {
-    let Onlooker { client, names } = onlooker;
-    let version = client.server_version().to_owned();
-    let question = match dialect {
-        Dialect::Mysql if version.contains("MariaDB") => MARIADB,
-        // There were none before.
-        Dialect::Mysql if version.starts_with("5.") => return Some(ByTable::new()),
-        Dialect::Mysql => MYSQL,
-        Dialect::Postgres => POSTGRES,
-        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => return None,
-    };
-    let question = question.replace(SCHEMA, &names.schema());
-    let rows = client.query(&format!("{question} LIMIT {COLUMNS_MOST}")).ok()?;
-    Some(of_rows(&rows))
+pub(super) fn known(onlooker: &mut Onlooker) -> Option<ByTable> {
+    column_statistics(onlooker).map(|rows| of_rows(&rows))
 }
-
-/// Table, column, kind, buckets, distinct values, most common values and days since.
-const MYSQL: &str = "\
-SELECT table_name, column_name, json_unquote(json_extract(histogram, '$.\"histogram-type\"')), \
-json_length(json_extract(histogram, '$.buckets')), NULL, NULL, timestampdiff(DAY, \
-json_unquote(json_extract(histogram, '$.\"last-updated\"')), utc_timestamp()) \
-FROM information_schema.column_statistics WHERE schema_name = database() ORDER BY 1, 2";
-
-const MARIADB: &str = "\
-SELECT c.table_name, c.column_name, if(c.hist_size > 0, c.hist_type, 'no histogram'), \
-nullif(c.hist_size, 0), t.cardinality * (1 - c.nulls_ratio) / c.avg_frequency, NULL, NULL \
-FROM mysql.column_stats c \
-LEFT JOIN mysql.table_stats t ON t.db_name = c.db_name AND t.table_name = c.table_name \
-WHERE c.db_name = database() ORDER BY 1, 2";
-
-/// What stands for the schema of the tables.
-const SCHEMA: &str = "SCHEMA_OF_TABLES";
-
-/// Of a target that is none of the column's own some releases say -1 and others NULL.
-const POSTGRES: &str = "\
-SELECT s.tablename, s.attname, CASE WHEN a.attstattarget >= 0 THEN 'target ' || a.attstattarget \
-ELSE 'default target' END, array_length(s.histogram_bounds::text::text[], 1) - 1, \
-CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * greatest(c.reltuples, 0) ELSE s.n_distinct END, \
-array_length(s.most_common_freqs, 1), extract(day FROM now() - \
-greatest(u.last_analyze, u.last_autoanalyze)) FROM pg_stats s \
-JOIN pg_class c ON c.relname = s.tablename AND c.relnamespace = s.schemaname::regnamespace \
-JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = s.attname \
-LEFT JOIN pg_stat_user_tables u ON u.relid = c.oid \
-WHERE s.schemaname = SCHEMA_OF_TABLES AND NOT s.inherited ORDER BY 1, 2";
 
 fn of_rows(rows: &Rows) -> ByTable {
     let mut found = ByTable::new();

@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use dbdyno_explain::{
     OpenTransaction, blockers, deadlock_clusters, merged_deadlocks, signature_written,
 };
-use dbdyno_load::connect_to_ask;
 use dbdyno_model::{Arm, Cell, DeadlockCounts, Dialect, Environment, PerArm, Run};
 use dbdyno_wire::Client;
 
@@ -120,7 +119,7 @@ pub(crate) fn blockers_of(run: &Run, cell: &Cell) -> PerArm<Vec<String>> {
 
 fn ask(station: &Station) -> Option<Box<dyn Client>> {
     let is_server = matches!(station.dialect, Dialect::Mysql | Dialect::Postgres);
-    (is_server && !station.is_mock()).then(|| connect_to_ask(&station.connector).ok())?
+    (is_server && !station.is_mock()).then(|| station.connector.connect_to_ask().ok())?
 }
 
 /// Whose log is ours to read.

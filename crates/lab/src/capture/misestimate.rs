@@ -15,6 +15,7 @@
 //! and over; its rows say nothing.
 
 use dbdyno_model::Dialect;
+use dbdyno_server::{AnalyzedPlan, ServerRelease, analyzed, explained, session_reads};
 use dbdyno_wire::{Client, Rows};
 use serde_json::Value;
 
@@ -23,6 +24,7 @@ const ROWS_MOST: f64 = 5e6;
 
 /// Rows that a session has read, before a statement.
 pub(super) struct Reads {
+    server: ServerRelease,
     before: f64,
     /// What it costs to look: some releases count reading the counters.
     own: f64,
@@ -31,19 +33,17 @@ pub(super) struct Reads {
 impl Reads {
     /// Begins to count; `None` where nobody does.
     pub(super) fn begin(client: &mut dyn Client, dialect: Dialect) -> Option<Reads> {
-        if dialect != Dialect::Mysql {
-            return None;
-        }
-        let first = handler_reads(client)?;
-        let before = handler_reads(client)?;
-        Some(Reads { before, own: before - first })
+        let server = ServerRelease::of(client, dialect);
+        let first = session_reads(client, server)?;
+        let before = session_reads(client, server)?;
+        Some(Reads { server, before, own: before - first })
     }
 
     /// Rows that were read since; `None` where the server has not counted them. Looking in vain for
     /// a row is counted as well, so that no statement on tables has read none: `COUNT(*)` without a
     /// condition is answered by threads of InnoDB since MySQL 8.0.14, whose reads nobody counts.
     pub(super) fn end(&mut self, client: &mut dyn Client) -> Option<f64> {
-        counted(handler_reads(client)? - self.before - self.own)
+        counted(session_reads(client, self.server)? - self.before - self.own)
     }
 }
 
@@ -51,16 +51,15 @@ fn counted(read: f64) -> Option<f64> {
     (read >= 1.0).then_some(read)
 }
 
-fn handler_reads(client: &mut dyn Client) -> Option<f64> {
-    let counters = client.query("SHOW SESSION STATUS LIKE 'Handler_read%'").ok()?;
-    Some(counters.rows.iter().filter_map(|row| row.get(1)?.as_deref()?.parse::<f64>().ok()).sum())
-}
-
 /// The q-error of all rows that a statement has read; `None` where its plan is not of one SELECT.
-pub(super) fn of_reads(client: &mut dyn Client, sql: &str, read: f64) -> Option<String> {
-    let explained = ["EXPLAIN FORMAT=TRADITIONAL", "EXPLAIN"]
-        .iter()
-        .find_map(|how| client.query(&format!("{how} {sql}")).ok())?;
+pub(super) fn of_reads(
+    client: &mut dyn Client,
+    dialect: Dialect,
+    sql: &str,
+    read: f64,
+) -> Option<String> {
+    let server = ServerRelease::of(client, dialect);
+    let explained = explained(client, server, sql)?;
     Some(rounded(q(expected_reads(&explained)?, read, sql)))
 }
 
@@ -98,27 +97,10 @@ pub(super) fn of_nodes(
     if rows > ROWS_MOST {
         return None;
     }
-    let is_mariadb = client.server_version().contains("MariaDB");
-    let worst = match dialect {
-        Dialect::Mysql if is_mariadb => {
-            let analyzed = client.query(&format!("ANALYZE FORMAT=JSON {sql}")).ok()?;
-            let analyzed: Value = serde_json::from_str(analyzed.single()?).ok()?;
-            worst_table(&analyzed, sql)
-        }
-        Dialect::Mysql => {
-            let analyzed = ["EXPLAIN ANALYZE FORMAT=TREE", "EXPLAIN ANALYZE"].iter();
-            worst_node(
-                &analyzed
-                    .map(|how| client.query(&format!("{how} {sql}")).ok())
-                    .find_map(|rows| rows)?,
-                sql,
-            )
-        }
-        Dialect::Postgres => {
-            let how = "EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF)";
-            worst_node(&client.query(&format!("{how} {sql}")).ok()?, sql)
-        }
-        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => None,
+    let server = ServerRelease::of(client, dialect);
+    let worst = match analyzed(client, server, sql)? {
+        AnalyzedPlan::Lines(lines) => worst_node(&lines, sql),
+        AnalyzedPlan::Json(text) => worst_table(&serde_json::from_str(&text).ok()?, sql),
     };
     worst.map(rounded)
 }

@@ -21,7 +21,6 @@
 
 mod bounds;
 mod causes;
-mod costs;
 mod error_log;
 mod facts;
 mod flips;
@@ -32,13 +31,12 @@ mod misestimate;
 mod plans;
 mod runner_up;
 mod server_work;
-mod settings;
-mod statistics;
 mod tables;
 
-use dbdyno_load::{Connector, Onlooker};
+use dbdyno_load::Connector;
 use dbdyno_model::{Environment, Plan};
 use dbdyno_probe::ServerProbe;
+use dbdyno_server::note_prices;
 
 use crate::arm::Station;
 use crate::error::LabError;
@@ -50,7 +48,6 @@ pub(crate) use flips::look as look_for_flips;
 pub(crate) use locks::{blockers_of, deadlocks_of};
 pub(crate) use measured_plans::note as note_measured_plans;
 pub(crate) use server_work::{Meter, engine_status};
-pub(crate) use settings::{general, settings};
 
 /// Facts that begin so are about a cell that was measured.
 pub(crate) const STEP: &str = "step[";
@@ -78,7 +75,7 @@ pub(crate) fn process(
     environment: &mut Environment,
 ) {
     for (name, value) in probe.facts() {
-        environment.set(name, general(&value, instance));
+        environment.set(name, dbdyno_server::general(&value, instance));
     }
 }
 
@@ -112,12 +109,12 @@ fn looked_at(
     let Ok(mut client) = station.connector.connect() else { return Ok(facts) };
     // Statements are planned as those of the load, and the rest is looked at by a session that
     // calls nothing of anybody else.
-    let Ok(mut onlooker) = Onlooker::open(&station.connector) else { return Ok(facts) };
+    let Ok(mut onlooker) = station.connector.onlooker() else { return Ok(facts) };
     for dataset in datasets {
         tables::look(&mut onlooker, station.dialect, &**dataset, &mut facts);
     }
-    costs::look(&mut *onlooker.client, station.dialect, &mut facts);
-    let known = histograms::known(&mut onlooker, station.dialect);
+    note_prices(&mut *onlooker.client, onlooker.server, &mut facts);
+    let known = histograms::known(&mut onlooker);
     for label in plan.labels() {
         if planned::dataset_of_step(plan, label).is_none() {
             let load = planned::resolve(plan, label)?;
@@ -142,6 +139,6 @@ fn looked_at(
 /// Leaves out what a server repeats of the password with which it is asked.
 pub(crate) fn leave_out_password(connector: &Connector, environment: &mut Environment) {
     if let Connector::Mysql(endpoint) | Connector::Postgres(endpoint) = connector {
-        settings::leave_out(&endpoint.password, environment);
+        dbdyno_server::leave_out(&endpoint.password, environment);
     }
 }

@@ -22,6 +22,7 @@ use std::hash::{Hash as _, Hasher as _};
 use super::{bounds, misestimate, runner_up};
 use dbdyno_explain::decisions;
 use dbdyno_model::{Dialect, Environment};
+use dbdyno_server::{ServerRelease, explained, explained_execution, traced};
 use dbdyno_wire::{Client, Rows};
 use dbdyno_workload::program::{Call, Event, Program};
 use dbdyno_workload::ready::EventSource;
@@ -87,7 +88,7 @@ fn answered(
     let Ok(rows) = client.query(sql) else { return };
     facts.set(format!("result[{number}"), answer(sql, &rows));
     let read = reads.as_mut().and_then(|reads| reads.end(client));
-    if let Some(q) = read.and_then(|read| misestimate::of_reads(client, sql, read)) {
+    if let Some(q) = read.and_then(|read| misestimate::of_reads(client, dialect, sql, read)) {
         facts.set(format!("q_reads[{number}"), q);
     }
     let expected = facts.get(&format!("estimate[{number}")).parse::<f64>().unwrap_or(0.0);
@@ -292,18 +293,21 @@ pub(super) fn plan(
     if !is_planned(sql) {
         return None;
     }
+    let server = ServerRelease::of(client, dialect);
     match dialect {
-        // The format of its own that MySQL 9 has may be set to another; 5.5 knows no formats.
-        Dialect::Mysql => ["EXPLAIN FORMAT=TRADITIONAL", "EXPLAIN"].iter().find_map(|explain| {
-            let explained = client.query(&format!("{explain} {sql}")).ok()?;
+        Dialect::Mysql => {
+            let explained = explained(client, server, sql)?;
             let planned = mysql(&explained)?;
-            let Some(trace) = bounds::traced(client, sql) else { return Some(planned) };
+            let Some(trace) = traced(client, server, sql) else { return Some(planned) };
             let decisions = decisions::of_trace(&trace);
             Some(PlanShape { bounds: bounds::mysql(&trace, &explained), decisions, ..planned })
-        }),
+        }
         Dialect::Postgres => {
-            let with_values = client.query(&format!("EXPLAIN {sql}")).ok()?;
-            let executed = statement.prepared.as_ref().and_then(|of| executed(client, of));
+            let with_values = explained(client, server, sql)?;
+            let executed = statement
+                .prepared
+                .as_ref()
+                .and_then(|prepared| explained_execution(client, &prepared.sql, &prepared.values));
             let generic = executed.filter(|rows| shape_of(rows) != shape_of(&with_values));
             let (is_generic, explained) = (generic.is_some(), generic.unwrap_or(with_values));
             let lines = explained.rows.iter().filter_map(|row| row.first()?.as_deref());
@@ -315,27 +319,9 @@ pub(super) fn plan(
             Some(PlanShape { shape, bounds, decisions, is_generic, ..planned })
         }
         Dialect::Rocksdb => None,
-        Dialect::Engine => engine(&client.query(&format!("EXPLAIN {sql}")).ok()?),
-        Dialect::Sqlite => sqlite(&client.query(&format!("EXPLAIN QUERY PLAN {sql}")).ok()?),
+        Dialect::Engine => engine(&explained(client, server, sql)?),
+        Dialect::Sqlite => sqlite(&explained(client, server, sql)?),
     }
-}
-
-/// Executions after which PostgreSQL keeps one plan for any values, where that seems to cost no
-/// more (plancache.c, `choose_custom_plan`), and one.
-const EXECUTIONS: u32 = 6;
-
-/// What a connection executes that has prepared a statement, once it has decided between a plan for
-/// each value and one for all: EXPLAIN of an execution counts as one. `None` where it cannot be
-/// prepared without types.
-fn executed(client: &mut dyn Client, prepared: &PreparedText) -> Option<Rows> {
-    const NAME: &str = "dbdyno_plan";
-    client.run(&format!("PREPARE {NAME} AS {}", prepared.sql)).ok()?;
-    let values = prepared.values.join(", ");
-    let values = if values.is_empty() { values } else { format!("({values})") };
-    let explain = format!("EXPLAIN EXECUTE {NAME}{values}");
-    let explained = (0..EXECUTIONS).map(|_| client.query(&explain).ok()).last();
-    client.run(&format!("DEALLOCATE {NAME}")).ok()?;
-    explained.flatten()
 }
 
 fn shape_of(explained: &Rows) -> Option<String> {

@@ -6,6 +6,7 @@
 
 use dbdyno_explain::decisions::{Decision, of_nodes};
 use dbdyno_model::RunnerUp;
+use dbdyno_server::explained_without;
 use dbdyno_wire::Client;
 
 /// How nodes begin, and what forbids them.
@@ -38,10 +39,7 @@ pub(super) fn of_postgres(
     let is_taken = |name: &str| kinds(nodes).any(|kind| kind.starts_with(name));
     let mut best: Option<RunnerUp> = None;
     for (name, switch) in NODES.iter().filter(|(name, _)| is_taken(name)) {
-        let Ok(_) = client.run(&format!("SET {switch} = off")) else { continue };
-        let explained = client.query(&format!("EXPLAIN {sql}"));
-        client.run(&format!("RESET {switch}")).ok()?;
-        let Ok(explained) = explained else { continue };
+        let Some(explained) = explained_without(client, switch, sql).ok()? else { continue };
         let lines = || explained.rows.iter().filter_map(|row| row.first()?.as_deref());
         let other = of_nodes(lines());
         let is_forbidden = lines().any(|line| line.trim() == FORBIDDEN_SINCE_18);

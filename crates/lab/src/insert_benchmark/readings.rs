@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use dbdyno_load::{Connector, Onlooker};
+use dbdyno_load::Connector;
 use dbdyno_model::{Dialect, Readings, readings};
 use dbdyno_wire::Client;
 
@@ -44,7 +44,7 @@ pub(super) struct Control {
 impl Control {
     /// Connects. Where that fails nothing is read.
     pub(super) fn open(station: &Station) -> Control {
-        let client = Onlooker::open(&station.connector).ok().map(|onlooker| onlooker.client);
+        let client = station.connector.onlooker().ok().map(|onlooker| onlooker.client);
         Control { client, dialect: station.dialect }
     }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dbdyno_load::{Clock, Connector, Onlooker};
+use dbdyno_load::{Clock, Connector};
 use dbdyno_model::isolation::{StepAnswer, StepWait};
 use dbdyno_wire::{Client, WireError};
 
@@ -116,7 +116,7 @@ impl Stage {
         }
         let witness = match connector {
             Connector::Mysql(_) => Witness::of_mysql(connector.connect()?),
-            Connector::Postgres(_) => Witness::Postgres(Onlooker::open(connector)?.client),
+            Connector::Postgres(_) => Witness::Postgres(connector.onlooker()?.client),
             Connector::Engine(_) => Witness::Engine(watches),
             _ => Witness::Silent,
         };

@@ -15,21 +15,74 @@
 //! about two releases. Those of columns are also lent alone, to tell a histogram that one arm lacks
 //! from the size of a table; those of PostgreSQL come together.
 
-use dbdyno_load::{Connector, Onlooker, TableNames};
 use dbdyno_model::{Dialect, Identifier, Literal};
 use dbdyno_wire::{Client, Rows, ServerError, WireError};
 
+use crate::family::{ServerRelease, Ways, always, since, way};
+use crate::onlooker::Onlooker;
+
 /// Which statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub enum StatisticsExtent {
     /// Those of columns alone.
     Columns,
     /// All.
     All,
 }
 
+/// How servers of a family take the statistics of another one.
+#[derive(Debug)]
+pub(crate) struct StatisticsLoan {
+    /// Reads those of columns, which may be lent alone.
+    pub(crate) columns: Ways<ReadStatistics>,
+    /// Reads those of tables and indexes; a release without a way takes nothing.
+    pub(crate) tables: Ways<ReadStatistics>,
+    /// What keeps the loan from replicas.
+    unlogged: Option<&'static str>,
+    /// Has a server read the statistics of a table anew.
+    reread: fn(&Identifier) -> Option<String>,
+    /// What is said where nothing is taken.
+    refusal: &'static str,
+}
+
+/// Adds statistics of the tables of the session's database; those of partitions stay.
+type ReadStatistics = fn(&mut Onlooker, StatisticsExtent, &mut Statistics) -> Result<(), WireError>;
+
+pub(crate) static NOT_LENT: StatisticsLoan = StatisticsLoan {
+    columns: &[],
+    tables: &[],
+    unlogged: None,
+    reread: |_| None,
+    refusal: "statistics of another server are not taken by this one",
+};
+
+pub(crate) static MYSQL_LOAN: StatisticsLoan = StatisticsLoan {
+    columns: &[since(8_00_00, histograms)],
+    tables: &[always(innodb)],
+    // A server without a binary log refuses the word.
+    unlogged: Some("SET sql_log_bin=0"),
+    reread: |table| Some(format!("FLUSH TABLE {table}")),
+    ..NOT_LENT
+};
+
+pub(crate) static MARIADB_LOAN: StatisticsLoan = StatisticsLoan {
+    columns: &[always(engine_independent)],
+    reread: |table| {
+        Some(format!(
+            "RENAME TABLE {table} TO dbdyno_reads_statistics, dbdyno_reads_statistics TO {table}"
+        ))
+    },
+    ..MYSQL_LOAN
+};
+
+pub(crate) static POSTGRES_LOAN: StatisticsLoan = StatisticsLoan {
+    tables: &[since(18_00_00, postgres)],
+    refusal: "PostgreSQL takes statistics of another server since 18, and this one is older",
+    ..NOT_LENT
+};
+
 /// Something of base is with test.
-pub(super) struct LentStatistics {
+pub struct LentStatistics {
     client: Box<dyn Client>,
     /// What gives its own back to test.
     undo: Vec<String>,
@@ -37,7 +90,7 @@ pub(super) struct LentStatistics {
 
 impl LentStatistics {
     /// Carries out what lends; what was carried out is undone where one of it is refused.
-    pub(super) fn carry_out(
+    pub(crate) fn carry_out(
         mut client: Box<dyn Client>,
         lent: &[String],
         undo: Vec<String>,
@@ -53,7 +106,7 @@ impl LentStatistics {
     ///
     /// # Errors
     /// The server's refusal.
-    pub(super) fn give_back(mut self) -> Result<(), WireError> {
+    pub fn give_back(mut self) -> Result<(), WireError> {
         carry_out(&mut *self.client, &self.undo)?;
         self.client.close();
         Ok(())
@@ -61,40 +114,33 @@ impl LentStatistics {
 }
 
 /// Why something was not lent.
-pub(super) fn refused(error: WireError) -> String {
+pub fn refused(error: WireError) -> String {
     format!("the server did not take what is base's: {error}")
 }
 
-/// Gives test statistics of base; `None` where they are the same. Or says why that cannot be done.
-pub(super) fn lend(
-    base: &Connector,
-    test: &Connector,
-    dialect: Dialect,
-    extent: Extent,
+/// Gives test, of which `client` is another session, statistics of base; `None` where they are the
+/// same. Or says why that cannot be done.
+pub fn lend_statistics(
+    mut base: Onlooker,
+    mut test: Onlooker,
+    client: Box<dyn Client>,
+    extent: StatisticsExtent,
 ) -> Result<Option<LentStatistics>, String> {
-    let mut of_base = Onlooker::open(base).map_err(refused)?;
-    let mut of_test = Onlooker::open(test).map_err(refused)?;
-    let mut client = test.connect_for_work().map_err(refused)?;
-    if dialect == Dialect::Postgres && !takes_statistics(&mut *client) {
-        return Err("PostgreSQL takes statistics of another server since 18, and this one is \
-                    older"
-            .to_owned());
+    let taker = test.server;
+    let loan = taker.family().loan;
+    if way(loan.tables, taker).is_none() {
+        return Err(loan.refusal.to_owned());
     }
-    let family = match (dialect, client.server_version().contains("MariaDB")) {
-        (Dialect::Postgres, _) => Family::Postgres,
-        (_, true) => Family::MariaDb,
-        (_, false) => Family::MySql,
-    };
-    let wanted = family.read(&mut of_base, extent).map_err(refused)?;
-    let own = family.read(&mut of_test, extent).map_err(refused)?;
-    of_base.client.close();
-    of_test.client.close();
+    let wanted = loan.read(&mut base, taker, extent).map_err(refused)?;
+    let own = loan.read(&mut test, taker, extent).map_err(refused)?;
+    base.client.close();
+    test.client.close();
     if wanted.given == own.given {
         client.close();
         return Ok(None);
     }
-    let lent = family.exchanged(&own, &wanted, &own.tables);
-    let undo = family.exchanged(&wanted, &own, &own.tables);
+    let lent = loan.exchanged(&own, &wanted, &own.tables);
+    let undo = loan.exchanged(&wanted, &own, &own.tables);
     LentStatistics::carry_out(client, &lent, undo).map(Some)
 }
 
@@ -120,17 +166,9 @@ fn not_refused(told: &Rows) -> Result<(), WireError> {
     }))
 }
 
-/// Who is told.
-#[derive(Clone, Copy)]
-enum Family {
-    MySql,
-    MariaDb,
-    Postgres,
-}
-
 /// The statistics of a server.
 #[derive(Debug, Default)]
-struct Statistics {
+pub(crate) struct Statistics {
     /// What takes away what it alone has.
     cleared: Vec<String>,
     /// What gives them to another server.
@@ -138,58 +176,45 @@ struct Statistics {
     tables: Vec<String>,
 }
 
-impl Family {
-    /// The statistics that the tables of the session's database have here. Partitions keep theirs.
-    fn read(self, onlooker: &mut Onlooker, extent: Extent) -> Result<Statistics, WireError> {
-        let (client, names) = (&mut *onlooker.client, &onlooker.names);
+impl StatisticsLoan {
+    /// The statistics that the tables of the session's database have there, in the words of the
+    /// server that takes them.
+    fn read(
+        &self,
+        onlooker: &mut Onlooker,
+        taker: ServerRelease,
+        extent: StatisticsExtent,
+    ) -> Result<Statistics, WireError> {
         let mut read = Statistics::default();
-        match (self, extent) {
-            (Family::Postgres, Extent::Columns) => {}
-            (Family::Postgres, Extent::All) => postgres(client, names, &mut read)?,
-            (Family::MySql, _) => histograms(client, &mut read)?,
-            (Family::MariaDb, _) => engine_independent(client, &mut read)?,
-        }
-        match self {
-            Family::Postgres => {}
-            Family::MySql | Family::MariaDb => innodb(client, extent, &mut read)?,
+        for ways in [self.columns, self.tables] {
+            way(ways, taker).map_or(Ok(()), |reads| reads(onlooker, extent, &mut read))?;
         }
         Ok(read)
     }
 
     /// What gives a server with these tables other statistics than it has.
-    fn exchanged(self, from: &Statistics, to: &Statistics, tables: &[String]) -> Vec<String> {
-        // Nothing of it is for replicas; a server without a binary log refuses the word.
-        let first = match self {
-            Family::Postgres => None,
-            Family::MySql | Family::MariaDb => Some("SET sql_log_bin=0".to_owned()),
-        };
+    fn exchanged(&self, from: &Statistics, to: &Statistics, tables: &[String]) -> Vec<String> {
+        let first = self.unlogged.map(str::to_owned);
         let statements = from.cleared.iter().chain(&to.given).cloned();
         let tables = tables.iter().filter_map(|table| named(table));
-        let reread = tables.filter_map(|table| self.reread(&table));
+        let reread = tables.filter_map(|table| (self.reread)(&table));
         first.into_iter().chain(statements).chain(reread).collect()
-    }
-
-    /// Has a server read the statistics of a table anew.
-    fn reread(self, table: &Identifier) -> Option<String> {
-        match self {
-            Family::MySql => Some(format!("FLUSH TABLE {table}")),
-            Family::MariaDb => Some(format!(
-                "RENAME TABLE {table} TO dbdyno_reads_statistics, dbdyno_reads_statistics TO \
-                 {table}"
-            )),
-            Family::Postgres => None,
-        }
     }
 }
 
 /// The tables of InnoDB, and what it keeps of them.
-fn innodb(client: &mut dyn Client, extent: Extent, read: &mut Statistics) -> Result<(), WireError> {
+fn innodb(
+    onlooker: &mut Onlooker,
+    extent: StatisticsExtent,
+    read: &mut Statistics,
+) -> Result<(), WireError> {
+    let client = &mut *onlooker.client;
     let tables = client.query(
         "SELECT table_name, n_rows, clustered_index_size, sum_of_other_index_sizes FROM \
          mysql.innodb_table_stats WHERE database_name = DATABASE() AND table_name NOT LIKE '%#%'",
     )?;
     read.tables = tables.rows.iter().filter_map(|row| row.first()?.clone()).collect();
-    if extent == Extent::Columns {
+    if extent == StatisticsExtent::Columns {
         return Ok(());
     }
     for row in &tables.rows {
@@ -231,11 +256,12 @@ const RESTORE: &str = "SELECT pg_restore_";
 const UPDATE_HISTOGRAM: &str = "ANALYZE NO_WRITE_TO_BINLOG TABLE";
 
 /// The histograms of MySQL 8.0 and later.
-fn histograms(client: &mut dyn Client, read: &mut Statistics) -> Result<(), WireError> {
-    if client.server_version().starts_with("5.") {
-        return Ok(());
-    }
-    let rows = client.query(
+fn histograms(
+    onlooker: &mut Onlooker,
+    _extent: StatisticsExtent,
+    read: &mut Statistics,
+) -> Result<(), WireError> {
+    let rows = onlooker.client.query(
         "SELECT table_name, column_name, json_remove(histogram, '$.\"last-updated\"') FROM \
          information_schema.column_statistics WHERE schema_name = DATABASE() ORDER BY 1, 2",
     )?;
@@ -264,7 +290,12 @@ const ENGINE_INDEPENDENT: [(&str, &[&str]); 3] = [
 ];
 
 /// What MariaDB counts whatever the engine.
-fn engine_independent(client: &mut dyn Client, read: &mut Statistics) -> Result<(), WireError> {
+fn engine_independent(
+    onlooker: &mut Onlooker,
+    _extent: StatisticsExtent,
+    read: &mut Statistics,
+) -> Result<(), WireError> {
+    let client = &mut *onlooker.client;
     for (table, binary) in ENGINE_INDEPENDENT {
         let columns = client.query(&format!("SELECT * FROM mysql.{table} LIMIT 0"))?.columns;
         let is_binary = |name: &String| binary.contains(&name.as_str());
@@ -316,11 +347,6 @@ fn number(told: &Option<String>) -> Option<u64> {
     told.as_deref()?.parse().ok()
 }
 
-fn takes_statistics(client: &mut dyn Client) -> bool {
-    let known = "SELECT count(*) FROM pg_proc WHERE proname = 'pg_restore_attribute_stats'";
-    client.query(known).is_ok_and(|rows| rows.single() == Some("1"))
-}
-
 /// What a column's statistics are called, and what they are.
 const OF_COLUMN: [(&str, &str); 7] = [
     ("null_frac", "real"),
@@ -339,10 +365,14 @@ fn literal(text: &str) -> Literal {
 /// What PostgreSQL keeps of the tables and indexes of the schema that is searched first. What is
 /// not named stays as it was, so that what a server alone has is taken away before.
 fn postgres(
-    client: &mut dyn Client,
-    names: &TableNames,
+    onlooker: &mut Onlooker,
+    extent: StatisticsExtent,
     read: &mut Statistics,
 ) -> Result<(), WireError> {
+    if extent == StatisticsExtent::Columns {
+        return Ok(());
+    }
+    let Onlooker { client, names, .. } = onlooker;
     let schema = names.schema();
     let relations = client.query(&format!(
         "SELECT relname, relpages, reltuples, relallvisible FROM pg_class WHERE relnamespace = \

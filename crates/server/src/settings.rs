@@ -1,5 +1,7 @@
 //! Version, settings and build of an arm, asked from the arm itself.
 
+use std::path::PathBuf;
+
 use dbdyno_model::{Dialect, Environment, Secret, setting};
 use dbdyno_wire::{Client, Encryption, WireError};
 
@@ -28,7 +30,7 @@ const SQLITE_PRAGMAS: [&str; 12] = [
 ///
 /// # Errors
 /// The server's refusal.
-pub(crate) fn settings(
+pub fn settings(
     client: &mut dyn Client,
     dialect: Dialect,
     instance: &[(String, &str)],
@@ -62,7 +64,7 @@ const TELLING_LETTERS: usize = 6;
 
 /// Leaves out what a server says that has our own password in it: it knows it, and may say it as
 /// the value of anything.
-pub(super) fn leave_out(password: &Secret, environment: &mut Environment) {
+pub fn leave_out(password: &Secret, environment: &mut Environment) {
     let password = password.expose();
     if password.is_empty() {
         return;
@@ -146,6 +148,18 @@ fn neutral(dialect: Dialect, environment: &mut Environment) {
     }
 }
 
+/// Where a server has its data; `None` where it does not tell.
+pub fn data_directory(
+    client: &mut dyn Client,
+    dialect: Dialect,
+) -> Result<Option<PathBuf>, WireError> {
+    let question = match dialect {
+        Dialect::Postgres => "SHOW data_directory",
+        _ => "SELECT @@datadir",
+    };
+    Ok(client.query(question)?.single().map(PathBuf::from))
+}
+
 fn commit_of(redo: bool, binlog: bool) -> &'static str {
     match (redo, binlog) {
         (true, true) => "is synced",
@@ -215,13 +229,15 @@ fn sqlite_settings(client: &mut dyn Client) -> Result<Vec<Vec<Option<String>>>, 
 }
 
 /// `value` with what is the instance's own replaced by a word.
-pub(crate) fn general(value: &str, instance: &[(String, &str)]) -> String {
+pub fn general(value: &str, instance: &[(String, &str)]) -> String {
     instance.iter().fold(value.to_owned(), |value, (own, word)| {
         let is_number = own.bytes().all(|byte| byte.is_ascii_digit());
-        match is_number {
-            true if value == *own => (*word).to_owned(),
-            true => value,
-            false => value.replace(own.as_str(), word),
+        if !is_number {
+            value.replace(own.as_str(), word)
+        } else if value == *own {
+            (*word).to_owned()
+        } else {
+            value
         }
     })
 }

@@ -10,12 +10,11 @@
 //! them, and its own come back, the time of their last change included. A row that one server alone
 //! has is compared and not lent.
 
-use dbdyno_explain::plain_number;
-use dbdyno_load::Connector;
-use dbdyno_model::{Dialect, Environment, Literal};
+use dbdyno_model::{Dialect, Environment, Literal, plain_number};
 use dbdyno_wire::{Client, WireError};
 
-use super::statistics::{LentStatistics, refused};
+use crate::family::{ServerRelease, Ways, since, way};
+use crate::statistics::{LentStatistics, refused};
 
 const COST: &str = "cost.";
 const SERVER: &str = "mysql.server_cost";
@@ -36,13 +35,15 @@ const DEFAULTS_OF_5_7: [(&str, &str); 8] = [
     ("memory_block_read_cost", "1"),
 ];
 
+/// Reads names and prices.
+pub(crate) type ReadPrices = fn(&mut dyn Client) -> Result<Vec<(String, String)>, WireError>;
+
+pub(crate) static MYSQL_PRICES: Ways<ReadPrices> = &[since(5_07_00, mysql)];
+pub(crate) static MARIADB_PRICES: Ways<ReadPrices> = &[since(11_00_00, mariadb)];
+
 /// Notes the prices; nothing where a server has none of its own, or does not tell them.
-pub(super) fn look(client: &mut dyn Client, dialect: Dialect, facts: &mut Environment) {
-    if dialect != Dialect::Mysql {
-        return;
-    }
-    let found =
-        if client.server_version().contains("MariaDB") { mariadb(client) } else { mysql(client) };
+pub fn note_prices(client: &mut dyn Client, server: ServerRelease, facts: &mut Environment) {
+    let found = way(server.family().prices, server).and_then(|read| read(client).ok());
     for (name, value) in found.unwrap_or_default() {
         facts.set(format!("{COST}{name}"), value);
     }
@@ -84,28 +85,28 @@ fn mariadb(client: &mut dyn Client) -> Result<Vec<(String, String)>, WireError> 
 
 /// A price that is not the same in both arms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Price {
+pub struct OptimizerPrice {
     name: String,
     base: String,
     test: String,
 }
 
-impl Price {
+impl OptimizerPrice {
     /// As it is told: `mysql.server_cost row_evaluate_cost=0.2`.
-    pub(super) fn told(&self) -> String {
+    pub fn told(&self) -> String {
         let global = if self.name.starts_with(INNODB) { "GLOBAL " } else { "" };
         format!("{global}{}={}", self.name, self.base)
     }
 }
 
 /// The prices that both arms have and that differ, as numbers.
-pub(super) fn differing(base: &Environment, test: &Environment) -> Vec<Price> {
+pub fn differing_prices(base: &Environment, test: &Environment) -> Vec<OptimizerPrice> {
     let price = |(fact, of_test): (&String, &String)| {
         let name = fact.strip_prefix(COST)?;
         let of_base = base.facts.get(fact)?;
         let (a, b) = (plain_number(of_base)?, plain_number(of_test)?);
         let (base, test) = (of_base.clone(), of_test.clone());
-        (a != b && is_name(name)).then(|| Price { name: name.to_owned(), base, test })
+        (a != b && is_name(name)).then(|| OptimizerPrice { name: name.to_owned(), base, test })
     };
     test.facts.iter().filter_map(price).collect()
 }
@@ -121,9 +122,11 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// Gives test these prices of base; or says why that cannot be done.
-pub(super) fn lend(test: &Connector, prices: &[&Price]) -> Result<LentStatistics, String> {
-    let mut client = test.connect_for_work().map_err(refused)?;
+/// Gives test, of which `client` is a session, these prices of base; or says why that cannot be done.
+pub fn lend_prices(
+    mut client: Box<dyn Client>,
+    prices: &[&OptimizerPrice],
+) -> Result<LentStatistics, String> {
     let mut own = Vec::new();
     for price in prices {
         own.push(match price.name.strip_prefix(INNODB) {
@@ -152,12 +155,12 @@ pub(super) fn lend(test: &Connector, prices: &[&Price]) -> Result<LentStatistics
     LentStatistics::carry_out(client, &lent, framed(own))
 }
 
-fn global(price: &Price, value: &str) -> String {
+fn global(price: &OptimizerPrice, value: &str) -> String {
     format!("SET GLOBAL {}={value}", price.name)
 }
 
 /// What gives test its own row back as it is.
-fn row(client: &mut dyn Client, price: &Price) -> Result<String, WireError> {
+fn row(client: &mut dyn Client, price: &OptimizerPrice) -> Result<String, WireError> {
     let (table, place) = place(price);
     let row =
         client.query(&format!("SELECT cost_value, last_update FROM {table} WHERE {place}"))?;
@@ -171,13 +174,13 @@ fn row(client: &mut dyn Client, price: &Price) -> Result<String, WireError> {
     Ok(updated(price, &format!("cost_value = {cost}{changed}")))
 }
 
-fn updated(price: &Price, set: &str) -> String {
+fn updated(price: &OptimizerPrice, set: &str) -> String {
     let (table, place) = place(price);
     format!("UPDATE {table} SET {set} WHERE {place}")
 }
 
 /// Table and row of `mysql.engine_cost default.0.io_block_read_cost`.
-fn place(price: &Price) -> (&str, String) {
+fn place(price: &OptimizerPrice) -> (&str, String) {
     let (table, name) = price.name.split_once(' ').unwrap_or((SERVER, &price.name));
     let parts: Vec<&str> = name.rsplitn(3, '.').collect();
     let place = match parts.as_slice() {
@@ -217,7 +220,7 @@ mod tests {
             ("cost.mysql.server_cost new_cost", "0.1"),
             ("variable.random_page_cost", "2"),
         ]);
-        let found = differing(&base, &test);
+        let found = differing_prices(&base, &test);
         let [one] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(one.told(), "mysql.engine_cost default.0.memory_block_read_cost=1");
         let (table, place) = place(one);
@@ -233,7 +236,8 @@ mod tests {
         for name in ["innodb.x=1, sql_log_bin", "mysql.server_cost a' OR '1", "other.x", "innodb."]
         {
             let fact = format!("{COST}{name}");
-            let found = differing(&environment(&[(&fact, "1")]), &environment(&[(&fact, "2")]));
+            let found =
+                differing_prices(&environment(&[(&fact, "1")]), &environment(&[(&fact, "2")]));
             assert_eq!(found, [], "{name}");
         }
     }
@@ -241,7 +245,8 @@ mod tests {
     #[test]
     fn prices_of_mariadb_are_those_of_an_engine() {
         let fact = "cost.innodb.optimizer_row_lookup_cost";
-        let found = differing(&environment(&[(fact, "0.765970")]), &environment(&[(fact, "0.1")]));
+        let found =
+            differing_prices(&environment(&[(fact, "0.765970")]), &environment(&[(fact, "0.1")]));
         assert_eq!(found[0].told(), "GLOBAL innodb.optimizer_row_lookup_cost=0.765970");
         assert_eq!(global(&found[0], "1"), "SET GLOBAL innodb.optimizer_row_lookup_cost=1");
     }

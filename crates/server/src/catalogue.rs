@@ -13,17 +13,47 @@
 //! from the login, so that no character swallows a quote.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use dbdyno_model::{Dialect, Identifier, Literal, UnfitName};
 use dbdyno_wire::{Client, Rows, WireError};
 
-use crate::connector::Connector;
-use crate::error::LoadError;
+use crate::family::{CatalogueKind, ServerRelease};
+use crate::onlooker::postgres_session;
+use crate::refusal::{Refusal, ask};
 
-/// How PostgreSQL resolves names in a session that only looks.
-const SAFE_PATH: &str = "SET search_path = pg_catalog, pg_temp";
-/// How the served reference engine calls itself.
-const ENGINE: &str = "-dbdyno-";
+/// Why tables were not taken away.
+#[derive(Debug)]
+pub enum CatalogueError {
+    /// The server's refusal.
+    Refused(Refusal),
+    /// What is called as a table of ours is none of ours.
+    NotOurs {
+        /// The name.
+        name: String,
+        /// What it is, as the catalogue has it.
+        what: String,
+    },
+}
+
+impl fmt::Display for CatalogueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CatalogueError::Refused(refusal) => write!(f, "{refusal}"),
+            CatalogueError::NotOurs { name, what } => {
+                write!(f, "{name} is {what}, and no table of this account; rename it")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CatalogueError {}
+
+impl<E: Into<Refusal>> From<E> for CatalogueError {
+    fn from(refusal: E) -> CatalogueError {
+        CatalogueError::Refused(refusal.into())
+    }
+}
 
 /// What is called so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,29 +86,22 @@ enum Case {
 }
 
 impl Catalogue {
-    /// Opens one in the database of a connector; `None` for an arm that is no server.
+    /// One of the session of a client, which may wait for long: taking a table away may take long.
     ///
     /// # Errors
-    /// Those of connecting, and the server's refusal.
-    pub fn open(connector: &Connector) -> Result<Option<Catalogue>, WireError> {
-        let is_postgres = match connector {
-            Connector::Mysql(_) => false,
-            Connector::Postgres(_) => true,
-            _ => return Ok(None),
+    /// The server's refusal.
+    pub fn of(mut client: Box<dyn Client>, server: ServerRelease) -> Result<Catalogue, WireError> {
+        let kind = match server.family().catalogue {
+            CatalogueKind::Schemas => Kind::Postgres(postgres_session(&mut *client)?),
+            CatalogueKind::Tables => Kind::Engine,
+            CatalogueKind::Databases => {
+                server.begin_to_look(&mut *client)?;
+                let case = client.query("SELECT @@lower_case_table_names")?;
+                let matters = case.single() == Some("0");
+                Kind::Mysql(if matters { Case::Matters } else { Case::IsFolded })
+            }
         };
-        // Taking a table away may take long.
-        let mut client = connector.connect_for_work()?;
-        let kind = if is_postgres {
-            Kind::Postgres(postgres_session(&mut *client)?)
-        } else if client.server_version().contains(ENGINE) {
-            Kind::Engine
-        } else {
-            client.run("SET NAMES latin1")?;
-            let case = client.query("SELECT @@lower_case_table_names")?;
-            let matters = case.single() == Some("0");
-            Kind::Mysql(if matters { Case::Matters } else { Case::IsFolded })
-        };
-        Ok(Some(Catalogue { client, kind }))
+        Ok(Catalogue { client, kind })
     }
 
     /// How its names are quoted.
@@ -213,22 +236,21 @@ impl Catalogue {
     ///
     /// # Errors
     /// The server's refusal.
-    pub fn run(&mut self, sql: &str) -> Result<(), LoadError> {
-        self.client.query(sql).map_err(|error| LoadError::Wire(error, Some(sql.to_owned())))?;
-        Ok(())
+    pub fn run(&mut self, sql: &str) -> Result<(), Refusal> {
+        ask(&mut *self.client, sql).map(drop)
     }
 
     /// Takes those of these tables away that are there: ordinary ones of our account alone.
     ///
     /// # Errors
-    /// [`LoadError::NotOurs`] for anything else that is called so, before anything is dropped; the
+    /// [`CatalogueError::NotOurs`] for anything else that is called so, before anything is dropped; the
     /// server's refusal.
-    pub fn drop_tables(&mut self, names: &[Identifier]) -> Result<(), LoadError> {
+    pub fn drop_tables(&mut self, names: &[Identifier]) -> Result<(), CatalogueError> {
         let found = self.occupants(names)?;
         if let Some((name, Occupant::Other(what))) =
             found.iter().find(|(_, occupant)| **occupant != Occupant::Table)
         {
-            return Err(LoadError::NotOurs { name: name.clone(), what: what.clone() });
+            return Err(CatalogueError::NotOurs { name: name.clone(), what: what.clone() });
         }
         // Backwards: a table may refer to one that was made before it.
         let mut left: Vec<&Identifier> =
@@ -239,16 +261,16 @@ impl Catalogue {
             for name in left {
                 match self.run(&format!("DROP TABLE {}", self.place(name))) {
                     Ok(()) => {}
-                    Err(LoadError::Wire(error, sql)) if !error.is_fatal() => {
-                        failed = failed.or(Some(LoadError::Wire(error, sql)));
+                    Err(refusal) if !refusal.error.is_fatal() => {
+                        failed = failed.or(Some(refusal));
                         kept.push(name);
                     }
-                    Err(error) => return Err(error),
+                    Err(refusal) => return Err(refusal.into()),
                 }
             }
             // One that refers to it may have gone since.
             match failed {
-                Some(error) if kept.len() == before => return Err(error),
+                Some(refusal) if kept.len() == before => return Err(refusal.into()),
                 _ => left = kept,
             }
         }
@@ -259,142 +281,6 @@ impl Catalogue {
     pub fn close(self) {
         self.client.close();
     }
-}
-
-/// A session that asks an arm about itself, and about no table: in PostgreSQL it finds functions,
-/// operators and views in `pg_catalog` alone, whatever anybody has made elsewhere.
-///
-/// # Errors
-/// Those of connecting, and the server's refusal.
-pub fn connect_to_ask(connector: &Connector) -> Result<Box<dyn Client>, WireError> {
-    let mut client = connector.connect()?;
-    if matches!(connector, Connector::Postgres(_)) {
-        client.run(SAFE_PATH)?;
-    }
-    Ok(client)
-}
-
-/// A session that looks at the tables and the catalogue of an arm: in PostgreSQL it finds
-/// functions, operators and relations in `pg_catalog` alone, so that tables stand with their
-/// schema.
-pub struct Onlooker {
-    /// The session.
-    pub client: Box<dyn Client>,
-    /// How tables are named in it.
-    pub names: TableNames,
-}
-
-impl Onlooker {
-    /// Opens one.
-    ///
-    /// # Errors
-    /// Those of connecting, and the server's refusal.
-    pub fn open(connector: &Connector) -> Result<Onlooker, WireError> {
-        let mut client = connector.connect()?;
-        let names = names(connector, &mut *client)?;
-        Ok(Onlooker { client, names })
-    }
-}
-
-fn names(connector: &Connector, client: &mut dyn Client) -> Result<TableNames, WireError> {
-    Ok(match connector {
-        Connector::Postgres(_) => {
-            TableNames { dialect: Dialect::Postgres, schema: postgres_session(client)? }
-        }
-        Connector::Mysql(_) => {
-            if !client.server_version().contains(ENGINE) {
-                client.run("SET NAMES latin1")?;
-            }
-            TableNames { dialect: Dialect::Mysql, schema: None }
-        }
-        Connector::Rocks(_) => TableNames { dialect: Dialect::Rocksdb, schema: None },
-        Connector::Sqlite(_) => TableNames { dialect: Dialect::Sqlite, schema: None },
-        Connector::Engine(_) | Connector::Mock(_) | Connector::Null => {
-            TableNames { dialect: Dialect::Engine, schema: None }
-        }
-    })
-}
-
-/// How tables are named in a session that looks.
-#[derive(Clone, Debug)]
-pub struct TableNames {
-    dialect: Dialect,
-    schema: Option<Identifier>,
-}
-
-impl TableNames {
-    /// A table that is made as this word, for a statement.
-    ///
-    /// # Errors
-    /// A word that cannot be a name.
-    pub fn of_word(&self, word: &str) -> Result<TableName, UnfitName> {
-        self.placed(Identifier::of_word(word, self.dialect)?)
-    }
-
-    /// A table that the server calls so.
-    ///
-    /// # Errors
-    /// What cannot be a name.
-    pub fn exactly(&self, name: &str) -> Result<TableName, UnfitName> {
-        self.placed(Identifier::new(name, self.dialect)?)
-    }
-
-    fn placed(&self, name: Identifier) -> Result<TableName, UnfitName> {
-        let place = match (&self.schema, self.dialect) {
-            (Some(schema), _) => format!("{schema}.{name}"),
-            // It has words and no quotes.
-            (None, Dialect::Rocksdb) => name.name().to_owned(),
-            (None, _) => name.to_string(),
-        };
-        Ok(TableName { place, name, dialect: self.dialect })
-    }
-
-    /// The schema of PostgreSQL in which tables are made, as a text for a statement.
-    pub fn schema(&self) -> String {
-        let schema = self.schema.as_ref().map(|schema| Literal::new(schema.name(), self.dialect));
-        schema.map_or_else(|| "NULL".to_owned(), |schema| schema.to_string())
-    }
-}
-
-/// A table in a session that looks.
-#[derive(Clone, Debug)]
-pub struct TableName {
-    place: String,
-    name: Identifier,
-    dialect: Dialect,
-}
-
-impl TableName {
-    /// As it stands in FROM.
-    pub fn place(&self) -> &str {
-        &self.place
-    }
-
-    /// Its name as a text for a statement, to be compared in a catalogue.
-    pub fn text(&self) -> Literal {
-        Literal::new(self.name.name(), self.dialect)
-    }
-
-    /// Its oid in PostgreSQL, as an expression.
-    pub fn oid(&self) -> String {
-        let place = Literal::new(&self.place, self.dialect);
-        format!("{place}::pg_catalog.regclass::pg_catalog.oid")
-    }
-}
-
-/// Makes a session of PostgreSQL resolve what it calls in `pg_catalog`; says in which schema tables
-/// are made.
-///
-/// # Errors
-/// The server's refusal, or a schema that cannot be named.
-fn postgres_session(client: &mut dyn Client) -> Result<Option<Identifier>, WireError> {
-    let schema = client.query("SELECT pg_catalog.current_schema()")?.single().map(str::to_owned);
-    client.run(SAFE_PATH)?;
-    let named = |name: String| {
-        Identifier::new(&name, Dialect::Postgres)
-            .map_err(|error| WireError::Protocol(format!("the schema {name:?}: {error}")))
-    };
-    schema.map(named).transpose()
 }
 
 /// Names alone, all of ordinary tables.
