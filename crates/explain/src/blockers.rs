@@ -11,22 +11,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::Dialect;
+use dbdyno_model::{Dialect, OpenTransaction};
 
 use crate::deadlocks::statement_with_holes;
-
-/// A transaction that is open, and the session that has it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OpenTransaction {
-    /// The number of the session.
-    pub session: u64,
-    /// Seconds since it began.
-    pub age_s: u64,
-    /// What it asks at this moment; empty where it is idle.
-    pub statement: String,
-    /// Sessions that it waits for.
-    pub waits_for: Vec<u64>,
-}
 
 /// Open transactions that are older than this, or that others wait for, or that wait.
 const AGE_LEAST_S: u64 = 2;

@@ -41,7 +41,7 @@ mod suspects;
 mod usual;
 
 pub use ablation::{smallest, written as cause_written};
-pub use blockers::{OpenTransaction, blockers};
+pub use blockers::blockers;
 pub use code::code_changes;
 pub use deadlocks::{
     DeadlockGap, DeadlockReading, DeadlockTelling, GatheredDeadlocks, LogDirection, LogKind,

@@ -16,12 +16,13 @@ use dbdyno_model::{
     RoundKey, TransactionRecording, Warning,
 };
 use dbdyno_probe::ServerProbe;
+use dbdyno_server::FactValues;
 use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{Load, ReadyLoad};
 
 use crate::arm::Station;
 use crate::arrivals;
-use crate::capture::{Facts, Observer, RoundWork};
+use crate::capture::{Observer, RoundWork};
 use crate::connecting::Connecting;
 use crate::cost::CostReadings;
 use crate::error::LabError;
@@ -360,14 +361,14 @@ impl<'a> Driver<'a> {
     }
 
     /// What the server says of its work so far, where it says anything.
-    fn look_at_work(&self) -> Option<Facts> {
+    fn look_at_work(&self) -> Option<FactValues> {
         self.observer.as_ref().map(Observer::look)
     }
 
     /// Notes what it has done since then.
     fn note_work(
         &self,
-        before: Option<&Facts>,
+        before: Option<&FactValues>,
         measured: &RoundMeasurement,
         readings: &mut Readings,
     ) {

@@ -12,6 +12,7 @@ use dbdyno_check::{Checker, Level, LevelVerdict, read_records};
 use dbdyno_load::{Connector, LoadError, RoundRecord};
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::{Dialect, Readings, readings};
+use dbdyno_server::{ServerRelease, session_level};
 use dbdyno_workload::{Content, Load};
 
 use crate::isolation::promised;
@@ -30,25 +31,13 @@ pub(crate) fn promise_of(
         Content::Dialogue(dialogue) => dialogue.level(),
         Content::Mix(_) | Content::Choice(_) => None,
     };
-    let questions: &[&str] = match dialect {
-        Dialect::Postgres => &["SHOW default_transaction_isolation"],
-        // Its name changed in MySQL 8.0.
-        Dialect::Mysql | Dialect::Rocksdb => {
-            &["SELECT @@transaction_isolation", "SELECT @@tx_isolation"]
-        }
-        Dialect::Sqlite | Dialect::Engine => &[],
-    };
     let level = match (asked, dialect) {
         (Some(level), _) => level,
         (None, Dialect::Sqlite) => IsolationLevel::Serializable,
         (None, Dialect::Engine) => IsolationLevel::RepeatableRead,
         (None, _) => {
-            let answers = questions.iter().filter_map(|sql| client.query(sql).ok());
-            let named = answers.filter_map(|rows| {
-                let name = rows.single()?.to_lowercase().replace([' ', '_'], "-");
-                IsolationLevel::named(&name)
-            });
-            named.into_iter().next().ok_or_else(|| {
+            let server = ServerRelease::of(&*client, dialect);
+            session_level(&mut *client, server).ok_or_else(|| {
                 let text = "the server does not say which isolation level its sessions have; name \
                             one: register?level=serializable";
                 LoadError::Unfit(text.to_owned())

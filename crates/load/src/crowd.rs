@@ -12,6 +12,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dbdyno_model::Dialect;
+use dbdyno_server::places;
 use dbdyno_wire::{Client, Pollable, StatementId, WireError};
 
 use crate::error::LoadError;
@@ -131,15 +133,11 @@ pub(crate) fn explained(
     if !matches!(refusal.code, 1040 | 1135 | 1203) && refusal.sqlstate != "53300" {
         return error;
     }
-    let question = match refusal.code {
-        0 => "SHOW max_connections",
-        _ => "SELECT @@global.max_connections",
-    };
-    let answer = insider.and_then(|client| client.query(question).ok());
+    let dialect = if refusal.code == 0 { Dialect::Postgres } else { Dialect::Mysql };
     LoadError::ServerFull {
         clients,
         inside,
-        places: answer.and_then(|rows| rows.single()?.parse().ok()),
+        places: insider.and_then(|client| places(client, dialect)),
         refusal: Box::new(refusal.clone()),
     }
 }

@@ -21,13 +21,12 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_model::{Dialect, Identifier};
-use dbdyno_server::Catalogue;
+use dbdyno_server::{COMMITS_ARE_SYNCED, Catalogue, vacuum};
 use dbdyno_wire::{BulkTarget, Client, WireError};
 use dbdyno_workload::{Dataset, TableScript, finishing_waves, refers_to_itself, waves};
 
 use crate::connector::Connector;
 use crate::error::LoadError;
-use crate::vacuum::{COMMITS_ARE_SYNCED, vacuum};
 
 /// How far filling has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

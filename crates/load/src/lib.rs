@@ -60,7 +60,6 @@ mod tally;
 mod tape;
 mod time;
 pub mod usage;
-mod vacuum;
 mod window;
 mod wire;
 
@@ -86,4 +85,3 @@ pub use session::ClientSession;
 pub use slices::Slices;
 pub use sqlite::SqliteFile;
 pub use survey::end_recording;
-pub use vacuum::{COMMITS_ARE_SYNCED, vacuum};

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A counter only grows: two looks tell what was done in between, and that is told for each
-//! operation. A gauge is the level of a moment. `lab` reads by this table, `judge` compares by it,
+//! operation. A gauge is the level of a moment. `server` reads by this table, `judge` compares by it,
 //! and what a release does not have is absent. The readings of a round are called by these names
 //! behind `server.`.
 
@@ -154,10 +154,14 @@ impl FactSource {
 impl ServerFact {
     /// Where it stands in a release, if it is there.
     pub fn place(&self, product: Product, release: u32) -> Option<FactPlace> {
-        self.sources
-            .iter()
-            .find(|source| source.is_for(product, release))
-            .map(|source| source.place)
+        self.places(product, release).next()
+    }
+
+    /// All places where it stands in a release, the best first: for the others there is a right
+    /// less, or a switch more.
+    pub fn places(&self, product: Product, release: u32) -> impl Iterator<Item = FactPlace> {
+        let sources = self.sources.iter().filter(move |source| source.is_for(product, release));
+        sources.map(|source| source.place)
     }
 
     /// A value of it with its unit, to three digits: `101 rows an operation`.

@@ -17,10 +17,18 @@ use dbdyno_model::server_facts::release_number;
 use dbdyno_model::{Dialect, Product};
 use dbdyno_wire::{Client, WireError};
 
+use crate::backlog::{
+    HISTORY_MOST, HISTORY_MOST_MYSQL, ReadBacklog, compactions, innodb, unpurged, workers,
+    write_ahead_log,
+};
 use crate::histograms::{ColumnKnowledge, MARIADB_COLUMNS, MYSQL_COLUMNS, POSTGRES_COLUMNS};
+use crate::isolation::{MYSQL_LEVEL, POSTGRES_LEVEL};
+use crate::locks::{INNODB_OPEN, POSTGRES_OPEN};
 use crate::plans::{AnalyzeForm, EXPLAIN_TABLE};
 use crate::prices::{MARIADB_PRICES, MYSQL_PRICES, ReadPrices};
+use crate::sizes::{MYSQL_SIZES, POSTGRES_SIZES, SQLITE_SIZES};
 use crate::statistics::{MARIADB_LOAN, MYSQL_LOAN, NOT_LENT, POSTGRES_LOAN, StatisticsLoan};
+use crate::waits::WaitSource;
 
 /// Servers that are asked alike.
 #[derive(Debug)]
@@ -52,6 +60,22 @@ pub struct ServerFamily {
     pub(crate) analyze: Ways<AnalyzeForm>,
     /// Whether a session counts the rows that it reads.
     pub(crate) counts_reads: Ways<()>,
+    /// What is put off.
+    pub(crate) backlog: ReadBacklog,
+    /// Transactions that a history list at rest has at most.
+    pub(crate) history_most: u64,
+    /// How large the database is; the first question that is answered is it.
+    pub(crate) sizes: &'static [&'static str],
+    /// Which sessions wait for which.
+    pub(crate) waits: Ways<WaitSource>,
+    /// Which transactions are open; the first question that is answered is it.
+    pub(crate) open_transactions: &'static [&'static str],
+    /// Whether InnoDB's monitor tells the latest deadlock.
+    pub(crate) has_monitor: bool,
+    /// At which level a session is; the first question that is answered is it.
+    pub(crate) session_level: &'static [&'static str],
+    /// Whether writes are checked against the snapshot.
+    pub(crate) checks_snapshots: Option<&'static str>,
 }
 
 /// What a catalogue knows of a table's place.
@@ -80,6 +104,14 @@ const UNKNOWN: ServerFamily = ServerFamily {
     trace: &[],
     analyze: &[],
     counts_reads: &[],
+    backlog: |_, _, _| Ok(Vec::new()),
+    history_most: 0,
+    sizes: &[],
+    waits: &[],
+    open_transactions: &[],
+    has_monitor: false,
+    session_level: MYSQL_LEVEL,
+    checks_snapshots: None,
 };
 
 /// A way to ask a question, and in which releases.
@@ -114,6 +146,7 @@ static FAMILIES: [ServerFamily; 7] = [
         name: "the served reference engine",
         mark: "-dbdyno-",
         catalogue: CatalogueKind::Tables,
+        backlog: unpurged,
         ..UNKNOWN
     },
     ServerFamily {
@@ -128,6 +161,13 @@ static FAMILIES: [ServerFamily; 7] = [
         trace: &[since(10_04_00, ())],
         analyze: &[always(AnalyzeForm::Json("ANALYZE FORMAT=JSON"))],
         counts_reads: &[always(())],
+        backlog: innodb,
+        history_most: HISTORY_MOST,
+        sizes: MYSQL_SIZES,
+        waits: &[always(WaitSource::Innodb)],
+        open_transactions: INNODB_OPEN,
+        has_monitor: true,
+        checks_snapshots: Some("SELECT @@innodb_snapshot_isolation"),
         ..UNKNOWN
     },
     ServerFamily {
@@ -147,6 +187,12 @@ static FAMILIES: [ServerFamily; 7] = [
             AnalyzeForm::Lines(&["EXPLAIN ANALYZE FORMAT=TREE", "EXPLAIN ANALYZE"]),
         )],
         counts_reads: &[always(())],
+        backlog: innodb,
+        history_most: HISTORY_MOST_MYSQL,
+        sizes: MYSQL_SIZES,
+        waits: &[since(8_00_00, WaitSource::LockWaits), always(WaitSource::Innodb)],
+        open_transactions: INNODB_OPEN,
+        has_monitor: true,
         ..UNKNOWN
     },
     ServerFamily {
@@ -157,18 +203,28 @@ static FAMILIES: [ServerFamily; 7] = [
         loan: &POSTGRES_LOAN,
         columns: &[always(ColumnKnowledge::Asked(POSTGRES_COLUMNS))],
         analyze: &[always(AnalyzeForm::Lines(&["EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF)"]))],
+        backlog: workers,
+        sizes: POSTGRES_SIZES,
+        waits: &[always(WaitSource::BlockingPids)],
+        open_transactions: POSTGRES_OPEN,
+        session_level: POSTGRES_LEVEL,
         ..UNKNOWN
     },
     ServerFamily {
         name: "the reference engine",
         dialect: Dialect::Engine,
         catalogue: CatalogueKind::Tables,
+        backlog: unpurged,
+        session_level: &[],
         ..UNKNOWN
     },
     ServerFamily {
         name: "SQLite",
         dialect: Dialect::Sqlite,
         explain: &["EXPLAIN QUERY PLAN"],
+        backlog: write_ahead_log,
+        sizes: SQLITE_SIZES,
+        session_level: &[],
         catalogue: CatalogueKind::Tables,
         ..UNKNOWN
     },
@@ -177,6 +233,7 @@ static FAMILIES: [ServerFamily; 7] = [
         dialect: Dialect::Rocksdb,
         explain: &[],
         catalogue: CatalogueKind::Tables,
+        backlog: compactions,
         ..UNKNOWN
     },
 ];

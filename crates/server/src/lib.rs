@@ -11,20 +11,32 @@
 //! ask it. A module has the questions of one subject, and turns answers into values; what a run
 //! makes of these is not known here. Another speaker of a known protocol is another row.
 
+mod backlog;
 mod catalogue;
+mod facts;
 mod family;
 mod histograms;
+mod innodb;
+mod isolation;
+mod locks;
 mod onlooker;
 mod plans;
 mod prices;
 mod refusal;
 mod settings;
+mod sizes;
 mod statistics;
 mod tables;
+mod vacuum;
+mod waits;
 
+pub use backlog::{BacklogGauge, DirtyPageLimits, backlog, unpurged_transactions};
 pub use catalogue::{Catalogue, CatalogueError, Occupant};
+pub use facts::{FactReader, FactValues, read_fact};
 pub use family::{ServerFamily, ServerRelease};
 pub use histograms::column_statistics;
+pub use isolation::{checks_snapshots, session_level};
+pub use locks::{latest_deadlock, open_transactions};
 pub use onlooker::{Onlooker, TableName, TableNames, look_safely};
 pub use plans::{
     AnalyzedPlan, analyzed, explained, explained_execution, explained_without, sample_statistics,
@@ -32,6 +44,9 @@ pub use plans::{
 };
 pub use prices::{OptimizerPrice, differing_prices, lend_prices, note_prices};
 pub use refusal::Refusal;
-pub use settings::{data_directory, general, leave_out, settings};
+pub use settings::{data_directory, general, leave_out, places, settings};
+pub use sizes::{database_bytes, dead_rows};
 pub use statistics::{LentStatistics, StatisticsExtent, lend_statistics, refused};
 pub use tables::{SummedColumns, TableQuestion, content, kept, table_names};
+pub use vacuum::{COMMITS_ARE_SYNCED, vacuum};
+pub use waits::{Blocker, WaitWatch, Waiting};

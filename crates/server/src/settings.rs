@@ -148,7 +148,19 @@ fn neutral(dialect: Dialect, environment: &mut Environment) {
     }
 }
 
+/// For how many sessions a server has places; `None` where it does not tell.
+pub fn places(client: &mut dyn Client, dialect: Dialect) -> Option<u64> {
+    let question = match dialect {
+        Dialect::Postgres => "SHOW max_connections",
+        _ => "SELECT @@global.max_connections",
+    };
+    client.query(question).ok()?.single()?.parse().ok()
+}
+
 /// Where a server has its data; `None` where it does not tell.
+///
+/// # Errors
+/// The server's refusal.
 pub fn data_directory(
     client: &mut dyn Client,
     dialect: Dialect,

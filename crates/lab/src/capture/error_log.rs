@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use dbdyno_model::Product;
+use dbdyno_model::Dialect;
 use dbdyno_probe::ServerProbe;
 
 /// How such an entry begins, behind its time.
@@ -40,8 +40,8 @@ struct ErrorLogReading {
 }
 
 impl ErrorLog {
-    pub(super) fn new(probe: &ServerProbe, product: Product) -> ErrorLog {
-        let has_routine = product == Product::Postgres;
+    pub(super) fn new(probe: &ServerProbe, dialect: Dialect) -> ErrorLog {
+        let has_routine = dialect == Dialect::Postgres;
         ErrorLog { probe: probe.clone(), has_routine, read: RefCell::default() }
     }
 

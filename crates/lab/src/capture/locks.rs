@@ -12,39 +12,15 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_explain::{
-    OpenTransaction, blockers, deadlock_clusters, merged_deadlocks, signature_written,
-};
+use dbdyno_explain::{blockers, deadlock_clusters, merged_deadlocks, signature_written};
 use dbdyno_model::{Arm, Cell, DeadlockCounts, Dialect, Environment, PerArm, Run};
+use dbdyno_server::{ServerRelease, latest_deadlock, open_transactions};
 use dbdyno_wire::Client;
 
 use crate::arm::Station;
 
 /// As much of a log is read as this, bytes.
 const LOG_MOST: u64 = 16 << 20;
-/// Where the monitor of InnoDB tells the latest deadlock, and what stands behind it.
-const LATEST: &str = "LATEST DETECTED DEADLOCK";
-const BEHIND: &str = "------------\nTRANSACTIONS\n";
-
-/// Open transactions: session, age, statement, and whom it waits for. Of MySQL from 8.0 on, then of
-/// MySQL before it and of MariaDB.
-const MYSQL_OPEN: [&str; 2] = [
-    "SELECT t.trx_mysql_thread_id, timestampdiff(second, t.trx_started, now()), t.trx_query, \
-     (SELECT group_concat(DISTINCT b.trx_mysql_thread_id) \
-     FROM performance_schema.data_lock_waits w JOIN information_schema.innodb_trx b \
-     ON b.trx_id = w.blocking_engine_transaction_id \
-     WHERE w.requesting_engine_transaction_id = t.trx_id) FROM information_schema.innodb_trx t",
-    "SELECT t.trx_mysql_thread_id, timestampdiff(second, t.trx_started, now()), t.trx_query, \
-     (SELECT group_concat(DISTINCT b.trx_mysql_thread_id) \
-     FROM information_schema.innodb_lock_waits w JOIN information_schema.innodb_trx b \
-     ON b.trx_id = w.blocking_trx_id WHERE w.requesting_trx_id = t.trx_id) \
-     FROM information_schema.innodb_trx t",
-];
-const POSTGRES_OPEN: [&str; 1] = ["SELECT pid, extract(epoch FROM now() - xact_start)::bigint, \
-      CASE WHEN state = 'active' THEN query END, array_to_string(pg_blocking_pids(pid), ',') \
-      FROM pg_stat_activity WHERE xact_start IS NOT NULL AND pid <> pg_backend_pid() \
-      AND backend_type = 'client backend'"];
-
 /// What was seen when a cell began.
 #[derive(Debug, Default)]
 pub(crate) struct Locks {
@@ -127,35 +103,14 @@ fn log_of(station: &Station) -> Option<&dbdyno_probe::ServerProbe> {
     station.probe.as_ref().filter(|_| station.is_ours())
 }
 
-/// What the monitor tells of the latest deadlock.
+/// What is told of the latest deadlock.
 fn latest(client: &mut dyn Client, dialect: Dialect) -> Option<String> {
-    let sql = "SHOW ENGINE INNODB STATUS";
-    let answer = (dialect == Dialect::Mysql).then(|| client.query(sql).ok())??;
-    let text = answer.rows.first()?.last()?.as_deref()?;
-    let section = &text[text.find(LATEST)?..];
-    Some(section.split(BEHIND).next().unwrap_or(section).to_owned())
+    let server = ServerRelease::of(client, dialect);
+    latest_deadlock(client, server)
 }
 
 /// Who has a transaction open, as a tree.
 fn open(client: &mut dyn Client, dialect: Dialect) -> Vec<String> {
-    let questions: &[&str] = match dialect {
-        Dialect::Mysql => &MYSQL_OPEN,
-        Dialect::Postgres => &POSTGRES_OPEN,
-        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => &[],
-    };
-    let answer = questions.iter().find_map(|sql| client.query(sql).ok());
-    let rows = answer.map_or_else(Vec::new, |answer| answer.rows);
-    let all: Vec<OpenTransaction> = rows.iter().filter_map(|row| transaction(row)).collect();
-    blockers(&all, dialect)
-}
-
-fn transaction(row: &[Option<String>]) -> Option<OpenTransaction> {
-    let [Some(session), Some(age), statement, waits_for] = row else { return None };
-    let waits_for = waits_for.as_deref().unwrap_or_default();
-    Some(OpenTransaction {
-        session: session.parse().ok()?,
-        age_s: age.parse().ok()?,
-        statement: statement.clone().unwrap_or_default(),
-        waits_for: waits_for.split(',').filter_map(|one| one.parse().ok()).collect(),
-    })
+    let server = ServerRelease::of(client, dialect);
+    blockers(&open_transactions(client, server), dialect)
 }

@@ -43,11 +43,11 @@ use crate::error::LabError;
 use dbdyno_workload::planned::{self, datasets_of};
 
 pub(crate) use causes::{Loan, look as look_for_causes};
-pub(crate) use facts::{Facts, Observer, RoundWork};
+pub(crate) use facts::{Observer, RoundWork};
 pub(crate) use flips::look as look_for_flips;
 pub(crate) use locks::{blockers_of, deadlocks_of};
 pub(crate) use measured_plans::note as note_measured_plans;
-pub(crate) use server_work::{Meter, engine_status};
+pub(crate) use server_work::Meter;
 
 /// Facts that begin so are about a cell that was measured.
 pub(crate) const STEP: &str = "step[";

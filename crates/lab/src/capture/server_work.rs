@@ -9,9 +9,8 @@ use std::time::Duration;
 use dbdyno_model::readings::ENGINE_PREFIX;
 use dbdyno_model::server_facts::{STATEMENTS, reading};
 use dbdyno_model::{Cell, Dialect, Readings};
-use dbdyno_wire::Client;
+use dbdyno_server::{Onlooker, read_fact, unpurged_transactions};
 
-use super::facts::Observer;
 use super::locks::Locks;
 use crate::arm::Station;
 
@@ -95,13 +94,15 @@ fn debt_of(station: &Station) -> Box<dyn FnMut() -> Option<f64>> {
     match station.dialect {
         Dialect::Engine => {
             let mut client = station.connector.connect().ok();
-            Box::new(move || engine_status(client.as_deref_mut()?, "unpurged_transactions"))
+            Box::new(move || unpurged_transactions(client.as_deref_mut()?).ok()?)
         }
         Dialect::Mysql | Dialect::Postgres => {
-            let observer = Observer::open(&station.connector, None);
+            let mut onlooker = station.connector.onlooker().ok();
             Box::new(move || {
-                let facts = observer.as_ref()?.look();
-                ["history_list", "dead_rows"].into_iter().find_map(|name| facts.get(name).copied())
+                let Onlooker { client, server, .. } = onlooker.as_mut()?;
+                ["history_list", "dead_rows"]
+                    .into_iter()
+                    .find_map(|name| read_fact(&mut **client, *server, name).ok()?)
             })
         }
         Dialect::Sqlite | Dialect::Rocksdb => Box::new(|| None),
@@ -113,13 +114,6 @@ fn rounded(value: f64) -> f64 {
     let unit = 10_f64.powf((value.abs().max(1.0).log10().floor() - 2.0).max(-3.0));
     let rounded = (value / unit).round() * unit;
     (rounded * 1000.0).round() / 1000.0
-}
-
-/// A counter of the reference engine.
-pub(crate) fn engine_status(client: &mut dyn Client, name: &str) -> Option<f64> {
-    let rows = client.query("SHOW STATUS").ok()?.rows;
-    let row = rows.iter().find(|row| row[0].as_deref() == Some(name))?;
-    row[1].as_deref()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use dbdyno_cases::PromiseFamily;
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
+use dbdyno_server::{ServerRelease, checks_snapshots};
 use dbdyno_wire::Client;
 
 /// What the table of the stories, `test`, is called on a server.
@@ -23,10 +24,11 @@ pub(super) struct Words {
 impl Words {
     /// Those of the server behind a connection.
     pub(super) fn of(client: &mut dyn Client, dialect: Dialect) -> Words {
+        let server = ServerRelease::of(client, dialect);
         let family = match dialect {
             Dialect::Postgres => PromiseFamily::Postgres,
             Dialect::Sqlite => PromiseFamily::Sqlite,
-            Dialect::Mysql if checks_snapshots(client) => PromiseFamily::InnodbSnapshot,
+            Dialect::Mysql if checks_snapshots(client, server) => PromiseFamily::InnodbSnapshot,
             Dialect::Mysql | Dialect::Engine | Dialect::Rocksdb => PromiseFamily::Mysql,
         };
         Words { dialect, family }
@@ -100,9 +102,4 @@ impl Words {
             _ => "",
         }
     }
-}
-
-fn checks_snapshots(client: &mut dyn Client) -> bool {
-    let asked = client.query("SELECT @@innodb_snapshot_isolation");
-    asked.is_ok_and(|rows| rows.single() == Some("1"))
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use dbdyno_load::{Clock, Connector};
 use dbdyno_model::isolation::{StepAnswer, StepWait};
+use dbdyno_server::{Onlooker, WaitWatch, Waiting};
 use dbdyno_wire::{Client, WireError};
 
-use super::waits::{WaitAttribution, Waiting, Witness, has_circle};
+use super::waits::{WaitAttribution, Witness, has_circle};
 
 /// An answer that comes within this is waited for before the server is asked who waits.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
@@ -115,8 +116,10 @@ impl Stage {
             actors.push(Actor::start(index, client, sender.clone()));
         }
         let witness = match connector {
-            Connector::Mysql(_) => Witness::of_mysql(connector.connect()?),
-            Connector::Postgres(_) => Witness::Postgres(connector.onlooker()?.client),
+            Connector::Mysql(_) | Connector::Postgres(_) => {
+                let Onlooker { client, server, .. } = connector.onlooker()?;
+                Witness::Server(WaitWatch::of(client, server)?)
+            }
             Connector::Engine(_) => Witness::Engine(watches),
             _ => Witness::Silent,
         };
@@ -305,7 +308,7 @@ impl Stage {
             });
             return Ok(Some(edges.collect()));
         }
-        let Some(known) = self.witness.blockers(&ids, &self.clock)? else { return Ok(None) };
+        let Some(known) = self.witness.blockers(&ids, &self.clock) else { return Ok(None) };
         let edges = known.into_iter().enumerate().map(|(at, blockers)| {
             let whom = blockers
                 .into_iter()

@@ -1,24 +1,14 @@
-//! Who waits for whom, as the server says.
+//! Which sessions wait for which, as their arm says.
 //!
 //! ```text
-//!   MySQL from 8.0 on, with performance schema    data_lock_waits: who, and for whom
-//!   other InnoDB    SHOW ENGINE INNODB STATUS     who waits: fresh, and not always complete
-//!                   innodb_trx                    who waits: complete, kept for 100 ms, see below
-//!                   innodb_lock_waits             for whom: likewise
-//!   PostgreSQL      pg_blocking_pids()            both
-//!   engine          its own word                  who
-//!   SQLite          –                             a step that would wait is refused
+//!   servers   server::WaitWatch, on a connection of its own
+//!   engine    its own word, session by session
+//!   SQLite    –   a step that would wait is refused
 //! ```
-//!
-//! `innodb_trx` and `innodb_lock_waits` are copies that InnoDB makes anew only if nobody has read
-//! them for 100 ms (`CACHE_MIN_IDLE_TIME_US` in its trx0i_s.cc): who asks more often is told the
-//! same for ever. They are never read sooner than that. The monitor is always fresh, but that of
-//! MySQL 9.7 leaves out a SELECT that waits at SERIALIZABLE.
-
-use std::time::Duration;
 
 use dbdyno_load::{Clock, EngineWatch};
-use dbdyno_wire::{Client, Rows, WireError};
+use dbdyno_server::{Blocker, WaitWatch, Waiting};
+use dbdyno_wire::WireError;
 
 /// Whether it matters for whom a session waits, where that is not plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,107 +19,21 @@ pub(crate) enum WaitAttribution {
     AsNeeded,
 }
 
-/// How long the tables of InnoDB are left alone before they are read again.
-const CACHE_IDLE: Duration = Duration::from_millis(120);
-const MONITOR: &str = "SHOW ENGINE INNODB STATUS";
-const TRANSACTIONS: &str =
-    "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-/// A lock is called by the thread that wrote it down, and where a row was changed and nobody had to
-/// write down a lock for that, it is whoever waits that does so. The lock of its table is a
-/// transaction's own doing: by that it is found whose transaction is in the way.
-const LOCK_WAITS: &str = "SELECT DISTINCT r.processlist_id, \
-     coalesce(t.processlist_id, b.processlist_id), 0 \
-     FROM performance_schema.data_lock_waits w \
-     JOIN performance_schema.threads r ON r.thread_id = w.requesting_thread_id \
-     JOIN performance_schema.threads b ON b.thread_id = w.blocking_thread_id \
-     LEFT JOIN performance_schema.data_locks l ON l.lock_type = 'TABLE' \
-     AND l.engine_transaction_id = w.blocking_engine_transaction_id \
-     LEFT JOIN performance_schema.threads t ON t.thread_id = l.thread_id";
-const OLD_LOCK_WAITS: &str = "SELECT DISTINCT r.trx_mysql_thread_id, b.trx_mysql_thread_id, \
-     coalesce(w.blocking_lock_id = b.trx_requested_lock_id, 0) \
-     FROM information_schema.innodb_lock_waits w \
-     JOIN information_schema.innodb_trx r ON r.trx_id = w.requesting_trx_id \
-     JOIN information_schema.innodb_trx b ON b.trx_id = w.blocking_trx_id";
-
-/// Whom a session waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Blocker {
-    /// The session, by its id.
-    pub id: u64,
-    /// Whether it is in the way with a lock that it waits for itself. MariaDB tells of those that
-    /// stand behind, too, which are in nobody's way.
-    pub by_request: bool,
-}
-
 /// Who can say who waits.
 pub(crate) enum Witness {
-    /// MySQL with its performance schema, asked on a connection of its own.
-    LockWaits(Box<dyn Client>),
-    /// Other InnoDB, likewise.
-    Innodb {
-        /// The connection.
-        client: Box<dyn Client>,
-        /// When its tables were read last.
-        read: Option<Duration>,
-        /// Whether it is that of MariaDB, or of MySQL before 8.0.
-        is_old: bool,
-    },
-    /// PostgreSQL, likewise.
-    Postgres(Box<dyn Client>),
+    /// A server.
+    Server(WaitWatch),
     /// The engine, session by session.
     Engine(Vec<EngineWatch>),
     /// Nobody waits there.
     Silent,
 }
 
-/// What was seen of one session: for whom it waits, as far as that was told.
-pub(crate) type Waiting = Option<Option<Vec<u64>>>;
-
 impl Witness {
-    /// Whoever can say it of a server that speaks MySQL's protocol.
-    pub(crate) fn of_mysql(mut client: Box<dyn Client>) -> Witness {
-        let version = client.server_version();
-        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        let is_old = version.contains("MariaDB") || major.is_some_and(|major| major < 8);
-        let is_on = |client: &mut dyn Client| {
-            let asked = client.query("SELECT @@performance_schema");
-            asked.is_ok_and(|rows| rows.single() == Some("1"))
-        };
-        if !is_old && is_on(&mut *client) {
-            Witness::LockWaits(client)
-        } else {
-            Witness::Innodb { client, read: None, is_old }
-        }
-    }
-
     /// Which of the sessions with these ids wait, and for which ids where that is told.
     pub(crate) fn look(&mut self, ids: &[u64], clock: &Clock) -> Result<Vec<Waiting>, WireError> {
         match self {
-            Witness::LockWaits(client) => Ok(named(ids, &blocked_by(&client.query(LOCK_WAITS)?))),
-            Witness::Innodb { client, read, .. } => {
-                let answer = client.query(MONITOR)?;
-                let text = answer.rows.first().and_then(|row| row.last().cloned().flatten());
-                let mut waiting = waiting_in_monitor(&text.unwrap_or_default());
-                if read.is_none_or(|read| clock.now().saturating_sub(read) >= CACHE_IDLE) {
-                    let all = client.query(TRANSACTIONS)?;
-                    *read = Some(clock.now());
-                    waiting.extend(
-                        all.rows
-                            .iter()
-                            .filter_map(|row| row.first()?.as_ref()?.parse::<u64>().ok()),
-                    );
-                }
-                Ok(ids.iter().map(|id| waiting.contains(id).then_some(None)).collect())
-            }
-            Witness::Postgres(client) => {
-                let all: Vec<String> = ids.iter().map(u64::to_string).collect();
-                let sql = format!(
-                    "SELECT p, array_to_string(pg_blocking_pids(p), ',') \
-                     FROM unnest('{{{}}}'::int[]) AS p",
-                    all.join(",")
-                );
-                Ok(named(ids, &blocked_by(&client.query(&sql)?)))
-            }
+            Witness::Server(watch) => watch.look(ids, &|| clock.now()),
             Witness::Engine(watches) => {
                 Ok(watches.iter().map(|watch| watch.is_waiting().then_some(None)).collect())
             }
@@ -137,109 +41,28 @@ impl Witness {
         }
     }
 
-    /// Whether a circle of waits is broken before anybody can be seen waiting in it: InnoDB looks
-    /// for one when a wait begins, MySQL from 8.0.18 on and PostgreSQL some time later.
+    /// Whether a circle of waits is broken before anybody can be seen waiting in it.
     pub(crate) fn breaks_circles_at_once(&self) -> bool {
         match self {
-            Witness::Innodb { is_old, .. } => *is_old,
+            Witness::Server(watch) => watch.breaks_circles_at_once(),
             Witness::Engine(_) | Witness::Silent => true,
-            Witness::LockWaits(_) | Witness::Postgres(_) => false,
         }
     }
 
     /// For whom each of these sessions waits; `None` where nobody can say.
-    pub(crate) fn blockers(
-        &mut self,
-        ids: &[u64],
-        clock: &Clock,
-    ) -> Result<Option<Vec<Vec<Blocker>>>, WireError> {
-        let Witness::Innodb { client, read, .. } = self else { return Ok(None) };
-        if let Some(read) = *read {
-            let since = clock.now().saturating_sub(read);
-            std::thread::sleep(CACHE_IDLE.saturating_sub(since));
+    pub(crate) fn blockers(&mut self, ids: &[u64], clock: &Clock) -> Option<Vec<Vec<Blocker>>> {
+        match self {
+            Witness::Server(watch) => watch.blockers(ids, &|| clock.now()),
+            Witness::Engine(_) | Witness::Silent => None,
         }
-        let answer = client.query(OLD_LOCK_WAITS).ok();
-        *read = Some(clock.now());
-        let Some(answer) = answer else { return Ok(None) };
-        let pairs = blocked_by(&answer);
-        let of = |id: &u64| -> Vec<Blocker> {
-            pairs.iter().filter(|pair| pair.0 == *id).map(|pair| pair.1).collect()
-        };
-        // MySQL 8.0 has no such table.
-        Ok((!pairs.is_empty()).then(|| ids.iter().map(of).collect()))
     }
 
     /// Ends a session from outside.
     pub(crate) fn end(&mut self, id: u64) {
-        // Where it cannot be ended it ends with its server.
-        let _ = match self {
-            Witness::LockWaits(client) | Witness::Innodb { client, .. } => {
-                client.query(&format!("KILL {id}"))
-            }
-            Witness::Postgres(client) => {
-                client.query(&format!("SELECT pg_terminate_backend({id})"))
-            }
-            Witness::Engine(_) | Witness::Silent => return,
-        };
-    }
-}
-
-/// For whom each of these waits, if it waits. Who is told to wait for himself waits for somebody
-/// else, see [`LOCK_WAITS`].
-fn named(ids: &[u64], pairs: &[(u64, Blocker)]) -> Vec<Waiting> {
-    let of = |id: &u64| {
-        let own: Vec<u64> =
-            pairs.iter().filter(|pair| pair.0 == *id).map(|pair| pair.1.id).collect();
-        let others: Vec<u64> = own.iter().copied().filter(|whom| whom != id).collect();
-        let is_whole = others.len() == own.len();
-        (!own.is_empty()).then(|| is_whole.then_some(others))
-    };
-    ids.iter().map(of).collect()
-}
-
-/// Rows of a session and those that it waits for, one a row or with commas between them.
-fn blocked_by(rows: &Rows) -> Vec<(u64, Blocker)> {
-    let mut pairs = Vec::new();
-    for row in &rows.rows {
-        let [Some(waits), Some(whom), rest @ ..] = row.as_slice() else { continue };
-        let Ok(waits) = waits.parse() else { continue };
-        let by_request = rest.first().is_some_and(|told| told.as_deref() == Some("1"));
-        pairs.extend(
-            whom.split(',')
-                .filter_map(|id| Some((waits, Blocker { id: id.parse().ok()?, by_request }))),
-        );
-    }
-    pairs
-}
-
-/// Connections whose transactions the monitor of InnoDB calls waiting:
-///
-/// ```text
-///   ---TRANSACTION 1811, ACTIVE 2 sec starting index read
-///   mysql tables in use 1, locked 1
-///   LOCK WAIT 2 lock struct(s), heap size 1128, 1 row lock(s)
-///   MySQL thread id 9, OS thread handle …
-/// ```
-fn waiting_in_monitor(text: &str) -> Vec<u64> {
-    let mut waiting = Vec::new();
-    let mut waits = false;
-    let mut inside = false;
-    for line in text.lines() {
-        if line.starts_with("---TRANSACTION ") {
-            (inside, waits) = (true, false);
-        } else if !inside {
-            // A deadlock further up tells of transactions as they were.
-        } else if line.starts_with("LOCK WAIT ") {
-            waits = true;
-        } else if let Some((_, rest)) = line.split_once(" thread id ") {
-            let id = rest.split(|c: char| !c.is_ascii_digit()).next();
-            if waits && let Some(id) = id.and_then(|id| id.parse().ok()) {
-                waiting.push(id);
-            }
-            waits = false;
+        if let Witness::Server(watch) = self {
+            watch.end(id);
         }
     }
-    waiting
 }
 
 /// Whether some of these wait in a circle; `edges` leads from each to those it waits for.
@@ -262,45 +85,6 @@ pub(crate) fn has_circle(edges: &[Vec<usize>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// MariaDB 10.11.19 and MySQL 8.0.33, shortened; the deadlock above is over.
-    const MONITOR: &str = "\
-------------------------
-LATEST DETECTED DEADLOCK
-------------------------
-*** (1) TRANSACTION:
-TRANSACTION 41, ACTIVE 1 sec starting index read
-LOCK WAIT 3 lock struct(s), heap size 1128, 2 row lock(s)
-MariaDB thread id 77, OS thread handle 1, query id 9 localhost dbdyno Updating
-------------
-TRANSACTIONS
-------------
----TRANSACTION (0x7f0001), not started
-0 lock struct(s), heap size 1128, 0 row lock(s)
----TRANSACTION 43, ACTIVE 0 sec starting index read
-mysql tables in use 1, locked 1
-LOCK WAIT 2 lock struct(s), heap size 1128, 1 row lock(s)
-MariaDB thread id 8, OS thread handle 2, query id 30 localhost dbdyno Updating
-update test set value = 12 where id = 1
-------- TRX HAS BEEN WAITING 105 us FOR THIS LOCK TO BE GRANTED:
-RECORD LOCKS space id 5 page no 3 n bits 320 index PRIMARY of table `d`.`t` trx id 43 waiting
----TRANSACTION 42, ACTIVE 0 sec
-2 lock struct(s), heap size 1128, 1 row lock(s), undo log entries 1
-MySQL thread id 9, OS thread handle 3, query id 31 localhost dbdyno
-";
-
-    #[test]
-    fn the_monitor_tells_who_waits_now() {
-        assert_eq!(waiting_in_monitor(MONITOR), [8]);
-        assert!(waiting_in_monitor("").is_empty());
-    }
-
-    #[test]
-    fn who_waits_for_himself_waits_for_somebody_unnamed() {
-        let pair = |waits, id| (waits, Blocker { id, by_request: false });
-        let seen = named(&[1, 2, 3], &[pair(1, 1), pair(3, 1), pair(3, 2)]);
-        assert_eq!(seen, [Some(None), None, Some(Some(vec![1, 2]))]);
-    }
 
     #[test]
     fn circles_are_found_and_chains_are_not() {

@@ -11,10 +11,10 @@
 //!               └─ it has ended: "Address already in use" ─▶ another port
 //! ```
 
-use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use dbdyno_model::{Dialect, Identifier, Product};
+use dbdyno_server::data_directory;
 use dbdyno_wire::{Endpoint, WireError};
 
 use super::listener;
@@ -175,12 +175,8 @@ impl Server {
     /// then on, see [`bootstrap::mysql_sql`].
     fn log_in(&self, endpoint: &Endpoint) -> Result<bool, WireError> {
         let mut client = connect(self.release.product, endpoint)?;
-        let question = match self.release.product.dialect() {
-            Dialect::Postgres => "SHOW data_directory",
-            _ => "SELECT @@datadir",
-        };
-        let answer = client.query(question)?;
-        let ours = answer.single().is_some_and(|dir| Path::new(dir) == self.data_dir());
+        let directory = data_directory(&mut *client, self.release.product.dialect())?;
+        let ours = directory.is_some_and(|directory| directory == self.data_dir());
         client.close();
         Ok(ours)
     }

@@ -23,7 +23,8 @@ use std::time::Duration;
 use dbdyno_model::{Dialect, Literal};
 use dbdyno_wire::Client;
 
-use crate::error::LoadError;
+use crate::family::{ServerRelease, Ways, since, way};
+use crate::refusal::{Refusal, ask};
 
 /// What a session is told before it writes rows that are vacuumed next, or statistics, whose commit
 /// takes all before it to the disk.
@@ -33,9 +34,9 @@ const FLUSH: &str = "SELECT pg_catalog.pg_logical_emit_message(true, 'dbdyno', '
 /// How often a table is vacuumed again, and how long we wait before that.
 const AGAIN_MOST: u32 = 4;
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
-/// The release from which on VACUUM can be told to clean up indexes whatever it costs. Callaghan
-/// does so from that one on.
-const INDEX_CLEANUP_SINCE: u32 = 12;
+/// How VACUUM is told to clean up indexes whatever it costs. Callaghan does so from that release
+/// on.
+const INDEX_CLEANUP: Ways<&str> = &[since(12_00_00, "(INDEX_CLEANUP ON) ")];
 
 /// Vacuums a table, which is named as it stands in statements, and again as long as some of its
 /// rows are not known to be visible; a few times at most, for sessions of others may be in the way
@@ -43,11 +44,9 @@ const INDEX_CLEANUP_SINCE: u32 = 12;
 ///
 /// # Errors
 /// The server's refusal.
-pub fn vacuum(client: &mut dyn Client, table: &str) -> Result<(), LoadError> {
-    let version = client.server_version();
-    let major = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
-    let is_told = major.parse().is_ok_and(|major: u32| major >= INDEX_CLEANUP_SINCE);
-    let options = if is_told { "(INDEX_CLEANUP ON) " } else { "" };
+pub fn vacuum(client: &mut dyn Client, table: &str) -> Result<(), Refusal> {
+    let server = ServerRelease::of(client, Dialect::Postgres);
+    let options = way(INDEX_CLEANUP, server).unwrap_or_default();
     let sql = format!("VACUUM {options}{table}");
     for again in 0..=AGAIN_MOST {
         if again > 0 {
@@ -55,7 +54,7 @@ pub fn vacuum(client: &mut dyn Client, table: &str) -> Result<(), LoadError> {
             // Who may not do that waits for the server to write its log by itself.
             client.query(FLUSH).ok();
         }
-        client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql.clone())))?;
+        ask(client, &sql)?;
         if unknown_pages(client, table)? <= 0 {
             break;
         }
@@ -64,14 +63,14 @@ pub fn vacuum(client: &mut dyn Client, table: &str) -> Result<(), LoadError> {
 }
 
 /// Pages of which it is not known that all can see their rows.
-fn unknown_pages(client: &mut dyn Client, table: &str) -> Result<i64, LoadError> {
+fn unknown_pages(client: &mut dyn Client, table: &str) -> Result<i64, Refusal> {
     let name = Literal::new(table, Dialect::Postgres);
     // Operators of others are not called, wherever the session looks for them.
     let sql = format!(
         "SELECT relpages OPERATOR(pg_catalog.-) relallvisible FROM pg_catalog.pg_class \
          WHERE oid OPERATOR(pg_catalog.=) {name}::pg_catalog.regclass::pg_catalog.oid"
     );
-    let rows = client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
+    let rows = ask(client, &sql)?;
     let pages = rows.rows.first().and_then(|row| row.first()?.as_deref()?.parse().ok());
     Ok(pages.unwrap_or(0))
 }

@@ -1,0 +1,26 @@
+//! What a server promises of the isolation of its sessions.
+
+use dbdyno_model::isolation::IsolationLevel;
+use dbdyno_wire::Client;
+
+use crate::family::ServerRelease;
+
+/// Its name changed in MySQL 8.0.
+pub(crate) const MYSQL_LEVEL: &[&str] =
+    &["SELECT @@transaction_isolation", "SELECT @@tx_isolation"];
+pub(crate) const POSTGRES_LEVEL: &[&str] = &["SHOW default_transaction_isolation"];
+
+/// The level of a session; `None` where the server does not tell it.
+pub fn session_level(client: &mut dyn Client, server: ServerRelease) -> Option<IsolationLevel> {
+    server.family().session_level.iter().find_map(|sql| {
+        let name = client.query(sql).ok()?.single()?.to_lowercase().replace([' ', '_'], "-");
+        IsolationLevel::named(&name)
+    })
+}
+
+/// Whether a write of a row that changed since the snapshot is refused, as MariaDB does where it is
+/// told to.
+pub fn checks_snapshots(client: &mut dyn Client, server: ServerRelease) -> bool {
+    let asked = server.family().checks_snapshots.map(|sql| client.query(sql));
+    asked.is_some_and(|asked| asked.is_ok_and(|rows| rows.single() == Some("1")))
+}
