@@ -26,6 +26,9 @@ use crate::isolation::{MYSQL_LEVEL, POSTGRES_LEVEL};
 use crate::locks::{INNODB_OPEN, POSTGRES_OPEN};
 use crate::plans::{AnalyzeForm, EXPLAIN_TABLE};
 use crate::prices::{MARIADB_PRICES, MYSQL_PRICES, ReadPrices};
+use crate::replication::{
+    MARIADB_REPLICATION, MYSQL_REPLICATION, ReplicationWords, TransactionNumbers,
+};
 use crate::sizes::{MYSQL_SIZES, POSTGRES_SIZES, SQLITE_SIZES};
 use crate::statistics::{MARIADB_LOAN, MYSQL_LOAN, NOT_LENT, POSTGRES_LOAN, StatisticsLoan};
 use crate::waits::WaitSource;
@@ -76,6 +79,10 @@ pub struct ServerFamily {
     pub(crate) session_level: &'static [&'static str],
     /// Whether writes are checked against the snapshot.
     pub(crate) checks_snapshots: Option<&'static str>,
+    /// The words of its replication.
+    pub(crate) replication: Ways<ReplicationWords>,
+    /// How transactions are numbered.
+    pub(crate) numbers: Option<TransactionNumbers>,
 }
 
 /// What a catalogue knows of a table's place.
@@ -112,6 +119,8 @@ const UNKNOWN: ServerFamily = ServerFamily {
     has_monitor: false,
     session_level: MYSQL_LEVEL,
     checks_snapshots: None,
+    replication: &[],
+    numbers: None,
 };
 
 /// A way to ask a question, and in which releases.
@@ -168,6 +177,8 @@ static FAMILIES: [ServerFamily; 7] = [
         open_transactions: INNODB_OPEN,
         has_monitor: true,
         checks_snapshots: Some("SELECT @@innodb_snapshot_isolation"),
+        replication: MARIADB_REPLICATION,
+        numbers: Some(TransactionNumbers::Domains),
         ..UNKNOWN
     },
     ServerFamily {
@@ -193,6 +204,8 @@ static FAMILIES: [ServerFamily; 7] = [
         waits: &[since(8_00_00, WaitSource::LockWaits), always(WaitSource::Innodb)],
         open_transactions: INNODB_OPEN,
         has_monitor: true,
+        replication: MYSQL_REPLICATION,
+        numbers: Some(TransactionNumbers::Sets),
         ..UNKNOWN
     },
     ServerFamily {

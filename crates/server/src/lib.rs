@@ -23,6 +23,7 @@ mod onlooker;
 mod plans;
 mod prices;
 mod refusal;
+mod replication;
 mod settings;
 mod sizes;
 mod statistics;
@@ -44,6 +45,10 @@ pub use plans::{
 };
 pub use prices::{OptimizerPrice, differing_prices, lend_prices, note_prices};
 pub use refusal::Refusal;
+pub use replication::{
+    GaleraStatus, ReplicaThread, ReplicaThreads, ReplicationWords, StandbyStream, galera_status,
+    group_member_state, has_slot, position, replica_threads, standby_stream, transactions_behind,
+};
 pub use settings::{data_directory, general, leave_out, places, settings};
 pub use sizes::{database_bytes, dead_rows};
 pub use statistics::{LentStatistics, StatisticsExtent, lend_statistics, refused};

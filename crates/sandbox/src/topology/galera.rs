@@ -22,6 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{MemberRole, SourceKind};
+use dbdyno_server::{GaleraStatus, galera_status};
 
 use super::group;
 use super::member::{Begins, JOIN_WITHIN_S, MemberConnection};
@@ -215,26 +216,8 @@ fn make_equal(nodes: &mut dyn Nodes) -> Result<Position, SandboxError> {
     Ok(at)
 }
 
-/// What a node says of itself and of those that it sees.
-struct GaleraStatus {
-    state: String,
-    size: String,
-    ready: String,
-    count: u64,
-}
-
 fn seen(node: &mut MemberConnection<'_>) -> Result<GaleraStatus, SandboxError> {
-    let rows = node.query("SHOW GLOBAL STATUS LIKE 'wsrep\\_%'")?;
-    let of = |name: &str| {
-        let row = rows.rows.iter().find(|row| row.first().and_then(Option::as_deref) == Some(name));
-        row.and_then(|row| row.get(1)?.clone()).unwrap_or_default()
-    };
-    Ok(GaleraStatus {
-        state: of("wsrep_local_state_comment"),
-        size: of("wsrep_cluster_size"),
-        ready: of("wsrep_ready"),
-        count: of("wsrep_last_committed").parse().unwrap_or(0),
-    })
+    node.ask(|client, _| galera_status(client))
 }
 
 /// Waits until a node is Synced among `size` of them; returns what it has counted.

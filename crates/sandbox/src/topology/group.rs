@@ -27,6 +27,7 @@ use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use dbdyno_model::{Topology, TopologyShape};
+use dbdyno_server::group_member_state;
 
 use super::member::{JOIN_WITHIN_S, MemberConnection};
 use super::replicas;
@@ -172,18 +173,11 @@ fn is_lost_port(error: &SandboxError) -> bool {
     log.iter().any(|line| line.contains("already in use") || line.contains("Unable to bind"))
 }
 
-/// What a member says of itself: START returns while it is still RECOVERING.
-pub(super) fn state(member: &mut MemberConnection<'_>) -> Result<String, SandboxError> {
-    member.single(
-        "SELECT member_state FROM performance_schema.replication_group_members \
-         WHERE member_id = @@server_uuid",
-    )
-}
-
+/// START returns while the member is still RECOVERING.
 fn wait_until_online(member: &mut MemberConnection<'_>) -> Result<(), SandboxError> {
     let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
     loop {
-        let state = state(member)?;
+        let state = member.ask(|client, _| group_member_state(client))?;
         match state.as_str() {
             "ONLINE" => return Ok(()),
             // It does not come back from these by itself.

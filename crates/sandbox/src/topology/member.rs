@@ -1,6 +1,7 @@
 //! A member that is to do its part: whether it starts for the first time, how long it may take, and
 //! the connection on which it is told and asked.
 
+use dbdyno_server::{Refusal, ServerRelease};
 use dbdyno_wire::{Client, Patience, Rows, WireError};
 
 use crate::error::SandboxError;
@@ -21,6 +22,7 @@ pub(super) enum Begins {
 pub(super) struct MemberConnection<'a> {
     pub(super) node: &'a Node,
     pub(super) client: Box<dyn Client>,
+    pub(super) server: ServerRelease,
 }
 
 impl<'a> MemberConnection<'a> {
@@ -29,7 +31,8 @@ impl<'a> MemberConnection<'a> {
         let mut client = client.map_err(|error| node.fails(format!("cannot be asked: {error}")))?;
         // To join, to copy the data of another, or to catch up with it takes as long as it takes.
         client.set_patience(Patience::WORK);
-        Ok(MemberConnection { node, client })
+        let server = ServerRelease::of(&*client, node.product.dialect());
+        Ok(MemberConnection { node, client, server })
     }
 
     pub(super) fn run(&mut self, sql: &str) -> Result<(), SandboxError> {
@@ -46,16 +49,18 @@ impl<'a> MemberConnection<'a> {
         Ok(self.query(sql)?.single().unwrap_or_default().to_owned())
     }
 
+    /// Asks the member of itself.
+    pub(super) fn ask<T>(
+        &mut self,
+        question: impl FnOnce(&mut dyn Client, ServerRelease) -> Result<T, Refusal>,
+    ) -> Result<T, SandboxError> {
+        let answer = question(&mut *self.client, self.server);
+        answer.map_err(|Refusal { sql, error }| self.refused(&sql.unwrap_or_default(), &error))
+    }
+
     fn refused(&self, sql: &str, error: &WireError) -> SandboxError {
         // The first words tell which statement it was; what follows may be a password.
         let words: Vec<&str> = sql.split_whitespace().take(3).collect();
         self.node.fails(format!("was told {} …: {error}", words.join(" ")))
     }
-}
-
-/// The first of these columns that the only row has.
-pub(super) fn column<'a>(rows: &'a Rows, names: &[&str]) -> &'a str {
-    let at = names.iter().find_map(|name| rows.columns.iter().position(|known| known == name));
-    let value = at.and_then(|at| rows.rows.first()?.get(at)?.as_deref());
-    value.unwrap_or_default()
 }

@@ -17,8 +17,11 @@
 use std::path::Path;
 
 use dbdyno_model::Product;
+use dbdyno_server::{
+    ReplicaThreads, ReplicationWords, StandbyStream, has_slot, replica_threads, standby_stream,
+};
 
-use super::member::{JOIN_WITHIN_S, MemberConnection, column};
+use super::member::{JOIN_WITHIN_S, MemberConnection};
 use crate::bootstrap::USER;
 use crate::catalog::at_least;
 use crate::clock::Deadline;
@@ -85,36 +88,12 @@ pub(super) fn follow(nodes: &[Node], seen: &[u16]) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// The words of a release: they changed with MySQL 8.0.22 and .23, and MariaDB kept the old ones.
-pub(super) struct Words {
-    pub(super) stop: &'static str,
-    start: &'static str,
-    pub(super) status: &'static str,
-}
-
-pub(super) fn words(node: &Node) -> Words {
-    if node.product == Product::MySql && at_least(&node.version, "8.0.23") {
-        return Words {
-            stop: "STOP REPLICA",
-            start: "START REPLICA",
-            status: "SHOW REPLICA STATUS",
-        };
-    }
-    Words { stop: "STOP SLAVE", start: "START SLAVE", status: "SHOW SLAVE STATUS" }
-}
-
 /// Tells a member to follow the first, which it sees on this port. The password goes under the key
 /// of the first alone, whoever answers there.
 fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
-    let words = words(node);
     let mut replica = MemberConnection::connect(node)?;
-    let password = node.endpoint.password.expose();
-    let new = node.product == Product::MySql && at_least(&node.version, "8.0.23");
-    let (change, prefix) = if new {
-        ("CHANGE REPLICATION SOURCE TO", "SOURCE")
-    } else {
-        ("CHANGE MASTER TO", "MASTER")
-    };
+    let words = ReplicationWords::of(replica.server).expect("MySQL and MariaDB have replicas");
+    let (password, prefix) = (node.endpoint.password.expose(), words.prefix);
     let mut terms = format!(
         "{prefix}_HOST='127.0.0.1', {prefix}_PORT={port}, {prefix}_USER='{USER}', \
          {prefix}_CONNECT_RETRY=1"
@@ -132,7 +111,7 @@ fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
     }
     // It runs already where the server was not told to wait.
     replica.run(words.stop)?;
-    replica.run(&format!("{change} {terms}, {prefix}_PASSWORD='{password}'"))?;
+    replica.run(&format!("{} {terms}, {prefix}_PASSWORD='{password}'", words.follow))?;
     replica.run(words.start)?;
     let only_reads = if node.product == Product::MySql && at_least(&node.version, "5.7.8") {
         "SET GLOBAL super_read_only=ON"
@@ -147,27 +126,24 @@ fn wait_for_threads(node: &Node) -> Result<(), SandboxError> {
     let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
     let mut replica = MemberConnection::connect(node)?;
     loop {
-        let status = replica.query(words(node).status)?;
-        let reads = column(&status, &["Replica_IO_Running", "Slave_IO_Running"]);
-        let applies = column(&status, &["Replica_SQL_Running", "Slave_SQL_Running"]);
-        if (reads, applies) == ("Yes", "Yes") {
+        let threads = replica.ask(replica_threads)?;
+        if threads.run() {
             return Ok(());
         }
-        for (thread, state, of) in [("IO", reads, "IO"), ("SQL", applies, "SQL")] {
-            let number = column(&status, &[&format!("Last_{of}_Errno")]);
-            if state == "No" && !["", "0"].contains(&number) {
-                let text = column(&status, &[&format!("Last_{of}_Error")]);
+        for (name, thread) in [("IO", &threads.io), ("SQL", &threads.sql)] {
+            if thread.state == "No" && !["", "0"].contains(&thread.error.as_str()) {
                 return Err(node.fails(format!(
-                    "does not follow its source: its {thread} thread stopped with error {number}: \
-                     {text}"
+                    "does not follow its source: its {name} thread stopped with error {}: {}",
+                    thread.error, thread.error_text
                 )));
             }
         }
         if !deadline.pause() {
-            let text = column(&status, &["Last_IO_Error"]);
+            let ReplicaThreads { io, sql, .. } = threads;
             return Err(node.fails(format!(
                 "did not follow its source within the time limit of {JOIN_WITHIN_S} s (IO thread \
-                 {reads:?}, SQL thread {applies:?}) {text}"
+                 {:?}, SQL thread {:?}) {}",
+                io.state, sql.state, io.error_text
             )));
         }
     }
@@ -211,8 +187,7 @@ pub(super) fn point_standbys(nodes: &[Node], seen: &[u16]) -> Result<(), Sandbox
     let mut source = MemberConnection::connect(&nodes[0])?;
     for (number, node) in nodes.iter().enumerate().skip(1) {
         let name = standby_name(number);
-        let slots = format!("SELECT count(*) FROM pg_replication_slots WHERE slot_name='{name}'");
-        if source.single(&slots)? == "0" {
+        if !source.ask(|client, _| has_slot(client, &name))? {
             source.query(&format!("SELECT pg_create_physical_replication_slot('{name}', true)"))?;
         }
         let password = node.endpoint.password.expose();
@@ -248,9 +223,9 @@ fn wait_for_stream(source: &Node, node: &Node, number: usize) -> Result<(), Sand
     let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
     let mut asked = MemberConnection::connect(source)?;
     let name = standby_name(number);
-    let question = format!("SELECT state FROM pg_stat_replication WHERE application_name='{name}'");
     loop {
-        let state = asked.single(&question)?;
+        let StandbyStream { state, .. } =
+            asked.ask(|client, server| standby_stream(client, server, &name))?;
         if state == "streaming" {
             return Ok(());
         }
