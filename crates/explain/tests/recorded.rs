@@ -6,6 +6,7 @@
 
 use dbdyno_explain::decisions::{of_nodes, of_trace, written};
 use dbdyno_explain::plan_changes;
+use dbdyno_json::tree;
 use dbdyno_model::{Audit, FactChange, Inequality, PlanChange, PlanClass, Weight};
 
 /// Facts of the only statement of a load that are not the same in both arms.
@@ -30,7 +31,11 @@ fn fact(kind: &'static str, base: &str, test: &str) -> (&'static str, String, St
 }
 
 fn decisions(base: &str, test: &str) -> (&'static str, String, String) {
-    ("decisions", written(&of_trace(base)), written(&of_trace(test)))
+    (
+        "decisions",
+        written(&of_trace(&tree(base).unwrap())),
+        written(&of_trace(&tree(test).unwrap())),
+    )
 }
 
 /// At which decision, and what base and test decided.
@@ -99,7 +104,7 @@ fn a_trace_takes_no_more_than_it_is_long() {
         let trace = format!(
             r#"{{"x": {{"plan_prefix": {prefix}, "considered_access_paths": [{steps}]}}}}"#
         );
-        let found = of_trace(&trace);
+        let found = of_trace(&dbdyno_json::tree(&trace).unwrap());
         let letters: usize = found.iter().map(|one| one.of.len()).sum();
         assert!((1_000..=10_000).contains(&found.len()), "{}", found.len());
         assert!(found[0].of.contains("t63") && letters < 10 * trace.len(), "{letters}");
@@ -111,8 +116,10 @@ fn a_trace_takes_no_more_than_it_is_long() {
 #[test]
 fn decisions_stand_in_the_order_in_which_they_are_made() {
     let trace = include_str!("traces/condition_fanout.mysql-8.0.33.json");
-    let told: Vec<String> =
-        of_trace(trace).iter().map(|one| format!("{} {}", one.step, one.of)).collect();
+    let told: Vec<String> = of_trace(&tree(trace).unwrap())
+        .iter()
+        .map(|one| format!("{} {}", one.step, one.of))
+        .collect();
     let expected = [
         "table scan many",
         "table scan few",

@@ -6,12 +6,17 @@
 //! ```
 //!
 //! Whatever reads JSON that a user names reads it by this rule: what is told twice is not known.
-//! Answers of servers of our own and what a store has kept are written by programs that are known.
+//! Documents in which servers tell of themselves say things twice and in an order that matters: they
+//! are read as they are written ([`tree`]). Both may take so much memory and no more (`budget`). What
+//! a store has kept is written by programs that are known.
 
+mod budget;
+mod tree;
 mod unique;
 
 use std::fmt;
 
+pub use tree::JsonTree;
 pub use unique::{Unique, stands_twice};
 
 use serde_json::Value;
@@ -52,6 +57,14 @@ impl Wrong {
 /// What is no JSON, and a name that stands twice in an object.
 pub fn value(text: &str) -> Result<Value, Wrong> {
     serde_json::from_str(text).map(|Unique(value)| value).map_err(|error| Wrong::of(&error))
+}
+
+/// The one document of a server that a text is, as it is written.
+///
+/// # Errors
+/// What is no JSON, is nested too deeply, or takes too much memory.
+pub fn tree(text: &str) -> Result<JsonTree, Wrong> {
+    serde_json::from_str(text).map_err(|error| Wrong::of(&error))
 }
 
 /// The values of a text that stand one behind the other. After an error there is no other one.

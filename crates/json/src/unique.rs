@@ -2,29 +2,22 @@
 //!
 //! Of two values under one name a reader usually takes the last, and the other is gone without a
 //! word: a figure that a script has written twice would be judged by half of what was measured.
-//!
-//! An object of one entry takes a hundred times the memory of its text. What a value may take has a
-//! limit, so that a text of some megabytes cannot take gigabytes.
 
-use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::budget::{MemoryBudget, TEXT_MEMORY};
+
 /// A name that is told in a message has so many letters.
 const LETTERS_TOLD: usize = 60;
 
-/// Bytes of memory that one value may take.
-const MEMORY_MOST: usize = 512 << 20;
 /// Bytes that an object takes for so many entries: a node of its tree, which may be half empty.
 const NODE_MEMORY: usize = 640;
 const NODE_ENTRIES: usize = 6;
 /// Bytes that an item of an array takes in a vector that doubles.
 const ITEM_MEMORY: usize = 48;
-/// Bytes that a text takes besides its letters.
-const TEXT_MEMORY: usize = 16;
-
 /// What is said of a name that stands twice in an object.
 pub fn stands_twice(name: &str) -> String {
     let told: String = name.chars().take(LETTERS_TOLD).collect();
@@ -40,27 +33,13 @@ pub struct Unique(pub Value);
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Unique, D::Error> {
-        Values(&Cell::new(MEMORY_MOST)).deserialize(reader).map(Unique)
+        Values(&MemoryBudget::default()).deserialize(reader).map(Unique)
     }
 }
 
-/// Reads values that may take so much memory together.
+/// Reads values whose memory is counted together.
 #[derive(Clone, Copy)]
-struct Values<'a>(&'a Cell<usize>);
-
-impl Values<'_> {
-    fn take<E: Error>(self, bytes: usize) -> Result<(), E> {
-        let left = self.0.get().checked_sub(bytes).ok_or_else(|| {
-            E::custom(format!(
-                "this value takes more than {} MiB of memory when it is read; write each of its \
-                 rows in a line of its own, or split it",
-                MEMORY_MOST >> 20
-            ))
-        })?;
-        self.0.set(left);
-        Ok(())
-    }
-}
+struct Values<'a>(&'a MemoryBudget);
 
 impl<'de> DeserializeSeed<'de> for Values<'_> {
     type Value = Value;
@@ -102,14 +81,14 @@ impl<'de> Visitor<'de> for Values<'_> {
     }
 
     fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        self.take(TEXT_MEMORY + text.len())?;
+        self.0.take(TEXT_MEMORY + text.len())?;
         Ok(Value::String(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut all = Vec::new();
         while let Some(item) = items.next_element_seed(self)? {
-            self.take(ITEM_MEMORY)?;
+            self.0.take(ITEM_MEMORY)?;
             all.push(item);
         }
         Ok(Value::Array(all))
@@ -122,7 +101,7 @@ impl<'de> Visitor<'de> for Values<'_> {
                 return Err(Error::custom(stands_twice(&name)));
             }
             let node = if all.len().is_multiple_of(NODE_ENTRIES) { NODE_MEMORY } else { 0 };
-            self.take(node + TEXT_MEMORY + name.len())?;
+            self.0.take(node + TEXT_MEMORY + name.len())?;
             let value = entries.next_value_seed(self)?;
             all.insert(name, value);
         }

@@ -10,6 +10,7 @@
 //!
 //! What a plan's rows mean is said where plans are compared.
 
+use dbdyno_json::{JsonTree, tree};
 use dbdyno_model::Dialect;
 use dbdyno_wire::{Client, Rows, WireError};
 
@@ -40,7 +41,7 @@ pub enum AnalyzedPlan {
     /// A tree, a line for each node.
     Lines(Rows),
     /// A document.
-    Json(String),
+    Json(JsonTree),
 }
 
 /// The plan of a statement, as the server tells it; `None` where there is none to be had.
@@ -52,8 +53,8 @@ fn first_of(client: &mut dyn Client, words: &[&str], sql: &str) -> Option<Rows> 
     words.iter().find_map(|words| client.query(&format!("{words} {sql}")).ok())
 }
 
-/// The optimizer's trace of a statement; `None` where there is none.
-pub fn traced(client: &mut dyn Client, server: ServerRelease, sql: &str) -> Option<String> {
+/// The optimizer's trace of a statement; `None` where there is none, or not the whole of it.
+pub fn traced(client: &mut dyn Client, server: ServerRelease, sql: &str) -> Option<JsonTree> {
     way(server.family().trace, server)?;
     client.run(&format!("SET optimizer_trace_max_mem_size={TRACE_BYTES}")).ok()?;
     client.run("SET optimizer_trace='enabled=on'").ok()?;
@@ -61,7 +62,7 @@ pub fn traced(client: &mut dyn Client, server: ServerRelease, sql: &str) -> Opti
     let trace = client.query("SELECT trace FROM information_schema.OPTIMIZER_TRACE");
     client.run("SET optimizer_trace='enabled=off'").ok()?;
     explained.ok()?;
-    trace.ok()?.rows.into_iter().next()?.into_iter().next()?
+    tree(trace.ok()?.single()?).ok()
 }
 
 /// What a session of PostgreSQL executes that has prepared a statement, with `$1`, `$2` … for these
@@ -107,7 +108,7 @@ pub fn analyzed(client: &mut dyn Client, server: ServerRelease, sql: &str) -> Op
         AnalyzeForm::Lines(words) => first_of(client, words, sql).map(AnalyzedPlan::Lines),
         AnalyzeForm::Json(words) => {
             let answer = client.query(&format!("{words} {sql}")).ok()?;
-            answer.single().map(str::to_owned).map(AnalyzedPlan::Json)
+            tree(answer.single()?).ok().map(AnalyzedPlan::Json)
         }
     }
 }

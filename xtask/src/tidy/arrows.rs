@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("protocols", &["cases", "check"]),
     ("workload", &["model"]),
     ("wire", &["files", "model"]),
-    ("server", &["model", "wire"]),
+    ("server", &["json", "model", "wire"]),
     ("rocks", &[]),
     ("replica", &["model"]),
     ("engine", &["model", "replica"]),

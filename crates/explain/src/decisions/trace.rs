@@ -10,11 +10,9 @@
 //! its field is named after. Names that are not known are taken as they are, so that a step which a
 //! later release adds is a decision as well.
 
-use std::fmt;
 use std::rc::Rc;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use dbdyno_json::JsonTree;
 
 use super::Decision;
 use crate::holes::with_holes;
@@ -48,120 +46,10 @@ const TABLES_MOST: usize = 64;
 const NAME_MOST: usize = 80;
 
 /// The decisions of a trace in their order; none of what is no trace.
-pub fn of_trace(trace: &str) -> Vec<Decision> {
+pub fn of_trace(trace: &JsonTree) -> Vec<Decision> {
     let mut found = Vec::new();
-    if let Ok(node) = serde_json::from_str::<Node>(trace) {
-        walk(&node, "", &Place::default(), &mut found);
-    }
+    walk(trace, "", &Place::default(), &mut found);
     found
-}
-
-/// JSON as it is written: the trace has its order in its fields, and a name twice in one object.
-enum Node {
-    Bool(bool),
-    Number(f64),
-    Text(String),
-    List(Vec<Node>),
-    Fields(Vec<(String, Node)>),
-    Nothing,
-}
-
-impl Node {
-    fn get(&self, name: &str) -> Option<&Node> {
-        let Node::Fields(fields) = self else { return None };
-        fields.iter().find(|(known, _)| known == name).map(|(_, node)| node)
-    }
-
-    fn text(&self, name: &str) -> Option<&str> {
-        match self.get(name)? {
-            Node::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    fn number(&self, names: &[&str]) -> Option<f64> {
-        names.iter().find_map(|name| match self.get(name)? {
-            Node::Number(number) => Some(*number),
-            _ => None,
-        })
-    }
-
-    fn is(&self, name: &str) -> Option<bool> {
-        match self.get(name)? {
-            Node::Bool(is) => Some(*is),
-            _ => None,
-        }
-    }
-
-    fn texts(&self, name: &str) -> Option<Vec<&str>> {
-        let Node::List(list) = self.get(name)? else { return None };
-        list.iter()
-            .all(|node| matches!(node, Node::Text(_)))
-            .then(|| list.iter().filter_map(Node::as_text).collect())
-    }
-
-    fn as_text(&self) -> Option<&str> {
-        match self {
-            Node::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
-        deserializer.deserialize_any(AnyNode)
-    }
-}
-
-struct AnyNode;
-
-impl<'de> Visitor<'de> for AnyNode {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Number(value as f64))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Number(value as f64))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
-        Ok(Node::Number(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::Text(value.to_owned()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Nothing)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Node, A::Error> {
-        let mut nodes = Vec::new();
-        while let Some(node) = list.next_element()? {
-            nodes.push(node);
-        }
-        Ok(Node::List(nodes))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
-        }
-        Ok(Node::Fields(fields))
-    }
 }
 
 /// Where in the trace one is.
@@ -174,13 +62,13 @@ struct Place {
 }
 
 /// Goes through a node of the field `name`. What it consists of is decided before it is.
-fn walk(node: &Node, name: &str, place: &Place, found: &mut Vec<Decision>) {
+fn walk(node: &JsonTree, name: &str, place: &Place, found: &mut Vec<Decision>) {
     if found.len() >= WALKED_MOST {
         return;
     }
     match node {
-        Node::List(nodes) => nodes.iter().for_each(|one| walk(one, name, place, found)),
-        Node::Fields(fields) => {
+        JsonTree::List(nodes) => nodes.iter().for_each(|one| walk(one, name, place, found)),
+        JsonTree::Fields(fields) => {
             let mut place = place.clone();
             if let Some(table) = node.text("table") {
                 place.table = alias(table);
@@ -199,7 +87,7 @@ fn walk(node: &Node, name: &str, place: &Place, found: &mut Vec<Decision>) {
 }
 
 /// The tables that are joined already: a list, or since MariaDB 10.10 a text.
-fn prefix(node: &Node) -> Option<Rc<[String]>> {
+fn prefix(node: &JsonTree) -> Option<Rc<[String]>> {
     if let Some(list) = node.texts("plan_prefix") {
         return Some(list.into_iter().take(TABLES_MOST).map(alias).collect());
     }
@@ -214,7 +102,7 @@ fn alias(table: &str) -> String {
     last.trim_matches('`').chars().take(NAME_MOST).collect()
 }
 
-fn decision(node: &Node, field: &str, place: &Place) -> Option<Decision> {
+fn decision(node: &JsonTree, field: &str, place: &Place) -> Option<Decision> {
     let pruned = ["pruned_by_cost", "pruned_by_heuristic"].into_iter();
     let pruned = pruned.filter(|name| node.is(name) == Some(true)).map(words).next();
     let taken = node.is("chosen").or(node.is("usable")).or(node.is("plan_changed"));
@@ -248,7 +136,7 @@ fn decision(node: &Node, field: &str, place: &Place) -> Option<Decision> {
 }
 
 /// What a decision is about.
-fn of(node: &Node, step: Option<&str>, place: &Place) -> String {
+fn of(node: &JsonTree, step: Option<&str>, place: &Place) -> String {
     let index = node.text("index").or(node.get("range_access_plan").and_then(|p| p.text("index")));
     let used = node.get("range_details").and_then(|details| details.text("used_index"));
     let behind = || {

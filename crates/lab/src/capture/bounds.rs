@@ -14,36 +14,28 @@
 use std::collections::BTreeSet;
 
 use dbdyno_explain::with_holes;
+use dbdyno_json::JsonTree;
 use dbdyno_wire::Rows;
-use serde_json::Value;
 
-/// The bounds of a statement's plan on MySQL or MariaDB; `None` where the trace is not whole.
-/// `explained` is the answer to its EXPLAIN.
-pub(super) fn mysql(trace: &str, explained: &Rows) -> Option<String> {
-    let trace: Value = serde_json::from_str(trace).ok()?;
+/// The bounds of a statement's plan on MySQL or MariaDB. `explained` is the answer to its EXPLAIN.
+pub(super) fn mysql(trace: &JsonTree, explained: &Rows) -> String {
     let mut bounds = BTreeSet::new();
-    ranges(&trace, &mut bounds);
+    ranges(trace, &mut bounds);
     bounds.extend(looked_up(explained));
-    Some(bounds.into_iter().collect::<Vec<_>>().join("; "))
+    bounds.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 /// The ranges of each index that was chosen, wherever in the trace.
-fn ranges(trace: &Value, found: &mut BTreeSet<String>) {
-    match trace {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                if name == "range_access_plan" {
-                    let index = value["index"].as_str().unwrap_or("?");
-                    let texts = value["ranges"].as_array().into_iter().flatten();
-                    let texts = texts.filter_map(Value::as_str).map(with_holes);
-                    found.extend(texts.map(|text| format!("{index}: {text}")));
-                }
-                ranges(value, found);
-            }
+fn ranges(trace: &JsonTree, found: &mut BTreeSet<String>) {
+    if let JsonTree::Fields(fields) = trace {
+        for (_, plan) in fields.iter().filter(|(name, _)| name == "range_access_plan") {
+            let index = plan.text("index").unwrap_or("?");
+            let texts = plan.get("ranges").into_iter().flat_map(JsonTree::children);
+            let texts = texts.filter_map(JsonTree::as_text).map(with_holes);
+            found.extend(texts.map(|text| format!("{index}: {text}")));
         }
-        Value::Array(values) => values.iter().for_each(|value| ranges(value, found)),
-        _ => {}
     }
+    trace.children().for_each(|inner| ranges(inner, found));
 }
 
 /// With what rows are looked up where no range is read: `t2: ref const,func`.
@@ -86,7 +78,7 @@ mod tests {
                     "type": "range_scan", "index": "k_1",
                     "ranges": ["3 <= k <= 3", "8 <= k <= 8", "9 <= k <= 12"] } } } } ] } ] } } ] });
         let mut found = BTreeSet::new();
-        ranges(&trace, &mut found);
+        ranges(&dbdyno_json::tree(&trace.to_string()).unwrap(), &mut found);
         let expected = ["k_1: ? <= k <= ?", "k_1: k = ?"].map(str::to_owned);
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
     }

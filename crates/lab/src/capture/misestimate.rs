@@ -14,10 +14,10 @@
 //! that only more rows than expected count there. What a merge join sorts or keeps it may read over
 //! and over; its rows say nothing.
 
+use dbdyno_json::JsonTree;
 use dbdyno_model::Dialect;
 use dbdyno_server::{AnalyzedPlan, ServerRelease, analyzed, explained, session_reads};
 use dbdyno_wire::{Client, Rows};
-use serde_json::Value;
 
 /// A statement that meets more rows is not carried out once more to count them by node.
 const ROWS_MOST: f64 = 5e6;
@@ -100,7 +100,7 @@ pub(super) fn of_nodes(
     let server = ServerRelease::of(client, dialect);
     let worst = match analyzed(client, server, sql)? {
         AnalyzedPlan::Lines(lines) => worst_node(&lines, sql),
-        AnalyzedPlan::Json(text) => worst_table(&serde_json::from_str(&text).ok()?, sql),
+        AnalyzedPlan::Json(tree) => worst_table(&tree, sql),
     };
     worst.map(rounded)
 }
@@ -140,16 +140,10 @@ fn node(line: &str) -> Option<(&str, f64, f64)> {
 }
 
 /// The worst table of MariaDB's tree, before its conditions and after them.
-fn worst_table(node: &Value, sql: &str) -> Option<f64> {
-    let inner = match node {
-        Value::Object(fields) => fields.values().collect(),
-        Value::Array(nodes) => nodes.iter().collect(),
-        _ => Vec::new(),
-    };
-    let inner = inner.into_iter().filter_map(|inner| worst_table(inner, sql)).reduce(f64::max);
-    let number = |name: &str| node.get(name).and_then(Value::as_f64);
-    let share = |name: &str| number(name).map_or(1.0, |percent| percent / 100.0);
-    let own = number("rows").zip(number("r_rows")).map(|(expected, met)| {
+fn worst_table(node: &JsonTree, sql: &str) -> Option<f64> {
+    let inner = node.children().filter_map(|inner| worst_table(inner, sql)).reduce(f64::max);
+    let share = |name: &str| node.number(&[name]).map_or(1.0, |percent| percent / 100.0);
+    let own = node.number(&["rows"]).zip(node.number(&["r_rows"])).map(|(expected, met)| {
         let kept = (expected * share("filtered"), met * share("r_filtered"));
         q(expected, met, sql).max(q(kept.0, kept.1, sql))
     });
@@ -218,7 +212,12 @@ mod tests {
         let analyzed = serde_json::json!({ "query_block": { "nested_loop": [
             { "table": { "rows": 100, "r_rows": 100.0, "filtered": 100, "r_filtered": 1.0 } },
             { "table": { "rows": 5, "r_rows": null, "filtered": 100 } } ] } });
+        let analyzed = dbdyno_json::tree(&analyzed.to_string()).unwrap();
         assert_eq!(worst_table(&analyzed, "SELECT 1"), Some(100.0));
+        // Before 10.9 each table of a join stands under the same name.
+        let twice = r#"{"query_block": {"table": {"rows": 90, "r_rows": 1}, "table": {"rows": 2, "r_rows": 2}}}"#;
+        let twice = dbdyno_json::tree(twice).unwrap();
+        assert_eq!(worst_table(&twice, "SELECT 1"), Some(90.0));
     }
 
     #[test]

@@ -300,7 +300,8 @@ pub(super) fn plan(
             let planned = mysql(&explained)?;
             let Some(trace) = traced(client, server, sql) else { return Some(planned) };
             let decisions = decisions::of_trace(&trace);
-            Some(PlanShape { bounds: bounds::mysql(&trace, &explained), decisions, ..planned })
+            let bounds = Some(bounds::mysql(&trace, &explained));
+            Some(PlanShape { bounds, decisions, ..planned })
         }
         Dialect::Postgres => {
             let with_values = explained(client, server, sql)?;
