@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dbdyno_model::{Product, SourceKind, random};
+use dbdyno_server::ServerRelease;
 
 use crate::apt::Apt;
 use crate::archive::make_programs;
@@ -354,7 +355,8 @@ pub(crate) fn ask_version(
     let version = parse_version(&text).ok_or_else(|| {
         damaged(format!("asked for its version, it said: {}", complaint(&said, &[])))
     })?;
-    if product != Product::Postgres && text.contains("MariaDB") != (product == Product::MariaDb) {
+    let said = ServerRelease::of_version(&text, product.dialect()).family();
+    if said.product != Some(product) {
         return Err(damaged(format!("it is not {}, but version {version}", product.name())));
     }
     Ok(version)

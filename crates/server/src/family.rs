@@ -43,6 +43,8 @@ pub struct ServerFamily {
     /// What their version has in it and that of no other speaker of the dialect has; empty for
     /// those that are known by nothing else.
     mark: &'static str,
+    /// Where their own release stands in that.
+    release: ReleasePlace,
     /// Under which name they can be got, and counters of theirs are known; `None` where neither is.
     pub product: Option<Product>,
     /// What has their catalogue in it.
@@ -85,6 +87,15 @@ pub struct ServerFamily {
     pub(crate) numbers: Option<TransactionNumbers>,
 }
 
+/// Where a release stands in a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReleasePlace {
+    /// At its beginning.
+    Beginning,
+    /// Behind the mark: what stands before it is the release that they imitate.
+    BehindMark,
+}
+
 /// What a catalogue knows of a table's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CatalogueKind {
@@ -101,6 +112,7 @@ const UNKNOWN: ServerFamily = ServerFamily {
     name: "a server",
     dialect: Dialect::Mysql,
     mark: "",
+    release: ReleasePlace::Beginning,
     product: None,
     catalogue: CatalogueKind::Databases,
     first_words: None,
@@ -150,7 +162,7 @@ pub(crate) fn way<T: Copy>(ways: Ways<T>, server: ServerRelease) -> Option<T> {
 }
 
 /// All families. Of two that fit the first one is it.
-static FAMILIES: [ServerFamily; 7] = [
+static FAMILIES: &[ServerFamily] = &[
     ServerFamily {
         name: "the served reference engine",
         mark: "-dbdyno-",
@@ -272,7 +284,11 @@ impl ServerRelease {
             .iter()
             .find(|family| family.dialect == dialect && version.contains(family.mark))
             .expect("each dialect has a family without a mark");
-        ServerRelease { family, number: release_number(version) }
+        let release = match family.release {
+            ReleasePlace::Beginning => version,
+            ReleasePlace::BehindMark => version.split_once(family.mark).map_or("", |both| both.1),
+        };
+        ServerRelease { family, number: release_number(release) }
     }
 
     /// Its family.

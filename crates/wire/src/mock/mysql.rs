@@ -91,6 +91,9 @@ impl Server<'_> {
             }
             QUERY => {
                 let kind = kind(arguments);
+                if let Some(reply) = self.session.answer(arguments) {
+                    return self.reply(reply, kind, Form::Text);
+                }
                 return self.statement(kind, Form::Text);
             }
             PREPARE => {
@@ -110,6 +113,10 @@ impl Server<'_> {
             Kind::Control => self.session.control(),
             Kind::Select | Kind::Bulk | Kind::Write => self.session.turn(),
         };
+        self.reply(reply, kind, form)
+    }
+
+    fn reply(&mut self, reply: MockReply, kind: Kind, form: Form) -> Result<Next, WireError> {
         match (reply, kind) {
             (MockReply::Cut, _) => return Ok(Next::End),
             (MockReply::Error { code, sqlstate, message }, _) => {
@@ -118,6 +125,7 @@ impl Server<'_> {
             (MockReply::Rows { count, width }, Kind::Select) => self.rows(count, width, form)?,
             (MockReply::Rows { count, .. }, _) => self.ok(u64::from(count))?,
             (MockReply::Affected(count), _) => self.ok(count)?,
+            (MockReply::Text(text), _) => self.text(&text)?,
         }
         Ok(Next::Command)
     }
@@ -160,6 +168,17 @@ impl Server<'_> {
         Ok(())
     }
 
+    /// A result of one row with one text.
+    fn text(&mut self, text: &str) -> Result<(), WireError> {
+        let mut row = Vec::new();
+        put_length(&mut row, text.len() as u64);
+        row.extend_from_slice(text.as_bytes());
+        let mut result = Vec::new();
+        put_result(&mut result, self.channel.number(), &row, 1, 0, self.ending);
+        self.channel.write_built(&result)?;
+        Ok(())
+    }
+
     fn ok(&mut self, affected: u64) -> Result<(), WireError> {
         let payload = self.channel.payload();
         payload.push(OK);
@@ -181,12 +200,6 @@ const OK_AS_EOF: [u8; 7] = [EOF, 0, 0, AUTOCOMMIT[0], AUTOCOMMIT[1], 0, 0];
 
 /// A whole result of one column, `c CHAR(width)`.
 fn build_rows(output: &mut Vec<u8>, first: u8, count: u32, width: u32, form: Form, ending: Ending) {
-    let mut number = first;
-    put_packets(output, &mut number, &[1]);
-    put_packets(output, &mut number, &definition("c", width));
-    if ending == Ending::Eof {
-        put_packets(output, &mut number, &EOF_PACKET);
-    }
     let mut row = match form {
         Form::Text => Vec::new(),
         // A zero, and the bits of the NULL columns, of which there are none.
@@ -194,8 +207,19 @@ fn build_rows(output: &mut Vec<u8>, first: u8, count: u32, width: u32, form: For
     };
     put_length(&mut row, u64::from(width));
     row.resize(row.len() + width as usize, b'x');
+    put_result(output, first, &row, count, width, ending);
+}
+
+/// A result of one column with the same row so many times.
+fn put_result(output: &mut Vec<u8>, first: u8, row: &[u8], count: u32, width: u32, ending: Ending) {
+    let mut number = first;
+    put_packets(output, &mut number, &[1]);
+    put_packets(output, &mut number, &definition("c", width));
+    if ending == Ending::Eof {
+        put_packets(output, &mut number, &EOF_PACKET);
+    }
     for _ in 0..count {
-        put_packets(output, &mut number, &row);
+        put_packets(output, &mut number, row);
     }
     match ending {
         Ending::Eof => put_packets(output, &mut number, &EOF_PACKET),

@@ -64,7 +64,7 @@ pub(super) fn log_in(session: &Session, channel: &mut Channel) -> Result<Ending,
         if session.number.is_multiple_of(2) || trusting { method } else { another(method) };
     let nonce = nonce();
     let greeting = Greeting {
-        version: VERSION,
+        version: session.version().unwrap_or(VERSION),
         id: session.number as u32 + 1,
         capabilities: CAPABILITIES,
         method: announced,

@@ -183,7 +183,7 @@ impl Talk<'_> {
             return match self.session.control() {
                 MockReply::Error { sqlstate, message, .. } => self.refuse(sqlstate, &message),
                 MockReply::Cut => Err(End::Over),
-                MockReply::Rows { .. } | MockReply::Affected(_) => {
+                MockReply::Rows { .. } | MockReply::Text(_) | MockReply::Affected(_) => {
                     Ok(complete(&mut self.out, &prepared.verb)?)
                 }
             };
@@ -193,6 +193,7 @@ impl Talk<'_> {
                 self.rows(count, width)
             }
             MockReply::Rows { count, .. } => self.affected(prepared, u64::from(count)),
+            MockReply::Text(_) => self.affected(prepared, 1),
             MockReply::Affected(count) => self.affected(prepared, count),
             MockReply::Error { sqlstate, message, .. } => self.refuse(sqlstate, &message),
             MockReply::Cut => Err(End::Over),

@@ -16,6 +16,8 @@ pub enum MockReply {
         /// Characters in each row.
         width: u32,
     },
+    /// A result of one row with this text; only MySQL's side writes one.
+    Text(String),
     /// No result; this many rows were changed.
     Affected(u64),
     /// The statement is refused, the connection stays.
@@ -79,6 +81,17 @@ pub trait Script: Send + Sync {
     /// count from 0. [`MockReply::Affected`] means that it is carried out.
     fn control(&self, _connection: u64, _control: u64) -> MockReply {
         MockReply::Affected(0)
+    }
+
+    /// What the server calls itself in MySQL's greeting; `None` for the mock's own version.
+    fn version(&self) -> Option<&str> {
+        None
+    }
+
+    /// What a query that is sent to MySQL as text is answered, whatever its number; `None` leaves
+    /// it to the others.
+    fn answer(&self, _sql: &str) -> Option<MockReply> {
+        None
     }
 }
 

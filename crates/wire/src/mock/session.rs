@@ -71,6 +71,18 @@ impl Session {
         &self.shared.login
     }
 
+    /// What the server calls itself.
+    pub(super) fn version(&self) -> Option<&str> {
+        self.shared.script.version()
+    }
+
+    /// What the script answers to a text, if it does; that is counted as a statement.
+    pub(super) fn answer(&mut self, sql: &[u8]) -> Option<MockReply> {
+        let reply = self.shared.script.answer(&String::from_utf8_lossy(sql))?;
+        self.shared.statements.fetch_add(1, Ordering::Release);
+        Some(reply)
+    }
+
     /// Asks the script for the next statement, waits its delay and counts it.
     pub(super) fn turn(&mut self) -> MockReply {
         let turn = self.shared.script.turn(self.number, self.executed);

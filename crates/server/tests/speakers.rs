@@ -1,0 +1,95 @@
+//! Speakers of MySQL's protocol are taken for what they are: what is not known of one is not asked.
+
+use std::sync::{Arc, Mutex};
+
+use dbdyno_model::Dialect;
+use dbdyno_server::{Onlooker, ServerRelease, read_fact, traced};
+use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, Script, Turn};
+use dbdyno_wire::{Client, mysql::MysqlConnection};
+
+/// A server that calls itself so, answers these questions, and refuses all others.
+struct Speaker {
+    version: &'static str,
+    answers: Vec<(&'static str, String)>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Script for Speaker {
+    fn turn(&self, _connection: u64, _statement: u64) -> Turn {
+        Turn::now(MockReply::Affected(0))
+    }
+
+    fn version(&self) -> Option<&str> {
+        Some(self.version)
+    }
+
+    fn answer(&self, sql: &str) -> Option<MockReply> {
+        if sql.starts_with("SET ") {
+            return Some(MockReply::Affected(0));
+        }
+        self.asked.lock().unwrap().push(sql.to_owned());
+        let known = self.answers.iter().find(|(question, _)| sql.contains(question));
+        Some(known.map_or_else(
+            || MockReply::Error { code: 1146, sqlstate: "42S02", message: "no such table".into() },
+            |(_, text)| MockReply::Text(text.clone()),
+        ))
+    }
+}
+
+struct Played {
+    _server: MockServer,
+    speaker: Arc<Speaker>,
+    onlooker: Onlooker,
+}
+
+impl Played {
+    fn new(version: &'static str, answers: &[(&'static str, &str)]) -> Played {
+        let answers = answers.iter().map(|(question, text)| (*question, (*text).to_owned()));
+        let (answers, asked) = (answers.collect(), Mutex::default());
+        let speaker = Arc::new(Speaker { version, answers, asked });
+        let script = Arc::clone(&speaker) as Arc<dyn Script>;
+        let server = MockServer::start(MockProtocol::Mysql, Login::trust("bob"), script).unwrap();
+        let client = Box::new(MysqlConnection::connect(&server.endpoint()).unwrap());
+        let onlooker = Onlooker::of(client, Dialect::Mysql).unwrap();
+        Played { _server: server, speaker, onlooker }
+    }
+
+    fn parts(&mut self) -> (&mut dyn Client, ServerRelease) {
+        (&mut *self.onlooker.client, self.onlooker.server)
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.speaker.asked.lock().unwrap().clone()
+    }
+}
+
+#[test]
+fn a_fact_is_read_at_the_next_place_where_one_is_refused() {
+    let monitor = "Trx id counter A17\nHistory list length 1862\nLIST OF TRANSACTIONS:\n";
+    for version in ["8.0.33", "5.5.34", "10.11.19-MariaDB", "10.2.11-MariaDB"] {
+        let mut played = Played::new(version, &[("ENGINE INNODB STATUS", monitor)]);
+        let (client, server) = played.parts();
+        assert_eq!(read_fact(client, server, "history_list").unwrap(), Some(1862.0), "{version}");
+        let mut refused = Played::new(version, &[]);
+        let (client, server) = refused.parts();
+        assert_eq!(read_fact(client, server, "history_list").unwrap(), None, "{version}");
+        assert_eq!(refused.asked().len(), played.asked().len());
+    }
+}
+
+/// As `serde_json::Value` it takes 1.6 gigabytes, as it did where traces were read before.
+#[test]
+fn a_trace_that_would_take_all_memory_is_none() {
+    let deep = format!("{}1{}", "{\"a\":".repeat(50), "}".repeat(50));
+    let hostile = format!("[{}]", vec![deep.as_str(); 50_000].join(","));
+    let whole = "{\"steps\": [{\"join_optimization\": {}}]}";
+    for (trace, is_read) in [(hostile.as_str(), false), (whole, true)] {
+        let mut played = Played::new("8.0.33", &[("EXPLAIN", "1"), ("OPTIMIZER_TRACE", trace)]);
+        let (client, server) = played.parts();
+        assert_eq!(traced(client, server, "SELECT 1").is_some(), is_read);
+    }
+    let nested = "[".repeat(1_000_000);
+    let mut played = Played::new("8.0.33", &[("EXPLAIN", "1"), ("OPTIMIZER_TRACE", &nested)]);
+    let (client, server) = played.parts();
+    assert!(traced(client, server, "SELECT 1").is_none());
+}
