@@ -5,6 +5,7 @@
 //!   protocol   version              family       release
 //!   MySQL      8.0.33               MySQL        8.0.33      the rest: forks say MySQL's version
 //!              11.8.3-MariaDB       MariaDB      11.8.3
+//!              8.0.11-TiDB-v8.5.0   TiDB         8.5.0
 //!              8.0.33-dbdyno-0.1.0  engine       8.0.33
 //!   PostgreSQL 15.20                PostgreSQL   15.20
 //! ```
@@ -170,6 +171,19 @@ static FAMILIES: &[ServerFamily] = &[
         backlog: unpurged,
         ..UNKNOWN
     },
+    // What is known of it is that it keeps rows otherwise: no counters, histograms and reports of
+    // InnoDB, and a plan is no table of steps. TiDB's manual, "MySQL Compatibility".
+    ServerFamily {
+        name: "TiDB",
+        mark: "-TiDB-v",
+        release: ReleasePlace::BehindMark,
+        first_words: Some("SET NAMES latin1"),
+        explain: &[],
+        ..UNKNOWN
+    },
+    // What is asked of it one of many servers answers, and not for the others. Vitess' manual,
+    // "MySQL Compatibility".
+    ServerFamily { name: "Vitess", mark: "-Vitess", explain: &[], ..UNKNOWN },
     ServerFamily {
         name: "MariaDB",
         mark: "MariaDB",
@@ -317,6 +331,9 @@ mod tests {
             ("8.0.33", Dialect::Mysql, "MySQL", 8_00_33),
             ("8.0.33-25", Dialect::Mysql, "MySQL", 8_00_33),
             ("11.8.3-MariaDB-deb13", Dialect::Mysql, "MariaDB", 11_08_03),
+            ("5.7.25-TiDB-v7.5.0", Dialect::Mysql, "TiDB", 7_05_00),
+            ("8.0.11-TiDB-v8.5.0-alpha", Dialect::Mysql, "TiDB", 8_05_00),
+            ("8.0.30-Vitess", Dialect::Mysql, "Vitess", 8_00_30),
             ("8.0.33-dbdyno-0.1.0", Dialect::Mysql, "the served reference engine", 8_00_33),
             ("15.20", Dialect::Postgres, "PostgreSQL", 15_20_00),
             ("18beta1", Dialect::Postgres, "PostgreSQL", 18_00_00),

@@ -3,7 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use dbdyno_model::Dialect;
-use dbdyno_server::{Onlooker, ServerRelease, read_fact, traced};
+use dbdyno_model::isolation::IsolationLevel;
+use dbdyno_server::{
+    FactReader, Onlooker, ServerRelease, StatisticsExtent, WaitWatch, backlog, column_statistics,
+    database_bytes, explained, latest_deadlock, lend_statistics, open_transactions, position,
+    read_fact, session_level, session_reads, traced,
+};
 use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, Script, Turn};
 use dbdyno_wire::{Client, mysql::MysqlConnection};
 
@@ -58,8 +63,49 @@ impl Played {
         (&mut *self.onlooker.client, self.onlooker.server)
     }
 
+    /// Another session of it.
+    fn session(&self) -> Box<dyn Client> {
+        Box::new(MysqlConnection::connect(&self._server.endpoint()).unwrap())
+    }
+
     fn asked(&self) -> Vec<String> {
         self.speaker.asked.lock().unwrap().clone()
+    }
+}
+
+#[test]
+fn a_third_speaker_is_taken_for_what_it_is() {
+    for (version, name, release) in [
+        ("5.7.25-TiDB-v7.5.0", "TiDB", 7_05_00),
+        ("8.0.11-TiDB-v8.5.0", "TiDB", 8_05_00),
+        ("8.0.30-Vitess", "Vitess", 8_00_30),
+    ] {
+        let mut played =
+            Played::new(version, &[("@@transaction_isolation", "REPEATABLE-READ"), ("", "7")]);
+        let (client, server) = played.parts();
+        assert_eq!((server.family().name, server.number()), (name, release));
+        // Whatever it would answer: none of it is what MySQL means by it.
+        assert!(FactReader::of(server).read(client).is_empty());
+        assert_eq!(read_fact(client, server, "history_list").unwrap(), None);
+        assert!(backlog(client, server, &[]).unwrap().is_empty());
+        assert_eq!(open_transactions(client, server), []);
+        assert_eq!(latest_deadlock(client, server), None);
+        assert!(explained(client, server, "SELECT 1").is_none());
+        assert!(traced(client, server, "SELECT 1").is_none());
+        assert_eq!(session_reads(client, server), None);
+        assert_eq!(database_bytes(client, server), None);
+        assert_eq!(position(client, server).unwrap(), None);
+        assert!(column_statistics(&mut played.onlooker).is_none());
+        let refused = WaitWatch::of(played.session(), played.onlooker.server).err().unwrap();
+        assert!(refused.to_string().contains(name), "{refused}");
+        assert_eq!(played.asked(), Vec::<String>::new(), "{version}");
+        // What all speakers mean alike is asked.
+        let (client, server) = played.parts();
+        assert_eq!(session_level(client, server), Some(IsolationLevel::RepeatableRead));
+        let other = Played::new(version, &[]);
+        let client = played.session();
+        let lent = lend_statistics(other.onlooker, played.onlooker, client, StatisticsExtent::All);
+        assert!(lent.err().unwrap().contains("not taken"));
     }
 }
 
