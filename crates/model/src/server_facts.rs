@@ -8,9 +8,9 @@
 //! ```
 //!
 //! A counter only grows: two looks tell what was done in between, and that is told for each
-//! operation. A gauge is the level of a moment. `server` reads by this table, `judge` compares by it,
-//! and what a release does not have is absent. The readings of a round are called by these names
-//! behind `server.`.
+//! operation. A gauge is the level of a moment. `server` reads by this table, `judge` compares by
+//! it, and what a release does not have is absent. The readings of a round are called by these
+//! names behind `server.`.
 
 use crate::experiment::Sign;
 use crate::product::Product;

@@ -13,8 +13,8 @@
 use dbdyno_wire::{Client, WireError};
 
 use crate::facts::read_fact;
-use crate::family::ServerRelease;
-use crate::onlooker::TableName;
+use crate::family::{BacklogGauge, ServerRelease};
+use crate::names::TableName;
 
 /// Transactions whose old row versions may be left. Purging goes on in batches of 128 rollback
 /// segments and need not reach 0; a thousand are purged within milliseconds.
@@ -27,21 +27,6 @@ const DIRTY_MOST: f64 = 0.01;
 /// What InnoDB's two limits of dirty pages are lowered to meanwhile, per cent: below what we wait
 /// for, because flushing stops as soon as the limit is met.
 const DIRTY_PCT_MEANWHILE: &str = "0.5";
-
-/// Something that is left to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BacklogGauge {
-    /// What it is.
-    pub name: &'static str,
-    /// How much.
-    pub value: u64,
-    /// So much is as good as nothing.
-    pub most: u64,
-}
-
-/// Reads what a server has put off that concerns these tables.
-pub(crate) type ReadBacklog =
-    fn(&mut dyn Client, ServerRelease, &[TableName]) -> Result<Vec<BacklogGauge>, WireError>;
 
 /// What a server has put off, as far as it tells, and us; what concerns tables alone is asked of
 /// these.

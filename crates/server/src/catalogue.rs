@@ -243,8 +243,8 @@ impl Catalogue {
     /// Takes those of these tables away that are there: ordinary ones of our account alone.
     ///
     /// # Errors
-    /// [`CatalogueError::NotOurs`] for anything else that is called so, before anything is dropped; the
-    /// server's refusal.
+    /// [`CatalogueError::NotOurs`] for anything else that is called so, before anything is dropped;
+    /// the server's refusal.
     pub fn drop_tables(&mut self, names: &[Identifier]) -> Result<(), CatalogueError> {
         let found = self.occupants(names)?;
         if let Some((name, Occupant::Other(what))) =

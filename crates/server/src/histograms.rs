@@ -8,20 +8,11 @@
 
 use dbdyno_wire::Rows;
 
-use crate::family::way;
+use crate::family::{ColumnKnowledge, way};
 use crate::onlooker::Onlooker;
 
 /// Columns that are looked at.
 const COLUMNS_MOST: usize = 4_000;
-
-/// What servers of a release know.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ColumnKnowledge {
-    /// They have no histograms.
-    Nothing,
-    /// What this question says.
-    Asked(&'static str),
-}
 
 /// What a server knows of all columns of the session's database: rows of table, column, kind,
 /// buckets, distinct values, most common values and days since; `None` where it does not tell.

@@ -7,18 +7,20 @@
 //!                     └── not at all: the answer is absent, never zero
 //! ```
 //!
-//! A family is a row of data ([`family`]): what it calls itself, and for each question the ways to
+//! A family is a row of data (`families`): what it calls itself, and for each question the ways to
 //! ask it. A module has the questions of one subject, and turns answers into values; what a run
 //! makes of these is not known here. Another speaker of a known protocol is another row.
 
 mod backlog;
 mod catalogue;
 mod facts;
+mod families;
 mod family;
 mod histograms;
 mod innodb;
 mod isolation;
 mod locks;
+mod names;
 mod onlooker;
 mod plans;
 mod prices;
@@ -31,14 +33,15 @@ mod tables;
 mod vacuum;
 mod waits;
 
-pub use backlog::{BacklogGauge, DirtyPageLimits, backlog, unpurged_transactions};
+pub use backlog::{DirtyPageLimits, backlog, unpurged_transactions};
 pub use catalogue::{Catalogue, CatalogueError, Occupant};
 pub use facts::{FactReader, FactValues, read_fact};
-pub use family::{ServerFamily, ServerRelease};
+pub use family::{BacklogGauge, ReplicationWords, ServerFamily, ServerRelease, StatisticsExtent};
 pub use histograms::column_statistics;
 pub use isolation::{checks_snapshots, session_level};
 pub use locks::{latest_deadlock, open_transactions};
-pub use onlooker::{Onlooker, TableName, TableNames, look_safely};
+pub use names::{TableName, TableNames};
+pub use onlooker::{Onlooker, look_safely};
 pub use plans::{
     AnalyzedPlan, analyzed, explained, explained_execution, explained_without, sample_statistics,
     session_reads, traced,
@@ -46,12 +49,12 @@ pub use plans::{
 pub use prices::{OptimizerPrice, differing_prices, lend_prices, note_prices};
 pub use refusal::Refusal;
 pub use replication::{
-    GaleraStatus, ReplicaThread, ReplicaThreads, ReplicationWords, StandbyStream, galera_status,
+    GaleraStatus, ReplicaThread, ReplicaThreads, StandbyStream, galera_address, galera_status,
     group_member_state, has_slot, position, replica_threads, standby_stream, transactions_behind,
 };
 pub use settings::{data_directory, general, leave_out, places, settings};
 pub use sizes::{database_bytes, dead_rows};
-pub use statistics::{LentStatistics, StatisticsExtent, lend_statistics, refused};
+pub use statistics::{LentStatistics, lend_statistics, refused};
 pub use tables::{SummedColumns, TableQuestion, content, kept, table_names};
 pub use vacuum::{COMMITS_ARE_SYNCED, vacuum};
-pub use waits::{Blocker, WaitWatch, Waiting};
+pub use waits::{Blocker, BlockingWatch, Waiting};

@@ -14,7 +14,7 @@ use dbdyno_json::{JsonTree, tree};
 use dbdyno_model::Dialect;
 use dbdyno_wire::{Client, Rows, WireError};
 
-use crate::family::{ServerRelease, way};
+use crate::family::{AnalyzeForm, ServerRelease, way};
 
 /// The trace of a statement needs so much memory at most, bytes.
 const TRACE_BYTES: u64 = 4 << 20;
@@ -25,15 +25,6 @@ const EXECUTIONS: u32 = 6;
 /// MySQL's table of steps. The format of its own that MySQL 9 has may be set to another one, and
 /// 5.5 knows no formats.
 pub(crate) const EXPLAIN_TABLE: &[&str] = &["EXPLAIN FORMAT=TRADITIONAL", "EXPLAIN"];
-
-/// In which form a server tells what the nodes of a plan have met.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum AnalyzeForm {
-    /// A tree, a line for each node; the first that is understood is it.
-    Lines(&'static [&'static str]),
-    /// A document.
-    Json(&'static str),
-}
 
 /// What the nodes of a plan have met.
 #[derive(Debug)]

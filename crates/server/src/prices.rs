@@ -13,7 +13,7 @@
 use dbdyno_model::{Dialect, Environment, Literal, plain_number};
 use dbdyno_wire::{Client, WireError};
 
-use crate::family::{ServerRelease, Ways, since, way};
+use crate::family::{ReadPrices, ServerRelease, Ways, since, way};
 use crate::statistics::{LentStatistics, refused};
 
 const COST: &str = "cost.";
@@ -34,9 +34,6 @@ const DEFAULTS_OF_5_7: [(&str, &str); 8] = [
     ("io_block_read_cost", "1"),
     ("memory_block_read_cost", "1"),
 ];
-
-/// Reads names and prices.
-pub(crate) type ReadPrices = fn(&mut dyn Client) -> Result<Vec<(String, String)>, WireError>;
 
 pub(crate) static MYSQL_PRICES: Ways<ReadPrices> = &[since(5_07_00, mysql)];
 pub(crate) static MARIADB_PRICES: Ways<ReadPrices> = &[since(11_00_00, mariadb)];
@@ -122,7 +119,10 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// Gives test, of which `client` is a session, these prices of base; or says why that cannot be done.
+/// Gives test, of which `client` is a session, these prices of base.
+///
+/// # Errors
+/// Why that cannot be done: a sentence.
 pub fn lend_prices(
     mut client: Box<dyn Client>,
     prices: &[&OptimizerPrice],

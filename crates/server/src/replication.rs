@@ -1,12 +1,12 @@
 //! What members of a topology say of their part: how far they are, and whether they go on.
 //!
 //! ```text
-//!                position            is compared by            state
-//!   MySQL        gtid_executed       GTID_SUBTRACT             SHOW REPLICA STATUS, by its old name
-//!   MariaDB      gtid_binlog_pos     the numbers of domains    SHOW SLAVE STATUS      before 8.0.23
-//!   PostgreSQL   –                   what the source has sent  pg_stat_replication
-//!   group        as MySQL            as MySQL                  replication_group_members
-//!   Galera       wsrep_last_…        the difference            wsrep_…
+//!                position           is compared by            state
+//!   MySQL        gtid_executed      GTID_SUBTRACT             SHOW REPLICA STATUS, from 8.0.23 on
+//!   MariaDB      gtid_binlog_pos    the numbers of domains    SHOW SLAVE STATUS
+//!   PostgreSQL   –                  what the source has sent  pg_stat_replication
+//!   group        as MySQL           as MySQL                  replication_group_members
+//!   Galera       wsrep_last_…       the difference            wsrep_…
 //! ```
 
 use std::collections::BTreeMap;
@@ -14,24 +14,10 @@ use std::collections::BTreeMap;
 use dbdyno_model::{Dialect, Literal};
 use dbdyno_wire::{Client, Rows};
 
-use crate::family::{ServerRelease, Ways, always, since, way};
+use crate::family::{
+    ReplicationWords, ServerRelease, TransactionNumbers, Ways, always, since, way,
+};
 use crate::refusal::{Refusal, ask};
-
-/// The words of a release for its replication: they changed with MySQL 8.0.22 and .23, and MariaDB
-/// kept the old ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReplicationWords {
-    /// Stops it.
-    pub stop: &'static str,
-    /// Starts it.
-    pub start: &'static str,
-    /// Tells a replica to follow a source.
-    pub follow: &'static str,
-    /// What the options of that begin with.
-    pub prefix: &'static str,
-    /// Has a replica tell of itself.
-    status: &'static str,
-}
 
 pub(crate) const MYSQL_REPLICATION: Ways<ReplicationWords> =
     &[since(8_00_23, NEW_WORDS), always(OLD_WORDS)];
@@ -57,15 +43,6 @@ impl ReplicationWords {
     pub fn of(server: ServerRelease) -> Option<ReplicationWords> {
         way(server.family().replication, server)
     }
-}
-
-/// How a family numbers its transactions, so that two members can be compared.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum TransactionNumbers {
-    /// Sets of GTIDs.
-    Sets,
-    /// The last number of each domain.
-    Domains,
 }
 
 /// What the first member of a topology has done, in its own notation; `None` where there is none.
@@ -289,6 +266,14 @@ pub struct GaleraStatus {
     pub ready: String,
     /// Write sets and changes of membership that it has committed.
     pub count: u64,
+}
+
+/// The address under which a node of Galera is found by others.
+///
+/// # Errors
+/// The server's refusal.
+pub fn galera_address(client: &mut dyn Client) -> Result<String, Refusal> {
+    single(client, "SELECT @@wsrep_node_address")
 }
 
 /// What a node of Galera says of itself.

@@ -18,35 +18,11 @@
 use dbdyno_model::{Dialect, Identifier, Literal};
 use dbdyno_wire::{Client, Rows, ServerError, WireError};
 
-use crate::family::{ServerRelease, Ways, always, since, way};
+use crate::family::{
+    ServerRelease, Statistics, StatisticsExtent, StatisticsLoan, always, since, way,
+};
+use crate::names::TableNames;
 use crate::onlooker::Onlooker;
-
-/// Which statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatisticsExtent {
-    /// Those of columns alone.
-    Columns,
-    /// All.
-    All,
-}
-
-/// How servers of a family take the statistics of another one.
-#[derive(Debug)]
-pub(crate) struct StatisticsLoan {
-    /// Reads those of columns, which may be lent alone.
-    pub(crate) columns: Ways<ReadStatistics>,
-    /// Reads those of tables and indexes; a release without a way takes nothing.
-    pub(crate) tables: Ways<ReadStatistics>,
-    /// What keeps the loan from replicas.
-    unlogged: Option<&'static str>,
-    /// Has a server read the statistics of a table anew.
-    reread: fn(&Identifier) -> Option<String>,
-    /// What is said where nothing is taken.
-    refusal: &'static str,
-}
-
-/// Adds statistics of the tables of the session's database; those of partitions stay.
-type ReadStatistics = fn(&mut Onlooker, StatisticsExtent, &mut Statistics) -> Result<(), WireError>;
 
 pub(crate) static NOT_LENT: StatisticsLoan = StatisticsLoan {
     columns: &[],
@@ -119,7 +95,10 @@ pub fn refused(error: WireError) -> String {
 }
 
 /// Gives test, of which `client` is another session, statistics of base; `None` where they are the
-/// same. Or says why that cannot be done.
+/// same.
+///
+/// # Errors
+/// Why that cannot be done: a sentence.
 pub fn lend_statistics(
     mut base: Onlooker,
     mut test: Onlooker,
@@ -166,16 +145,6 @@ fn not_refused(told: &Rows) -> Result<(), WireError> {
     }))
 }
 
-/// The statistics of a server.
-#[derive(Debug, Default)]
-pub(crate) struct Statistics {
-    /// What takes away what it alone has.
-    cleared: Vec<String>,
-    /// What gives them to another server.
-    given: Vec<String>,
-    tables: Vec<String>,
-}
-
 impl StatisticsLoan {
     /// The statistics that the tables of the session's database have there, in the words of the
     /// server that takes them.
@@ -187,7 +156,8 @@ impl StatisticsLoan {
     ) -> Result<Statistics, WireError> {
         let mut read = Statistics::default();
         for ways in [self.columns, self.tables] {
-            way(ways, taker).map_or(Ok(()), |reads| reads(onlooker, extent, &mut read))?;
+            let Some(reads) = way(ways, taker) else { continue };
+            reads(&mut *onlooker.client, &onlooker.names, extent, &mut read)?;
         }
         Ok(read)
     }
@@ -204,11 +174,11 @@ impl StatisticsLoan {
 
 /// The tables of InnoDB, and what it keeps of them.
 fn innodb(
-    onlooker: &mut Onlooker,
+    client: &mut dyn Client,
+    _names: &TableNames,
     extent: StatisticsExtent,
     read: &mut Statistics,
 ) -> Result<(), WireError> {
-    let client = &mut *onlooker.client;
     let tables = client.query(
         "SELECT table_name, n_rows, clustered_index_size, sum_of_other_index_sizes FROM \
          mysql.innodb_table_stats WHERE database_name = DATABASE() AND table_name NOT LIKE '%#%'",
@@ -257,11 +227,12 @@ const UPDATE_HISTOGRAM: &str = "ANALYZE NO_WRITE_TO_BINLOG TABLE";
 
 /// The histograms of MySQL 8.0 and later.
 fn histograms(
-    onlooker: &mut Onlooker,
+    client: &mut dyn Client,
+    _names: &TableNames,
     _extent: StatisticsExtent,
     read: &mut Statistics,
 ) -> Result<(), WireError> {
-    let rows = onlooker.client.query(
+    let rows = client.query(
         "SELECT table_name, column_name, json_remove(histogram, '$.\"last-updated\"') FROM \
          information_schema.column_statistics WHERE schema_name = DATABASE() ORDER BY 1, 2",
     )?;
@@ -291,11 +262,11 @@ const ENGINE_INDEPENDENT: [(&str, &[&str]); 3] = [
 
 /// What MariaDB counts whatever the engine.
 fn engine_independent(
-    onlooker: &mut Onlooker,
+    client: &mut dyn Client,
+    _names: &TableNames,
     _extent: StatisticsExtent,
     read: &mut Statistics,
 ) -> Result<(), WireError> {
-    let client = &mut *onlooker.client;
     for (table, binary) in ENGINE_INDEPENDENT {
         let columns = client.query(&format!("SELECT * FROM mysql.{table} LIMIT 0"))?.columns;
         let is_binary = |name: &String| binary.contains(&name.as_str());
@@ -365,14 +336,14 @@ fn literal(text: &str) -> Literal {
 /// What PostgreSQL keeps of the tables and indexes of the schema that is searched first. What is
 /// not named stays as it was, so that what a server alone has is taken away before.
 fn postgres(
-    onlooker: &mut Onlooker,
+    client: &mut dyn Client,
+    names: &TableNames,
     extent: StatisticsExtent,
     read: &mut Statistics,
 ) -> Result<(), WireError> {
     if extent == StatisticsExtent::Columns {
         return Ok(());
     }
-    let Onlooker { client, names, .. } = onlooker;
     let schema = names.schema();
     let relations = client.query(&format!(
         "SELECT relname, relpages, reltuples, relallvisible FROM pg_class WHERE relnamespace = \

@@ -9,7 +9,8 @@
 
 use dbdyno_model::Dialect;
 
-use crate::onlooker::{Onlooker, TableName};
+use crate::names::TableName;
+use crate::onlooker::Onlooker;
 
 /// Tables of a database that are listed.
 const TABLES_MOST: usize = 1_000;

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use dbdyno_wire::{Client, Rows, WireError};
 
-use crate::family::{ServerRelease, way};
+use crate::family::{ServerRelease, WaitSource, way};
 use crate::innodb::innodb_status;
 
 /// How long the tables of InnoDB are left alone before they are read again.
@@ -52,20 +52,8 @@ pub struct Blocker {
     pub by_request: bool,
 }
 
-/// Where servers of a release say which sessions wait.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum WaitSource {
-    /// `data_lock_waits` where the performance schema is on, else as [`WaitSource::Innodb`]; circles
-    /// are broken some time after they are closed.
-    LockWaits,
-    /// The monitor and the tables of InnoDB; circles are broken at once.
-    Innodb,
-    /// `pg_blocking_pids()`.
-    BlockingPids,
-}
-
 /// A connection on which a server is asked which sessions wait.
-pub struct WaitWatch {
+pub struct BlockingWatch {
     client: Box<dyn Client>,
     source: WaitSource,
     /// Whether the monitor and the tables of InnoDB are asked.
@@ -77,12 +65,15 @@ pub struct WaitWatch {
 /// What was seen of one session: for which it waits, as far as that was told.
 pub type Waiting = Option<Option<Vec<u64>>>;
 
-impl WaitWatch {
+impl BlockingWatch {
     /// One on a connection of its own.
     ///
     /// # Errors
     /// A server of a family that does not say which sessions wait.
-    pub fn of(mut client: Box<dyn Client>, server: ServerRelease) -> Result<WaitWatch, WireError> {
+    pub fn of(
+        mut client: Box<dyn Client>,
+        server: ServerRelease,
+    ) -> Result<BlockingWatch, WireError> {
         let Some(source) = way(server.family().waits, server) else {
             let name = server.family().name;
             return Err(WireError::Protocol(format!(
@@ -100,7 +91,7 @@ impl WaitWatch {
             WaitSource::Innodb => true,
             WaitSource::BlockingPids => false,
         };
-        Ok(WaitWatch { client, source, by_tables, read: None })
+        Ok(BlockingWatch { client, source, by_tables, read: None })
     }
 
     /// Which of the sessions with these ids wait, and for which ids where that is told.

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_server::{
-    FactReader, Onlooker, ServerRelease, StatisticsExtent, WaitWatch, backlog, column_statistics,
-    database_bytes, explained, latest_deadlock, lend_statistics, open_transactions, position,
-    read_fact, session_level, session_reads, traced,
+    BlockingWatch, FactReader, Onlooker, ServerRelease, StatisticsExtent, backlog,
+    column_statistics, database_bytes, explained, latest_deadlock, lend_statistics,
+    open_transactions, position, read_fact, session_level, session_reads, traced,
 };
 use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, Script, Turn};
 use dbdyno_wire::{Client, mysql::MysqlConnection};
@@ -96,7 +96,7 @@ fn a_third_speaker_is_taken_for_what_it_is() {
         assert_eq!(database_bytes(client, server), None);
         assert_eq!(position(client, server).unwrap(), None);
         assert!(column_statistics(&mut played.onlooker).is_none());
-        let refused = WaitWatch::of(played.session(), played.onlooker.server).err().unwrap();
+        let refused = BlockingWatch::of(played.session(), played.onlooker.server).err().unwrap();
         assert!(refused.to_string().contains(name), "{refused}");
         assert_eq!(played.asked(), Vec::<String>::new(), "{version}");
         // What all speakers mean alike is asked.

@@ -27,6 +27,7 @@ pub(crate) enum Rule {
     NamedClosure,
     NamedClosures,
     MatchInDisguise,
+    ServerSql,
     Invariant,
     Program,
     Exception,
@@ -58,6 +59,7 @@ impl Rule {
             Rule::NamedClosure => "a closure stands where it is used, or is a function",
             Rule::NamedClosures => "a function is read from its first statement",
             Rule::MatchInDisguise => "a condition is read as one",
+            Rule::ServerSql => "one crate knows what servers of each release say of themselves",
             Rule::Invariant => "a crate is a noun with one invariant",
             Rule::Program => {
                 "each test program is linked with the whole crate, and one may be forgotten"
@@ -96,6 +98,7 @@ impl Rule {
             Rule::NamedClosure => "write it where it is used, or make a function of it",
             Rule::NamedClosures => "make functions of them, or one loop",
             Rule::MatchInDisguise => "write if and else",
+            Rule::ServerSql => "make it a question of `server`, or give it a row of its families",
             Rule::Invariant => "give it a line \"`crate` — **Invariant:** …\"",
             Rule::Program => "name it in tests/main.rs, which Cargo.toml names",
             Rule::Exception => "remove it from xtask/src/tidy/exceptions.rs",

@@ -5,8 +5,9 @@
 //!      └──── what was done in between, less what a look does itself ────┘ ÷ statements
 //! ```
 //!
-//! `server` reads the facts of the table `model::server_facts`. A look is counted by the server like any other
-//! work: two in succession tell once what it adds, and that is taken away from each round.
+//! `server` reads the facts of the table `model::server_facts`. A look is counted by the server as
+//! any other work is: two in succession tell once what it adds, and that is taken away from each
+//! round.
 
 use std::cell::RefCell;
 

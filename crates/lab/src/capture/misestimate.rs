@@ -215,7 +215,8 @@ mod tests {
         let analyzed = dbdyno_json::tree(&analyzed.to_string()).unwrap();
         assert_eq!(worst_table(&analyzed, "SELECT 1"), Some(100.0));
         // Before 10.9 each table of a join stands under the same name.
-        let twice = r#"{"query_block": {"table": {"rows": 90, "r_rows": 1}, "table": {"rows": 2, "r_rows": 2}}}"#;
+        let twice = r#"{"block": {"table": {"rows": 90, "r_rows": 1},
+                                   "table": {"rows": 2, "r_rows": 2}}}"#;
         let twice = dbdyno_json::tree(twice).unwrap();
         assert_eq!(worst_table(&twice, "SELECT 1"), Some(90.0));
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dbdyno_load::{Clock, Connector};
 use dbdyno_model::isolation::{StepAnswer, StepWait};
-use dbdyno_server::{Onlooker, WaitWatch, Waiting};
+use dbdyno_server::{BlockingWatch, Onlooker, Waiting};
 use dbdyno_wire::{Client, WireError};
 
 use super::waits::{WaitAttribution, Witness, has_circle};
@@ -118,7 +118,7 @@ impl Stage {
         let witness = match connector {
             Connector::Mysql(_) | Connector::Postgres(_) => {
                 let Onlooker { client, server, .. } = connector.onlooker()?;
-                Witness::Server(WaitWatch::of(client, server)?)
+                Witness::Server(BlockingWatch::of(client, server)?)
             }
             Connector::Engine(_) => Witness::Engine(watches),
             _ => Witness::Silent,

@@ -1,13 +1,13 @@
 //! Which sessions wait for which, as their arm says.
 //!
 //! ```text
-//!   servers   server::WaitWatch, on a connection of its own
+//!   servers   server::BlockingWatch, on a connection of its own
 //!   engine    its own word, session by session
 //!   SQLite    –   a step that would wait is refused
 //! ```
 
 use dbdyno_load::{Clock, EngineWatch};
-use dbdyno_server::{Blocker, WaitWatch, Waiting};
+use dbdyno_server::{Blocker, BlockingWatch, Waiting};
 use dbdyno_wire::WireError;
 
 /// Whether it matters for whom a session waits, where that is not plain.
@@ -22,7 +22,7 @@ pub(crate) enum WaitAttribution {
 /// Who can say who waits.
 pub(crate) enum Witness {
     /// A server.
-    Server(WaitWatch),
+    Server(BlockingWatch),
     /// The engine, session by session.
     Engine(Vec<EngineWatch>),
     /// Nobody waits there.

@@ -22,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{MemberRole, SourceKind};
-use dbdyno_server::{GaleraStatus, galera_status};
+use dbdyno_server::{GaleraStatus, galera_address, galera_status};
 
 use super::group;
 use super::member::{Begins, JOIN_WITHIN_S, MemberConnection};
@@ -133,7 +133,7 @@ pub(super) fn raise(nodes: &mut dyn Nodes, begins: Begins) -> Result<(), Sandbox
         let seat = Seat::new(provider(&nodes.release()), &uuid, &others)?;
         let node = nodes.launch(number, seat)?;
         count = wait_until_synced(&node, number + 1)?;
-        others.push(MemberConnection::connect(&node)?.single("SELECT @@wsrep_node_address")?);
+        others.push(MemberConnection::connect(&node)?.ask(|client, _| galera_address(client))?);
     }
     Ok(())
 }

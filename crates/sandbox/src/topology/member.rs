@@ -44,11 +44,6 @@ impl<'a> MemberConnection<'a> {
         self.client.query(sql).map_err(|error| self.refused(sql, &error))
     }
 
-    /// The first value of the first row; empty for none and for NULL.
-    pub(super) fn single(&mut self, sql: &str) -> Result<String, SandboxError> {
-        Ok(self.query(sql)?.single().unwrap_or_default().to_owned())
-    }
-
     /// Asks the member of itself.
     pub(super) fn ask<T>(
         &mut self,
