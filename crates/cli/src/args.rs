@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use dbdyno_model::{
+    Dialect,
     Arrivals, Cache, Gate, Idle, ImageUse, IntervalChoice, KeepMemory, Pin, Slo, Think,
 };
 use dbdyno_workload::draw;
@@ -578,15 +579,6 @@ pub(crate) struct ShowLoad {
     #[arg(value_name = "NAME[?OPTION=VALUE]")]
     pub load: String,
     /// Show this dialect only, else all where they differ
-    #[arg(long, value_enum)]
-    pub dialect: Option<DialectFlag>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectFlag {
-    Mysql,
-    Postgres,
-    Sqlite,
-    /// RocksDB
-    Rocksdb,
+    #[arg(long, value_parser = values::dialects())]
+    pub dialect: Option<Dialect>,
 }

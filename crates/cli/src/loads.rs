@@ -16,7 +16,7 @@ use dbdyno_workload::{
     Catalog, Custom, LoadGroup, SUITES, Suite, catalog, explain, insert_benchmark,
 };
 
-use crate::args::{DialectFlag, Loads, LoadsCommand, ShowLoad};
+use crate::args::{Loads, LoadsCommand, ShowLoad};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::load_names::resolve;
@@ -229,23 +229,12 @@ fn show(flags: &ShowLoad, files: &[PathBuf]) -> Result<Exit, Failure> {
     let load = resolve(&catalog, &label).map_err(wrong)?;
     let dialects: Vec<_> = explain::DIALECTS
         .into_iter()
-        .filter(|(_, name)| flags.dialect.is_none_or(|wanted| wanted.name() == *name))
         .map(|(dialect, _)| dialect)
+        .filter(|dialect| flags.dialect.is_none_or(|wanted| wanted == *dialect))
         .collect();
     let text = explain::explain(&load, &dialects).map_err(|error| wrong(error.to_string()))?;
     output::print(&output::lines(text))?;
     Ok(Exit::Holds)
-}
-
-impl DialectFlag {
-    fn name(self) -> &'static str {
-        match self {
-            DialectFlag::Mysql => "mysql",
-            DialectFlag::Postgres => "postgres",
-            DialectFlag::Sqlite => "sqlite",
-            DialectFlag::Rocksdb => "rocksdb",
-        }
-    }
 }
 
 #[cfg(test)]

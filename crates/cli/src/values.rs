@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dbdyno_model::{ArmSpec, Cache, ImageUse, MaskedTarget, TargetError, target};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use dbdyno_model::{ArmSpec, Cache, Dialect, ImageUse, MaskedTarget, TargetError, target};
+use dbdyno_workload::explain::DIALECTS;
 use dbdyno_workload::suggest::did_you_mean;
 
 use crate::failure::Failure;
@@ -16,6 +18,18 @@ pub(crate) enum Side {
     Server(ArmSpec),
     /// A stored run.
     Stored(String),
+}
+
+/// The dialects in which loads are shown.
+pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
+    let values = DIALECTS.map(|(dialect, name)| match dialect {
+        Dialect::Rocksdb => PossibleValue::new(name).help("RocksDB"),
+        _ => PossibleValue::new(name),
+    });
+    PossibleValuesParser::new(values).map(|name| {
+        let known = DIALECTS.into_iter().find(|(_, own)| *own == name);
+        known.expect("only names of the list are let through").0
+    })
 }
 
 /// Tells servers from stored runs: a run is `@something` or hexadecimal digits.
