@@ -6,8 +6,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use dbdyno_model::{
-    Dialect,
-    Arrivals, Cache, Gate, Idle, ImageUse, IntervalChoice, KeepMemory, Pin, Slo, Think,
+    Arrivals, Cache, Dialect, Gate, Idle, ImageUse, IntervalChoice, KeepMemory, Pin, Slo, Think,
 };
 use dbdyno_workload::draw;
 

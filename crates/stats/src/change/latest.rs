@@ -19,6 +19,9 @@ use super::size::{median, told};
 const DEVIATIONS_LEAST: f64 = 8.0;
 /// The values of the level before.
 const NEIGHBOURS: usize = 12;
+/// Of values that were all the same, what lies so far away is far.
+const SHARE_OF_EQUAL: f64 = 0.25;
+const ROUNDING: f64 = 1e-12;
 /// More values are found as a level.
 const COUNT_MOST: usize = 6;
 
@@ -57,16 +60,36 @@ pub fn latest_values(
     for count in 1..=COUNT_MOST.min(level.len().saturating_sub(LEVEL_LEAST)) {
         let (before, latest) = level.split_at(level.len() - count);
         let before = &before[before.len().saturating_sub(NEIGHBOURS)..];
-        let least = DEVIATIONS_LEAST * deviation(&level[..level.len() - count]);
+        let least = least_distance(&level[..level.len() - count], scale);
         let centre = median(before);
         let nearest = latest.iter().map(|value| (value - centre).abs()).fold(f64::MAX, f64::min);
         let is_above = latest[0] > centre;
         let is_one_side = latest.iter().all(|&value| (value > centre) == is_above);
-        if is_one_side && nearest > least && before.len() >= LEVEL_LEAST && least > 1e-12 {
+        if is_one_side && nearest > least && before.len() >= LEVEL_LEAST && least > ROUNDING {
             found = Some(LatestValues { count, size: told(median(latest) - centre, scale) });
         }
     }
     found
+}
+
+/// How far from the level before a value is far. Where more than half of the values are equal, as
+/// errors that are always 0 and whole milliseconds are, the robust deviation knows nothing: there it
+/// is the plain one, and of values that were all the same a quarter of them; 0, which tells nothing,
+/// where those are too few.
+fn least_distance(values: &[f64], scale: ChangeScale) -> f64 {
+    let robust = DEVIATIONS_LEAST * deviation(values);
+    if robust > ROUNDING || values.len() < NEIGHBOURS {
+        return robust;
+    }
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let plain = DEVIATIONS_LEAST * (squares / n).sqrt();
+    match scale {
+        _ if plain > ROUNDING => plain,
+        ChangeScale::Share => SHARE_OF_EQUAL,
+        ChangeScale::Difference => (SHARE_OF_EQUAL * mean.abs()).max(2.0 * ROUNDING),
+    }
 }
 
 /// A robust standard deviation: the larger one of values around their median, and of what lies
@@ -115,6 +138,32 @@ mod tests {
                 assert!((latest.size + 0.5).abs() < 0.02, "{seed} {latest:?}");
             }
         }
+    }
+
+    /// Errors that were always 0, and whole milliseconds: the median of distances is 0, and one run
+    /// with 500 errors was in no note.
+    #[test]
+    fn values_that_were_all_alike_have_a_distance() {
+        let latest = |before: &[f64], latest: &[f64], scale| {
+            let values: Vec<f64> = before.iter().cycle().take(57).chain(latest).copied().collect();
+            let options = ChangeOptions { scale, ..ChangeOptions::with_budget(0.02) };
+            let changes = change_points(&values, &options).unwrap();
+            latest_values(&values, &changes, scale).map(|found| found.count)
+        };
+        let (share, difference) = (ChangeScale::Share, ChangeScale::Difference);
+        for at in 1..=3 {
+            let errors = &[500.0, 501.0, 502.0][..at];
+            assert_eq!(latest(&[0.0], errors, difference), Some(at));
+            assert_eq!(latest(&[1.0], &[100.0; 3][..at], share), Some(at));
+            let rates = [&[1000.0; 8][..], &[1001.0]].concat();
+            assert_eq!(latest(&rates, &[500.0; 3][..at], share), Some(at));
+        }
+        assert_eq!(latest(&[0.0], &[1.0], difference), Some(1), "an error is one");
+        assert_eq!(latest(&[12.0], &[13.0], share), None, "whole milliseconds");
+        let rates = [&[1000.0; 8][..], &[1001.0]].concat();
+        assert_eq!(latest(&rates, &[1001.0], share), None);
+        let mostly_none = [&[0.0; 9][..], &[500.0]].concat();
+        assert_eq!(latest(&mostly_none, &[500.0], difference), None, "as before");
     }
 
     #[test]
