@@ -32,10 +32,10 @@
 //! A shift alarms when it is as large as the budget *and* single values of the two levels hardly
 //! overlap. The second keeps series with two modes, one of which became rarer, from alarming.
 
+mod bend;
 mod energy;
 mod excess;
 mod jump;
-mod knee;
 mod latest;
 mod null;
 mod place;
@@ -48,7 +48,7 @@ mod stray;
 mod tree;
 mod trend;
 
-use dbdyno_model::{ChangeScale, Interval, SeriesChanges, Shift, ShiftWeight};
+use dbdyno_model::{ChangeScale, Interval, SeriesChanges, Shift, ShiftWeight, Slide};
 
 use crate::confidence::SHOWN_CONFIDENCE;
 use crate::error::StatsError;
@@ -146,8 +146,11 @@ fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> Ser
     let mut slides = Vec::new();
     shape::slides(scaled, &mut root, options.scale, options.seed, &mut slides);
     let mut cuts = root.all_cuts();
-    tree::settle(scaled, &mut cuts, 0, scaled.len());
-    let shifts = shifts(values, scaled, &cuts, options);
+    // Where levels slide a step is not where their middles part.
+    if slides.is_empty() {
+        tree::settle(scaled, &mut cuts, 0, scaled.len());
+    }
+    let shifts = shifts(values, scaled, &cuts, &slides, options);
     let firsts: Vec<usize> = cuts.iter().map(|cut| cut.first).collect();
     let left = size::around_levels(scaled, &firsts);
     let modes = if slides.is_empty() { shape::modes(&left, options.scale) } else { None };
@@ -183,6 +186,7 @@ fn shifts(
     values: &[f64],
     scaled: &[f64],
     cuts: &[SeriesCut],
+    slides: &[Slide],
     options: &ChangeOptions,
 ) -> Vec<Shift> {
     let unit = match options.scale {
@@ -196,9 +200,9 @@ fn shifts(
     for (at, cut) in cuts.iter().enumerate() {
         let begin = if at == 0 { 0 } else { cuts[at - 1].first };
         let (first, end) = (cut.first, end_of(at + 1));
-        let both = &scaled[begin..end];
+        let both = shape::levelled(&scaled[begin..end], begin, first, slides);
         let (moved, above, (earliest, latest)) =
-            size_and_place(both, first - begin, cut.least_found, options.seed);
+            size_and_place(&both, first - begin, cut.least_found, options.seed);
         let superiority = above.max(1.0 - above);
         let size = Interval {
             estimate: size::told(moved.estimate, options.scale),
@@ -219,13 +223,24 @@ fn shifts(
             p_value: cut.p_value,
             null: cut.null,
             size,
-            before: size::median(&values[begin..first]),
-            after: size::median(&values[first..end]),
+            before: level(&values[begin..first], &scaled[begin..first], &both[..first - begin]),
+            after: level(&values[first..end], &scaled[first..end], &both[first - begin..]),
             superiority,
             weight,
         });
     }
     shifts
+}
+
+/// The level of values: their median; of what slides, which is levelled otherwise than it was
+/// scaled, the value where it was cut.
+fn level(values: &[f64], scaled: &[f64], levelled: &[f64]) -> f64 {
+    if scaled == levelled {
+        return size::median(values);
+    }
+    let is_same_scale = scaled == values;
+    let of_level = size::median(levelled);
+    if is_same_scale { of_level } else { of_level.exp() }
 }
 
 /// The step at `first` in `values`: its size, the chance that a value after it lies above one

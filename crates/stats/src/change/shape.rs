@@ -10,13 +10,12 @@
 //! three standard deviations, so that a spike costs both the same; lines are those of Theil and
 //! Sen.
 
-use dbdyno_model::{Modes, Slide};
+use dbdyno_model::{ChangeScale, Modes, NullKind, Slide};
 
-use super::knee;
+use super::bend::{self, Bend, BendKind};
 use super::size::{around_levels, median, told};
-use super::tree::Node;
+use super::tree::{Node, SeriesCut};
 use super::trend::{self, VALUES_LEAST};
-use dbdyno_model::ChangeScale;
 
 /// A line has to be so much better than steps.
 const LINE_MARGIN: f64 = 6.0;
@@ -33,8 +32,30 @@ const CROSSINGS_LEAST: usize = 4;
 /// unimodal noise with heavy tails still passes that).
 const APART_LEAST: f64 = 3.0;
 
+/// What lines explain of a stretch: the parts that slide, first and one past the last, and where
+/// one line ends at another height than the next one begins.
+#[derive(Default)]
+struct Lines {
+    slides: Vec<(usize, usize)>,
+    jumps: Vec<SeriesCut>,
+}
+
+impl Lines {
+    fn is_empty(&self) -> bool {
+        self.slides.is_empty() && self.jumps.is_empty()
+    }
+
+    fn add(&mut self, inner: Lines, from: usize) {
+        self.slides.extend(inner.slides.iter().map(|(first, end)| (from + first, from + end)));
+        self.jumps.extend(inner.jumps.into_iter().map(|mut jump| {
+            jump.first += from;
+            jump
+        }));
+    }
+}
+
 /// Takes stretches that slide out of the tree, the largest first; where nothing was cut, a stretch
-/// may slide as a whole or in parts.
+/// may slide as a whole or in parts. What jumps between lines is a cut of the tree.
 pub(crate) fn slides(
     values: &[f64],
     node: &mut Node,
@@ -43,17 +64,18 @@ pub(crate) fn slides(
     found: &mut Vec<Slide>,
 ) {
     let stretch = &values[node.from..node.to];
-    let parts = if node.cuts.is_empty() {
-        stretches(stretch, node.slide_alpha(), seed)
+    let lines = if node.cuts.is_empty() {
+        lines(stretch, node.slide_alpha(), seed)
     } else {
-        better_lines(stretch, node)
+        better_lines(stretch, node, seed)
     };
-    for &(from, to) in &parts {
+    for &(from, to) in &lines.slides {
         let size = told(theil_sen(&stretch[from..to]) * (to - from - 1) as f64, scale);
         found.push(Slide { from: node.from + from, to: node.from + to, size });
     }
-    if !parts.is_empty() {
-        node.cuts.clear();
+    if !lines.is_empty() {
+        node.cuts = lines.jumps;
+        node.cuts.iter_mut().for_each(|jump| jump.first += node.from);
         node.parts.clear();
     }
     for part in &mut node.parts {
@@ -61,65 +83,105 @@ pub(crate) fn slides(
     }
 }
 
-/// The stretches of `values` that slide, first and one past the last: the parts around a knee, or
-/// all of them, or stretches within one half. For a decision at `alpha`, of which each question has
-/// a third.
+/// The lines of a stretch that nothing cuts: around a bend, or one from end to end, or within one
+/// half. For a decision at `alpha`, of which each question has a third.
 ///
-/// The knee is asked for first: a level that fell for 80 runs and rose for 20 slides from end to
-/// end as well, and the other way. One that turns more than once has its knees in the parts.
-fn stretches(values: &[f64], alpha: f64, seed: u64) -> Vec<(usize, usize)> {
+/// The bend is asked for first: a level that fell for 80 runs and rose for 20 slides from end to
+/// end as well, and the other way. One that bends more than once has its bends in the parts.
+fn lines(values: &[f64], alpha: f64, seed: u64) -> Lines {
     let n = values.len();
     if n < VALUES_LEAST {
-        return Vec::new();
+        return Lines::default();
     }
-    let Some(knee) = knee::find(values, alpha / 3.0, seed) else {
-        if trend::is_found(values, alpha / 3.0, seed) {
-            return vec![(0, n)];
-        }
-        let halves = [(0, n / 2), (n.div_ceil(2), n)];
-        return halves.into_iter().flat_map(|half| within(values, half, alpha, seed)).collect();
-    };
-    let parts = [(knee.slides_before, (0, knee.first)), (knee.slides_after, (knee.first, n))];
-    let mut found = Vec::new();
-    for (slides, part) in parts {
-        let inner = within(values, part, alpha, seed);
-        found.extend(if inner.is_empty() && slides { vec![part] } else { inner });
+    if let Some(bend) = bend::find(values, alpha / 3.0, seed) {
+        return around_bend(values, &bend, alpha, seed);
+    }
+    if trend::is_found(values, alpha / 3.0, seed) {
+        return Lines { slides: vec![(0, n)], jumps: Vec::new() };
+    }
+    let mut found = Lines::default();
+    for (from, to) in [(0, n / 2), (n.div_ceil(2), n)] {
+        found.add(lines(&values[from..to], alpha / 6.0, seed), from);
     }
     found
 }
 
-/// The stretches that slide within one of two parts.
-fn within(values: &[f64], part: (usize, usize), alpha: f64, seed: u64) -> Vec<(usize, usize)> {
-    let (from, to) = part;
-    let found = stretches(&values[from..to], alpha / 6.0, seed);
-    found.into_iter().map(|(first, end)| (from + first, from + end)).collect()
+/// The lines of the two parts around a bend, and those within them.
+fn around_bend(values: &[f64], bend: &Bend, alpha: f64, seed: u64) -> Lines {
+    let mut found = Lines::default();
+    let parts =
+        [(bend.slides_before, 0, bend.first), (bend.slides_after, bend.first, values.len())];
+    for (slides, from, to) in parts {
+        let mut inner = lines(&values[from..to], alpha / 6.0, seed);
+        if inner.is_empty() && slides {
+            inner.slides.push((0, to - from));
+        }
+        found.add(inner, from);
+    }
+    if bend.kind == BendKind::Jump {
+        let null = NullKind::Correlated(bend.phi);
+        let cut = SeriesCut { first: bend.first, p_value: bend.p_value, null, least_found: 0.0 };
+        found.jumps.push(cut);
+        found.jumps.sort_by_key(|jump| jump.first);
+    }
+    found
 }
 
-/// The parts of a stretch that are lines, if lines explain it better than the steps do: one from
-/// end to end, or two that turn from up to down or back. A level that stays and then slides is
-/// left to the steps.
-fn better_lines(stretch: &[f64], node: &Node) -> Vec<(usize, usize)> {
+/// The lines of a stretch, if they explain it better than the steps do: one from end to end, two
+/// that turn from up to down or back, or two with a jump between them. A level that stays and then
+/// slides is left to the steps.
+fn better_lines(stretch: &[f64], node: &Node, seed: u64) -> Lines {
     let n = stretch.len();
+    let alpha = node.slide_alpha();
+    let turn = bend::turn(stretch);
+    let jump = bend::find(stretch, alpha / 3.0, seed)
+        .filter(|bend| bend.kind == BendKind::Jump && (bend.slides_before || bend.slides_after));
     let firsts: Vec<usize> = node.all_cuts().iter().map(|cut| cut.first - node.from).collect();
     let of_steps = around_levels(stretch, &firsts);
     let of_line = around_line(stretch);
-    let turn = knee::turn(stretch);
-    let of_turn: Option<Vec<f64>> =
-        turn.map(|first| [around_line(&stretch[..first]), around_line(&stretch[first..])].concat());
-    let of_lines = [Some(&of_line), of_turn.as_ref()];
-    let unit = of_lines.iter().flatten().map(|left| deviation(left)).fold(f64::MAX, f64::min);
-    let unit = unit.min(deviation(&of_steps));
+    let of_turn = turn.map(|first| around_two_lines(stretch, first));
+    let of_jump = jump.map(|bend| around_two_lines(stretch, bend.first));
+    let unit = [Some(&of_steps), Some(&of_line), of_turn.as_ref(), of_jump.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|left| deviation(left))
+        .fold(f64::MAX, f64::min);
     if unit < 1e-12 {
-        return Vec::new();
+        return Lines::default();
     }
     let steps = criterion(&of_steps, 2.0 * firsts.len() as f64 + 1.0, unit);
     let line = criterion(&of_line, 2.0, unit);
-    let bend = of_turn.map_or(f64::MAX, |left| criterion(&left, 5.0, unit));
-    match turn {
-        _ if line.min(bend) + LINE_MARGIN >= steps => Vec::new(),
-        Some(first) if bend < line => vec![(0, first), (first, n)],
-        _ => vec![(0, n)],
+    let by_turn = of_turn.map_or(f64::MAX, |left| criterion(&left, 5.0, unit));
+    let by_jump = of_jump.map_or(f64::MAX, |left| criterion(&left, 5.0, unit));
+    match (turn, jump) {
+        _ if line.min(by_turn).min(by_jump) + LINE_MARGIN >= steps => Lines::default(),
+        (_, Some(bend)) if by_jump < line.min(by_turn) => around_bend(stretch, &bend, alpha, seed),
+        (Some(first), _) if by_turn < line => {
+            Lines { slides: vec![(0, first), (first, n)], jumps: Vec::new() }
+        }
+        _ => Lines { slides: vec![(0, n)], jumps: Vec::new() },
     }
+}
+
+/// What is left of values around a line before `first` and another one from there on.
+fn around_two_lines(values: &[f64], first: usize) -> Vec<f64> {
+    [around_line(&values[..first]), around_line(&values[first..])].concat()
+}
+
+/// Values around a cut as they would be if they did not slide there: each part that does is turned
+/// around the cut. `slides` are of all values, of which these begin at `begin`.
+pub(crate) fn levelled(values: &[f64], begin: usize, first: usize, slides: &[Slide]) -> Vec<f64> {
+    let mut level = values.to_vec();
+    let end = begin + values.len();
+    for (from, to) in [(begin, first), (first, end)] {
+        if slides.iter().any(|slide| slide.from <= from && slide.to >= to) {
+            let slope = theil_sen(&values[from - begin..to - begin]);
+            for at in from..to {
+                level[at - begin] -= slope * (at as f64 - first as f64);
+            }
+        }
+    }
+    level
 }
 
 /// What is left of values around their line.

@@ -6,7 +6,7 @@
 
 mod series;
 
-use dbdyno_model::{ChangeScale, NullKind, SeriesChanges, ShiftWeight};
+use dbdyno_model::{ChangeScale, NullKind, SeriesChanges, ShiftWeight, Slide};
 use dbdyno_stats::{ChangeOptions, change_points, e_divisive, is_same_shift};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -180,6 +180,30 @@ fn a_slide_after_a_step_is_told() {
         let [slide] = &found.slides[..] else { panic!("{index}: {:?}", found.slides) };
         assert!(shift.first == 60 && shift.size.estimate < 0.0, "{index}: {shift:?}");
         assert!((slide.from, slide.to) == (60, 100) && slide.size > 0.15, "{index}: {slide:?}");
+    }
+}
+
+/// A latency that fell by 0.2 % a run and rose by 20 % at once was told as one that slides to the
+/// better. The size is that of the step, and not of what two middles of a slide make.
+#[test]
+fn a_step_within_a_slide_is_told_with_its_size() {
+    for (slope, step) in [(-0.002, 0.2), (-0.002, 0.1), (-0.004, 0.3), (0.003, -0.15)] {
+        for index in 0..8 {
+            let noise = simulated(Shape::Noise(0.0), 110, index);
+            let value = |(at, noise): (usize, &f64)| {
+                let jump = if at >= 70 { step } else { 0.0 };
+                1.0 + slope * at as f64 + jump + 0.01 * noise
+            };
+            let values: Vec<f64> = noise.iter().enumerate().map(value).collect();
+            let found = changes(&values);
+            let [shift] = &found.shifts[..] else { panic!("{slope} {step} {index}: {found:?}") };
+            assert!(shift.first.abs_diff(70) <= 1, "{slope} {step} {index}: {shift:?}");
+            assert!((shift.size.estimate - step).abs() < 0.02, "{slope} {step} {index}: {shift:?}");
+            assert_eq!(shift.weight, ShiftWeight::Alarm, "{slope} {step} {index}: {shift:?}");
+            let to_the_other_side = |slide: &Slide| slide.size * step < 0.0;
+            assert!(found.slides.iter().all(to_the_other_side), "{index}: {:?}", found.slides);
+            assert!(!found.slides.is_empty(), "{slope} {step} {index}");
+        }
     }
 }
 
