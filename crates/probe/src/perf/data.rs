@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufReader, ErrorKind};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::rc::Rc;
 
 use linux_perf_data::linux_perf_event_reader::{
     ContextSwitchRecord, CpuMode, EventRecord, RawData, SampleRecord, TaskWasPreempted,
@@ -181,7 +182,8 @@ struct Reader<'w> {
     objects: Objects,
     maps: Maps,
     parents: HashMap<i32, i32>,
-    names: HashMap<i32, String>,
+    /// Of processes; those that one began share it.
+    names: HashMap<i32, Rc<str>>,
     kernel: u32,
     kernel_begins: Option<u64>,
     kind: SampleKind,
@@ -269,7 +271,7 @@ impl<'w> Reader<'w> {
                     self.maps.exec(comm.pid);
                 }
                 if comm.pid == comm.tid {
-                    self.names.insert(comm.pid, text(&comm.name.as_slice()));
+                    self.names.insert(comm.pid, text(&comm.name.as_slice()).into());
                 }
             }
             EventRecord::Sample(sample) if self.kind == SampleKind::Waits => {
@@ -324,7 +326,10 @@ impl<'w> Reader<'w> {
         let program = self.names.get(&pid);
         for at in wanted {
             if let Some(program) = program {
-                *self.programs[at].entry(program.clone()).or_default() += period;
+                match self.programs[at].get_mut(&**program) {
+                    Some(periods) => *periods += period,
+                    None => drop(self.programs[at].insert(program.to_string(), period)),
+                }
             }
             *self.found[at].entry((0, stack.clone())).or_default() += period;
         }
@@ -367,7 +372,11 @@ impl<'w> Reader<'w> {
         } else {
             line.by_ref().take(GENERATIONS_MOST).any(|pid| window.processes.contains(&(pid as u32)))
         };
-        is_wanted && window.name.as_ref().is_none_or(|name| self.names.get(&pid) == Some(name))
+        is_wanted
+            && window
+                .name
+                .as_ref()
+                .is_none_or(|name| self.names.get(&pid).is_some_and(|own| **own == **name))
     }
 
     /// The places of a stack, innermost first. A caller is where it called, one byte before where

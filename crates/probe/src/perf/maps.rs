@@ -1,6 +1,8 @@
 //! Which file a process has at an address, as `perf record` notes it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+
+use super::space::{Mapping, Space};
 
 /// Files by number, each once.
 #[derive(Debug, Default)]
@@ -40,47 +42,26 @@ pub(super) const UNKNOWN: Place = Place { object: u32::MAX, offset: 0 };
 /// In front of a stack whose thread could go on, and has no processor.
 pub(super) const READY: Place = Place { object: u32::MAX, offset: 1 };
 
-#[derive(Clone, Copy, Debug)]
-struct Mapping {
-    end: u64,
-    object: u32,
-    /// What is added to an address for the offset in the file.
-    shift: u64,
-}
-
 /// What processes have mapped so far.
 #[derive(Debug, Default)]
 pub(super) struct Maps {
-    spaces: HashMap<i32, BTreeMap<u64, Mapping>>,
+    spaces: HashMap<i32, Space>,
 }
 
 impl Maps {
     /// A file, or a part of one, is mapped; what was there is gone.
     pub(super) fn map(&mut self, pid: i32, start: u64, length: u64, object: u32, offset: u64) {
         let end = start.saturating_add(length);
-        let space = self.spaces.entry(pid).or_default();
-        let covered: Vec<u64> = space.range(start..end).map(|(start, _)| *start).collect();
-        for start in covered {
-            let rest = space.remove(&start).filter(|rest| rest.end > end);
-            rest.map(|rest| space.insert(end, rest));
-        }
-        let before = space.range_mut(..start).next_back().map(|(_, before)| before);
-        if let Some(before) = before.filter(|before| before.end > start) {
-            let behind = *before;
-            before.end = start;
-            if behind.end > end {
-                space.insert(end, behind);
-            }
-        }
-        space.insert(start, Mapping { end, object, shift: offset.wrapping_sub(start) });
+        let mapping = Mapping { start, end, object, shift: offset.wrapping_sub(start) };
+        self.spaces.entry(pid).or_default().map(mapping);
     }
 
-    /// A process begins with what its parent has.
+    /// A process begins with what its parent has, and both share it.
     pub(super) fn fork(&mut self, parent: i32, child: i32) {
         if parent != child
-            && let Some(space) = self.spaces.get(&parent)
+            && let Some(space) = self.spaces.get(&parent).cloned()
         {
-            self.spaces.insert(child, space.clone());
+            self.spaces.insert(child, space);
         }
     }
 
@@ -90,9 +71,8 @@ impl Maps {
     }
 
     pub(super) fn place(&self, pid: i32, address: u64) -> Option<Place> {
-        let (_, mapping) = self.spaces.get(&pid)?.range(..=address).next_back()?;
-        (address < mapping.end)
-            .then(|| Place { object: mapping.object, offset: address.wrapping_add(mapping.shift) })
+        let mapping = self.spaces.get(&pid)?.at(address)?;
+        Some(Place { object: mapping.object, offset: address.wrapping_add(mapping.shift) })
     }
 }
 

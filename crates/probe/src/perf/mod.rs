@@ -14,6 +14,7 @@
 mod data;
 mod maps;
 mod sections;
+mod space;
 mod symbols;
 
 pub use data::{SampleKind, Stacks, Window, is_perf_data, stacks};
