@@ -348,6 +348,9 @@ fn of_file(file: &Path, operations: Option<f64>, process: Option<&str>) -> Resul
             Err(Failure::Usage(format!("{name}: it has no sample{of}")))
         }
         Some(stacks) => {
+            for (program, why) in &stacks.unread {
+                output::say(&format!("note   functions of {program} have no names: {why}"));
+            }
             let text = of_event(&stacks);
             let told = Naming::Beside { programs: stacks.programs, idle: stacks.idle };
             Ok(Side { name, stacks: text, operations, told })

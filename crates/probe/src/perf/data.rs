@@ -24,6 +24,8 @@ const CONTEXT_USER: u64 = -512_i64 as u64;
 const KERNEL_BEGINS: &str = "[kernel.kallsyms]_text";
 /// Processes between one and its server.
 const GENERATIONS_MOST: usize = 16;
+/// Bytes of all stacks as text, each once: a place of eight bytes may have a name of thousands.
+const TEXT_MOST: usize = 1 << 30;
 
 /// Which samples are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +61,8 @@ pub struct Stacks {
     /// Those in functions whose names are not known, by file: stripped, not there any more, or
     /// another build of it.
     pub unnamed: BTreeMap<String, f64>,
+    /// Files whose functions have no names for another reason, and which.
+    pub unread: BTreeMap<String, &'static str>,
     /// Samples of each program, by its name; those without one are left out.
     pub programs: BTreeMap<String, f64>,
     /// Samples of processors that had nothing to do; they are not among the others.
@@ -75,6 +79,7 @@ impl Stacks {
         for (file, samples) in &other.unnamed {
             *self.unnamed.entry(file.clone()).or_default() += samples;
         }
+        self.unread.extend(other.unread.iter().map(|(file, why)| (file.clone(), *why)));
         for (program, samples) in &other.programs {
             *self.programs.entry(program.clone()).or_default() += samples;
         }
@@ -146,7 +151,7 @@ pub fn stacks(file: &Path, windows: &[Window], kind: SampleKind) -> Result<Vec<S
     let ids = perf_file.build_ids().map_err(wrong)?;
     let ids = ids.into_values().map(|of| (text(&of.path), of.build_id)).collect();
     let event = if kind == SampleKind::Waits { Some("offcpu-time") } else { event };
-    let mut all = reader.named(ids);
+    let mut all = reader.named(ids).map_err(|what| format!("{}: {what}", file.display()))?;
     all.iter_mut().for_each(|one| one.event = event.map(str::to_owned));
     Ok(all)
 }
@@ -415,7 +420,10 @@ impl<'w> Reader<'w> {
 
     /// Names for places, and stacks with the same names together. A sample weighs what its period
     /// is, by the mean of all.
-    fn named(mut self, build_ids: HashMap<String, Vec<u8>>) -> Vec<Stacks> {
+    ///
+    /// # Errors
+    /// Stacks as text would be larger than what is read of one.
+    fn named(mut self, build_ids: HashMap<String, Vec<u8>>) -> Result<Vec<Stacks>, String> {
         // Who never woke sleeps until the end of the file.
         let asleep: Vec<i32> = self.asleep.keys().copied().collect();
         asleep.into_iter().for_each(|tid| self.wakes(tid, self.now));
@@ -425,6 +433,7 @@ impl<'w> Reader<'w> {
         };
         let mut symbols = Symbols::new(&self.objects, self.kernel_begins, build_ids);
         let mut named = Vec::with_capacity(self.found.len());
+        let mut letters = 0;
         for (window, programs) in self.found.into_iter().zip(self.programs) {
             let mut lines: BTreeMap<String, f64> = BTreeMap::new();
             let in_samples = programs.into_iter().map(|(name, periods)| (name, periods / mean));
@@ -444,8 +453,17 @@ impl<'w> Reader<'w> {
                     *stacks.unnamed.entry(file).or_default() += samples;
                 }
                 stacks.samples += samples;
+                letters += line.len();
+                if letters > TEXT_MOST {
+                    return Err(format!(
+                        "its stacks would be a text of more than {} MiB; record a shorter time, or \
+                         give what `perf script` prints",
+                        TEXT_MOST >> 20
+                    ));
+                }
                 *lines.entry(line).or_default() += samples;
             }
+            stacks.unread = symbols.unread().clone();
             // A sample without an address says nothing.
             lines.remove("");
             for (line, samples) in lines {
@@ -453,7 +471,7 @@ impl<'w> Reader<'w> {
             }
             named.push(stacks);
         }
-        named
+        Ok(named)
     }
 }
 

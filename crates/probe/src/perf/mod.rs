@@ -12,7 +12,9 @@
 //! caller is missing.
 
 mod data;
+mod mangled;
 mod maps;
+mod program;
 mod sections;
 mod space;
 mod symbols;
