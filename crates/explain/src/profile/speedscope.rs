@@ -10,7 +10,13 @@
 //! A file has a profile for each thread as a rule: they are added up where they have one unit.
 //! Samples are numbers of frames, the outermost first. What is evented is a trace: each function
 //! has the time in which it was the innermost one.
+//!
+//! An event of a trace is a few bytes, and stands for a whole stack: a file that opens three
+//! thousand functions one in the other and closes them again has nine million functions in its
+//! stacks. There is a limit to what all stacks of a trace may have together, by the number of its
+//! events.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
@@ -18,6 +24,13 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
+use super::stack::cut;
+
+/// Functions in the stacks of a trace for each of its events, in the mean: those of Java, which are
+/// the deepest, have some hundred.
+const DEPTH_MOST: usize = 512;
+/// What a trace of any length may have in all.
+const FRAMES_FREE: usize = 1 << 20;
 
 /// Whether a text is of speedscope.
 pub(super) fn is_of_speedscope(text: &str) -> bool {
@@ -137,7 +150,9 @@ pub(super) fn each_stack(
         )
     })?;
     let wrong = |what: String| ProfileError::new(0, what);
-    let names: Vec<&str> = file.shared.frames.iter().map(|frame| frame.name.as_str()).collect();
+    // A name is cut once, however often samples refer to it.
+    let names: Vec<Cow<'_, str>> = file.shared.frames.iter().map(|it| cut(&it.name)).collect();
+    let names: Vec<&str> = names.iter().map(Cow::as_ref).collect();
     let mut units: Vec<&str> = file.profiles.iter().map(Profile::unit).collect();
     units.sort_unstable();
     units.dedup();
@@ -229,12 +244,20 @@ fn evented(
 ) -> Result<(), String> {
     let mut stack: Vec<&str> = Vec::new();
     let mut last = events.first().map_or(0.0, |event| event.at);
+    let mut left = DEPTH_MOST.saturating_mul(events.len()).saturating_add(FRAMES_FREE);
     for event in events {
         let name = named(names, event.frame)?;
         if event.at < last || !event.at.is_finite() {
             return Err(format!("an event is at {}, and the one before it at {last}", event.at));
         }
         if !stack.is_empty() && event.at > last {
+            left = left.checked_sub(stack.len()).ok_or_else(|| {
+                format!(
+                    "its {} events are of stacks with more than {DEPTH_MOST} functions in the mean; \
+                     trace a shorter time, or give a profile that is sampled",
+                    events.len()
+                )
+            })?;
             take(&Sighting::new(&stack, (event.at - last) * times));
         }
         last = event.at;
@@ -276,6 +299,44 @@ mod tests {
         assert_eq!(read(&of(evented)).unwrap().own, one.own);
         let both = read(&of(&format!("{sampled},{evented}"))).unwrap();
         assert_eq!((both.own["b"], both.measure), (8e6, one.measure));
+    }
+
+    /// A trace that opens so many functions one in the other, and closes them again.
+    fn nested(depth: usize) -> String {
+        let event =
+            |kind: &str, at: usize| format!("{{\"type\":\"{kind}\",\"frame\":0,\"at\":{at}}}");
+        let opened = (0..depth).map(|at| event("O", at));
+        let events: Vec<String> =
+            opened.chain((depth..2 * depth).map(|at| event("C", at))).collect();
+        of(&format!("{{\"type\":\"evented\",\"unit\":\"none\",\"events\":[{}]}}", events.join(",")))
+    }
+
+    /// How many functions all stacks have together, or what is wrong.
+    fn functions_given(text: &str) -> (usize, Result<(), String>) {
+        let mut given = 0;
+        let read = super::each_stack(text, &mut |seen| given += seen.stack.len());
+        (given, read.map(drop).map_err(|error| error.what))
+    }
+
+    /// Time goes by what is given: with the square of the events if there were no limit.
+    #[test]
+    fn stacks_of_a_trace_are_limited_by_its_events() {
+        for depth in [10, 1_000] {
+            assert_eq!(functions_given(&nested(depth)), (depth * depth, Ok(())));
+        }
+        let (given, read) = functions_given(&nested(3_000));
+        assert!(given <= 6_000 * super::DEPTH_MOST + super::FRAMES_FREE, "{given}");
+        assert!(read.unwrap_err().contains("6000 events are of stacks with more than 512"));
+    }
+
+    #[test]
+    fn a_long_name_is_cut_once() {
+        let text = of("{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[0]],\"weights\":[1]}");
+        let text = text.replace("\"a\"", &format!("\"{}\"", "a".repeat(9_000)));
+        let mut longest = 0;
+        let most = |names: &[&str]| names.iter().map(|name| name.len()).max().unwrap_or(0);
+        super::each_stack(&text, &mut |seen| longest = longest.max(most(seen.stack))).unwrap();
+        assert!((4_000..=4_096).contains(&longest), "{longest}");
     }
 
     #[test]

@@ -24,6 +24,8 @@ const LINE_MOST: usize = 1 << 20;
 const FRAMES_MOST: usize = 1 << 20;
 /// Bytes of a name, at most. Templates of C++ are written out in some hundred.
 const NAME_MOST: usize = 4 << 10;
+/// Bytes of the mark behind one that was cut, at most.
+const MARK_MOST: usize = 64;
 
 /// Functions of a stack, the innermost first, borrowed from the text where that is possible.
 #[derive(Default)]
@@ -90,11 +92,12 @@ pub(super) fn with_cut_names(seen: &Sighting<'_>, take: &mut dyn FnMut(&Sighting
 
 /// The beginning of a name, how much of it is not shown, and a number of the whole: two names with
 /// one beginning stay two. The mark is one word, for that is what is left of a name in comparing.
+/// What was cut is not cut again.
 pub(super) fn cut(name: &str) -> Cow<'_, str> {
     if name.len() <= NAME_MOST {
         return Cow::Borrowed(name);
     }
-    let beginning = beginning(name, NAME_MOST);
+    let beginning = beginning(name, NAME_MOST - MARK_MOST);
     let left = name.len() - beginning.len();
     Cow::Owned(format!("{beginning}…{left}_more_bytes_{:016x}", key_of(name)))
 }
@@ -108,7 +111,8 @@ mod tests {
         let long = |last: &str| format!("{}{last}", "ä".repeat(3_000));
         let (one, other) = (long("one"), long("two"));
         assert_eq!(cut("short"), "short");
-        assert!(cut(&one).starts_with("ää") && cut(&one).contains("…1907_more_bytes_"));
+        assert!(cut(&one).starts_with("ää") && cut(&one).contains("…1971_more_bytes_"));
+        assert_eq!(cut(&cut(&one)), cut(&one));
         assert_ne!(cut(&one), cut(&other));
         let mut given = Vec::new();
         with_cut_names(&Sighting::new(&["main", &one], 2.0), &mut |seen| {
@@ -116,7 +120,7 @@ mod tests {
             assert_eq!(seen.weight, 2.0);
         });
         assert_eq!(given[0], 4);
-        assert!((NAME_MOST..NAME_MOST + 50).contains(&given[1]), "{given:?}");
+        assert!((NAME_MOST - MARK_MOST..=NAME_MOST).contains(&given[1]), "{given:?}");
     }
 
     #[test]
