@@ -6,6 +6,7 @@ use dbdyno_engine::Engine;
 use dbdyno_sql::KnownVariable;
 use dbdyno_wire::mysql::server::{Host, LoginAccount};
 
+use crate::kept::KeptStatements;
 use crate::known;
 use crate::settings::Settings;
 
@@ -16,6 +17,8 @@ pub(crate) struct House {
     /// The variables that there are.
     pub known: Arc<[KnownVariable]>,
     pub host: Host,
+    /// What is prepared on all connections.
+    pub kept: KeptStatements,
 }
 
 impl House {
@@ -26,6 +29,6 @@ impl House {
             largest_request: settings.limits.request_bytes,
             security: settings.security.clone(),
         };
-        House { engine, known: known::all(&settings), host, settings }
+        House { engine, known: known::all(&settings), host, kept: Default::default(), settings }
     }
 }

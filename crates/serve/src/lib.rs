@@ -31,6 +31,7 @@ mod answer;
 mod charset;
 mod given;
 mod house;
+mod kept;
 mod known;
 mod server;
 mod session;

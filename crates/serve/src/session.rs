@@ -17,6 +17,7 @@ use crate::answer::{self, AnswerResult, ColumnDefinitions, Telling};
 use crate::charset::Charset;
 use crate::given::ExecutionParameters;
 use crate::house::House;
+use crate::kept::{KeptStatements, MostKept, StatementPlace};
 use crate::settings::ServeLimits;
 
 /// Who connects and does not say within this time who it is, is not there.
@@ -33,7 +34,10 @@ struct ClientContext<'s> {
     connection: SqlConnection,
     limits: &'s ServeLimits,
     /// In the order of their numbers, which grow.
-    statements: Vec<Statement>,
+    statements: Vec<Statement<'s>>,
+    /// What is prepared on this connection, and on all.
+    own_kept: &'s KeptStatements,
+    all_kept: &'s KeptStatements,
     last_statement: u32,
     says: Charset,
     reads: Charset,
@@ -42,12 +46,14 @@ struct ClientContext<'s> {
 }
 
 /// A prepared statement.
-struct Statement {
+struct Statement<'s> {
     number: u32,
     /// Its number in the connection to the engine.
     place: usize,
     parameters: Parameters,
     kept: ColumnDefinitions,
+    /// Its places among those of the connection, and of all.
+    _places: [StatementPlace<'s>; 2],
 }
 
 /// Serves a connection from its greeting to its end.
@@ -65,10 +71,13 @@ pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
     let connection =
         SqlConnection::with_variables(house.engine.clone(), house.settings.clock, variables);
     let charset = Charset::named(charset);
+    let own_kept = KeptStatements::default();
     let asked = ClientContext {
         connection,
         limits,
         statements: Vec::new(),
+        own_kept: &own_kept,
+        all_kept: &house.kept,
         last_statement: 0,
         says: charset,
         reads: charset,
@@ -132,7 +141,7 @@ enum Next {
     End,
 }
 
-impl ClientContext<'_> {
+impl<'s> ClientContext<'s> {
     #[inline]
     fn answer(&mut self, request: Request<'_>, answers: &mut ResponseBuilder) -> Result<(), Fault> {
         match request {
@@ -254,11 +263,10 @@ impl ClientContext<'_> {
 
     fn prepare(&mut self, text: &[u8], answers: &mut ResponseBuilder) {
         let Some(text) = self.says.read(text) else { return not_text(answers) };
-        if self.statements.len() >= self.limits.statements {
-            let most = self.limits.statements;
-            let text = format!("{most} statements are prepared; close some of them");
-            return answers.error(1461, "42000", &text);
-        }
+        let places = match self.places(text.len()) {
+            Ok(places) => places,
+            Err(text) => return answers.error(1461, "42000", &text),
+        };
         let place = match self.connection.prepare(&text) {
             Ok(place) => place,
             Err(error) => return refuse(&error, answers),
@@ -275,6 +283,7 @@ impl ClientContext<'_> {
                 place,
                 parameters,
                 kept: ColumnDefinitions::default(),
+                _places: places,
             });
             return;
         }
@@ -284,6 +293,18 @@ impl ClientContext<'_> {
             true => answers.error(1295, "HY000", "this statement cannot be prepared; query it"),
             false => answers.error(1390, "HY000", "a statement has at most 65535 marks"),
         }
+    }
+
+    /// Places for a statement whose text has so many bytes.
+    fn places(&self, bytes: usize) -> Result<[StatementPlace<'s>; 2], String> {
+        let limits = self.limits;
+        let most = MostKept { count: limits.statements, bytes: limits.statement_bytes };
+        let own = self.own_kept.take(bytes, most);
+        let own = own.ok_or_else(|| too_many_prepared(most, "on this connection"))?;
+        let most = MostKept { count: limits.all_statements, bytes: limits.all_statement_bytes };
+        let all = self.all_kept.take(bytes, most);
+        let all = all.ok_or_else(|| too_many_prepared(most, "on all connections together"))?;
+        Ok([own, all])
     }
 
     #[inline]
@@ -324,6 +345,14 @@ const YEAR_SECONDS: u64 = 31_536_000;
 
 fn refuse(error: &SqlError, answers: &mut ResponseBuilder) {
     answers.error(error.code(), error.sqlstate(), &error.to_string());
+}
+
+fn too_many_prepared(most: MostKept, place: &str) -> String {
+    format!(
+        "with this one more than {} statements, or {} bytes of them, would be prepared {place}; \
+         close some of them",
+        most.count, most.bytes
+    )
 }
 
 fn unknown(statement: u32, answers: &mut ResponseBuilder) {

@@ -35,6 +35,12 @@ pub struct ServeLimits {
     pub answer_bytes: usize,
     /// Prepared statements of a connection.
     pub statements: usize,
+    /// Bytes of their texts.
+    pub statement_bytes: usize,
+    /// Prepared statements of all connections together.
+    pub all_statements: usize,
+    /// Bytes of their texts.
+    pub all_statement_bytes: usize,
     /// How long a client may be silent.
     pub silent: Duration,
     /// How long it may take to read some of an answer.
@@ -44,13 +50,18 @@ pub struct ServeLimits {
 }
 
 impl Default for ServeLimits {
-    /// MySQL's, but for the number of connections.
+    /// MySQL's, but for the numbers of connections and of statements: its `max_prepared_stmt_count`
+    /// is that of all connections, and here of each, for loads of some thousand clients prepare
+    /// more; and it does not count bytes.
     fn default() -> ServeLimits {
         ServeLimits {
             connections: 4_096,
             request_bytes: 64 << 20,
             answer_bytes: 256 << 20,
             statements: 16_382,
+            statement_bytes: 64 << 20,
+            all_statements: 1 << 18,
+            all_statement_bytes: 512 << 20,
             silent: Duration::from_secs(28_800),
             reading: Duration::from_secs(60),
             ending: Duration::from_secs(5),

@@ -108,6 +108,52 @@ fn what_is_too_large_is_refused_before_it_has_come() {
     undisturbed(witness, server);
 }
 
+/// Asks for statements of so many bytes until one is refused; gives how many there are then, and
+/// the number of the last. Each has an answer of five packets.
+fn prepare_until_refused(raw: &mut Raw, bytes: usize) -> (u32, u16) {
+    let text = format!("SELECT ?, '{}'", "x".repeat(bytes - 12));
+    for count in 0.. {
+        raw.send(0, &[b"\x16", text.as_bytes()].concat());
+        let answer = raw.packet().1;
+        if answer[0] == 0xFF {
+            return (count, u16::from_le_bytes([answer[1], answer[2]]));
+        }
+        (0..5).for_each(|_| drop(raw.packet()));
+    }
+    unreachable!()
+}
+
+#[test]
+fn prepared_statements_are_limited_by_number_and_by_bytes_and_given_back() {
+    let limits = ServeLimits {
+        statements: 4,
+        statement_bytes: 1_000,
+        all_statements: 6,
+        all_statement_bytes: 1_500,
+        ..ServeLimits::default()
+    };
+    let server = open_server(limits);
+    let witness = witness(&server);
+    let mut first = Raw::let_in(&server);
+    assert_eq!(prepare_until_refused(&mut first, 20), (4, 1461), "of a connection, by number");
+    let mut second = Raw::let_in(&server);
+    assert_eq!(prepare_until_refused(&mut second, 20), (2, 1461), "of all, by number");
+    first.send(0, b"\x19\x01\0\0\0");
+    assert_eq!(prepare_until_refused(&mut first, 20), (1, 1461), "what is closed is given back");
+    first.send(0, b"\x1f");
+    assert_eq!(first.packet().1[0], 0, "reset");
+    assert_eq!(prepare_until_refused(&mut first, 400), (2, 1461), "of a connection, by bytes");
+    let mut third = Raw::let_in(&server);
+    assert_eq!(prepare_until_refused(&mut third, 650), (1, 1461), "of all, by bytes");
+    // Nothing is kept of who has gone.
+    third.send(0, b"\x01");
+    third.closes();
+    while prepare_until_refused(&mut second, 650).0 == 0 {
+        thread::yield_now();
+    }
+    undisturbed(witness, server);
+}
+
 #[test]
 fn who_does_not_read_holds_up_nobody() {
     let limits = ServeLimits { ending: Duration::from_millis(50), ..ServeLimits::default() };
