@@ -87,9 +87,12 @@ fn parse_file(text: &str) -> Result<(PathBuf, Option<f64>), String> {
     let number = number.filter(|number| number.is_finite());
     match number {
         Some(number) => Ok((file.into(), Some(number))),
-        None => Err(format!(
-            "{operations:?} is no number of operations; write FILE@120000, or FILE alone"
-        )),
+        // What stands there may be a part of a password; the option's value is shown masked.
+        None => {
+            Err("what stands behind its last @ is no number of operations; write FILE@120000, \
+                     or FILE alone"
+                .to_owned())
+        }
     }
 }
 

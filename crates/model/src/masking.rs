@@ -160,16 +160,13 @@ pub fn mask_message(message: &str) -> String {
         let is_of_servers = !scheme.is_some_and(|name| ["http", "https", "file"].contains(&name));
         if is_of_servers {
             spans.extend(behind_another_mark(message, from, piece));
-        }
-        // An account behind the question mark.
-        for (at, word) in piece.match_indices("user=") {
-            let value = piece[at + word.len()..].split('&').next().unwrap_or_default();
-            if let Some(colon) = first_of(value, &COLON) {
-                let value_from = from + at + word.len();
-                spans.push(value_from + colon.end..value_from + value.len());
+            if account.is_none() {
+                spans
+                    .extend(in_place_of_port(piece).map(|span| from + span.start..from + span.end));
             }
         }
     }
+    spans.extend(accounts_of_options(message, ends));
     for kind in KINDS {
         let marked = format!("{kind}:");
         for (at, _) in message.match_indices(&marked) {
@@ -203,6 +200,34 @@ pub fn mask_message(message: &str) -> String {
         from = span.end;
     }
     shown + &message[from..]
+}
+
+/// Options of URLs whose values have no colon.
+const PLAIN_OPTIONS: [&str; 5] = ["user", "dbname", "port", "login-path", "service"];
+
+/// Passwords of accounts that stand where one word does: `user=ann:hunter2`.
+fn accounts_of_options(text: &str, ends: impl Fn(char) -> bool) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    for name in PLAIN_OPTIONS {
+        for (at, sign) in text.match_indices(&format!("{name}=")) {
+            let from = at + sign.len();
+            let value = text[from..].split(|c| c == '&' || ends(c)).next().unwrap_or_default();
+            let colon = first_of(value, &COLON);
+            spans.extend(colon.map(|colon| from + colon.end..from + value.len()));
+        }
+    }
+    spans
+}
+
+/// What may be a password in a URL without an account, where its port would be, and all behind it.
+fn in_place_of_port(piece: &str) -> Option<Range<usize>> {
+    let authority = piece.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.starts_with('[').then(|| authority.find(']')).flatten().unwrap_or(0);
+    let begin = host + first_of(&authority[host..], &COLON)?.end;
+    // A message may go on behind it.
+    let port = authority[begin..].trim_end_matches([':', '.', ';', ']', '}', '>']);
+    let is_port = port.parse::<u16>().is_ok() || ["", "PORT", SHOWN].contains(&port);
+    (!is_port).then(|| begin..begin + piece[begin..].trim_end_matches([':', '.', ';']).len())
 }
 
 /// What may be a password in a target that begins at `from`, of which `piece` has no blank: behind
@@ -332,20 +357,31 @@ impl Options {
             let is_known = is_option && (is_secret_name(name) || is_url_option(name));
             // A name that no URL has may be one of these, mistyped.
             let names_secret = is_option && (is_secret_name(name) || !is_url_option(name));
-            match secrets.last_mut() {
-                Some(secret) if is_secret && !is_known => secret.end = end,
-                _ if names_secret => secrets.push(at + name.len() + 1..end),
+            let begin = if is_option && !names_secret {
+                behind_account(name, &text[at..end]).map(|behind| at + behind)
+            } else {
+                names_secret.then_some(at + name.len() + 1)
+            };
+            match (secrets.last_mut(), begin) {
+                (Some(secret), _) if is_secret && !is_known => secret.end = end,
+                (_, Some(begin)) => secrets.push(begin..end),
                 _ => {}
             }
-            if is_known && names_secret && first_secret.is_none() {
-                first_secret = Some(at + name.len() + 1);
+            if is_known && first_secret.is_none() {
+                first_secret = begin;
             }
             are_known &= is_known || is_secret;
-            is_secret = names_secret || (is_secret && !is_known);
+            is_secret = begin.is_some() || (is_secret && !is_known);
             at = end + 1;
         }
         Options { secrets, first_secret, are_known }
     }
+}
+
+/// Where a password begins in an option whose value is one word: `user=ann:hunter2`.
+fn behind_account(name: &str, option: &str) -> Option<usize> {
+    let value = PLAIN_OPTIONS.contains(&name).then(|| &option[name.len() + 1..])?;
+    Some(name.len() + 1 + first_of(value, &COLON)?.end)
 }
 
 /// Secrets of what is no URL: a release, words of a connection (`host=… password=…`), an account
@@ -459,6 +495,12 @@ mod tests {
             "mysql://u@h/d&PASSWORD=hunter2",
             "\"mysql://u%3Ahunter2%40h\": the host",
             "mysql://u@h/d?user=x%3Ahunter2",
+            "127.0.0.1:1/d?user=x:hunter2 is no number",
+            "could not open mysql://u:hunter2%4Ah/d",
+            "could not open mysql://u:hunter2: No such file",
+            "could not open mysql://u:hunter2%h/d",
+            "could not open mysql://u%3Ahunter2/d?x=1",
+            "could not open postgres://[::1]:hunter2/d",
             "mysql://u@h/d?socket=/x:hunter2@y",
             "mysql://u\u{ff1a}hunter2@h/d",
             "sqlite:?hexkey=hunter2",
@@ -481,6 +523,7 @@ mod tests {
             "connecting to mysql://u@h:3306/d failed: 3 of 4 @ 5",
             "could not get https://registry.npmjs.org/@scope/name: 404",
             "no connection to mysql://h:3306: the account is a@b",
+            "no connection to mysql://h:3306. It went (postgres://h:5432); mysql://HOST:PORT/DB",
             "mysql:8.0@maven and mariadb:10.11@debian are releases",
             "a server is mysql:VERSION, mariadb:VERSION, mysql://USER@HOST/DB or sqlite:",
         ] {
@@ -494,7 +537,7 @@ mod tests {
     use crate::target::{ArmSpec, Target};
 
     /// The ways in which people hand over a password, `%` for it; the last ones are mistakes.
-    const FORMS: [&str; 37] = [
+    const FORMS: [&str; 39] = [
         "mysql://root:%@db1.example/shop",
         "mysql://root:%@db1.example:3307/shop?tls=required&slow=5%25",
         "mysql://app@server:%@db1.example/shop",
@@ -504,6 +547,8 @@ mod tests {
         "mysql://root@db1.example/shop?password=%&tls=required",
         "mysql://db1.example:3307/shop?user=root&password=%",
         "postgresql://db1.example/d?user=ann&sslpassword=%",
+        "postgres://ann@db1.example:1/d?user=ann:%",
+        "mysql://db1.example/shop?tls=required&user=root:%&slow=5%25",
         "jdbc:mysql://db1.example:3306/shop?user=root&password=%",
         "mysql://root@db1.example/shop?passwrd=%&tls=required",
         "jdbc:postgresql://db1.example/d?user=ann&password=%&ssl=true",
@@ -617,6 +662,36 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// Of a target that was taken for something else, a file or a number: nothing parsed it.
+        #[test]
+        fn no_password_appears_in_a_message_that_names_a_target(
+            form in prop::sample::select(vec![
+                "mysql://root:%",
+                "mysql://root:%/shop",
+                "mysql://root:%\u{25}4Adb1.example/shop",
+                "postgres://[::1]:%/d",
+                "mysql://root:%@db1.example/shop",
+                "mysql://root@db1.example/shop?password=%",
+                "postgres://ann@db1.example:1/d?user=ann:%",
+                "db1.example:1/d?user=ann:%",
+                "postgres://ann@db1.example/d?user=ann%3A%&tls=off",
+            ]),
+            pieces in prop::collection::vec("[A-Z]{3}[0-9][A-Z]{3}", 1..4),
+            sign in prop::sample::select(vec![":", "%", "%4", "+", "=", "!", ".", "é"]),
+        ) {
+            let (head, tail) = form.rsplit_once('%').filter(|(_, tail)| !tail.starts_with('4'))
+                .unwrap_or_else(|| form.split_once('%').unwrap());
+            let text = format!("{head}{}{tail}", pieces.join(sign));
+            for message in [format!("{text}: No such file"), format!("\"{text}\" is no number")] {
+                let shown = mask_message(&message);
+                for piece in &pieces {
+                    prop_assert!(!shown.contains(piece), "{shown}\n  of {message}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn what_is_shown_is_what_was_typed_but_for_secrets() {
         for (typed, shown) in [
@@ -638,6 +713,9 @@ mod tests {
             ("sqlite:?key=hunter2", "sqlite:?key=…"),
             ("mysql://root@h/d?passwrd=x", "mysql://root@h/d?passwrd=…"),
             ("mysql://h:99999/d", "mysql://h:…"),
+            ("mysql://u:pw%4Ah/d", "mysql://u:…"),
+            ("postgres://u@h:1/d?user=u:pw", "postgres://u@h:1/d?user=u:…"),
+            ("postgres://u@h:1/d?user=u:pw&tls=off", "postgres://u@h:1/d?user=u:…&tls=off"),
             ("mysql://u:p@h:99999/d", "mysql://u:…@h:99999/d"),
             ("a\u{7}b", "a\u{fffd}b"),
         ] {
