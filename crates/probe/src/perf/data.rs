@@ -611,6 +611,35 @@ mod tests {
         recorded
     }
 
+    /// Each of two hundred parts is the whole file: the reader would keep it as often.
+    #[test]
+    fn parts_that_lie_one_upon_the_other_are_damage() {
+        let mut file = recorded().file();
+        let all = file.len() as u64 + 200 * 16;
+        for word in 0..4 {
+            file[72 + 8 * word..80 + 8 * word].copy_from_slice(&(u64::MAX >> 14).to_le_bytes());
+        }
+        (0..200).for_each(|_| {
+            file.extend([0_u64.to_le_bytes(), all.to_le_bytes()].concat());
+        });
+        let path = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(path.path(), &file).unwrap();
+        let whole = [Window::whole(None)];
+        let error = stacks(path.path(), &whole, SampleKind::Samples).unwrap_err();
+        assert!(error.contains("lie one upon the other"), "{error}");
+        let mut file = recorded().file();
+        let (from, length) = (104_u64, file.len() as u64);
+        // Attributes over the whole file, each with the whole file for its ids.
+        file[24..32].copy_from_slice(&length.to_le_bytes());
+        file[32..40].copy_from_slice(&160_u64.to_le_bytes());
+        let ids = [0_u64.to_le_bytes(), (length + 160).to_le_bytes()].concat();
+        let attribute = [file[from as usize..from as usize + 64].to_vec(), ids].concat();
+        file.extend([attribute.clone(), attribute].concat());
+        std::fs::write(path.path(), &file).unwrap();
+        let error = stacks(path.path(), &whole, SampleKind::Samples).unwrap_err();
+        assert!(error.contains("ids of its events lie one upon the other"), "{error}");
+    }
+
     #[test]
     fn samples_are_of_a_window_and_of_a_server_with_all_that_it_began() {
         let window =

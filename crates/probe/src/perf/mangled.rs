@@ -32,6 +32,15 @@ pub(super) fn demangled(name: &str, language: Option<DwLang>) -> String {
     text.flatten().unwrap_or_else(|| name.to_owned())
 }
 
+/// The beginning of a text, of so many bytes at most.
+pub(super) fn beginning(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 fn of_rust(name: &str) -> Option<String> {
     let symbol = rustc_demangle::try_demangle(name).ok()?;
     let mut written = BoundedText::default();
@@ -69,7 +78,7 @@ impl fmt::Write for BoundedText {
             return Ok(());
         }
         if !self.is_full {
-            self.text.push_str(&piece[..piece.floor_char_boundary(room)]);
+            self.text.push_str(beginning(piece, room));
         }
         self.is_full = true;
         Err(fmt::Error)

@@ -26,7 +26,7 @@ use object::{
     Endianness, Object as _, ObjectSection, ObjectSymbol as _, ReadCache, SymbolKind, elf,
 };
 
-use super::mangled::{MANGLED_MOST, demangled};
+use super::mangled::{MANGLED_MOST, beginning, demangled};
 
 /// Where debug packages of distributions put their files.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
@@ -268,9 +268,7 @@ fn inlined(debug: &DebugInformation, address: u64) -> Vec<String> {
         let Some((name, language)) = raw.filter(|_| names.len() < INLINED_MOST) else {
             return Vec::new();
         };
-        let mut name = demangled(&name, language);
-        name.truncate(name.floor_char_boundary(MANGLED_MOST));
-        names.push(name);
+        names.push(beginning(&demangled(&name, language), MANGLED_MOST).to_owned());
     }
     names
 }

@@ -46,10 +46,17 @@ pub(super) fn damage(file: &File) -> io::Result<Option<&'static str>> {
     if ![attributes, samples, types].into_iter().all(is_within) {
         return Ok(Some("its samples end behind its end: it was not written to its end"));
     }
+    // The reader keeps each of them: many that lie one upon the other would be many files.
+    let mut left = Some(length);
     let step = attribute + IDS_BYTES;
     for at in (0..attributes.1 / step).map(|index| attributes.0 + index * step) {
-        if !is_within(part(at + attribute)?) {
+        let ids = part(at + attribute)?;
+        if !is_within(ids) {
             return Ok(Some("the ids of its events end behind its end"));
+        }
+        left = left.and_then(|left| left.checked_sub(ids.1));
+        if left.is_none() {
+            return Ok(Some("the ids of its events lie one upon the other"));
         }
     }
     let features: u32 = (0..4)
@@ -58,6 +65,11 @@ pub(super) fn damage(file: &File) -> io::Result<Option<&'static str>> {
     for at in (0..u64::from(features)).map(|index| begin + 16 * index) {
         if at + 16 > length || !is_within(part(at)?) {
             return Ok(Some("what it says of its host ends behind its end"));
+        }
+        let (_, bytes) = part(at)?;
+        left = left.and_then(|left| left.checked_sub(bytes));
+        if left.is_none() {
+            return Ok(Some("parts of what it says of its host lie one upon the other"));
         }
     }
     Ok(None)
