@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use dbdyno_judge::history::{
     self, DecimalMark, FileAsked, Gathering, HistoryQuestion, LATEST_FAR, LATEST_MISSING, LEFT_OUT,
-    MODE_SHIFT, OrderAsked, UNREAD,
+    MODE_SHIFT, OrderAsked, SMALL_STEPS, UNPROVED_STEP, UNREAD,
 };
 use dbdyno_lab::input;
 use dbdyno_model::{
@@ -217,7 +217,7 @@ fn judge(told: &Told, latest: usize) -> Exit {
 fn latest_doubt(series: &HistorySeries) -> Option<&Warning> {
     series.warnings.iter().find(|warning| {
         warning.code == LATEST_MISSING
-            || [LATEST_FAR, MODE_SHIFT].contains(&warning.code.as_str())
+            || [LATEST_FAR, MODE_SHIFT, UNPROVED_STEP, SMALL_STEPS].contains(&warning.code.as_str())
                 && (warning.severity == Severity::Caution || is_assumed(series))
     })
 }
@@ -465,7 +465,9 @@ mod tests {
         assert_eq!(gated(series(false), &[LEFT_OUT], &[], 10), Exit::CannotTell);
         assert_eq!(gated(series(false), &[], &["too-short"], 10), Exit::CannotTell);
         assert_eq!(gated(series(false), &[], &[LATEST_MISSING], 10), Exit::CannotTell);
-        assert_eq!(gated(series(false), &[], &[LATEST_FAR], 10), Exit::CannotTell);
+        for code in [LATEST_FAR, UNPROVED_STEP, SMALL_STEPS] {
+            assert_eq!(gated(series(false), &[], &[code], 10), Exit::CannotTell);
+        }
         assert_eq!(gated(series(false), &[], &[MODE_SHIFT], 10), Exit::CannotTell);
         assert_eq!(gated(series(true), &[], &[LATEST_MISSING], 10), Exit::Fails);
     }

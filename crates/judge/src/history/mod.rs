@@ -57,6 +57,10 @@ const LOOK_BACK: usize = 8;
 pub const LATEST_MISSING: &str = "latest-missing";
 /// The code of a warning: the latest values are far to the worse, and too few to be a level.
 pub const LATEST_FAR: &str = "latest-far";
+/// The code of what says that a step among few values is not proved.
+pub const UNPROVED_STEP: &str = "unproved-step";
+/// The code of what says that small changes to the worse add up.
+pub const SMALL_STEPS: &str = "small-steps";
 /// The code of a warning: a column has numbers in a form that is not read.
 pub const UNREAD: &str = "unread";
 /// The code of a warning: one of two levels that values jump between has moved.
@@ -184,6 +188,8 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
     warnings.extend(notes(values.len(), &changes, scale));
     warnings.extend(latest(&values, &changes, raw.better, &options));
     warnings.extend(bad_now_and_then(&values, &changes, raw.better, question));
+    warnings.extend(unproved(&values, &changes, raw.better, scale, question));
+    warnings.extend(small_steps(&changes, raw.better, scale, question, values.len()));
     let of_mode = stats::mode_shift(&values, &changes, &options)?;
     let asked = values.len().saturating_sub(question.look_back.max(LOOK_BACK));
     warnings.extend(of_mode.map(|shift| moved_mode(&shift, raw.better, scale, asked)));
@@ -353,6 +359,63 @@ fn bad_now_and_then(
         excess.far_before
     );
     Some(Warning::new(Severity::Caution, LATEST_FAR, text))
+}
+
+/// That a step among few values is neither proved nor nothing: a caution where it is to the worse
+/// and among the values that are asked about.
+fn unproved(
+    values: &[f64],
+    changes: &SeriesChanges,
+    better: Better,
+    scale: ChangeScale,
+    question: &HistoryQuestion,
+) -> Option<Warning> {
+    let step = stats::unproved_step(values, changes, scale)?;
+    let asked = values.len().saturating_sub(question.look_back.max(LOOK_BACK));
+    let is_worse = (step.after < step.before) == (better == Better::Higher);
+    let severity = if is_worse && step.first >= asked { Severity::Caution } else { Severity::Note };
+    let text = format!(
+        "From value {} on all values lie apart from those before, at {} where {} was usual, but \
+         {} values are too few to tell that from noise that goes somewhere and stays for some \
+         runs: a few more would.",
+        step.first + 1,
+        value_written(step.after),
+        value_written(step.before),
+        values.len()
+    );
+    Some(Warning::new(severity, UNPROVED_STEP, text))
+}
+
+/// That changes to the worse among the latest values, each of which is within the budget, add up to
+/// more than it.
+fn small_steps(
+    changes: &SeriesChanges,
+    better: Better,
+    scale: ChangeScale,
+    question: &HistoryQuestion,
+    count: usize,
+) -> Option<Warning> {
+    let asked = count.saturating_sub(question.look_back.max(LOOK_BACK));
+    let steps: Vec<f64> = changes
+        .shifts
+        .iter()
+        .filter(|shift| shift.first >= asked && shift.weight == ShiftWeight::WithinBudget)
+        .map(|shift| shift.size.estimate)
+        .collect();
+    let sum = match scale {
+        ChangeScale::Share => steps.iter().map(|step| 1.0 + step).product::<f64>() - 1.0,
+        // The budget of differences is a share of the median, which sizes are not.
+        ChangeScale::Difference => return None,
+    };
+    let is_worse = (sum < 0.0) == (better == Better::Higher);
+    (steps.len() > 1 && is_worse && sum.abs() >= question.budget).then(|| {
+        let text = format!(
+            "{} changes among the latest values, each within the budget, add up to {}.",
+            steps.len(),
+            size_written(sum, scale)
+        );
+        Warning::new(Severity::Caution, SMALL_STEPS, text)
+    })
 }
 
 /// That one of two levels has moved: a caution where that is to the worse and among the values that

@@ -42,12 +42,14 @@ const SYMBOL_BYTES: u64 = 64;
 /// Functions at one address: a compiler inlines some ten into another.
 const INLINED_MOST: usize = 256;
 
-/// Sections from which names of functions come; lines of sources are not needed.
-const SECTIONS: [SectionId; 9] = [
+/// Sections from which names of functions come. A unit is none without its table of lines, of which
+/// nothing but its place is kept ([`without_lines`]).
+const SECTIONS: [SectionId; 10] = [
     SectionId::DebugAbbrev,
     SectionId::DebugAddr,
     SectionId::DebugAranges,
     SectionId::DebugInfo,
+    SectionId::DebugLine,
     SectionId::DebugLineStr,
     SectionId::DebugRanges,
     SectionId::DebugRngLists,
@@ -208,7 +210,10 @@ fn debug_information(file: &ElfFile<'_>, allowance: &Allowance) -> Option<DebugI
     let mut dwarf = Dwarf::load(|id| {
         let named = file.section_by_name(id.name()).filter(|_| SECTIONS.contains(&id));
         let bytes = named.map_or_else(|| Some(Rc::default()), |one| unpacked(&one, allowance));
-        bytes.map(|bytes| EndianRcSlice::new(bytes, endian)).ok_or(())
+        let bytes = bytes.ok_or(())?;
+        let is_of_lines = id == SectionId::DebugLine;
+        let bytes = if is_of_lines { without_lines(&bytes, endian).into() } else { bytes };
+        Ok::<_, ()>(EndianRcSlice::new(bytes, endian))
     })
     .ok()?;
     dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
@@ -220,6 +225,60 @@ fn unpacked<'d>(section: &impl ObjectSection<'d>, allowance: &Allowance) -> Opti
     let packed = section.compressed_data().ok()?;
     allowance.take(packed.uncompressed_size)?;
     Some(packed.decompress().ok()?.as_ref().into())
+}
+
+/// Tables of lines in their places, and nothing in them: names of files and lines, which multiply
+/// in memory, are not needed for names of functions. A table of DWARF 4 (6.2.4) without opcodes,
+/// folders and files stands where each began.
+fn without_lines(tables: &[u8], endian: RunTimeEndian) -> Vec<u8> {
+    const IN_64_BITS: u32 = u32::MAX;
+    let number = |bytes: &[u8; 4]| match endian {
+        RunTimeEndian::Little => u32::from_le_bytes(*bytes),
+        RunTimeEndian::Big => u32::from_be_bytes(*bytes),
+    };
+    let mut empty = vec![0; tables.len()];
+    let mut at = 0;
+    while let Some(first) = tables.get(at..).and_then(<[u8]>::first_chunk::<4>) {
+        let wide = tables.get(at + 4..).and_then(<[u8]>::first_chunk::<8>);
+        let length = match (number(first), wide) {
+            (IN_64_BITS, None) => break,
+            (IN_64_BITS, Some(wide)) if endian == RunTimeEndian::Little => {
+                u64::from_le_bytes(*wide).saturating_add(12)
+            }
+            (IN_64_BITS, Some(wide)) => u64::from_be_bytes(*wide).saturating_add(12),
+            (length, _) => u64::from(length) + 4,
+        };
+        let next = usize::try_from(length).ok().and_then(|length| at.checked_add(length));
+        let Some(next) = next.filter(|next| *next <= tables.len()) else { break };
+        let table = empty_table(endian);
+        if let Some(place) = empty.get_mut(at..next).and_then(|all| all.get_mut(..table.len())) {
+            place.copy_from_slice(&table);
+        }
+        at = next;
+    }
+    empty
+}
+
+/// A table of lines that has none: its length, its version, the length of what is before its
+/// program, how instructions are counted, no opcodes, no folders and no files.
+fn empty_table(endian: RunTimeEndian) -> Vec<u8> {
+    const COUNTED: [u8; 8] = [1, 1, 1, 0, 1, 1, 0, 0];
+    let (length, version, before): (u32, u16, u32) = (14, 4, 8);
+    let mut table = Vec::with_capacity(18);
+    match endian {
+        RunTimeEndian::Little => {
+            table.extend(length.to_le_bytes());
+            table.extend(version.to_le_bytes());
+            table.extend(before.to_le_bytes());
+        }
+        RunTimeEndian::Big => {
+            table.extend(length.to_be_bytes());
+            table.extend(version.to_be_bytes());
+            table.extend(before.to_be_bytes());
+        }
+    }
+    table.extend(COUNTED);
+    table
 }
 
 /// Functions of both tables of symbols, in no order.
@@ -306,6 +365,39 @@ mod tests {
 
     fn open(path: &Path) -> Result<Program, NoProgram> {
         Program::open(path, None, &mut BYTES_MOST.clone())
+    }
+
+    /// Function within function: what the compiler has put into another one is told by debug
+    /// information alone, of a unit that has its table of lines.
+    #[test]
+    fn functions_within_functions_have_names() {
+        #[inline(always)]
+        fn within(value: usize) -> usize {
+            std::hint::black_box(value) + 1
+        }
+        #[inline(never)]
+        fn around(value: usize) -> usize {
+            within(value) + within(value + 1)
+        }
+        assert_eq!(around(1), 5);
+        let program = open(&own()).unwrap();
+        let address = around as fn(usize) -> usize as usize as u64;
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let own_path = own().display().to_string();
+        let offset = maps.lines().filter(|line| line.ends_with(&own_path)).find_map(|line| {
+            let (range, rest) = line.split_once(' ')?;
+            let (from, to) = range.split_once('-')?;
+            let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+            let from_file = hex(rest.split(' ').nth(1)?)?;
+            (hex(from)?..hex(to)?)
+                .contains(&address)
+                .then(|| address - hex(from).unwrap() + from_file)
+        });
+        let offset = offset.expect("we are mapped");
+        let found = (0..64).map(|byte| program.frames(offset + byte)).find(|all| all.len() > 1);
+        let found = found.expect("a function that was put into another");
+        assert!(found.iter().any(|name| name.contains("within")), "{found:?}");
+        assert!(found.last().unwrap().contains("around"), "{found:?}");
     }
 
     #[test]

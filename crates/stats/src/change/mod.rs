@@ -47,6 +47,7 @@ mod size;
 mod stray;
 mod tree;
 mod trend;
+mod unproved;
 
 use dbdyno_model::{ChangeScale, Interval, SeriesChanges, Shift, ShiftWeight, Slide};
 
@@ -61,6 +62,7 @@ pub use energy::{E_DIVISIVE_MOST, e_divisive};
 pub use excess::{FarExcess, far_excess};
 pub use latest::{LatestValues, latest_values};
 pub use sides::{ModeShift, mode_shift};
+pub use unproved::{UnprovedStep, unproved_step};
 
 /// Fewer values than this show no change at all at 1 %: with 12 there are 924 ways to part them
 /// in halves.
