@@ -12,10 +12,10 @@
 //! *Statistic:* of what one line leaves of the ranks, the share that two explain which meet at a
 //! knee, or have one slope and a step between them, the largest over both and all places; whether
 //! there is a slide from end to end does not matter to it. *Null:* the same largest of noise as
-//! correlated as what the two lines leave, what such a fit takes put back (simulated, as for steps).
-//! A latency that fell from 1 000 to 820 in 60 runs and rose to 1 054 in the next 40 was told as one
-//! that does not change, and one that rose by 20 % at once while it fell by 0.2 % a run as a slide
-//! to the better.
+//! correlated as what the two lines leave, what such a fit takes put back (simulated, as for
+//! steps). A latency that fell from 1 000 to 820 in 60 runs and rose to 1 054 in the next 40 was
+//! told as one that does not change, and one that rose by 20 % at once while it fell by 0.2 % a run
+//! as a slide to the better.
 
 use dbdyno_model::random;
 

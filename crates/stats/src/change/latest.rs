@@ -73,9 +73,9 @@ pub fn latest_values(
 }
 
 /// How far from the level before a value is far. Where more than half of the values are equal, as
-/// errors that are always 0 and whole milliseconds are, the robust deviation knows nothing: there it
-/// is the plain one, and of values that were all the same a quarter of them; 0, which tells nothing,
-/// where those are too few.
+/// errors that are always 0 and whole milliseconds are, the robust deviation knows nothing: there
+/// it is the plain one, and of values that were all the same a quarter of them; 0, which tells
+/// nothing, where those are too few.
 fn least_distance(values: &[f64], scale: ChangeScale) -> f64 {
     let robust = DEVIATIONS_LEAST * deviation(values);
     if robust > ROUNDING || values.len() < NEIGHBOURS {
