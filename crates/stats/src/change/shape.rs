@@ -19,6 +19,9 @@ use super::trend::{self, VALUES_LEAST};
 
 /// A line has to be so much better than steps.
 const LINE_MARGIN: f64 = 6.0;
+/// Between two lines there is a jump of so many standard deviations, or none: a level that stays
+/// and then slides is parted by one as well, in the middle of its slide.
+const HEIGHT_LEAST: f64 = 3.0;
 /// Two levels have to be so much better than one.
 const MODES_MARGIN: f64 = 10.0;
 /// Fewer values do not show two levels.
@@ -152,7 +155,12 @@ fn better_lines(stretch: &[f64], node: &Node, seed: u64) -> Lines {
     let steps = criterion(&of_steps, 2.0 * firsts.len() as f64 + 1.0, unit);
     let line = criterion(&of_line, 2.0, unit);
     let by_turn = of_turn.map_or(f64::MAX, |left| criterion(&left, 5.0, unit));
-    let by_jump = of_jump.map_or(f64::MAX, |left| criterion(&left, 5.0, unit));
+    let by_jump = match (&of_jump, jump) {
+        (Some(left), Some(bend)) if height(stretch, bend.first).abs() >= HEIGHT_LEAST * unit => {
+            criterion(left, 5.0, unit)
+        }
+        _ => f64::MAX,
+    };
     match (turn, jump) {
         _ if line.min(by_turn).min(by_jump) + LINE_MARGIN >= steps => Lines::default(),
         (_, Some(bend)) if by_jump < line.min(by_turn) => around_bend(stretch, &bend, alpha, seed),
@@ -161,6 +169,13 @@ fn better_lines(stretch: &[f64], node: &Node, seed: u64) -> Lines {
         }
         _ => Lines { slides: vec![(0, n)], jumps: Vec::new() },
     }
+}
+
+/// By how much the line from `first` on begins above the end of the one before.
+fn height(values: &[f64], first: usize) -> f64 {
+    let slide = |from, to| Slide { from, to, size: 0.0 };
+    let level = levelled(values, 0, first, &[slide(0, first), slide(first, values.len())]);
+    median(&level[first..]) - median(&level[..first])
 }
 
 /// What is left of values around a line before `first` and another one from there on.

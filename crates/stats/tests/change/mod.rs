@@ -183,6 +183,17 @@ fn a_slide_after_a_step_is_told() {
     }
 }
 
+#[test]
+fn a_level_that_stays_and_then_slides_alarms() {
+    for deviation in [0.005, 0.02] {
+        for index in 0..12 {
+            let found = changes(&bent(&[(60, 0.0), (40, 0.25)], deviation, index));
+            let alarms = found.shifts.iter().filter(|shift| shift.weight == ShiftWeight::Alarm);
+            assert!(alarms.count() > 0, "{deviation} {index}: {found:?}");
+        }
+    }
+}
+
 /// A latency that fell by 0.2 % a run and rose by 20 % at once was told as one that slides to the
 /// better. The size is that of the step, and not of what two middles of a slide make.
 #[test]
