@@ -7,7 +7,7 @@
 //!
 //! Whatever reads JSON that a user names reads it by this rule: what is told twice is not known.
 //! Documents in which servers tell of themselves say things twice and in an order that matters:
-//! they are read as they are written ([`tree`]). Both may take so much memory and no more
+//! they are read as they are written ([`tree()`]). Both may take so much memory and no more
 //! (`budget`). What a store has kept is written by programs that are known.
 
 mod budget;

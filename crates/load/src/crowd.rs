@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbdyno_model::Dialect;
-use dbdyno_server::places;
+use dbdyno_server::max_connections;
 use dbdyno_wire::{Client, Pollable, StatementId, WireError};
 
 use crate::error::LoadError;
@@ -137,7 +137,7 @@ pub(crate) fn explained(
     LoadError::ServerFull {
         clients,
         inside,
-        places: insider.and_then(|client| places(client, dialect)),
+        places: insider.and_then(|client| max_connections(client, dialect)),
         refusal: Box::new(refusal.clone()),
     }
 }

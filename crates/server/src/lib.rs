@@ -43,18 +43,19 @@ pub use locks::{latest_deadlock, open_transactions};
 pub use names::{TableName, TableNames};
 pub use onlooker::{Onlooker, look_safely};
 pub use plans::{
-    AnalyzedPlan, analyzed, explained, explained_execution, explained_without, sample_statistics,
-    session_reads, traced,
+    AnalyzedPlan, analyze_statement, explain_statement, explained_execution, explained_without,
+    optimizer_trace, sample_statistics, session_reads,
 };
 pub use prices::{OptimizerPrice, differing_prices, lend_prices, note_prices};
 pub use refusal::Refusal;
 pub use replication::{
     GaleraStatus, ReplicaThread, ReplicaThreads, StandbyStream, galera_address, galera_status,
-    group_member_state, has_slot, position, replica_threads, standby_stream, transactions_behind,
+    group_member_state, has_slot, replica_threads, replication_position, standby_stream,
+    transactions_behind,
 };
-pub use settings::{data_directory, general, leave_out, places, settings};
+pub use settings::{data_directory, hide_password, max_connections, settings, without_instance};
 pub use sizes::{database_bytes, dead_rows};
-pub use statistics::{LentStatistics, lend_statistics, refused};
-pub use tables::{SummedColumns, TableQuestion, content, kept, table_names};
+pub use statistics::{LentStatistics, lend_statistics, loan_refusal};
+pub use tables::{SummedColumns, TableQuestion, content_questions, storage_questions, table_names};
 pub use vacuum::{COMMITS_ARE_SYNCED, vacuum};
 pub use waits::{Blocker, BlockingWatch, Waiting};

@@ -36,7 +36,11 @@ pub enum AnalyzedPlan {
 }
 
 /// The plan of a statement, as the server tells it; `None` where there is none to be had.
-pub fn explained(client: &mut dyn Client, server: ServerRelease, sql: &str) -> Option<Rows> {
+pub fn explain_statement(
+    client: &mut dyn Client,
+    server: ServerRelease,
+    sql: &str,
+) -> Option<Rows> {
     first_of(client, server.family().explain, sql)
 }
 
@@ -45,7 +49,11 @@ fn first_of(client: &mut dyn Client, words: &[&str], sql: &str) -> Option<Rows> 
 }
 
 /// The optimizer's trace of a statement; `None` where there is none, or not the whole of it.
-pub fn traced(client: &mut dyn Client, server: ServerRelease, sql: &str) -> Option<JsonTree> {
+pub fn optimizer_trace(
+    client: &mut dyn Client,
+    server: ServerRelease,
+    sql: &str,
+) -> Option<JsonTree> {
     way(server.family().trace, server)?;
     client.run(&format!("SET optimizer_trace_max_mem_size={TRACE_BYTES}")).ok()?;
     client.run("SET optimizer_trace='enabled=on'").ok()?;
@@ -94,7 +102,11 @@ pub fn explained_without(
 
 /// Carries a statement out to count the rows that each node of its plan meets; `None` where the
 /// server does not count them.
-pub fn analyzed(client: &mut dyn Client, server: ServerRelease, sql: &str) -> Option<AnalyzedPlan> {
+pub fn analyze_statement(
+    client: &mut dyn Client,
+    server: ServerRelease,
+    sql: &str,
+) -> Option<AnalyzedPlan> {
     match way(server.family().analyze, server)? {
         AnalyzeForm::Lines(words) => first_of(client, words, sql).map(AnalyzedPlan::Lines),
         AnalyzeForm::Json(words) => {

@@ -14,7 +14,7 @@ use dbdyno_model::{Dialect, Environment, Literal, plain_number};
 use dbdyno_wire::{Client, WireError};
 
 use crate::family::{ReadPrices, ServerRelease, Ways, since, way};
-use crate::statistics::{LentStatistics, refused};
+use crate::statistics::{LentStatistics, loan_refusal};
 
 const COST: &str = "cost.";
 const SERVER: &str = "mysql.server_cost";
@@ -131,7 +131,7 @@ pub fn lend_prices(
     for price in prices {
         own.push(match price.name.strip_prefix(INNODB) {
             Some(_) => global(price, &price.test),
-            None => row(&mut *client, price).map_err(refused)?,
+            None => row(&mut *client, price).map_err(loan_refusal)?,
         });
     }
     let is_mariadb = prices.iter().any(|price| price.name.starts_with(INNODB));

@@ -49,7 +49,10 @@ impl ReplicationWords {
 ///
 /// # Errors
 /// The server's refusal.
-pub fn position(client: &mut dyn Client, server: ServerRelease) -> Result<Option<String>, Refusal> {
+pub fn replication_position(
+    client: &mut dyn Client,
+    server: ServerRelease,
+) -> Result<Option<String>, Refusal> {
     let sql = match server.family().numbers {
         Some(TransactionNumbers::Sets) => "SELECT @@GLOBAL.gtid_executed",
         Some(TransactionNumbers::Domains) => "SELECT @@GLOBAL.gtid_binlog_pos",

@@ -64,7 +64,7 @@ const TELLING_LETTERS: usize = 6;
 
 /// Leaves out what a server says that has our own password in it: it knows it, and may say it as
 /// the value of anything.
-pub fn leave_out(password: &Secret, environment: &mut Environment) {
+pub fn hide_password(password: &Secret, environment: &mut Environment) {
     let password = password.expose();
     if password.is_empty() {
         return;
@@ -86,7 +86,7 @@ fn kept(name: &str, value: Option<&str>, instance: &[(String, &str)]) -> String 
         Some("") => String::new(),
         Some(value) if setting::is_secret(name, value) => NOT_KEPT.to_owned(),
         Some(_) if name.ends_with("_command") => NOT_KEPT.to_owned(),
-        Some(value) => general(value, instance),
+        Some(value) => without_instance(value, instance),
     }
 }
 
@@ -149,7 +149,7 @@ fn neutral(dialect: Dialect, environment: &mut Environment) {
 }
 
 /// For how many sessions a server has places; `None` where it does not tell.
-pub fn places(client: &mut dyn Client, dialect: Dialect) -> Option<u64> {
+pub fn max_connections(client: &mut dyn Client, dialect: Dialect) -> Option<u64> {
     let question = match dialect {
         Dialect::Postgres => "SHOW max_connections",
         _ => "SELECT @@global.max_connections",
@@ -241,7 +241,7 @@ fn sqlite_settings(client: &mut dyn Client) -> Result<Vec<Vec<Option<String>>>, 
 }
 
 /// `value` with what is the instance's own replaced by a word.
-pub fn general(value: &str, instance: &[(String, &str)]) -> String {
+pub fn without_instance(value: &str, instance: &[(String, &str)]) -> String {
     instance.iter().fold(value.to_owned(), |value, (own, word)| {
         let is_number = own.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number {
@@ -314,8 +314,8 @@ mod tests {
         ] {
             environment.set(name, value);
         }
-        leave_out(&Secret::new("hunter2".to_owned()), &mut environment);
-        leave_out(&Secret::new(String::new()), &mut environment);
+        hide_password(&Secret::new("hunter2".to_owned()), &mut environment);
+        hide_password(&Secret::new(String::new()), &mut environment);
         let left: Vec<&str> = environment.facts.values().map(String::as_str).collect();
         assert_eq!(left, [NOT_KEPT, NOT_KEPT, "3306"]);
         assert_eq!(kept("restore_command", Some("KEY=x aws s3 cp"), &[]), NOT_KEPT);
@@ -325,8 +325,12 @@ mod tests {
     #[test]
     fn what_every_instance_has_of_its_own_compares_equal() {
         let instance = [("/var/x/base".to_owned(), "<sandbox>"), ("3307".to_owned(), "<port>")];
-        assert_eq!(general("/var/x/base/data/", &instance), "<sandbox>/data/");
-        assert_eq!(general("3307", &instance), "<port>");
-        assert_eq!(general("133070", &instance), "133070", "a number that contains the port");
+        assert_eq!(without_instance("/var/x/base/data/", &instance), "<sandbox>/data/");
+        assert_eq!(without_instance("3307", &instance), "<port>");
+        assert_eq!(
+            without_instance("133070", &instance),
+            "133070",
+            "a number that contains the port"
+        );
     }
 }

@@ -72,8 +72,8 @@ impl LentStatistics {
         undo: Vec<String>,
     ) -> Result<LentStatistics, String> {
         if let Err(error) = carry_out(&mut *client, lent) {
-            carry_out(&mut *client, &undo).map_err(refused)?;
-            return Err(refused(error));
+            carry_out(&mut *client, &undo).map_err(loan_refusal)?;
+            return Err(loan_refusal(error));
         }
         Ok(LentStatistics { client, undo })
     }
@@ -90,7 +90,7 @@ impl LentStatistics {
 }
 
 /// Why something was not lent.
-pub fn refused(error: WireError) -> String {
+pub fn loan_refusal(error: WireError) -> String {
     format!("the server did not take what is base's: {error}")
 }
 
@@ -110,8 +110,8 @@ pub fn lend_statistics(
     if way(loan.tables, taker).is_none() {
         return Err(loan.refusal.to_owned());
     }
-    let wanted = loan.read(&mut base, taker, extent).map_err(refused)?;
-    let own = loan.read(&mut test, taker, extent).map_err(refused)?;
+    let wanted = loan.read(&mut base, taker, extent).map_err(loan_refusal)?;
+    let own = loan.read(&mut test, taker, extent).map_err(loan_refusal)?;
     base.client.close();
     test.client.close();
     if wanted.given == own.given {

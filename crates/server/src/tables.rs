@@ -49,7 +49,7 @@ pub type TableQuestion = (String, &'static [&'static str]);
 
 /// Rows, and the sum of the contents of those whose first column can be divided by `step`; the
 /// first question that is understood is enough.
-pub fn content(
+pub fn content_questions(
     dialect: Dialect,
     name: &TableName,
     table: SummedColumns<'_>,
@@ -104,7 +104,7 @@ pub fn content(
 }
 
 /// Questions about how a table is kept, each with the facts that it answers.
-pub fn kept(dialect: Dialect, table: &TableName) -> Vec<TableQuestion> {
+pub fn storage_questions(dialect: Dialect, table: &TableName) -> Vec<TableQuestion> {
     match dialect {
         Dialect::Mysql => vec![
             (

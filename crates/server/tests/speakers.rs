@@ -6,8 +6,9 @@ use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_server::{
     BlockingWatch, FactReader, Onlooker, ServerRelease, StatisticsExtent, backlog,
-    column_statistics, database_bytes, explained, latest_deadlock, lend_statistics,
-    open_transactions, position, read_fact, session_level, session_reads, traced,
+    column_statistics, database_bytes, explain_statement, latest_deadlock, lend_statistics,
+    open_transactions, optimizer_trace, read_fact, replication_position, session_level,
+    session_reads,
 };
 use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, Script, Turn};
 use dbdyno_wire::{Client, mysql::MysqlConnection};
@@ -90,11 +91,11 @@ fn a_third_speaker_is_taken_for_what_it_is() {
         assert!(backlog(client, server, &[]).unwrap().is_empty());
         assert_eq!(open_transactions(client, server), []);
         assert_eq!(latest_deadlock(client, server), None);
-        assert!(explained(client, server, "SELECT 1").is_none());
-        assert!(traced(client, server, "SELECT 1").is_none());
+        assert!(explain_statement(client, server, "SELECT 1").is_none());
+        assert!(optimizer_trace(client, server, "SELECT 1").is_none());
         assert_eq!(session_reads(client, server), None);
         assert_eq!(database_bytes(client, server), None);
-        assert_eq!(position(client, server).unwrap(), None);
+        assert_eq!(replication_position(client, server).unwrap(), None);
         assert!(column_statistics(&mut played.onlooker).is_none());
         let refused = BlockingWatch::of(played.session(), played.onlooker.server).err().unwrap();
         assert!(refused.to_string().contains(name), "{refused}");
@@ -132,10 +133,10 @@ fn a_trace_that_would_take_all_memory_is_none() {
     for (trace, is_read) in [(hostile.as_str(), false), (whole, true)] {
         let mut played = Played::new("8.0.33", &[("EXPLAIN", "1"), ("OPTIMIZER_TRACE", trace)]);
         let (client, server) = played.parts();
-        assert_eq!(traced(client, server, "SELECT 1").is_some(), is_read);
+        assert_eq!(optimizer_trace(client, server, "SELECT 1").is_some(), is_read);
     }
     let nested = "[".repeat(1_000_000);
     let mut played = Played::new("8.0.33", &[("EXPLAIN", "1"), ("OPTIMIZER_TRACE", &nested)]);
     let (client, server) = played.parts();
-    assert!(traced(client, server, "SELECT 1").is_none());
+    assert!(optimizer_trace(client, server, "SELECT 1").is_none());
 }

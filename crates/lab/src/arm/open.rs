@@ -103,7 +103,8 @@ fn start(
         environment.set(format!("package.{package}"), version);
     }
     for (name, value) in joined(server.settings()) {
-        environment.set(format!("setting.{name}"), dbdyno_server::general(&value, &instance));
+        environment
+            .set(format!("setting.{name}"), dbdyno_server::without_instance(&value, &instance));
     }
     explain(&translation, &mut environment);
     let probe = ServerProbe::of_process(server.pid());

@@ -25,7 +25,7 @@ use dbdyno_model::{
 };
 use dbdyno_server::{
     LentStatistics, OptimizerPrice, StatisticsExtent, differing_prices, lend_prices,
-    lend_statistics, refused,
+    lend_statistics, loan_refusal,
 };
 use dbdyno_workload::planned;
 
@@ -344,9 +344,9 @@ impl Lender<'_> {
 
     /// Gives test statistics of base; `None` where they are the same.
     fn lent(&self, extent: StatisticsExtent) -> Result<Option<LentStatistics>, String> {
-        let of_base = self.case.base.onlooker().map_err(refused)?;
-        let of_test = self.tests.connector.onlooker().map_err(refused)?;
-        let client = self.tests.connector.connect_for_work().map_err(refused)?;
+        let of_base = self.case.base.onlooker().map_err(loan_refusal)?;
+        let of_test = self.tests.connector.onlooker().map_err(loan_refusal)?;
+        let client = self.tests.connector.connect_for_work().map_err(loan_refusal)?;
         lend_statistics(of_base, of_test, client, extent)
     }
 
@@ -419,7 +419,7 @@ impl Lender<'_> {
 
     /// Whether test plans as base does with these prices of base.
     fn does(&self, one: &PlanDivergence, prices: &[&OptimizerPrice]) -> Result<bool, LendFailure> {
-        let client = self.tests.connector.connect_for_work().map_err(refused);
+        let client = self.tests.connector.connect_for_work().map_err(loan_refusal);
         let lent = client.and_then(|client| lend_prices(client, prices));
         let lent = lent.map_err(LendFailure::ToLend)?;
         let does = self.tests.is_as_base(one, &[]);

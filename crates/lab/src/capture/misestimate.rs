@@ -16,7 +16,9 @@
 
 use dbdyno_json::JsonTree;
 use dbdyno_model::Dialect;
-use dbdyno_server::{AnalyzedPlan, ServerRelease, analyzed, explained, session_reads};
+use dbdyno_server::{
+    AnalyzedPlan, ServerRelease, analyze_statement, explain_statement, session_reads,
+};
 use dbdyno_wire::{Client, Rows};
 
 /// A statement that meets more rows is not carried out once more to count them by node.
@@ -59,7 +61,7 @@ pub(super) fn of_reads(
     read: f64,
 ) -> Option<String> {
     let server = ServerRelease::of(client, dialect);
-    let explained = explained(client, server, sql)?;
+    let explained = explain_statement(client, server, sql)?;
     Some(rounded(q(expected_reads(&explained)?, read, sql)))
 }
 
@@ -98,7 +100,7 @@ pub(super) fn of_nodes(
         return None;
     }
     let server = ServerRelease::of(client, dialect);
-    let worst = match analyzed(client, server, sql)? {
+    let worst = match analyze_statement(client, server, sql)? {
         AnalyzedPlan::Lines(lines) => worst_node(&lines, sql),
         AnalyzedPlan::Json(tree) => worst_table(&tree, sql),
     };

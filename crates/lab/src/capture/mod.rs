@@ -75,7 +75,7 @@ pub(crate) fn process(
     environment: &mut Environment,
 ) {
     for (name, value) in probe.facts() {
-        environment.set(name, dbdyno_server::general(&value, instance));
+        environment.set(name, dbdyno_server::without_instance(&value, instance));
     }
 }
 
@@ -139,6 +139,6 @@ fn looked_at(
 /// Leaves out what a server repeats of the password with which it is asked.
 pub(crate) fn leave_out_password(connector: &Connector, environment: &mut Environment) {
     if let Connector::Mysql(endpoint) | Connector::Postgres(endpoint) = connector {
-        dbdyno_server::leave_out(&endpoint.password, environment);
+        dbdyno_server::hide_password(&endpoint.password, environment);
     }
 }

@@ -22,7 +22,7 @@ use std::hash::{Hash as _, Hasher as _};
 use super::{bounds, misestimate, runner_up};
 use dbdyno_explain::decisions;
 use dbdyno_model::{Dialect, Environment};
-use dbdyno_server::{ServerRelease, explained, explained_execution, traced};
+use dbdyno_server::{ServerRelease, explain_statement, explained_execution, optimizer_trace};
 use dbdyno_wire::{Client, Rows};
 use dbdyno_workload::program::{Call, Event, Program};
 use dbdyno_workload::ready::EventSource;
@@ -296,15 +296,15 @@ pub(super) fn plan(
     let server = ServerRelease::of(client, dialect);
     match dialect {
         Dialect::Mysql => {
-            let explained = explained(client, server, sql)?;
+            let explained = explain_statement(client, server, sql)?;
             let planned = mysql(&explained)?;
-            let Some(trace) = traced(client, server, sql) else { return Some(planned) };
+            let Some(trace) = optimizer_trace(client, server, sql) else { return Some(planned) };
             let decisions = decisions::of_trace(&trace);
             let bounds = Some(bounds::mysql(&trace, &explained));
             Some(PlanShape { bounds, decisions, ..planned })
         }
         Dialect::Postgres => {
-            let with_values = explained(client, server, sql)?;
+            let with_values = explain_statement(client, server, sql)?;
             let executed = statement
                 .prepared
                 .as_ref()
@@ -320,8 +320,8 @@ pub(super) fn plan(
             Some(PlanShape { shape, bounds, decisions, is_generic, ..planned })
         }
         Dialect::Rocksdb => None,
-        Dialect::Engine => engine(&explained(client, server, sql)?),
-        Dialect::Sqlite => sqlite(&explained(client, server, sql)?),
+        Dialect::Engine => engine(&explain_statement(client, server, sql)?),
+        Dialect::Sqlite => sqlite(&explain_statement(client, server, sql)?),
     }
 }
 

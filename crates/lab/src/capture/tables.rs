@@ -1,7 +1,7 @@
 //! The tables that were made: whether they are the same, and how they are kept.
 
 use dbdyno_model::{Dialect, Environment};
-use dbdyno_server::{Onlooker, SummedColumns, content, kept, table_names};
+use dbdyno_server::{Onlooker, SummedColumns, content_questions, storage_questions, table_names};
 use dbdyno_wire::Client;
 use dbdyno_workload::Dataset;
 
@@ -30,12 +30,12 @@ pub(super) fn look(
                 numbers: &table.numbers,
                 reshaped: &table.reshaped,
             };
-            let questions = content(dialect, &name, columns, units.div_ceil(SUMMED));
+            let questions = content_questions(dialect, &name, columns, units.div_ceil(SUMMED));
             let _none_answered = questions
                 .iter()
                 .any(|(sql, names)| note(&mut *onlooker.client, sql, &table.name, names, facts));
         }
-        for (sql, names) in kept(dialect, &name) {
+        for (sql, names) in storage_questions(dialect, &name) {
             note(&mut *onlooker.client, &sql, &table.name, names, facts);
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn look_at_others(
         .collect();
     for name in others {
         let Ok(table) = onlooker.names.exactly(&name) else { continue };
-        for (sql, answers) in kept(dialect, &table) {
+        for (sql, answers) in storage_questions(dialect, &table) {
             note(&mut *onlooker.client, &sql, &name, answers, facts);
         }
     }

@@ -13,7 +13,7 @@
 
 use dbdyno_model::TopologyShape;
 use dbdyno_server::{
-    group_member_state, position, replica_threads, standby_stream, transactions_behind,
+    group_member_state, replica_threads, replication_position, standby_stream, transactions_behind,
 };
 
 use super::member::MemberConnection;
@@ -31,7 +31,7 @@ pub(super) fn standing(
         return galera::standing(nodes);
     }
     let mut first = MemberConnection::connect(&nodes[0])?;
-    let done = first.ask(position)?.unwrap_or_default();
+    let done = first.ask(replication_position)?.unwrap_or_default();
     let others = (1..).zip(&nodes[1..]);
     others
         .map(|(number, node)| {
