@@ -24,7 +24,7 @@ const BY_FAMILY: &str = "foreign-key-indexes";
 const RESULTS: &str = "results";
 
 /// Compares what is known of both arms, fact by fact.
-pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
+pub fn audit(arms: &PerArm<&ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
     let varied = Variation::of(arms, facts);
     let families = if arms.base.dialect() == arms.test.dialect() { 1 } else { 2 };
     let names: BTreeSet<&String> = facts.base.facts.keys().chain(facts.test.facts.keys()).collect();

@@ -59,7 +59,7 @@ pub(crate) struct Variation {
 }
 
 impl Variation {
-    pub(crate) fn of(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Variation {
+    pub(crate) fn of(arms: &PerArm<&ArmSpec>, facts: &PerArm<&Environment>) -> Variation {
         let names = names(arms, facts);
         let is_meant = |rule: &&'static Rule| {
             let key = format!("{MEANT}{}", rule.key);
@@ -112,7 +112,7 @@ fn plain(setting: &str) -> String {
 
 /// What stands behind the question mark of one target and not of the other. Words that stand for
 /// several settings, such as a preset, show in what the server was told.
-fn names(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> BTreeSet<String> {
+fn names(arms: &PerArm<&ArmSpec>, facts: &PerArm<&Environment>) -> BTreeSet<String> {
     let [base, test] = [&arms.base, &arms.test].map(|spec| written(&spec.to_string()));
     let mut names: BTreeSet<String> = base.symmetric_difference(&test).cloned().collect();
     if names.is_empty() {

@@ -35,7 +35,7 @@ fn weight_of(
     facts: &PerArm<Environment>,
     name: &str,
 ) -> Option<(Weight, FactChange, &'static str)> {
-    let found = audit(arms, &facts.as_ref());
+    let found = audit(&arms.as_ref(), &facts.as_ref());
     let one = found.unequal.iter().find(|one| one.name == name)?;
     Some((one.weight, one.change, one.rule))
 }
@@ -56,7 +56,7 @@ fn fact_of(rule: &Rule) -> Option<String> {
 #[test]
 fn two_equal_arms_have_nothing_to_say() {
     let facts = environments("8.0.33", "8.0.33");
-    let found = audit(&arms(URL, URL), &facts.as_ref());
+    let found = audit(&arms(URL, URL).as_ref(), &facts.as_ref());
     assert_eq!((found.unequal.len(), found.equal), (0, 6));
     assert_eq!(findings(&found), []);
 }
@@ -76,7 +76,7 @@ fn each_rule_finds_what_is_planted_and_weighs_it() {
         }
         let (weight, _, key) = seen.unwrap();
         assert_eq!((weight, key), (rule.weight, rule.key), "{name}");
-        let found = audit(&arms(URL, URL), &same.as_ref());
+        let found = audit(&arms(URL, URL).as_ref(), &same.as_ref());
         let told = findings(&found);
         match rule.weight {
             Weight::Blocks => assert_eq!(told[0].warning.severity, Severity::Blocks, "{name}"),
@@ -109,7 +109,7 @@ fn a_rule_that_is_meant_is_the_question() {
         }
         let (weight, ..) = weight_of(&arms(URL, URL), &facts, &name).unwrap();
         assert_eq!(weight, Weight::Varied, "{name}");
-        for finding in findings(&audit(&arms(URL, URL), &facts.as_ref())) {
+        for finding in findings(&audit(&arms(URL, URL).as_ref(), &facts.as_ref())) {
             assert_eq!(finding.warning.severity, Severity::Note, "{finding:?}");
             assert!(finding.warning.text.starts_with("what is compared is"), "{finding:?}");
         }
@@ -222,7 +222,7 @@ fn findings_say_which_load_they_speak_of() {
     facts.test.set("plan[point-query].1", "ALL sbtest1.-");
     facts.base.set("step[scan at 4 clients].error_log_bytes", "0");
     facts.test.set("step[scan at 4 clients].error_log_bytes", "90000");
-    let told = findings(&audit(&arms(URL, URL), &facts.as_ref()));
+    let told = findings(&audit(&arms(URL, URL).as_ref(), &facts.as_ref()));
     let of: Vec<_> = told.iter().map(|finding| finding.of.as_deref().unwrap()).collect();
     assert_eq!(of, ["point-query", "scan at 4 clients"]);
     let text = &told[0].warning.text;

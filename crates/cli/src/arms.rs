@@ -20,7 +20,7 @@ use crate::values::{Against, Still, StillShape};
 /// # Errors
 /// Names those that there are.
 pub(crate) fn arm_named(run: &Run, text: &str) -> Result<ArmIndex, Failure> {
-    let specs = run.plan.specs();
+    let specs = &run.plan.arms;
     if let Some(arm) = ArmIndex::from_name(text).filter(|arm| specs.get(*arm).is_some()) {
         return Ok(arm);
     }
@@ -66,6 +66,7 @@ pub(crate) fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result
 pub(crate) fn usual(run: &Run) -> Reference {
     Reference::Arm(
         run.plan
+            .arms
             .indices()
             .find(|arm| run.rounds_of(*arm).next().is_some())
             .unwrap_or(ArmIndex::BASE),
@@ -203,13 +204,13 @@ pub(crate) fn stored(store: &Store, text: &str) -> Result<Run, Failure> {
     };
     match arm {
         Some(arm) => Ok(run.of_pair(pairing(&run, arm, None)?)),
-        None if run.plan.further.is_empty() => Ok(run),
+        None if run.plan.arms.count() == 2 => Ok(run),
         None => {
-            let arms = run.plan.indices().skip(1).map(|arm| format!("{text}/{arm}"));
+            let arms = run.plan.arms.indices().skip(1).map(|arm| format!("{text}/{arm}"));
             Err(Failure::Usage(format!(
                 "run {} has {} arms; name the one to compare with base: {}",
                 run.id,
-                run.plan.arm_count(),
+                run.plan.arms.count(),
                 arms.collect::<Vec<_>>().join(", ")
             )))
         }
@@ -233,7 +234,7 @@ pub(crate) fn choose(
             let comparison = judged_pair(store, &run, pairing)?;
             Ok(RunSelection::Two(Box::new(run.of_pair(pairing)), Box::new(comparison)))
         }
-        (None, None) if run.plan.further.is_empty() => {
+        (None, None) if run.plan.arms.count() == 2 => {
             let comparison = judged_pair(store, &run, Pairing::USUAL)?;
             Ok(RunSelection::Two(Box::new(run), Box::new(comparison)))
         }

@@ -120,9 +120,7 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let stop = session::stop_flag();
     let mut run = store.load(&store.resolve(&flags.run)?)?;
     origin::announce(&store, &run)?;
-    for arm in run.plan.indices() {
-        login::fill_again(run.plan.spec_mut(arm))?;
-    }
+    run.plan.arms.iter_mut().try_for_each(|(_, arm)| login::fill_again(arm))?;
     let longer =
         until::extension(flags).map(|extension| dbdyno_forecast::extended(&run, &extension));
     let longer = longer.transpose()?;
@@ -149,7 +147,7 @@ pub(crate) fn present(
 ) -> Result<Exit, Failure> {
     let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
     let mut is_explainable = false;
-    let (is_open, answer) = if run.plan.further.is_empty() {
+    let (is_open, answer) = if run.plan.arms.count() == 2 {
         let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
         is_explainable = explanation::is_possible(run, &comparison);
         output::comparison(run, &comparison, gate, told)?;

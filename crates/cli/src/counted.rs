@@ -29,7 +29,7 @@ pub(crate) struct CountedFlags {
 pub(crate) fn run(place: &Place, words: &CountedFlags) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let run = store.load(&store.resolve(&words.run)?)?;
-    let arm = ArmIndex::from_name(&words.arm).filter(|arm| arm.position() < run.plan.arm_count());
+    let arm = ArmIndex::from_name(&words.arm).filter(|arm| arm.position() < run.plan.arms.count());
     let arm = arm.ok_or_else(|| Failure::Usage(format!("{:?} is no arm", words.arm)))?;
     drop(store);
     let stop = AtomicBool::new(false);

@@ -6,7 +6,7 @@
 //! commit); here that can be counted.
 
 use dbdyno_lab::ExperimentOrder;
-use dbdyno_model::{Pairing, PerArm, Pin, Plan, RunStatus, Stage};
+use dbdyno_model::{Arms, Pairing, Pin, Plan, RunStatus, Stage};
 
 use crate::args::{Demo, Place};
 use crate::exit::Exit;
@@ -27,9 +27,8 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     let stop = session::stop_flag();
     let arm = |text: &str| text.parse().expect("the targets of the demo are well formed");
     let plan = Plan {
-        further: Vec::new(),
         pair_of: None,
-        arms: PerArm { base: arm(BASE), test: arm(TEST) },
+        arms: Arms::from([arm(BASE), arm(TEST)]),
         stages: vec![Stage::Measure("update-nonindex".into())],
         clients: CLIENTS.into(),
         pairs: 40,

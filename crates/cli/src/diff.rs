@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use dbdyno_document::markdown;
 use dbdyno_lab::Lab;
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Audit, Comparison, Driving, Environment, PerArm, Pin, Plan, PlanStability,
+    ArmIndex, ArmSpec, Arms, Audit, Comparison, Driving, Environment, Pairing, PerArm, Pin, Plan,
+    PlanStability,
 };
 use dbdyno_report::{Extent, Plans, difference_document, difference_json};
 
@@ -164,9 +165,8 @@ fn servers(
         loads::choose(&flags.load, &flags.load_file, None)?
     };
     let plan = Plan {
-        further: Vec::new(),
         pair_of: None,
-        arms,
+        arms: Arms::from([arms.base, arms.test]),
         stages,
         clients: vec![1],
         pairs: 1,
@@ -199,8 +199,9 @@ fn servers(
     let facts = dbdyno_lab::survey(&mut lab, &plan, flags.samples)?;
     drop(ticker);
     let facts = PerArm::from_fn(|arm| facts[ArmIndex::from(arm)].clone());
-    let audit = dbdyno_audit::audit(&plan.arms, &facts.as_ref());
+    let arms = plan.pair(Pairing::USUAL);
+    let audit = dbdyno_audit::audit(&arms, &facts.as_ref());
     let labels =
-        PerArm::from_fn(|arm| format!("{} ({})", plan.arms[arm], facts[arm].get("server.version")));
+        PerArm::from_fn(|arm| format!("{} ({})", arms[arm], facts[arm].get("server.version")));
     Ok((facts, audit, labels))
 }

@@ -95,10 +95,10 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     }
     let is_held = !experiment.expectations.is_empty();
     for pairing in run.plan.against_base().into_iter().filter(|_| is_held) {
-        let of_pair = if run.plan.further.is_empty() {
+        let of_pair = if run.plan.arms.count() == 2 {
             run.clone()
         } else {
-            output::say(&format!("arm    {}: {}", pairing.test, run.plan.spec(pairing.test)));
+            output::say(&format!("arm    {}: {}", pairing.test, &run.plan.arms[pairing.test]));
             run.of_pair(pairing)
         };
         let comparison = arms_of::judged_pair(&store, &run, pairing)?;

@@ -100,7 +100,7 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
         }
         return nothing(&run, is_named);
     }
-    let is_startable = run.plan.specs().values().all(|arm| arm.can_be_restarted());
+    let is_startable = run.plan.arms.values().all(|arm| arm.can_be_restarted());
     if is_startable && flags.limit != Some(Duration::ZERO) {
         origin::announce(&store, &run)?;
     }

@@ -92,7 +92,7 @@ pub(crate) fn proved(run: &Run, comparison: &Comparison) -> Vec<Cell> {
 /// blocks the verdict of servers by URL, of which nothing else is asked.
 pub(crate) fn explainable(run: &Run, comparison: &Comparison) -> Vec<Cell> {
     let proved = proved(run, comparison);
-    let is_strange = run.plan.specs().values().any(|arm| !arm.can_be_restarted());
+    let is_strange = run.plan.arms.values().any(|arm| !arm.can_be_restarted());
     let is_answered = |cell: &Cell| {
         let judged = comparison.cells.iter().find(|one| one.cell == *cell);
         let warnings = judged.into_iter().flat_map(|one| &one.warnings);
@@ -107,7 +107,7 @@ pub(crate) fn explainable(run: &Run, comparison: &Comparison) -> Vec<Cell> {
 
 /// Whether something is proved that an explanation could be asked for.
 pub(crate) fn is_possible(run: &Run, comparison: &Comparison) -> bool {
-    let is_ours = run.plan.specs().values().all(|arm| arm.can_be_restarted());
+    let is_ours = run.plan.arms.values().all(|arm| arm.can_be_restarted());
     is_ours && run.plan.driving == Driving::Closed && !proved(run, comparison).is_empty()
 }
 

@@ -149,7 +149,7 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
             listed.corrupt.iter().for_each(|error| gathering.leave_out(error.to_string()));
             for run in listed.runs.iter().rev() {
                 match store.load(&run.id) {
-                    Ok(run) if run.plan.further.is_empty() => gathering.add(&run),
+                    Ok(run) if run.plan.arms.count() == 2 => gathering.add(&run),
                     // Each arm of several is a run of its own, with the base that they share.
                     Ok(run) => {
                         let pairs = run.plan.against_base().into_iter();

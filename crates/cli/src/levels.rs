@@ -36,7 +36,7 @@ impl Levels {
             if flags.restart_between { most } else { flags.restarts.unwrap_or(usual_restarts) };
         let reloads = if flags.reload_between { wanted.max(1) } else { flags.reloads };
         let reloads = reloads.min(most);
-        let can_be = plan.specs().values().all(|arm| arm.can_be_restarted());
+        let can_be = plan.arms.values().all(|arm| arm.can_be_restarted());
         if !can_be && (flags.restart_between || flags.restarts.is_some_and(|times| times > 0)) {
             return Err(Failure::Usage(
                 "--restarts restarts all arms, and dbdyno does not restart a server by URL; name a \
@@ -44,7 +44,7 @@ impl Levels {
                     .to_owned(),
             ));
         }
-        let is_ours = can_be && plan.specs().values().all(|arm| arm.begin.upgrade_from.is_none());
+        let is_ours = can_be && plan.arms.values().all(|arm| arm.begin.upgrade_from.is_none());
         if reloads > 0 && !is_ours {
             return Err(Failure::Usage(
                 "--reloads sets up servers of dbdyno anew, and not those by URL nor those that are \

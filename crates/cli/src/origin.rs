@@ -41,7 +41,7 @@ pub(crate) fn announce(store: &Store, run: &Run) -> Result<(), Failure> {
 fn announced(run: &Run) -> Vec<String> {
     let mut lines =
         vec![format!("run {} was not begun from this home. To go on with it means", run.id)];
-    for (arm, spec) in run.plan.specs() {
+    for (arm, spec) in run.plan.arms.iter() {
         let target = foreign::one_line(&spec.to_string()).into_owned();
         lines.push(format!("  {arm}: {} {target}", does(spec)));
     }

@@ -6,7 +6,7 @@ use dbdyno_forecast::{CellForecast, Remaining};
 use dbdyno_lab::for_people;
 use dbdyno_model::{
     ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ExperimentLevel, Idle, ImageUse, Interval,
-    IntervalChoice, KeepMemory, PerArm, Pin, Placement, Plan, Processors, RateShape, Run, Stage,
+    IntervalChoice, KeepMemory, Pairing, Pin, Placement, Plan, Processors, RateShape, Run, Stage,
     Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
@@ -127,9 +127,6 @@ impl Starts {
 pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan, Failure> {
     arms.iter_mut().try_for_each(login::fill)?;
     begin(flags, &mut arms)?;
-    let further = arms.split_off(2);
-    let [base, test] = arms.try_into().expect("a base and a test");
-    let arms = PerArm { base, test };
     let driving = driving_of(flags)?;
     let shape = shape_of(&driving, flags);
     let rand = flags.rand.as_deref().map(|name| Rand { name, skew: flags.skew });
@@ -150,8 +147,7 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
         )));
     }
     let mut plan = Plan {
-        arms,
-        further,
+        arms: arms.into_iter().collect(),
         pair_of: None,
         stages,
         clients,
@@ -249,7 +245,7 @@ fn set_rounds(
     shape: &Shape,
     own: Option<&insert_benchmark::Rounds>,
 ) -> Result<(), Failure> {
-    let of_two_ns = 2 * plan.start_again_ns() / plan.arm_count() as u64;
+    let of_two_ns = 2 * plan.start_again_ns() / plan.arms.count() as u64;
     let starts = if of_two_ns > DEAR_START_NS { shape.dear_starts } else { shape.starts };
     let (usual_restarts, pairs) = match (own, are_restarted(plan)) {
         (Some(own), _) => (0, own.pairs),
@@ -400,7 +396,7 @@ fn round_of(driving: &Driving, usual_ns: u64) -> Result<u64, Failure> {
 /// equally fast; but not in a suite, whose order leads from one state of the servers to the next.
 fn are_restarted(plan: &Plan) -> bool {
     let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
-    plan.specs().values().all(|arm| arm.can_be_restarted()) && plan.stages.iter().all(measures)
+    plan.arms.values().all(|arm| arm.can_be_restarted()) && plan.stages.iter().all(measures)
 }
 
 /// A placement on processors that we have.
@@ -439,7 +435,7 @@ pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
     let restarts = if is_ours { Some(plan.restarts) } else { flags.restarts };
     let rounds = rounds.map_or(String::new(), |rounds| format!(" --rounds {rounds}"));
     let restarts = restarts.map_or(String::new(), |restarts| format!(" --restarts {restarts}"));
-    let arms: Vec<String> = plan.specs().values().map(|arm| format!("'{arm}'")).collect();
+    let arms: Vec<String> = plan.arms.values().map(|arm| format!("'{arm}'")).collect();
     let mut command = format!(
         "dbdyno compare {} --load {} --clients {}{rounds} --seconds {} --tables {} \
          --rows {} --seed {} --budget {}% --pin {}{restarts}",
@@ -560,14 +556,13 @@ fn length(plan: &Plan) -> String {
 
 /// The arms, and what they are.
 fn in_words(plan: &Plan) -> String {
-    let arms: Vec<String> =
-        plan.specs().iter().map(|(arm, spec)| format!("{arm} {spec}")).collect();
+    let arms: Vec<String> = plan.arms.iter().map(|(arm, spec)| format!("{arm} {spec}")).collect();
     arms.join(", ")
 }
 
 /// What a block of rounds is called.
 fn blocks(plan: &Plan) -> String {
-    match plan.arm_count() {
+    match plan.arms.count() {
         2 => "pairs of rounds".to_owned(),
         arms => format!("blocks of {arms} rounds"),
     }
@@ -602,11 +597,11 @@ fn driven(driving: &Driving) -> String {
 
 /// The newest runs that measured such arms with rounds of this length, newest first.
 pub(crate) fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
+    let dialects = |plan: &Plan| plan.pair(Pairing::USUAL).map(ArmSpec::dialect);
     let alike = |known: Plan| {
         known.round_ns == plan.round_ns
             && known.driving == plan.driving
-            && known.arms.base.dialect() == plan.arms.base.dialect()
-            && known.arms.test.dialect() == plan.arms.test.dialect()
+            && dialects(&known) == dialects(plan)
     };
     let runs = store.list().map(|listed| listed.runs).unwrap_or_default();
     let newest = runs.into_iter().take(RUNS_LOOKED_AT);
@@ -764,6 +759,7 @@ fn counted(number: usize, noun: &str) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use dbdyno_model::Arms;
 
     #[test]
     fn trials_of_a_small_difference_are_as_long_as_its_run() {
@@ -800,9 +796,8 @@ pub(crate) mod tests {
 
     pub(crate) fn some_plan() -> Plan {
         Plan {
-            further: Vec::new(),
             pair_of: None,
-            arms: PerArm::from_fn(|_| "sqlite:".parse().unwrap()),
+            arms: Arms::from(["sqlite:"; 2].map(|arm| arm.parse().unwrap())),
             stages: Vec::new(),
             clients: vec![1],
             pairs: 1,

@@ -78,7 +78,7 @@ impl PrintedQuestion<'_> {
 
 fn origin(figures: &PublishedFigures, run: &Run) -> RunOrigin {
     let arm = |arm: ArmIndex| {
-        let spec = run.plan.spec(arm);
+        let spec = &run.plan.arms[arm];
         let theirs = figures.stands_for.iter().filter(|(_, own)| own == spec);
         let version = run.environment_of(arm).get("server.version");
         let version = if version.is_empty() { String::new() } else { format!(" ({version})") };
@@ -89,7 +89,7 @@ fn origin(figures: &PublishedFigures, run: &Run) -> RunOrigin {
         run: run.id.to_string(),
         started_unix_ms: run.started_unix_ms,
         command: without_places(&run.command),
-        arms: run.plan.indices().map(arm).collect(),
+        arms: run.plan.arms.indices().map(arm).collect(),
         host: format!("{} processors, {}", fact("host.cpu.logical"), fact("host.cpu.model")),
     }
 }
@@ -126,7 +126,7 @@ impl PublishedFigures {
     fn arms_of(&self, table: &PublishedTable, run: &Run) -> Option<Pairing> {
         let arm = |release: &str| {
             let (_, spec) = self.stands_for.iter().find(|(of, _)| of == release)?;
-            run.plan.indices().find(|arm| run.plan.spec(*arm) == spec)
+            run.plan.arms.indices().find(|arm| &run.plan.arms[*arm] == spec)
         };
         let arms = Pairing { base: arm(&table.base)?, test: arm(&table.test)? };
         (arms.base != arms.test).then_some(arms)

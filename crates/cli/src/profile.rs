@@ -146,7 +146,7 @@ fn compared(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> Result<(), Failu
 fn by_start(plan: &Plan, one: &ArmProfile) -> Result<WaitProfile, Failure> {
     let (stacks, operations) = (one.stacks.collapsed.as_str(), one.operations);
     let waited = WaitStacks { stacks, operations, wall_ns: one.wall_ns };
-    let classes = by_class(plan.arms[one.arm].dialect(), plan.clients[0], &waited)
+    let classes = by_class(plan.arms[one.arm.into()].dialect(), plan.clients[0], &waited)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     Ok(WaitProfile { arm: one.arm, start: one.start, classes })
 }
@@ -279,13 +279,13 @@ fn plan_of(flags: &ProfileFlags, base: &str, test: &str) -> Result<Plan, Failure
         )));
     }
     let are_servers =
-        plan.specs().values().all(|arm| matches!(arm.target, Target::Release(_) | Target::Url(_)));
+        plan.arms.values().all(|arm| matches!(arm.target, Target::Release(_) | Target::Url(_)));
     if flags.waits && !are_servers {
         let text = "waits are profiled in servers; an embedded arm works in the \
                     threads of dbdyno itself; leave out --waits to see where it works";
         return Err(Failure::Usage(text.to_owned()));
     }
-    if plan.specs().values().any(|arm| arm.is_mock()) {
+    if plan.arms.values().any(|arm| arm.is_mock()) {
         let text = "a model uses no processor that could be sampled; name servers";
         return Err(Failure::Usage(text.to_owned()));
     }

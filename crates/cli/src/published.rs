@@ -185,8 +185,8 @@ fn signs(experiment: &Experiment, run: &Run) -> Result<Vec<FoundSign>, Failure> 
     for pairing in run.plan.against_base() {
         let of_pair = run.of_pair(pairing);
         let comparison = dbdyno_judge::compare_pair(run, pairing)?;
-        let test = run.plan.spec(pairing.test).to_string();
-        let test = (!run.plan.further.is_empty()).then_some(test);
+        let test = run.plan.arms[pairing.test].to_string();
+        let test = (run.plan.arms.count() > 2).then_some(test);
         for expectation in &experiment.expectations {
             let found = dbdyno_judge::outcomes(&of_pair, &comparison, &expectation.figure)?;
             signs.extend(found.into_iter().map(|outcome| FoundSign {
@@ -233,7 +233,7 @@ mod tests {
                     let name = compare.name.unwrap_or_else(|| panic!("{told} has no name"));
                     assert!(experiment.run_names().any(|one| one == name), "{told}: {name}");
                     for (release, spec) in &figures.stands_for {
-                        let is_arm = plan.indices().any(|arm| plan.spec(arm) == spec);
+                        let is_arm = plan.arms.indices().any(|arm| &plan.arms[arm] == spec);
                         assert!(is_arm, "{told}: no arm is {spec}, which stands for {release}");
                     }
                     let loads: Vec<String> =

@@ -232,7 +232,7 @@ mod tests {
         };
         let arms: PerArm<ArmSpec> = arms.map(|text| text.parse().unwrap());
         let audit = dbdyno_model::Audit { unequal: Vec::new(), equal: 0 };
-        let all = crate::suspects(&arms, &audit, &crate::Pointing::default()).tried;
+        let all = crate::suspects(&arms.as_ref(), &audit, &crate::Pointing::default()).tried;
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["plugin_load_add", "replicate_do_db", "replicate_ignore_table"]);
         assert_eq!((&*all[1].base, &*all[1].test), ("a, b", "b, c"));
@@ -266,7 +266,7 @@ mod tests {
         };
         let unequal = vec![quota("cpu_quota_us", "30000"), quota("memory_limit", "1073741824")];
         let audit = dbdyno_model::Audit { unequal, equal: 0 };
-        let all = crate::suspects(&arms, &audit, &crate::Pointing::default());
+        let all = crate::suspects(&arms.as_ref(), &audit, &crate::Pointing::default());
         let names: Vec<&str> = all.tried.iter().map(|one| one.name.as_str()).collect();
         assert_eq!((names, all.untried), (vec!["cpus", "memory"], Vec::new()));
         let back = |of: &[Suspect]| made_equal(&arms.test, TrialDirection::TestAsBase, of);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    ArmIndex, ArmSpec, CellComparison, CountSample, Environment, Interval, Run, RunCounts, Suspect,
-    TrialDirection,
+    ArmIndex, ArmSpec, CellComparison, CountSample, Environment, Interval, Pairing, Run, RunCounts,
+    Suspect, TrialDirection,
 };
 
 use crate::effect::{CostEstimate, WIDE};
@@ -37,8 +37,8 @@ pub struct TriedArm {
 /// The arms of a run in which some of these suspects were made equal to what the `explained` run
 /// has; none where it is no trial of the arms of that run.
 pub fn tried_arms(run: &Run, explained: &Run, suspects: &[Suspect]) -> Vec<TriedArm> {
-    let arms = &explained.plan.arms;
-    if *run.plan.spec(ArmIndex::BASE) != arms.base {
+    let arms = explained.plan.pair(Pairing::USUAL);
+    if run.plan.arms[ArmIndex::BASE] != *arms.base {
         return Vec::new();
     }
     let tried = |arm: ArmIndex| {
@@ -65,7 +65,7 @@ pub fn tried_arms(run: &Run, explained: &Run, suspects: &[Suspect]) -> Vec<Tried
             )
         })
     };
-    run.plan.indices().skip(1).filter_map(tried).collect()
+    run.plan.arms.indices().skip(1).filter_map(tried).collect()
 }
 
 /// One of the explained arms, and which one it is made equal to.
@@ -78,7 +78,7 @@ struct Side<'a> {
 /// What an arm was told, if it is that of this side with some suspects made equal.
 fn tried_arm(run: &Run, arm: ArmIndex, suspects: &[Suspect], side: Side<'_>) -> Option<TriedArm> {
     let Side { spec: of, direction, like } = side;
-    let spec = run.plan.spec(arm);
+    let spec = &run.plan.arms[arm];
     let told: Set =
         (0..suspects.len()).filter(|one| is_told(spec, direction, &suspects[*one])).collect();
     if made_equal(of, direction, told.iter().map(|one| &suspects[*one])) != *spec {

@@ -119,9 +119,9 @@ fn causes_that_were_published_are_tried_first() {
         all.push(unequal(name, base, test));
         let audit = Audit { unequal: all, equal: 0 };
         let arms = PerArm { base: post.arms[0], test: post.arms[1] };
-        let arms = arms.map(|text| text.parse().unwrap());
+        let arms = arms.map(|text| text.parse::<dbdyno_model::ArmSpec>().unwrap());
         let place = |pointing: &Pointing| {
-            let found = suspects(&arms, &audit, pointing);
+            let found = suspects(&arms.as_ref(), &audit, pointing);
             let place = found.tried.iter().position(|one| one.name == name);
             place.unwrap_or_else(|| panic!("{name} is no suspect, of {}: {found:?}", post.source))
         };

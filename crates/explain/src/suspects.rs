@@ -112,7 +112,7 @@ const AS_WITHOUT: [(&str, &str); 1] = [("io_method", "sync")];
 
 /// What can be tried of two arms, given in what they are unequal; what the facts of a cell point to
 /// comes first.
-pub fn suspects(arms: &PerArm<ArmSpec>, audit: &Audit, pointing: &Pointing) -> Suspects {
+pub fn suspects(arms: &PerArm<&ArmSpec>, audit: &Audit, pointing: &Pointing) -> Suspects {
     let words = |spec: &ArmSpec| match &spec.target {
         Target::Engine(design) => Some(design.fields().map(|(n, v)| (n.to_owned(), v)).to_vec()),
         Target::Sqlite(words) | Target::Rocksdb(words) | Target::Mock(words) => Some(words.clone()),
@@ -131,7 +131,7 @@ pub fn suspects(arms: &PerArm<ArmSpec>, audit: &Audit, pointing: &Pointing) -> S
 
 /// Words of the targets that no trial takes back, and that cost as code does: a delay of our own,
 /// recording, other servers beside it, what is in its memory.
-fn conditions(arms: &PerArm<ArmSpec>) -> Vec<UntriedDifference> {
+fn conditions(arms: &PerArm<&ArmSpec>) -> Vec<UntriedDifference> {
     let words = arms.as_ref().map(|spec| {
         let mut words: Vec<(&str, String)> = spec.begin.options();
         // It only saves time.
@@ -162,7 +162,7 @@ fn conditions(arms: &PerArm<ArmSpec>) -> Vec<UntriedDifference> {
 const OF_THE_PROGRAM: [&str; 3] = ["version", "packages", "compiler"];
 
 /// Whether both arms are the same program, so that nothing that differs is its code.
-pub fn is_same_program(arms: &PerArm<ArmSpec>, audit: &Audit) -> bool {
+pub fn is_same_program(arms: &PerArm<&ArmSpec>, audit: &Audit) -> bool {
     let is_one_kind = match (&arms.base.target, &arms.test.target) {
         (Target::Release(base), Target::Release(test)) => base.product == test.product,
         (base, test) => std::mem::discriminant(base) == std::mem::discriminant(test),
@@ -255,7 +255,7 @@ fn by_words(base: &[(String, String)], test: &[(String, String)]) -> Vec<Suspect
     names.into_iter().filter_map(suspect).collect()
 }
 
-fn by_facts(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
+fn by_facts(arms: &PerArm<&ArmSpec>, audit: &Audit) -> Suspects {
     let mut found = Suspects::default();
     let is_ours = matches!(arms.test.target, Target::Release(_));
     let is_one_family = arms.base.dialect() == arms.test.dialect();
@@ -290,7 +290,7 @@ fn by_facts(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
 }
 
 /// What dbdyno lets the control groups of both servers have, where that is not the same.
-fn limits(arms: &PerArm<ArmSpec>) -> Vec<Suspect> {
+fn limits(arms: &PerArm<&ArmSpec>) -> Vec<Suspect> {
     let (Target::Release(base), Target::Release(test)) = (&arms.base.target, &arms.test.target)
     else {
         return Vec::new();
@@ -328,7 +328,7 @@ fn is_condition(one: &Inequality) -> bool {
 }
 
 /// A list whose values are not the same, and are told by files: it shows in what servers were told.
-fn of_file(arms: &PerArm<ArmSpec>, one: &Inequality) -> Option<UntriedDifference> {
+fn of_file(arms: &PerArm<&ArmSpec>, one: &Inequality) -> Option<UntriedDifference> {
     let name = one.name.strip_prefix(SETTING)?;
     let Target::Release(test) = &arms.test.target else { return None };
     let why = "a server keeps all values of it, and those of a file cannot be taken back; write \
@@ -345,7 +345,7 @@ fn of_file(arms: &PerArm<ArmSpec>, one: &Inequality) -> Option<UntriedDifference
 
 /// Options of both arms that a server adds up, whose values are not the same: a variable, if there
 /// is one, has them in another form, and may have one of many. They are those that the user wrote.
-fn lists(arms: &PerArm<ArmSpec>, audit: &Audit) -> Vec<Suspect> {
+fn lists(arms: &PerArm<&ArmSpec>, audit: &Audit) -> Vec<Suspect> {
     let (Target::Release(base), Target::Release(test)) = (&arms.base.target, &arms.test.target)
     else {
         return Vec::new();
@@ -591,13 +591,14 @@ mod tests {
     use super::*;
     use dbdyno_model::TrialDirection;
 
+    fn arms(base: &str, test: &str) -> PerArm<ArmSpec> {
+        PerArm { base, test }.map(|text| text.parse().unwrap())
+    }
+
     /// What a server says of itself must not become a program that another one starts.
     #[test]
     fn no_value_that_a_server_would_run_is_tried() {
-        let arms = PerArm {
-            base: "postgres://ann@10.0.0.7/shop".parse().unwrap(),
-            test: "postgres:17".parse().unwrap(),
-        };
+        let arms = arms("postgres://ann@10.0.0.7/shop", "postgres:17");
         let hostile = [
             ("variable.archive_command", "touch /tmp/x"),
             ("variable.archive_library", "evil"),
@@ -616,7 +617,7 @@ mod tests {
         let work_mem =
             unequal("variable.work_mem", Some("4MB"), Some("8MB"), FactChange::Different);
         audit.unequal.push(work_mem);
-        let found = suspects(&arms, &audit, &Pointing::default());
+        let found = suspects(&arms.as_ref(), &audit, &Pointing::default());
         let tried: Vec<&str> = found.tried.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(tried, ["work_mem"]);
         let command = found.untried.iter().find(|one| one.name == "archive_command").unwrap();
@@ -641,12 +642,8 @@ mod tests {
     }
 
     fn of(unequal: Vec<Inequality>) -> Suspects {
-        let arms = PerArm { base: "mysql:5.7", test: "mysql:8.0" };
-        suspects(
-            &arms.map(|text| text.parse().unwrap()),
-            &Audit { unequal, equal: 0 },
-            &Pointing::default(),
-        )
+        let arms = arms("mysql:5.7", "mysql:8.0");
+        suspects(&arms.as_ref(), &Audit { unequal, equal: 0 }, &Pointing::default())
     }
 
     /// What each arm can be told: test, then base.
@@ -718,13 +715,13 @@ mod tests {
     /// open they raise by themselves.
     #[test]
     fn conditions_that_no_trial_takes_back_are_told_as_such() {
-        let arms = PerArm { base: "mysql:8.0?cache=cold", test: "mysql:8.0?slow=10%&record=on" };
+        let arms = arms("mysql:8.0?cache=cold", "mysql:8.0?slow=10%&record=on");
         let unequal = vec![
             unequal("process.processors", Some("0"), Some("1"), FactChange::Different),
             unequal("process.limit.open_files", Some("1"), Some("2"), FactChange::Different),
         ];
         let audit = Audit { unequal, equal: 0 };
-        let all = suspects(&arms.map(|text| text.parse().unwrap()), &audit, &Pointing::default());
+        let all = suspects(&arms.as_ref(), &audit, &Pointing::default());
         let told = |is: bool| {
             let of = all.untried.iter().filter(|one| one.is_condition == is);
             of.map(|one| one.name.as_str()).collect::<Vec<_>>()
@@ -736,9 +733,9 @@ mod tests {
     #[test]
     fn programs_are_the_same_until_a_fact_tells_them_apart() {
         let is_same = |base: &str, test: &str, fact: &str| {
-            let arms = PerArm { base, test }.map(|text| text.parse().unwrap());
+            let arms = arms(base, test);
             let unequal = vec![unequal(fact, Some("a"), Some("b"), FactChange::Different)];
-            is_same_program(&arms, &Audit { unequal, equal: 0 })
+            is_same_program(&arms.as_ref(), &Audit { unequal, equal: 0 })
         };
         let limit = "process.cgroup.cpu_quota_us";
         assert!(is_same("postgres:17", "postgres:17?cpus=0.3", limit));

@@ -50,7 +50,7 @@ impl CellForecast {
             let window_ns = RoundPace::of_round(&run.plan, round).window.as_nanos() as f64;
             let stretch = (window_ns / plan.round_ns as f64).max(1.0);
             let price = price_of(run, cell)?;
-            let arms = plan.arm_count() as f64 / run.plan.arm_count() as f64;
+            let arms = plan.arms.count() as f64 / run.plan.arms.count() as f64;
             let price = Price { pair_s: price.pair_s * arms, start_s: price.start_s * arms };
             Some((spread, price, stretch, run.id.clone()))
         };
@@ -59,7 +59,7 @@ impl CellForecast {
             None => {
                 let start_sd = stats::BETWEEN_STARTS_SD;
                 let round_s = (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
-                let pair_s = plan.arm_count() as f64 * round_s;
+                let pair_s = plan.arms.count() as f64 * round_s;
                 let start_s = plan.start_again_ns() as f64 / 1e9;
                 let are_cut = interleaving::are_for(plan, cell);
                 let pair_sd = if are_cut { PAIR_SD_INTERLEAVED } else { PAIR_SD_ASSUMED };
@@ -168,7 +168,7 @@ pub(crate) fn alpha_of(plan: &Plan) -> f64 {
 
 /// Warming up all arms of a cell.
 pub(crate) fn warm_ns(plan: &Plan) -> u64 {
-    plan.arm_count() as u64 * plan.warm_up_ns
+    plan.arms.count() as u64 * plan.warm_up_ns
 }
 
 /// Pairs of a search are several rounds each.

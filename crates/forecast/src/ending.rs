@@ -9,7 +9,7 @@ use dbdyno_stats::{self as stats, ConfidenceSequence};
 
 /// Whether a cell is over by what was measured of it: in each arm that is left, against base.
 pub fn is_over(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
-    if run.plan.further.is_empty() {
+    if run.plan.arms.count() == 2 {
         return is_over_between(run, cell);
     }
     let left = left(run);

@@ -31,7 +31,7 @@ pub fn are_for(plan: &Plan, cell: &Cell) -> bool {
     plan.slice_ns > 0
         && plan.driving == Driving::Closed
         && cell.clients <= THREADS_MAX
-        && plan.specs().values().all(|arm| can_take_turns(arm))
+        && plan.arms.values().all(|arm| can_take_turns(arm))
         && planned::only_reads(plan, cell)
 }
 
@@ -90,9 +90,9 @@ impl RoundSlices {
         let text = format!(
             "in loads that only read, {} take turns in slices of {} ms or more, so that {} meet \
              the same state of the host (--slice)",
-            if plan.further.is_empty() { "both rounds of a pair" } else { "all rounds of a block" },
+            if plan.arms.count() == 2 { "both rounds of a pair" } else { "all rounds of a block" },
             plan.slice_ns as f64 / 1e6,
-            if plan.further.is_empty() { "both arms" } else { "all arms" }
+            if plan.arms.count() == 2 { "both arms" } else { "all arms" }
         );
         Warning::new(Severity::Note, "interleaved", text)
     }

@@ -68,7 +68,7 @@ impl Remaining {
         let mut left = Remaining { over, ..Remaining::default() };
         let has_ended =
             |arm: ArmIndex| run.is_some_and(|run| run.ended.iter().any(|ended| ended.arm == arm));
-        let arms: Vec<ArmIndex> = plan.indices().filter(|arm| !has_ended(*arm)).collect();
+        let arms: Vec<ArmIndex> = plan.arms.indices().filter(|arm| !has_ended(*arm)).collect();
         for round in run
             .into_iter()
             .flat_map(|run| arms.iter().flat_map(move |arm| Run::rounds_of(run, *arm)))

@@ -47,7 +47,11 @@ pub fn as_arms(run: &Run, comparison: Comparison) -> ArmsComparison {
 fn nothing_of(run: &Run, reference: Reference) -> ArmsComparison {
     let plan = &run.plan;
     ArmsComparison {
-        labels: plan.indices().map(|arm| label(plan.spec(arm), run.environment_of(arm))).collect(),
+        labels: plan
+            .arms
+            .indices()
+            .map(|arm| label(&plan.arms[arm], run.environment_of(arm)))
+            .collect(),
         cells: plan.cells(),
         one_processor: one_processor(run),
         reference,
@@ -61,7 +65,7 @@ fn nothing_of(run: &Run, reference: Reference) -> ArmsComparison {
 /// Cells in which clients take turns with the servers on one processor. An embedded arm has no
 /// clients, and servers by URL are where they are.
 fn one_processor(run: &Run) -> Vec<Cell> {
-    if !run.plan.specs().values().all(|spec| spec.can_be_restarted() && !spec.is_embedded()) {
+    if !run.plan.arms.values().all(|spec| spec.can_be_restarted() && !spec.is_embedded()) {
         return Vec::new();
     }
     let is_one = |cell: &Cell| {
@@ -76,7 +80,7 @@ fn one_processor(run: &Run) -> Vec<Cell> {
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
 pub fn compare_pair(run: &Run, pairing: Pairing) -> Result<Comparison, JudgeError> {
-    if run.plan.further.is_empty() && pairing == Pairing::USUAL {
+    if run.plan.arms.count() == 2 && pairing == Pairing::USUAL {
         return compare(run);
     }
     let pairs = family_of(run, against(&run.plan, pairing.base))?;
@@ -86,7 +90,7 @@ pub fn compare_pair(run: &Run, pairing: Pairing) -> Result<Comparison, JudgeErro
 
 /// All other arms against this one.
 fn against(plan: &Plan, base: ArmIndex) -> Vec<Pairing> {
-    let others = plan.indices().filter(|arm| *arm != base);
+    let others = plan.arms.indices().filter(|arm| *arm != base);
     others.map(|test| Pairing { base, test }).collect()
 }
 

@@ -8,8 +8,8 @@ use dbdyno_audit::AuditWarning;
 use dbdyno_model::experiment::FigureOutcome;
 use dbdyno_model::insert_benchmark::StepMetrics;
 use dbdyno_model::{
-    ArmSpec, Audit, Cell, CellComparison, Comparison, Environment, PerArm, Plan, Round, Run,
-    RunStatus, Severity, TestFamily, Verdict, Warning,
+    ArmSpec, Audit, Cell, CellComparison, Comparison, Environment, Pairing, PerArm, Plan, Round,
+    Run, RunStatus, Severity, TestFamily, Verdict, Warning,
 };
 
 use crate::cautions::against;
@@ -48,8 +48,8 @@ pub fn compare(run: &Run) -> Result<Comparison, JudgeError> {
 
 /// Each cell by itself.
 pub(crate) fn measured(run: &Run) -> Result<Draft, JudgeError> {
-    assert!(run.plan.further.is_empty(), "a comparison is of two arms");
-    let audit = dbdyno_audit::audit(&run.plan.arms, &run.environment.as_ref());
+    assert!(run.plan.arms.count() == 2, "a comparison is of two arms");
+    let audit = dbdyno_audit::audit(&run.plan.pair(Pairing::USUAL), &run.environment.as_ref());
     let findings = dbdyno_audit::findings(&audit);
     let mut draft =
         Draft { cells: Vec::new(), audit, findings, steps: Vec::new(), mechanisms: Vec::new() };
@@ -148,7 +148,7 @@ pub(crate) fn found_beside(findings: Vec<AuditWarning>) -> impl Iterator<Item = 
 
 /// What the two arms of a run are called.
 pub(crate) fn labels(run: &Run) -> PerArm<String> {
-    PerArm::from_fn(|arm| label(&run.plan.arms[arm], &run.environment[arm]))
+    PerArm::from_fn(|arm| label(&run.plan.arms[arm.into()], &run.environment[arm]))
 }
 
 /// What an arm is called of which this is true.

@@ -95,7 +95,7 @@ fn left_out(run: &Run, cells: &[&CellComparison]) -> (Vec<u32>, Vec<Warning>) {
         );
         warnings.push(Warning::new(Severity::Note, "curve-blocked-points", text));
     }
-    let embedded = Arm::BOTH.into_iter().all(|arm| run.plan.arms[arm].is_embedded());
+    let embedded = Arm::BOTH.into_iter().all(|arm| run.plan.arms[arm.into()].is_embedded());
     let together = |cell: &CellComparison| {
         saturation::placement(run, &cell.cell).is_some_and(|placement| placement.is_one_processor())
     };

@@ -194,7 +194,7 @@ fn by_layer(run: &Run, cell: &Cell, code: &LedgerLine) -> Vec<LedgerLine> {
 
 /// The share of each layer in the instructions of an arm's server.
 fn layer_shares(run: &Run, cell: &Cell, arm: Arm) -> BTreeMap<Layer, f64> {
-    let dialect = run.plan.arms[arm].dialect();
+    let dialect = run.plan.arms[arm.into()].dialect();
     let functions = run.counts.functions.iter();
     let mut shares: BTreeMap<Layer, f64> = BTreeMap::new();
     for one in functions.filter(|one| one.load == cell.load && one.arm == arm.into()) {

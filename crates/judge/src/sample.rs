@@ -1,7 +1,7 @@
 //! Runs that were never measured, for tests of the judgement.
 
 use dbdyno_model::{
-    Arm, Cost, Environment, LatencyHistogram, PerArm, Pin, Plan, Round, RoundKey, Run, RunId,
+    Arm, Arms, Cost, Environment, LatencyHistogram, PerArm, Pin, Plan, Round, RoundKey, Run, RunId,
     RunStatus, Series, Stage,
 };
 
@@ -76,9 +76,8 @@ pub fn of_cells(
 
 fn plan(pairs: u32, labels: &[&str], targets: &str, clients: &[u32]) -> Plan {
     Plan {
-        further: Vec::new(),
         pair_of: None,
-        arms: PerArm::from_fn(|_| targets.parse().unwrap()),
+        arms: Arms::from([targets; 2].map(|arm| arm.parse().unwrap())),
         stages: labels.iter().map(|label| Stage::Measure((*label).to_owned())).collect(),
         clients: clients.to_vec(),
         pairs,

@@ -25,7 +25,7 @@ use dbdyno_model::RoundPace;
 
 /// Whether servers are started anew between two looks.
 pub fn has_starts(plan: &Plan) -> bool {
-    plan.restarts > 0 && plan.specs().values().all(|arm| arm.can_be_restarted())
+    plan.restarts > 0 && plan.arms.values().all(|arm| arm.can_be_restarted())
 }
 
 /// What is looked at: a log-ratio for each start or stretch, and what they are known to share.

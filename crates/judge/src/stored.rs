@@ -47,7 +47,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
     let runs = PerArm { base, test };
     let labels = runs.map(labels);
     let is_controlled = labels.base.base == labels.test.base;
-    let specs = runs.map(|run| run.plan.arms.test.clone());
+    let specs = runs.map(|run| &run.plan.arms[ArmIndex::TEST]);
     let facts = runs.map(|run| &run.environment.test);
     let audit = dbdyno_audit::audit(&specs, &facts);
     let findings = dbdyno_audit::findings(&audit);
@@ -313,7 +313,9 @@ fn shape_of(plan: &Plan) -> [(&'static str, String); 6] {
 mod tests {
     use super::*;
     use crate::sample::{WALL_NS, of_pairs, set_events};
-    use dbdyno_model::{Gate, GateOutcome, Idle, LatencyHistogram, Pin, RunId, RunStatus, Verdict};
+    use dbdyno_model::{
+        Arms, Gate, GateOutcome, Idle, LatencyHistogram, Pin, RunId, RunStatus, Verdict,
+    };
 
     /// A run of nine starts whose test arm does this share of what `base` does, in percent.
     fn run(id: &str, base: &str, percent: u64) -> Run {
@@ -374,7 +376,7 @@ mod tests {
     fn runs_that_results_ended_are_judged_by_their_looks() {
         let by_results = |id: &str, percent: u64| {
             let mut run = run(id, SERVER, percent);
-            run.plan.arms = run.plan.arms.map(|_| "mariadb:10.11".parse().unwrap());
+            run.plan.arms = Arms::from(["mariadb:10.11"; 2].map(|arm| arm.parse().unwrap()));
             run.plan.stopping = dbdyno_model::Stopping::Decided { pairs: 2, horizon: 9 };
             run
         };

@@ -21,7 +21,7 @@ use dbdyno_judge::cautions::saturation::signs;
 use dbdyno_judge::compare;
 use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
 use dbdyno_model::{
-    Arm, ArmSpec, Driving, PerArm, Pin, Plan, Product, Round, Run, Stage, Target, Transport,
+    Arm, ArmSpec, Arms, Driving, Pin, Plan, Product, Round, Run, Stage, Target, Transport,
 };
 use dbdyno_sandbox::{Home, LaunchOptions, Server, processors};
 use dbdyno_store::Store;
@@ -156,9 +156,8 @@ impl Watch for Silent {
 
 fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
     let plan = Plan {
-        further: Vec::new(),
         pair_of: None,
-        arms: PerArm::from_fn(|_| url.parse().expect("a URL")),
+        arms: Arms::from([url; 2].map(|arm| arm.parse().expect("a URL"))),
         stages: LOADS.map(|load| Stage::Measure(load.to_owned())).to_vec(),
         clients: CLIENTS.to_vec(),
         pairs: 4,

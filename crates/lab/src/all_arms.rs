@@ -55,12 +55,12 @@ pub(crate) fn set_up(
     let wants_back = plan.stages.contains(&Stage::Restore);
     let restores = if wants_back { Restores::Yes } else { Restores::No };
     let setup = |arm: ArmIndex| {
-        let spec = plan.spec(arm);
+        let spec = &plan.arms[arm];
         let (home, stop, clock) = (lab.home, lab.stop, &clock);
         SetUp { home, arm, spec, datasets: &datasets, memory_mb, clients, restores, stop, clock }
     };
     let has_ended = |arm: &ArmIndex| ended.iter().any(|ended| ended.arm == *arm);
-    let arms: Vec<ArmIndex> = plan.indices().filter(|arm| !has_ended(arm)).collect();
+    let arms: Vec<ArmIndex> = plan.arms.indices().filter(|arm| !has_ended(arm)).collect();
     let mut ready = Ready::default();
     // All are opened before any is filled, which takes long: what is wrong shows early.
     for &arm in &arms {
@@ -93,7 +93,7 @@ fn open(
 ) -> Result<Station, LabError> {
     let target = &setup.spec.target;
     let is_same = |(arm, other): &(ArmIndex, &Station)| {
-        plan.spec(*arm).target == *target && !other.shares_tables()
+        plan.arms[*arm].target == *target && !other.shares_tables()
     };
     match others.iter().find(is_same) {
         Some((arm, other)) if matches!(target, Target::Url(_)) => Ok(other.share(arm, setup)),
@@ -125,7 +125,7 @@ pub(crate) fn reload(
     let memory_mb = room::memory_of_two_mb(memory_mb(&dbdyno_probe::host_facts()), plan);
     let clients = plan.clients.iter().copied().max().unwrap_or(1);
     for arm in stations.indices() {
-        let mut spec = plan.spec(arm).clone();
+        let mut spec = plan.arms[arm].clone();
         spec.begin.image = ImageUse::None;
         let (home, stop, clock) = (lab.home, lab.stop, &lab.clock);
         let setup = SetUp {

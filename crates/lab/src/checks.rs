@@ -1,6 +1,8 @@
 //! Whether the loads of a plan can be asked of its arms.
 
-use dbdyno_model::{Cell, Counting, Driving, ImageUse, Plan, Stage, Target, TransactionRecording};
+use dbdyno_model::{
+    ArmIndex, Cell, Counting, Driving, ImageUse, Plan, Stage, Target, TransactionRecording,
+};
 use dbdyno_workload::insert_benchmark::BenchmarkStep;
 use dbdyno_workload::planned::{catalog_of, datasets_of, resolve_in, step_of};
 use dbdyno_workload::versioned::VersionedRowKind;
@@ -26,7 +28,7 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
         check_driving(plan, label, &load)?;
         check_answers(plan, label, &load)?;
         check_recording(plan, label, &load)?;
-        for (arm, spec) in plan.specs() {
+        for (arm, spec) in plan.arms.iter() {
             if !load.speaks(spec.dialect()) {
                 let names = explain::DIALECTS.iter().filter(|(known, _)| load.speaks(*known));
                 let names: Vec<&str> = names.map(|(_, name)| *name).collect();
@@ -53,10 +55,8 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
 
 /// Models live in a time of their own.
 fn check_mocks(plan: &Plan) -> Result<(), LabError> {
-    let base = &plan.arms.base;
-    let Some(test) =
-        plan.specs().into_iter().map(|(_, arm)| arm).find(|arm| arm.is_mock() != base.is_mock())
-    else {
+    let base = &plan.arms[ArmIndex::BASE];
+    let Some(test) = plan.arms.values().find(|arm| arm.is_mock() != base.is_mock()) else {
         return Ok(());
     };
     Err(LabError::Loads(format!(
@@ -69,7 +69,7 @@ fn check_mocks(plan: &Plan) -> Result<(), LabError> {
 fn check_answers(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
     let is_talk =
         matches!(load.content, Content::Dialogue(_)) || BenchmarkStep::find(label).is_some();
-    if !plan.arms.base.is_mock() || !is_talk {
+    if !plan.arms[ArmIndex::BASE].is_mock() || !is_talk {
         return Ok(());
     }
     Err(LabError::Loads(format!(
@@ -80,9 +80,9 @@ fn check_answers(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> 
 
 /// What rows do not tell cannot be recorded, and who shares a thread does not record.
 fn check_recording(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
-    let specs = plan.specs();
-    let Some((arm, _)) = specs.iter().find(|(_, spec)| spec.record == TransactionRecording::On)
-    else {
+    let is_recorded =
+        |(_, spec): &(_, &dbdyno_model::ArmSpec)| spec.record == TransactionRecording::On;
+    let Some((arm, _)) = plan.arms.iter().find(is_recorded) else {
         return Ok(());
     };
     let refuse = |why: &str| Err(LabError::Loads(format!("{arm} is to be recorded, and {why}")));
@@ -103,7 +103,7 @@ fn check_restoring(plan: &Plan) -> Result<(), LabError> {
     if !plan.stages.contains(&Stage::Restore) {
         return Ok(());
     }
-    for (arm, spec) in plan.specs() {
+    for (arm, spec) in plan.arms.iter() {
         let is_alone = spec.begin.topology.is_none();
         let has_image = spec.begin.image != ImageUse::None;
         if !matches!(spec.target, Target::Release(_)) || !is_alone || !has_image {
@@ -143,7 +143,7 @@ fn check_counting(plan: &Plan) -> Result<(), LabError> {
         return Ok(());
     }
     let refuse = |text: String| Err(LabError::Loads(text));
-    for (arm, spec) in plan.specs() {
+    for (arm, spec) in plan.arms.iter() {
         let why = match &spec.target {
             Target::Url(_) => {
                 "runs already, and callgrind must start it; name a release such as \
@@ -188,7 +188,7 @@ mod tests {
             ("mysql://u@h/d", Some("runs already")),
         ] {
             let mut plan = sample::point_queries("sqlite:", 1, |_| {}).plan;
-            plan.arms.test = target.parse().unwrap();
+            plan.arms[ArmIndex::TEST] = target.parse().unwrap();
             assert!(check_counting(&plan).is_ok(), "{target}: nothing is to be counted");
             plan.counting = Counting::Only;
             let said = check_counting(&plan).err().map(|error| error.to_string());

@@ -150,7 +150,7 @@ impl<'a> Driver<'a> {
         let source = planned::resolve(plan, &cell.load)?;
         let load = ReadyLoad::compile(&source, station.dialect)
             .expect("the templates of the catalog parse, and those of a file that has been read");
-        let slow = plan.spec(arm).slow;
+        let slow = plan.arms[arm].slow;
         let mut driver = Driver {
             known: WarmArm { warm_tps: 0.0, around: Duration::ZERO },
             thinking: arrivals::thinking(plan, WARM_UP_PAIR),
@@ -173,7 +173,7 @@ impl<'a> Driver<'a> {
             stop,
             asking_ns_per_event: None,
         };
-        if plan.spec(arm).record == TransactionRecording::On {
+        if plan.arms[arm].record == TransactionRecording::On {
             let promise = recorded::promise_of(&driver.connector, driver.dialect, &driver.source);
             driver.promise =
                 Some(promise.map_err(|error| driver.failed("asking for the level of", error))?);

@@ -54,7 +54,7 @@ impl Ending {
             plan: plan.clone(),
             environment: PerArm::<Environment>::default(),
             rounds: Vec::new(),
-            further: vec![FurtherArm::default(); plan.further.len()],
+            further: vec![FurtherArm::default(); plan.arms.count() - 2],
             ended: Vec::new(),
             counts: dbdyno_model::RunCounts::default(),
             warnings: Vec::new(),

@@ -8,9 +8,9 @@ use dbdyno_model::{ArmSpec, PerArm, Plan, Severity, Target, Warning};
 /// Tells that two designs differ in several fields.
 pub(crate) fn warnings(plan: &Plan) -> Vec<Warning> {
     let of_pair = |pairing| {
-        let warning = warning(&plan.of_pair(pairing).arms)?;
+        let warning = warning(&plan.pair(pairing))?;
         let named = |text: String| {
-            if plan.further.is_empty() {
+            if plan.arms.count() == 2 {
                 text
             } else {
                 format!("{} against {}: {text}", pairing.test, pairing.base)
@@ -21,7 +21,7 @@ pub(crate) fn warnings(plan: &Plan) -> Vec<Warning> {
     plan.against_base().into_iter().filter_map(of_pair).collect()
 }
 
-fn warning(arms: &PerArm<ArmSpec>) -> Option<Warning> {
+fn warning(arms: &PerArm<&ArmSpec>) -> Option<Warning> {
     let (Target::Engine(base), Target::Engine(test)) = (&arms.base.target, &arms.test.target)
     else {
         return None;
@@ -49,7 +49,7 @@ mod tests {
     fn designs_that_differ_in_several_fields_are_told_of() {
         let told = |base: &str, test: &str| {
             let arms = PerArm { base: base.parse().unwrap(), test: test.parse().unwrap() };
-            warning(&arms).map(|warning| warning.text)
+            warning(&arms.as_ref()).map(|warning| warning.text)
         };
         assert_eq!(told("engine:", "engine:"), None);
         assert_eq!(told("engine:", "engine:?view=csn&slow=5%"), None);

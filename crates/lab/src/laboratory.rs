@@ -68,7 +68,7 @@ pub fn clock_of(
     rounds_before: usize,
     halts: Option<u64>,
 ) -> Result<Clock, LabError> {
-    if !plan.specs().values().any(|arm| arm.is_mock()) {
+    if !plan.arms.values().any(|arm| arm.is_mock()) {
         return Ok(Clock::system());
     }
     let after = store.last_started_unix_ms()?.map_or(0, |last| last + DAY_MS);

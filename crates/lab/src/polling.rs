@@ -35,7 +35,7 @@ impl Polling {
     }
 
     fn below(root: &Path, plan: &Plan) -> Result<Polling, LabError> {
-        let is_modelled = plan.specs().values().all(|arm| arm.is_mock());
+        let is_modelled = plan.arms.values().all(|arm| arm.is_mock());
         if plan.idle == Idle::Halt || is_modelled {
             return Ok(Polling { _request: None });
         }

@@ -45,7 +45,7 @@ pub struct ArmProfile {
 
 /// A plan of so many profiles of each arm, each over so many seconds, of the first cell of `plan`.
 pub fn plan_of(plan: &Plan, profiles: u32, seconds: f64) -> Plan {
-    let can_be = plan.specs().values().all(|arm| arm.can_be_restarted());
+    let can_be = plan.arms.values().all(|arm| arm.can_be_restarted());
     Plan {
         clients: plan.clients.iter().take(1).copied().collect(),
         pairs: ROUNDS * profiles,

@@ -150,8 +150,7 @@ mod tests {
         let plan = Plan { keep_memory: KeepMemory::Always, ..plan };
         let mut resting = Resting::new(&plan);
         let own = ArmWatch::Servers(vec![ServerProbe::of_process(std::process::id())]);
-        let base = plan.specs().indices()[0];
-        let (mut readings, told) = resting.before(base, &own);
+        let (mut readings, told) = resting.before(ArmIndex::BASE, &own);
         assert_eq!(told, None);
         resting.after(&own, &mut readings);
         for name in [memory_away(CanarySide::Before), memory_away(CanarySide::After)] {
@@ -159,7 +158,7 @@ mod tests {
         }
         assert!(readings.get(MEMORY_BROUGHT_BACK).is_some());
         for unseen in [ArmWatch::Unseen, ArmWatch::Servers(Vec::new())] {
-            assert!(resting.before(base, &unseen).0.is_empty());
+            assert!(resting.before(ArmIndex::BASE, &unseen).0.is_empty());
         }
     }
 }

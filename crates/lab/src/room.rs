@@ -30,7 +30,7 @@ pub(crate) fn memory_of_two_mb(host_mb: u64, plan: &Plan) -> u64 {
 /// Arms that dbdyno starts as servers, or that have buffers of their own.
 fn servers(plan: &Plan) -> usize {
     let has_buffers = |target: &Target| matches!(target, Target::Release(_) | Target::Rocksdb(_));
-    plan.specs().values().filter(|spec| has_buffers(&spec.target)).count()
+    plan.arms.values().filter(|spec| has_buffers(&spec.target)).count()
 }
 
 /// What the reader of a run must know: that servers have less memory than two would have.
@@ -55,8 +55,8 @@ pub(crate) fn check(
     plan: &Plan,
     datasets: &[Arc<dyn Dataset>],
 ) -> Result<(), LabError> {
-    let own = plan.specs().values().filter(|spec| !matches!(spec.target, Target::Url(_))).count();
-    if plan.further.is_empty() || plan.specs().values().any(|spec| spec.is_mock()) {
+    let own = plan.arms.values().filter(|spec| !matches!(spec.target, Target::Url(_))).count();
+    if plan.arms.count() == 2 || plan.arms.values().any(|spec| spec.is_mock()) {
         return Ok(());
     }
     let bytes: u64 = datasets.iter().map(|dataset| dataset.bytes()).sum();
@@ -80,7 +80,7 @@ mod tests {
 
     fn of(arms: usize, target: &str) -> Plan {
         let mut plan = sample::point_queries(target, 1, |_| {}).plan;
-        plan.further = vec![target.parse().unwrap(); arms - 2];
+        plan.arms = vec![target.parse().unwrap(); arms].into_iter().collect();
         plan
     }
 

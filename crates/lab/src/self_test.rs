@@ -14,7 +14,7 @@ use dbdyno_judge::{JudgeError, compare};
 /// The first two arms between which nothing at all differs, on purpose.
 fn self_test_of(plan: &Plan) -> Option<Pairing> {
     let is_one = |pairing: &Pairing| {
-        let (base, test) = (plan.spec(pairing.base), plan.spec(pairing.test));
+        let (base, test) = (&plan.arms[pairing.base], &plan.arms[pairing.test]);
         base == test && base.slow == 0.0
     };
     plan.against_base().into_iter().find(is_one)

@@ -398,7 +398,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         cell: &Cell,
         drivers: Arms<Driver<'b>>,
     ) -> Result<Arms<Driver<'b>>, LabError> {
-        let can_be = self.plan.specs().values().all(|arm| arm.can_be_restarted());
+        let can_be = self.plan.arms.values().all(|arm| arm.can_be_restarted());
         if !self.begins_cold() || !can_be {
             return Ok(drivers);
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use dbdyno_judge::compare;
 use dbdyno_lab::{Clock, ExperimentOrder, Lab, Progress, Watch, clock_of, measure};
 use dbdyno_model::{
-    CellComparison, Counting, Driving, IntervalChoice, PerArm, Pin, Plan, Stage, Stopping,
+    Arms, CellComparison, Counting, Driving, IntervalChoice, Pin, Plan, Stage, Stopping,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -24,11 +24,9 @@ impl Watch for Silent {
 }
 
 fn plan(arms: [&str; 2], clients: u32, pairs: u32, restarts: u32) -> Plan {
-    let [base, test] = arms.map(|arm| arm.parse().expect("a model"));
     Plan {
-        further: Vec::new(),
         pair_of: None,
-        arms: PerArm { base, test },
+        arms: Arms::from(arms.map(|arm| arm.parse().expect("a model"))),
         stages: vec![Stage::Measure("point-query".to_owned())],
         clients: vec![clients],
         pairs,

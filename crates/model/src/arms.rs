@@ -123,8 +123,8 @@ impl<T> Arms<T> {
     }
 
     /// Those that take part, in their order.
-    pub fn indices(&self) -> Vec<ArmIndex> {
-        self.of.iter().map(|(arm, _)| *arm).collect()
+    pub fn indices(&self) -> std::vec::IntoIter<ArmIndex> {
+        self.of.iter().map(|(arm, _)| *arm).collect::<Vec<_>>().into_iter()
     }
 
     /// The value of an arm, if it takes part.
@@ -148,7 +148,7 @@ impl<T> Arms<T> {
     }
 
     /// The values in the order of arms.
-    pub fn values(&self) -> impl DoubleEndedIterator<Item = &T> {
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
         self.of.iter().map(|(_, value)| value)
     }
 
@@ -172,6 +172,20 @@ impl<T> Arms<T> {
     pub fn push(&mut self, arm: ArmIndex, value: T) {
         assert!(self.of.last().is_none_or(|(last, _)| *last < arm), "{arm} is out of order");
         self.of.push((arm, value));
+    }
+}
+
+/// Those of base, test, test2 and so on.
+impl<T> FromIterator<T> for Arms<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Arms<T> {
+        Arms { of: ArmIndex::all(ArmIndex::MOST).zip(values).collect() }
+    }
+}
+
+/// Those of base and test.
+impl<T> From<[T; 2]> for Arms<T> {
+    fn from(two: [T; 2]) -> Arms<T> {
+        two.into_iter().collect()
     }
 }
 
@@ -226,7 +240,7 @@ mod tests {
     fn who_is_taken_out_takes_no_part() {
         let mut arms = Arms::from_fn(ArmIndex::all(4), |arm| arm.0 * 10);
         assert_eq!(arms.remove(ArmIndex(1)), Some(10));
-        assert_eq!(arms.indices(), [ArmIndex(0), ArmIndex(2), ArmIndex(3)]);
+        assert_eq!(arms.indices().as_slice(), [ArmIndex(0), ArmIndex(2), ArmIndex(3)]);
         assert_eq!((arms[ArmIndex(3)], arms.get(ArmIndex(1))), (30, None));
         let others: Vec<u8> = arms.others(ArmIndex(2)).map(|(_, value)| *value).collect();
         assert_eq!(others, [0, 30]);

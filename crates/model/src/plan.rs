@@ -112,10 +112,8 @@ pub struct RoundKey {
 /// A whole experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What is compared: base, and the first of the others.
-    pub arms: PerArm<ArmSpec>,
-    /// Further arms, each of which is compared as the first test is: at most ten.
-    pub further: Vec<ArmSpec>,
+    /// What is compared: base, and one arm or more that are measured against it.
+    pub arms: Arms<ArmSpec>,
     /// Where this is the plan of two arms out of a larger experiment: how many arms that has.
     pub pair_of: Option<u32>,
     /// What is done, in order. No label is measured twice.
@@ -214,65 +212,37 @@ impl Plan {
 
     /// The blocks of one cell, in the order of measuring.
     pub fn blocks(&self, cell: &Cell) -> Vec<Block> {
-        cell.blocks(self.seed, self.pairs, self.arm_count())
+        cell.blocks(self.seed, self.pairs, self.arms.count())
     }
 
-    /// How many arms there are.
-    pub fn arm_count(&self) -> usize {
-        2 + self.further.len()
-    }
-
-    /// All arms.
-    pub fn indices(&self) -> impl DoubleEndedIterator<Item = ArmIndex> + use<> {
-        ArmIndex::all(self.arm_count())
-    }
-
-    /// What an arm is.
-    pub fn spec(&self, arm: ArmIndex) -> &ArmSpec {
-        match arm.position() {
-            0 => &self.arms.base,
-            1 => &self.arms.test,
-            more => &self.further[more - 2],
-        }
-    }
-
-    /// What an arm is.
-    pub fn spec_mut(&mut self, arm: ArmIndex) -> &mut ArmSpec {
-        match arm.position() {
-            0 => &mut self.arms.base,
-            1 => &mut self.arms.test,
-            more => &mut self.further[more - 2],
-        }
-    }
-
-    /// What all arms are.
-    pub fn specs(&self) -> Arms<&ArmSpec> {
-        Arms::from_fn(self.indices(), |arm| self.spec(arm))
+    /// What the arms of a pair are.
+    pub fn pair(&self, pairing: Pairing) -> PerArm<&ArmSpec> {
+        PerArm::from_fn(|side| &self.arms[pairing.of(side)])
     }
 
     /// The plan of two of its arms, as if they had been measured alone.
     pub fn of_pair(&self, pairing: Pairing) -> Plan {
-        let arms = PerArm::from_fn(|side| self.spec(pairing.of(side)).clone());
-        let pair_of = (!self.further.is_empty()).then_some(self.arm_count() as u32);
-        Plan { arms, further: Vec::new(), pair_of, ..self.clone() }
+        let PerArm { base, test } = self.pair(pairing).map(ArmSpec::clone);
+        let pair_of = (self.arms.count() > 2).then_some(self.arms.count() as u32);
+        Plan { arms: Arms::from([base, test]), pair_of, ..self.clone() }
     }
 
     /// How many answers the experiment gives: one for each cell and each arm beside base, all of
     /// which are one family.
     pub fn answers(&self) -> usize {
-        let arms = self.pair_of.map_or(self.arm_count(), |arms| arms as usize);
+        let arms = self.pair_of.map_or(self.arms.count(), |arms| arms as usize);
         self.cells().len() * (arms - 1)
     }
 
     /// Each arm against base.
     pub fn against_base(&self) -> Vec<Pairing> {
-        self.indices().skip(1).map(|test| Pairing { base: ArmIndex::BASE, test }).collect()
+        self.arms.indices().skip(1).map(|test| Pairing { base: ArmIndex::BASE, test }).collect()
     }
 
     /// Each arm against the one before it.
     pub fn against_before(&self) -> Vec<Pairing> {
-        let arms: Vec<ArmIndex> = self.indices().collect();
-        arms.windows(2).map(|two| Pairing { base: two[0], test: two[1] }).collect()
+        let others = self.arms.indices().skip(1);
+        self.arms.indices().zip(others).map(|(base, test)| Pairing { base, test }).collect()
     }
 
     /// Whether the tables of both arms are filled anew before this pair, which begins a start:
@@ -313,7 +283,7 @@ impl Plan {
 
     /// About how long the servers take to start again, until they are warm.
     pub fn start_again_ns(&self) -> u64 {
-        self.restart_ns() + self.arm_count() as u64 * self.warm_again_ns().min(WARM_AGAIN_NS)
+        self.restart_ns() + self.arms.count() as u64 * self.warm_again_ns().min(WARM_AGAIN_NS)
     }
 
     /// All are started at once, and the slowest one counts; each two of them take about as long as
@@ -327,8 +297,8 @@ impl Plan {
             arm if arm.begin.topology.is_some() => RESTART_OF_MEMBERS_NS,
             _ => RESTART_NS,
         };
-        let slowest = self.specs().values().map(|arm| of_arm(arm)).max().unwrap_or(0);
-        slowest.saturating_mul(self.arm_count().div_ceil(2) as u64)
+        let slowest = self.arms.values().map(|arm| of_arm(arm)).max().unwrap_or(0);
+        slowest.saturating_mul(self.arms.count().div_ceil(2) as u64)
     }
 
     /// Longest warm-up after a restart: the tables have been read then.
@@ -341,7 +311,7 @@ impl Plan {
         let starts = u64::from(self.restarts) + 1;
         let rounds = u64::from(self.pairs) * self.driving.rounds_in_pair();
         let rounds_ns = rounds * (self.round_ns + self.lead_in_ns);
-        self.arm_count() as u64 * (self.warm_up_ns + rounds_ns)
+        self.arms.count() as u64 * (self.warm_up_ns + rounds_ns)
             + (starts - 1) * self.start_again_ns()
     }
 
@@ -351,7 +321,7 @@ impl Plan {
         let warm_ns = |stage: &Stage| match stage {
             Stage::Warm { limit_s, .. } => {
                 let limit_ns = limit_s.map(|seconds| u64::from(seconds) * 1_000_000_000);
-                self.arm_count() as u64 * limit_ns.unwrap_or(self.warm_up_ns)
+                self.arms.count() as u64 * limit_ns.unwrap_or(self.warm_up_ns)
             }
             Stage::Measure(_) | Stage::Settle | Stage::Restore => 0,
         };
@@ -367,8 +337,7 @@ mod tests {
 
     fn plan(pairs: u32) -> Plan {
         Plan {
-            arms: PerArm::from_fn(|_| "sqlite:".parse::<ArmSpec>().unwrap()),
-            further: Vec::new(),
+            arms: Arms::from(["sqlite:"; 2].map(|arm| arm.parse::<ArmSpec>().unwrap())),
             pair_of: None,
             stages: ["settle", "point-query", "warm:9s:scan", "read-write"]
                 .map(|stage| stage.parse().unwrap())

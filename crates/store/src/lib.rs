@@ -147,8 +147,7 @@ mod tests {
         let mut store = Store::open(&path).unwrap();
         let arm = || "sqlite:".parse().unwrap();
         let plan = dbdyno_model::Plan {
-            arms: dbdyno_model::PerArm::from_fn(|_| arm()),
-            further: Vec::new(),
+            arms: dbdyno_model::Arms::from([arm(), arm()]),
             pair_of: None,
             stages: vec!["point-query".parse().unwrap()],
             clients: vec![1],

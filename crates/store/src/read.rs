@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Cell, ClassTally, ClassTimes, ClassUnit, Cost, EndedArm, Environment,
+    ArmIndex, ArmSpec, Arms, Cell, ClassTally, ClassTimes, ClassUnit, Cost, EndedArm, Environment,
     FurtherArm, LatencyHistogram, LoadFile, OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round,
     RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
 };
@@ -110,7 +110,7 @@ impl Store {
         let mut environments = reader.environments(&snapshot, seq)?;
         run.environment =
             PerArm::from_fn(|arm| environments.remove(&arm.into()).unwrap_or_default());
-        for arm in run.plan.indices().skip(2) {
+        for arm in run.plan.arms.indices().skip(2) {
             let environment = environments.remove(&arm).unwrap_or_default();
             run.further.push(FurtherArm { environment, rounds: Vec::new() });
         }
@@ -276,15 +276,8 @@ impl Reader<'_> {
         let mut rows = statement.query([seq]).map_err(|error| self.fail(place, error))?;
         let row = rows.next().map_err(|error| self.fail(place, error))?;
         let row = row.ok_or_else(|| self.corrupt(place, "it has no row by its number"))?;
-        let nowhere = PerArm::from_fn(|_| ArmSpec {
-            target: dbdyno_model::Target::Sqlite(Vec::new()),
-            slow: 0.0,
-            record: dbdyno_model::TransactionRecording::Off,
-            begin: dbdyno_model::Begin::default(),
-        });
         let plan = Plan {
-            arms: nowhere,
-            further: Vec::new(),
+            arms: Arms::default(),
             pair_of: None,
             stages: Vec::new(),
             clients: Vec::new(),
@@ -319,7 +312,7 @@ impl Reader<'_> {
     }
 
     /// All arms, in their order; none is left out in between.
-    fn arms(&self, connection: &Connection, run: i64) -> Result<Vec<ArmSpec>> {
+    fn arms(&self, connection: &Connection, run: i64) -> Result<Arms<ArmSpec>> {
         let place = "arms";
         let mut specs: BTreeMap<ArmIndex, ArmSpec> = BTreeMap::new();
         self.each(connection, seal::ARMS, params![run], place, |row| {
@@ -394,12 +387,7 @@ impl Reader<'_> {
 
     /// Everything of a plan that stands in tables of its own.
     fn plan(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
-        let mut arms = self.arms(connection, run)?;
-        plan.further = arms.split_off(2);
-        let mut arms = arms.into_iter();
-        plan.arms = PerArm::try_from_fn(|_| {
-            arms.next().ok_or_else(|| self.corrupt("arms", "one is left out"))
-        })?;
+        plan.arms = self.arms(connection, run)?;
         plan.stages = self.stages(connection, run)?;
         plan.files = self.files(connection, run)?;
         plan.clients = self.clients(connection, run)?;

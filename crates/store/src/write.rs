@@ -315,7 +315,7 @@ fn check_command(command: &str) -> Result<()> {
 
 /// A run that could not be loaded must not be begun.
 fn check_plan(plan: &Plan) -> Result<()> {
-    for (arm, spec) in plan.specs() {
+    for (arm, spec) in plan.arms.iter() {
         let mut spec = spec.clone();
         if let Target::Url(url) = &mut spec.target {
             url.password = None;
@@ -408,7 +408,7 @@ fn insert_run(
             params![seq, position as i64, clients],
         )?;
     }
-    for (arm, spec) in plan.specs() {
+    for (arm, spec) in plan.arms.iter() {
         connection.execute(
             "INSERT INTO arm (run, arm, target, slow) VALUES (?1, ?2, ?3, ?4)",
             params![seq, arm.to_string(), spec.to_string(), spec.slow],

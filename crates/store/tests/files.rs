@@ -171,7 +171,8 @@ fn version_7_is_read_for_ever() {
 /// The run that `data/v8.db` holds: of four arms, one of which ended. Never change it.
 fn golden_run_of_four_arms() -> Run {
     let mut run = golden_run_in_slices();
-    run.plan.further = vec![spec("mariadb:11.4"), spec("mariadb:11.8?slow=2%")];
+    run.plan.arms.push(ArmIndex(2), spec("mariadb:11.4"));
+    run.plan.arms.push(ArmIndex(3), spec("mariadb:11.8?slow=2%"));
     let of_test = |pair| {
         let mut round = round(pair);
         round.key.arm = Arm::Test;
@@ -541,7 +542,7 @@ fn names_and_commands_that_must_not_be_stored() {
     if let Target::Url(url) = &mut spec.target {
         url.transport = Transport::Tcp("a@b".to_owned(), 3306);
     }
-    hostile.arms.base = spec;
+    hostile.arms[ArmIndex::BASE] = spec;
     let error = store.begin(&NewRun { plan: &hostile, ..new }).unwrap_err();
     assert!(matches!(error, StoreError::NotStorable(_)), "{error}");
     for stages in [&["point-query", "settle", "point-query"][..], &["a b"]] {

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::common::{self, golden_run, put};
 use crate::counted;
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, Idle, KeepMemory,
+    Arm, ArmIndex, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, Idle, KeepMemory,
     LatencyHistogram, OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId,
     RunStatus, Series, Severity, Stage, Target, Warning,
 };
@@ -97,8 +97,10 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
         .prop_map(|(first, second, third)| Plan {
             pair_of: None,
-            further: vec![first.0.clone(); second.0 as usize % 4],
-            arms: PerArm { base: first.0, test: first.1 },
+            arms: [first.0.clone(), first.1]
+                .into_iter()
+                .chain(vec![first.0; second.0 as usize % 4])
+                .collect(),
             stages: first.2,
             clients: first.3,
             pairs: second.0,
@@ -251,12 +253,12 @@ fn run() -> impl Strategy<Value = Run> {
             seen.clear();
             behind.iter_mut().for_each(|round| round.key.arm = Arm::Test);
             behind.retain(|round| seen.insert(round.key.clone()));
-            let mut further = vec![dbdyno_model::FurtherArm::default(); plan.further.len()];
+            let mut further = vec![dbdyno_model::FurtherArm::default(); plan.arms.count() - 2];
             let mut ended = Vec::new();
             if let Some(last) = further.last_mut() {
                 last.rounds = behind;
                 last.environment = environment.0.clone();
-                let arm = dbdyno_model::ArmIndex(plan.further.len() as u8 + 1);
+                let arm = dbdyno_model::ArmIndex(plan.arms.count() as u8 - 1);
                 ended.push(dbdyno_model::EndedArm { arm, why: "gone — ü\nline".to_owned() });
             }
             // One that is said again is one: a test of its own says so.
@@ -370,9 +372,9 @@ fn passwords_reach_neither_the_plan_nor_the_file() {
     let path = folder.path().join("store.db");
     let mut store = Store::open(&path).unwrap();
     let mut run = golden_run();
-    run.plan.arms.base = common::spec("postgres://ann:hush%40hush@h/d");
+    run.plan.arms[ArmIndex::BASE] = common::spec("postgres://ann:hush%40hush@h/d");
     let id = put(&mut store, &run);
-    let Target::Url(url) = store.load(&id).unwrap().plan.arms.base.target else {
+    let Target::Url(url) = &store.load(&id).unwrap().plan.arms[ArmIndex::BASE].target else {
         panic!("another target came back");
     };
     assert_eq!(url.password, None);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::common::{golden_run, put};
-use dbdyno_model::{EndedArm, RunId, RunStatus, Severity, Warning, Witness};
+use dbdyno_model::{ArmIndex, EndedArm, RunId, RunStatus, Severity, Warning, Witness};
 use dbdyno_store::{SealKey, Store};
 use rusqlite::Connection;
 
@@ -115,7 +115,7 @@ fn what_dbdyno_writes_of_its_own_run_keeps_the_seal() {
     store.extend(&run, &golden.plan).unwrap();
     golden.environment.test.facts.insert("variable.new".into(), "1".into());
     store.set_environment(&run, dbdyno_model::Arm::Test, &golden.environment.test).unwrap();
-    let arm = golden.plan.indices().nth(1).unwrap();
+    let arm = golden.plan.arms.indices().nth(1).unwrap();
     store.end_arm(&run, &EndedArm { arm, why: "it fell".into() }).unwrap();
     store.add_warning(&run, &Warning::new(Severity::Note, "code", "text")).unwrap();
     store.finish(&run, RunStatus::Interrupted).unwrap();
@@ -140,7 +140,7 @@ fn a_run_that_was_read_with_another_plan_is_not_ours_whatever_the_file_says_now(
     store.load(&run).unwrap();
     assert!(store.is_own(&run).unwrap());
     set("mysql:8.0?init_file=x");
-    let read = store.load(&run).unwrap().plan.arms.test.to_string();
+    let read = store.load(&run).unwrap().plan.arms[ArmIndex::TEST].to_string();
     assert!(read.contains("init_file=x"), "{read}");
     set(&ours);
     assert!(!store.is_own(&run).unwrap());

@@ -119,7 +119,7 @@ pub fn queries_ns(plan: &Plan) -> Option<u64> {
         })
     };
     let all: Option<u64> = cells.iter().map(of_cell).sum();
-    all.map(|ns| plan.arm_count() as u64 * ns)
+    all.map(|ns| plan.arms.count() as u64 * ns)
 }
 
 /// The tables of a step, for as many clients as the plan has; `None` for other loads.

@@ -168,7 +168,7 @@ fn a_killed_run_of_four_arms_goes_on() {
     let run = home.json(0, ["resume"]);
     assert_eq!(run["status"], "complete");
     let after = home.last_run();
-    for arm in after.plan.indices() {
+    for arm in after.plan.arms.indices() {
         let pairs: Vec<u32> = after.rounds_of(arm).map(|round| round.key.pair).collect();
         let all: Vec<u32> = (0..16).chain(0..16).collect();
         assert_eq!(pairs, all, "{arm}");

@@ -103,7 +103,7 @@ fn hostile_run(home: &Home) -> RunId {
             plan: &run.plan,
         })
         .unwrap();
-    for arm in run.plan.indices() {
+    for arm in run.plan.arms.indices() {
         let mut environment = run.environment_of(arm).clone();
         let facts = ["server.version", "variable.sync_binlog", "plan.point-query", HOSTILE];
         for (at, fact) in facts.iter().enumerate() {
@@ -118,7 +118,7 @@ fn hostile_run(home: &Home) -> RunId {
         let warning = Warning { severity, code: code.to_owned(), text: HOSTILE.to_owned() };
         store.add_warning(&id, &warning).unwrap();
     }
-    let ended = EndedArm { arm: run.plan.indices().nth(1).unwrap(), why: HOSTILE.to_owned() };
+    let ended = EndedArm { arm: run.plan.arms.indices().nth(1).unwrap(), why: HOSTILE.to_owned() };
     store.end_arm(&id, &ended).unwrap();
     store.finish(&id, run.status).unwrap();
     id

@@ -28,7 +28,7 @@ const LATCHES: [Latch; 2] = [
 
 /// What the rounds of an arm in a cell say of its latches.
 pub(crate) fn of_arm(run: &Run, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
-    let Target::Engine(design) = &run.plan.arms[arm].target else { return Vec::new() };
+    let Target::Engine(design) = &run.plan.arms[arm.into()].target else { return Vec::new() };
     let wall_ns: f64 = rounds.iter().map(|round| round.wall_ns as f64).sum();
     let statements: f64 = rounds.iter().map(|round| round.done_statements()).sum();
     let rate = statements / (wall_ns / 1e9);

@@ -191,7 +191,7 @@ fn utilisation(run: &Run, cell: &Cell, arm: Arm, round: &Round) -> Vec<Overdrawn
     let wall_ns = round.wall_ns as f64;
     // A client's time ends with the event that crosses the end of the window.
     let last = round.latency.max_ns() as f64 / wall_ns;
-    let is_embedded = run.plan.arms[arm].is_embedded();
+    let is_embedded = run.plan.arms[arm.into()].is_embedded();
     let sides = [
         ("server", round.cost.server_cpu_ns, saturation::server_processors(run, cell, arm)),
         ("client", round.cost.client_cpu_ns, saturation::processors(run, cell)),

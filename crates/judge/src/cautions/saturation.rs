@@ -50,7 +50,7 @@ pub struct Signs {
 
 /// What is seen of the client of one arm in one cell; `None` for an embedded arm.
 pub fn signs(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Signs> {
-    if run.plan.arms[arm].is_embedded() {
+    if run.plan.arms[arm.into()].is_embedded() {
         return None;
     }
     let processors = processors(run, cell);
@@ -99,8 +99,9 @@ pub fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warnin
 /// up to two. There one of them may be saturated while the other waits for it, which is why the
 /// busiest thread is looked at as well.
 fn threads(run: &Run, cell: &Cell, arm: Arm) -> f64 {
-    let of_step =
-        |(step, sizes)| planned::threads_of_step(step, &sizes, run.plan.arms[arm].dialect()) as f64;
+    let of_step = |(step, sizes)| {
+        planned::threads_of_step(step, &sizes, run.plan.arms[arm.into()].dialect()) as f64
+    };
     f64::from(cell.clients) * planned::step_of(cell).map_or(1.0, of_step)
 }
 
@@ -113,7 +114,7 @@ pub fn processors(run: &Run, cell: &Cell) -> f64 {
 /// Processors that the server of an arm can use in a cell: those of its placement, and what the
 /// kernel lets it have of them.
 pub(crate) fn server_processors(run: &Run, cell: &Cell, arm: Arm) -> f64 {
-    let spec = &run.plan.arms[arm];
+    let spec = &run.plan.arms[arm.into()];
     let all = run.environment[arm].get("host.cpu.logical").parse().unwrap_or(f64::INFINITY);
     if spec.is_embedded() {
         return all;
@@ -139,7 +140,7 @@ pub(crate) fn logical(run: &Run) -> Option<usize> {
 pub fn placement(run: &Run, cell: &Cell) -> Option<Placement> {
     let all: Vec<usize> = (0..logical(run).unwrap_or(0)).collect();
     // Servers by URL are never moved, and then neither are the clients.
-    let is_ours = |arm| !matches!(run.plan.arms[arm].target, Target::Url(_));
+    let is_ours = |arm: Arm| !matches!(run.plan.arms[arm.into()].target, Target::Url(_));
     let placement = run.plan.pin.placement(cell.clients, &all);
     placement.filter(|_| Arm::BOTH.into_iter().all(is_ours))
 }

@@ -13,8 +13,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, ArmSpec, BenchmarkHistory, Better, Cell, CellComparison, Driving, HistoryPoint, Idle,
-    KeepMemory, LatencyHistogram, PerArm, Round, Run, RunStatus, Severity, Target, Warning,
+    Arm, ArmIndex, ArmSpec, BenchmarkHistory, Better, Cell, CellComparison, Driving, HistoryPoint,
+    Idle, KeepMemory, LatencyHistogram, PerArm, Round, Run, RunStatus, Severity, Target, Warning,
 };
 
 use super::{HistoryQuestion, Raw, judge};
@@ -148,7 +148,7 @@ impl Key {
             figure,
             driving: run.plan.driving.to_string(),
             size: (run.plan.tables, run.plan.rows),
-            family: family(&run.plan.arms.test),
+            family: family(&run.plan.arms[ArmIndex::TEST]),
             base: figure.is_ratio().then(|| label(run, Arm::Base)),
         }
     }
@@ -469,7 +469,7 @@ fn family(spec: &ArmSpec) -> String {
 }
 
 fn label(run: &Run, arm: Arm) -> String {
-    let spec = run.plan.arms[arm].to_string();
+    let spec = run.plan.arms[arm.into()].to_string();
     match run.environment[arm].get("server.version") {
         "" => spec,
         version => format!("{spec} ({version})"),
@@ -477,7 +477,7 @@ fn label(run: &Run, arm: Arm) -> String {
 }
 
 fn version(run: &Run) -> String {
-    let asked = match &run.plan.arms.test.target {
+    let asked = match &run.plan.arms[ArmIndex::TEST].target {
         Target::Release(release) => release.version.as_str(),
         _ => "",
     };
@@ -513,7 +513,7 @@ fn facts(run: &Run, figure: RunFigure) -> BTreeMap<String, String> {
         if arm == Arm::Base && !figure.is_ratio() {
             continue;
         }
-        facts.insert(format!("{arm}.slow"), plan.arms[arm].slow.to_string());
+        facts.insert(format!("{arm}.slow"), plan.arms[arm.into()].slow.to_string());
         for (name, value) in &run.environment[arm].facts {
             if OF_PLANS.iter().any(|kind| name.starts_with(kind)) {
                 continue;

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
-use dbdyno_model::{ArmSpec, Driving, LoadFile, PerArm, Pin, Plan, Run, RunStatus, Stage};
+use dbdyno_model::{ArmSpec, Arms, Driving, LoadFile, Pin, Plan, Run, RunStatus, Stage};
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 use dbdyno_workload::insert_benchmark::expand;
@@ -49,7 +49,7 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = more.get(1).map_or_else(|| folder.path().join("loads.db"), PathBuf::from);
     let mut store = Store::open(&path).expect("the file opens");
-    let arms = PerArm { base, test };
+    let arms = Arms::from([base, test]);
     let of_clients =
         |clients| Part { name: format!("loads-{clients}"), plan: everything(&arms, clients) };
     let mut parts: Vec<Part> = clients.map(of_clients).collect();
@@ -99,7 +99,7 @@ impl Watch for Telling {
 }
 
 /// All loads but the Insert Benchmark. Some seconds each: five pairs give an interval.
-fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
+fn everything(arms: &Arms<ArmSpec>, clients: u32) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP);
     let text = std::fs::read_to_string(path).expect("the example is there");
     let mut stages = suite::everything();
@@ -108,7 +108,6 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
     // Its tables are its own, so it may come last.
     stages.push(Stage::Measure("shop".to_owned()));
     Plan {
-        further: Vec::new(),
         pair_of: None,
         arms: arms.clone(),
         stages,
@@ -136,7 +135,7 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
     }
 }
 
-fn insert_benchmark(arms: &PerArm<ArmSpec>) -> Plan {
+fn insert_benchmark(arms: &Arms<ArmSpec>) -> Plan {
     let expanded = expand(INSERT_BENCHMARK).expect("it is the Insert Benchmark");
     let (stages, _) = expanded.expect("its sizes are right");
     Plan {

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use dbdyno_judge::compare;
 use dbdyno_model::{
-    Arm, ArmSummary, Cell, CellComparison, Comparison, Interval, PerArm, Round, Run, Severity,
+    Arm, ArmIndex, ArmSummary, Cell, CellComparison, Comparison, Interval, PerArm, Round, Run,
+    Severity,
 };
 use dbdyno_workload::{Catalog, Custom, Load, LoadGroup, Tables};
 
@@ -44,8 +45,8 @@ pub(crate) fn markdown(runs: &[Run]) -> String {
         fact("host.cpu.model"),
         fact("host.virtualisation"),
         fact("host.kernel"),
-        first.plan.arms.base,
-        first.plan.arms.test,
+        first.plan.arms[ArmIndex::BASE],
+        first.plan.arms[ArmIndex::TEST],
     );
     for (run, comparison) in runs.iter().zip(&comparisons) {
         part(run, comparison, &mut text);
@@ -88,8 +89,10 @@ fn part(run: &Run, comparison: &Comparison, text: &mut String) {
 }
 
 fn rows(run: &Run, cells: Vec<&CellComparison>, text: &mut String) {
-    let name = |arm: Arm| match run.plan.arms[arm].to_string() {
-        name if run.plan.arms.base.to_string() == run.plan.arms.test.to_string() => {
+    let name = |arm: Arm| match run.plan.arms[arm.into()].to_string() {
+        name if run.plan.arms[ArmIndex::BASE].to_string()
+            == run.plan.arms[ArmIndex::TEST].to_string() =>
+        {
             format!("{name} ({arm})")
         }
         name => name,

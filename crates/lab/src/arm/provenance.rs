@@ -10,12 +10,12 @@ pub(crate) fn warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
     let source = |arm| Some(stations.get(arm)?.environment.get(SOURCE).to_owned());
     let of_pair = |pairing: Pairing| {
         let (base, test) = (source(pairing.base)?, source(pairing.test)?);
-        differ(&plan.of_pair(pairing).arms, pairing, &base, &test)
+        differ(&plan.pair(pairing), pairing, &base, &test)
     };
     plan.against_base().into_iter().filter_map(of_pair).collect()
 }
 
-fn differ(arms: &PerArm<ArmSpec>, names: Pairing, from: &str, to: &str) -> Option<Warning> {
+fn differ(arms: &PerArm<&ArmSpec>, names: Pairing, from: &str, to: &str) -> Option<Warning> {
     let Target::Release(base) = &arms.base.target else { return None };
     let Target::Release(test) = &arms.test.target else { return None };
     if base.product != test.product || from == to {
@@ -55,7 +55,7 @@ mod tests {
     fn only_two_builders_of_one_product_are_told_of() {
         let told = |base: &str, test: &str, from: &str, to: &str| {
             let arms = PerArm { base: base.parse().unwrap(), test: test.parse().unwrap() };
-            differ(&arms, Pairing::USUAL, from, to).map(|warning| warning.text)
+            differ(&arms.as_ref(), Pairing::USUAL, from, to).map(|warning| warning.text)
         };
         let text = told("postgres:16", "postgres:17@debian", "maven", "debian").unwrap();
         assert!(text.contains("postgres:17@maven"), "{text}");

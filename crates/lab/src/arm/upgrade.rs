@@ -25,7 +25,7 @@ use crate::watch::{Watch, stages};
 /// # Errors
 /// [`LabError::Sandbox`] with what to do instead.
 pub(crate) fn check(home: &Home, plan: &Plan) -> Result<(), LabError> {
-    for (arm, spec) in plan.specs() {
+    for (arm, spec) in plan.arms.iter() {
         if let (Target::Release(to), Some(from)) = (&spec.target, &spec.begin.upgrade_from) {
             let version = |asked: &str| likely_version(home, to.product, asked);
             let path = upgrade_path(to.product, &version(from), &version(&to.version));

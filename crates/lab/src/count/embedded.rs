@@ -40,7 +40,7 @@ pub struct Answerer<'a> {
 /// # Errors
 /// As [`crate::check`].
 pub fn ready(plan: &Plan, arm: ArmIndex, label: &str) -> Result<ReadyLoad, LabError> {
-    ready_on_small(plan, plan.spec(arm).dialect(), label)
+    ready_on_small(plan, plan.arms[arm].dialect(), label)
 }
 
 impl<'a> Answerer<'a> {
@@ -56,7 +56,7 @@ impl<'a> Answerer<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Answerer<'a>, LabError> {
         let failed = |error: LoadError| LabError::Load(arm, "opening the tables".into(), error);
-        let connector = match &plan.spec(arm).target {
+        let connector = match &plan.arms[arm].target {
             Target::Sqlite(pragmas) => {
                 let (path, pragmas) = (path.to_owned(), pragmas.clone());
                 Connector::Sqlite(SqliteFile { path, pragmas })
@@ -161,7 +161,7 @@ mod tests {
         let loads = ["update-nonindex", "point-query"];
         let mut plan = sample::of_cells(1, &loads, target, &[1], |_| {}).plan;
         plan.rows = 300;
-        let Target::Engine(design) = plan.arms.base.target else { panic!("{target}") };
+        let Target::Engine(design) = plan.arms[ArmIndex::BASE].target else { panic!("{target}") };
         let (place, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let go_on = AtomicBool::new(false);
         let engine = Connector::Engine(EngineArm::open(place.path(), &design).unwrap());

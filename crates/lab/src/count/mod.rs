@@ -84,7 +84,7 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
     }
     let Run { counts: stored, ended, .. } = lab.store.load(run)?;
     let labels = plan.labels().into_iter().map(str::to_owned);
-    let arms = || plan.indices().filter(|arm| !ended.iter().any(|ended| ended.arm == *arm));
+    let arms = || plan.arms.indices().filter(|arm| !ended.iter().any(|ended| ended.arm == *arm));
     let left: Vec<String> =
         labels.filter(|label| arms().any(|arm| !stored.has(label, arm))).collect();
     if left.is_empty() {
@@ -129,7 +129,7 @@ fn note(lab: &mut Lab<'_>, run: &RunId, small: &Plan, valgrind: &Valgrind) -> Re
          processor has",
         small.rows, valgrind.version
     );
-    let mut targets = small.specs().map(|spec| &spec.target).into_iter().map(|(_, target)| target);
+    let mut targets = small.arms.values().map(|spec| &spec.target);
     if targets.clone().any(|target| matches!(target, Target::Sqlite(_) | Target::Engine(_))) {
         text.push_str("; what the client itself needs to ask SQLite or the engine is taken off");
     }
@@ -171,7 +171,7 @@ impl<'a> CountedArm<'a> {
         let setup = SetUp {
             home: lab.home,
             arm,
-            spec: small.spec(arm),
+            spec: &small.arms[arm],
             datasets,
             memory_mb: MEMORY_MB,
             clients: 1,
@@ -338,7 +338,7 @@ fn count(
     };
     // A session by itself may need more than many events: its difference to a longer one counts.
     let (less, more) = (all(lab, PILOT)?, all(lab, 2 * PILOT)?);
-    let first = arms[0];
+    let first = arms.as_slice()[0];
     let grown = more[first].profile.total.saturating_sub(less[first].profile.total);
     let per_event = (grown / PILOT).max(1);
     let short = events_of(SHORT_M, per_event, SHORT_EVENTS);

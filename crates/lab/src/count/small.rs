@@ -15,8 +15,8 @@ pub(super) fn small(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     plan.rows = plan.rows.min((ROWS_MOST / u64::from(plan.tables)).max(1));
     plan.clients = vec![1];
-    for arm in plan.indices() {
-        plan.spec_mut(arm).begin = Begin { image: ImageUse::None, ..Begin::default() };
+    for arm in plan.arms.indices() {
+        plan.arms[arm].begin = Begin { image: ImageUse::None, ..Begin::default() };
     }
     plan
 }

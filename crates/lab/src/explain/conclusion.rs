@@ -6,7 +6,7 @@ use dbdyno_explain::{
 };
 use dbdyno_model::{
     CellComparison, CodeChange, CodeStanding, Comparison, DifferenceAccount, Explanation,
-    FactComparison, Ledger, Suspect, TrialDirection, UntriedDifference, Witness,
+    FactComparison, Ledger, Pairing, Suspect, TrialDirection, UntriedDifference, Witness,
 };
 
 use super::waiting::Waiting;
@@ -169,7 +169,8 @@ impl Case<'_> {
         if is_shown || !matters(code, &self.limits(Witness::Rate)) {
             return CodeStanding::Code;
         }
-        let is_same = is_same_program(&self.question.run.plan.arms, &comparison.audit);
+        let is_same =
+            is_same_program(&self.question.run.plan.pair(Pairing::USUAL), &comparison.audit);
         // Of one program, what no trial takes back is all that can make what is left.
         let names: Vec<String> = untried
             .iter()

@@ -36,8 +36,8 @@ use dbdyno_explain::{
     account, look, proved, refused, subsets, suspects, told_apart, with_given, with_not_told_apart,
 };
 use dbdyno_model::{
-    Arm, ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Prior, Run, RunId,
-    RunStatus, Severity, Target, TrialDirection, Witness, Worth,
+    Arm, ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Pairing, Prior, Run,
+    RunId, RunStatus, Severity, Target, TrialDirection, Witness, Worth,
 };
 
 use dbdyno_judge::cautions::saturation::factor_of_client;
@@ -88,7 +88,8 @@ fn explained(
     let measured = comparison.cells.iter().find(|cell| cell.cell == *question.cell);
     let pointing = measured.map(|cell| pointing(lab, question, cell)).transpose()?;
     let pointing = pointing.unwrap_or_default();
-    let suspects: Suspects = suspects(&question.run.plan.arms, &comparison.audit, &pointing);
+    let suspects: Suspects =
+        suspects(&question.run.plan.pair(Pairing::USUAL), &comparison.audit, &pointing);
     let prior = pointing.prior(&suspects.tried);
     let evidence = Evidence::new(question, &suspects.tried)?;
     let times = measured.map_or(1.0, |cell| 1.0 / cell.rqps.estimate);
@@ -207,11 +208,11 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn base(&self) -> &ArmSpec {
-        &self.question.run.plan.arms.base
+        &self.question.run.plan.arms[ArmIndex::BASE]
     }
 
     fn test(&self) -> &ArmSpec {
-        &self.question.run.plan.arms.test
+        &self.question.run.plan.arms[ArmIndex::TEST]
     }
 
     /// Whether one of the servers is not dbdyno's to start again with other settings.

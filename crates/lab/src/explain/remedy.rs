@@ -12,8 +12,8 @@
 
 use dbdyno_explain::{is_limit, made_equal};
 use dbdyno_model::{
-    ArmSpec, Cell, Comparison, CountVerdict, DifferenceAccount, Elsewhere, Remedy, RemedyCell, Run,
-    Suspect, Target, TrialDirection, Verdict, Witness, setting,
+    ArmSpec, Cell, Comparison, CountVerdict, DifferenceAccount, Elsewhere, Pairing, Remedy,
+    RemedyCell, Run, Suspect, Target, TrialDirection, Verdict, Witness, setting,
 };
 
 use super::{Case, trial};
@@ -122,8 +122,8 @@ impl Case<'_> {
                 continue;
             }
             let run = lab.store.load(&id)?;
-            let arms = &run.plan.arms;
-            let is_it = arms.base == *self.test() && arms.test == *with_it;
+            let arms = run.plan.pair(Pairing::USUAL);
+            let is_it = arms.base == self.test() && arms.test == with_it;
             if is_it && run.status == dbdyno_model::RunStatus::Complete {
                 return Ok(Some(run));
             }

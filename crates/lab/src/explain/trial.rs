@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dbdyno_explain::{Set, made_equal};
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Counting, PerArm, Plan, Run, RunId, RunStatus, Stage, Stopping, Suspect,
-    TrialDirection, Witness,
+    ArmIndex, ArmSpec, Arms, Counting, Pairing, PerArm, Plan, Run, RunId, RunStatus, Stage,
+    Stopping, Suspect, TrialDirection, Witness,
 };
 use dbdyno_store::Store;
 
@@ -47,8 +47,11 @@ pub(super) fn longest(
     sets: usize,
 ) -> Option<Duration> {
     let plan = (witness == Witness::Rate).then(|| plan_of_rates(question))?;
-    let plan = Plan { further: vec![plan.arms.test.clone(); sets], ..plan };
-    let pair_ns = plan.arm_count() as u64 * (plan.round_ns + plan.lead_in_ns);
+    let test = &plan.arms[ArmIndex::TEST];
+    let others = std::iter::repeat_n(test.clone(), 1 + sets);
+    let arms = std::iter::once(plan.arms[ArmIndex::BASE].clone()).chain(others).collect();
+    let plan = Plan { arms, ..plan };
+    let pair_ns = plan.arms.count() as u64 * (plan.round_ns + plan.lead_in_ns);
     let starts = u64::from(plan.restarts) + 1;
     let ns = u64::from(plan.pairs).saturating_mul(pair_ns);
     Some(Duration::from_nanos(ns.saturating_add(starts.saturating_mul(plan.start_again_ns()))))
@@ -65,7 +68,7 @@ pub(super) fn carry_out(
     wanted: &TrialRequest<'_>,
 ) -> Result<RunId, LabError> {
     let TrialRequest { view: View { witness, direction }, sets, loads } = *wanted;
-    let arms = &question.run.plan.arms;
+    let arms = question.run.plan.pair(Pairing::USUAL);
     let arm = match direction {
         TrialDirection::TestAsBase => &arms.test,
         TrialDirection::BaseAsTest => &arms.base,
@@ -94,7 +97,7 @@ pub(super) fn carry_out_remedy(
     with_it: ArmSpec,
 ) -> Result<RunId, LabError> {
     let explained = &question.run.plan;
-    let arms = PerArm { base: explained.arms.test.clone(), test: with_it };
+    let arms = Arms::from([explained.arms[ArmIndex::TEST].clone(), with_it]);
     let clients = match witness {
         Witness::Instructions => vec![1],
         Witness::Rate => explained.clients.clone(),
@@ -175,25 +178,22 @@ fn plan_of_cell(question: &ExplainQuestion<'_>, witness: Witness) -> Plan {
 
 fn plan_of(
     question: &ExplainQuestion<'_>,
-    further: Vec<ArmSpec>,
+    changed: Vec<ArmSpec>,
     witness: Witness,
     loads: &[String],
 ) -> Plan {
     let explained = &question.run.plan;
-    let base = explained.arms.base.clone();
+    let PerArm { base, test } = explained.pair(Pairing::USUAL).map(ArmSpec::clone);
     // What test needs as it is has been counted before, and a count does not wander.
-    let (test, further) = match (witness, further.split_first()) {
-        (Witness::Instructions, Some((first, rest))) if are_counted(question, loads) => {
-            (first.clone(), rest.to_vec())
-        }
-        _ => (explained.arms.test.clone(), further),
-    };
-    let arms = PerArm { base, test };
+    let is_known =
+        witness == Witness::Instructions && !changed.is_empty() && are_counted(question, loads);
+    let test = Some(test).filter(|_| !is_known);
+    let arms = std::iter::once(base).chain(test).chain(changed).collect();
     // In the order of the run: its writes come where they came there.
     let labels =
         explained.labels().into_iter().filter(|label| loads.iter().any(|one| one == label));
     let stages = labels.map(|label| Stage::Measure(label.to_owned())).collect();
-    let common = Plan { arms, further, pair_of: None, stages, ..explained.clone() };
+    let common = Plan { arms, pair_of: None, stages, ..explained.clone() };
     match (witness, question.rates) {
         (Witness::Rate, Some(rates)) => Plan {
             clients: vec![question.cell.clients],
@@ -228,7 +228,7 @@ fn are_counted(question: &ExplainQuestion<'_>, loads: &[String]) -> bool {
 
 /// The command that carries out this trial by itself, to the end of its plan.
 fn command(plan: &Plan) -> String {
-    let arms: Vec<String> = plan.specs().values().map(|arm| format!("'{arm}'")).collect();
+    let arms: Vec<String> = plan.arms.values().map(|arm| format!("'{arm}'")).collect();
     let loads: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
     let mut command = format!(
         "dbdyno compare {} --load '{}' --tables {} --rows {} --seed {}",

@@ -95,7 +95,7 @@ impl Case<'_> {
         let clients = self.question.cell.clients;
         let mut all = Vec::new();
         for one in &taken {
-            let dialect = plan.arms[one.arm].dialect();
+            let dialect = plan.arms[one.arm.into()].dialect();
             let (stacks, operations) = (one.stacks.collapsed.as_str(), one.operations);
             let waited = WaitStacks { stacks, operations, wall_ns: one.wall_ns };
             let classes = by_class(dialect, clients, &waited)

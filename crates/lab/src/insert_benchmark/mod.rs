@@ -114,7 +114,7 @@ impl Site<'_, '_> {
             }
             self.announce(cell);
             let conditions = Conditions {
-                slow: plan.spec(arm).slow,
+                slow: plan.arms[arm].slow,
                 processors: self.placement.clients,
                 stop: self.lab.stop,
             };

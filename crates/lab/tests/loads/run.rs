@@ -2,7 +2,7 @@
 
 use dbdyno_lab::{ExperimentOrder, Lab, Watch, measure};
 use dbdyno_model::{
-    Counting, Driving, Idle, IntervalChoice, PerArm, Pin, Plan, Run, RunStatus, Stopping,
+    Arms, Counting, Driving, Idle, IntervalChoice, Pin, Plan, Run, RunStatus, Stopping,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -13,9 +13,8 @@ use super::place::GO_ON;
 /// Two pairs of rounds for each of these stages, with both arms on one server.
 pub(crate) fn plan(url: &str, tables: &Tables, stages: &[&str]) -> Plan {
     Plan {
-        further: Vec::new(),
         pair_of: None,
-        arms: PerArm::from_fn(|_| url.parse().unwrap()),
+        arms: Arms::from([url; 2].map(|arm| arm.parse().unwrap())),
         stages: stages.iter().map(|stage| stage.parse().unwrap()).collect(),
         clients: vec![2],
         pairs: 2,

@@ -19,7 +19,7 @@ pub(super) struct PairRatio {
 impl<'a> Rounds<'a> {
     pub(super) fn of(run: &'a Run) -> Rounds<'a> {
         let mut rounds: BTreeMap<_, BTreeMap<u32, &Round>> = BTreeMap::new();
-        for arm in run.plan.indices() {
+        for arm in run.plan.arms.indices() {
             for round in run.rounds_of(arm) {
                 let of_cell = rounds.entry((arm, &round.key.cell)).or_default();
                 of_cell.insert(round.key.pair, round);

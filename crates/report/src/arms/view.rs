@@ -103,7 +103,7 @@ impl ArmsView {
         let mut rows: Vec<Row> = Vec::new();
         for (place, cell) in comparison.cells.iter().enumerate() {
             let mut arms = Vec::new();
-            for arm in run.plan.indices() {
+            for arm in run.plan.arms.indices() {
                 arms.push(sources.arm_cell(arm, cell, comparison.of(arm, cell), &mut notes));
             }
             let is_on_one_processor = comparison.one_processor.contains(cell);
@@ -113,9 +113,9 @@ impl ArmsView {
         let (rows, groups) = groups::of(rows);
         let all = (groups.len() > 1).then(|| Group::of_all(&rows));
         let counts = counts(&pairs);
-        let arms = run.plan.indices().zip(&comparison.labels).map(|(index, label)| ArmHead {
+        let arms = run.plan.arms.indices().zip(&comparison.labels).map(|(index, label)| ArmHead {
             index,
-            target: layout::printable(&run.plan.spec(index).to_string()),
+            target: layout::printable(&run.plan.arms[index].to_string()),
             label: layout::printable(label),
             ended: comparison
                 .ended

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, Cell, CellComparison, Comparison, LatencyHistogram, PerArm, RateUnit, Round, Run,
-    VerdictMeasure,
+    Arm, ArmIndex, Cell, CellComparison, Comparison, LatencyHistogram, PerArm, RateUnit, Round,
+    Run, VerdictMeasure,
 };
 use serde::Serialize;
 
@@ -294,8 +294,8 @@ fn plan(run: &Run) -> Vec<(String, String)> {
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     [
-        ("base", plan.arms.base.to_string()),
-        ("test", plan.arms.test.to_string()),
+        ("base", plan.arms[ArmIndex::BASE].to_string()),
+        ("test", plan.arms[ArmIndex::TEST].to_string()),
         ("stages", stages.join(", ")),
         ("clients", clients.join(", ")),
         ("pairs of rounds per cell", plan.pairs.to_string()),

@@ -255,7 +255,7 @@ fn every_figure_of_the_page_leads_to_its_evidence() {
             assert_eq!(places.iter().filter(|place| place == &link).count(), 1, "{link}");
         }
         let evidence: Vec<&str> = after("<article id=\"");
-        let others = sample.run.plan.arm_count() - 1;
+        let others = sample.run.plan.arms.count() - 1;
         assert_eq!(evidence.len(), others * sample.run.plan.cells().len());
         assert!(evidence.iter().all(|one| links.contains(one)), "an article nobody reaches");
         assert!(!page.contains("<script") && page.contains("script-src 'none'"));

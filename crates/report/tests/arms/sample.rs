@@ -85,9 +85,7 @@ pub(crate) fn large(pairs: u32) -> Sample {
 /// A run of these targets.
 pub(crate) fn sample(targets: &[&str], loads: &[Load], pairs: u32) -> Sample {
     let mut run = one_cell().run;
-    let specs: Vec<ArmSpec> = targets.iter().map(|target| target.parse().unwrap()).collect();
-    (run.plan.arms.base, run.plan.arms.test) = (specs[0].clone(), specs[1].clone());
-    run.plan.further = specs[2..].to_vec();
+    run.plan.arms = targets.iter().map(|target| target.parse::<ArmSpec>().unwrap()).collect();
     run.plan.pairs = pairs;
     let measure = |load: &Load| dbdyno_model::Stage::Measure(load.name.to_owned());
     run.plan.stages = loads.iter().map(measure).collect();

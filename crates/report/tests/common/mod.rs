@@ -6,7 +6,7 @@ use dbdyno_model::experiment::{FigureOutcome, RoundFigure};
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{
-    Arm, ArmSummary, Audit, BandPoint, Basis, Cell, CellComparison, ClassSummary, ClassTally,
+    Arm, ArmSummary, Arms, Audit, BandPoint, Basis, Cell, CellComparison, ClassSummary, ClassTally,
     ClassTimes, ClassUnit, Comparison, Cost, CostChange, CostChanges, CostComparison, CostFit,
     CostLine, CostMeasure, CostPoint, CurveChange, CurveComparison, CurveFit, CurvePoint,
     CurveQuestion, Environment, ExperimentLevel, FactChange, Inequality, Interval, IntervalKind,
@@ -556,12 +556,8 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
     clients.sort_unstable();
     clients.dedup();
     Plan {
-        further: Vec::new(),
         pair_of: None,
-        arms: PerArm {
-            base: "mariadb:10.11".parse().unwrap(),
-            test: "mariadb:11.8".parse().unwrap(),
-        },
+        arms: Arms::from(["mariadb:10.11", "mariadb:11.8"].map(|arm| arm.parse().unwrap())),
         stages: loads.into_iter().map(Stage::Measure).collect(),
         clients,
         pairs,

@@ -1,7 +1,7 @@
 //! A run of fixed content, and how to put any run into a store.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Plan,
+    Arm, ArmSpec, Arms, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Plan,
     Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Warning,
 };
 use dbdyno_store::{NewRun, Store};
@@ -22,7 +22,7 @@ pub(crate) fn put(store: &mut Store, run: &Run) -> RunId {
     for round in &run.rounds {
         store.add_round(&id, round.key.arm, round).unwrap();
     }
-    for (arm, further) in run.plan.indices().skip(2).zip(&run.further) {
+    for (arm, further) in run.plan.arms.indices().skip(2).zip(&run.further) {
         store.set_environment(&id, arm, &further.environment).unwrap();
         for round in &further.rounds {
             store.add_round(&id, arm, round).unwrap();
@@ -45,11 +45,7 @@ pub(crate) fn spec(text: &str) -> ArmSpec {
 
 pub(crate) fn plan() -> Plan {
     Plan {
-        arms: PerArm {
-            base: spec("mariadb:10.11"),
-            test: spec("mysql://ann@127.0.0.1:3307/shop?slow=7%"),
-        },
-        further: Vec::new(),
+        arms: Arms::from(["mariadb:10.11", "mysql://ann@127.0.0.1:3307/shop?slow=7%"].map(spec)),
         pair_of: None,
         stages: ["warm:60s:scan", "settle", "read-write", "point-query.pre"]
             .map(|stage| stage.parse().unwrap())
