@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Comparison, Gate, MaskedTarget, Pairing, Reference, Run,
+    ArmIndex, ArmsComparison, Comparison, Gate, MaskedTarget, Pairing, Reference, Run, RunPair,
 };
 use dbdyno_report::{ArmsDetail, ArmsView, CellOrder, GateCheck, View};
 use dbdyno_store::Store;
@@ -64,13 +64,8 @@ pub(crate) fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result
 /// What arms are judged against where nobody says: base, or where nothing was measured of it, the
 /// first arm of which something was.
 pub(crate) fn usual(run: &Run) -> Reference {
-    Reference::Arm(
-        run.plan
-            .arms
-            .indices()
-            .find(|arm| run.rounds_of(*arm).next().is_some())
-            .unwrap_or(ArmIndex::BASE),
-    )
+    let is_measured = |arm: &ArmIndex| run.arm(*arm).rounds().next().is_some();
+    Reference::Arm(run.plan.arms.indices().find(is_measured).unwrap_or(ArmIndex::BASE))
 }
 
 /// What a run of several arms has found.
@@ -80,13 +75,9 @@ pub(crate) fn judged(run: &Run, reference: Reference) -> Result<ArmsComparison, 
 
 /// What was found between two arms of a run, among all that it has, and how far this host is to be
 /// trusted.
-pub(crate) fn judged_pair(
-    store: &Store,
-    run: &Run,
-    pairing: Pairing,
-) -> Result<Comparison, Failure> {
-    let self_tests = Some(dbdyno_lab::self_tests(store, &run.id)?);
-    Ok(Comparison { self_tests, ..dbdyno_judge::compare_pair(run, pairing)? })
+pub(crate) fn judged_pair(store: &Store, pair: RunPair<'_>) -> Result<Comparison, Failure> {
+    let self_tests = Some(dbdyno_lab::self_tests(store, &pair.whole.id)?);
+    Ok(Comparison { self_tests, ..dbdyno_judge::compare_pair(pair)? })
 }
 
 /// Prints it in the shape that was asked for.
@@ -125,7 +116,7 @@ pub(crate) fn print(
 /// Each pair of arms against the gate.
 fn checked_pairs(run: &Run, comparison: &ArmsComparison, gate: Option<Gate>) -> Vec<GateCheck> {
     let pairs = comparison.pairs.iter().map(|pair| {
-        let view = View::new(&run.of_pair(pair.pairing), &pair.comparison);
+        let view = View::new(run.pair(pair.pairing), &pair.comparison);
         ci::checked(view, &pair.comparison, gate)
     });
     pairs.collect()
@@ -163,17 +154,12 @@ pub(crate) fn write_report(
 }
 
 /// Writes what needs no script, and says where it is.
-pub(crate) fn still(
-    still: &Still,
-    run: &Run,
-    comparison: &ArmsComparison,
-    order: CellOrder,
-) -> Result<(), Failure> {
+pub(crate) fn still(still: &Still, view: ArmsView, order: CellOrder) -> Result<(), Failure> {
     let order = match still.shape {
         StillShape::Csv | StillShape::Json => CellOrder::Groups,
         StillShape::Svg | StillShape::Markdown => order,
     };
-    let view = ArmsView::new(run, comparison).sorted(order);
+    let view = view.sorted(order);
     let text = match still.shape {
         StillShape::Svg => dbdyno_report::arms_svg(&view),
         StillShape::Markdown => dbdyno_report::arms_markdown(&view, &EVERYTHING),
@@ -183,19 +169,36 @@ pub(crate) fn still(
     output::write_still(&still.path, &text)
 }
 
-/// A stored run as it is to be judged: whole, or two of its arms.
+/// What of a stored run is to be judged.
 pub(crate) enum RunSelection {
-    /// A run of two arms, or two of a larger one, and what was found between them.
-    Two(Box<Run>, Box<Comparison>),
+    /// Two of its arms, which may be all that it has.
+    Pair(Pairing),
     /// All arms of a larger one.
-    All(Box<Run>, Reference),
+    All(Reference),
+}
+
+/// Two arms of a stored run.
+pub(crate) struct StoredPair {
+    run: Run,
+    pairing: Pairing,
+}
+
+impl StoredPair {
+    /// Base and the first test of a run.
+    pub(crate) fn first(run: Run) -> StoredPair {
+        StoredPair { run, pairing: Pairing::USUAL }
+    }
+
+    pub(crate) fn borrowed(&self) -> RunPair<'_> {
+        self.run.pair(self.pairing)
+    }
 }
 
 /// Loads a run of two arms, or two arms of a larger one: `@last/test2` is base and test2.
 ///
 /// # Errors
 /// No such run, no such arm, or a larger run of which no arm is named.
-pub(crate) fn stored(store: &Store, text: &str) -> Result<Run, Failure> {
+pub(crate) fn stored(store: &Store, text: &str) -> Result<StoredPair, Failure> {
     let whole = store.resolve(text).and_then(|id| store.load(&id));
     let (run, arm) = match (whole, text.rsplit_once('/')) {
         (Ok(run), _) => (run, None),
@@ -203,8 +206,8 @@ pub(crate) fn stored(store: &Store, text: &str) -> Result<Run, Failure> {
         (Err(error), None) => return Err(error.into()),
     };
     match arm {
-        Some(arm) => Ok(run.of_pair(pairing(&run, arm, None)?)),
-        None if run.plan.arms.count() == 2 => Ok(run),
+        Some(arm) => Ok(StoredPair { pairing: pairing(&run, arm, None)?, run }),
+        None if run.plan.arms.count() == 2 => Ok(StoredPair::first(run)),
         None => {
             let arms = run.plan.arms.indices().skip(1).map(|arm| format!("{text}/{arm}"));
             Err(Failure::Usage(format!(
@@ -226,26 +229,14 @@ pub(crate) fn choose(
     run: &str,
     arm: Option<&str>,
     against: Option<&Against>,
-) -> Result<RunSelection, Failure> {
+) -> Result<(Run, RunSelection), Failure> {
     let run = store.load(&store.resolve(run)?)?;
-    match (arm, against) {
-        (Some(arm), against) => {
-            let pairing = pairing(&run, arm, against)?;
-            let comparison = judged_pair(store, &run, pairing)?;
-            Ok(RunSelection::Two(Box::new(run.of_pair(pairing)), Box::new(comparison)))
-        }
-        (None, None) if run.plan.arms.count() == 2 => {
-            let comparison = judged_pair(store, &run, Pairing::USUAL)?;
-            Ok(RunSelection::Two(Box::new(run), Box::new(comparison)))
-        }
-        (None, Some(Against::Arm(arm))) => {
-            let reference = Reference::Arm(arm_named(&run, arm)?);
-            Ok(RunSelection::All(Box::new(run), reference))
-        }
-        (None, Some(Against::Before)) => Ok(RunSelection::All(Box::new(run), Reference::Before)),
-        (None, None) => {
-            let reference = usual(&run);
-            Ok(RunSelection::All(Box::new(run), reference))
-        }
-    }
+    let selection = match (arm, against) {
+        (Some(arm), against) => RunSelection::Pair(pairing(&run, arm, against)?),
+        (None, None) if run.plan.arms.count() == 2 => RunSelection::Pair(Pairing::USUAL),
+        (None, Some(Against::Arm(arm))) => RunSelection::All(Reference::Arm(arm_named(&run, arm)?)),
+        (None, Some(Against::Before)) => RunSelection::All(Reference::Before),
+        (None, None) => RunSelection::All(usual(&run)),
+    };
+    Ok((run, selection))
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Parser as _;
 use dbdyno_lab::{ExperimentOrder, Lab};
-use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, Pairing, Plan, Run, RunStatus};
+use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, Plan, Run, RunPair, RunStatus};
 use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -148,12 +148,12 @@ pub(crate) fn present(
     let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
     let mut is_explainable = false;
     let (is_open, answer) = if run.plan.arms.count() == 2 {
-        let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
-        is_explainable = explanation::is_possible(run, &comparison);
-        output::comparison(run, &comparison, gate, told)?;
+        let comparison = arms::judged_pair(store, run.first_pair())?;
+        is_explainable = explanation::is_possible(run.first_pair(), &comparison);
+        output::comparison(run.first_pair(), &comparison, gate, told)?;
         say_notes(store, told, &[&comparison])?;
         if let Some(path) = report {
-            write_report(path, run, &comparison)?;
+            write_report(path, run.first_pair(), &comparison)?;
         }
         (comparison.cells.iter().any(would_help), answer::answer(&comparison, gate))
     } else {
@@ -218,7 +218,11 @@ pub(crate) fn carry_out(
 }
 
 /// Writes the report and says where it is.
-pub(crate) fn write_report(path: &Path, run: &Run, comparison: &Comparison) -> Result<(), Failure> {
+pub(crate) fn write_report(
+    path: &Path,
+    run: RunPair<'_>,
+    comparison: &Comparison,
+) -> Result<(), Failure> {
     output::write_page(path, dbdyno_report::html(&View::new(run, comparison)))
 }
 
@@ -240,7 +244,7 @@ fn say_what_next(run: &Run, is_open: bool, report: Option<&Path>) {
 fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let (base, test) = (arms::stored(&store, base)?, arms::stored(&store, test)?);
-    let comparison = dbdyno_judge::compare_stored(&base, &test, flags.budget)?;
-    output::comparison(&test, &comparison, flags.gate, &flags.told)?;
+    let comparison = dbdyno_judge::compare_stored(base.borrowed(), test.borrowed(), flags.budget)?;
+    output::comparison(test.borrowed(), &comparison, flags.gate, &flags.told)?;
     Ok(answer::answer(&comparison, flags.gate))
 }

@@ -6,7 +6,7 @@
 //! commit); here that can be counted.
 
 use dbdyno_lab::ExperimentOrder;
-use dbdyno_model::{Arms, Pairing, Pin, Plan, RunStatus, Stage};
+use dbdyno_model::{Arms, Pin, Plan, RunStatus, Stage};
 
 use crate::args::{Demo, Place};
 use crate::exit::Exit;
@@ -27,7 +27,6 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     let stop = session::stop_flag();
     let arm = |text: &str| text.parse().expect("the targets of the demo are well formed");
     let plan = Plan {
-        pair_of: None,
         arms: Arms::from([arm(BASE), arm(TEST)]),
         stages: vec![Stage::Measure("update-nonindex".into())],
         clients: CLIENTS.into(),
@@ -63,9 +62,9 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     };
     let ticker = Ticker::of(flags.told.format);
     let run = compare::carry_out(&home, &mut store, &stop, &order, ticker)?;
-    let comparison = arms::judged_pair(&store, &run, Pairing::USUAL)?;
-    output::comparison(&run, &comparison, None, &flags.told)?;
-    compare::write_report(&flags.output, &run, &comparison)?;
+    let comparison = arms::judged_pair(&store, run.first_pair())?;
+    output::comparison(run.first_pair(), &comparison, None, &flags.told)?;
+    compare::write_report(&flags.output, run.first_pair(), &comparison)?;
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,
         RunStatus::Complete | RunStatus::Partial => Exit::Holds,

@@ -80,13 +80,14 @@ pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
         }
         (Side::Stored(base), None) => {
             let store = session::open_store(place)?;
-            let run = arms::stored(&store, &base)?;
-            shown(&dbdyno_judge::compare(&run)?, flags)
+            let pair = arms::stored(&store, &base)?;
+            shown(&dbdyno_judge::compare(pair.borrowed())?, flags)
         }
         (Side::Stored(base), Some(Side::Stored(test))) => {
             let store = session::open_store(place)?;
             let (base, test) = (arms::stored(&store, &base)?, arms::stored(&store, &test)?);
-            shown(&dbdyno_judge::compare_stored(&base, &test, test.plan.budget)?, flags)
+            let (base, test) = (base.borrowed(), test.borrowed());
+            shown(&dbdyno_judge::compare_stored(base, test, test.plan().budget)?, flags)
         }
         _ => Err(Failure::Usage(
             "BASE and TEST must both be servers or both be stored runs; BASE alone is a stored run"
@@ -165,7 +166,6 @@ fn servers(
         loads::choose(&flags.load, &flags.load_file, None)?
     };
     let plan = Plan {
-        pair_of: None,
         arms: Arms::from([arms.base, arms.test]),
         stages,
         clients: vec![1],

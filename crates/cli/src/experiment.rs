@@ -30,7 +30,7 @@ use clap::Parser as _;
 use dbdyno_document::terminal;
 use dbdyno_model::experiment::{Expectation, RoundFigure, Sign};
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Arrivals, Cell, Comparison, Pairing, RateShape, Run, RunStatus,
+    ArmIndex, ArmSpec, Arrivals, Cell, Comparison, RateShape, Run, RunPair, RunStatus,
 };
 use dbdyno_store::Store;
 use dbdyno_workload::FileError;
@@ -95,14 +95,12 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     }
     let is_held = !experiment.expectations.is_empty();
     for pairing in run.plan.against_base().into_iter().filter(|_| is_held) {
-        let of_pair = if run.plan.arms.count() == 2 {
-            run.clone()
-        } else {
-            output::say(&format!("arm    {}: {}", pairing.test, &run.plan.arms[pairing.test]));
-            run.of_pair(pairing)
-        };
-        let comparison = arms_of::judged_pair(&store, &run, pairing)?;
-        exits.push(hold_against(&of_pair, &comparison, &experiment.expectations)?);
+        if run.plan.arms.count() > 2 {
+            output::say(&format!("arm    {}: {}", pairing.test, run.plan.arms[pairing.test]));
+        }
+        let pair = run.pair(pairing);
+        let comparison = arms_of::judged_pair(&store, pair)?;
+        exits.push(hold_against(pair, &comparison, &experiment.expectations)?);
     }
     if let Some(causes) = &experiment.causes {
         exits.push(explained(place, &mut store, &run, causes, &compare)?);
@@ -114,7 +112,7 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
 
 /// Says of each expectation what was found.
 fn hold_against(
-    run: &Run,
+    run: RunPair<'_>,
     comparison: &Comparison,
     expectations: &[Expectation],
 ) -> Result<Exit, Failure> {
@@ -157,11 +155,12 @@ fn explained(
     expected: &[String],
     flags: &Compare,
 ) -> Result<Exit, Failure> {
-    let comparison = arms_of::judged_pair(store, run, Pairing::USUAL)?;
+    let run = run.first_pair();
+    let comparison = arms_of::judged_pair(store, run)?;
     let cells = explanation::explainable(run, &comparison);
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
     let home = session::open_home(place)?;
-    let wanted: Vec<(&Run, Cell)> = cells.into_iter().map(|cell| (run, cell)).collect();
+    let wanted: Vec<(RunPair<'_>, Cell)> = cells.into_iter().map(|cell| (run, cell)).collect();
     let all = explanation::explained(&home, store, &wanted, extent)?;
     let shown = explanation::shown(&all, flags.told.shape(), None)?;
     output::say(&format!("expect causes {}", listed(expected)));

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dbdyno_model::{Cell, Explanation, FactWorth, Pairing, Run, RunStatus};
+use dbdyno_model::{Cell, Explanation, FactWorth, Run, RunPair, RunStatus};
 use dbdyno_store::Store;
 
 use crate::args::{Format, Place, PrintFlags, Shape};
@@ -64,7 +64,7 @@ pub(crate) struct Explain {
 /// Explains what a run has found.
 pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
     let extent = Extent { by: flags.by, counts_only: flags.count_only, limit: flags.limit };
-    let (mut store, run) = match &flags.test {
+    let (mut store, pair) = match &flags.test {
         Some(test) => {
             let (store, run) = measured(place, flags, test)?;
             if run.status == RunStatus::Interrupted {
@@ -74,35 +74,36 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
                 ));
                 return Ok(Exit::Interrupted);
             }
-            (store, run)
+            (store, arms::StoredPair::first(run))
         }
         None => {
             let store = session::open_own_store(place)?.trusted(flags.trust_store);
-            let run = arms::stored(&store, &flags.run)?;
-            (store, run)
+            let pair = arms::stored(&store, &flags.run)?;
+            (store, pair)
         }
     };
-    let comparison = arms::judged_pair(&store, &run, Pairing::USUAL)?;
+    let run = pair.borrowed();
+    let comparison = arms::judged_pair(&store, run)?;
     let wanted = |cell: &Cell| {
         (flags.load.is_empty() || flags.load.contains(&cell.load))
             && (flags.clients.is_empty() || flags.clients.contains(&cell.clients))
     };
     let is_named = flags.test.is_none() && !(flags.load.is_empty() && flags.clients.is_empty());
-    let all = if is_named { run.plan.cells() } else { explainable(&run, &comparison) };
+    let all = if is_named { run.plan().cells() } else { explainable(run, &comparison) };
     // What was measured first has no other cells than those that were named, maybe by a file.
     let is_wanted = |cell: &Cell| flags.test.is_some() || wanted(cell);
-    let cells: Vec<(&Run, Cell)> =
-        all.into_iter().filter(is_wanted).map(|cell| (&run, cell)).collect();
+    let cells: Vec<(RunPair<'_>, Cell)> =
+        all.into_iter().filter(is_wanted).map(|cell| (run, cell)).collect();
     if cells.is_empty() {
         // What was measured for it has been shown to nobody.
         if flags.test.is_some() && flags.shape.format == Format::Text {
-            output::comparison(&run, &comparison, None, &PrintFlags::usual(flags.shape.color))?;
+            output::comparison(run, &comparison, None, &PrintFlags::usual(flags.shape.color))?;
         }
-        return nothing(&run, is_named);
+        return nothing(run, is_named);
     }
-    let is_startable = run.plan.arms.values().all(|arm| arm.can_be_restarted());
+    let is_startable = run.specs().values().all(|arm| arm.can_be_restarted());
     if is_startable && flags.limit != Some(Duration::ZERO) {
-        origin::announce(&store, &run)?;
+        origin::announce(&store, run.whole)?;
     }
     let home = session::open_home(place)?;
     let mut all = explained(&home, &mut store, &cells, extent)?;

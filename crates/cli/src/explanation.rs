@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use dbdyno_lab::{ExplainQuestion, Lab};
 use dbdyno_model::{
-    Cell, Comparison, CountVerdict, Driving, Explanation, Pairing, Run, Severity, Verdict, Witness,
+    Cell, Comparison, CountVerdict, Driving, Explanation, Run, RunPair, Severity, Verdict, Witness,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -60,13 +60,14 @@ pub(crate) fn afterwards(
     run: &Run,
     flags: &Compare,
 ) -> Result<(), Failure> {
-    let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
+    let run = run.first_pair();
+    let comparison = arms::judged_pair(store, run)?;
     let cells = explainable(run, &comparison);
     if cells.is_empty() {
         return nothing(run, false).map(drop);
     }
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
-    let wanted: Vec<(&Run, Cell)> = cells.into_iter().map(|cell| (run, cell)).collect();
+    let wanted: Vec<(RunPair<'_>, Cell)> = cells.into_iter().map(|cell| (run, cell)).collect();
     let all = explained(&session::open_home(place)?, store, &wanted, extent)?;
     output::print("\n")?;
     shown(&all, flags.told.shape(), None).map(drop)
@@ -74,7 +75,7 @@ pub(crate) fn afterwards(
 
 /// Cells of which something is proved: by their rates, or by instructions where only these were
 /// counted.
-pub(crate) fn proved(run: &Run, comparison: &Comparison) -> Vec<Cell> {
+pub(crate) fn proved(run: RunPair<'_>, comparison: &Comparison) -> Vec<Cell> {
     let is_different = |cell: &Cell| {
         let by_rate = comparison.cells.iter().find(|one| one.cell == *cell);
         let by_count = comparison.counts.iter().find(|one| one.load == cell.load);
@@ -84,15 +85,15 @@ pub(crate) fn proved(run: &Run, comparison: &Comparison) -> Vec<Cell> {
             (None, None) => false,
         }
     };
-    run.plan.cells().into_iter().filter(is_different).collect()
+    run.plan().cells().into_iter().filter(is_different).collect()
 }
 
 /// Cells that are explained where none is named: those of which something is proved, and those
 /// that have no verdict for a reason which is the answer. A client that is the limit is; so is what
 /// blocks the verdict of servers by URL, of which nothing else is asked.
-pub(crate) fn explainable(run: &Run, comparison: &Comparison) -> Vec<Cell> {
+pub(crate) fn explainable(run: RunPair<'_>, comparison: &Comparison) -> Vec<Cell> {
     let proved = proved(run, comparison);
-    let is_strange = run.plan.arms.values().any(|arm| !arm.can_be_restarted());
+    let is_strange = run.specs().values().any(|arm| !arm.can_be_restarted());
     let is_answered = |cell: &Cell| {
         let judged = comparison.cells.iter().find(|one| one.cell == *cell);
         let warnings = judged.into_iter().flat_map(|one| &one.warnings);
@@ -101,14 +102,14 @@ pub(crate) fn explainable(run: &Run, comparison: &Comparison) -> Vec<Cell> {
             .filter(|warning| warning.severity == Severity::Blocks);
         blocking.any(|warning| is_strange || warning.code.starts_with("client-"))
     };
-    let all = run.plan.cells().into_iter();
+    let all = run.plan().cells().into_iter();
     all.filter(|cell| proved.contains(cell) || is_answered(cell)).collect()
 }
 
 /// Whether something is proved that an explanation could be asked for.
-pub(crate) fn is_possible(run: &Run, comparison: &Comparison) -> bool {
-    let is_ours = run.plan.arms.values().all(|arm| arm.can_be_restarted());
-    is_ours && run.plan.driving == Driving::Closed && !proved(run, comparison).is_empty()
+pub(crate) fn is_possible(run: RunPair<'_>, comparison: &Comparison) -> bool {
+    let is_ours = run.specs().values().all(|arm| arm.can_be_restarted());
+    is_ours && run.plan().driving == Driving::Closed && !proved(run, comparison).is_empty()
 }
 
 /// Explains cells of runs of two arms, one after the other. They share the time: each may take an
@@ -116,7 +117,7 @@ pub(crate) fn is_possible(run: &Run, comparison: &Comparison) -> bool {
 pub(crate) fn explained(
     home: &Home,
     store: &mut Store,
-    wanted: &[(&Run, Cell)],
+    wanted: &[(RunPair<'_>, Cell)],
     extent: Extent,
 ) -> Result<Vec<Explanation>, Failure> {
     let stop = session::stop_flag();
@@ -128,7 +129,7 @@ pub(crate) fn explained(
             output::say(&format!(
                 "{left} of {} cells were not begun; dbdyno explain {} continues with them",
                 wanted.len(),
-                run.id
+                run.whole.id
             ));
             break;
         }
@@ -136,9 +137,9 @@ pub(crate) fn explained(
             output::say(&format!("explaining {cell}, {} of {}", place + 1, wanted.len()));
         }
         let share_ms = left_ms.map(|left| left / (wanted.len() - place) as u64);
-        let of_run = wanted[place..].iter().filter(|(other, _)| std::ptr::eq(*other, *run));
+        let of_run = wanted[place..].iter().filter(|(other, _)| is_same(*other, *run));
         let beside: Vec<Cell> = of_run.skip(1).map(|(_, cell)| cell.clone()).collect();
-        let asked = CellQuestion { run, cell, beside: &beside, limit_ms: share_ms };
+        let asked = CellQuestion { run: *run, cell, beside: &beside, limit_ms: share_ms };
         let (explanation, spent_ms) = one(home, store, &stop, &asked, extent)?;
         left_ms = left_ms.map(|left| left.saturating_sub(spent_ms));
         all.push(explanation);
@@ -146,9 +147,13 @@ pub(crate) fn explained(
     Ok(all)
 }
 
+fn is_same(one: RunPair<'_>, other: RunPair<'_>) -> bool {
+    one.whole.id == other.whole.id && one.pairing == other.pairing
+}
+
 /// A cell that is explained.
 struct CellQuestion<'a> {
-    run: &'a Run,
+    run: RunPair<'a>,
     cell: &'a Cell,
     /// Those of the same run that come after it.
     beside: &'a [Cell],
@@ -163,19 +168,19 @@ fn one(
     &CellQuestion { run, cell, beside, limit_ms }: &CellQuestion<'_>,
     extent: Extent,
 ) -> Result<(Explanation, u64), Failure> {
-    if run.plan.driving != Driving::Closed {
+    if run.plan().driving != Driving::Closed {
         return Err(Failure::Usage(
             "what is explained is the rate of a closed loop; measure without --rate, --find-max \
              and --think, and explain that"
                 .to_owned(),
         ));
     }
-    let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
+    let comparison = arms::judged_pair(store, run)?;
     let judged = comparison.cells.iter().find(|one| one.cell == *cell);
     let found = judged.map(|one| (one.rqps, one.pairs));
-    let rates = plan::rates_of_trials(&run.plan, found);
+    let rates = plan::rates_of_trials(run.plan(), found);
     let mut ticker = Ticker::new();
-    let clock = session::clock(&run.plan, store, run.rounds.len())?;
+    let clock = session::clock(run.plan(), store, run.whole.rounds.len())?;
     let began_ms = clock.unix_ms();
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock: clock.clone() };
     let witness = |by| match by {
@@ -216,17 +221,17 @@ pub(crate) fn shown(
 }
 
 /// Says that nothing is to be explained, or what could be.
-pub(crate) fn nothing(run: &Run, is_named: bool) -> Result<Exit, Failure> {
+pub(crate) fn nothing(run: RunPair<'_>, is_named: bool) -> Result<Exit, Failure> {
     if is_named {
-        let cells: Vec<String> = run.plan.cells().iter().map(ToString::to_string).collect();
-        let text = format!("run {} has no such cell; it has {}", run.id, cells.join(", "));
+        let cells: Vec<String> = run.plan().cells().iter().map(ToString::to_string).collect();
+        let text = format!("run {} has no such cell; it has {}", run.whole.id, cells.join(", "));
         return Err(Failure::Usage(text));
     }
     output::say(&format!(
         "nothing in run {id} is proved slower or faster, so there is nothing to explain; `dbdyno \
          explain {id} --load LOAD` explains it nevertheless, and `dbdyno show {id}` has what was \
          measured",
-        id = run.id
+        id = run.whole.id
     ));
     Ok(Exit::Holds)
 }

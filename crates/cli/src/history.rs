@@ -149,11 +149,10 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
             listed.corrupt.iter().for_each(|error| gathering.leave_out(error.to_string()));
             for run in listed.runs.iter().rev() {
                 match store.load(&run.id) {
-                    Ok(run) if run.plan.arms.count() == 2 => gathering.add(&run),
                     // Each arm of several is a run of its own, with the base that they share.
                     Ok(run) => {
                         let pairs = run.plan.against_base().into_iter();
-                        pairs.for_each(|pairing| gathering.add(&run.of_pair(pairing)));
+                        pairs.for_each(|pairing| gathering.add(run.pair(pairing)));
                     }
                     Err(error @ StoreError::Corrupt { .. }) => {
                         gathering.leave_out(error.to_string());

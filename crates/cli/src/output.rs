@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use dbdyno_document::terminal::{self, COLOUR_SEQUENCES, Colour, TextStyle};
 use dbdyno_document::{Document, csv, layout, markdown};
 use dbdyno_model::foreign::{self, bounded, steers};
-use dbdyno_model::{Comparison, Gate, Run, Secret};
+use dbdyno_model::{Comparison, Gate, RunPair, Secret};
 use dbdyno_report::{CellOrder, View};
 
 use crate::args::{Color, Format, PrintFlags, ReportFormat, Section, Shape, ToldFormat};
@@ -217,7 +217,7 @@ pub(crate) fn complain(text: &str) {
 
 /// Prints a comparison in the shape that was asked for, and as much of it for people.
 pub(crate) fn comparison(
-    run: &Run,
+    run: RunPair<'_>,
     comparison: &Comparison,
     gate: Option<Gate>,
     told: &PrintFlags,

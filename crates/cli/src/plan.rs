@@ -148,7 +148,6 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
     }
     let mut plan = Plan {
         arms: arms.into_iter().collect(),
-        pair_of: None,
         stages,
         clients,
         pairs: 0,
@@ -796,7 +795,6 @@ pub(crate) mod tests {
 
     pub(crate) fn some_plan() -> Plan {
         Plan {
-            pair_of: None,
             arms: Arms::from(["sqlite:"; 2].map(|arm| arm.parse().unwrap())),
             stages: Vec::new(),
             clients: vec![1],

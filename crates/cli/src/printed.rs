@@ -80,11 +80,11 @@ fn origin(figures: &PublishedFigures, run: &Run) -> RunOrigin {
     let arm = |arm: ArmIndex| {
         let spec = &run.plan.arms[arm];
         let theirs = figures.stands_for.iter().filter(|(_, own)| own == spec);
-        let version = run.environment_of(arm).get("server.version");
+        let version = run.environment[arm].get("server.version");
         let version = if version.is_empty() { String::new() } else { format!(" ({version})") };
         (theirs.map(|(release, _)| release.clone()).collect(), format!("{spec}{version}"))
     };
-    let fact = |name| run.environment.base.get(name);
+    let fact = |name| run.environment[ArmIndex::BASE].get(name);
     RunOrigin {
         run: run.id.to_string(),
         started_unix_ms: run.started_unix_ms,

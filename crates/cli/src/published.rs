@@ -6,14 +6,13 @@
 //!   --explain ── cells beyond the tolerance ──▶ `crate::explanation` ──▶ on the same page
 //! ```
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use dbdyno_document::{csv, markdown, terminal};
 use dbdyno_model::experiment::RoundFigure;
 use dbdyno_model::published::{ExplainedRow, FoundSign, ReplicatedTable, Replication};
-use dbdyno_model::{Cell, Pairing, Run};
+use dbdyno_model::{Cell, Pairing, Run, RunPair};
 use dbdyno_store::Store;
 
 use crate::args::{Color, Place, PublishedFlags, PublishedFormat};
@@ -101,13 +100,8 @@ fn explain(
             beyond(&runs[file], &all[file].tables).into_iter().map(move |one| (file, one))
         })
         .collect();
-    // Each pair of arms once, so that its cells share their trials.
-    let mut pairs: BTreeMap<(usize, Pairing), Run> = BTreeMap::new();
-    for (file, one) in &of_files {
-        pairs.entry((*file, one.arms)).or_insert_with(|| runs[*file].of_pair(one.arms));
-    }
-    let wanted: Vec<(&Run, Cell)> =
-        of_files.iter().map(|(file, one)| (&pairs[&(*file, one.arms)], one.cell.clone())).collect();
+    let wanted: Vec<(RunPair<'_>, Cell)> =
+        of_files.iter().map(|(file, one)| (runs[*file].pair(one.arms), one.cell.clone())).collect();
     let extent = Extent { limit, ..Extent::default() };
     let told = explanation::explained(&home, store, &wanted, extent)?;
     for ((file, one), explanation) in of_files.into_iter().zip(told) {
@@ -183,12 +177,12 @@ fn newest(store: &Store, file: &Path, experiment: &Experiment) -> Result<Run, Fa
 fn signs(experiment: &Experiment, run: &Run) -> Result<Vec<FoundSign>, Failure> {
     let mut signs = Vec::new();
     for pairing in run.plan.against_base() {
-        let of_pair = run.of_pair(pairing);
-        let comparison = dbdyno_judge::compare_pair(run, pairing)?;
+        let pair = run.pair(pairing);
+        let comparison = dbdyno_judge::compare_pair(pair)?;
         let test = run.plan.arms[pairing.test].to_string();
         let test = (run.plan.arms.count() > 2).then_some(test);
         for expectation in &experiment.expectations {
-            let found = dbdyno_judge::outcomes(&of_pair, &comparison, &expectation.figure)?;
+            let found = dbdyno_judge::outcomes(pair, &comparison, &expectation.figure)?;
             signs.extend(found.into_iter().map(|outcome| FoundSign {
                 expectation: expectation.clone(),
                 test: test.clone(),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use dbdyno_document::{Document, Element, LabelledItem};
-use dbdyno_model::{Comparison, Run};
-use dbdyno_report::{CellOrder, View};
+use dbdyno_model::{Comparison, Run, RunPair};
+use dbdyno_report::{ArmsView, CellOrder, View};
 use dbdyno_store::{RunSummary, StoreListing};
 
 use crate::args::{Place, Report, Runs, Show};
@@ -61,12 +61,15 @@ fn head(run: &RunSummary) -> [String; 4] {
 pub(crate) fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let against = flags.against.as_ref();
-    match arms::choose(&store, &flags.run, flags.arm.as_deref(), against)? {
-        RunSelection::Two(run, comparison) => {
-            output::comparison(&run, &comparison, flags.gate, &flags.told)?;
+    let (run, selection) = arms::choose(&store, &flags.run, flags.arm.as_deref(), against)?;
+    match selection {
+        RunSelection::Pair(pairing) => {
+            let pair = run.pair(pairing);
+            let comparison = arms::judged_pair(&store, pair)?;
+            output::comparison(pair, &comparison, flags.gate, &flags.told)?;
             Ok(answer::answer(&comparison, flags.gate))
         }
-        RunSelection::All(run, reference) => {
+        RunSelection::All(reference) => {
             let comparison = arms::judged(&run, reference)?;
             arms::print(&run, &comparison, flags.gate, &flags.told)?;
             Ok(answer::of_arms(&comparison, flags.gate))
@@ -79,25 +82,27 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let is_page_wanted = flags.still.is_none() || flags.output.is_some();
     let order = output::order(flags.worst_first);
-    match arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())? {
-        RunSelection::Two(run, comparison) => {
+    let (run, selection) =
+        arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())?;
+    match selection {
+        RunSelection::Pair(pairing) => {
+            let pair = run.pair(pairing);
+            let comparison = arms::judged_pair(&store, pair)?;
             if is_page_wanted {
-                compare::write_report(&page_path(flags, &run), &run, &comparison)?;
+                compare::write_report(&page_path(flags, &run), pair, &comparison)?;
             }
             flags
                 .still
                 .as_ref()
-                .map_or(Ok(()), |still| still_of_two(still, &run, *comparison, order))?;
+                .map_or(Ok(()), |still| still_of_two(still, pair, comparison, order))?;
         }
-        RunSelection::All(run, reference) => {
+        RunSelection::All(reference) => {
             let comparison = arms::judged(&run, reference)?;
             if is_page_wanted {
                 arms::write_report(&page_path(flags, &run), &run, &comparison, order)?;
             }
-            flags
-                .still
-                .as_ref()
-                .map_or(Ok(()), |still| arms::still(still, &run, &comparison, order))?;
+            let view = ArmsView::new(&run, &comparison);
+            flags.still.as_ref().map_or(Ok(()), |still| arms::still(still, view, order))?;
         }
     }
     Ok(Exit::Holds)
@@ -115,7 +120,7 @@ fn page_path(flags: &Report, run: &Run) -> PathBuf {
 /// The drawing of two arms is that of several.
 fn still_of_two(
     still: &Still,
-    run: &Run,
+    run: RunPair<'_>,
     comparison: Comparison,
     order: CellOrder,
 ) -> Result<(), Failure> {
@@ -125,7 +130,8 @@ fn still_of_two(
         StillShape::Csv => dbdyno_report::csv(&view),
         StillShape::Json => dbdyno_report::json(&view),
         StillShape::Svg => {
-            return arms::still(still, run, &dbdyno_judge::as_arms(run, comparison), order);
+            let of_arms = dbdyno_judge::as_arms(run, comparison);
+            return arms::still(still, ArmsView::of_pair(run, &of_arms), order);
         }
     };
     output::write_still(&still.path, &text)

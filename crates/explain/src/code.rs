@@ -8,14 +8,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dbdyno_model::{Arm, CodeChange, Match, PerArm, RunCounts};
+use dbdyno_model::{Arm, ArmIndex, CodeChange, Match, Pairing, PerArm, RunCounts};
 
 use crate::profile::{CodePart, MeasureUnit, Profile, ProfileMeasure, matched_names};
 
 /// Functions of a load whose instructions changed, the largest change first, of counts of two arms.
 /// What has no name is left out, and so is what did not change.
-pub fn code_changes(counts: &RunCounts, load: &str) -> Vec<CodeChange> {
-    let PerArm { base, test } = PerArm::from_fn(|arm| profile(counts, load, arm));
+pub fn code_changes(counts: &RunCounts, pairing: Pairing, load: &str) -> Vec<CodeChange> {
+    let PerArm { base, test } = PerArm::from_fn(|arm| profile(counts, load, pairing.of(arm)));
     let mut changes = Vec::new();
     for (names, matched) in matched_names(&base, &test) {
         let own_per_op = own_of(&test, &names.test) - own_of(&base, &names.base);
@@ -45,13 +45,13 @@ fn named(names: &PerArm<Vec<Arc<str>>>, matched: Match) -> String {
 }
 
 /// Counts as a profile, whose samples are instructions.
-fn profile(counts: &RunCounts, load: &str, arm: Arm) -> Profile {
+fn profile(counts: &RunCounts, load: &str, arm: ArmIndex) -> Profile {
     let mut own: BTreeMap<Arc<str>, f64> = BTreeMap::new();
     let functions = counts.functions.iter().filter(|one| one.load == load);
-    for one in functions.filter(|one| one.arm == arm.into() && !one.name.is_empty()) {
+    for one in functions.filter(|one| one.arm == arm && !one.name.is_empty()) {
         *own.entry(one.name.as_str().into()).or_default() += one.own_per_op;
     }
-    let calls = counts.calls.iter().filter(|one| one.load == load && one.arm == arm.into());
+    let calls = counts.calls.iter().filter(|one| one.load == load && one.arm == arm);
     let call = |one: &dbdyno_model::CallCount| {
         ((one.caller.as_str().into(), one.callee.as_str().into()), one.inclusive_per_op)
     };
@@ -106,7 +106,7 @@ mod tests {
             call(arm, name, "row_sel_store_mysql_rec", 600.0);
         }
         call(Arm::Test, "open_table", "dd::cache::lookup", 700.0);
-        let found = code_changes(&counts, "point-query");
+        let found = code_changes(&counts, Pairing::USUAL, "point-query");
         let told: Vec<(&str, f64)> =
             found.iter().map(|one| (one.name.as_str(), one.own_per_op)).collect();
         let expected = [
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(told, expected);
         assert_eq!(found[2].matched, Match::Renamed);
         counts.calls.clear();
-        let found = code_changes(&counts, "point-query");
+        let found = code_changes(&counts, Pairing::USUAL, "point-query");
         assert_eq!(found[0].name, "row_search_mvcc", "an older run knows no calls");
         assert_eq!(found[0].matched, Match::Alone);
     }

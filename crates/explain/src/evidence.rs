@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    ArmIndex, ArmSpec, CellComparison, CountSample, Environment, Interval, Pairing, Run, RunCounts,
-    Suspect, TrialDirection,
+    Arm, ArmIndex, ArmSpec, CellComparison, CountSample, Environment, Interval, Pairing, RunCounts,
+    RunPair, Suspect, TrialDirection,
 };
 
 use crate::effect::{CostEstimate, WIDE};
@@ -22,8 +22,8 @@ const STRAY_TIMES: f64 = 10.0;
 /// An arm of a trial run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriedArm {
-    /// Which one.
-    pub arm: ArmIndex,
+    /// Which one, and the base beside it.
+    pub pairing: Pairing,
     /// What it is beside that: test, or base.
     pub direction: TrialDirection,
     /// The suspects that it was told to have equal.
@@ -34,38 +34,28 @@ pub struct TriedArm {
     pub follow: Set,
 }
 
-/// The arms of a run in which some of these suspects were made equal to what the `explained` run
-/// has; none where it is no trial of the arms of that run.
-pub fn tried_arms(run: &Run, explained: &Run, suspects: &[Suspect]) -> Vec<TriedArm> {
-    let arms = explained.plan.pair(Pairing::USUAL);
-    if run.plan.arms[ArmIndex::BASE] != *arms.base {
-        return Vec::new();
+/// What an arm was told beside the base of its run, if some of these suspects were made equal in it
+/// to what the `explained` run has; `None` where it is no trial of the arms of that run.
+pub fn tried_arm(
+    tried: RunPair<'_>,
+    explained: RunPair<'_>,
+    suspects: &[Suspect],
+) -> Option<TriedArm> {
+    let arms = explained.specs();
+    if tried.spec(Arm::Base) != arms.base {
+        return None;
     }
-    let tried = |arm: ArmIndex| {
-        let as_base = tried_arm(
-            run,
-            arm,
-            suspects,
-            Side {
-                spec: &arms.test,
-                direction: TrialDirection::TestAsBase,
-                like: run.environment_of(ArmIndex::BASE),
-            },
-        );
-        as_base.or_else(|| {
-            tried_arm(
-                run,
-                arm,
-                suspects,
-                Side {
-                    spec: &arms.base,
-                    direction: TrialDirection::BaseAsTest,
-                    like: explained.environment_of(ArmIndex::TEST),
-                },
-            )
-        })
+    let as_base = Side {
+        spec: arms.test,
+        direction: TrialDirection::TestAsBase,
+        like: tried.environment(Arm::Base),
     };
-    run.plan.arms.indices().skip(1).filter_map(tried).collect()
+    let as_test = Side {
+        spec: arms.base,
+        direction: TrialDirection::BaseAsTest,
+        like: explained.environment(Arm::Test),
+    };
+    tried_as(tried, suspects, as_base).or_else(|| tried_as(tried, suspects, as_test))
 }
 
 /// One of the explained arms, and which one it is made equal to.
@@ -76,16 +66,16 @@ struct Side<'a> {
 }
 
 /// What an arm was told, if it is that of this side with some suspects made equal.
-fn tried_arm(run: &Run, arm: ArmIndex, suspects: &[Suspect], side: Side<'_>) -> Option<TriedArm> {
+fn tried_as(tried: RunPair<'_>, suspects: &[Suspect], side: Side<'_>) -> Option<TriedArm> {
     let Side { spec: of, direction, like } = side;
-    let spec = &run.plan.arms[arm];
+    let spec = tried.spec(Arm::Test);
     let told: Set =
         (0..suspects.len()).filter(|one| is_told(spec, direction, &suspects[*one])).collect();
     if made_equal(of, direction, told.iter().map(|one| &suspects[*one])) != *spec {
         return None;
     }
-    let of_arm = run.environment_of(arm);
-    let has_ended = run.ended.iter().any(|ended| ended.arm == arm);
+    let of_arm = tried.environment(Arm::Test);
+    let has_ended = tried.whole.ended.iter().any(|ended| ended.arm == tried.pairing.test);
     let is_missing = |one: &usize| !taken(&suspects[*one], direction, like, of_arm);
     let (mut not_taken, mut follow) = (Set::new(), Set::new());
     if !has_ended && !of_arm.facts.is_empty() {
@@ -96,7 +86,7 @@ fn tried_arm(run: &Run, arm: ArmIndex, suspects: &[Suspect], side: Side<'_>) -> 
             .filter(|one| !is_missing(one))
             .collect();
     }
-    Some(TriedArm { arm, direction, told, not_taken, follow })
+    Some(TriedArm { pairing: tried.pairing, direction, told, not_taken, follow })
 }
 
 /// The suspects that a server names where it says why it did not start with what it was told.
@@ -124,9 +114,9 @@ pub fn named_in(why: &str, direction: TrialDirection, told: &Set, suspects: &[Su
 /// ten-thousandth, or the arms do not always do the same: then the error is what repetitions differ
 /// by. One that is by far the farthest has something else in it, such as a file that the server
 /// wrote, and is left out.
-pub fn beside_base(counts: &RunCounts, load: &str, arm: ArmIndex) -> Option<CostEstimate> {
-    let base = samples(counts, load, ArmIndex::BASE);
-    let ratios = samples(counts, load, arm).into_iter().filter_map(|(repeat, of_arm)| {
+pub fn beside_base(counts: &RunCounts, load: &str, arms: Pairing) -> Option<CostEstimate> {
+    let base = samples(counts, load, arms.base);
+    let ratios = samples(counts, load, arms.test).into_iter().filter_map(|(repeat, of_arm)| {
         let of_base = base.get(&repeat)?;
         Some(per_op(of_arm) / per_op(of_base))
     });
@@ -135,8 +125,8 @@ pub fn beside_base(counts: &RunCounts, load: &str, arm: ArmIndex) -> Option<Cost
 
 /// Instructions for an operation of base in one start of it: the mean of the repetitions, with its
 /// standard error.
-pub fn of_base(counts: &RunCounts, load: &str) -> Option<CostEstimate> {
-    let of_base = samples(counts, load, ArmIndex::BASE);
+pub fn of_base(counts: &RunCounts, load: &str, base: ArmIndex) -> Option<CostEstimate> {
+    let of_base = samples(counts, load, base);
     mean_of(&of_base.into_values().map(per_op).collect::<Vec<_>>())
 }
 
@@ -309,7 +299,7 @@ mod tests {
     fn what_was_not_taken_is_refused_and_the_rest_is_known() {
         let mut known = BTreeMap::new();
         let arm = TriedArm {
-            arm: ArmIndex(2),
+            pairing: Pairing { base: ArmIndex::BASE, test: ArmIndex(2) },
             direction: TrialDirection::TestAsBase,
             told: Set::from([0, 1, 2]),
             not_taken: Set::from([1]),
@@ -332,7 +322,7 @@ mod tests {
     #[test]
     fn what_follows_from_another_one_is_that_one() {
         let arm = |told: &[usize], follow: &[usize]| TriedArm {
-            arm: ArmIndex(2),
+            pairing: Pairing { base: ArmIndex::BASE, test: ArmIndex(2) },
             direction: TrialDirection::TestAsBase,
             told: told.iter().copied().collect(),
             not_taken: Set::new(),
@@ -423,11 +413,13 @@ mod tests {
         };
         let first = run(&[[386_000.0, 388_500.0, 383_200.0], [420_100.0, 422_650.0, 417_250.0]]);
         let trial = run(&[[389_900.0, 384_100.0, 386_800.0], [389_950.0, 384_200.0, 386_790.0]]);
-        let bases: Vec<CostEstimate> =
-            [&first, &trial].iter().filter_map(|run| of_base(run, "range")).collect();
+        let bases: Vec<CostEstimate> = [&first, &trial]
+            .iter()
+            .filter_map(|run| of_base(run, "range", ArmIndex::BASE))
+            .collect();
         let starts = pooled(&bases).unwrap();
         let by_base = |run: &RunCounts, beside: CostEstimate| {
-            relative(beside_base(run, "range", ArmIndex(1)).unwrap(), beside, starts)
+            relative(beside_base(run, "range", Pairing::USUAL).unwrap(), beside, starts)
         };
         let (test, without) = (by_base(&first, bases[0]), by_base(&trial, bases[1]));
         assert!((test.cost - 1.0883).abs() < 0.0005 && test.error < 0.001, "{test:?}");

@@ -52,7 +52,7 @@ pub use effect::CostEstimate;
 pub use equal::{is_limit, made_equal, taken};
 pub use evidence::{
     Starts, TriedArm, beside_base, by_rate, followers, learn, named_in, of_base, pooled, relative,
-    tried_arms,
+    tried_arm,
 };
 pub use holes::with_holes;
 pub use planner_settings::planner_settings;

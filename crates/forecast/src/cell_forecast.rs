@@ -45,11 +45,11 @@ impl CellForecast {
     pub fn of(plan: &Plan, cell: &Cell, known: &[Run]) -> CellForecast {
         let of_run = |run: &Run| {
             let is_alike = run.plan.slice_ns == plan.slice_ns;
-            let spread = is_alike.then(|| spread_of(run, cell)).flatten()?;
-            let round = run.rounds.iter().find(|round| round.key.cell == *cell)?;
+            let spread = is_alike.then(|| spread_of(run.first_pair(), cell)).flatten()?;
+            let round = run.first_pair().rounds().find(|round| round.key.cell == *cell)?;
             let window_ns = RoundPace::of_round(&run.plan, round).window.as_nanos() as f64;
             let stretch = (window_ns / plan.round_ns as f64).max(1.0);
-            let price = price_of(run, cell)?;
+            let price = price_of(run.first_pair(), cell)?;
             let arms = plan.arms.count() as f64 / run.plan.arms.count() as f64;
             let price = Price { pair_s: price.pair_s * arms, start_s: price.start_s * arms };
             Some((spread, price, stretch, run.id.clone()))

@@ -4,20 +4,19 @@ use std::collections::BTreeSet;
 
 use dbdyno_judge::sequential::{Values, is_known, sequence_of, values_of};
 use dbdyno_judge::{JudgeError, compare_arms, family};
-use dbdyno_model::{ArmIndex, Cell, CellComparison, Pairing, Reference, Run, Stopping, Verdict};
+use dbdyno_model::{
+    ArmIndex, Cell, CellComparison, Pairing, Reference, Run, RunPair, Stopping, Verdict,
+};
 use dbdyno_stats::{self as stats, ConfidenceSequence};
 
 /// Whether a cell is over by what was measured of it: in each arm that is left, against base.
 pub fn is_over(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
-    if run.plan.arms.count() == 2 {
-        return is_over_between(run, cell);
-    }
     let left = left(run);
     if left.is_empty() {
         return Ok(false);
     }
     for pairing in left {
-        if !is_over_between(&run.of_pair(pairing), cell)? {
+        if !is_over_between(run.pair(pairing), cell)? {
             return Ok(false);
         }
     }
@@ -34,16 +33,16 @@ fn left(run: &Run) -> Vec<Pairing> {
         .collect()
 }
 
-fn is_over_between(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
-    if let Stopping::Known { half } = run.plan.stopping {
+fn is_over_between(run: RunPair<'_>, cell: &Cell) -> Result<bool, JudgeError> {
+    if let Stopping::Known { half } = run.plan().stopping {
         return is_known(run, cell, half);
     }
-    let Some(sequence) = &sequence_of(&run.plan, cell) else { return Ok(false) };
+    let Some(sequence) = &sequence_of(run.plan(), cell) else { return Ok(false) };
     let Some(values) = values_of(run, cell) else { return Ok(false) };
     let (logs, known_sd) = (&values.logs, values.known_sd);
-    let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
-    let alpha = family::alpha_among(run.plan.answers());
-    let is_sharp = match run.plan.stopping {
+    let look = stats::judge_sequence(logs, known_sd, run.plan().budget, sequence)?;
+    let alpha = family::alpha_among(run.plan().answers());
+    let is_sharp = match run.plan().stopping {
         Stopping::Detect { effect, power, .. } => finds(&values, sequence, alpha, power) <= effect,
         _ => false,
     };
@@ -62,7 +61,7 @@ pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
     let pairs = compare_arms(run, Reference::Arm(ArmIndex::BASE))?.pairs;
     let alpha = family::alpha_among(run.plan.answers());
     // What was judged once keeps its verdict, for it gets no look.
-    let stays = |run: &Run, cell: &CellComparison| match cell.verdict {
+    let stays = |run: RunPair<'_>, cell: &CellComparison| match cell.verdict {
         Verdict::Undecided => false,
         Verdict::Equal => true,
         Verdict::Slower | Verdict::Faster => {
@@ -73,8 +72,8 @@ pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
     let cells = if left.is_empty() { Vec::new() } else { run.plan.cells() };
     let mut decided: BTreeSet<Cell> = cells.into_iter().collect();
     for pair in pairs.into_iter().filter(|pair| left.contains(&pair.pairing)) {
-        let of_pair = run.of_pair(pair.pairing);
-        let cells = pair.comparison.cells.into_iter().filter(|cell| stays(&of_pair, cell));
+        let of_pair = run.pair(pair.pairing);
+        let cells = pair.comparison.cells.into_iter().filter(|cell| stays(of_pair, cell));
         let cells: BTreeSet<Cell> = cells.map(|cell| cell.cell).collect();
         decided.retain(|cell| cells.contains(cell));
     }
@@ -93,12 +92,11 @@ mod tests {
     use super::*;
     use dbdyno_judge::compare;
     use dbdyno_judge::sample;
-    use dbdyno_model::Arm;
 
     /// Equal arms, and a test arm that does three quarters of the work, with a little noise.
     fn run(pairs: u32, percent: u64) -> Run {
         let mut run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |round| {
-            let share = if round.key.arm == Arm::Test { percent } else { 100 };
+            let share = if round.key.arm == ArmIndex::TEST { percent } else { 100 };
             let noise = 7 * u64::from(round.key.pair * 13 % 5);
             sample::set_events(round, (100 * share + noise) as f64);
             round.start = round.key.pair / 2;
@@ -114,7 +112,7 @@ mod tests {
         let over = |pairs, percent| {
             let run = run(pairs, percent);
             let cell = run.plan.cells().remove(0);
-            (is_over(&run, &cell).unwrap(), compare(&run).unwrap().cells[0].verdict)
+            (is_over(&run, &cell).unwrap(), compare(run.first_pair()).unwrap().cells[0].verdict)
         };
         assert_eq!(over(4, 75), (false, Verdict::Undecided));
         assert_eq!(over(20, 75), (true, Verdict::Slower));

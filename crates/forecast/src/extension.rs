@@ -40,7 +40,7 @@ const TIMES: u32 = 3;
 pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
     let plan = &run.plan;
     refuse(plan)?;
-    let stopping = rule(run);
+    let stopping = rule(run.first_pair());
     let (between, horizon) = stopping.looks().unwrap_or((2, 1));
     let told = between.saturating_mul(ConfidenceSequence::STARTS_MAX);
     let most = between.saturating_mul(horizon.saturating_mul(TIMES)).min(told);
@@ -63,7 +63,7 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
     }
     let restarts =
         if has_starts(plan) { (pairs / between).saturating_sub(1) } else { plan.restarts };
-    let limit = extension.limit.map(|limit| (spent(run) + limit).as_nanos() as u64);
+    let limit = extension.limit.map(|limit| (spent(run.first_pair()) + limit).as_nanos() as u64);
     Ok(Plan { pairs, restarts, stopping, limit_ns: limit, ..plan.clone() })
 }
 
@@ -78,13 +78,13 @@ fn carried_out(run: &Run) -> u32 {
         let pairs = f64::from(run.plan.driving.pair_of(round.key.pair) + 1);
         if stretch < LONGER { 0 } else { (pairs * stretch).ceil() as u32 }
     };
-    run.rounds.iter().map(of_round).max().unwrap_or(0)
+    run.first_pair().rounds().map(of_round).max().unwrap_or(0)
 }
 
 /// Pairs of the cell that has the fewest, when the run was judged.
 fn judged_pairs(run: &Run) -> u32 {
     let pairs_of = |cell: &Cell| {
-        let of_cell = run.rounds.iter().filter(|round| round.key.cell == *cell);
+        let of_cell = run.first_pair().rounds().filter(|round| round.key.cell == *cell);
         of_cell.map(|round| round.key.pair + 1).max()
     };
     let fewest = run.plan.cells().iter().filter_map(pairs_of).min();

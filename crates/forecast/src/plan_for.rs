@@ -458,7 +458,7 @@ mod tests {
     /// some percent.
     fn known(stretch: u64, noise: u64, label: &str) -> Run {
         let mut run = sample::of_pairs(48, label, "sqlite:", 1, |round| {
-            let arm = u64::from(round.key.arm == dbdyno_model::Arm::Test);
+            let arm = u64::from(round.key.arm == dbdyno_model::ArmIndex::TEST);
             let pair = u64::from(round.key.pair);
             round.start = round.key.pair / 6;
             sample::set_events(round, (1_000 + noise * (7 * pair + 3 * arm) % 40) as f64);
@@ -505,7 +505,7 @@ mod tests {
             let mut run = known(1, noise, "point-query");
             run.rounds
                 .iter_mut()
-                .filter(|round| round.key.arm == dbdyno_model::Arm::Test)
+                .filter(|round| round.key.arm == dbdyno_model::ArmIndex::TEST)
                 .for_each(|round| {
                     let events = round.events as f64 * (1.0 + f64::from(round.start % 3) / 20.0);
                     sample::set_events(round, events);

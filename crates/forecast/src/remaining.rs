@@ -57,7 +57,7 @@ impl Remaining {
     pub fn of(plan: &Plan, run: Option<&Run>) -> Remaining {
         let cells = plan.cells();
         let is_begun = |cell: &Cell| {
-            run.is_some_and(|run| run.all_rounds().any(|round| round.key.cell == *cell))
+            run.is_some_and(|run| run.rounds.iter().any(|round| round.key.cell == *cell))
         };
         let last = cells.iter().rposition(is_begun).unwrap_or(0);
         Remaining::without(plan, run, cells[..last.min(cells.len())].iter().cloned().collect())
@@ -69,10 +69,8 @@ impl Remaining {
         let has_ended =
             |arm: ArmIndex| run.is_some_and(|run| run.ended.iter().any(|ended| ended.arm == arm));
         let arms: Vec<ArmIndex> = plan.arms.indices().filter(|arm| !has_ended(*arm)).collect();
-        for round in run
-            .into_iter()
-            .flat_map(|run| arms.iter().flat_map(move |arm| Run::rounds_of(run, *arm)))
-        {
+        let of_run = |run| arms.iter().flat_map(move |arm| Run::arm(run, *arm).rounds());
+        for round in run.into_iter().flat_map(of_run) {
             let window = RoundPace::of_round(plan, round).window;
             let seen = left.cells.entry(round.key.cell.clone());
             let was_cut = round.readings.get(WINDOW_NS).is_some();

@@ -1,8 +1,8 @@
 //! Runs of several arms: judged in pairs, and told as one family.
 //!
 //! ```text
-//!   run of k arms ──of_pair──▶ base and one test   k − 1 of them   one family: all cells of all
-//!                 └─of_pair──▶ arm and the one before it   k − 1   another family
+//!   run of k arms ──pair──▶ base and one test   k − 1 of them   one family: all cells of all
+//!                 └─pair──▶ arm and the one before it   k − 1   another family
 //! ```
 //!
 //! Rounds of base stand in each of the first, so that their answers lean on each other: the
@@ -12,10 +12,11 @@
 
 use dbdyno_model::{
     ArmIndex, ArmsComparison, Cell, Comparison, PairComparison, Pairing, Plan, Reference, Run,
+    RunPair,
 };
 
 use crate::cautions::saturation;
-use crate::comparison::{compare, conclude, label, measured, of_whole};
+use crate::comparison::{conclude, label, measured, of_whole};
 use crate::error::JudgeError;
 use crate::family;
 
@@ -32,28 +33,25 @@ pub fn compare_arms(run: &Run, reference: Reference) -> Result<ArmsComparison, J
     Ok(ArmsComparison {
         pairs: family_of(run, pairings)?,
         steps: family_of(run, plan.against_before())?,
-        ..nothing_of(run, reference)
+        ..nothing_of(run, plan.arms.indices().as_slice(), reference)
     })
 }
 
 /// A comparison of two arms in the form of one of several.
-pub fn as_arms(run: &Run, comparison: Comparison) -> ArmsComparison {
+pub fn as_arms(run: RunPair<'_>, comparison: Comparison) -> ArmsComparison {
     let only = vec![PairComparison { pairing: Pairing::USUAL, comparison }];
     let reference = Reference::Arm(ArmIndex::BASE);
-    ArmsComparison { pairs: only.clone(), steps: only, ..nothing_of(run, reference) }
+    let arms = [run.pairing.base, run.pairing.test];
+    ArmsComparison { pairs: only.clone(), steps: only, ..nothing_of(run.whole, &arms, reference) }
 }
 
-/// What is known of the arms of a run before anything is judged.
-fn nothing_of(run: &Run, reference: Reference) -> ArmsComparison {
-    let plan = &run.plan;
+/// What is known of these arms of a run before anything is judged.
+fn nothing_of(run: &Run, arms: &[ArmIndex], reference: Reference) -> ArmsComparison {
+    let label = |arm: &ArmIndex| label(&run.plan.arms[*arm], &run.environment[*arm]);
     ArmsComparison {
-        labels: plan
-            .arms
-            .indices()
-            .map(|arm| label(&plan.arms[arm], run.environment_of(arm)))
-            .collect(),
-        cells: plan.cells(),
-        one_processor: one_processor(run),
+        labels: arms.iter().map(label).collect(),
+        cells: run.plan.cells(),
+        one_processor: one_processor(run, arms),
         reference,
         pairs: Vec::new(),
         steps: Vec::new(),
@@ -64,12 +62,14 @@ fn nothing_of(run: &Run, reference: Reference) -> ArmsComparison {
 
 /// Cells in which clients take turns with the servers on one processor. An embedded arm has no
 /// clients, and servers by URL are where they are.
-fn one_processor(run: &Run) -> Vec<Cell> {
-    if !run.plan.arms.values().all(|spec| spec.can_be_restarted() && !spec.is_embedded()) {
+fn one_processor(run: &Run, arms: &[ArmIndex]) -> Vec<Cell> {
+    let mut specs = arms.iter().map(|arm| &run.plan.arms[*arm]);
+    if !specs.all(|spec| spec.can_be_restarted() && !spec.is_embedded()) {
         return Vec::new();
     }
+    let pair = run.pair(Pairing { base: arms[0], test: arms[1] });
     let is_one = |cell: &Cell| {
-        saturation::placement(run, cell).is_some_and(|placement| placement.is_one_processor())
+        saturation::placement(pair, cell).is_some_and(|placement| placement.is_one_processor())
     };
     run.plan.cells().into_iter().filter(is_one).collect()
 }
@@ -79,12 +79,9 @@ fn one_processor(run: &Run) -> Vec<Cell> {
 ///
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
-pub fn compare_pair(run: &Run, pairing: Pairing) -> Result<Comparison, JudgeError> {
-    if run.plan.arms.count() == 2 && pairing == Pairing::USUAL {
-        return compare(run);
-    }
-    let pairs = family_of(run, against(&run.plan, pairing.base))?;
-    let found = pairs.into_iter().find(|pair| pair.pairing == pairing);
+pub fn compare_pair(pair: RunPair<'_>) -> Result<Comparison, JudgeError> {
+    let pairs = family_of(pair.whole, against(pair.plan(), pair.pairing.base))?;
+    let found = pairs.into_iter().find(|found| found.pairing == pair.pairing);
     Ok(found.expect("two different arms of the run").comparison)
 }
 
@@ -96,13 +93,13 @@ fn against(plan: &Plan, base: ArmIndex) -> Vec<Pairing> {
 
 /// Judges these pairs as one family.
 fn family_of(run: &Run, pairings: Vec<Pairing>) -> Result<Vec<PairComparison>, JudgeError> {
-    let runs: Vec<Run> = pairings.iter().map(|pairing| run.of_pair(*pairing)).collect();
-    let mut drafts = runs.iter().map(measured).collect::<Result<Vec<_>, _>>()?;
+    let runs = pairings.into_iter().map(|pairing| run.pair(pairing));
+    let mut drafts = runs.clone().map(measured).collect::<Result<Vec<_>, _>>()?;
     let cells = drafts.iter_mut().flat_map(|draft| &mut draft.cells);
     let family = family::control(&mut cells.collect::<Vec<_>>());
-    let concluded = pairings.into_iter().zip(&runs).zip(drafts);
-    let concluded = concluded.map(|((pairing, run), draft)| {
-        Ok(PairComparison { pairing, comparison: conclude(run, draft, family)? })
+    let concluded = runs.zip(drafts).map(|(pair, draft)| {
+        let comparison = conclude(pair, draft, family)?;
+        Ok(PairComparison { pairing: pair.pairing, comparison })
     });
     concluded.collect()
 }

@@ -186,6 +186,7 @@ fn class_summary(
 mod tests {
     use super::*;
     use crate::sample;
+    use dbdyno_model::ArmIndex;
 
     /// Nine runs of MySQL 5.5 and of 5.6 at 8 clients (Kravtchuk 2013), queries/s.
     const BASE: [f64; 9] =
@@ -195,12 +196,12 @@ mod tests {
 
     fn single_runs(each_is_a_start: bool) -> SingleRuns {
         let run = sample::of_pairs(9, "point-query", "sqlite:", 8, |round| {
-            let rates = if round.key.arm == Arm::Base { BASE } else { TEST };
+            let rates = if round.key.arm == ArmIndex::BASE { BASE } else { TEST };
             let seconds = sample::WALL_NS as f64 / 1e9;
             sample::set_events(round, rates[round.key.pair as usize] * seconds);
             round.start = if each_is_a_start { round.key.pair } else { 0 };
         });
-        crate::compare(&run).unwrap().cells[0].single_runs.unwrap()
+        crate::compare(run.first_pair()).unwrap().cells[0].single_runs.unwrap()
     }
 
     #[test]

@@ -8,8 +8,8 @@ use dbdyno_audit::AuditWarning;
 use dbdyno_model::experiment::FigureOutcome;
 use dbdyno_model::insert_benchmark::StepMetrics;
 use dbdyno_model::{
-    ArmSpec, Audit, Cell, CellComparison, Comparison, Environment, Pairing, PerArm, Plan, Round,
-    Run, RunStatus, Severity, TestFamily, Verdict, Warning,
+    ArmSpec, Audit, Cell, CellComparison, Comparison, Environment, PerArm, Plan, Round, Run,
+    RunPair, RunStatus, Severity, TestFamily, Verdict, Warning,
 };
 
 use crate::cautions::against;
@@ -40,25 +40,24 @@ pub(crate) struct Draft {
 ///
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
-pub fn compare(run: &Run) -> Result<Comparison, JudgeError> {
+pub fn compare(run: RunPair<'_>) -> Result<Comparison, JudgeError> {
     let mut draft = measured(run)?;
     let family = family::control(&mut draft.cells.iter_mut().collect::<Vec<_>>());
     conclude(run, draft, family)
 }
 
 /// Each cell by itself.
-pub(crate) fn measured(run: &Run) -> Result<Draft, JudgeError> {
-    assert!(run.plan.arms.count() == 2, "a comparison is of two arms");
-    let audit = dbdyno_audit::audit(&run.plan.pair(Pairing::USUAL), &run.environment.as_ref());
+pub(crate) fn measured(run: RunPair<'_>) -> Result<Draft, JudgeError> {
+    let audit = dbdyno_audit::audit(&run.specs(), &PerArm::from_fn(|arm| run.environment(arm)));
     let findings = dbdyno_audit::findings(&audit);
     let mut draft =
         Draft { cells: Vec::new(), audit, findings, steps: Vec::new(), mechanisms: Vec::new() };
-    for cell in run.plan.cells() {
+    for cell in run.plan().cells() {
         let (pairs, dropped, notes) = judged_pairs(run, &cell);
         if pairs.is_empty() {
             continue;
         }
-        let units = CellUnits::of(&run.plan, &cell);
+        let units = CellUnits::of(run.plan(), &cell);
         let mut judged = judged(run, &units, &pairs)?;
         judged.look_again(run, &cell)?;
         draft.mechanisms.extend(mechanisms::of_cell(run, &cell, &pairs)?);
@@ -71,7 +70,7 @@ pub(crate) fn measured(run: &Run) -> Result<Draft, JudgeError> {
         let mut against = against(run, &cell, &units, &arms);
         against.extend(found_against(&draft.findings, &cell).into_iter().chain(notes));
         let compared = cell_comparison(cell, &units, judged, &arms, against)?;
-        let group = group_of(&run.plan, &compared.cell);
+        let group = group_of(run.plan(), &compared.cell);
         let metrics = metrics::of_cell(run, &compared, &pairs)?;
         draft.cells.push(CellComparison { group, pairs_dropped: dropped, metrics, ..compared });
     }
@@ -80,7 +79,7 @@ pub(crate) fn measured(run: &Run) -> Result<Draft, JudgeError> {
 
 /// The answer, once the family has taken back what does not hold among so many.
 pub(crate) fn conclude(
-    run: &Run,
+    run: RunPair<'_>,
     draft: Draft,
     family: TestFamily,
 ) -> Result<Comparison, JudgeError> {
@@ -89,12 +88,13 @@ pub(crate) fn conclude(
     for cell in &mut cells {
         say_what_is_missing(run, longer.as_ref(), cell)?;
     }
-    let counts = crate::counts::compare(run, &cells)?;
-    let mut warnings = of_whole(run);
+    let counts =
+        crate::counts::compare(PerArm::from_fn(|arm| run.arm(arm)), run.plan().budget, &cells)?;
+    let mut warnings = of_whole(run.whole);
     warnings.extend(found_beside(findings));
     Ok(Comparison {
         labels: labels(run),
-        budget: run.plan.budget,
+        budget: run.plan().budget,
         curves: curves::of_run(run, &cells)?,
         costs: row_costs::of_run(run, &cells)?,
         cells,
@@ -111,7 +111,7 @@ pub(crate) fn conclude(
 /// How many more pairs would decide a cell, and how long they would take: by the rule by which the
 /// run is made longer, where it can be, for that is stricter than the one by which it was judged.
 fn say_what_is_missing(
-    run: &Run,
+    run: RunPair<'_>,
     longer: Option<&Plan>,
     cell: &mut CellComparison,
 ) -> Result<(), JudgeError> {
@@ -147,8 +147,8 @@ pub(crate) fn found_beside(findings: Vec<AuditWarning>) -> impl Iterator<Item = 
 }
 
 /// What the two arms of a run are called.
-pub(crate) fn labels(run: &Run) -> PerArm<String> {
-    PerArm::from_fn(|arm| label(&run.plan.arms[arm.into()], &run.environment[arm]))
+pub(crate) fn labels(run: RunPair<'_>) -> PerArm<String> {
+    PerArm::from_fn(|arm| label(run.spec(arm), run.environment(arm)))
 }
 
 /// What an arm is called of which this is true.

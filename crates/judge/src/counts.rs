@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use dbdyno_model::{
     Arm, Cell, CellComparison, CountComparison, CountVerdict, FunctionChange, Interval, PerArm,
-    Run, Severity, Verdict, Warning,
+    RunArm, Severity, Verdict, Warning,
 };
 use dbdyno_stats as stats;
 
@@ -44,21 +44,22 @@ const STRAY_MOST: f64 = 0.03;
 /// as has one that is this far, where the others are so many times closer.
 const STRAY_ALONE: (f64, f64) = (0.01, 10.0);
 
-/// Judges all loads that both arms of a run were counted in.
+/// Judges all loads that both arms were counted in, be they of one run or of two.
 pub(crate) fn compare(
-    run: &Run,
+    arms: PerArm<RunArm<'_>>,
+    budget: f64,
     cells: &[CellComparison],
 ) -> Result<Vec<CountComparison>, JudgeError> {
     let mut compared = Vec::new();
-    let mut labels = run.plan.labels();
+    let mut labels = arms.test.run.plan.labels();
     labels.dedup();
     for label in labels {
-        let pairs = pairs(run, label);
+        let pairs = pairs(&arms, label);
         if pairs.is_empty() {
             continue;
         }
         let logs: Vec<f64> = pairs.iter().map(|pair| (pair.test / pair.base).ln()).collect();
-        let judged = stats::judge(&logs, run.plan.budget.max(FINEST))?;
+        let judged = stats::judge(&logs, budget.max(FINEST))?;
         let unsteady = unsteady(label, &logs, judged.rqps);
         let said = |verdict: Verdict| match verdict {
             _ if unsteady.is_some() => CountVerdict::Undecided,
@@ -76,15 +77,15 @@ pub(crate) fn compare(
             stats::geometric_mean_interval(&counts, stats::SHOWN_CONFIDENCE)
         })?;
         let of_load = cells.iter().filter(|cell| cell.cell.load == label);
-        let together = of_load.map(|cell| together(run, cell, &told)).collect();
+        let together = of_load.map(|cell| together(arms.base, cell, &told)).collect();
         compared.push(CountComparison {
             load: label.to_owned(),
             repeats: pairs.len() as u32,
             ratio,
             verdict,
             warnings: unsteady.into_iter().collect(),
-            named_share: PerArm::from_fn(|arm| named_share(run, label, arm)),
-            functions: functions(run, label),
+            named_share: PerArm::from_fn(|arm| named_share(arms[arm], label)),
+            functions: functions(&arms, label),
             together,
             per_op,
         });
@@ -93,12 +94,10 @@ pub(crate) fn compare(
 }
 
 /// Instructions per statement of both arms, by repetition.
-fn pairs(run: &Run, label: &str) -> Vec<PerArm<f64>> {
+fn pairs(arms: &PerArm<RunArm<'_>>, label: &str) -> Vec<PerArm<f64>> {
     let of = |repeat: u32, arm: Arm| {
-        let mut samples = run.counts.samples.iter();
-        let sample = samples.find(|sample| {
-            sample.load == label && sample.repeat == repeat && sample.arm == arm.into()
-        })?;
+        let mut samples = arms[arm].samples();
+        let sample = samples.find(|sample| sample.load == label && sample.repeat == repeat)?;
         Some(sample.instructions as f64 / sample.operations as f64)
     };
     (0..)
@@ -133,9 +132,11 @@ fn unsteady(label: &str, logs: &[f64], ratio: Interval) -> Option<Warning> {
     Some(Warning::new(Severity::Blocks, "count-unsteady", text))
 }
 
-fn functions(run: &Run, label: &str) -> Vec<FunctionChange> {
+fn functions(arms: &PerArm<RunArm<'_>>, label: &str) -> Vec<FunctionChange> {
     let mut changes: BTreeMap<(&str, String), FunctionChange> = BTreeMap::new();
-    for one in run.counts.functions.iter().filter(|one| one.load == label) {
+    let of_arm = |arm: Arm| arms[arm].functions().map(move |one| (arm, one));
+    let all = Arm::BOTH.into_iter().flat_map(of_arm);
+    for (arm, one) in all.filter(|(_, one)| one.load == label) {
         let key = (one.name.as_str(), kind(&one.object));
         let change = changes.entry(key).or_insert_with(|| FunctionChange {
             name: one.name.clone(),
@@ -143,8 +144,8 @@ fn functions(run: &Run, label: &str) -> Vec<FunctionChange> {
             own_per_op: PerArm::default(),
             inclusive_per_op: PerArm::default(),
         });
-        change.own_per_op[one.arm.side()] += one.own_per_op;
-        change.inclusive_per_op[one.arm.side()] += one.inclusive_per_op;
+        change.own_per_op[arm] += one.own_per_op;
+        change.inclusive_per_op[arm] += one.inclusive_per_op;
     }
     let size = |change: &FunctionChange| (change.own_per_op.test - change.own_per_op.base).abs();
     let mut changes: Vec<FunctionChange> = changes.into_values().collect();
@@ -163,11 +164,9 @@ fn kind(object: &str) -> String {
     }
 }
 
-fn named_share(run: &Run, label: &str, arm: Arm) -> f64 {
-    let of_arm =
-        run.counts.functions.iter().filter(|one| one.load == label && one.arm == arm.into());
+fn named_share(arm: RunArm<'_>, label: &str) -> f64 {
     let (mut named, mut all) = (0.0, 0.0);
-    for one in of_arm {
+    for one in arm.functions().filter(|one| one.load == label) {
         all += one.own_per_op;
         named += if one.name.is_empty() { 0.0 } else { one.own_per_op };
     }
@@ -182,7 +181,7 @@ struct CountFinding {
 }
 
 /// What rate and instructions say together.
-fn together(run: &Run, cell: &CellComparison, count: &CountFinding) -> String {
+fn together(base: RunArm<'_>, cell: &CellComparison, count: &CountFinding) -> String {
     let (place, rqps) = (&cell.cell, cell.rqps.estimate);
     let rate = cell.verdict.name();
     let (ratio, times) = (count.ratio, count.ratio.estimate);
@@ -201,7 +200,7 @@ fn together(run: &Run, cell: &CellComparison, count: &CountFinding) -> String {
             "{place}: the rate says {rate} (rQPS {rqps:.3}); test needs {} instructions, by less \
              than the budget (×{times:.4}); {}",
             count.finest.name(),
-            explained(run, cell, times)
+            explained(base, cell, times)
         ),
         (CountVerdict::Equal, Verdict::Slower | Verdict::Faster) => format!(
             "{place}: the rate says {rate} (rQPS {rqps:.3}) and the instructions are equal \
@@ -211,7 +210,7 @@ fn together(run: &Run, cell: &CellComparison, count: &CountFinding) -> String {
         (CountVerdict::More | CountVerdict::Fewer, Verdict::Slower | Verdict::Faster)
             if agree(count.verdict) =>
         {
-            format!("{place}: rate and instructions agree; {}", explained(run, cell, times))
+            format!("{place}: rate and instructions agree; {}", explained(base, cell, times))
         }
         (CountVerdict::More | CountVerdict::Fewer, Verdict::Slower | Verdict::Faster) => format!(
             "{place}: the rate says {rate} (rQPS {rqps:.3}) although test needs {} instructions \
@@ -222,7 +221,7 @@ fn together(run: &Run, cell: &CellComparison, count: &CountFinding) -> String {
             "{place}: test needs {} instructions (×{times:.3}) and the rate does not show it: it is \
              limited by something else, or {}",
             count.verdict.name(),
-            explained(run, cell, times)
+            explained(base, cell, times)
         ),
         (CountVerdict::More | CountVerdict::Fewer | CountVerdict::Equal, Verdict::Undecided) => {
             format!(
@@ -243,9 +242,9 @@ fn together(run: &Run, cell: &CellComparison, count: &CountFinding) -> String {
 }
 
 /// How much of a difference of rates the instructions explain.
-fn explained(run: &Run, cell: &CellComparison, times: f64) -> String {
+fn explained(base: RunArm<'_>, cell: &CellComparison, times: f64) -> String {
     let rqps = cell.rqps.estimate;
-    let Some(expected) = expected_rqps(run, &cell.cell, cell, times) else {
+    let Some(expected) = expected_rqps(base, &cell.cell, cell, times) else {
         return "how much of the rate they explain is not known without the processor time of the \
                 server"
             .to_owned();
@@ -266,15 +265,15 @@ fn explained(run: &Run, cell: &CellComparison, times: f64) -> String {
 
 /// The rQPS that instructions alone would make where the processor limits the rate; `None` where
 /// the processor time is not known.
-fn expected_rqps(run: &Run, cell: &Cell, compared: &CellComparison, times: f64) -> Option<f64> {
-    let base = &compared.arms.base;
-    let all_us = base.server_cpu_us_per_op? + base.client_cpu_us_per_op?;
-    let rounds = || {
-        run.rounds
-            .iter()
-            .filter(|round| round.key.cell == *cell)
-            .filter(|round| round.key.arm == Arm::Base)
-    };
+fn expected_rqps(
+    base: RunArm<'_>,
+    cell: &Cell,
+    compared: &CellComparison,
+    times: f64,
+) -> Option<f64> {
+    let did = &compared.arms.base;
+    let all_us = did.server_cpu_us_per_op? + did.client_cpu_us_per_op?;
+    let rounds = || base.rounds().filter(|round| round.key.cell == *cell);
     let statements: f64 = rounds().map(dbdyno_model::Round::done_statements).sum();
     let user_ns: u64 = rounds()
         .map(|round| Some(round.cost.server_cpu_ns? - round.cost.server_kernel_ns?))
@@ -288,7 +287,7 @@ fn expected_rqps(run: &Run, cell: &Cell, compared: &CellComparison, times: f64) 
 mod tests {
     use super::*;
     use crate::sample;
-    use dbdyno_model::{CountSample, Counting};
+    use dbdyno_model::{ArmIndex, CountSample, Counting, Run};
 
     /// A run whose test arm has this rate and this many instructions, in shares of base.
     fn compared(rate: f64, instructions: f64) -> CountComparison {
@@ -306,13 +305,18 @@ mod tests {
             let share = if arm == Arm::Test { instructions } else { 1.0 };
             share * noise + besides(arm, repeat)
         });
-        super::compare(&run, &cells).unwrap().remove(0)
+        compare_counts(&run, &cells).remove(0)
+    }
+
+    fn compare_counts(run: &Run, cells: &[CellComparison]) -> Vec<CountComparison> {
+        let arms = PerArm::from_fn(|arm| run.first_pair().arm(arm));
+        super::compare(arms, run.plan.budget, cells).unwrap()
     }
 
     /// A run with a rate, and with instructions in shares of a point select.
     fn counted(rate: f64, instructions: impl Fn(Arm, u32) -> f64) -> (Run, Vec<CellComparison>) {
         let slow = |round: &mut dbdyno_model::Round| {
-            if round.key.arm == Arm::Test {
+            if round.key.arm == ArmIndex::TEST {
                 let count = (1_000 + u64::from(round.key.pair % 3)) as f64 * rate;
                 (round.events, round.statements) = (count as u64, count as u64);
             }
@@ -330,7 +334,7 @@ mod tests {
                 });
             }
         }
-        let mut cells = crate::compare(&run).unwrap().cells;
+        let mut cells = crate::compare(run.first_pair()).unwrap().cells;
         // So few rounds decide nothing.
         cells[0].verdict = if rate < 1.0 { Verdict::Slower } else { Verdict::Equal };
         (run, cells)
@@ -352,7 +356,7 @@ mod tests {
         ] {
             let (mut run, cells) = counted(1.0, shares(share));
             run.plan.budget = 0.0;
-            assert_eq!(super::compare(&run, &cells).unwrap()[0].verdict, verdict, "{share}");
+            assert_eq!(compare_counts(&run, &cells)[0].verdict, verdict, "{share}");
         }
     }
 

@@ -9,7 +9,7 @@
 
 use dbdyno_model::{
     Arm, CellComparison, CurveComparison, CurvePoint, Driving, PerArm, Plan, PointPlace, Round,
-    Run, Severity, VerdictMeasure, Warning,
+    RunPair, Severity, VerdictMeasure, Warning,
 };
 use dbdyno_stats as stats;
 use dbdyno_workload::Trend;
@@ -24,17 +24,17 @@ use dbdyno_workload::planned;
 /// The curves of a run: one for each load that was measured at several client counts in the closed
 /// loop, and leaves its tables as they are.
 pub(crate) fn of_run(
-    run: &Run,
+    run: RunPair<'_>,
     cells: &[CellComparison],
 ) -> Result<Vec<CurveComparison>, JudgeError> {
-    if run.plan.driving != Driving::Closed {
+    if run.plan().driving != Driving::Closed {
         return Ok(Vec::new());
     }
     let mut curves = Vec::new();
-    for label in run.plan.labels() {
+    for label in run.plan().labels() {
         let own: Vec<&CellComparison> =
             cells.iter().filter(|cell| cell.cell.load == label).collect();
-        if own.len() > 1 && keeps_its_tables(&run.plan, label) {
+        if own.len() > 1 && keeps_its_tables(run.plan(), label) {
             curves.push(of_load(run, label, own)?);
         }
     }
@@ -50,7 +50,7 @@ fn keeps_its_tables(plan: &Plan, label: &str) -> bool {
 }
 
 fn of_load(
-    run: &Run,
+    run: RunPair<'_>,
     label: &str,
     mut cells: Vec<&CellComparison>,
 ) -> Result<CurveComparison, JudgeError> {
@@ -67,10 +67,10 @@ fn of_load(
         .filter(|cell| is_fitted(cell))
         .map(|cell| (f64::from(cell.cell.clients), judged_pairs(run, &cell.cell).0))
         .collect();
-    let units = CellUnits::of(&run.plan, &cells[0].cell);
+    let units = CellUnits::of(run.plan(), &cells[0].cell);
     let Replicates { points: logs, between_sd } =
         replicates(&rounds, |round| Some(units.rate(round)));
-    let curves = stats::usl(&logs, between_sd, run.plan.budget)?;
+    let curves = stats::usl(&logs, between_sd, run.plan().budget)?;
     warnings.extend(curves.warnings);
     Ok(CurveComparison {
         load: label.to_owned(),
@@ -82,7 +82,7 @@ fn of_load(
 }
 
 /// Client counts that have no part in the fit, and why.
-fn left_out(run: &Run, cells: &[&CellComparison]) -> (Vec<u32>, Vec<Warning>) {
+fn left_out(run: RunPair<'_>, cells: &[&CellComparison]) -> (Vec<u32>, Vec<Warning>) {
     let mut warnings = Vec::new();
     let blocked = cells.iter().filter(|cell| is_blocked(cell));
     let mut apart: Vec<u32> = blocked.map(|cell| cell.cell.clients).collect();
@@ -95,7 +95,7 @@ fn left_out(run: &Run, cells: &[&CellComparison]) -> (Vec<u32>, Vec<Warning>) {
         );
         warnings.push(Warning::new(Severity::Note, "curve-blocked-points", text));
     }
-    let embedded = Arm::BOTH.into_iter().all(|arm| run.plan.arms[arm.into()].is_embedded());
+    let embedded = Arm::BOTH.into_iter().all(|arm| run.spec(arm).is_embedded());
     let together = |cell: &CellComparison| {
         saturation::placement(run, &cell.cell).is_some_and(|placement| placement.is_one_processor())
     };
@@ -121,7 +121,7 @@ fn is_blocked(cell: &CellComparison) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{CurveQuestion, Verdict};
+    use dbdyno_model::{ArmIndex, CurveQuestion, Run, Verdict};
 
     use crate::sample::{WALL_NS, of_cells, set_events};
 
@@ -131,20 +131,20 @@ mod tests {
     fn run(label: &str, targets: &str) -> Run {
         of_cells(8, &[label], targets, &CLIENTS, |round: &mut Round| {
             let clients = f64::from(round.key.cell.clients);
-            let sigma = if round.key.arm == Arm::Test { 0.15 } else { 0.05 };
+            let sigma = if round.key.arm == ArmIndex::TEST { 0.15 } else { 0.05 };
             let rate =
                 clients / (1.0 + sigma * (clients - 1.0) + 0.002 * clients * (clients - 1.0));
             // Both rounds of a pair meet the same host.
             let noise = f64::from((round.key.pair * 7 + round.key.cell.clients) % 5) - 2.0;
             let own = f64::from((round.key.pair * 3 + round.key.cell.clients) % 4) - 1.5;
-            let arm = if round.key.arm == Arm::Test { own } else { -own };
+            let arm = if round.key.arm == ArmIndex::TEST { own } else { -own };
             set_events(round, 4_000.0 * rate * (1.0 + 0.004 * noise + 0.0005 * arm));
             round.start = round.key.pair;
         })
     }
 
     fn only_curve(run: &Run) -> CurveComparison {
-        let mut curves = crate::compare(run).unwrap().curves;
+        let mut curves = crate::compare(run.first_pair()).unwrap().curves;
         assert_eq!(curves.len(), 1);
         curves.remove(0)
     }
@@ -202,10 +202,17 @@ mod tests {
 
     #[test]
     fn rates_over_tables_that_change_are_no_curve() {
-        assert!(crate::compare(&run("insert", "sqlite:")).unwrap().curves.is_empty());
-        assert_eq!(crate::compare(&run("insert?refill=on", "sqlite:")).unwrap().curves.len(), 1);
+        assert!(crate::compare(run("insert", "sqlite:").first_pair()).unwrap().curves.is_empty());
+        assert_eq!(
+            crate::compare(run("insert?refill=on", "sqlite:").first_pair()).unwrap().curves.len(),
+            1
+        );
         let mut open = run("point-query", "sqlite:");
         open.plan.driving = "think 10ms".parse().unwrap();
-        assert!(of_run(&open, &crate::compare(&open).unwrap().cells).unwrap().is_empty());
+        assert!(
+            of_run(open.first_pair(), &crate::compare(open.first_pair()).unwrap().cells)
+                .unwrap()
+                .is_empty()
+        );
     }
 }

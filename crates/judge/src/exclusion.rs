@@ -25,7 +25,7 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::readings::{CANARIES, CanarySide, FOREIGN_SHARE, SERVERS_SHARE, STEAL_SHARE};
-use dbdyno_model::{Arm, Cell, PerArm, Round, Run, Severity, Warning};
+use dbdyno_model::{Arm, Cell, PerArm, Round, RunPair, Severity, Warning};
 use dbdyno_stats::ControlLimits;
 
 /// A server that used more of a processor than this held the canaries up.
@@ -67,7 +67,7 @@ pub(crate) struct IncludedPairs<'a> {
 /// the run say up to the last one of the cell: what is measured later changes no cell that was
 /// decided. Where all pairs would go, all are kept and none is believed.
 pub(crate) fn exclude<'a>(
-    run: &Run,
+    run: RunPair<'_>,
     cell: &Cell,
     pairs: Vec<PerArm<&'a Round>>,
 ) -> IncludedPairs<'a> {
@@ -107,12 +107,14 @@ fn off(limits: &ControlLimits, says: &[f64]) -> Option<f64> {
     offs.iter().all(|off| off.signum() == nearest.signum()).then_some(nearest)
 }
 
-fn limits(run: &Run, cell: &Cell) -> BTreeMap<(Witness, Arm), ControlLimits> {
-    let last = run.rounds.iter().rposition(|round| round.key.cell == *cell);
-    let known = &run.rounds[..last.map_or(0, |last| last + 1)];
+fn limits(run: RunPair<'_>, cell: &Cell) -> BTreeMap<(Witness, Arm), ControlLimits> {
+    let rounds: Vec<&Round> = run.rounds().collect();
+    let last = rounds.iter().rposition(|round| round.key.cell == *cell);
+    let known = &rounds[..last.map_or(0, |last| last + 1)];
     let rounds = |arm: Arm| {
+        let arm = run.pairing.of(arm);
         let alike =
-            move |round: &&Round| round.key.arm == arm && round.key.cell.clients == cell.clients;
+            move |round: &&&Round| round.key.arm == arm && round.key.cell.clients == cell.clients;
         known.iter().filter(alike)
     };
     let each = Arm::BOTH.into_iter().flat_map(|arm| WITNESSES.map(|witness| (witness, arm)));
@@ -197,6 +199,7 @@ fn told(dropped: usize, all: usize, causes: &BTreeMap<Witness, (u32, f64)>) -> W
 mod tests {
     use super::*;
     use crate::sample;
+    use dbdyno_model::{ArmIndex, Run};
 
     /// A run of pairs whose canaries waver by a few per cent.
     fn run(pairs: u32, change: impl Fn(&mut Round)) -> Run {
@@ -218,7 +221,8 @@ mod tests {
 
     fn dropped(run: &Run) -> (u32, String) {
         let cell = run.plan.cells().remove(0);
-        let sifted = exclude(run, &cell, crate::pairs::pairs_of(run, &cell));
+        let sifted =
+            exclude(run.first_pair(), &cell, crate::pairs::pairs_of(run.first_pair(), &cell));
         assert_eq!(sifted.pairs.len() as u32 + sifted.dropped, run.plan.pairs);
         (sifted.dropped, sifted.warning.map(|warning| warning.text).unwrap_or_default())
     }
@@ -230,7 +234,7 @@ mod tests {
     }
 
     fn is(round: &Round, pair: u32, arm: Arm) -> bool {
-        round.key.pair == pair && round.key.arm == arm
+        round.key.pair == pair && round.key.arm == arm.into()
     }
 
     #[test]
@@ -272,7 +276,7 @@ mod tests {
     fn what_an_arm_does_to_the_host_is_its_own() {
         // Always: the test arm leaves a busy disk behind.
         let always = run(20, |round| {
-            if round.key.arm == Arm::Test {
+            if round.key.arm == ArmIndex::TEST {
                 set_both(round, "sync_ns", 9000.0);
             }
         });

@@ -8,7 +8,7 @@
 //! have to say the same: eight of them at least, as a sign test of 1 % wants.
 
 use dbdyno_model::experiment::{FigureOutcome, RoundFigure, Sign};
-use dbdyno_model::{CellComparison, Comparison, MetricVerdict, Run, Severity};
+use dbdyno_model::{CellComparison, Comparison, MetricVerdict, RunPair, Severity};
 
 use crate::error::JudgeError;
 use crate::figures::{of_pairs, sign_of};
@@ -19,7 +19,7 @@ use crate::judged::judged_pairs;
 /// # Errors
 /// Figures that cannot be judged, which only a damaged store can hold.
 pub fn outcomes(
-    run: &Run,
+    run: RunPair<'_>,
     comparison: &Comparison,
     figure: &RoundFigure,
 ) -> Result<Vec<FigureOutcome>, JudgeError> {
@@ -51,7 +51,7 @@ fn sign_of_metric(verdict: MetricVerdict) -> Option<Sign> {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::{Arm, Round, Verdict};
+    use dbdyno_model::{ArmIndex, Round, Run, Verdict};
 
     use super::*;
     use crate::sample;
@@ -62,21 +62,21 @@ mod tests {
     }
 
     fn of_run(run: &Run, figure: &str) -> FigureOutcome {
-        let comparison = crate::compare(run).unwrap();
-        outcomes(run, &comparison, &RoundFigure::read(figure)).unwrap().remove(0)
+        let comparison = crate::compare(run.first_pair()).unwrap();
+        outcomes(run.first_pair(), &comparison, &RoundFigure::read(figure)).unwrap().remove(0)
     }
 
     /// What the table does not say, no expectation is held to have said.
     #[test]
     fn a_cell_without_a_verdict_proves_no_sign() {
         let mut run = sample::of_pairs(20, "point-query", "sqlite:", 1, |round| {
-            let faster = u64::from(round.key.arm == Arm::Test) + 1;
+            let faster = u64::from(round.key.arm == ArmIndex::TEST) + 1;
             round.statements *= faster;
             round.events *= faster;
         });
-        let mut comparison = crate::compare(&run).unwrap();
+        let mut comparison = crate::compare(run.first_pair()).unwrap();
         let sign = |run: &Run, comparison: &Comparison, figure: &str| {
-            outcomes(run, comparison, &RoundFigure::read(figure)).unwrap()[0].sign
+            outcomes(run.first_pair(), comparison, &RoundFigure::read(figure)).unwrap()[0].sign
         };
         comparison.cells[0].warnings.clear();
         comparison.cells[0].verdict = Verdict::Faster;
@@ -84,7 +84,7 @@ mod tests {
         comparison.cells[0].verdict = Verdict::Undecided;
         assert_eq!(sign(&run, &comparison, "rate"), None, "as the table has it");
         for round in &mut run.rounds {
-            let woken = if round.key.arm == Arm::Base { 1.0 } else { 2.0 };
+            let woken = if round.key.arm == ArmIndex::BASE { 1.0 } else { 2.0 };
             round.readings.set("one", Some(1.0));
             round.readings.set("woken", Some(woken));
         }
@@ -96,9 +96,9 @@ mod tests {
     #[test]
     fn of_a_metric_the_verdict_of_the_table_is_taken() {
         let run = sample::of_pairs(20, "point-query", "sqlite:", 1, |_| {});
-        let mut comparison = crate::compare(&run).unwrap();
+        let mut comparison = crate::compare(run.first_pair()).unwrap();
         let sign = |comparison: &Comparison| {
-            outcomes(&run, comparison, &RoundFigure::P99).unwrap()[0].sign
+            outcomes(run.first_pair(), comparison, &RoundFigure::P99).unwrap()[0].sign
         };
         assert_eq!(sign(&comparison), Some(Sign::Less));
         comparison.cells[0].metrics[0].verdict = MetricVerdict::Undecided;
@@ -109,8 +109,8 @@ mod tests {
     fn a_round_in_which_the_engine_was_not_seen_says_nothing() {
         let of = |unseen: u32| {
             found("engine.views / engine.statements", |round| {
-                let is_seen = round.key.arm == Arm::Base || round.key.pair >= unseen;
-                let views = if round.key.arm == Arm::Base { 100.0 } else { 50.0 };
+                let is_seen = round.key.arm == ArmIndex::BASE || round.key.pair >= unseen;
+                let views = if round.key.arm == ArmIndex::BASE { 100.0 } else { 50.0 };
                 let times = if is_seen { 1.0 } else { 0.0 };
                 round.readings.set("engine.views", Some(times * views));
                 round.readings.set("engine.statements", Some(times * 100.0));
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_counter_is_judged_as_a_rate_is() {
         let half = found("wakes / commits", |round| {
-            let wakes = if round.key.arm == Arm::Base { 194.0 } else { 100.0 };
+            let wakes = if round.key.arm == ArmIndex::BASE { 194.0 } else { 100.0 };
             round.readings.set("wakes", Some(wakes + f64::from(round.key.pair % 3)));
             round.readings.set("commits", Some(100.0));
         });
@@ -138,7 +138,7 @@ mod tests {
     fn a_round_with_none_of_either_counter_says_nothing_of_their_ratio() {
         let of = |without: u32| {
             found("units / steps", |round| {
-                let is_base = round.key.arm == Arm::Base;
+                let is_base = round.key.arm == ArmIndex::BASE;
                 let many = if is_base && round.key.pair < without { 0.0 } else { 10.0 };
                 round.readings.set("units", Some(if is_base { 2.0 } else { 1.0 } * many));
                 round.readings.set("steps", Some(many));
@@ -162,7 +162,7 @@ mod tests {
     fn zeros_speak_where_all_pairs_agree() {
         let deadlocks = |base: f64, test: f64| {
             found("deadlocks", move |round| {
-                let many = if round.key.arm == Arm::Base { base } else { test };
+                let many = if round.key.arm == ArmIndex::BASE { base } else { test };
                 round.readings.set("deadlocks", Some(many));
             })
         };
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(deadlocks(7.0, 0.0).sign, Some(Sign::Less));
         assert_eq!(deadlocks(0.0, 0.0).sign, Some(Sign::Equal));
         let now_and_then = found("deadlocks", |round| {
-            let is_one = round.key.pair == 3 && round.key.arm == Arm::Test;
+            let is_one = round.key.pair == 3 && round.key.arm == ArmIndex::TEST;
             round.readings.set("deadlocks", Some(if is_one { 1.0 } else { 0.0 }));
         });
         assert_eq!(now_and_then.sign, None, "one in twenty pairs is no proof");
@@ -181,7 +181,7 @@ mod tests {
     fn few_pairs_that_agree_are_no_proof() {
         let of = |pairs: u32| {
             let run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |round| {
-                let many = if round.key.arm == Arm::Base { 0.0 } else { 7.0 };
+                let many = if round.key.arm == ArmIndex::BASE { 0.0 } else { 7.0 };
                 round.readings.set("deadlocks", Some(many));
             });
             of_run(&run, "deadlocks").sign

@@ -10,7 +10,7 @@
 //! has spent its chance to err, and the looks from then on may spend a fifth of it once more: 1.2 %
 //! instead of 1 % in all, which is counted in the crate `stats` and said in the run.
 
-use dbdyno_model::{IntervalChoice, IntervalKind, Plan, Run, Stage, Stopping};
+use dbdyno_model::{IntervalChoice, IntervalKind, Plan, RunPair, Stage, Stopping};
 use dbdyno_workload::planned;
 
 use crate::error::JudgeError;
@@ -19,14 +19,14 @@ use crate::sequential;
 /// Stretches that a run is taken to have had which was not looked at and whose servers lived once.
 const STRETCHES: u32 = 12;
 /// The plan of a run by the rule by which it is made longer; `None` where it cannot be.
-pub(crate) fn looked_at(run: &Run) -> Option<Plan> {
-    refuse(&run.plan).ok()?;
-    Some(Plan { stopping: rule(run), ..run.plan.clone() })
+pub(crate) fn looked_at(run: RunPair<'_>) -> Option<Plan> {
+    refuse(run.plan()).ok()?;
+    Some(Plan { stopping: rule(run), ..run.plan().clone() })
 }
 
 /// The rule by which a run is made longer: from now on it is looked at.
-pub fn rule(run: &Run) -> Stopping {
-    match &run.plan.stopping {
+pub fn rule(run: RunPair<'_>) -> Stopping {
+    match &run.plan().stopping {
         // What ended it is no look at starts; all that it has was looked at once by now.
         Stopping::Fixed | Stopping::Known { .. } => judged_once(run),
         looked_at => looked_at.clone(),
@@ -57,8 +57,8 @@ pub fn refuse(plan: &Plan) -> Result<(), JudgeError> {
 
 /// The rule for a run that was judged once: when its cells ended, which a limit on time may have
 /// done after different numbers of starts.
-fn judged_once(run: &Run) -> Stopping {
-    let plan = &run.plan;
+fn judged_once(run: RunPair<'_>) -> Stopping {
+    let plan = run.plan();
     let parts = if sequential::has_starts(plan) { plan.restarts + 1 } else { STRETCHES };
     let pairs = (plan.pairs / parts.max(1) / 2 * 2).max(2);
     let looked_at =

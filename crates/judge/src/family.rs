@@ -94,7 +94,7 @@ mod tests {
 
     fn cells(p_values: &[f64]) -> Vec<CellComparison> {
         let run = sample::point_queries("sqlite:", 1, |_| {});
-        let cell = crate::compare(&run).unwrap().cells.remove(0);
+        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
         let cell = |&p_value: &f64| CellComparison {
             p_value,
             verdict: if p_value < 0.01 { Verdict::Slower } else { Verdict::Undecided },

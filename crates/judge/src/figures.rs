@@ -1,7 +1,7 @@
 //! A figure of each round, and what the pairs of a cell say of it.
 
 use dbdyno_model::experiment::{FigureOutcome, RoundFigure, Sign};
-use dbdyno_model::{Arm, Cell, Interval, PerArm, Round, Run, Verdict};
+use dbdyno_model::{Arm, Cell, Interval, PerArm, Round, RunPair, Verdict};
 use dbdyno_stats as stats;
 
 use crate::error::JudgeError;
@@ -14,12 +14,12 @@ const STATEMENTS: &str = "engine.statements";
 
 /// What these pairs of a cell say of a figure.
 pub(crate) fn of_pairs(
-    run: &Run,
+    run: RunPair<'_>,
     cell: &Cell,
     pairs: &[PerArm<&Round>],
     figure: &RoundFigure,
 ) -> Result<FigureOutcome, JudgeError> {
-    let units = CellUnits::of(&run.plan, cell);
+    let units = CellUnits::of(run.plan(), cell);
     let telling = telling(pairs, figure);
     let pairs = if telling.is_empty() { pairs } else { &telling };
     let value = |round: &Round| of_round(round, figure, &units);
@@ -43,7 +43,7 @@ pub(crate) struct FigureJudgement {
 
 /// Judges a number of each round; `None` where a round does not have it.
 pub(crate) fn of_values(
-    run: &Run,
+    run: RunPair<'_>,
     pairs: &[PerArm<&Round>],
     value: &dyn Fn(&Round) -> Option<f64>,
 ) -> Result<Option<FigureJudgement>, JudgeError> {
@@ -54,7 +54,7 @@ pub(crate) fn of_values(
     if !nest.iter().flatten().flatten().all(|log| log.is_finite()) {
         return Ok(Some(FigureJudgement { ratio: None, sign: where_some_are_zero(&base, &test) }));
     }
-    let judged = stats::judge_nested(&nest, &terms(&run.plan))?;
+    let judged = stats::judge_nested(&nest, &terms(run.plan()))?;
     Ok(Some(FigureJudgement { ratio: Some(judged.rqps), sign: sign_of(judged.verdict) }))
 }
 

@@ -2,7 +2,7 @@
 
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, SLA, StepMetrics};
 use dbdyno_model::{
-    Arm, Cell, Environment, PerArm, Round, Run, Severity, Verdict, Warning, readings,
+    Arm, Cell, Environment, PerArm, Round, RunPair, Severity, Verdict, Warning, readings,
 };
 use dbdyno_workload::insert_benchmark::BenchmarkStep;
 
@@ -15,14 +15,14 @@ const GIB: f64 = 1024.0 * MIB;
 
 /// The columns of a step from the paired rounds of both arms; `None` for other loads.
 pub(crate) fn step_metrics(
-    run: &Run,
+    run: RunPair<'_>,
     cell: &Cell,
     rounds: &PerArm<Vec<&Round>>,
 ) -> Option<StepMetrics> {
     let step = BenchmarkStep::find(&cell.load)?.ok()?.0;
     let target = rounds.base.first()?.readings.get(readings::TARGET_ROWS_PER_S);
     let arms = PerArm::from_fn(|arm: Arm| {
-        arm_metrics(&rounds[arm], target.is_some(), processors(&run.environment[arm]))
+        arm_metrics(&rounds[arm], target.is_some(), processors(run.environment(arm)))
     });
     Some(StepMetrics { cell: cell.clone(), step: step.name(), target_ips: target, arms })
 }
@@ -160,7 +160,7 @@ fn reached(share: f64, tputs: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{Cost, LatencyHistogram, Readings, RoundKey, Series};
+    use dbdyno_model::{ArmIndex, Cost, LatencyHistogram, Readings, RoundKey, Series};
 
     fn round(statements: u64, wall_ms: u64, slots: &[u64], taken: &[(&str, f64)]) -> Round {
         let mut readings = Readings::default();
@@ -171,7 +171,7 @@ mod tests {
             key: RoundKey {
                 cell: Cell { load: "qr100".to_owned(), clients: 1 },
                 pair: 0,
-                arm: Arm::Base,
+                arm: ArmIndex::BASE,
             },
             start: 0,
             filling: 0,

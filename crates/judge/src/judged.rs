@@ -1,6 +1,8 @@
 //! What is judged of the pairs of a cell, however it was driven.
 
-use dbdyno_model::{Cell, Driving, PerArm, Plan, Round, Run, Stopping, VerdictMeasure, Warning};
+use dbdyno_model::{
+    Cell, Driving, PerArm, Plan, Round, RunPair, Stopping, VerdictMeasure, Warning,
+};
 use dbdyno_stats::{self as stats, Terms};
 
 use crate::error::JudgeError;
@@ -13,10 +15,10 @@ use crate::variance::{self, nested};
 /// The pairs of rounds that a verdict rests on, and what the reader must know of those that are
 /// left out.
 pub(crate) fn judged_pairs<'a>(
-    run: &'a Run,
+    run: RunPair<'a>,
     cell: &Cell,
 ) -> (Vec<PerArm<&'a Round>>, u32, Option<Warning>) {
-    match run.plan.driving {
+    match run.plan().driving {
         Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
             let sifted = exclude(run, cell, pairs_of(run, cell));
             (sifted.pairs, sifted.dropped, sifted.warning)
@@ -43,21 +45,21 @@ pub(crate) fn terms(plan: &Plan) -> Terms {
 /// # Errors
 /// Rates that cannot be judged.
 pub(crate) fn judged(
-    run: &Run,
+    run: RunPair<'_>,
     units: &CellUnits,
     pairs: &[PerArm<&Round>],
 ) -> Result<CellJudgement, JudgeError> {
-    let terms = terms(&run.plan);
+    let terms = terms(run.plan());
     let by_rate = |rate: &dyn Fn(&Round) -> f64, measure| -> Result<CellJudgement, JudgeError> {
         let nest = nested(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
         let mut judgement = stats::judge_nested(&nest, &terms)?;
-        if matches!(run.plan.stopping, Stopping::Known { .. }) {
+        if matches!(run.plan().stopping, Stopping::Known { .. }) {
             judgement.rqps = stats::beside_looks(&judgement);
         }
         let levels = variance::levels(&nest, pairs, judgement.basis.interval, terms.between_sd);
         Ok(CellJudgement { levels, ..CellJudgement::by_rate(judgement, measure) })
     };
-    match run.plan.driving {
+    match run.plan().driving {
         Driving::Closed => by_rate(&|round| units.rate(round), VerdictMeasure::Rate),
         Driving::Thinking(_) | Driving::Open(_) => {
             let rqps = by_rate(&|round| units.rate(round), VerdictMeasure::Rate)?.rqps;

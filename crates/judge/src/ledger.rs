@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use dbdyno_model::{
     Arm, Cell, CellComparison, Interval, LEDGER_LINES, Ledger, LedgerLine, LineStanding, PerArm,
-    Round, Run,
+    Round, RunArm, RunPair,
 };
 use dbdyno_stats::{self as stats, Terms};
 
@@ -41,7 +41,11 @@ const LAYER_LEAST: f64 = 0.005;
 ///
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
-pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeError> {
+pub fn ledger(
+    run: RunPair<'_>,
+    counted: RunPair<'_>,
+    cell: &CellComparison,
+) -> Result<Option<Ledger>, JudgeError> {
     let Some(times) = LineTimes::of(run, &cell.cell) else { return Ok(None) };
     let mut all = Vec::new();
     for at in 0..LEDGER_LINES.len() {
@@ -51,7 +55,8 @@ pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeE
             us: PerArm::from_fn(|arm| times.mean(arm, at)),
             difference_us: times.difference(|lines| lines[at])?,
         };
-        let parts = if at == SERVER_CODE { by_layer(run, &cell.cell, &line) } else { Vec::new() };
+        let parts =
+            if at == SERVER_CODE { by_layer(counted, &cell.cell, &line) } else { Vec::new() };
         all.push(line);
         all.extend(parts);
     }
@@ -79,7 +84,7 @@ pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeE
 
 /// The lines of a cell, as its pairs of rounds have them.
 struct LineTimes<'r> {
-    run: &'r Run,
+    run: RunPair<'r>,
     pairs: Vec<PerArm<&'r Round>>,
     /// Microseconds of an operation by line, pair by pair.
     us: Vec<PerArm<[f64; 6]>>,
@@ -87,7 +92,7 @@ struct LineTimes<'r> {
 
 impl<'r> LineTimes<'r> {
     /// `None` where a round does not tell them, and where there is none.
-    fn of(run: &'r Run, cell: &Cell) -> Option<LineTimes<'r>> {
+    fn of(run: RunPair<'r>, cell: &Cell) -> Option<LineTimes<'r>> {
         let (pairs, ..) = judged_pairs(run, cell);
         let kernel = PerArm::from_fn(|arm| kernel_share(pairs.iter().map(|pair| pair[arm])));
         let us: Vec<PerArm<[f64; 6]>> = pairs
@@ -155,12 +160,12 @@ fn lines(round: &Round, kernel: f64) -> Option<[f64; 6]> {
 /// interval that rates have: by fillings and starts where there are enough, else with an assumed
 /// spread of starts, in the measure of the `share` that the line has.
 fn interval(
-    run: &Run,
+    run: RunPair<'_>,
     pairs: &[PerArm<&Round>],
     of_pair: impl Fn(&PerArm<&Round>) -> f64,
     share: f64,
 ) -> Result<Interval, JudgeError> {
-    let terms = terms(&run.plan);
+    let terms = terms(run.plan());
     let terms = Terms { between_sd: terms.between_sd * share, ..terms };
     let mean = pairs.iter().map(&of_pair).sum::<f64>() / pairs.len() as f64;
     // What is judged are logarithms as a rule; shares of a difference are numbers like these.
@@ -176,8 +181,8 @@ fn scaled(interval: Interval, by: f64) -> Interval {
 }
 
 /// The server's code by layer, as its instructions are shared.
-fn by_layer(run: &Run, cell: &Cell, code: &LedgerLine) -> Vec<LedgerLine> {
-    let shares = PerArm::from_fn(|arm| layer_shares(run, cell, arm));
+fn by_layer(counted: RunPair<'_>, cell: &Cell, code: &LedgerLine) -> Vec<LedgerLine> {
+    let shares = PerArm::from_fn(|arm| layer_shares(counted.arm(arm), cell));
     if Arm::BOTH.iter().any(|arm| shares[*arm].is_empty()) {
         return Vec::new();
     }
@@ -193,11 +198,10 @@ fn by_layer(run: &Run, cell: &Cell, code: &LedgerLine) -> Vec<LedgerLine> {
 }
 
 /// The share of each layer in the instructions of an arm's server.
-fn layer_shares(run: &Run, cell: &Cell, arm: Arm) -> BTreeMap<Layer, f64> {
-    let dialect = run.plan.arms[arm.into()].dialect();
-    let functions = run.counts.functions.iter();
+fn layer_shares(arm: RunArm<'_>, cell: &Cell) -> BTreeMap<Layer, f64> {
+    let dialect = arm.spec().dialect();
     let mut shares: BTreeMap<Layer, f64> = BTreeMap::new();
-    for one in functions.filter(|one| one.load == cell.load && one.arm == arm.into()) {
+    for one in arm.functions().filter(|one| one.load == cell.load) {
         *shares.entry(layer_of(dialect, &one.name, &one.object)).or_default() += one.own_per_op;
     }
     let all: f64 = shares.values().sum();
@@ -236,13 +240,13 @@ fn layer_line(
 mod tests {
     use super::*;
     use crate::sample::{WALL_NS, of_pairs};
-    use dbdyno_model::FunctionCount;
+    use dbdyno_model::{ArmIndex, FunctionCount, Run};
 
     /// Base does 1 000 statements in 100 ms, test 2 000: 100 and 50 µs each. The client has 10 µs
     /// of code and 5 of kernel in both, the server 30 against 10 and 20 against 5.
     fn a_run() -> Run {
         let mut run = of_pairs(24, "point-query", "mysql:8.0", 1, |round| {
-            let test = round.key.arm == Arm::Test;
+            let test = round.key.arm == ArmIndex::TEST;
             let statements = round.done_statements();
             let ns = |us: f64| Some((us * 1e3 * statements) as u64);
             let cost = &mut round.cost;
@@ -269,8 +273,8 @@ mod tests {
     }
 
     fn of_run(run: &Run) -> Option<Ledger> {
-        let compared = crate::compare(run).unwrap();
-        ledger(run, &compared.cells[0]).unwrap()
+        let compared = crate::compare(run.first_pair()).unwrap();
+        ledger(run.first_pair(), run.first_pair(), &compared.cells[0]).unwrap()
     }
 
     #[test]
@@ -318,7 +322,7 @@ mod tests {
     #[test]
     fn an_arm_that_takes_hundreds_of_times_as_long_has_a_ledger() {
         let mut run = a_run();
-        for round in run.rounds.iter_mut().filter(|round| round.key.arm == Arm::Test) {
+        for round in run.rounds.iter_mut().filter(|round| round.key.arm == ArmIndex::TEST) {
             crate::sample::set_events(round, 5.0);
         }
         let told = of_run(&run).unwrap();

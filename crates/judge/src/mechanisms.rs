@@ -8,7 +8,7 @@
 
 use dbdyno_model::experiment::{FigureOutcome, RoundFigure};
 use dbdyno_model::readings::{ENGINE_PREFIX, ENGINE_SWITCHES};
-use dbdyno_model::{Cell, PerArm, Round, Run};
+use dbdyno_model::{Cell, PerArm, Round, RunPair};
 
 use crate::error::JudgeError;
 use crate::figures::of_pairs;
@@ -49,7 +49,7 @@ pub const FIGURES: [(&str, &str); 29] = [
 
 /// The figures of a cell that are not zero in both arms.
 pub(crate) fn of_cell(
-    run: &Run,
+    run: RunPair<'_>,
     cell: &Cell,
     pairs: &[PerArm<&Round>],
 ) -> Result<Vec<FigureOutcome>, JudgeError> {
@@ -77,12 +77,12 @@ pub(crate) fn of_cell(
 mod tests {
     use super::*;
     use crate::sample;
-    use dbdyno_model::Arm;
+    use dbdyno_model::ArmIndex;
 
     #[test]
     fn what_both_arms_never_did_is_not_told() {
         let run = sample::of_pairs(10, "point-query", "sqlite:", 1, |round| {
-            let woken = if round.key.arm == Arm::Base { 190.0 } else { 100.0 };
+            let woken = if round.key.arm == ArmIndex::BASE { 190.0 } else { 100.0 };
             let counted = [
                 ("commits", 100.0),
                 ("activations", woken),
@@ -93,7 +93,7 @@ mod tests {
                 round.readings.set(&format!("{ENGINE_PREFIX}{name}"), Some(value));
             }
         });
-        let compared = crate::compare(&run).unwrap().mechanisms;
+        let compared = crate::compare(run.first_pair()).unwrap().mechanisms;
         let told: Vec<String> = compared.iter().map(|one| one.figure.to_string()).collect();
         assert_eq!(told, ["engine.activations / engine.commits", "engine.voluntary_switches"]);
         assert_eq!((compared[0].base, compared[0].test), (Some(1.9), Some(1.0)));
@@ -102,6 +102,6 @@ mod tests {
     #[test]
     fn other_arms_have_no_mechanisms() {
         let run = sample::of_pairs(10, "point-query", "sqlite:", 1, |_| {});
-        assert!(crate::compare(&run).unwrap().mechanisms.is_empty());
+        assert!(crate::compare(run.first_pair()).unwrap().mechanisms.is_empty());
     }
 }

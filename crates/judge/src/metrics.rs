@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use dbdyno_model::{
     Cell, CellComparison, Driving, Interval, Metric, MetricComparison, MetricVerdict, PerArm,
-    Round, Run, Severity, Verdict,
+    Round, RunPair, Severity, Verdict,
 };
 use dbdyno_stats::{self as stats, Terms};
 
@@ -45,13 +45,13 @@ fn between_starts_sd(metric: Metric) -> f64 {
 /// What the pairs that a cell was judged by say of each metric; nothing of one that was not seen in
 /// all of their rounds.
 pub(crate) fn of_cell(
-    run: &Run,
+    run: RunPair<'_>,
     cell: &CellComparison,
     pairs: &[PerArm<&Round>],
 ) -> Result<Vec<MetricComparison>, JudgeError> {
     let is_blocked = cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks);
     let is_step = step_of(&cell.cell).is_some();
-    if is_blocked || is_step || run.plan.driving != Driving::Closed {
+    if is_blocked || is_step || run.plan().driving != Driving::Closed {
         return Ok(Vec::new());
     }
     let mut metrics = Vec::new();
@@ -62,12 +62,12 @@ pub(crate) fn of_cell(
 }
 
 fn of_metric(
-    run: &Run,
+    run: RunPair<'_>,
     cell: &Cell,
     pairs: &[PerArm<&Round>],
     metric: Metric,
 ) -> Result<Option<MetricComparison>, JudgeError> {
-    let units = CellUnits::of(&run.plan, cell);
+    let units = CellUnits::of(run.plan(), cell);
     let figure = metric.figure();
     let said = |round: &Round| of_round(round, &figure, &units).unwrap_or(f64::NAN);
     // A percentile is a walk through a histogram: each round is asked once.
@@ -85,13 +85,13 @@ fn of_metric(
 
 /// By the looks where the cell was looked at, else once.
 fn judged(
-    run: &Run,
+    run: RunPair<'_>,
     cell: &Cell,
     pairs: &[PerArm<&Round>],
     log: impl Fn(&PerArm<&Round>) -> f64,
     between_sd: f64,
 ) -> Result<(Interval, Verdict, f64), JudgeError> {
-    let plan = &run.plan;
+    let plan = run.plan();
     let sequence = sequential::sequence_of(plan, cell);
     let values = sequence.and_then(|sequence| Some((sequence, Values::of(plan, pairs, &log)?)));
     if let Some((sequence, values)) = values {
@@ -118,7 +118,7 @@ fn of_need(verdict: Verdict) -> MetricVerdict {
 mod tests {
     use super::*;
     use crate::sample::{WALL_NS, of_load, of_pairs, set_events};
-    use dbdyno_model::{Arm, Stopping};
+    use dbdyno_model::{Arm, ArmIndex, Run, Stopping};
 
     const SERVER: &str = "mysql://u@h/d";
 
@@ -126,7 +126,7 @@ mod tests {
     /// of base.
     fn run(pairs: u32, target: &str, percent: u64) -> Run {
         let mut run = of_pairs(pairs, "point-query", target, 1, |round| {
-            let is_test = round.key.arm == Arm::Test;
+            let is_test = round.key.arm == ArmIndex::TEST;
             let noise = |step: u32| u64::from(round.key.pair * step % 5);
             let (events, share) = if is_test { (noise(13), percent) } else { (noise(7), 100) };
             let each_ns = 50 * share + 20 * noise(11) * u64::from(is_test);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn told(run: &Run) -> Vec<(Metric, MetricVerdict)> {
-        let cell = crate::compare(run).unwrap().cells.remove(0);
+        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
         cell.metrics.iter().map(|one| (one.metric, one.verdict)).collect()
     }
 
@@ -149,7 +149,7 @@ mod tests {
         let of = |percent| told(&run(18, SERVER, percent));
         assert_eq!(of(130), [(Metric::ServerCpu, MetricVerdict::Higher), p99]);
         assert_eq!(of(77), [(Metric::ServerCpu, MetricVerdict::Lower), p99]);
-        let comparison = crate::compare(&run(18, SERVER, 130)).unwrap();
+        let comparison = crate::compare(run(18, SERVER, 130).first_pair()).unwrap();
         assert_eq!(comparison.cells[0].verdict, Verdict::Equal, "of the rate");
         let Interval { estimate, low, high } = comparison.cells[0].metrics[0].ratio;
         assert!(1.29 < low && low < estimate && estimate < high && high < 1.32, "{low} {high}");
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_step_of_the_insert_benchmark_has_columns_of_its_own() {
-        let comparison = crate::compare(&of_load("l.i0", SERVER, 1, |_| {})).unwrap();
+        let comparison = crate::compare(of_load("l.i0", SERVER, 1, |_| {}).first_pair()).unwrap();
         let cell = &comparison.cells[0];
         assert!(cell.q_value.is_some(), "its rate is judged: {:?}", cell.warnings);
         assert!(cell.metrics.is_empty());
@@ -204,14 +204,14 @@ mod tests {
     #[test]
     fn a_run_that_is_looked_at_is_judged_by_all_its_looks() {
         let mut run = run(20, "sqlite:", 103);
-        let metric = |run: &Run| crate::compare(run).unwrap().cells[0].metrics[0];
+        let metric = |run: &Run| crate::compare(run.first_pair()).unwrap().cells[0].metrics[0];
         let once = metric(&run);
         run.plan.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
         run.plan.pairs = 40;
         let looked_at = metric(&run);
         let cost =
             |round: &Round| round.cost.server_cpu_ns.unwrap() as f64 / round.done_statements();
-        let of = |arm: Arm| run.rounds.iter().filter(move |round| round.key.arm == arm);
+        let of = |arm: Arm| run.rounds.iter().filter(move |round| round.key.arm == arm.into());
         let mut of_start = BTreeMap::<u32, Vec<f64>>::new();
         for base in of(Arm::Base) {
             let test = of(Arm::Test).find(|test| test.key.pair == base.key.pair).unwrap();

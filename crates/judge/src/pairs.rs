@@ -1,20 +1,18 @@
 //! Pairs of rounds, by the plan and not by time of day: both of a pair stood next to each other and
 //! asked the same questions. Each gives one log-ratio of rates.
 
-use dbdyno_model::{Arm, Cell, PerArm, Round, Run};
+use dbdyno_model::{Arm, Cell, PerArm, Round, RunPair};
 use dbdyno_stats as stats;
 
 use crate::exclusion::exclude;
 use crate::rate_unit::CellUnits;
 use crate::variance::{by_start, mean};
 
-pub(crate) fn pairs_of<'a>(run: &'a Run, cell: &Cell) -> Vec<PerArm<&'a Round>> {
+pub(crate) fn pairs_of<'a>(run: RunPair<'a>, cell: &Cell) -> Vec<PerArm<&'a Round>> {
     let find = |pair, arm| {
-        run.rounds
-            .iter()
-            .find(|round| round.key.pair == pair && round.key.arm == arm && round.key.cell == *cell)
+        run.rounds_of(arm).find(|round| round.key.pair == pair && round.key.cell == *cell)
     };
-    (0..run.plan.pairs)
+    (0..run.plan().pairs)
         .filter_map(|pair| {
             Some(PerArm { base: find(pair, Arm::Base)?, test: find(pair, Arm::Test)? })
         })
@@ -27,8 +25,8 @@ pub(crate) fn log_ratio(units: &CellUnits, pair: &PerArm<&Round>) -> f64 {
 
 /// The standard deviation of the log-ratios of pairs within a start; `None` if all starts of the
 /// cell together say less of it than one that has as many pairs as a verdict needs.
-pub(crate) fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
-    let units = CellUnits::of(&run.plan, cell);
+pub(crate) fn noise_of(run: RunPair<'_>, cell: &Cell) -> Option<f64> {
+    let units = CellUnits::of(run.plan(), cell);
     let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
     let starts = by_start(&pairs, |pair| log_ratio(&units, pair));
     // Each start has spent one of its pairs on its mean.

@@ -16,7 +16,7 @@ use dbdyno_model::published::{
     Agreement, FigureStanding, PublishedRow, PublishedTable, ReplicatedRow, ReplicatedTable,
     tolerance,
 };
-use dbdyno_model::{CellComparison, Comparison, Interval, Pairing, Run, Severity};
+use dbdyno_model::{CellComparison, Comparison, Interval, Pairing, Run, RunPair, Severity};
 use dbdyno_stats::agreement::{median, rank_correlation};
 
 use crate::arms::compare_pair;
@@ -86,11 +86,12 @@ impl Ratio {
 
 impl ArmRatios {
     fn new(run: &Run, arms: Pairing, published: &PublishedTable) -> Result<ArmRatios, JudgeError> {
-        let (run, comparison) = (run.of_pair(arms), compare_pair(run, arms)?);
-        let figure = ratios(&run, &comparison, published.clients, &published.what)?;
+        let run = run.pair(arms);
+        let comparison = compare_pair(run)?;
+        let figure = ratios(run, &comparison, published.clients, &published.what)?;
         let mut by_server_cpu = Vec::new();
         if published.what == RoundFigure::Rate {
-            let costs = ratios(&run, &comparison, published.clients, &RoundFigure::ServerCpu)?;
+            let costs = ratios(run, &comparison, published.clients, &RoundFigure::ServerCpu)?;
             by_server_cpu.extend(costs.into_iter().map(Ratio::reciprocal));
         }
         Ok(ArmRatios { figure, by_server_cpu })
@@ -116,7 +117,7 @@ impl ArmRatios {
 
 /// The ratios of a figure in the cells that are believed and have the clients of the text.
 fn ratios(
-    run: &Run,
+    run: RunPair<'_>,
     comparison: &Comparison,
     clients: Option<u32>,
     figure: &RoundFigure,
@@ -171,7 +172,7 @@ pub fn agreement_of(both: impl Iterator<Item = (f64, f64)>) -> Option<Agreement>
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::{Arm, Round};
+    use dbdyno_model::{ArmIndex, Round};
 
     use super::*;
     use crate::sample;
@@ -180,7 +181,7 @@ mod tests {
     fn run() -> Run {
         let loads = ["point-query", "scan", "hot-points"];
         sample::of_cells(20, &loads, "sqlite:", &[1], |round: &mut Round| {
-            if round.key.cell.load == "scan" && round.key.arm == Arm::Test {
+            if round.key.cell.load == "scan" && round.key.arm == ArmIndex::TEST {
                 sample::set_events(round, 500.0 + f64::from(round.key.pair % 3));
             }
         })
@@ -214,7 +215,7 @@ mod tests {
         ];
         let run = run();
         let found = replicate(&run, table("rate", &rows), Some(Pairing::USUAL)).unwrap();
-        let comparison = crate::compare(&run).unwrap();
+        let comparison = crate::compare(run.first_pair()).unwrap();
         let of = |load: &str| {
             comparison.cells.iter().find(|cell| cell.cell.load == load).map(|cell| cell.rqps)
         };
@@ -244,7 +245,7 @@ mod tests {
     #[test]
     fn by_server_cpu_a_ratio_is_the_reciprocal_of_its_cost() {
         let run = sample::of_pairs(20, "point-query", "sqlite:", 1, |round| {
-            let each = if round.key.arm == Arm::Base { 10_000 } else { 12_500 };
+            let each = if round.key.arm == ArmIndex::BASE { 10_000 } else { 12_500 };
             round.cost.server_cpu_ns = Some(round.statements * each);
         });
         let found = replicate(&run, table("rate", &[("point-query", 0.8)]), Some(Pairing::USUAL));

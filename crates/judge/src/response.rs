@@ -9,7 +9,7 @@
 
 use dbdyno_model::{
     Arm, ArmSummary, Basis, Cell, ExperimentLevel, Interval, IntervalKind, LatencyHistogram,
-    LatencyUs, Levels, OpenSummary, PerArm, Percentile, Round, Run, Severity, Slo, Verdict,
+    LatencyUs, Levels, OpenSummary, PerArm, Percentile, Round, RunPair, Severity, Slo, Verdict,
     VerdictMeasure, Warning,
 };
 use dbdyno_stats::{self as stats, Terms};
@@ -53,7 +53,7 @@ impl CellJudgement {
 
     /// Puts what the looks say in place of what a single judgement would, where the plan is looked
     /// at.
-    pub(crate) fn look_again(&mut self, run: &Run, cell: &Cell) -> Result<(), JudgeError> {
+    pub(crate) fn look_again(&mut self, run: RunPair<'_>, cell: &Cell) -> Result<(), JudgeError> {
         if let Some((look, pairs)) = sequential::known(run, cell)? {
             let looks = look.looks;
             self.take(look, ExperimentLevel::Pair, pairs);
@@ -61,12 +61,12 @@ impl CellJudgement {
             return Ok(());
         }
         let values = sequential::values_of(run, cell);
-        if let (Some(sequence), Some(values)) = (&sequential::sequence_of(&run.plan, cell), values)
+        if let (Some(sequence), Some(values)) = (&sequential::sequence_of(run.plan(), cell), values)
         {
             let (logs, known_sd) = (&values.logs, values.known_sd);
-            let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
+            let look = stats::judge_sequence(logs, known_sd, run.plan().budget, sequence)?;
             // What was judged once was looked at for the first time then.
-            self.looks = Some(match sequential::judged_starts(&run.plan, cell) {
+            self.looks = Some(match sequential::judged_starts(run.plan(), cell) {
                 0 => look.looks,
                 judged => logs.len() as u32 - judged + 1,
             });
@@ -157,17 +157,15 @@ pub fn passes(round: &Round, slo: Slo) -> bool {
 /// The rounds in which the searches of a cell ended, as pairs, and how many searches found no rate
 /// at all.
 pub(crate) fn ends_of_searches<'a>(
-    run: &'a Run,
+    run: RunPair<'a>,
     cell: &Cell,
     slo: Slo,
 ) -> (Vec<PerArm<&'a Round>>, u32) {
     let (mut pairs, mut without) = (Vec::new(), 0);
-    for number in 0..run.plan.pairs {
+    for number in 0..run.plan().pairs {
         let end = |arm: Arm| {
-            let steps = run.rounds.iter().filter(|round| {
-                round.key.arm == arm
-                    && round.key.cell == *cell
-                    && run.plan.driving.pair_of(round.key.pair) == number
+            let steps = run.rounds_of(arm).filter(|round| {
+                round.key.cell == *cell && run.plan().driving.pair_of(round.key.pair) == number
             });
             let (mut measured, mut best) = (false, None::<&Round>);
             for step in steps {

@@ -13,7 +13,7 @@
 
 use dbdyno_model::{
     Arm, Cell, CellComparison, CostComparison, CostMeasure, CostPoint, Driving, Interval, PerArm,
-    Plan, Round, Run, Severity, Warning,
+    Plan, Round, RunPair, Severity, Warning,
 };
 use dbdyno_stats as stats;
 use dbdyno_workload::{Span, span};
@@ -43,15 +43,15 @@ struct Series<'a> {
 /// The lines of a run: one for each shape of load that was measured with several numbers of rows in
 /// the closed loop.
 pub(crate) fn of_run(
-    run: &Run,
+    run: RunPair<'_>,
     cells: &[CellComparison],
 ) -> Result<Vec<CostComparison>, JudgeError> {
-    if run.plan.driving != Driving::Closed {
+    if run.plan().driving != Driving::Closed {
         return Ok(Vec::new());
     }
     let mut all: Vec<Series<'_>> = Vec::new();
     for cell in cells {
-        let Some(Span { shape, rows }) = span_of(&run.plan, &cell.cell) else { continue };
+        let Some(Span { shape, rows }) = span_of(run.plan(), &cell.cell) else { continue };
         let blocks = |warning: &Warning| warning.severity == Severity::Blocks;
         if cell.warnings.iter().any(|warning| blocks(warning) && warning.code != "few-rounds") {
             continue;
@@ -87,7 +87,7 @@ fn span_of(plan: &Plan, cell: &Cell) -> Option<Span> {
     Some(span)
 }
 
-fn of_series(run: &Run, series: &Series<'_>) -> Result<Vec<CostComparison>, JudgeError> {
+fn of_series(run: RunPair<'_>, series: &Series<'_>) -> Result<Vec<CostComparison>, JudgeError> {
     let rounds: Vec<(f64, Vec<PerArm<&Round>>)> =
         series.cells.iter().map(|(rows, cell)| (*rows, judged_pairs(run, &cell.cell).0)).collect();
     let seen = MEASURES.into_iter().filter(|(_, figure)| {
@@ -102,7 +102,7 @@ fn of_series(run: &Run, series: &Series<'_>) -> Result<Vec<CostComparison>, Judg
         known_sd = known_sd.max(between_sd);
         logs.push(points);
     }
-    let fits = stats::row_costs(&logs, known_sd, run.plan.budget)?;
+    let fits = stats::row_costs(&logs, known_sd, run.plan().budget)?;
     let mut costs = Vec::with_capacity(measures.len());
     for ((measure, figure), fit) in measures.into_iter().zip(fits) {
         let points = series.cells.iter().zip(&rounds).map(|((rows, cell), (_, pairs))| {
@@ -138,7 +138,7 @@ fn name_of(label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Verdict;
+    use dbdyno_model::{ArmIndex, Run, Verdict};
 
     use crate::sample::{of_cells, set_events};
 
@@ -158,7 +158,7 @@ mod tests {
                 "random-points_range=10" => 10.0,
                 _ => 100.0,
             };
-            let fixed = if round.key.arm == Arm::Test { fixed_us } else { 50.0 };
+            let fixed = if round.key.arm == ArmIndex::TEST { fixed_us } else { 50.0 };
             let noise = f64::from((round.key.pair * 7 + rows as u32) % 5) - 2.0;
             let us = (fixed + 0.3 * rows) * (1.0 + 0.004 * noise);
             set_events(round, 80_000.0 / us);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn loads_that_differ_in_rows_alone_become_a_line_that_names_what_changed() {
-        let costs = crate::compare(&run(&LOADS, 59.0)).unwrap().costs;
+        let costs = crate::compare(run(&LOADS, 59.0).first_pair()).unwrap().costs;
         let told: Vec<(&str, CostMeasure)> =
             costs.iter().map(|cost| (&*cost.loads, cost.measure)).collect();
         assert_eq!(
@@ -186,10 +186,10 @@ mod tests {
 
     #[test]
     fn two_sizes_say_what_is_missing_and_one_says_nothing() {
-        let costs = crate::compare(&run(&LOADS[..2], 59.0)).unwrap().costs;
+        let costs = crate::compare(run(&LOADS[..2], 59.0).first_pair()).unwrap().costs;
         assert_eq!(costs.len(), 2);
         assert!(costs.iter().all(|cost| cost.warnings[0].code == "cost-few-sizes"));
-        assert!(crate::compare(&run(&LOADS[2..], 59.0)).unwrap().costs.is_empty());
+        assert!(crate::compare(run(&LOADS[2..], 59.0).first_pair()).unwrap().costs.is_empty());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Runs that were never measured, for tests of the judgement.
 
 use dbdyno_model::{
-    Arm, Arms, Cost, Environment, LatencyHistogram, PerArm, Pin, Plan, Round, RoundKey, Run, RunId,
+    ArmIndex, Arms, Cost, Environment, LatencyHistogram, Pin, Plan, Round, RoundKey, Run, RunId,
     RunStatus, Series, Stage,
 };
 
@@ -47,9 +47,8 @@ pub fn of_cells(
     disturb: impl Fn(&mut Round),
 ) -> Run {
     let plan = plan(pairs, labels, targets, clients);
-    let mut environment: PerArm<Environment> = PerArm::default();
-    environment.base.set("host.cpu.logical", "4");
-    environment.test.set("host.cpu.logical", "4");
+    let mut known = Environment::default();
+    known.set("host.cpu.logical", "4");
     let round = |key: RoundKey| {
         let mut round = round(key);
         disturb(&mut round);
@@ -65,9 +64,8 @@ pub fn of_cells(
         tool_version: String::new(),
         command: String::new(),
         plan,
-        environment,
+        environment: Arms::from([known.clone(), known]),
         rounds,
-        further: Vec::new(),
         ended: Vec::new(),
         counts: dbdyno_model::RunCounts::default(),
         warnings: Vec::new(),
@@ -76,7 +74,6 @@ pub fn of_cells(
 
 fn plan(pairs: u32, labels: &[&str], targets: &str, clients: &[u32]) -> Plan {
     Plan {
-        pair_of: None,
         arms: Arms::from([targets; 2].map(|arm| arm.parse().unwrap())),
         stages: labels.iter().map(|label| Stage::Measure((*label).to_owned())).collect(),
         clients: clients.to_vec(),
@@ -105,7 +102,7 @@ fn plan(pairs: u32, labels: &[&str], targets: &str, clients: &[u32]) -> Plan {
 
 /// A round in which test does twice as much, and nothing else happens.
 fn round(key: RoundKey) -> Round {
-    let rate = if key.arm == Arm::Test { 2_000 } else { 1_000 } + u64::from(key.pair % 3);
+    let rate = if key.arm == ArmIndex::TEST { 2_000 } else { 1_000 } + u64::from(key.pair % 3);
     // As long as Little's law wants them.
     let mut latency = LatencyHistogram::new();
     let clients = u64::from(key.cell.clients);

@@ -11,7 +11,7 @@
 //! The same function judges a cell between two starts, when it may end there, and for ever after
 //! from the store: what is shown is what was decided.
 
-use dbdyno_model::{Arm, Cell, Driving, PerArm, Plan, Round, Run, Stopping};
+use dbdyno_model::{Arm, Cell, Driving, PerArm, Plan, Round, RunPair, Stopping};
 use dbdyno_stats as stats;
 use stats::{ConfidenceSequence, Price, Spread};
 
@@ -73,18 +73,18 @@ fn parts(
 }
 
 /// What there is to look at, by this plan, of what was measured of a cell.
-fn values_by(plan: &Plan, run: &Run, cell: &Cell) -> Option<Values> {
-    if run.plan.driving != Driving::Closed {
+fn values_by(plan: &Plan, run: RunPair<'_>, cell: &Cell) -> Option<Values> {
+    if run.plan().driving != Driving::Closed {
         return None;
     }
-    let units = CellUnits::of(&run.plan, cell);
+    let units = CellUnits::of(run.plan(), cell);
     let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
     Values::of(plan, &pairs, |pair| log_ratio(&units, pair))
 }
 
 /// Starts or stretches that a cell has by this plan; at least one of what was measured at all.
-pub(crate) fn starts_so_far(plan: &Plan, run: &Run, cell: &Cell) -> u32 {
-    let is_measured = run.rounds.iter().any(|round| round.key.cell == *cell);
+pub(crate) fn starts_so_far(plan: &Plan, run: RunPair<'_>, cell: &Cell) -> u32 {
+    let is_measured = run.rounds().any(|round| round.key.cell == *cell);
     let starts = values_by(plan, run, cell).map_or(0, |values| values.logs.len() as u32);
     starts.max(u32::from(is_measured))
 }
@@ -96,23 +96,26 @@ pub(crate) fn judged_starts(plan: &Plan, cell: &Cell) -> u32 {
 }
 
 /// What is looked at in a cell of a run that is looked at.
-pub fn values_of(run: &Run, cell: &Cell) -> Option<Values> {
-    values_by(&run.plan, run, cell)
+pub fn values_of(run: RunPair<'_>, cell: &Cell) -> Option<Values> {
+    values_by(run.plan(), run, cell)
 }
 
 /// Whether the ratio of a cell is known so well, half of its interval being a logarithm, that its
 /// measuring ends: see [`Stopping::Known`].
-pub fn is_known(run: &Run, cell: &Cell, half: f64) -> Result<bool, JudgeError> {
+pub fn is_known(run: RunPair<'_>, cell: &Cell, half: f64) -> Result<bool, JudgeError> {
     let Some(PairLogs { logs, starts }) = looked(run, cell) else { return Ok(false) };
     Ok(stats::anytime_reach(&logs, starts, stats::BETWEEN_STARTS_SD)? <= half)
 }
 
 /// What a cell tells whose measuring ended as soon as it was known well; `None` of one that was
 /// not, or ended otherwise.
-pub(crate) fn known(run: &Run, cell: &Cell) -> Result<Option<(stats::Look, u32)>, JudgeError> {
-    let Stopping::Known { half } = run.plan.stopping else { return Ok(None) };
+pub(crate) fn known(
+    run: RunPair<'_>,
+    cell: &Cell,
+) -> Result<Option<(stats::Look, u32)>, JudgeError> {
+    let Stopping::Known { half } = run.plan().stopping else { return Ok(None) };
     let Some(PairLogs { logs, starts }) = looked(run, cell) else { return Ok(None) };
-    let (between_sd, budget) = (stats::BETWEEN_STARTS_SD, run.plan.budget);
+    let (between_sd, budget) = (stats::BETWEEN_STARTS_SD, run.plan().budget);
     let is_known = stats::anytime_reach(&logs, starts, between_sd)? <= half;
     let look = || stats::judge_anytime(&logs, starts, between_sd, budget);
     Ok(is_known.then(look).transpose()?.map(|look| (look, logs.len() as u32)))
@@ -126,11 +129,11 @@ struct PairLogs {
     starts: u32,
 }
 
-fn looked(run: &Run, cell: &Cell) -> Option<PairLogs> {
-    if run.plan.driving != Driving::Closed {
+fn looked(run: RunPair<'_>, cell: &Cell) -> Option<PairLogs> {
+    if run.plan().driving != Driving::Closed {
         return None;
     }
-    let units = CellUnits::of(&run.plan, cell);
+    let units = CellUnits::of(run.plan(), cell);
     let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
     let starts = pairs.chunk_by(|a, b| a.base.start == b.base.start).count() as u32;
     let logs: Vec<f64> = pairs.iter().map(|pair| log_ratio(&units, pair)).collect();
@@ -141,7 +144,7 @@ fn looked(run: &Run, cell: &Cell) -> Option<PairLogs> {
 /// (`longer`) and among all its cells; `once` where there are too few starts for that. `None`: none
 /// that are told.
 pub fn pairs_missing(
-    run: &Run,
+    run: RunPair<'_>,
     longer: &Plan,
     cell: &Cell,
     once: Option<u32>,
@@ -174,8 +177,8 @@ pub fn sequence_of(plan: &Plan, cell: &Cell) -> Option<ConfidenceSequence> {
 
 /// What the pairs and starts of a cell took, from when they began; `None` for fewer than two pairs.
 /// Where servers were never started anew, what that takes is the model's guess.
-pub fn price_of(run: &Run, cell: &Cell) -> Option<Price> {
-    let starts = starts(run.rounds.iter().filter(|round| round.key.cell == *cell));
+pub fn price_of(run: RunPair<'_>, cell: &Cell) -> Option<Price> {
+    let starts = starts(run.rounds().filter(|round| round.key.cell == *cell));
     let (mut within_s, mut rounds, mut between) = (0.0, 0, Vec::new());
     for two in starts.windows(2) {
         let apart_s = two[1].at_s - two[0].at_s;
@@ -194,17 +197,17 @@ pub fn price_of(run: &Run, cell: &Cell) -> Option<Price> {
     between.sort_by(|a, b| a.0.total_cmp(&b.0));
     let start_s = match between.get(between.len() / 2) {
         Some((apart_s, rounds)) => (apart_s - f64::from(*rounds) * round_s).max(0.0),
-        None => run.plan.start_again_ns() as f64 / 1e9,
+        None => run.plan().start_again_ns() as f64 / 1e9,
     };
     Some(Price { pair_s: 2.0 * round_s, start_s })
 }
 
 /// How far the pairs and the starts of a cell are spread; `None` if the starts have not as many
 /// pairs as that takes. Where there are too few starts to tell, what starts are off by is assumed.
-pub fn spread_of(run: &Run, cell: &Cell) -> Option<Spread> {
+pub fn spread_of(run: RunPair<'_>, cell: &Cell) -> Option<Spread> {
     let pair_sd = noise_of(run, cell)?;
     let assumed = stats::BETWEEN_STARTS_SD;
-    let units = CellUnits::of(&run.plan, cell);
+    let units = CellUnits::of(run.plan(), cell);
     let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
     let starts = by_start(&pairs, |pair| log_ratio(&units, pair));
     let means: Vec<f64> = starts.iter().map(|start| mean(start)).collect();
@@ -224,9 +227,9 @@ const MANY: usize = 6;
 
 /// About how long so many more pairs of a cell take, with the starts of servers that belong to
 /// them.
-pub fn missing_ns(run: &Run, cell: &Cell, pairs: u32) -> Option<u64> {
+pub fn missing_ns(run: RunPair<'_>, cell: &Cell, pairs: u32) -> Option<u64> {
     let price = price_of(run, cell)?;
-    let rounds_in_pair = run.plan.driving.rounds_in_pair();
+    let rounds_in_pair = run.plan().driving.rounds_in_pair();
     let (starts, measured) = starts_of(run, cell);
     let measured = measured / rounds_in_pair as u32;
     let more = match starts {
@@ -240,23 +243,19 @@ pub fn missing_ns(run: &Run, cell: &Cell, pairs: u32) -> Option<u64> {
 
 /// Time that the rounds of a run have taken, without what was between two processes that measured
 /// it.
-pub fn spent(run: &Run) -> std::time::Duration {
+pub fn spent(run: RunPair<'_>) -> std::time::Duration {
     let of_cell = |cell: Cell| {
         let price = price_of(run, &cell)?;
         let (starts, pairs) = starts_of(run, &cell);
         Some(f64::from(pairs) * price.pair_s + f64::from(starts.saturating_sub(1)) * price.start_s)
     };
-    std::time::Duration::from_secs_f64(run.plan.cells().into_iter().filter_map(of_cell).sum())
+    std::time::Duration::from_secs_f64(run.plan().cells().into_iter().filter_map(of_cell).sum())
 }
 
 /// How many starts the base arm has had in a cell, and how many rounds.
-fn starts_of(run: &Run, cell: &Cell) -> (u32, u32) {
-    let mut starts: Vec<u32> = run
-        .rounds
-        .iter()
-        .filter(|round| round.key.cell == *cell && round.key.arm == Arm::Base)
-        .map(|round| round.start)
-        .collect();
+fn starts_of(run: RunPair<'_>, cell: &Cell) -> (u32, u32) {
+    let of_base = run.rounds_of(Arm::Base).filter(|round| round.key.cell == *cell);
+    let mut starts: Vec<u32> = of_base.map(|round| round.start).collect();
     let rounds = starts.len() as u32;
     starts.dedup();
     (starts.len() as u32, rounds)
@@ -264,7 +263,7 @@ fn starts_of(run: &Run, cell: &Cell) -> (u32, u32) {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::Verdict;
+    use dbdyno_model::{ArmIndex, Verdict};
 
     use super::*;
     use crate::sample;
@@ -277,16 +276,16 @@ mod tests {
         let mut run = sample::of_pairs(24, "point-query", "sqlite:", 1, |round| {
             round.start = round.key.pair / 2;
             let share = 1.0 - off[round.start as usize] / 100.0;
-            let is_test = round.key.arm == Arm::Test;
+            let is_test = round.key.arm == ArmIndex::TEST;
             sample::set_events(round, 20_000.0 * if is_test { share } else { 1.0 });
         });
         run.plan.restarts = 11;
-        let cell = crate::compare(&run).unwrap().cells.remove(0);
+        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
         assert_eq!(cell.verdict, Verdict::Undecided);
         let missing = cell.pairs_missing.unwrap();
         assert!((50..=90).contains(&missing), "{missing} pairs");
         run.plan.interval = dbdyno_model::IntervalChoice::Given(dbdyno_model::IntervalKind::Robust);
-        let cell = crate::compare(&run).unwrap().cells.remove(0);
+        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
         let once = cell.pairs_missing.unwrap();
         assert!(once < missing / 2, "it cannot be made longer, and {once} would do in a new run");
     }
@@ -299,10 +298,10 @@ mod tests {
             let run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |round| {
                 round.start = round.key.pair / 2;
                 let off = to_and_fro(round.start, 0.03) + to_and_fro(round.key.pair, 0.02);
-                let is_test = round.key.arm == Arm::Test;
+                let is_test = round.key.arm == ArmIndex::TEST;
                 sample::set_events(round, 1e6 * if is_test { off.exp() } else { 1.0 });
             });
-            spread_of(&run, &run.plan.cells()[0])
+            spread_of(run.first_pair(), &run.plan.cells()[0])
         };
         let told = spread(24).unwrap();
         let of_means = 0.03_f64.powi(2) * 12.0 / 11.0;

@@ -13,9 +13,8 @@
 //! Whatever speaks against the rounds of one of the runs speaks against the comparison.
 
 use dbdyno_model::{
-    Arm, ArmIndex, Cell, CellComparison, Comparison, CountSample, Driving, ExperimentLevel,
-    FunctionCount, IntervalKind, PerArm, Plan, Round, RoundKey, Run, RunCounts, Severity,
-    VerdictMeasure, Warning,
+    Arm, Cell, CellComparison, Comparison, Driving, ExperimentLevel, IntervalKind, PerArm, Plan,
+    Round, RunPair, Severity, VerdictMeasure, Warning,
 };
 use dbdyno_stats::{self as stats, ConfidenceSequence, Judgement, RunStarts};
 
@@ -42,27 +41,31 @@ use crate::variance::{highest, nested};
 /// # Errors
 /// [`JudgeError::Unlike`] if the runs differ in load, clients, tables, length of rounds or in what
 /// processors do.
-pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison, JudgeError> {
+pub fn compare_stored(
+    base: RunPair<'_>,
+    test: RunPair<'_>,
+    budget: f64,
+) -> Result<Comparison, JudgeError> {
     same_shape(base, test)?;
     let runs = PerArm { base, test };
     let labels = runs.map(labels);
     let is_controlled = labels.base.base == labels.test.base;
-    let specs = runs.map(|run| &run.plan.arms[ArmIndex::TEST]);
-    let facts = runs.map(|run| &run.environment.test);
+    let specs = runs.map(|run| run.spec(Arm::Test));
+    let facts = runs.map(|run| run.environment(Arm::Test));
     let audit = dbdyno_audit::audit(&specs, &facts);
     let findings = dbdyno_audit::findings(&audit);
     let mut cells = Vec::new();
-    for cell in test.plan.cells() {
+    for cell in test.plan().cells() {
         let withheld = (!is_controlled).then(|| not_interleaved(base, test));
         let found = found_against(&findings, &cell).into_iter().chain(withheld).collect();
         cells.extend(of_cell(&runs, &cell, is_controlled, budget, found)?);
     }
     let family = family::control(&mut cells.iter_mut().collect::<Vec<_>>());
-    let counts = crate::counts::compare(&counted(base, test, budget), &cells)?;
+    let counts = crate::counts::compare(runs.map(|run| run.arm(Arm::Test)), budget, &cells)?;
     let mut warnings: Vec<Warning> =
         is_controlled.then(|| ratio_of_ratios(base, test)).into_iter().collect();
     for run in [base, test] {
-        let told = of_whole(run).into_iter().filter(|one| one.severity > Severity::Note);
+        let told = of_whole(run.whole).into_iter().filter(|one| one.severity > Severity::Note);
         warnings.extend(told.map(|warning| said_of(run, warning)));
     }
     warnings.extend(found_beside(findings));
@@ -84,7 +87,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
 
 /// One cell of both runs; `None` where one of them has no pair of it.
 fn of_cell(
-    runs: &PerArm<&Run>,
+    runs: &PerArm<RunPair<'_>>,
     cell: &Cell,
     is_controlled: bool,
     budget: f64,
@@ -94,7 +97,7 @@ fn of_cell(
     if Arm::BOTH.into_iter().any(|arm| sifted[arm].pairs.is_empty()) {
         return Ok(None);
     }
-    let units = CellUnits::of(&runs.test.plan, cell);
+    let units = CellUnits::of(runs.test.plan(), cell);
     let log = |pair: &PerArm<&Round>| {
         if is_controlled { log_ratio(&units, pair) } else { units.rate(pair.test).ln() }
     };
@@ -109,7 +112,7 @@ fn of_cell(
     let mut judgement = match &looked_at {
         Some(looks) => stats::judge_runs(looks.base.as_starts(), looks.test.as_starts(), budget)?,
         None => {
-            let interval = runs.test.plan.interval;
+            let interval = runs.test.plan().interval;
             stats::judge_unpaired(&logs.base, &logs.test, budget, interval)?
         }
     };
@@ -120,7 +123,7 @@ fn of_cell(
         against_it.push(one_start());
     } else if looked_at.is_none() {
         let are_fillings =
-            Arm::BOTH.into_iter().all(|arm| runs[arm].plan.reloads + 1 >= stats::MIN_PAIRS);
+            Arm::BOTH.into_iter().all(|arm| runs[arm].plan().reloads + 1 >= stats::MIN_PAIRS);
         judgement.basis.replicates =
             if are_fillings { ExperimentLevel::Filling } else { ExperimentLevel::Start };
         against_it.extend(is_controlled.then(|| runs_by_results(runs)).flatten());
@@ -136,40 +139,13 @@ fn of_cell(
     let judged = CellJudgement::by_rate(judgement, VerdictMeasure::Rate);
     let compared = cell_comparison(cell.clone(), &units, judged, &rounds, against_it)?;
     let pairs_dropped = sifted.base.dropped + sifted.test.dropped;
-    let group = group_of(&runs.test.plan, cell);
+    let group = group_of(runs.test.plan(), cell);
     Ok(Some(CellComparison { group, pairs_dropped, ..compared }))
 }
 
-/// What was counted of both *test* arms as if in one run, with the rounds that tell the processor
-/// time of the first.
-fn counted(base: &Run, test: &Run, budget: f64) -> Run {
-    let runs = PerArm { base, test };
-    let mut counts = RunCounts::default();
-    for arm in Arm::BOTH {
-        let of_run = &runs[arm].counts;
-        let samples = of_run.samples.iter().filter(|one| one.arm == ArmIndex::TEST);
-        counts.samples.extend(samples.map(|one| CountSample { arm: arm.into(), ..one.clone() }));
-        let functions = of_run.functions.iter().filter(|one| one.arm == ArmIndex::TEST);
-        counts
-            .functions
-            .extend(functions.map(|one| FunctionCount { arm: arm.into(), ..one.clone() }));
-    }
-    let rounds = base.rounds.iter().filter(|round| round.key.arm == Arm::Test);
-    let as_base = |round: &Round| {
-        let key = RoundKey { arm: Arm::Base, ..round.key.clone() };
-        Round { key, ..round.clone() }
-    };
-    Run {
-        counts,
-        rounds: rounds.map(as_base).collect(),
-        plan: Plan { budget, ..test.plan.clone() },
-        ..test.clone()
-    }
-}
-
 /// A warning that speaks of the arms of one of the two runs.
-fn said_of(run: &Run, warning: Warning) -> Warning {
-    Warning { text: format!("run {}: {}", run.id, warning.text), ..warning }
+fn said_of(run: RunPair<'_>, warning: Warning) -> Warning {
+    Warning { text: format!("run {}: {}", run.whole.id, warning.text), ..warning }
 }
 
 /// The starts of a run, and the looks that could end it.
@@ -187,13 +163,13 @@ impl LookedAt {
 /// Of both runs, where results could end one of them and its looks were at starts of the servers;
 /// `once` are the starts of a run, or of a cell of it, that was judged once.
 fn looked_at(
-    runs: &PerArm<&Run>,
+    runs: &PerArm<RunPair<'_>>,
     cell: &Cell,
     once: &PerArm<Vec<f64>>,
 ) -> Option<PerArm<LookedAt>> {
-    Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
+    Arm::BOTH.into_iter().find(|arm| runs[*arm].plan().stopping.looks().is_some())?;
     let of = |arm: Arm| {
-        let plan = &runs[arm].plan;
+        let plan = runs[arm].plan();
         let sequence = sequential::sequence_of(plan, cell);
         match sequential::values_of(runs[arm], cell) {
             Some(Values { known_sd, .. }) if known_sd > 0.0 => None,
@@ -208,13 +184,13 @@ fn looked_at(
 }
 
 /// Where looks were at stretches of one start, the runs have no starts that a look allowed for.
-fn runs_by_results(runs: &PerArm<&Run>) -> Option<Warning> {
-    let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.is_by_results())?;
+fn runs_by_results(runs: &PerArm<RunPair<'_>>) -> Option<Warning> {
+    let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan().stopping.is_by_results())?;
     let text = format!(
         "run {} was ended by its results, and its interim analyses were not at starts of the \
          servers: its noise is small by chance, so that there is no verdict; compare the two servers in one run, or \
          measure with --restarts 2 or more",
-        runs[ended].id
+        runs[ended].whole.id
     );
     Some(Warning::new(Severity::Blocks, "ended-by-results", text))
 }
@@ -239,27 +215,27 @@ fn ratio_of_means(logs: &PerArm<Vec<f64>>, judged: &mut Judgement) -> Result<(),
     Ok(())
 }
 
-fn ratio_of_ratios(base: &Run, test: &Run) -> Warning {
+fn ratio_of_ratios(base: RunPair<'_>, test: RunPair<'_>) -> Warning {
     let text = format!(
         "runs {} and {} were not interleaved; both measured the same base arm, and rQPS is the \
          ratio of their two ratios, so that a change of the host falls out",
-        base.id, test.id
+        base.whole.id, test.whole.id
     );
     Warning::new(Severity::Note, "ratio-of-ratios", text)
 }
 
-fn not_interleaved(base: &Run, test: &Run) -> Warning {
+fn not_interleaved(base: RunPair<'_>, test: RunPair<'_>) -> Warning {
     let text = format!(
         "runs {} and {} were neither interleaved nor have they a base arm in common: a change of \
          the host between them looks like a change of the server, so there is no verdict; compare \
          the two servers in one run",
-        base.id, test.id
+        base.whole.id, test.whole.id
     );
     Warning::new(Severity::Blocks, "not-interleaved", text)
 }
 
-fn same_shape(base: &Run, test: &Run) -> Result<(), JudgeError> {
-    let (a, b) = (&base.plan, &test.plan);
+fn same_shape(base: RunPair<'_>, test: RunPair<'_>) -> Result<(), JudgeError> {
+    let (a, b) = (base.plan(), test.plan());
     if a.stages != b.stages {
         return different("--load", listed(&a.stages), listed(&b.stages));
     }
@@ -314,13 +290,14 @@ mod tests {
     use super::*;
     use crate::sample::{WALL_NS, of_pairs, set_events};
     use dbdyno_model::{
-        Arms, Gate, GateOutcome, Idle, LatencyHistogram, Pin, RunId, RunStatus, Verdict,
+        ArmIndex, Arms, Gate, GateOutcome, Idle, LatencyHistogram, Pin, Run, RunId, RunStatus,
+        Verdict,
     };
 
     /// A run of nine starts whose test arm does this share of what `base` does, in percent.
     fn run(id: &str, base: &str, percent: u64) -> Run {
         let mut run = of_pairs(18, "point-query", base, 1, |round| {
-            let share = if round.key.arm == Arm::Test { percent } else { 100 };
+            let share = if round.key.arm == ArmIndex::TEST { percent } else { 100 };
             let noise = u64::from(round.key.pair * 13 % 5);
             set_events(round, (1_000 * share + 10 * noise) as f64);
             round.start = round.key.pair / 2;
@@ -331,7 +308,7 @@ mod tests {
     }
 
     fn gated(base: &Run, test: &Run) -> (Verdict, GateOutcome, Vec<String>) {
-        let comparison = compare_stored(base, test, 0.02).unwrap();
+        let comparison = compare_stored(base.first_pair(), test.first_pair(), 0.02).unwrap();
         let cell = &comparison.cells[0];
         let gate = Gate { rqps_above: 0.98 }.judge_all(&comparison.cells);
         let blocking = cell.warnings.iter().filter(|one| one.severity == Severity::Blocks);
@@ -363,7 +340,11 @@ mod tests {
     #[test]
     fn runs_on_processors_of_another_kind_are_not_compared() {
         let (a, mut b) = (run("a", SERVER, 100), run("b", SERVER, 80));
-        let refused = |b: &Run| compare_stored(&a, b, 0.02).err().map(|error| error.to_string());
+        let refused = |b: &Run| {
+            compare_stored(a.first_pair(), b.first_pair(), 0.02)
+                .err()
+                .map(|error| error.to_string())
+        };
         assert_eq!(refused(&b), None);
         b.plan.idle = Idle::Poll;
         assert!(refused(&b).unwrap().contains("--idle is halt in the one and poll in the other"));
@@ -386,7 +367,8 @@ mod tests {
             run
         };
         let width = |base: &Run, test: &Run| {
-            let cell = compare_stored(base, test, 0.02).unwrap().cells.remove(0);
+            let cell =
+                compare_stored(base.first_pair(), test.first_pair(), 0.02).unwrap().cells.remove(0);
             assert_eq!(cell.verdict, Verdict::Slower);
             (cell.rqps.high / cell.rqps.low).ln()
         };
@@ -406,7 +388,7 @@ mod tests {
     fn what_speaks_against_one_of_the_runs_speaks_against_the_comparison() {
         let a = run("a", SERVER, 100);
         let mut b = run("b", SERVER, 80);
-        let of_base = |round: &&mut Round| round.key.arm == Arm::Base;
+        let of_base = |round: &&mut Round| round.key.arm == ArmIndex::BASE;
         for round in b.rounds.iter_mut().filter(of_base).take(1) {
             round.latency = LatencyHistogram::new();
             (0..round.events).for_each(|_| round.latency.record(WALL_NS / 1_000));
@@ -415,7 +397,7 @@ mod tests {
         assert_eq!((verdict, gate), (Verdict::Undecided, GateOutcome::CannotTell));
         assert_eq!(codes, ["little-broken"]);
         b.status = RunStatus::Partial;
-        let told = compare_stored(&a, &b, 0.02).unwrap().warnings;
+        let told = compare_stored(a.first_pair(), b.first_pair(), 0.02).unwrap().warnings;
         let partial = told.iter().find(|warning| warning.code == "not-finished").unwrap();
         assert!(partial.text.starts_with("run b: "), "{}", partial.text);
     }
@@ -426,7 +408,7 @@ mod tests {
         let counted = |id: &str, instructions: u64| {
             let mut run = run(id, SERVER, 100);
             for (arm, repeat) in [(Arm::Base, 0), (Arm::Test, 0), (Arm::Test, 1), (Arm::Test, 2)] {
-                run.counts.samples.push(CountSample {
+                run.counts.samples.push(dbdyno_model::CountSample {
                     load: "point-query".into(),
                     arm: arm.into(),
                     repeat,
@@ -437,7 +419,7 @@ mod tests {
             run
         };
         let (a, b) = (counted("a", 50_000_000), counted("b", 60_000_000));
-        let count = compare_stored(&a, &b, 0.02).unwrap().counts.remove(0);
+        let count = compare_stored(a.first_pair(), b.first_pair(), 0.02).unwrap().counts.remove(0);
         assert_eq!(count.repeats, 3);
         assert!((count.ratio.estimate - 1.2).abs() < 1e-6, "{:?}", count.ratio);
     }

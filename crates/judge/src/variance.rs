@@ -171,7 +171,7 @@ fn median(values: &mut [f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::sample;
-    use dbdyno_model::{Arm, Run};
+    use dbdyno_model::{Arm, ArmIndex, Run};
 
     /// Fifteen pairs of 0.2 s in five starts of three, in three fillings.
     fn run() -> Run {
@@ -179,14 +179,14 @@ mod tests {
             round.start = round.key.pair / 3;
             round.filling = [0, 0, 1, 1, 2][round.start as usize];
             round.wall_ns = 90_000_000;
-            let place = 2 * round.key.pair + u32::from(round.key.arm == Arm::Test);
+            let place = 2 * round.key.pair + u32::from(round.key.arm == ArmIndex::TEST);
             let waits = 2_000 * u64::from(round.start) + 5_000 * u64::from(round.filling);
             round.started_unix_ms = 1_000 + 100 * u64::from(place) + waits;
         })
     }
 
     fn pairs(run: &Run) -> Vec<PerArm<&Round>> {
-        let of = |arm| run.rounds.iter().filter(move |round| round.key.arm == arm);
+        let of = |arm| run.first_pair().rounds_of(arm);
         of(Arm::Base).zip(of(Arm::Test)).map(|(base, test)| PerArm { base, test }).collect()
     }
 
@@ -210,7 +210,7 @@ mod tests {
         let costs = costs(&pairs(&run)).unwrap();
         let close = |ours: f64, truth: f64| (ours - truth).abs() < 1e-6;
         assert!(close(costs.pair, 0.2) && close(costs.start.unwrap(), 2.0), "{costs:?}");
-        let price = crate::price_of(&run, &run.plan.cells()[0]).unwrap();
+        let price = crate::price_of(run.first_pair(), &run.plan.cells()[0]).unwrap();
         assert!(close(price.pair_s, 0.2), "{price:?}");
     }
 

@@ -8,7 +8,7 @@
 use dbdyno_model::experiment::Sign;
 use dbdyno_model::server_facts::{FACTS, FactKind, STATEMENTS, reading};
 use dbdyno_model::{
-    Arm, CellComparison, FactComparison, FactWorth, Interval, PerArm, Round, Run, ServerFact,
+    Arm, CellComparison, FactComparison, FactWorth, Interval, PerArm, Round, RunPair, ServerFact,
 };
 
 use crate::error::JudgeError;
@@ -35,7 +35,7 @@ const LEVELS: [(&str, f64); 5] = [
 ///
 /// # Errors
 /// Figures that cannot be judged, which only a damaged store can hold.
-pub fn work(run: &Run, cell: &CellComparison) -> Result<Vec<FactComparison>, JudgeError> {
+pub fn work(run: RunPair<'_>, cell: &CellComparison) -> Result<Vec<FactComparison>, JudgeError> {
     let (pairs, ..) = judged_pairs(run, &cell.cell);
     let mut all = Vec::new();
     for fact in FACTS {
@@ -135,20 +135,21 @@ fn of_round(fact: &ServerFact, round: &Round) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::sample;
+    use dbdyno_model::ArmIndex;
 
     /// A run in which base and test did so much for a thousand statements of each of many rounds.
     fn told(facts: &[(&str, f64, f64)]) -> Vec<FactComparison> {
         let run = sample::of_pairs(10, "point-query", "mysql:8.0", 1, |round| {
             round.readings.set(&reading(STATEMENTS), Some(1000.0));
             for (name, base, test) in facts {
-                let value = if round.key.arm == Arm::Base { base } else { test };
+                let value = if round.key.arm == ArmIndex::BASE { base } else { test };
                 // No two rounds are quite alike.
                 let slightly = 1.0 + 0.001 * f64::from(round.key.pair % 3);
                 round.readings.set(&reading(name), Some(value * slightly));
             }
         });
-        let compared = crate::compare(&run).unwrap();
-        work(&run, &compared.cells[0]).unwrap()
+        let compared = crate::compare(run.first_pair()).unwrap();
+        work(run.first_pair(), &compared.cells[0]).unwrap()
     }
 
     #[test]

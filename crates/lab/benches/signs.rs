@@ -156,7 +156,6 @@ impl Watch for Silent {
 
 fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
     let plan = Plan {
-        pair_of: None,
         arms: Arms::from([url; 2].map(|arm| arm.parse().expect("a URL"))),
         stages: LOADS.map(|load| Stage::Measure(load.to_owned())).to_vec(),
         clients: CLIENTS.to_vec(),
@@ -199,12 +198,12 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
 
 fn print_run(name: &str, run: &Run) {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let comparison = compare(run).expect("what was measured can be judged");
+    let comparison = compare(run.first_pair()).expect("what was measured can be judged");
     for cell in comparison.cells {
         for arm in Arm::BOTH {
-            let mine = |round: &&Round| round.key.cell == cell.cell && round.key.arm == arm;
+            let mine = |round: &&Round| round.key.cell == cell.cell && round.key.arm == arm.into();
             let rounds: Vec<&Round> = run.rounds.iter().filter(mine).collect();
-            let Some(signs) = signs(run, &cell.cell, arm, &rounds) else { continue };
+            let Some(signs) = signs(run.first_pair(), &cell.cell, arm, &rounds) else { continue };
             let of_arm = format!("{arm}: ");
             let codes = cell.warnings.iter().filter(|warning| {
                 warning.code.starts_with("client-") && warning.text.starts_with(&of_arm)
@@ -212,7 +211,7 @@ fn print_run(name: &str, run: &Run) {
             let codes: Vec<&str> = codes.map(|warning| warning.code.as_str()).collect();
             println!(
                 "| {name} | {} | {} | {} | {:.0} | {} | {} | {} | {} |",
-                run.environment[arm].get("server.version"),
+                run.environment[arm.into()].get("server.version"),
                 cell.cell.load,
                 cell.cell.clients,
                 cell.arms[arm].qps.estimate,

@@ -15,8 +15,8 @@ use std::time::Duration;
 use dbdyno_forecast::ending as over;
 use dbdyno_load::Clock;
 use dbdyno_model::{
-    ArmIndex, Cell, EndedArm, Environment, FurtherArm, LatencyHistogram, PerArm, Plan, Round, Run,
-    RunId, RunStatus, Stopping,
+    Arms, Cell, EndedArm, Environment, LatencyHistogram, Plan, Round, Run, RunId, RunStatus,
+    Stopping,
 };
 
 use crate::error::LabError;
@@ -52,22 +52,20 @@ impl Ending {
             tool_version: String::new(),
             command: String::new(),
             plan: plan.clone(),
-            environment: PerArm::<Environment>::default(),
+            environment: Arms::from_fn(plan.arms.indices(), |_| Environment::default()),
             rounds: Vec::new(),
-            further: vec![FurtherArm::default(); plan.arms.count() - 2],
             ended: Vec::new(),
             counts: dbdyno_model::RunCounts::default(),
             warnings: Vec::new(),
         };
         if let Some(run) = measured {
             seen.rounds.clone_from(&run.rounds);
-            seen.further.clone_from(&run.further);
             seen.ended.clone_from(&run.ended);
         }
         let began = clock.now();
         Ending {
             has_looks: plan.stopping.is_by_results(),
-            before: sequential::spent(&seen),
+            before: sequential::spent(seen.first_pair()),
             seen,
             limit: plan.limit_ns.map(Duration::from_nanos),
             clock: clock.clone(),
@@ -85,14 +83,11 @@ impl Ending {
     }
 
     /// Takes note of a round.
-    pub(crate) fn note(&mut self, arm: ArmIndex, round: &Round) {
+    pub(crate) fn note(&mut self, round: &Round) {
         if self.has_looks {
             // Times of single events are not looked at, and are most of a round.
             let round = Round { latency: LatencyHistogram::none(), ..round.clone() };
-            match arm.position() {
-                0 | 1 => self.seen.rounds.push(round),
-                more => self.seen.further[more - 2].rounds.push(round),
-            }
+            self.seen.rounds.push(round);
         }
     }
 

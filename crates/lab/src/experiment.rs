@@ -122,7 +122,7 @@ fn take_on(
     capture::look_for_causes(&run.plan, &mut ready.stations, Loan::None)?;
     for (arm, station) in ready.stations.iter_mut() {
         let kept = [STEP, dbdyno_audit::MEANT];
-        let facts = run.environment_of(arm).facts.iter();
+        let facts = run.environment[arm].facts.iter();
         for (name, value) in facts.filter(|(name, _)| kept.iter().any(|k| name.starts_with(k))) {
             station.environment.set(name.clone(), value.clone());
         }
@@ -273,7 +273,7 @@ fn take_up(lab: &mut Lab<'_>, run: &Run, ready: &Ready, left: &Remaining) -> Res
     let changed = resume::changes(run, stations)?;
     lab.store.reopen(&run.id)?;
     for (arm, station) in stations.iter() {
-        if run.environment_of(arm).facts.is_empty() {
+        if run.environment[arm].facts.is_empty() {
             lab.store.set_environment(&run.id, arm, &station.environment)?;
         }
     }

@@ -178,7 +178,7 @@ impl Watch for Sampling<'_> {
                 let own = [std::process::id()];
                 let processes = if server.is_empty() { &own } else { server };
                 self.rounds.push(SampledRound {
-                    arm: round.key.arm,
+                    arm: round.key.arm.side(),
                     start: round.start,
                     operations: round.done_events(),
                     window: Window {

@@ -72,7 +72,7 @@ pub(crate) fn changes(run: &Run, stations: &Arms<Station>) -> Result<Option<Warn
         ["image.origin", "variable.server_uid", "variable.server_uuid"];
     let mut changed = Vec::new();
     for (arm, station) in stations.iter() {
-        let (before, now) = (run.environment_of(arm), &station.environment);
+        let (before, now) = (&run.environment[arm], &station.environment);
         // A run that was killed before anything was known of its arms.
         if before.facts.is_empty() {
             continue;

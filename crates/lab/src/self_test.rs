@@ -26,8 +26,8 @@ fn self_test_of(plan: &Plan) -> Option<Pairing> {
 /// A store that cannot be read or written.
 pub(crate) fn note(store: &mut Store, plan: &Plan, id: &RunId) -> Result<(), LabError> {
     let Some(pairing) = self_test_of(plan) else { return Ok(()) };
-    let run = store.load(id)?.of_pair(pairing);
-    for cell in compare(&run)?.cells.iter().filter(|cell| could_be_wrong(cell)) {
+    let run = store.load(id)?;
+    for cell in compare(run.pair(pairing))?.cells.iter().filter(|cell| could_be_wrong(cell)) {
         store.note_self_test(id, &cell.cell, cell.verdict)?;
     }
     Ok(())
@@ -60,7 +60,7 @@ mod tests {
             let run = of_pairs(pairs, "point-query", "mysql://u@h/d", 1, |round| {
                 round.cost.client_cpu_ns = Some(client_ns);
             });
-            could_be_wrong(&compare(&run).unwrap().cells[0])
+            could_be_wrong(&compare(run.first_pair()).unwrap().cells[0])
         };
         assert!(counts(8, WALL_NS / 10));
         assert!(!counts(2, WALL_NS / 10), "too few pairs for any verdict");

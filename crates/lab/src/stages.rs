@@ -696,8 +696,8 @@ impl<'a, 'b> Stages<'a, 'b> {
         before.note(CanarySide::Before, &mut round.readings);
         after.note(CanarySide::After, &mut round.readings);
         round.condense();
-        self.lab.store.add_round(self.run, arm, round)?;
-        self.ending.note(arm, round);
+        self.lab.store.add_round(self.run, round)?;
+        self.ending.note(round);
         self.last_sps.insert(arm, round.statements as f64 * 1e9 / round.wall_ns as f64);
         self.meters[arm].add(&round.readings);
         let server = self.stations[arm].processes();

@@ -25,7 +25,6 @@ impl Watch for Silent {
 
 fn plan(arms: [&str; 2], clients: u32, pairs: u32, restarts: u32) -> Plan {
     Plan {
-        pair_of: None,
         arms: Arms::from(arms.map(|arm| arm.parse().expect("a model"))),
         stages: vec![Stage::Measure("point-query".to_owned())],
         clients: vec![clients],
@@ -70,7 +69,7 @@ fn measured(plan: &Plan) -> CellComparison {
         trial_of: None,
     };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
-    compare(&store.load(&id).unwrap()).unwrap().cells.remove(0)
+    compare(store.load(&id).unwrap().first_pair()).unwrap().cells.remove(0)
 }
 
 /// Further from the truth than this is no chance: one in 16 000 where the spread is as it was told.

@@ -69,6 +69,11 @@ impl<T> PerArm<T> {
         PerArm { base: f(self.base), test: f(self.test) }
     }
 
+    /// Both values, base first.
+    pub fn values(self) -> impl Iterator<Item = T> {
+        [self.base, self.test].into_iter()
+    }
+
     /// Borrows both values.
     pub fn as_ref(&self) -> PerArm<&T> {
         PerArm { base: &self.base, test: &self.test }

@@ -11,7 +11,7 @@
 //! under callgrind; the kernel's are not.
 
 use crate::arm::PerArm;
-use crate::arms::{ArmIndex, Pairing};
+use crate::arms::ArmIndex;
 use crate::verdict::Interval;
 use crate::warning::Warning;
 
@@ -105,23 +105,6 @@ impl RunCounts {
     /// Whether a load has been counted in this arm.
     pub fn has(&self, load: &str, arm: ArmIndex) -> bool {
         self.samples.iter().any(|sample| sample.load == load && sample.arm == arm)
-    }
-
-    /// What was counted of two arms, as if they had been counted alone.
-    pub fn of_pair(&self, pairing: Pairing) -> RunCounts {
-        let mut counts = RunCounts::default();
-        for side in [ArmIndex::BASE, ArmIndex::TEST] {
-            let arm = pairing.of(side.side());
-            let samples = self.samples.iter().filter(|sample| sample.arm == arm);
-            let functions = self.functions.iter().filter(|function| function.arm == arm);
-            counts.samples.extend(samples.map(|one| CountSample { arm: side, ..one.clone() }));
-            counts
-                .functions
-                .extend(functions.map(|one| FunctionCount { arm: side, ..one.clone() }));
-            let calls = self.calls.iter().filter(|call| call.arm == arm);
-            counts.calls.extend(calls.map(|one| CallCount { arm: side, ..one.clone() }));
-        }
-        counts
     }
 }
 

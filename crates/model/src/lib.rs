@@ -55,6 +55,7 @@ pub mod rocksdb;
 pub mod round;
 pub mod row_cost;
 pub mod run;
+mod run_pair;
 pub mod secret;
 pub mod series;
 pub mod server_facts;
@@ -132,7 +133,8 @@ pub use round::{Cost, OpenLoop, Pauses, Round};
 pub use row_cost::{
     CostChange, CostChanges, CostComparison, CostFit, CostLine, CostMeasure, CostPoint,
 };
-pub use run::{EndedArm, Environment, FurtherArm, Run, RunId, RunStatus};
+pub use run::{EndedArm, Environment, Run, RunId, RunStatus};
+pub use run_pair::{RunArm, RunPair};
 pub use secret::Secret;
 pub use series::Series;
 pub use server_facts::{FactComparison, FactWorth, ServerFact};

@@ -19,7 +19,7 @@
 
 use std::fmt;
 
-use crate::arm::{Arm, PerArm};
+use crate::arm::PerArm;
 use crate::arms::{ArmIndex, Arms, Pairing};
 use crate::count::Counting;
 use crate::driving::Driving;
@@ -86,9 +86,9 @@ pub struct Block {
 }
 
 impl Block {
-    /// The key of the round of an arm: that which it has in its pair with base.
+    /// The key of the round of an arm.
     pub fn key(&self, cell: &Cell, arm: ArmIndex) -> RoundKey {
-        RoundKey { cell: cell.clone(), pair: self.pair, arm: arm.side() }
+        RoundKey { cell: cell.clone(), pair: self.pair, arm }
     }
 
     /// The block of those that are left.
@@ -105,8 +105,8 @@ pub struct RoundKey {
     pub cell: Cell,
     /// Which pair of the cell; both rounds of a pair ask the same questions.
     pub pair: u32,
-    /// Which side.
-    pub arm: Arm,
+    /// Which arm.
+    pub arm: ArmIndex,
 }
 
 /// A whole experiment.
@@ -114,8 +114,6 @@ pub struct RoundKey {
 pub struct Plan {
     /// What is compared: base, and one arm or more that are measured against it.
     pub arms: Arms<ArmSpec>,
-    /// Where this is the plan of two arms out of a larger experiment: how many arms that has.
-    pub pair_of: Option<u32>,
     /// What is done, in order. No label is measured twice.
     pub stages: Vec<Stage>,
     /// Client counts, in order.
@@ -220,18 +218,10 @@ impl Plan {
         PerArm::from_fn(|side| &self.arms[pairing.of(side)])
     }
 
-    /// The plan of two of its arms, as if they had been measured alone.
-    pub fn of_pair(&self, pairing: Pairing) -> Plan {
-        let PerArm { base, test } = self.pair(pairing).map(ArmSpec::clone);
-        let pair_of = (self.arms.count() > 2).then_some(self.arms.count() as u32);
-        Plan { arms: Arms::from([base, test]), pair_of, ..self.clone() }
-    }
-
     /// How many answers the experiment gives: one for each cell and each arm beside base, all of
     /// which are one family.
     pub fn answers(&self) -> usize {
-        let arms = self.pair_of.map_or(self.arms.count(), |arms| arms as usize);
-        self.cells().len() * (arms - 1)
+        self.cells().len() * (self.arms.count() - 1)
     }
 
     /// Each arm against base.
@@ -338,7 +328,6 @@ mod tests {
     fn plan(pairs: u32) -> Plan {
         Plan {
             arms: Arms::from(["sqlite:"; 2].map(|arm| arm.parse::<ArmSpec>().unwrap())),
-            pair_of: None,
             stages: ["settle", "point-query", "warm:9s:scan", "read-write"]
                 .map(|stage| stage.parse().unwrap())
                 .into(),
@@ -376,7 +365,7 @@ mod tests {
                 for (index, pair) in rounds.chunks(2).enumerate() {
                     assert_eq!(pair[0].pair, index as u32);
                     assert_eq!(pair[1].pair, index as u32);
-                    assert_eq!(pair[0].arm, pair[1].arm.other());
+                    assert_ne!(pair[0].arm, pair[1].arm);
                 }
             }
         }
@@ -431,7 +420,7 @@ mod tests {
             |cell: &Cell| plan.rounds(cell).chunks(2).map(|pair| pair[0].arm).collect::<Vec<_>>();
         let cells = plan.cells();
         let first = firsts(&cells[0]);
-        assert!(first.contains(&Arm::Base) && first.contains(&Arm::Test));
+        assert!(first.contains(&ArmIndex::BASE) && first.contains(&ArmIndex::TEST));
         assert_eq!(first, firsts(&cells[0]));
         assert_ne!(first, firsts(&cells[1]));
     }

@@ -177,7 +177,7 @@ pub struct Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arm::Arm;
+    use crate::arms::ArmIndex;
     use crate::plan::Cell;
     use crate::random::stream;
 
@@ -195,7 +195,7 @@ mod tests {
     fn a_round() -> Round {
         let cell = Cell { load: "point-query".into(), clients: 1 };
         Round {
-            key: RoundKey { cell, pair: 0, arm: Arm::Base },
+            key: RoundKey { cell, pair: 0, arm: ArmIndex::BASE },
             start: 0,
             filling: 0,
             started_unix_ms: 0,

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::arm::{Arm, PerArm};
-use crate::arms::{ArmIndex, Pairing};
+use crate::arms::{ArmIndex, Arms, Pairing};
 use crate::count::RunCounts;
 use crate::foreign;
 use crate::plan::Plan;
 use crate::round::Round;
+use crate::run_pair::{RunArm, RunPair};
 use crate::warning::Warning;
 
 /// The name of a stored run: eight hexadecimal digits, of which any unambiguous prefix will do.
@@ -78,15 +78,6 @@ impl Environment {
     }
 }
 
-/// What was found of an arm behind the first test.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FurtherArm {
-    /// What was true of it.
-    pub environment: Environment,
-    /// Its rounds, with the key that they have in its pair with base.
-    pub rounds: Vec<Round>,
-}
-
 /// An arm that could not be started, or that died on the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedArm {
@@ -113,12 +104,10 @@ pub struct Run {
     pub command: String,
     /// What was to be measured.
     pub plan: Plan,
-    /// What was true of base and of the first test.
-    pub environment: PerArm<Environment>,
+    /// What was true of each arm.
+    pub environment: Arms<Environment>,
     /// What was measured of them, in the order of measuring.
     pub rounds: Vec<Round>,
-    /// The same of each of [`Plan::further`]: as many, in their order.
-    pub further: Vec<FurtherArm>,
     /// Arms that ended before the run did.
     pub ended: Vec<EndedArm>,
     /// Instructions per operation, where the plan wants them counted.
@@ -128,63 +117,18 @@ pub struct Run {
 }
 
 impl Run {
-    /// What was true of an arm.
-    pub fn environment_of(&self, arm: ArmIndex) -> &Environment {
-        match arm.position() {
-            0 => &self.environment.base,
-            1 => &self.environment.test,
-            more => &self.further[more - 2].environment,
-        }
+    /// Two of its arms.
+    pub fn pair(&self, pairing: Pairing) -> RunPair<'_> {
+        RunPair { whole: self, pairing }
     }
 
-    /// The rounds of an arm, with the key that they have in its pair with base.
-    pub fn rounds_of(&self, arm: ArmIndex) -> impl Iterator<Item = &Round> {
-        let side = arm.side();
-        let rounds = match arm.position() {
-            0 | 1 => &self.rounds,
-            more => &self.further[more - 2].rounds,
-        };
-        rounds.iter().filter(move |round| round.key.arm == side)
+    /// Base and the first test: all that a run of two arms has.
+    pub fn first_pair(&self) -> RunPair<'_> {
+        self.pair(Pairing::USUAL)
     }
 
-    /// All rounds of all arms, arm by arm where there are more than two.
-    pub fn all_rounds(&self) -> impl Iterator<Item = &Round> {
-        self.rounds.iter().chain(self.further.iter().flat_map(|arm| &arm.rounds))
-    }
-
-    /// The run of two of its arms, as if they had been measured alone.
-    pub fn of_pair(&self, pairing: Pairing) -> Run {
-        let environment = PerArm::from_fn(|side| self.environment_of(pairing.of(side)).clone());
-        let mut rounds: Vec<Round> = Vec::new();
-        let mut test = self.rounds_of(pairing.test).peekable();
-        let of_side = |round: &Round, arm: Arm| {
-            let mut round = round.clone();
-            round.key.arm = arm;
-            round
-        };
-        for base in self.rounds_of(pairing.base) {
-            while let Some(round) =
-                test.next_if(|round| round.started_unix_ms < base.started_unix_ms)
-            {
-                rounds.push(of_side(round, Arm::Test));
-            }
-            rounds.push(of_side(base, Arm::Base));
-        }
-        rounds.extend(test.map(|round| of_side(round, Arm::Test)));
-        Run {
-            id: self.id.clone(),
-            name: self.name.clone(),
-            started_unix_ms: self.started_unix_ms,
-            status: self.status,
-            tool_version: self.tool_version.clone(),
-            command: self.command.clone(),
-            plan: self.plan.of_pair(pairing),
-            environment,
-            rounds,
-            further: Vec::new(),
-            ended: self.ended.clone(),
-            counts: self.counts.of_pair(pairing),
-            warnings: self.warnings.clone(),
-        }
+    /// One of its arms.
+    pub fn arm(&self, arm: ArmIndex) -> RunArm<'_> {
+        RunArm { run: self, arm }
     }
 }

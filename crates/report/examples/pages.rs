@@ -27,7 +27,7 @@ fn main() -> io::Result<()> {
         ("counts", common::counts::beside()),
         ("counts-alone", common::counts::alone()),
     ] {
-        let view = View::new(&sample.run, &sample.comparison);
+        let view = View::new(sample.run.first_pair(), &sample.comparison);
         std::fs::write(folder.join(name).with_extension("html"), html(&view))?;
     }
     Ok(())

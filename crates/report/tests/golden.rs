@@ -28,7 +28,7 @@ pub(crate) fn check(name: &str, actual: &str) {
 }
 
 fn view(sample: &Sample) -> View {
-    View::new(&sample.run, &sample.comparison)
+    View::new(sample.run.first_pair(), &sample.comparison)
 }
 
 fn plain(width: usize) -> TextStyle {

@@ -6,7 +6,7 @@
 
 use crate::hosts::{normal, order, share};
 use dbdyno_model::random::{self, RandomStream};
-use dbdyno_model::{Arm, IntervalChoice, Verdict};
+use dbdyno_model::{ArmIndex, IntervalChoice, Verdict};
 use dbdyno_stats::{
     BETWEEN_STARTS_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_starts,
     judge_unpaired, paired, pairs_needed,
@@ -151,7 +151,7 @@ fn order_of_rounds_matters_more_than_the_test() {
         let speeds = host(index);
         let mut log_ratios = vec![0.0; PAIRS as usize];
         for (round, speed) in order(PAIRS, index).iter().zip(&speeds) {
-            let sign = if round.arm == Arm::Test { 1.0 } else { -1.0 };
+            let sign = if round.arm == ArmIndex::TEST { 1.0 } else { -1.0 };
             log_ratios[round.pair as usize] += sign * speed;
         }
         alarms(&judge(&log_ratios, 0.002).unwrap())

@@ -148,7 +148,6 @@ mod tests {
         let arm = || "sqlite:".parse().unwrap();
         let plan = dbdyno_model::Plan {
             arms: dbdyno_model::Arms::from([arm(), arm()]),
-            pair_of: None,
             stages: vec!["point-query".parse().unwrap()],
             clients: vec![1],
             pairs: 1,

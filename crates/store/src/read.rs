@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use dbdyno_model::{
     ArmIndex, ArmSpec, Arms, Cell, ClassTally, ClassTimes, ClassUnit, Cost, EndedArm, Environment,
-    FurtherArm, LatencyHistogram, LoadFile, OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round,
-    RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
+    LatencyHistogram, LoadFile, OpenLoop, Pauses, Pin, Plan, Readings, Round, RoundKey, Run, RunId,
+    RunStatus, Series, Severity, Stage, Warning,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
@@ -108,12 +108,9 @@ impl Store {
         self.look_at_seal(&snapshot, id, seq)?;
         reader.plan(&snapshot, seq, &mut run.plan)?;
         let mut environments = reader.environments(&snapshot, seq)?;
-        run.environment =
-            PerArm::from_fn(|arm| environments.remove(&arm.into()).unwrap_or_default());
-        for arm in run.plan.arms.indices().skip(2) {
-            let environment = environments.remove(&arm).unwrap_or_default();
-            run.further.push(FurtherArm { environment, rounds: Vec::new() });
-        }
+        run.environment = Arms::from_fn(run.plan.arms.indices(), |arm| {
+            environments.remove(&arm).unwrap_or_default()
+        });
         reader.rounds(&snapshot, seq, &mut run)?;
         run.ended = reader.ended(&snapshot, seq)?;
         let counts = crate::counts::read(&snapshot, seq);
@@ -257,9 +254,8 @@ impl Reader<'_> {
             tool_version: self.get(row, 4, place)?,
             command,
             plan,
-            environment: PerArm::default(),
+            environment: Arms::default(),
             rounds: Vec::new(),
-            further: Vec::new(),
             ended: Vec::new(),
             counts: dbdyno_model::RunCounts::default(),
             warnings: Vec::new(),
@@ -278,7 +274,6 @@ impl Reader<'_> {
         let row = row.ok_or_else(|| self.corrupt(place, "it has no row by its number"))?;
         let plan = Plan {
             arms: Arms::default(),
-            pair_of: None,
             stages: Vec::new(),
             clients: Vec::new(),
             pairs: self.get(row, 1, place)?,
@@ -436,32 +431,27 @@ impl Reader<'_> {
 
     /// Adds the rounds of all arms to a run of which the plan is known.
     fn rounds(&self, connection: &Connection, seq: i64, run: &mut Run) -> Result<()> {
-        let mut rounds: Vec<(i64, ArmIndex, Round)> = Vec::new();
+        let mut rounds: Vec<(i64, Round)> = Vec::new();
         let values = params![seq, SERIES_METRIC, HISTOGRAM_METRIC, RESPONSE_METRIC, LAG_METRIC];
         self.each(connection, SELECT_ROUNDS, values, "rounds", |row| {
             let arm = self.arm(&self.get::<String>(row, 3, "rounds")?, "rounds")?;
             let seq: i64 = self.get(row, 37, "rounds")?;
-            if rounds.last().is_some_and(|(last, ..)| *last >= seq) {
+            if rounds.last().is_some_and(|(last, _)| *last >= seq) {
                 return Err(self.corrupt("rounds", "a round stands there twice"));
             }
-            rounds.push((seq, arm, self.round(row, arm)?));
+            rounds.push((seq, self.round(row, arm)?));
             Ok(())
         })?;
         let mut readings = self.readings(connection, seq)?;
         let mut statement =
             connection.prepare(SELECT_CLASSES).map_err(|error| self.fail("classes", error))?;
-        for (seq, arm, round) in rounds {
-            let classes = self.classes(&mut statement, seq, &round, arm)?;
+        for (seq, round) in rounds {
+            let classes = self.classes(&mut statement, seq, &round)?;
             let readings = readings.remove(&seq).unwrap_or_default();
-            let of_arm = match arm.position() {
-                0 | 1 => Some(&mut run.rounds),
-                more => run.further.get_mut(more - 2).map(|arm| &mut arm.rounds),
-            };
-            let Some(of_arm) = of_arm else {
-                let place = describe(&round.key, arm);
-                return Err(self.corrupt(&place, "the run has no such arm"));
-            };
-            of_arm.push(Round { classes, readings, ..round });
+            if run.plan.arms.get(round.key.arm).is_none() {
+                return Err(self.corrupt(&describe(&round.key), "the run has no such arm"));
+            }
+            run.rounds.push(Round { classes, readings, ..round });
         }
         Ok(())
     }
@@ -472,9 +462,8 @@ impl Reader<'_> {
         statement: &mut Statement<'_>,
         seq: i64,
         round: &Round,
-        arm: ArmIndex,
     ) -> Result<Vec<ClassTally>> {
-        let place = describe(&round.key, arm);
+        let place = describe(&round.key);
         let fail = |error| self.fail(&place, error);
         let values = params![seq, CLASS_SERIES, CLASS_HISTOGRAM, CLASS_RESPONSE];
         let mut rows = statement.query(values).map_err(fail)?;
@@ -522,9 +511,9 @@ impl Reader<'_> {
         let key = RoundKey {
             cell: Cell { load: self.get(row, 0, "rounds")?, clients: self.get(row, 1, "rounds")? },
             pair: self.get(row, 2, "rounds")?,
-            arm: arm.side(),
+            arm,
         };
-        let place = describe(&key, arm);
+        let place = describe(&key);
         let round = Round {
             key,
             start: self.get(row, 28, &place)?,

@@ -114,29 +114,21 @@ impl Store {
         })
     }
 
-    /// Stores a round of an arm, with the key that it has in its pair with base. When this returns,
-    /// the round survives the death of the process.
+    /// Stores a round. When this returns, it survives the death of the process.
     ///
     /// # Errors
     /// No such run, a round that is stored already, or a file that cannot be written.
-    pub fn add_round(
-        &mut self,
-        run: &RunId,
-        arm: impl Into<ArmIndex>,
-        round: &Round,
-    ) -> Result<()> {
-        let arm = arm.into();
-        assert_eq!(arm.side(), round.key.arm, "a round of another arm");
+    pub fn add_round(&mut self, run: &RunId, round: &Round) -> Result<()> {
         let key = &round.key;
         let mut encoded = Vec::new();
         for (metric, histogram) in histograms_of(round) {
             let bytes = codec::encode_histogram(histogram)
-                .map_err(|why| StoreError::NotStorable(format!("{}: {why}", describe(key, arm))))?;
+                .map_err(|why| StoreError::NotStorable(format!("{}: {why}", describe(key))))?;
             encoded.push((metric, bytes, histogram.count()));
         }
         self.write(|transaction| {
             let run = seq_of(transaction, run)?;
-            let seq = insert_round(transaction, run, arm, round)?;
+            let seq = insert_round(transaction, run, round)?;
             for (metric, slots) in series_of(round) {
                 let slots = codec::encode_series(slots);
                 let (slot_ns, sum) = (signed(round.series.slot_ns), signed(codec::fnv1a(&slots)));
@@ -281,8 +273,8 @@ fn series_of(round: &Round) -> Vec<(String, &[u64])> {
 }
 
 /// A round in the words of an error.
-pub(crate) fn describe(key: &RoundKey, arm: ArmIndex) -> String {
-    format!("round {} × {}, pair {}, {arm}", key.cell.load, key.cell.clients, key.pair)
+pub(crate) fn describe(key: &RoundKey) -> String {
+    format!("round {} × {}, pair {}, {}", key.cell.load, key.cell.clients, key.pair, key.arm)
 }
 
 fn check_name(name: Option<&str>) -> Result<()> {
@@ -421,7 +413,6 @@ fn insert_run(
 fn insert_round(
     connection: &Connection,
     run: i64,
-    arm: ArmIndex,
     round: &Round,
 ) -> std::result::Result<i64, WriteError> {
     let (key, cost) = (&round.key, &round.cost);
@@ -432,7 +423,7 @@ fn insert_round(
             key.cell.load,
             key.cell.clients,
             key.pair,
-            arm.to_string(),
+            key.arm.to_string(),
             signed(round.started_unix_ms),
             signed(round.wall_ns),
             signed(round.events),
@@ -462,7 +453,7 @@ fn insert_round(
         Err(error)
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
         {
-            let round = describe(key, arm);
+            let round = describe(key);
             Err(WriteError::Meaning(StoreError::DuplicateRound(round)))
         }
         Err(error) => Err(WriteError::Sqlite(error)),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::common::{self, golden_run, plan, put, round, spec};
 use crate::counted;
 use dbdyno_model::{
-    Arm, ArmIndex, Cell, ClassTally, ClassTimes, ClassWait, EndedArm, FurtherArm, LatencyHistogram,
-    Round, Run, RunId, RunStatus, Severity, Stage, Stopping, Target, Transport, Verdict,
-    WaitProfile, Warning, Witness,
+    Arm, ArmIndex, Cell, ClassTally, ClassTimes, ClassWait, EndedArm, Environment,
+    LatencyHistogram, Round, Run, RunId, RunStatus, Severity, Stage, Stopping, Target, Transport,
+    Verdict, WaitProfile, Warning, Witness,
 };
 use dbdyno_store::{NewRun, SealKey, Store, StoreError, VERSION};
 use rusqlite::Connection;
@@ -32,8 +32,8 @@ fn golden_run_with_classes() -> Run {
             times,
         };
         round.classes = match round.key.arm {
-            Arm::Base => vec![class("point", 12, None), class("begin", 0, None)],
-            Arm::Test => {
+            ArmIndex::BASE => vec![class("point", 12, None), class("begin", 0, None)],
+            _ => {
                 let never = ClassTimes { latency: LatencyHistogram::new(), ..times.clone() };
                 vec![class("new-order", 50, Some(times)), class("ü", 1, Some(never))]
             }
@@ -97,7 +97,7 @@ fn an_old_file_takes_new_rounds() {
     let (_folder, path) = copy_of(1);
     let mut store = Store::open(&path).unwrap();
     let round = Round { classes: golden_run_with_classes().rounds[0].classes.clone(), ..round(3) };
-    store.add_round(&golden_run().id, round.key.arm, &round).unwrap();
+    store.add_round(&golden_run().id, &round).unwrap();
     assert_eq!(store.load(&golden_run().id).unwrap().rounds[3].classes, round.classes);
 }
 
@@ -119,8 +119,8 @@ fn version_4_is_read_for_ever() {
 /// The run that `data/v5.db` holds; a cell of it was a self-test. Never change it.
 fn golden_run_on_a_known_host() -> Run {
     let mut run = golden_run_with_terms();
-    run.environment.base.set("host.cpu.model", "Golden 5");
-    run.environment.base.set("host.cpu.logical", "2");
+    run.environment[ArmIndex::BASE].set("host.cpu.model", "Golden 5");
+    run.environment[ArmIndex::BASE].set("host.cpu.logical", "2");
     run
 }
 
@@ -134,7 +134,7 @@ fn version_5_is_read_for_ever() {
     assert_eq!(store.self_tests(&new).unwrap(), (1, 1));
     assert_eq!(store.self_tests(&run.id).unwrap(), (0, 0));
     let mut elsewhere = run;
-    elsewhere.environment.base.set("host.cpu.logical", "64");
+    elsewhere.environment[ArmIndex::BASE].set("host.cpu.logical", "64");
     let elsewhere = put(&mut store, &elsewhere);
     assert_eq!(store.self_tests(&elsewhere).unwrap(), (0, 0));
 }
@@ -173,15 +173,15 @@ fn golden_run_of_four_arms() -> Run {
     let mut run = golden_run_in_slices();
     run.plan.arms.push(ArmIndex(2), spec("mariadb:11.4"));
     run.plan.arms.push(ArmIndex(3), spec("mariadb:11.8?slow=2%"));
-    let of_test = |pair| {
+    let of_arm = |arm, pair| {
         let mut round = round(pair);
-        round.key.arm = Arm::Test;
+        round.key.arm = arm;
         round
     };
-    run.further = vec![FurtherArm::default(), FurtherArm::default()];
-    run.further[0].rounds = vec![of_test(0)];
-    run.further[1].rounds = vec![of_test(2), of_test(0)];
-    run.further[1].environment.set("server.version", "11.8.2");
+    run.rounds.extend([of_arm(ArmIndex(2), 0), of_arm(ArmIndex(3), 2), of_arm(ArmIndex(3), 0)]);
+    run.environment.push(ArmIndex(2), Environment::default());
+    run.environment.push(ArmIndex(3), Environment::default());
+    run.environment[ArmIndex(3)].set("server.version", "11.8.2");
     run.ended = vec![EndedArm { arm: ArmIndex(2), why: "test2: the server died".into() }];
     run
 }
@@ -477,9 +477,9 @@ fn a_round_counts_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("store.db")).unwrap();
     let id = put(&mut store, &golden_run());
-    let error = store.add_round(&id, round(2).key.arm, &round(2)).unwrap_err();
+    let error = store.add_round(&id, &round(2)).unwrap_err();
     assert!(matches!(error, StoreError::DuplicateRound(_)), "{error}");
-    let error = store.add_round(&RunId("0".into()), round(2).key.arm, &round(2)).unwrap_err();
+    let error = store.add_round(&RunId("0".into()), &round(2)).unwrap_err();
     assert!(matches!(error, StoreError::UnknownRun(..)), "{error}");
     assert_eq!(store.load(&id).unwrap().rounds.len(), 3);
 }
@@ -505,7 +505,7 @@ fn a_run_that_stopped_goes_on_and_a_complete_one_does_not() {
     let id = put(&mut store, &golden_run());
     store.reopen(&id).unwrap();
     assert_eq!(store.load(&id).unwrap().status, RunStatus::Partial);
-    store.add_round(&id, round(3).key.arm, &round(3)).unwrap();
+    store.add_round(&id, &round(3)).unwrap();
     store.finish(&id, RunStatus::Complete).unwrap();
     let error = store.reopen(&id).unwrap_err();
     assert!(matches!(error, StoreError::AlreadyComplete(_)), "{error}");

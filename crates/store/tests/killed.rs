@@ -27,7 +27,7 @@ fn child() {
     };
     let run = store.begin(&new).unwrap();
     for index in 0..100_000 {
-        store.add_round(&run, round(index).key.arm, &round(index)).unwrap();
+        store.add_round(&run, &round(index)).unwrap();
         println!("\nstored {index}");
     }
 }

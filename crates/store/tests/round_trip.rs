@@ -5,8 +5,8 @@ use std::fmt;
 use crate::common::{self, golden_run, put};
 use crate::counted;
 use dbdyno_model::{
-    Arm, ArmIndex, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, Idle, KeepMemory,
-    LatencyHistogram, OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId,
+    ArmIndex, ArmSpec, Arms, Cell, ClassTally, ClassTimes, Cost, Environment, Idle, KeepMemory,
+    LatencyHistogram, OpenLoop, Pauses, Pin, Plan, Readings, Round, RoundKey, Run, RunId,
     RunStatus, Series, Severity, Stage, Target, Warning,
 };
 use dbdyno_store::Store;
@@ -96,7 +96,6 @@ fn plan() -> impl Strategy<Value = Plan> {
         (number_u32(), number(), any::<f64>(), pin(), number_u32()),
     )
         .prop_map(|(first, second, third)| Plan {
-            pair_of: None,
             arms: [first.0.clone(), first.1]
                 .into_iter()
                 .chain(vec![first.0; second.0 as usize % 4])
@@ -192,7 +191,7 @@ fn round() -> impl Strategy<Value = Round> {
                     key: RoundKey {
                         cell: Cell { load: key.0, clients: key.1 },
                         pair: key.2,
-                        arm: Arm::BOTH[usize::from(key.3)],
+                        arm: ArmIndex(u8::from(key.3)),
                     },
                     start: key.2 / 3,
                     filling: key.2 / 7,
@@ -251,16 +250,20 @@ fn run() -> impl Strategy<Value = Run> {
             let mut seen = std::collections::HashSet::new();
             rounds.retain(|round| seen.insert(round.key.clone()));
             seen.clear();
-            behind.iter_mut().for_each(|round| round.key.arm = Arm::Test);
+            let last = ArmIndex(plan.arms.count() as u8 - 1);
+            behind.iter_mut().for_each(|round| round.key.arm = last);
             behind.retain(|round| seen.insert(round.key.clone()));
-            let mut further = vec![dbdyno_model::FurtherArm::default(); plan.arms.count() - 2];
             let mut ended = Vec::new();
-            if let Some(last) = further.last_mut() {
-                last.rounds = behind;
-                last.environment = environment.0.clone();
-                let arm = dbdyno_model::ArmIndex(plan.arms.count() as u8 - 1);
-                ended.push(dbdyno_model::EndedArm { arm, why: "gone — ü\nline".to_owned() });
+            if last > ArmIndex::TEST {
+                rounds.extend(behind);
+                let why = "gone — ü\nline".to_owned();
+                ended.push(dbdyno_model::EndedArm { arm: last, why });
             }
+            let environment = Arms::from_fn(plan.arms.indices(), |arm| match arm {
+                ArmIndex::TEST => environment.1.clone(),
+                arm if arm == ArmIndex::BASE || arm == last => environment.0.clone(),
+                _ => Environment::default(),
+            });
             // One that is said again is one: a test of its own says so.
             let mut said = std::collections::HashSet::new();
             warnings.retain(|warning| said.insert(format!("{warning:?}")));
@@ -272,9 +275,8 @@ fn run() -> impl Strategy<Value = Run> {
                 tool_version: head.2,
                 command: head.3,
                 plan,
-                environment: PerArm { base: environment.0, test: environment.1 },
+                environment,
                 rounds,
-                further,
                 ended,
                 counts: dbdyno_model::RunCounts { calls: counted::calls(), ..counted::counts() },
                 warnings,
@@ -391,7 +393,7 @@ fn equal_environments_are_kept_once() {
     let path = folder.path().join("store.db");
     let mut store = Store::open(&path).unwrap();
     let mut run = golden_run();
-    run.environment.base = run.environment.test.clone();
+    run.environment[ArmIndex::BASE] = run.environment[ArmIndex::TEST].clone();
     put(&mut store, &run);
     put(&mut store, &run);
     // The same letters, cut at another place, are other facts.
@@ -399,8 +401,8 @@ fn equal_environments_are_kept_once() {
     shifted.set("ab", "c");
     let mut other = Environment::default();
     other.set("a", "bc");
-    run.environment.base = shifted;
-    run.environment.test = other;
+    run.environment[ArmIndex::BASE] = shifted;
+    run.environment[ArmIndex::TEST] = other;
     let id = put(&mut store, &run);
     assert_eq!(store.load(&id).unwrap().environment, run.environment);
     let raw = rusqlite::Connection::open(&path).unwrap();

@@ -67,7 +67,11 @@ fn whoever_changes_what_is_carried_out_breaks_the_seal() {
         assert!(!store.is_own(&run).unwrap(), "{change}");
         // Nor is it ours after dbdyno has written to it.
         store
-            .set_environment(&run, dbdyno_model::Arm::Base, &golden_run().environment.base)
+            .set_environment(
+                &run,
+                dbdyno_model::Arm::Base,
+                &golden_run().environment[ArmIndex::BASE],
+            )
             .unwrap();
         assert!(!store.is_own(&run).unwrap(), "{change}, and then a change of ours");
     }
@@ -113,8 +117,10 @@ fn what_dbdyno_writes_of_its_own_run_keeps_the_seal() {
     golden.plan.pairs += 8;
     golden.plan.limit_ns = Some(7);
     store.extend(&run, &golden.plan).unwrap();
-    golden.environment.test.facts.insert("variable.new".into(), "1".into());
-    store.set_environment(&run, dbdyno_model::Arm::Test, &golden.environment.test).unwrap();
+    golden.environment[ArmIndex::TEST].facts.insert("variable.new".into(), "1".into());
+    store
+        .set_environment(&run, dbdyno_model::Arm::Test, &golden.environment[ArmIndex::TEST])
+        .unwrap();
     let arm = golden.plan.arms.indices().nth(1).unwrap();
     store.end_arm(&run, &EndedArm { arm, why: "it fell".into() }).unwrap();
     store.add_warning(&run, &Warning::new(Severity::Note, "code", "text")).unwrap();

@@ -164,12 +164,12 @@ fn a_killed_run_of_four_arms_goes_on() {
     let child = home.start_and_halt(compare(&arms, flags), 88);
     signal(&child, Signal::SIGKILL);
     end(child);
-    assert_eq!(home.last_run().all_rounds().count(), 88, "22 blocks");
+    assert_eq!(home.last_run().rounds.len(), 88, "22 blocks");
     let run = home.json(0, ["resume"]);
     assert_eq!(run["status"], "complete");
     let after = home.last_run();
     for arm in after.plan.arms.indices() {
-        let pairs: Vec<u32> = after.rounds_of(arm).map(|round| round.key.pair).collect();
+        let pairs: Vec<u32> = after.arm(arm).rounds().map(|round| round.key.pair).collect();
         let all: Vec<u32> = (0..16).chain(0..16).collect();
         assert_eq!(pairs, all, "{arm}");
     }

@@ -1,5 +1,6 @@
 //! The example of a custom load, from its file to the report, and on when the file has gone.
 
+use dbdyno_model::ArmIndex;
 use std::path::{Path, PathBuf};
 
 use nix::sys::signal::Signal;
@@ -76,7 +77,8 @@ fn columns_of_bits_and_documents_hold_what_was_generated() {
     assert_eq!((&run["status"], &run["cells"][0]["load"]), (&"complete".into(), &"columns".into()));
     let results = dbdyno_store::Store::open(&store.path()).unwrap();
     let run = results.load(&results.resolve("@last").unwrap()).unwrap();
-    let [base, test] = [&run.environment.base, &run.environment.test].map(|environment| {
+    let [base, test] = [ArmIndex::BASE, ArmIndex::TEST].map(|arm| {
+        let environment = &run.environment[arm];
         ["data.place.sum", "data.device.sum"].map(|sum| environment.facts[sum].clone())
     });
     assert_eq!(base, test, "both hold the same rows");

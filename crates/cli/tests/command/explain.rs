@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use dbdyno_model::{Arm, Product};
+use dbdyno_model::{ArmIndex, Product};
 use dbdyno_store::Store;
 use dbdyno_wire::Client;
 use nix::sys::signal::Signal;
@@ -312,7 +312,7 @@ fn pairs_of_trials(home: &Home, told: &Value) -> Vec<usize> {
     let runs: BTreeSet<&str> = trials.map(|trial| trial["run"].as_str().unwrap()).collect();
     let pairs = |run: &str| {
         let run = store.load(&store.resolve(run).unwrap()).unwrap();
-        run.rounds.iter().filter(|round| round.key.arm == Arm::Base).count()
+        run.rounds.iter().filter(|round| round.key.arm == ArmIndex::BASE).count()
     };
     runs.into_iter().map(pairs).collect()
 }

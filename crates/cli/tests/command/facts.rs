@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dbdyno_model::server_facts::{FACTS, reading, release_number};
-use dbdyno_model::{Arm, Product, Run};
+use dbdyno_model::{Arm, ArmIndex, Product, Run};
 use dbdyno_store::Store;
 
 use crate::common::{Home, turn};
@@ -20,7 +20,7 @@ pub(crate) fn are_told(store: &Path, products: [Product; 2], versions: [&str; 2]
         for fact in FACTS {
             let is_told =
                 fact.place(product, release).is_some() && !MAY_BE_OFF.contains(&fact.name);
-            let rounds = run.rounds.iter().filter(|round| round.key.arm == arm && is_told);
+            let rounds = run.rounds.iter().filter(|round| round.key.arm == arm.into() && is_told);
             for round in rounds {
                 let seen = round.readings.get(&fact.reading());
                 let what = format!("{} of {version} in {}", fact.name, round.key.cell);
@@ -28,7 +28,7 @@ pub(crate) fn are_told(store: &Path, products: [Product; 2], versions: [&str; 2]
                 assert!(seen.unwrap() >= 0.0, "{what}: {seen:?}");
             }
         }
-        for round in run.rounds.iter().filter(|round| round.key.arm == arm) {
+        for round in run.rounds.iter().filter(|round| round.key.arm == arm.into()) {
             let counted = round.readings.get(&reading("statements")).unwrap_or(0.0);
             assert!(counted > 0.0, "{version} counts no statements in {}", round.key.cell);
         }
@@ -79,9 +79,9 @@ fn every_deadlock_of_both_families_is_in_a_cluster_of_its_cell() {
     assert_eq!(done.code, 3, "{done:?}");
     let run = last_run(&store.path());
     for arm in Arm::BOTH {
-        let of_arm = run.rounds.iter().filter(|round| round.key.arm == arm);
+        let of_arm = run.rounds.iter().filter(|round| round.key.arm == arm.into());
         let counted: f64 = of_arm.filter_map(|round| round.readings.get("server.deadlocks")).sum();
-        let clusters: Vec<(&String, u64)> = run.environment[arm]
+        let clusters: Vec<(&String, u64)> = run.environment[arm.into()]
             .facts
             .iter()
             .filter(|(name, _)| name.contains(".deadlock["))
@@ -96,8 +96,12 @@ fn every_deadlock_of_both_families_is_in_a_cluster_of_its_cell() {
         assert!(clusters.iter().all(|(name, _)| is_ours(name)), "{clusters:?}");
     }
     let table = "of table dbdyno.account";
-    let names = run.environment.base.facts.keys();
-    assert!(names.into_iter().any(|name| name.contains(table)), "{:?}", run.environment.base);
+    let names = run.environment[ArmIndex::BASE].facts.keys();
+    assert!(
+        names.into_iter().any(|name| name.contains(table)),
+        "{:?}",
+        run.environment[ArmIndex::BASE]
+    );
 }
 
 /// The logs of real servers that the parser is tested on.

@@ -104,7 +104,7 @@ fn hostile_run(home: &Home) -> RunId {
         })
         .unwrap();
     for arm in run.plan.arms.indices() {
-        let mut environment = run.environment_of(arm).clone();
+        let mut environment = run.environment[arm].clone();
         let facts = ["server.version", "variable.sync_binlog", "plan.point-query", HOSTILE];
         for (at, fact) in facts.iter().enumerate() {
             environment.facts.insert((*fact).to_owned(), format!("{arm}{at}{HOSTILE}"));
@@ -112,7 +112,7 @@ fn hostile_run(home: &Home) -> RunId {
         store.set_environment(&id, arm, &environment).unwrap();
     }
     for round in &run.rounds {
-        store.add_round(&id, round.key.arm, round).unwrap();
+        store.add_round(&id, round).unwrap();
     }
     for (severity, code) in [(Severity::Caution, "caution"), (Severity::Note, HOSTILE)] {
         let warning = Warning { severity, code: code.to_owned(), text: HOSTILE.to_owned() };
@@ -228,7 +228,7 @@ fn a_run_without_stages_or_clients_is_told() {
             };
             let id = store.begin(&new).unwrap();
             for round in whole.rounds.iter().filter(|_| has_rounds) {
-                store.add_round(&id, round.key.arm, round).unwrap();
+                store.add_round(&id, round).unwrap();
             }
             store.finish(&id, whole.status).unwrap();
             id.0

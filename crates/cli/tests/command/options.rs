@@ -1,6 +1,6 @@
 //! What the user wants of a server is what the running server says of itself.
 
-use dbdyno_model::{Arm, ArmSpec, Target};
+use dbdyno_model::{Arm, ArmIndex, ArmSpec, Target};
 use dbdyno_store::Store as Results;
 use dbdyno_wire::{Client, Endpoint};
 
@@ -125,7 +125,7 @@ fn two_arms_that_differ_in_a_setting_are_told_so_and_stored_so() {
     }
     let results = Results::open(&store.path()).unwrap();
     let run = results.load(&results.list().unwrap().runs[0].id).unwrap();
-    let of = |arm: Arm, name: &str| run.environment[arm].get(name).to_owned();
+    let of = |arm: Arm, name: &str| run.environment[arm.into()].get(name).to_owned();
     assert_eq!(of(Arm::Base, "setting.innodb_io_capacity"), "300");
     assert_eq!(of(Arm::Base, "reason.innodb_io_capacity"), "yours");
     assert_eq!(of(Arm::Base, "variable.innodb_io_capacity"), "300");
@@ -223,7 +223,7 @@ fn an_arm_gets_no_more_of_a_processor_than_its_limit_which_is_named() {
     let summary: serde_json::Value = serde_json::from_str(&done.out).expect("JSON");
     let results = Results::open(&store.path()).unwrap();
     let run = results.load(&results.list().unwrap().runs[0].id).unwrap();
-    for round in run.rounds.iter().filter(|round| round.key.arm == Arm::Test) {
+    for round in run.rounds.iter().filter(|round| round.key.arm == ArmIndex::TEST) {
         let share = round.cost.server_cpu_ns.unwrap() as f64 / round.wall_ns as f64;
         // A limit is kept over tenths of a second, of which the ends of a round cut two.
         assert!(share > 0.0 && share < 0.2 * 1.3, "{share} of a processor in {:?}", round.key);

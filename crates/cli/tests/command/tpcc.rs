@@ -3,7 +3,7 @@
 
 use std::process::Stdio;
 
-use dbdyno_model::{Arm, Product, Round, Run};
+use dbdyno_model::{ArmIndex, Product, Round, Run};
 use dbdyno_store::Store;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ fn saturated(home: &Home, server: &str) {
         assert!(number("server_cpu_us_per_op") > 0.0, "{cell}");
         let minute = 60.0 * number("tps");
         assert!((number("tpm_total") / minute - 1.0).abs() < 1e-9, "{cell}");
-        let round = run.rounds.iter().find(|round| round.key.arm.name() == arm);
+        let round = run.rounds.iter().find(|round| round.key.arm.to_string() == arm);
         check_classes(&cell[arm], round.unwrap());
     }
     assert_eq!(
@@ -101,7 +101,7 @@ fn terminals_saturate_the_embedded_arm_and_leave_it_consistent() {
     // What asking costs by itself cannot be known of a load that depends on answers.
     assert!(arm["client_cpu_us_per_op"].is_null(), "{told}");
     assert!(arm["server_cpu_us_per_op"].as_f64().is_some_and(|cost| cost > 0.0), "{told}");
-    check_classes(arm, run.rounds.iter().find(|round| round.key.arm == Arm::Test).unwrap());
+    check_classes(arm, run.rounds.iter().find(|round| round.key.arm == ArmIndex::TEST).unwrap());
 }
 
 /// A terminal asks about every 21 seconds; a hundred, five times a second.

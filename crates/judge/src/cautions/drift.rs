@@ -50,7 +50,7 @@ fn words(found: &Drift) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::{Cell, Cost, LatencyHistogram, RoundKey, Series};
+    use dbdyno_model::{ArmIndex, Cell, Cost, LatencyHistogram, RoundKey, Series};
 
     use super::*;
 
@@ -62,7 +62,7 @@ mod tests {
             let rate = 1e6 * ((1.0 + per_hour).ln() * minute as f64 / 60.0 + waver).exp();
             let cell = Cell { load: "tpcc".to_owned(), clients: 1 };
             Round {
-                key: RoundKey { cell, pair: minute as u32, arm: Arm::Base },
+                key: RoundKey { cell, pair: minute as u32, arm: ArmIndex::BASE },
                 start: 0,
                 filling: 0,
                 started_unix_ms: 1_700_000_000_000 + minute * 60_000,

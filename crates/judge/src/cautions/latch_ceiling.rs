@@ -12,7 +12,7 @@
 //! somewhat higher than it is told.
 
 use dbdyno_model::readings::ENGINE_PREFIX;
-use dbdyno_model::{Arm, Design, Round, Run, Severity, Target, Warning};
+use dbdyno_model::{Arm, Design, Round, RunPair, Severity, Target, Warning};
 
 /// From so much utilisation on a ceiling is told, and from here on it is the limit.
 const TOLD: f64 = 0.5;
@@ -27,8 +27,8 @@ const LATCHES: [Latch; 2] = [
 ];
 
 /// What the rounds of an arm in a cell say of its latches.
-pub(crate) fn of_arm(run: &Run, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
-    let Target::Engine(design) = &run.plan.arms[arm.into()].target else { return Vec::new() };
+pub(crate) fn of_arm(run: RunPair<'_>, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
+    let Target::Engine(design) = &run.spec(arm).target else { return Vec::new() };
     let wall_ns: f64 = rounds.iter().map(|round| round.wall_ns as f64).sum();
     let statements: f64 = rounds.iter().map(|round| round.done_statements()).sum();
     let rate = statements / (wall_ns / 1e9);
@@ -57,14 +57,15 @@ fn ceiling(arm: Arm, name: &str, utilisation: f64, rate: f64) -> Warning {
 mod tests {
     use super::*;
     use crate::sample::{WALL_NS, of_pairs};
+    use dbdyno_model::ArmIndex;
 
     fn told(held: f64, of: &str, engine: &str) -> Vec<String> {
         let run = of_pairs(10, "point-query", engine, 4, |round| {
-            let share = if round.key.arm == Arm::Test { held } else { 0.1 };
+            let share = if round.key.arm == ArmIndex::TEST { held } else { 0.1 };
             let name = format!("{ENGINE_PREFIX}{of}");
             round.readings.set(&name, Some(share * WALL_NS as f64));
         });
-        let cell = crate::compare(&run).unwrap().cells[0].clone();
+        let cell = crate::compare(run.first_pair()).unwrap().cells[0].clone();
         let of_latches = cell.warnings.into_iter().filter(|one| one.code == "latch-ceiling");
         of_latches.map(|one| one.text).collect()
     }

@@ -20,7 +20,7 @@
 //! clients, latencies or counts are wrong. Where one event fills the window, the law says nothing,
 //! and neither do we.
 
-use dbdyno_model::{Arm, Cell, Driving, Round, Run, Severity, Warning};
+use dbdyno_model::{Arm, Cell, Driving, Round, RunPair, Severity, Warning};
 
 use crate::cautions::saturation;
 use dbdyno_workload::planned;
@@ -40,13 +40,13 @@ const ACCOUNTING_NS: f64 = 50e6;
 
 /// What the rounds of an arm in a cell break. A broken law of events blocks the verdict; processor
 /// time beyond what there is leaves the rate alone, but no cost is right then.
-pub(crate) fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
+pub(crate) fn of_arm(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
     // Its clients have several connections each, with paces of their own.
     if planned::step_of(cell).is_some() {
         return Vec::new();
     }
-    let rests = planned::resolve(&run.plan, &cell.load).is_ok_and(|load| load.rests());
-    let clients = match (&run.plan.driving, rests) {
+    let rests = planned::resolve(run.plan(), &cell.load).is_ok_and(|load| load.rests());
+    let clients = match (&run.plan().driving, rests) {
         (Driving::Closed, false) => Clients::AlwaysAsking,
         _ => Clients::AtMost,
     };
@@ -187,11 +187,11 @@ impl Overdrawn {
     }
 }
 
-fn utilisation(run: &Run, cell: &Cell, arm: Arm, round: &Round) -> Vec<Overdrawn> {
+fn utilisation(run: RunPair<'_>, cell: &Cell, arm: Arm, round: &Round) -> Vec<Overdrawn> {
     let wall_ns = round.wall_ns as f64;
     // A client's time ends with the event that crosses the end of the window.
     let last = round.latency.max_ns() as f64 / wall_ns;
-    let is_embedded = run.plan.arms[arm.into()].is_embedded();
+    let is_embedded = run.spec(arm).is_embedded();
     let sides = [
         ("server", round.cost.server_cpu_ns, saturation::server_processors(run, cell, arm)),
         ("client", round.cost.client_cpu_ns, saturation::processors(run, cell)),
@@ -211,12 +211,12 @@ fn utilisation(run: &Run, cell: &Cell, arm: Arm, round: &Round) -> Vec<Overdrawn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{Gate, GateOutcome, LatencyHistogram, OpenLoop, Verdict};
+    use dbdyno_model::{ArmIndex, Gate, GateOutcome, LatencyHistogram, OpenLoop, Run, Verdict};
 
     use crate::sample::{WALL_NS, of_load, of_pairs, point_queries};
 
     fn told(run: &Run) -> (Verdict, Vec<String>) {
-        let comparison = crate::compare(run).unwrap();
+        let comparison = crate::compare(run.first_pair()).unwrap();
         let cell = &comparison.cells[0];
         let codes = cell.warnings.iter().map(|warning| warning.code.clone());
         let laws = ["little-broken", "stall-at-the-end", "miscounted", "utilisation-broken"];
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(told(&point_queries(server, 2, |_| {})), (Verdict::Faster, vec![]));
         let damaged = |percent: u64, pairs: std::ops::Range<u32>| {
             told(&point_queries(server, 2, move |round: &mut Round| {
-                if pairs.contains(&round.key.pair) && round.key.arm == Arm::Base {
+                if pairs.contains(&round.key.pair) && round.key.arm == ArmIndex::BASE {
                     let ns = 2 * WALL_NS / round.events * percent / 100;
                     round.latency = latencies(round.events, ns);
                 }
@@ -259,7 +259,7 @@ mod tests {
                 let ns = 2 * WALL_NS / round.events * percent / 100;
                 round.latency = latencies(round.events, ns);
             });
-            Gate { rqps_above: 0.1 }.judge_all(&crate::compare(&run).unwrap().cells)
+            Gate { rqps_above: 0.1 }.judge_all(&crate::compare(run.first_pair()).unwrap().cells)
         };
         assert_eq!(gated(100), GateOutcome::Holds);
         assert_eq!(gated(110), GateOutcome::CannotTell);
@@ -270,7 +270,7 @@ mod tests {
     fn few_rounds_that_lack_clients_are_told_and_block_nothing() {
         let short = |pairs: u32| {
             let run = of_pairs(pairs, "point-query", "mysql://u@h/d", 2, |round: &mut Round| {
-                if round.key.arm == Arm::Base {
+                if round.key.arm == ArmIndex::BASE {
                     round.latency = latencies(round.events, 2 * WALL_NS / round.events * 9 / 10);
                 }
             });
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn long_events_are_not_held_against_a_round() {
         let long = |round: &mut Round| {
-            (round.events, round.statements) = (4, 4 + u64::from(round.key.arm == Arm::Test));
+            (round.events, round.statements) = (4, 4 + u64::from(round.key.arm == ArmIndex::TEST));
             round.latency = latencies(4, WALL_NS * 2 / 5);
         };
         assert_eq!(told(&point_queries("mysql://u@h/d", 2, long)).1, Vec::<String>::new());

@@ -57,19 +57,20 @@ pub(crate) fn of_arm(arm: Arm, rounds: &[&Round]) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::ArmIndex;
 
     #[test]
     fn taken_memory_withholds_the_verdict_and_kept_memory_does_not() {
         let told = |before: f64, after: f64, back: Option<f64>| {
             let run = crate::sample::of_pairs(10, "point-query", "mysql://u@h/d", 1, |round| {
-                let is_test = round.key.arm == Arm::Test;
+                let is_test = round.key.arm == ArmIndex::TEST;
                 let share = |share: f64| if is_test { share } else { 0.0 };
                 round.readings.set(MEMORY_AWAY_NS, Some(110_400.0));
                 round.readings.set(MEMORY_BROUGHT_BACK, back);
                 round.readings.set(&memory_away(CanarySide::Before), Some(share(before)));
                 round.readings.set(&memory_away(CanarySide::After), Some(share(after)));
             });
-            let warnings = crate::compare(&run).unwrap().cells[0].warnings.clone();
+            let warnings = crate::compare(run.first_pair()).unwrap().cells[0].warnings.clone();
             let told = warnings.into_iter().find(|warning| warning.code.starts_with("memory-"))?;
             Some((told.severity, told.text))
         };

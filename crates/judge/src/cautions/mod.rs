@@ -11,7 +11,7 @@ mod standstill;
 mod stationarity;
 mod whole_events;
 
-use dbdyno_model::{Arm, Cell, PerArm, Round, Run, Warning};
+use dbdyno_model::{Arm, Cell, PerArm, Round, RunPair, Warning};
 
 use crate::rate_unit::CellUnits;
 pub(crate) use drift::note as drift_of;
@@ -19,7 +19,7 @@ pub(crate) use drift::note as drift_of;
 /// What speaks against the rounds of a cell, by themselves: clients that were not fast enough, laws
 /// that are broken, rates that change.
 pub(crate) fn against(
-    run: &Run,
+    run: RunPair<'_>,
     cell: &Cell,
     units: &CellUnits,
     arms: &PerArm<Vec<&Round>>,
@@ -40,7 +40,7 @@ pub(crate) fn against(
         .chain(
             Arm::BOTH
                 .into_iter()
-                .filter_map(|arm| background::short(&run.plan, cell, arm, &arms[arm])),
+                .filter_map(|arm| background::short(run.plan(), cell, arm, &arms[arm])),
         )
         .collect()
 }

@@ -14,7 +14,7 @@
 
 use dbdyno_model::readings::BUSIEST_THREAD_NS;
 use dbdyno_model::{
-    Arm, Cell, Placement, Processors, Round, Run, Setting, Severity, Target, Warning,
+    Arm, Cell, Placement, Processors, Round, RunPair, Setting, Severity, Target, Warning,
 };
 use dbdyno_workload::planned;
 
@@ -49,8 +49,8 @@ pub struct Signs {
 }
 
 /// What is seen of the client of one arm in one cell; `None` for an embedded arm.
-pub fn signs(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Signs> {
-    if run.plan.arms[arm.into()].is_embedded() {
+pub fn signs(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Signs> {
+    if run.spec(arm).is_embedded() {
         return None;
     }
     let processors = processors(run, cell);
@@ -72,12 +72,9 @@ pub fn signs(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Sign
 /// The largest factor between the rates of two arms that their client alone makes, where `slower`
 /// has the lower one: what its pauses took from it. Without bound where that rate is the client's;
 /// a client that is saturated in the other arm alone makes the difference smaller than it is.
-pub fn factor_of_client(run: &Run, cell: &Cell, slower: Arm) -> f64 {
-    let rounds: Vec<&Round> = run
-        .rounds
-        .iter()
-        .filter(|round| round.key.cell == *cell && round.key.arm == slower)
-        .collect();
+pub fn factor_of_client(run: RunPair<'_>, cell: &Cell, slower: Arm) -> f64 {
+    let rounds: Vec<&Round> =
+        run.rounds_of(slower).filter(|round| round.key.cell == *cell).collect();
     match signs(run, cell, slower, &rounds) {
         None => 1.0,
         Some(signs) if signs.busy >= BUSY_BLOCKS => f64::INFINITY,
@@ -86,7 +83,7 @@ pub fn factor_of_client(run: &Run, cell: &Cell, slower: Arm) -> f64 {
 }
 
 /// What speaks against the client of one arm in one cell.
-pub fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
+pub fn of_arm(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
     let Some(signs) = signs(run, cell, arm, rounds) else { return Vec::new() };
     let paused = signs.paused.unwrap_or(0.0);
     [busy_client(arm, signs.busy), paused_client(arm, paused), late_client(arm, signs.lag)]
@@ -98,24 +95,23 @@ pub fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warnin
 /// Threads of ours that work without a pause: one for each client, in steps of the Insert Benchmark
 /// up to two. There one of them may be saturated while the other waits for it, which is why the
 /// busiest thread is looked at as well.
-fn threads(run: &Run, cell: &Cell, arm: Arm) -> f64 {
-    let of_step = |(step, sizes)| {
-        planned::threads_of_step(step, &sizes, run.plan.arms[arm.into()].dialect()) as f64
-    };
+fn threads(run: RunPair<'_>, cell: &Cell, arm: Arm) -> f64 {
+    let of_step =
+        |(step, sizes)| planned::threads_of_step(step, &sizes, run.spec(arm).dialect()) as f64;
     f64::from(cell.clients) * planned::step_of(cell).map_or(1.0, of_step)
 }
 
 /// Processors that the clients of a cell can use.
-pub fn processors(run: &Run, cell: &Cell) -> f64 {
+pub fn processors(run: RunPair<'_>, cell: &Cell) -> f64 {
     let all = logical(run).map_or(f64::INFINITY, |all| all as f64);
     placement(run, cell).map_or(all, |place| counted(place.clients, all))
 }
 
 /// Processors that the server of an arm can use in a cell: those of its placement, and what the
 /// kernel lets it have of them.
-pub(crate) fn server_processors(run: &Run, cell: &Cell, arm: Arm) -> f64 {
-    let spec = &run.plan.arms[arm.into()];
-    let all = run.environment[arm].get("host.cpu.logical").parse().unwrap_or(f64::INFINITY);
+pub(crate) fn server_processors(run: RunPair<'_>, cell: &Cell, arm: Arm) -> f64 {
+    let spec = run.spec(arm);
+    let all = run.environment(arm).get("host.cpu.logical").parse().unwrap_or(f64::INFINITY);
     if spec.is_embedded() {
         return all;
     }
@@ -130,18 +126,18 @@ pub(crate) fn server_processors(run: &Run, cell: &Cell, arm: Arm) -> f64 {
 }
 
 /// Processors on which we may run; `None` where that is not known.
-pub(crate) fn logical(run: &Run) -> Option<usize> {
-    let environment = &run.environment.base;
+pub(crate) fn logical(run: RunPair<'_>) -> Option<usize> {
+    let environment = run.environment(Arm::Base);
     let own = environment.get(PROCESSORS).parse().ok();
     own.or_else(|| environment.get("host.cpu.logical").parse().ok()).filter(|&all| all > 0)
 }
 
 /// Where clients and servers of a cell are put; `None` where they are not.
-pub fn placement(run: &Run, cell: &Cell) -> Option<Placement> {
+pub fn placement(run: RunPair<'_>, cell: &Cell) -> Option<Placement> {
     let all: Vec<usize> = (0..logical(run).unwrap_or(0)).collect();
     // Servers by URL are never moved, and then neither are the clients.
-    let is_ours = |arm: Arm| !matches!(run.plan.arms[arm.into()].target, Target::Url(_));
-    let placement = run.plan.pin.placement(cell.clients, &all);
+    let is_ours = |arm: Arm| !matches!(run.spec(arm).target, Target::Url(_));
+    let placement = run.plan().pin.placement(cell.clients, &all);
     placement.filter(|_| Arm::BOTH.into_iter().all(is_ours))
 }
 
@@ -194,12 +190,12 @@ mod tests {
     use std::time::Duration;
 
     use dbdyno_load::{Connector, RoundSpec, run_round};
-    use dbdyno_model::{Pauses, Verdict};
+    use dbdyno_model::{ArmIndex, Pauses, Run, Verdict};
 
     use crate::sample::{WALL_NS, point_queries as run};
 
     fn judged(run: &Run) -> (Verdict, Vec<String>) {
-        let comparison = crate::compare(run).unwrap();
+        let comparison = crate::compare(run.first_pair()).unwrap();
         let cell = &comparison.cells[0];
         let codes = cell.warnings.iter().map(|warning| warning.code.clone());
         (cell.verdict, codes.filter(|code| code.starts_with("client-")).collect())
@@ -210,7 +206,7 @@ mod tests {
         let server = "mysql://u@h/d";
         assert_eq!(judged(&run(server, 2, |_| {})), (Verdict::Faster, vec![]));
         let busy = |round: &mut Round| {
-            if round.key.arm == Arm::Test {
+            if round.key.arm == ArmIndex::TEST {
                 round.cost.client_cpu_ns = Some(2 * WALL_NS * 85 / 100);
             }
         };
@@ -228,13 +224,13 @@ mod tests {
     fn a_client_makes_no_larger_factor_than_it_was_stalled() {
         let factor = |slower, percent_paused: u64, percent_busy: u64| {
             let run = run("mysql://u@h/d", 2, |round| {
-                if round.key.arm == Arm::Test {
+                if round.key.arm == ArmIndex::TEST {
                     let sum_ns = WALL_NS * percent_paused / 100;
                     round.pauses = Some(Pauses { sum_ns, longest_ns: sum_ns });
                     round.cost.client_cpu_ns = Some(2 * WALL_NS * percent_busy / 100);
                 }
             });
-            factor_of_client(&run, &run.plan.cells()[0], slower)
+            factor_of_client(run.first_pair(), &run.plan.cells()[0], slower)
         };
         assert!((factor(Arm::Test, 28, 10) - 1.0 / 0.72).abs() < 1e-6);
         assert_eq!(factor(Arm::Test, 28, 85), f64::INFINITY);

@@ -27,15 +27,16 @@ pub(crate) fn of_arm(arm: Arm, rounds: &[&Round]) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::ArmIndex;
 
     #[test]
     fn an_arm_that_stands_still_often_gets_no_verdict() {
         let severity = |still: u32| {
             let run = crate::sample::of_pairs(40, "point-query", "mysql://u@h/d", 1, |round| {
-                let stood = round.key.arm == Arm::Test && round.key.pair < still;
+                let stood = round.key.arm == ArmIndex::TEST && round.key.pair < still;
                 round.readings.set(STOOD_STILL, stood.then_some(1.0));
             });
-            let cell = crate::compare(&run).unwrap().cells[0].clone();
+            let cell = crate::compare(run.first_pair()).unwrap().cells[0].clone();
             let told = cell.warnings.into_iter().find(|warning| warning.code == "stood-still");
             told.map(|warning| (warning.severity, warning.text.contains(&format!("{still} of 40"))))
         };

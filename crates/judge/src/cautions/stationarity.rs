@@ -12,7 +12,7 @@
 //! which cells are decided. A host that wanders gives slopes, too: the ratio of pairs stays right,
 //! and the mark is a note.
 
-use dbdyno_model::{Arm, Cell, PerArm, Round, Run, Severity, Warning};
+use dbdyno_model::{Arm, Cell, PerArm, Round, RunPair, Severity, Warning};
 use dbdyno_stats::{DECISION_ALPHA, slope};
 use dbdyno_workload::{Load, Trend};
 
@@ -24,12 +24,12 @@ const REFILLED: [&str; 2] = ["delete", "insert"];
 
 /// What the reader of a cell must know of its averages. Rounds are in the order of measuring.
 pub(crate) fn of_cell(
-    run: &Run,
+    run: RunPair<'_>,
     cell: &Cell,
     units: &CellUnits,
     arms: &PerArm<Vec<&Round>>,
 ) -> Option<Warning> {
-    let load = planned::resolve(&run.plan, &cell.load).ok();
+    let load = planned::resolve(run.plan(), &cell.load).ok();
     let trend = load.map_or(Trend::Steady, |load: Load| load.trend);
     let moving: Vec<Arm> = Arm::BOTH.into_iter().filter(|arm| moves(units, &arms[*arm])).collect();
     let (severity, why) = match trend {
@@ -88,12 +88,13 @@ fn rate_of(units: &CellUnits, rounds: &[&Round]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Verdict;
+    use dbdyno_model::{ArmIndex, Verdict};
 
     use crate::sample::of_load;
 
     fn told(label: &str, disturb: impl Fn(&mut Round)) -> Option<Warning> {
-        let comparison = crate::compare(&of_load(label, "mysql://u@h/d", 2, disturb)).unwrap();
+        let comparison =
+            crate::compare(of_load(label, "mysql://u@h/d", 2, disturb).first_pair()).unwrap();
         let cell = comparison.cells.into_iter().next().unwrap();
         assert_eq!(cell.verdict, Verdict::Faster, "it marks and does not block");
         cell.warnings.into_iter().find(|warning| warning.code == "not-stationary")
@@ -119,7 +120,7 @@ mod tests {
     fn a_rate_that_moves_is_noted_and_a_steady_one_is_not() {
         assert_eq!(told("point-query", |_| {}), None);
         let falls = |round: &mut Round| {
-            if round.key.arm == Arm::Test {
+            if round.key.arm == ArmIndex::TEST {
                 round.statements = 4_000 - 200 * u64::from(round.key.pair);
             }
         };

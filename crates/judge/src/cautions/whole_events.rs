@@ -13,7 +13,7 @@
 //! exactly the same.
 
 use dbdyno_model::readings::{EDGE_EVENTS, WINDOW_NS};
-use dbdyno_model::{Cell, Driving, PerArm, Round, Run, Severity, Warning};
+use dbdyno_model::{Cell, Driving, PerArm, Round, RunPair, Severity, Warning};
 use dbdyno_stats::MIN_PAIRS;
 
 use dbdyno_workload::planned;
@@ -23,9 +23,13 @@ use dbdyno_workload::planned::step_of;
 const MANY: u64 = 100;
 
 /// What forbids a verdict by the rounds of a cell, or a caution.
-pub(crate) fn of_cell(run: &Run, cell: &Cell, arms: &PerArm<Vec<&Round>>) -> Option<Warning> {
-    let rests = planned::resolve(&run.plan, &cell.load).is_ok_and(|load| load.rests());
-    if run.plan.driving != Driving::Closed || rests || step_of(cell).is_some() {
+pub(crate) fn of_cell(
+    run: RunPair<'_>,
+    cell: &Cell,
+    arms: &PerArm<Vec<&Round>>,
+) -> Option<Warning> {
+    let rests = planned::resolve(run.plan(), &cell.load).is_ok_and(|load| load.rests());
+    if run.plan().driving != Driving::Closed || rests || step_of(cell).is_some() {
         return None;
     }
     let rounds = || arms.base.iter().chain(&arms.test);
@@ -64,7 +68,7 @@ mod tests {
             set_events(round, events[round.key.pair as usize % 2] as f64);
             round.readings.set(EDGE_EVENTS, edges);
         });
-        let cell = crate::compare(&run).unwrap().cells.remove(0);
+        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
         let told = cell.warnings.iter().find(|warning| warning.code == "whole-events");
         (told.map(|warning| warning.severity == Severity::Blocks), cell.verdict)
     }
@@ -80,7 +84,7 @@ mod tests {
             round.readings.set(EDGE_EVENTS, (round.key.pair > 0).then_some(0.3));
         });
         resumed.plan.slice_ns = 0;
-        let verdict = crate::compare(&resumed).unwrap().cells[0].verdict;
+        let verdict = crate::compare(resumed.first_pair()).unwrap().cells[0].verdict;
         assert_eq!(verdict, Verdict::Undecided, "one pair is of before");
         assert_eq!(told(4, [10, 10], None), (Some(true), Verdict::Undecided));
         assert_eq!(told(4, [10, 11], None).0, Some(false));

@@ -13,8 +13,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, ArmIndex, ArmSpec, BenchmarkHistory, Better, Cell, CellComparison, Driving, HistoryPoint,
-    Idle, KeepMemory, LatencyHistogram, PerArm, Round, Run, RunStatus, Severity, Target, Warning,
+    Arm, ArmSpec, BenchmarkHistory, Better, Cell, CellComparison, Driving, HistoryPoint, Idle,
+    KeepMemory, LatencyHistogram, PerArm, Round, RunPair, RunStatus, Severity, Target, Warning,
 };
 
 use super::{HistoryQuestion, Raw, judge};
@@ -142,13 +142,13 @@ struct Key {
 }
 
 impl Key {
-    fn of(run: &Run, cell: &Cell, figure: RunFigure) -> Key {
+    fn of(run: RunPair<'_>, cell: &Cell, figure: RunFigure) -> Key {
         Key {
             cell: cell.clone(),
             figure,
-            driving: run.plan.driving.to_string(),
-            size: (run.plan.tables, run.plan.rows),
-            family: family(&run.plan.arms[ArmIndex::TEST]),
+            driving: run.plan().driving.to_string(),
+            size: (run.plan().tables, run.plan().rows),
+            family: family(run.spec(Arm::Test)),
             base: figure.is_ratio().then(|| label(run, Arm::Base)),
         }
     }
@@ -185,12 +185,12 @@ struct Withheld {
 }
 
 impl Withheld {
-    fn add(&mut self, run: &Run, codes: &BTreeSet<&str>) {
+    fn add(&mut self, run: RunPair<'_>, codes: &BTreeSet<&str>) {
         self.times += 1;
         for code in codes {
             *self.codes.entry((*code).to_owned()).or_default() += 1;
         }
-        self.run = run.id.to_string();
+        self.run = run.whole.id.to_string();
     }
 
     fn why(&self) -> String {
@@ -258,10 +258,10 @@ impl<'q> Gathering<'q> {
     }
 
     /// Adds what was measured in a run. Runs come in the order in which they were begun.
-    pub fn add(&mut self, run: &Run) {
-        self.loads.extend(run.plan.labels().into_iter().map(str::to_owned));
+    pub fn add(&mut self, run: RunPair<'_>) {
+        self.loads.extend(run.plan().labels().into_iter().map(str::to_owned));
         let cells: BTreeSet<Cell> =
-            run.plan.cells().into_iter().filter(|cell| self.is_asked_for(cell)).collect();
+            run.plan().cells().into_iter().filter(|cell| self.is_asked_for(cell)).collect();
         // Judging takes longer than reading, and is not done for what nobody asked.
         if cells.is_empty() {
             return;
@@ -269,12 +269,12 @@ impl<'q> Gathering<'q> {
         let compared = match compare(run) {
             Ok(comparison) => comparison.cells,
             Err(error) => {
-                self.leave_out(format!("run {}: {error}", run.id));
+                self.leave_out(format!("run {}: {error}", run.whole.id));
                 return;
             }
         };
         for cell in &cells {
-            self.latest.insert(cell.clone(), run.id.to_string());
+            self.latest.insert(cell.clone(), run.whole.id.to_string());
             let compared = compared.iter().find(|compared| compared.cell == *cell);
             match compared.filter(|compared| is_whole(run, compared)) {
                 Some(compared) => self.add_cell(run, cell, compared),
@@ -283,9 +283,9 @@ impl<'q> Gathering<'q> {
         }
     }
 
-    fn add_cell(&mut self, run: &Run, cell: &Cell, compared: &CellComparison) {
+    fn add_cell(&mut self, run: RunPair<'_>, cell: &Cell, compared: &CellComparison) {
         let figures = if self.figures.is_empty() {
-            by_itself(&run.plan.driving).to_vec()
+            by_itself(&run.plan().driving).to_vec()
         } else {
             self.figures.clone()
         };
@@ -298,9 +298,9 @@ impl<'q> Gathering<'q> {
             return;
         }
         let (pairs, _, _) = judged_pairs(run, cell);
-        let units = CellUnits::of(&run.plan, cell);
+        let units = CellUnits::of(run.plan(), cell);
         for figure in figures {
-            let Some(value) = figure.of(&run.plan.driving, &units, &pairs) else { continue };
+            let Some(value) = figure.of(&run.plan().driving, &units, &pairs) else { continue };
             let key = Key::of(run, cell, figure);
             self.since.remove(&key);
             let raw = self.groups.entry(key).or_insert_with_key(Key::series);
@@ -379,8 +379,8 @@ impl<'q> Gathering<'q> {
 }
 
 /// Whether enough was measured of a cell to stand for the run.
-fn is_whole(run: &Run, compared: &CellComparison) -> bool {
-    run.status == RunStatus::Complete || 2 * compared.pairs >= run.plan.pairs
+fn is_whole(run: RunPair<'_>, compared: &CellComparison) -> bool {
+    run.whole.status == RunStatus::Complete || 2 * compared.pairs >= run.plan().pairs
 }
 
 /// Codes of the warnings that withhold the verdict of a cell and speak against its values.
@@ -450,10 +450,14 @@ fn telling(groups: BTreeMap<Key, Raw>) -> Vec<Raw> {
     kept
 }
 
-fn point(run: &Run, value: f64) -> HistoryPoint {
+fn point(run: RunPair<'_>, value: f64) -> HistoryPoint {
     HistoryPoint {
-        unix_ms: Some(run.started_unix_ms as i64),
-        label: run.name.as_ref().map_or_else(|| run.id.to_string(), |name| format!("@{name}")),
+        unix_ms: Some(run.whole.started_unix_ms as i64),
+        label: run
+            .whole
+            .name
+            .as_ref()
+            .map_or_else(|| run.whole.id.to_string(), |name| format!("@{name}")),
         version: version(run),
         value,
     }
@@ -468,20 +472,20 @@ fn family(spec: &ArmSpec) -> String {
     spec.to_string()
 }
 
-fn label(run: &Run, arm: Arm) -> String {
-    let spec = run.plan.arms[arm.into()].to_string();
-    match run.environment[arm].get("server.version") {
+fn label(run: RunPair<'_>, arm: Arm) -> String {
+    let spec = run.spec(arm).to_string();
+    match run.environment(arm).get("server.version") {
         "" => spec,
         version => format!("{spec} ({version})"),
     }
 }
 
-fn version(run: &Run) -> String {
-    let asked = match &run.plan.arms[ArmIndex::TEST].target {
+fn version(run: RunPair<'_>) -> String {
+    let asked = match &run.spec(Arm::Test).target {
         Target::Release(release) => release.version.as_str(),
         _ => "",
     };
-    match run.environment.test.get("server.version") {
+    match run.environment(Arm::Test).get("server.version") {
         "" => asked.to_owned(),
         version => version.to_owned(),
     }
@@ -491,10 +495,10 @@ fn version(run: &Run) -> String {
 const OF_PLANS: [&str; 5] = ["decisions[", "plan_cause[", "histograms[", "runner_up[", "samples["];
 
 /// What was true of a run: the host once, the test arm, and of the base what its ratio rests on.
-fn facts(run: &Run, figure: RunFigure) -> BTreeMap<String, String> {
-    let plan = &run.plan;
+fn facts(run: RunPair<'_>, figure: RunFigure) -> BTreeMap<String, String> {
+    let plan = run.plan();
     let mut facts = BTreeMap::new();
-    facts.insert("dbdyno".to_owned(), run.tool_version.clone());
+    facts.insert("dbdyno".to_owned(), run.whole.tool_version.clone());
     facts.insert("plan.pairs".to_owned(), plan.pairs.to_string());
     facts.insert("plan.round_ns".to_owned(), plan.round_ns.to_string());
     facts.insert("plan.restarts".to_owned(), plan.restarts.to_string());
@@ -513,8 +517,8 @@ fn facts(run: &Run, figure: RunFigure) -> BTreeMap<String, String> {
         if arm == Arm::Base && !figure.is_ratio() {
             continue;
         }
-        facts.insert(format!("{arm}.slow"), plan.arms[arm.into()].slow.to_string());
-        for (name, value) in &run.environment[arm].facts {
+        facts.insert(format!("{arm}.slow"), run.spec(arm).slow.to_string());
+        for (name, value) in &run.environment(arm).facts {
             if OF_PLANS.iter().any(|kind| name.starts_with(kind)) {
                 continue;
             }
@@ -530,7 +534,7 @@ fn facts(run: &Run, figure: RunFigure) -> BTreeMap<String, String> {
 mod tests {
     use super::*;
     use crate::sample::{WALL_NS, of_pairs, point_queries};
-    use dbdyno_model::ShiftWeight;
+    use dbdyno_model::{ArmIndex, Run, ShiftWeight};
 
     /// Twenty nights; from the twelfth on there is a new kernel, and both arms do half as much.
     fn nights(base_changes: bool) -> Vec<Run> {
@@ -543,10 +547,10 @@ mod tests {
                 }
             });
             let kernel = if late { "6.1.9" } else { "6.1.0" };
-            run.environment.base.set("host.kernel", kernel);
-            run.environment.test.set("host.kernel", kernel);
+            run.environment[ArmIndex::BASE].set("host.kernel", kernel);
+            run.environment[ArmIndex::TEST].set("host.kernel", kernel);
             if base_changes {
-                run.environment.base.set("server.version", format!("{number}"));
+                run.environment[ArmIndex::BASE].set("server.version", format!("{number}"));
             }
             run.started_unix_ms = number * 86_400_000;
             run
@@ -556,7 +560,7 @@ mod tests {
 
     fn of_runs(runs: &[Run], question: &HistoryQuestion) -> Result<BenchmarkHistory, JudgeError> {
         let mut gathering = Gathering::new(question)?;
-        runs.iter().for_each(|run| gathering.add(run));
+        runs.iter().for_each(|run| gathering.add(run.first_pair()));
         gathering.history("a store")
     }
 
@@ -591,7 +595,7 @@ mod tests {
     fn a_run_that_cannot_be_read_is_named() {
         let all = HistoryQuestion::of_figures(&[]);
         let mut gathering = Gathering::new(&all).unwrap();
-        nights(false).iter().for_each(|run| gathering.add(run));
+        nights(false).iter().for_each(|run| gathering.add(run.first_pair()));
         gathering.leave_out("run 1badcafe, arm: gone".to_owned());
         let history = gathering.history("a store").unwrap();
         let [warning] = &history.warnings[..] else { panic!("{:?}", history.warnings) };
@@ -606,7 +610,7 @@ mod tests {
             let is_saturated = number >= sound;
             let mut run = point_queries("mysql://u@h/d", 2, |round| {
                 round.statements += (number * 37 + u64::from(round.key.pair)) % 11;
-                if is_saturated && round.key.arm == Arm::Test {
+                if is_saturated && round.key.arm == ArmIndex::TEST {
                     round.statements /= 2;
                     round.cost.client_cpu_ns = Some(2 * WALL_NS * 85 / 100);
                 }
@@ -626,7 +630,7 @@ mod tests {
     fn a_latest_run_that_begins_no_series_is_told() {
         let mut runs = nights_of_a_server(18, 1);
         runs[18].id = dbdyno_model::RunId("tonight".to_owned());
-        runs[18].environment.base.set("server.version", "11.4.4");
+        runs[18].environment[ArmIndex::BASE].set("server.version", "11.4.4");
         let told = |runs: &[Run]| {
             let warnings = of_runs(runs, &HistoryQuestion::of_figures(&["rqps"])).unwrap().warnings;
             codes(&warnings).contains(&LEFT_OUT)
@@ -671,7 +675,7 @@ mod tests {
     #[test]
     fn a_run_of_two_pairs_is_a_value() {
         let run = of_pairs(2, "point-query", "sqlite:", 1, |_| {});
-        let comparison = compare(&run).unwrap();
+        let comparison = compare(run.first_pair()).unwrap();
         assert!(codes(&comparison.cells[0].warnings).contains(&"few-rounds"), "{comparison:?}");
         let history = of_runs(&[run], &HistoryQuestion::of_figures(&[])).unwrap();
         assert_eq!(history.series[0].points.len(), 1);

@@ -108,7 +108,6 @@ fn everything(arms: &Arms<ArmSpec>, clients: u32) -> Plan {
     // Its tables are its own, so it may come last.
     stages.push(Stage::Measure("shop".to_owned()));
     Plan {
-        pair_of: None,
         arms: arms.clone(),
         stages,
         clients: vec![clients],

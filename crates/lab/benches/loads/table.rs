@@ -29,9 +29,11 @@ const COLUMNS: &str = "\
 pub(crate) fn markdown(runs: &[Run]) -> String {
     let mut text = HEAD.to_owned();
     let first = &runs[0];
-    let comparisons: Vec<Comparison> =
-        runs.iter().map(|run| compare(run).expect("what was measured can be judged")).collect();
-    let fact = |name: &str| first.environment.base.get(name).to_owned();
+    let comparisons: Vec<Comparison> = runs
+        .iter()
+        .map(|run| compare(run.first_pair()).expect("what was measured can be judged"))
+        .collect();
+    let fact = |name: &str| first.environment[ArmIndex::BASE].get(name).to_owned();
     let memory_gb = fact("host.memory_kb").parse::<f64>().unwrap_or(0.0) / 1024.0 / 1024.0;
     let labels = &comparisons[0].labels;
     let _infallible = write!(
@@ -111,7 +113,7 @@ fn rows(run: &Run, cells: Vec<&CellComparison>, text: &mut String) {
 
 fn row(run: &Run, cell: &CellComparison) -> String {
     let rounds = PerArm::from_fn(|arm| -> Vec<&Round> {
-        let mine = |round: &&Round| round.key.cell == cell.cell && round.key.arm == arm;
+        let mine = |round: &&Round| round.key.cell == cell.cell && round.key.arm == arm.into();
         run.rounds.iter().filter(mine).collect()
     });
     let sum = |arm: Arm, count: fn(&Round) -> u64| -> f64 {

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use dbdyno_explain::{blockers, deadlock_clusters, merged_deadlocks, signature_written};
-use dbdyno_model::{Arm, Cell, DeadlockCounts, Dialect, Environment, PerArm, Run};
+use dbdyno_model::{Arm, Cell, DeadlockCounts, Dialect, Environment, PerArm, RunPair};
 use dbdyno_server::{ServerRelease, latest_deadlock, open_transactions};
 use dbdyno_wire::Client;
 
@@ -65,11 +65,11 @@ impl Locks {
 }
 
 /// The deadlocks that were noted of a cell.
-pub(crate) fn deadlocks_of(run: &Run, cell: &Cell) -> Vec<DeadlockCounts> {
+pub(crate) fn deadlocks_of(run: RunPair<'_>, cell: &Cell) -> Vec<DeadlockCounts> {
     let beginning = format!("step[{cell}].deadlock[");
     let mut counts: BTreeMap<&str, PerArm<Option<u64>>> = BTreeMap::new();
     for arm in Arm::BOTH {
-        for (name, value) in &run.environment[arm].facts {
+        for (name, value) in &run.environment(arm).facts {
             let signature = name.strip_prefix(&beginning).and_then(|rest| rest.strip_suffix(']'));
             if let Some(signature) = signature {
                 counts.entry(signature).or_default()[arm] = value.parse().ok();
@@ -85,10 +85,10 @@ pub(crate) fn deadlocks_of(run: &Run, cell: &Cell) -> Vec<DeadlockCounts> {
 }
 
 /// The open transactions that were noted of a cell.
-pub(crate) fn blockers_of(run: &Run, cell: &Cell) -> PerArm<Vec<String>> {
+pub(crate) fn blockers_of(run: RunPair<'_>, cell: &Cell) -> PerArm<Vec<String>> {
     let name = format!("step[{cell}].blockers");
     PerArm::from_fn(|arm| {
-        let lines = run.environment[arm].facts.get(&name);
+        let lines = run.environment(arm).facts.get(&name);
         lines.map_or_else(Vec::new, |lines| lines.lines().map(str::to_owned).collect())
     })
 }

@@ -6,7 +6,7 @@ use dbdyno_explain::{
 };
 use dbdyno_model::{
     CellComparison, CodeChange, CodeStanding, Comparison, DifferenceAccount, Explanation,
-    FactComparison, Ledger, Pairing, Suspect, TrialDirection, UntriedDifference, Witness,
+    FactComparison, Ledger, Suspect, TrialDirection, UntriedDifference, Witness,
 };
 
 use super::waiting::Waiting;
@@ -86,7 +86,7 @@ impl Case<'_> {
         let code_standing = self.code_standing(comparison, &accounts, &untried);
         let why_left = why_open(&code_standing);
         Ok(Explanation {
-            run: self.question.run.id.clone(),
+            run: self.question.run.whole.id.clone(),
             labels: [comparison.labels.base.clone(), comparison.labels.test.clone()],
             cell: self.question.cell.clone(),
             accounts,
@@ -169,8 +169,7 @@ impl Case<'_> {
         if is_shown || !matters(code, &self.limits(Witness::Rate)) {
             return CodeStanding::Code;
         }
-        let is_same =
-            is_same_program(&self.question.run.plan.pair(Pairing::USUAL), &comparison.audit);
+        let is_same = is_same_program(&self.question.run.specs(), &comparison.audit);
         // Of one program, what no trial takes back is all that can make what is left.
         let names: Vec<String> = untried
             .iter()
@@ -201,11 +200,10 @@ impl Case<'_> {
     fn ledger(&self, lab: &Lab<'_>, comparison: &Comparison) -> Result<Option<Ledger>, LabError> {
         let of_cell = |one: &&CellComparison| one.cell == *self.question.cell;
         let Some(cell) = comparison.cells.iter().find(of_cell) else { return Ok(None) };
-        let mut run = self.question.run.clone();
-        if let Some((counted, pairing)) = self.evidence.counted_with(lab, &Set::new())? {
-            run.counts = counted.of_pair(pairing).counts;
-        }
-        Ok(dbdyno_judge::ledger(&run, cell)?)
+        let run = self.question.run;
+        let counted = self.evidence.counted_with(lab, &Set::new())?;
+        let counted = counted.as_ref().map_or(run, |(counted, pairing)| counted.pair(*pairing));
+        Ok(dbdyno_judge::ledger(run, counted, cell)?)
     }
 
     /// What the servers did for an operation, by their own account.
@@ -224,7 +222,7 @@ impl Case<'_> {
         let Some((run, pairing)) = self.evidence.counted_with(lab, &all)? else {
             return Ok(Vec::new());
         };
-        let mut changes = code_changes(&run.counts.of_pair(pairing), &self.question.cell.load);
+        let mut changes = code_changes(&run.counts, pairing, &self.question.cell.load);
         changes.truncate(FUNCTIONS_NAMED);
         Ok(changes)
     }

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_explain::{
     CostEstimate, Set, SetAnswer, Starts, TriedArm, beside_base, by_rate, followers, learn,
-    named_in, of_base, pooled, relative, tried_arms,
+    named_in, of_base, pooled, relative, tried_arm,
 };
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Pairing, Reference, Run, RunId, RunStatus, Suspect, Trial,
-    TrialDirection, Witness,
+    Pairing, Run, RunId, RunPair, RunStatus, Suspect, Trial, TrialDirection, Witness,
 };
 
 use super::question::ExplainQuestion;
@@ -68,7 +67,7 @@ impl<'a> Evidence<'a> {
     ) -> Result<Evidence<'a>, LabError> {
         let mut evidence = Evidence { question, suspects, runs: Vec::new() };
         for witness in [Witness::Instructions, Witness::Rate] {
-            let heard = evidence.hear(question.run, witness)?;
+            let heard = evidence.hear(question.run.whole, &[question.run.pairing], witness)?;
             evidence.runs.push(heard);
         }
         Ok(evidence)
@@ -81,7 +80,11 @@ impl<'a> Evidence<'a> {
         lab: &Lab<'_>,
     ) -> Result<Evidence<'a>, LabError> {
         let mut evidence = Evidence { question, suspects, runs: Vec::new() };
-        evidence.runs.push(evidence.hear(question.run, Witness::Instructions)?);
+        evidence.runs.push(evidence.hear(
+            question.run.whole,
+            &[question.run.pairing],
+            Witness::Instructions,
+        )?);
         evidence.read_of(lab, |witness| witness == Witness::Instructions)?;
         Ok(evidence)
     }
@@ -97,14 +100,14 @@ impl<'a> Evidence<'a> {
         lab: &Lab<'_>,
         is_asked: impl Fn(Witness) -> bool,
     ) -> Result<(), LabError> {
-        for (id, witness) in lab.store.trials_of(&self.question.run.id)? {
+        for (id, witness) in lab.store.trials_of(&self.question.run.whole.id)? {
             if !is_asked(witness) || self.runs.iter().any(|heard| heard.run == id) {
                 continue;
             }
             let run = lab.store.load(&id)?;
             let is_whole = run.status == RunStatus::Complete || witness == Witness::Instructions;
             if is_whole && self.is_of_cell(&run, witness) {
-                let heard = self.hear(&run, witness)?;
+                let heard = self.hear(&run, &run.plan.against_base(), witness)?;
                 self.runs.push(heard);
             }
         }
@@ -115,13 +118,13 @@ impl<'a> Evidence<'a> {
     /// interval: the time ended them, and not what they had found, so that it holds as that of any
     /// run. For an answer that has to be given now; who goes on measures them to their end.
     pub(super) fn read_unfinished(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
-        for (id, witness) in lab.store.trials_of(&self.question.run.id)? {
+        for (id, witness) in lab.store.trials_of(&self.question.run.whole.id)? {
             if witness != Witness::Rate || self.runs.iter().any(|heard| heard.run == id) {
                 continue;
             }
             let run = lab.store.load(&id)?;
             if run.rounds.len() >= 2 * PAIRS_LEAST && self.is_of_cell(&run, witness) {
-                let heard = self.hear(&run, witness)?;
+                let heard = self.hear(&run, &run.plan.against_base(), witness)?;
                 self.runs.push(heard);
             }
         }
@@ -138,43 +141,40 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    fn hear(&self, run: &Run, witness: Witness) -> Result<RunTrials, LabError> {
-        let arms = tried_arms(run, self.question.run, self.suspects);
-        let compared = match witness {
-            Witness::Rate if !run.rounds.is_empty() && !arms.is_empty() => {
-                Some(dbdyno_judge::compare_arms(run, Reference::Arm(ArmIndex::BASE))?)
-            }
-            _ => None,
-        };
-        let heard = |tried: TriedArm| {
-            let ended = run.ended.iter().find(|ended| ended.arm == tried.arm);
+    /// What these arms of a run have told, each beside the same base.
+    fn hear(&self, run: &Run, arms: &[Pairing], witness: Witness) -> Result<RunTrials, LabError> {
+        let tried = arms
+            .iter()
+            .filter_map(|arm| tried_arm(run.pair(*arm), self.question.run, self.suspects));
+        let heard = |tried: TriedArm| -> Result<HeardArm, LabError> {
+            let ended = run.ended.iter().find(|ended| ended.arm == tried.pairing.test);
             let named = |why: &str| named_in(why, tried.direction, &tried.told, self.suspects);
             let told = match ended {
                 Some(ended) => Some(SetAnswer::Refused(named(&ended.why))),
-                None => self.value(run, compared.as_ref(), witness, tried.arm).map(SetAnswer::Is),
+                None => self.value(run.pair(tried.pairing), witness)?.map(SetAnswer::Is),
             };
-            HeardArm { tried, told, why: ended.map(|ended| ended.why.clone()) }
+            Ok(HeardArm { tried, told, why: ended.map(|ended| ended.why.clone()) })
         };
-        let arms = arms.into_iter().map(heard).collect();
-        let base = match witness {
-            Witness::Instructions => of_base(&run.counts, &self.question.cell.load),
-            Witness::Rate => None,
+        let base = match (witness, arms.first()) {
+            (Witness::Instructions, Some(first)) => {
+                of_base(&run.counts, &self.question.cell.load, first.base)
+            }
+            _ => None,
         };
         let size = (run.plan.tables, run.plan.rows);
+        let arms = tried.map(heard).collect::<Result<_, LabError>>()?;
         Ok(RunTrials { run: run.id.clone(), witness, arms, size, base })
     }
 
-    fn value(
-        &self,
-        run: &Run,
-        compared: Option<&ArmsComparison>,
-        witness: Witness,
-        arm: ArmIndex,
-    ) -> Option<CostEstimate> {
-        match witness {
-            Witness::Instructions => beside_base(&run.counts, &self.question.cell.load, arm),
-            Witness::Rate => by_rate(compared?.of(arm, self.question.cell)?),
-        }
+    fn value(&self, arms: RunPair<'_>, witness: Witness) -> Result<Option<CostEstimate>, LabError> {
+        let cell = self.question.cell;
+        Ok(match witness {
+            Witness::Instructions => beside_base(&arms.whole.counts, &cell.load, arms.pairing),
+            Witness::Rate => {
+                let cells = dbdyno_judge::compare(arms)?.cells;
+                cells.iter().find(|of| of.cell == *cell).and_then(by_rate)
+            }
+        })
     }
 
     /// What is known of this view. Sets that were attempted in vain count as refused.
@@ -264,7 +264,7 @@ impl<'a> Evidence<'a> {
     /// All arms that were tried and have told something, in order, for those who want to see for
     /// themselves.
     pub(super) fn trials(&self) -> Vec<Trial> {
-        let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.id);
+        let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.whole.id);
         let arms = trials.flat_map(|heard| heard.arms.iter().map(move |arm| (heard, arm)));
         let arms = arms.filter(|(_, arm)| arm.told.is_some());
         let trial = |(heard, arm): (&RunTrials, &HeardArm)| Trial {
@@ -302,8 +302,7 @@ impl<'a> Evidence<'a> {
                 let told = arm.told.clone().expect("it has told something");
                 learn(&mut known, &arm.tried, told, &followers);
                 if matches!(known.get(all), Some(SetAnswer::Is(_))) {
-                    let pairing = Pairing { base: ArmIndex::BASE, test: arm.tried.arm };
-                    return Ok(Some((lab.store.load(&heard.run)?, pairing)));
+                    return Ok(Some((lab.store.load(&heard.run)?, arm.tried.pairing)));
                 }
             }
         }

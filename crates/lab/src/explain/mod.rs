@@ -36,8 +36,8 @@ use dbdyno_explain::{
     account, look, proved, refused, subsets, suspects, told_apart, with_given, with_not_told_apart,
 };
 use dbdyno_model::{
-    Arm, ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Pairing, Prior, Run,
-    RunId, RunStatus, Severity, Target, TrialDirection, Witness, Worth,
+    Arm, ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Prior, RunId, RunPair,
+    RunStatus, Severity, Target, TrialDirection, Witness, Worth,
 };
 
 use dbdyno_judge::cautions::saturation::factor_of_client;
@@ -88,8 +88,7 @@ fn explained(
     let measured = comparison.cells.iter().find(|cell| cell.cell == *question.cell);
     let pointing = measured.map(|cell| pointing(lab, question, cell)).transpose()?;
     let pointing = pointing.unwrap_or_default();
-    let suspects: Suspects =
-        suspects(&question.run.plan.pair(Pairing::USUAL), &comparison.audit, &pointing);
+    let suspects: Suspects = suspects(&question.run.specs(), &comparison.audit, &pointing);
     let prior = pointing.prior(&suspects.tried);
     let evidence = Evidence::new(question, &suspects.tried)?;
     let times = measured.map_or(1.0, |cell| 1.0 / cell.rqps.estimate);
@@ -127,9 +126,9 @@ fn pointing(
     question: &ExplainQuestion<'_>,
     cell: &CellComparison,
 ) -> Result<Pointing, LabError> {
-    let ledger = dbdyno_judge::ledger(question.run, cell)?;
+    let ledger = dbdyno_judge::ledger(question.run, question.run, cell)?;
     let work = dbdyno_judge::work(question.run, cell)?;
-    let looked_at = lab.store.waits_of(&question.run.id, question.cell)?;
+    let looked_at = lab.store.waits_of(&question.run.whole.id, question.cell)?;
     let waits = (!looked_at.is_empty()).then(|| waits(question.cell.clients, &looked_at));
     Ok(Pointing::of(cell, ledger.as_ref(), &work, waits.as_ref()))
 }
@@ -164,7 +163,7 @@ fn limits_of(least: f64, times: f64) -> SearchLimits {
 
 /// What says that the client was measured and not the servers; none of a difference that the
 /// client cannot make, however it was held up.
-fn limit_of(run: &Run, cell: &CellComparison) -> Option<String> {
+fn limit_of(run: RunPair<'_>, cell: &CellComparison) -> Option<String> {
     let ratio = cell.rqps.estimate;
     let slower = if ratio < 1.0 { Arm::Test } else { Arm::Base };
     if ratio.max(ratio.recip()) > factor_of_client(run, &cell.cell, slower) * (1.0 + LEAST_RATE) {
@@ -208,11 +207,11 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn base(&self) -> &ArmSpec {
-        &self.question.run.plan.arms[ArmIndex::BASE]
+        self.question.run.spec(Arm::Base)
     }
 
     fn test(&self) -> &ArmSpec {
-        &self.question.run.plan.arms[ArmIndex::TEST]
+        self.question.run.spec(Arm::Test)
     }
 
     /// Whether one of the servers is not dbdyno's to start again with other settings.
@@ -278,7 +277,9 @@ impl Case<'_> {
         if self.question.by.is_some() || self.question.rates.is_none() {
             return Ok(None);
         }
-        let Some(ledger) = dbdyno_judge::ledger(self.question.run, cell)? else { return Ok(None) };
+        let Some(ledger) = dbdyno_judge::ledger(self.question.run, self.question.run, cell)? else {
+            return Ok(None);
+        };
         let share = ledger.work_share_most().filter(|share| *share < SHOWN);
         let is_large = (1.0 / ledger.rqps - 1.0).abs() >= LEAST_RATE;
         Ok(share.filter(|_| is_large).map(|share| {
@@ -660,7 +661,7 @@ impl Case<'_> {
             (Some(_), Some(Witness::Instructions)) => " --by instructions",
             (Some(_), None) => "",
         };
-        let id = &self.question.run.id;
+        let id = &self.question.run.whole.id;
         let continues = format!("dbdyno explain {id}{by} continues from here");
         let text = match (self.time.is_asked(), self.has_begun && !self.has_kept) {
             (true, _) => format!("it was interrupted; {continues}"),

@@ -1,12 +1,12 @@
 //! What is to be explained.
 
-use dbdyno_model::{Cell, Plan, Run, Witness};
+use dbdyno_model::{Cell, Plan, RunPair, Witness};
 
 /// What is to be explained, and how far.
 #[derive(Clone, Copy)]
 pub struct ExplainQuestion<'a> {
-    /// A run of two arms.
-    pub run: &'a Run,
+    /// Two arms of a run.
+    pub run: RunPair<'a>,
     /// One of its cells.
     pub cell: &'a Cell,
     /// Cells of the run that are explained with it: a trial that counts instructions for this one

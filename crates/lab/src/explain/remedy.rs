@@ -76,7 +76,7 @@ impl Case<'_> {
 
     /// Where a remedy could show something: instructions know no numbers of clients.
     fn cells_of(&self, witness: Witness) -> Vec<Cell> {
-        let plan = &self.question.run.plan;
+        let plan = self.question.run.plan();
         match witness {
             Witness::Rate => plan.cells(),
             Witness::Instructions => {
@@ -117,7 +117,7 @@ impl Case<'_> {
         witness: Witness,
         with_it: &ArmSpec,
     ) -> Result<Option<Run>, LabError> {
-        for (id, of) in lab.store.trials_of(&self.question.run.id)? {
+        for (id, of) in lab.store.trials_of(&self.question.run.whole.id)? {
             if of != witness {
                 continue;
             }
@@ -134,7 +134,7 @@ impl Case<'_> {
 
 /// What the remedy does, cell by cell.
 fn elsewhere(run: &Run, witness: Witness, explained: &Cell) -> Result<Elsewhere, LabError> {
-    let comparison = dbdyno_judge::compare(run)?;
+    let comparison = dbdyno_judge::compare(run.first_pair())?;
     let cells = match witness {
         Witness::Rate => by_rate(&comparison),
         Witness::Instructions => by_instructions(&comparison, explained.clients),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dbdyno_explain::{Set, made_equal};
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Arms, Counting, Pairing, PerArm, Plan, Run, RunId, RunStatus, Stage,
-    Stopping, Suspect, TrialDirection, Witness,
+    Arm, ArmIndex, ArmSpec, Arms, Counting, PerArm, Plan, Run, RunId, RunStatus, Stage, Stopping,
+    Suspect, TrialDirection, Witness,
 };
 use dbdyno_store::Store;
 
@@ -68,7 +68,7 @@ pub(super) fn carry_out(
     wanted: &TrialRequest<'_>,
 ) -> Result<RunId, LabError> {
     let TrialRequest { view: View { witness, direction }, sets, loads } = *wanted;
-    let arms = question.run.plan.pair(Pairing::USUAL);
+    let arms = question.run.specs();
     let arm = match direction {
         TrialDirection::TestAsBase => &arms.test,
         TrialDirection::BaseAsTest => &arms.base,
@@ -96,8 +96,8 @@ pub(super) fn carry_out_remedy(
     witness: Witness,
     with_it: ArmSpec,
 ) -> Result<RunId, LabError> {
-    let explained = &question.run.plan;
-    let arms = Arms::from([explained.arms[ArmIndex::TEST].clone(), with_it]);
+    let explained = question.run.plan();
+    let arms = Arms::from([question.run.spec(Arm::Test).clone(), with_it]);
     let clients = match witness {
         Witness::Instructions => vec![1],
         Witness::Rate => explained.clients.clone(),
@@ -115,7 +115,7 @@ fn measured(
     plan: &Plan,
     witness: Witness,
 ) -> Result<RunId, LabError> {
-    lab.check_origin(&question.run.id)?;
+    lab.check_origin(&question.run.whole.id)?;
     let command = command(plan);
     let order = ExperimentOrder {
         plan,
@@ -123,7 +123,7 @@ fn measured(
         command: &command,
         tool_version: question.tool_version,
         varied: &[],
-        trial_of: Some(TrialOf { run: &question.run.id, witness }),
+        trial_of: Some(TrialOf { run: &question.run.whole.id, witness }),
     };
     let mut watch = Brief(lab.watch);
     let (home, stop, clock) = (lab.home, lab.stop, lab.clock.clone());
@@ -144,7 +144,7 @@ fn begun(
     plan: &Plan,
     witness: Witness,
 ) -> Result<Option<Run>, LabError> {
-    for (id, of) in store.trials_of(&question.run.id)? {
+    for (id, of) in store.trials_of(&question.run.whole.id)? {
         if of != Witness::Rate || witness != Witness::Rate {
             continue;
         }
@@ -182,8 +182,8 @@ fn plan_of(
     witness: Witness,
     loads: &[String],
 ) -> Plan {
-    let explained = &question.run.plan;
-    let PerArm { base, test } = explained.pair(Pairing::USUAL).map(ArmSpec::clone);
+    let explained = question.run.plan();
+    let PerArm { base, test } = question.run.specs().map(ArmSpec::clone);
     // What test needs as it is has been counted before, and a count does not wander.
     let is_known =
         witness == Witness::Instructions && !changed.is_empty() && are_counted(question, loads);
@@ -193,7 +193,7 @@ fn plan_of(
     let labels =
         explained.labels().into_iter().filter(|label| loads.iter().any(|one| one == label));
     let stages = labels.map(|label| Stage::Measure(label.to_owned())).collect();
-    let common = Plan { arms, pair_of: None, stages, ..explained.clone() };
+    let common = Plan { arms, stages, ..explained.clone() };
     match (witness, question.rates) {
         (Witness::Rate, Some(rates)) => Plan {
             clients: vec![question.cell.clients],
@@ -223,7 +223,7 @@ fn plan_of(
 
 /// Whether the run itself has counted these loads.
 fn are_counted(question: &ExplainQuestion<'_>, loads: &[String]) -> bool {
-    loads.iter().all(|load| question.run.counts.has(load, ArmIndex::TEST))
+    loads.iter().all(|load| question.run.whole.counts.has(load, question.run.pairing.test))
 }
 
 /// The command that carries out this trial by itself, to the end of its plan.

@@ -51,7 +51,7 @@ impl Case<'_> {
         if !is_asked {
             return Ok(Waiting::NotAsked);
         }
-        let known = lab.store.waits_of(&self.question.run.id, self.question.cell)?;
+        let known = lab.store.waits_of(&self.question.run.whole.id, self.question.cell)?;
         let all = match known.is_empty() {
             false => known,
             true if !self.may_begin() => return Ok(Waiting::NotAsked),
@@ -75,9 +75,9 @@ impl Case<'_> {
     /// Takes profiles of waits, and keeps them if they are whole; `None` if the time was over
     /// before.
     fn looked_at(&self, lab: &mut Lab<'_>) -> Result<Option<Vec<WaitProfile>>, LabError> {
-        lab.check_origin(&self.question.run.id)?;
+        lab.check_origin(&self.question.run.whole.id)?;
         lab.watch.progress(Progress::Trial("recording what sessions wait for"));
-        let explained = &self.question.run.plan;
+        let explained = self.question.run.plan();
         let seconds = f64::from(explained.pairs) * explained.round_ns as f64 / 1e9;
         let plan = trial::plan_of_rates(self.question);
         let plan = plan_of(&plan, PROFILES, seconds.min(SECONDS_MOST));
@@ -102,7 +102,7 @@ impl Case<'_> {
                 .map_err(|error| LabError::Profile(error.to_string()))?;
             all.push(WaitProfile { arm: one.arm, start: one.start, classes });
         }
-        lab.store.keep_waits(&self.question.run.id, self.question.cell, &all)?;
+        lab.store.keep_waits(&self.question.run.whole.id, self.question.cell, &all)?;
         Ok(Some(all))
     }
 }

@@ -139,7 +139,7 @@ impl Site<'_, '_> {
                 continue;
             }
             round.readings.set(names::STOOD_STILL, (still > 0).then_some(f64::from(still)));
-            self.lab.store.add_round(self.run, arm, &round)?;
+            self.lab.store.add_round(self.run, &round)?;
             self.meters[arm].add(&round.readings);
             self.counter.done += 1;
             let server = self.stations[arm].processes();

@@ -113,7 +113,7 @@ fn a_plan_that_changed_since_the_tables_were_filled_is_noted_of_the_cell() {
     let plan = run::plan(&place.url(), &tables, &["point-query", "range-covered-si"]);
     let run = run::carry_out(&home, &plan, &mut Dropping { place: &place });
     for arm in [ArmIndex::BASE, ArmIndex::TEST] {
-        let facts = run.environment_of(arm);
+        let facts = &run.environment[arm];
         assert!(facts.get("plan[range-covered-si].1").contains("using k_1"), "{facts:?}");
         let measured = facts.get("step[range-covered-si at 2 clients].plan.1");
         assert_eq!(measured, "Seq Scan on sbtest1");

@@ -13,7 +13,6 @@ use super::place::GO_ON;
 /// Two pairs of rounds for each of these stages, with both arms on one server.
 pub(crate) fn plan(url: &str, tables: &Tables, stages: &[&str]) -> Plan {
     Plan {
-        pair_of: None,
         arms: Arms::from([url; 2].map(|arm| arm.parse().unwrap())),
         stages: stages.iter().map(|stage| stage.parse().unwrap()).collect(),
         clients: vec![2],

@@ -17,11 +17,12 @@ pub(super) struct PairRatio {
 }
 
 impl<'a> Rounds<'a> {
-    pub(super) fn of(run: &'a Run) -> Rounds<'a> {
+    /// Of these arms, numbered as in this list.
+    pub(super) fn of(run: &'a Run, arms: &[ArmIndex]) -> Rounds<'a> {
         let mut rounds: BTreeMap<_, BTreeMap<u32, &Round>> = BTreeMap::new();
-        for arm in run.plan.arms.indices() {
-            for round in run.rounds_of(arm) {
-                let of_cell = rounds.entry((arm, &round.key.cell)).or_default();
+        for (number, arm) in ArmIndex::all(arms.len()).zip(arms) {
+            for round in run.arm(*arm).rounds() {
+                let of_cell = rounds.entry((number, &round.key.cell)).or_default();
                 of_cell.insert(round.key.pair, round);
             }
         }

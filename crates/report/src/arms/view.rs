@@ -3,7 +3,7 @@
 use dbdyno_document::layout;
 use dbdyno_model::{
     ArmIndex, ArmsComparison, Cell, CellComparison, PairComparison, Pairing, Reference, Run,
-    Severity, VerdictMeasure,
+    RunPair, Severity, VerdictMeasure,
 };
 
 use super::figure::Better;
@@ -84,6 +84,16 @@ impl Note {
 impl ArmsView {
     /// Mirrors a run and its comparison.
     pub fn new(run: &Run, comparison: &ArmsComparison) -> ArmsView {
+        ArmsView::of(run, run.plan.arms.indices().as_slice(), comparison)
+    }
+
+    /// Mirrors two arms of a run as if it had no others: they are base and test.
+    pub fn of_pair(run: RunPair<'_>, comparison: &ArmsComparison) -> ArmsView {
+        ArmsView::of(run.whole, &[run.pairing.base, run.pairing.test], comparison)
+    }
+
+    /// Mirrors these arms of a run. In the view they are numbered as in this list.
+    fn of(run: &Run, arms_of_run: &[ArmIndex], comparison: &ArmsComparison) -> ArmsView {
         let [pairs, steps] =
             [&comparison.pairs, &comparison.steps].map(|pairs| summaries(run, pairs));
         let mut notes: Vec<Note> = Vec::new();
@@ -91,7 +101,7 @@ impl ArmsView {
             add_once(&mut notes, WarningView::new(warning));
         }
         notes.iter_mut().for_each(|note| note.is_of_run = true);
-        let rounds = Rounds::of(run);
+        let rounds = Rounds::of(run, arms_of_run);
         for (pairing, summary) in &pairs {
             for warning in &summary.warnings {
                 if !notes.iter().any(|note| note.warning == *warning) {
@@ -103,7 +113,7 @@ impl ArmsView {
         let mut rows: Vec<Row> = Vec::new();
         for (place, cell) in comparison.cells.iter().enumerate() {
             let mut arms = Vec::new();
-            for arm in run.plan.arms.indices() {
+            for arm in ArmIndex::all(arms_of_run.len()) {
                 arms.push(sources.arm_cell(arm, cell, comparison.of(arm, cell), &mut notes));
             }
             let is_on_one_processor = comparison.one_processor.contains(cell);
@@ -113,14 +123,15 @@ impl ArmsView {
         let (rows, groups) = groups::of(rows);
         let all = (groups.len() > 1).then(|| Group::of_all(&rows));
         let counts = counts(&pairs);
-        let arms = run.plan.arms.indices().zip(&comparison.labels).map(|(index, label)| ArmHead {
+        let heads = ArmIndex::all(arms_of_run.len()).zip(arms_of_run).zip(&comparison.labels);
+        let arms = heads.map(|((index, arm), label)| ArmHead {
             index,
-            target: layout::printable(&run.plan.arms[index].to_string()),
+            target: layout::printable(&run.plan.arms[*arm].to_string()),
             label: layout::printable(label),
             ended: comparison
                 .ended
                 .iter()
-                .find(|ended| ended.arm == index)
+                .find(|ended| ended.arm == *arm)
                 .map(|ended| layout::printable(&ended.why)),
         });
         ArmsView {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, ArmIndex, Cell, CellComparison, Comparison, LatencyHistogram, PerArm, RateUnit, Round,
-    Run, VerdictMeasure,
+    Arm, Cell, CellComparison, Comparison, LatencyHistogram, PerArm, RateUnit, Round, RunPair,
+    VerdictMeasure,
 };
 use serde::Serialize;
 
@@ -120,17 +120,18 @@ impl Fact {
 }
 
 impl Detail {
-    pub(super) fn new(run: &Run, comparison: &Comparison) -> Detail {
-        let series: usize = run.rounds.iter().map(|round| 1 + round.classes.len()).sum();
+    pub(super) fn new(run: RunPair<'_>, comparison: &Comparison) -> Detail {
+        let series: usize = run.rounds().map(|round| 1 + round.classes.len()).sum();
         let slots_max = (SLOTS_PER_PAGE / series.max(1))
             .clamp(*SLOTS_PER_ROUND.start(), *SLOTS_PER_ROUND.end());
-        let mut rounds: BTreeMap<&Cell, Vec<&Round>> = BTreeMap::new();
-        for round in &run.rounds {
-            rounds.entry(&round.key.cell).or_default().push(round);
+        let mut rounds: BTreeMap<&Cell, Vec<(Arm, &Round)>> = BTreeMap::new();
+        for round in run.rounds() {
+            let side = if round.key.arm == run.pairing.base { Arm::Base } else { Arm::Test };
+            rounds.entry(&round.key.cell).or_default().push((side, round));
         }
         let detail_of = |cell: &CellComparison| match rounds.get(&cell.cell) {
             Some(rounds) => {
-                let begun = run.started_unix_ms;
+                let begun = run.whole.started_unix_ms;
                 let mut detail = CellDetail::new(rounds, cell.unit, begun, slots_max);
                 // In the open loop rates are given, and the verdict rests on something else.
                 if cell.measure != VerdictMeasure::Rate {
@@ -144,21 +145,21 @@ impl Detail {
             cells: comparison.cells.iter().map(detail_of).collect(),
             facts: facts(run),
             plan: plan(run),
-            pairs_planned: run.plan.cells().len() as u64 * u64::from(run.plan.pairs),
+            pairs_planned: run.plan().cells().len() as u64 * u64::from(run.plan().pairs),
         }
     }
 }
 
 impl CellDetail {
     fn new(
-        rounds: &[&Round],
+        rounds: &[(Arm, &Round)],
         unit: RateUnit,
         run_started_unix_ms: u64,
         slots_max: usize,
     ) -> CellDetail {
         let mut halves: BTreeMap<u32, PerArm<Option<&Round>>> = BTreeMap::new();
-        for round in rounds {
-            halves.entry(round.key.pair).or_default()[round.key.arm] = Some(round);
+        for (side, round) in rounds {
+            halves.entry(round.key.pair).or_default()[*side] = Some(round);
         }
         let mut latency: PerArm<Option<LatencyHistogram>> = PerArm::default();
         let mut pairs = Vec::new();
@@ -170,18 +171,19 @@ impl CellDetail {
             if ratio.is_finite() && ratio > 0.0 {
                 pairs.push(PairView { pair, ratio });
             }
-            for round in [base, test] {
-                match &mut latency[round.key.arm] {
+            for (side, round) in [(Arm::Base, base), (Arm::Test, test)] {
+                match &mut latency[side] {
                     Some(sum) => sum.merge(&round.latency),
                     empty => *empty = Some(round.latency.clone()),
                 }
             }
         }
         let curve = |arm: Arm| latency[arm].as_ref().map(Curve::new).unwrap_or_default();
-        let first = rounds.first().map_or(&[][..], |round| &round.classes[..]);
+        let first = rounds.first().map_or(&[][..], |(_, round)| &round.classes[..]);
         let classes: Vec<String> = first.iter().map(|class| class.name.clone()).collect();
-        let view =
-            |round: &&Round| RoundView::new(round, unit, &classes, run_started_unix_ms, slots_max);
+        let view = |(side, round): &(Arm, &Round)| {
+            RoundView::new(*side, round, unit, &classes, run_started_unix_ms, slots_max)
+        };
         CellDetail {
             rounds: rounds.iter().map(view).collect(),
             pairs,
@@ -195,6 +197,7 @@ impl CellDetail {
 
 impl RoundView {
     fn new(
+        side: Arm,
         round: &Round,
         unit: RateUnit,
         classes: &[String],
@@ -213,7 +216,7 @@ impl RoundView {
             Some(SlotsView::new(rate, &slots, together))
         };
         RoundView {
-            arm: round.key.arm.name(),
+            arm: side.name(),
             pair: round.key.pair,
             started_ms: round.started_unix_ms as i64 - run_started_unix_ms as i64,
             qps: finite(round.qps()),
@@ -274,8 +277,8 @@ impl Curve {
     }
 }
 
-fn facts(run: &Run) -> Vec<Fact> {
-    let environment = run.environment.as_ref();
+fn facts(run: RunPair<'_>) -> Vec<Fact> {
+    let environment = PerArm::from_fn(|arm| run.environment(arm));
     let names: BTreeSet<&String> =
         environment.base.facts.keys().chain(environment.test.facts.keys()).collect();
     names
@@ -288,14 +291,14 @@ fn facts(run: &Run) -> Vec<Fact> {
         .collect()
 }
 
-fn plan(run: &Run) -> Vec<(String, String)> {
-    let plan = &run.plan;
+fn plan(run: RunPair<'_>) -> Vec<(String, String)> {
+    let plan = run.plan();
     let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     [
-        ("base", plan.arms[ArmIndex::BASE].to_string()),
-        ("test", plan.arms[ArmIndex::TEST].to_string()),
+        ("base", run.spec(Arm::Base).to_string()),
+        ("test", run.spec(Arm::Test).to_string()),
         ("stages", stages.join(", ")),
         ("clients", clients.join(", ")),
         ("pairs of rounds per cell", plan.pairs.to_string()),
@@ -313,14 +316,14 @@ fn plan(run: &Run) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{ClassTally, ClassTimes, RoundKey, Series};
+    use dbdyno_model::{ArmIndex, ClassTally, ClassTimes, RoundKey, Series};
 
     fn round(statements: Vec<u64>) -> Round {
         Round {
             key: RoundKey {
                 cell: Cell { load: "point-query".to_owned(), clients: 1 },
                 pair: 0,
-                arm: Arm::Base,
+                arm: ArmIndex::BASE,
             },
             start: 0,
             filling: 0,
@@ -343,7 +346,7 @@ mod tests {
 
     fn view(round: &Round, started_unix_ms: u64) -> RoundView {
         let classes: Vec<String> = round.classes.iter().map(|class| class.name.clone()).collect();
-        RoundView::new(round, RateUnit::Queries, &classes, started_unix_ms, 100)
+        RoundView::new(Arm::Base, round, RateUnit::Queries, &classes, started_unix_ms, 100)
     }
 
     #[test]
@@ -391,21 +394,21 @@ mod tests {
         (round.events, round.series.slot_ns) = (8, 500_000_000);
         round.classes = vec![class("new-order", [1, 2]), class("payment", [3, 2])];
         let classes = ["new-order", "payment"].map(str::to_owned);
-        let view = RoundView::new(&round, RateUnit::Transactions, &classes, 0, 100);
+        let view = RoundView::new(Arm::Base, &round, RateUnit::Transactions, &classes, 0, 100);
         assert_eq!((view.whole.rate, &*view.whole.slots), (Some(480.0), &[480.0, 480.0][..]));
         let told = |at: usize| (view.classes[at].rate, view.classes[at].slots.clone());
         assert_eq!(told(0), (Some(180.0), vec![120.0, 240.0]));
         assert_eq!(told(1), (Some(300.0), vec![360.0, 240.0]));
         // Without classes, events are spread as statements are.
         round.classes.clear();
-        let view = RoundView::new(&round, RateUnit::Transactions, &classes, 0, 100);
+        let view = RoundView::new(Arm::Base, &round, RateUnit::Transactions, &classes, 0, 100);
         assert_eq!(view.whole.slots, [295.0, 665.0]);
         assert!(view.classes.is_empty());
     }
 
     #[test]
     fn scans_are_told_in_rows() {
-        let view = RoundView::new(&round(vec![1, 2]), RateUnit::Rows(50), &[], 0, 100);
+        let view = RoundView::new(Arm::Base, &round(vec![1, 2]), RateUnit::Rows(50), &[], 0, 100);
         assert_eq!((view.qps, view.whole.rate), (Some(3.0), Some(150.0)));
         assert_eq!(view.whole.slots, [50_000.0, 100_000.0]);
     }

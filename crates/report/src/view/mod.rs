@@ -39,7 +39,7 @@ pub use summary::{
 pub use values::{VerdictView, WarningView};
 
 use dbdyno_document::layout;
-use dbdyno_model::{Comparison, Run};
+use dbdyno_model::{Comparison, RunPair};
 use serde::Serialize;
 
 /// A run and what follows from it, ready to be shown.
@@ -52,9 +52,9 @@ pub struct View {
 }
 
 impl View {
-    /// Mirrors a run and its comparison. Cells keep the order of the comparison.
-    pub fn new(run: &Run, comparison: &Comparison) -> View {
-        View { summary: Summary::new(run, comparison), detail: Detail::new(run, comparison) }
+    /// Mirrors two arms of a run and their comparison. Cells keep the order of the comparison.
+    pub fn new(run: RunPair<'_>, comparison: &Comparison) -> View {
+        View { summary: Summary::new(run.whole, comparison), detail: Detail::new(run, comparison) }
     }
 
     /// The same view with every text from outside made safe to print (see `layout`). JSON and CSV

@@ -1,7 +1,7 @@
 //! Made-up runs of several arms: seeded, so that goldens stay as they are.
 
 use dbdyno_model::{
-    Arm, ArmIndex, ArmSpec, ArmsComparison, Cell, Comparison, FurtherArm, Interval,
+    Arm, ArmIndex, ArmSpec, ArmsComparison, Cell, Comparison, Environment, Interval,
     LatencyHistogram, Metric, MetricComparison, MetricVerdict, PairComparison, Pairing, RateUnit,
     Reference, Round, RoundKey, Run, Series, Severity, Verdict, Warning, random,
 };
@@ -100,11 +100,11 @@ pub(crate) fn sample(targets: &[&str], loads: &[Load], pairs: u32) -> Sample {
         }
     }
     let comparison = judged(&run, targets, loads, &of_arms);
-    let mut of_arms = of_arms.into_iter();
-    run.rounds = of_arms.by_ref().take(2).flatten().collect();
+    run.rounds = of_arms.into_iter().flatten().collect();
     run.rounds.sort_by_key(|round| round.started_unix_ms);
-    let further = of_arms.map(|rounds| FurtherArm { rounds, ..FurtherArm::default() });
-    run.further = further.collect();
+    for arm in run.plan.arms.indices().skip(2) {
+        run.environment.push(arm, Environment::default());
+    }
     Sample { run, comparison }
 }
 
@@ -118,7 +118,7 @@ fn round(run: &Run, load: &Load, [at, pair, arm]: [u64; 3], latency: &LatencyHis
         key: RoundKey {
             cell: Cell { load: load.name.to_owned(), clients: 1 },
             pair: pair as u32,
-            arm: index.side(),
+            arm: index,
         },
         start: pair as u32 / 4,
         started_unix_ms: run.started_unix_ms + 1_000_000 * at + 10_000 * pair + 100 * arm,
@@ -137,7 +137,7 @@ fn judged(run: &Run, targets: &[&str], loads: &[Load], arms: &[Vec<Round>]) -> A
         let side = |arm: usize, side: Arm| {
             arms[arm].iter().map(move |round| {
                 let mut round = round.clone();
-                round.key.arm = side;
+                round.key.arm = side.into();
                 round
             })
         };

@@ -6,9 +6,9 @@ use dbdyno_model::experiment::{FigureOutcome, RoundFigure};
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{
-    Arm, ArmSummary, Arms, Audit, BandPoint, Basis, Cell, CellComparison, ClassSummary, ClassTally,
-    ClassTimes, ClassUnit, Comparison, Cost, CostChange, CostChanges, CostComparison, CostFit,
-    CostLine, CostMeasure, CostPoint, CurveChange, CurveComparison, CurveFit, CurvePoint,
+    Arm, ArmIndex, ArmSummary, Arms, Audit, BandPoint, Basis, Cell, CellComparison, ClassSummary,
+    ClassTally, ClassTimes, ClassUnit, Comparison, Cost, CostChange, CostChanges, CostComparison,
+    CostFit, CostLine, CostMeasure, CostPoint, CurveChange, CurveComparison, CurveFit, CurvePoint,
     CurveQuestion, Environment, ExperimentLevel, FactChange, Inequality, Interval, IntervalKind,
     LatencyHistogram, LatencyUs, LevelShare, Levels, Metric, MetricComparison, MetricVerdict,
     PerArm, Plan, PointPlace, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus,
@@ -203,10 +203,7 @@ pub(crate) fn hostile() -> Sample {
     sample.comparison.labels.base = label.to_owned();
     sample.run.command = "dbdyno compare 'a</script>' \"b\" --name <!--".to_owned();
     sample.run.name = Some("\u{202e}<i>name</i>".to_owned());
-    sample
-        .run
-        .environment
-        .test
+    sample.run.environment[ArmIndex::TEST]
         .set("variable.init_connect", "</td></table><script>alert(2)</script>");
     sample
 }
@@ -535,7 +532,6 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         environment: environment(),
         plan,
         rounds,
-        further: Vec::new(),
         ended: Vec::new(),
         counts: dbdyno_model::RunCounts::default(),
         warnings: Vec::new(),
@@ -556,7 +552,6 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
     clients.sort_unstable();
     clients.dedup();
     Plan {
-        pair_of: None,
         arms: Arms::from(["mariadb:10.11", "mariadb:11.8"].map(|arm| arm.parse().unwrap())),
         stages: loads.into_iter().map(Stage::Measure).collect(),
         clients,
@@ -590,12 +585,10 @@ pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
 }
 
 fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: u64) -> Round {
-    let side = key.arm as u64;
+    let side = u64::from(key.arm.0);
     let mut random = random::stream(&[plan.seed, cell, u64::from(key.pair), side]);
-    let true_qps = match key.arm {
-        Arm::Base => truth.qps,
-        Arm::Test => truth.qps * truth.rqps,
-    };
+    let share = if key.arm == ArmIndex::TEST { truth.rqps } else { 1.0 };
+    let true_qps = truth.qps * share;
     let qps = true_qps * (truth.noise * normal(&mut random)).exp();
     let slots: Vec<u64> = (0..plan.round_ns / SLOT_NS)
         .map(|_| (qps * SLOT_NS as f64 / 1e9 * (1.0 + 0.02 * normal(&mut random))).max(0.0) as u64)
@@ -632,7 +625,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
 pub(crate) fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
     let cell = Cell { load: truth.load.to_owned(), clients: truth.clients };
     let of_arm = |arm: Arm| -> Vec<&Round> {
-        let here = |round: &&Round| round.key.cell == cell && round.key.arm == arm;
+        let here = |round: &&Round| round.key.cell == cell && round.key.arm == arm.into();
         let mut rounds: Vec<&Round> = rounds.iter().filter(here).collect();
         rounds.sort_by_key(|round| round.key.pair);
         rounds
@@ -780,13 +773,13 @@ fn audit() -> Audit {
     }
 }
 
-fn environment() -> PerArm<Environment> {
-    PerArm::from_fn(|arm| {
+fn environment() -> Arms<Environment> {
+    let known = [
+        ("10.11.19-MariaDB", "innodb_change_buffering"),
+        ("11.8.2-MariaDB", "innodb_snapshot_isolation"),
+    ];
+    Arms::from(known.map(|(version, rare)| {
         let mut environment = Environment::default();
-        let (version, rare) = match arm {
-            Arm::Base => ("10.11.19-MariaDB", "innodb_change_buffering"),
-            Arm::Test => ("11.8.2-MariaDB", "innodb_snapshot_isolation"),
-        };
         for (name, value) in [
             ("host.cpu", "AMD EPYC 7B13, 2 of 2 processors"),
             ("host.kernel", "6.1.0-25-amd64"),
@@ -801,5 +794,5 @@ fn environment() -> PerArm<Environment> {
         }
         environment.set(format!("variable.{rare}"), "ON");
         environment
-    })
+    }))
 }

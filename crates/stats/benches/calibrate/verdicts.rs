@@ -1,6 +1,6 @@
 //! False alarms: two arms that are equal, on hosts that are not even.
 
-use dbdyno_model::{Arm, Cell, IntervalChoice, IntervalKind, PerArm, RoundKey, Verdict};
+use dbdyno_model::{ArmIndex, Cell, IntervalChoice, IntervalKind, PerArm, RoundKey, Verdict};
 use dbdyno_stats::{
     BETWEEN_STARTS_SD, DECISION_ALPHA, Terms, judge_nested, judge_starts, judge_unpaired, paired,
     welch,
@@ -30,7 +30,7 @@ pub(crate) fn log_ratios(host: Host, pairs: u32, index: u64) -> Vec<f64> {
     let speeds = host.speeds(2 * pairs as usize, ROUND_SD, &mut stream);
     let mut logs = vec![0.0; pairs as usize];
     for (round, speed) in order(pairs, index).iter().zip(speeds) {
-        logs[round.pair as usize] += if round.arm == Arm::Test { speed } else { -speed };
+        logs[round.pair as usize] += if round.arm == ArmIndex::TEST { speed } else { -speed };
     }
     logs
 }

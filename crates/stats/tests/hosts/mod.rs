@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use dbdyno_model::random::RandomStream;
-use dbdyno_model::{Arm, Cell, RoundKey};
+use dbdyno_model::{ArmIndex, Cell, RoundKey};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Standard normal noise by inversion of a table: the tails end at 1 in 2·10⁵.
@@ -90,7 +90,7 @@ pub(crate) fn starts(
     let speeds = host.speeds(2 * pairs as usize, stream);
     let mut log_ratios = vec![0.0; pairs as usize];
     for (round, speed) in order(pairs, seed).iter().zip(&speeds) {
-        let sign = if round.arm == Arm::Test { 1.0 } else { -1.0 };
+        let sign = if round.arm == ArmIndex::TEST { 1.0 } else { -1.0 };
         log_ratios[round.pair as usize] += sign * speed;
     }
     let one = |start: &[f64]| {

@@ -1,7 +1,7 @@
 //! A run of fixed content, and how to put any run into a store.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Arms, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Plan,
+    ArmIndex, ArmSpec, Arms, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, Plan,
     Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Warning,
 };
 use dbdyno_store::{NewRun, Store};
@@ -16,17 +16,11 @@ pub(crate) fn put(store: &mut Store, run: &Run) -> RunId {
         plan: &run.plan,
     };
     let id = store.begin(&new).unwrap();
-    for arm in Arm::BOTH {
-        store.set_environment(&id, arm, &run.environment[arm]).unwrap();
+    for (arm, environment) in run.environment.iter() {
+        store.set_environment(&id, arm, environment).unwrap();
     }
     for round in &run.rounds {
-        store.add_round(&id, round.key.arm, round).unwrap();
-    }
-    for (arm, further) in run.plan.arms.indices().skip(2).zip(&run.further) {
-        store.set_environment(&id, arm, &further.environment).unwrap();
-        for round in &further.rounds {
-            store.add_round(&id, arm, round).unwrap();
-        }
+        store.add_round(&id, round).unwrap();
     }
     for ended in &run.ended {
         store.end_arm(&id, ended).unwrap();
@@ -46,7 +40,6 @@ pub(crate) fn spec(text: &str) -> ArmSpec {
 pub(crate) fn plan() -> Plan {
     Plan {
         arms: Arms::from(["mariadb:10.11", "mysql://ann@127.0.0.1:3307/shop?slow=7%"].map(spec)),
-        pair_of: None,
         stages: ["warm:60s:scan", "settle", "read-write", "point-query.pre"]
             .map(|stage| stage.parse().unwrap())
             .into(),
@@ -88,7 +81,7 @@ pub(crate) fn round(index: u32) -> Round {
         key: RoundKey {
             cell: Cell { load: "read-write".into(), clients: 8 },
             pair: index / 2,
-            arm: Arm::BOTH[index as usize % 2],
+            arm: ArmIndex(index as u8 % 2),
         },
         start: index / 4,
         filling: 0,
@@ -130,12 +123,11 @@ pub(crate) fn round(index: u32) -> Round {
 
 /// The run that `data/v1.db` holds. Never change it.
 pub(crate) fn golden_run() -> Run {
-    let mut environment: PerArm<Environment> = PerArm::default();
-    for arm in Arm::BOTH {
-        environment[arm].set("host.kernel", "6.1.0");
-        environment[arm].set("variable.init_connect", "");
-    }
-    environment.test.set("server.version", "11.8.3-MariaDB — ü");
+    let mut known = Environment::default();
+    known.set("host.kernel", "6.1.0");
+    known.set("variable.init_connect", "");
+    let mut environment = Arms::from([known.clone(), known]);
+    environment[ArmIndex::TEST].set("server.version", "11.8.3-MariaDB — ü");
     Run {
         id: RunId("1badcafe".into()),
         name: Some("golden".into()),
@@ -146,7 +138,6 @@ pub(crate) fn golden_run() -> Run {
         plan: plan(),
         environment,
         rounds: (0..3).map(round).collect(),
-        further: Vec::new(),
         ended: Vec::new(),
         counts: dbdyno_model::RunCounts::default(),
         warnings: vec![

@@ -243,9 +243,9 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "an arm is judged by the rounds of another one",
-        "crates/model/src/run.rs",
-        "more => &self.further[more - 2].rounds,",
-        "more => &self.further[(more - 2) / 2].rounds,",
+        "crates/model/src/run_pair.rs",
+        "|round| round.key.arm == self.arm",
+        "|round| round.key.arm.0 == self.arm.0.min(2)",
         &["arms::what_is_planted_into_the_third_of_four_arms_is_found_in_no_other"],
     ),
     fault(
@@ -268,8 +268,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "a cell is over when one of its arms is decided",
         "crates/forecast/src/ending.rs",
-        "if !is_over_between(&run.of_pair(pairing), cell)? {\n            return Ok(false);",
-        "if is_over_between(&run.of_pair(pairing), cell)? {\n            return Ok(true);",
+        "if !is_over_between(run.pair(pairing), cell)? {\n            return Ok(false);",
+        "if is_over_between(run.pair(pairing), cell)? {\n            return Ok(true);",
         &[
             "arms::a_cell_ends_when_all_arms_are_decided",
             "arms::an_undecided_run_of_three_arms_is_made_longer",
@@ -285,8 +285,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "every arm of a larger run is the first one to a history",
         "crates/cli/src/history.rs",
-        "gathering.add(&run.of_pair(pairing))",
-        "gathering.add(&run.of_pair(dbdyno_model::Pairing { base: pairing.base, test: \
+        "gathering.add(run.pair(pairing))",
+        "gathering.add(run.pair(dbdyno_model::Pairing { base: pairing.base, test: \
          dbdyno_model::ArmIndex::TEST }))",
         &["arms::an_arm_of_a_larger_run_is_a_run_to_others"],
     ),
