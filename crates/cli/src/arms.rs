@@ -64,8 +64,9 @@ pub(crate) fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result
 /// What arms are judged against where nobody says: base, or where nothing was measured of it, the
 /// first arm of which something was.
 pub(crate) fn usual(run: &Run) -> Reference {
-    let is_measured = |arm: &ArmIndex| run.arm(*arm).rounds().next().is_some();
-    Reference::Arm(run.plan.arms.indices().find(is_measured).unwrap_or(ArmIndex::BASE))
+    let mut arms = run.plan.arms.indices();
+    let first = arms.find(|arm| run.arm(*arm).rounds().next().is_some());
+    Reference::Arm(first.unwrap_or(ArmIndex::BASE))
 }
 
 /// What a run of several arms has found.

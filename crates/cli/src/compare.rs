@@ -122,7 +122,7 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     origin::announce(&store, &run)?;
     run.plan.arms.iter_mut().try_for_each(|(_, arm)| login::fill_again(arm))?;
     let longer =
-        until::extension(flags).map(|extension| dbdyno_forecast::extended(&run, &extension));
+        until::extension(flags).map(|extension| dbdyno_judge::forecast::extended(&run, &extension));
     let longer = longer.transpose()?;
     output::say_lines(&plan::announcement_of_rest(&run, longer.as_ref()));
     let mut ticker = Ticker::of(flags.told.format).without_known(Once::of(&store)?);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dbdyno_forecast::{CellForecast, Remaining};
+use dbdyno_judge::forecast::{CellForecast, Remaining};
 use dbdyno_lab::for_people;
 use dbdyno_model::{
     ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ExperimentLevel, Idle, ImageUse, Interval,
@@ -596,11 +596,11 @@ fn driven(driving: &Driving) -> String {
 
 /// The newest runs that measured such arms with rounds of this length, newest first.
 pub(crate) fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
-    let dialects = |plan: &Plan| plan.pair(Pairing::USUAL).map(ArmSpec::dialect);
+    let dialects = plan.pair(Pairing::USUAL).map(ArmSpec::dialect);
     let alike = |known: Plan| {
         known.round_ns == plan.round_ns
             && known.driving == plan.driving
-            && dialects(&known) == dialects(plan)
+            && known.pair(Pairing::USUAL).map(ArmSpec::dialect) == dialects
     };
     let runs = store.list().map(|listed| listed.runs).unwrap_or_default();
     let newest = runs.into_iter().take(RUNS_LOOKED_AT);
@@ -636,7 +636,7 @@ fn promise_of_all(plan: &Plan, forecasts: &[CellForecast]) -> String {
 fn power(plan: &Plan) -> f64 {
     match &plan.stopping {
         Stopping::Detect { power, .. } => *power,
-        _ => dbdyno_forecast::USUAL_POWER,
+        _ => dbdyno_judge::forecast::USUAL_POWER,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `--detect`, `--power`, `--until` and `--limit`: what is wanted of a run, in place of a number of
 //! rounds.
 
-use dbdyno_forecast::{End, Extension, Numbers, Wish};
+use dbdyno_judge::forecast::{End, Extension, Numbers, Wish};
 use dbdyno_model::{Plan, Run};
 
 use crate::args::{Compare, Resume, Until};
@@ -24,7 +24,7 @@ pub(crate) fn aim(
         numbers: numbers(given),
         warm_up: numbers(flags.warm_up.is_some()),
     };
-    dbdyno_forecast::aim(plan, &wish, known).map_err(Failure::Usage)
+    dbdyno_judge::forecast::aim(plan, &wish, known).map_err(Failure::Usage)
 }
 
 fn numbers(are_given: bool) -> Numbers {

@@ -47,9 +47,9 @@ pub fn as_arms(run: RunPair<'_>, comparison: Comparison) -> ArmsComparison {
 
 /// What is known of these arms of a run before anything is judged.
 fn nothing_of(run: &Run, arms: &[ArmIndex], reference: Reference) -> ArmsComparison {
-    let label = |arm: &ArmIndex| label(&run.plan.arms[*arm], &run.environment[*arm]);
+    let labels = arms.iter().map(|arm| label(&run.plan.arms[*arm], &run.environment[*arm]));
     ArmsComparison {
-        labels: arms.iter().map(label).collect(),
+        labels: labels.collect(),
         cells: run.plan.cells(),
         one_processor: one_processor(run, arms),
         reference,

@@ -134,8 +134,8 @@ fn unsteady(label: &str, logs: &[f64], ratio: Interval) -> Option<Warning> {
 
 fn functions(arms: &PerArm<RunArm<'_>>, label: &str) -> Vec<FunctionChange> {
     let mut changes: BTreeMap<(&str, String), FunctionChange> = BTreeMap::new();
-    let of_arm = |arm: Arm| arms[arm].functions().map(move |one| (arm, one));
-    let all = Arm::BOTH.into_iter().flat_map(of_arm);
+    let all = Arm::BOTH.into_iter();
+    let all = all.flat_map(|arm| arms[arm].functions().map(move |one| (arm, one)));
     for (arm, one) in all.filter(|(_, one)| one.load == label) {
         let key = (one.name.as_str(), kind(&one.object));
         let change = changes.entry(key).or_insert_with(|| FunctionChange {

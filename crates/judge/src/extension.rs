@@ -25,7 +25,7 @@ pub(crate) fn looked_at(run: RunPair<'_>) -> Option<Plan> {
 }
 
 /// The rule by which a run is made longer: from now on it is looked at.
-pub fn rule(run: RunPair<'_>) -> Stopping {
+pub(crate) fn rule(run: RunPair<'_>) -> Stopping {
     match &run.plan().stopping {
         // What ended it is no look at starts; all that it has was looked at once by now.
         Stopping::Fixed | Stopping::Known { .. } => judged_once(run),
@@ -37,7 +37,7 @@ pub fn rule(run: RunPair<'_>) -> Stopping {
 ///
 /// # Errors
 /// [`JudgeError::Unlike`]: why.
-pub fn refuse(plan: &Plan) -> Result<(), JudgeError> {
+pub(crate) fn refuse(plan: &Plan) -> Result<(), JudgeError> {
     let steps = || plan.cells().iter().any(|cell| planned::step_of(cell).is_some());
     if !plan.stages.iter().all(|stage| matches!(stage, Stage::Measure(_))) || steps() {
         let text = "a suite cannot be made longer, for its order leads from one state of the \

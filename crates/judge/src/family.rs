@@ -23,7 +23,7 @@ use dbdyno_stats as stats;
 
 /// The p-value with which one of so many cells is told whatever the others show: what one errs in
 /// by itself, or less where they are more than five.
-pub fn alpha_among(cells: usize) -> f64 {
+pub(crate) fn alpha_among(cells: usize) -> f64 {
     stats::DECISION_ALPHA.min(stats::FALSE_DISCOVERIES / cells.max(1) as f64)
 }
 

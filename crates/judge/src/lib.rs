@@ -13,6 +13,7 @@
 //!   arms ── more than two: a comparison for each pair that is asked for, in one family
 //!   stored ── two runs compared      expectation ── predictions of an experiment
 //!   history ── change points over many runs      extension ── the rule of an extended run
+//!   forecast ── what a plan will find and cost by the same rules, and when a cell ends
 //! ```
 //!
 //! Pure: no I/O and no clock; a run that was stopped is judged by the same rules as a complete one.
@@ -24,11 +25,12 @@ mod comparison;
 mod counts;
 mod curves;
 mod error;
-pub mod exclusion;
+mod exclusion;
 mod expectation;
-pub mod extension;
-pub mod family;
+mod extension;
+mod family;
 mod figures;
+pub mod forecast;
 pub mod history;
 mod insert_benchmark;
 mod judged;
@@ -36,16 +38,16 @@ mod layers;
 mod ledger;
 pub mod mechanisms;
 mod metrics;
-pub mod pairs;
+mod pairs;
 mod published;
-pub mod rate_unit;
+mod rate_unit;
 mod replicates;
 pub mod response;
 mod row_costs;
 pub mod sample;
 pub mod sequential;
 mod stored;
-pub mod variance;
+mod variance;
 mod work;
 
 pub use arms::{as_arms, compare_arms, compare_pair};
@@ -54,6 +56,5 @@ pub use error::JudgeError;
 pub use expectation::outcomes;
 pub use ledger::ledger;
 pub use published::{agreement_of, replicate};
-pub use sequential::{price_of, spread_of};
 pub use stored::compare_stored;
 pub use work::work;

@@ -6,7 +6,8 @@ use dbdyno_model::{
 };
 
 /// Lets a round do so many events of equal length.
-pub fn set_events(round: &mut Round, events: f64) {
+#[cfg(test)]
+pub(crate) fn set_events(round: &mut Round, events: f64) {
     let count = events.round() as u64;
     (round.events, round.statements) = (count, count);
     round.latency = LatencyHistogram::new();

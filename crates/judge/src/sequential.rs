@@ -167,7 +167,7 @@ pub fn pairs_missing(
 }
 
 /// The sequence of looks at a cell of a plan that has them.
-pub fn sequence_of(plan: &Plan, cell: &Cell) -> Option<ConfidenceSequence> {
+pub(crate) fn sequence_of(plan: &Plan, cell: &Cell) -> Option<ConfidenceSequence> {
     let (_, horizon) = plan.stopping.looks()?;
     Some(match judged_starts(plan, cell) {
         0 => ConfidenceSequence::new(horizon),
@@ -177,7 +177,7 @@ pub fn sequence_of(plan: &Plan, cell: &Cell) -> Option<ConfidenceSequence> {
 
 /// What the pairs and starts of a cell took, from when they began; `None` for fewer than two pairs.
 /// Where servers were never started anew, what that takes is the model's guess.
-pub fn price_of(run: RunPair<'_>, cell: &Cell) -> Option<Price> {
+pub(crate) fn price_of(run: RunPair<'_>, cell: &Cell) -> Option<Price> {
     let starts = starts(run.rounds().filter(|round| round.key.cell == *cell));
     let (mut within_s, mut rounds, mut between) = (0.0, 0, Vec::new());
     for two in starts.windows(2) {
@@ -204,7 +204,7 @@ pub fn price_of(run: RunPair<'_>, cell: &Cell) -> Option<Price> {
 
 /// How far the pairs and the starts of a cell are spread; `None` if the starts have not as many
 /// pairs as that takes. Where there are too few starts to tell, what starts are off by is assumed.
-pub fn spread_of(run: RunPair<'_>, cell: &Cell) -> Option<Spread> {
+pub(crate) fn spread_of(run: RunPair<'_>, cell: &Cell) -> Option<Spread> {
     let pair_sd = noise_of(run, cell)?;
     let assumed = stats::BETWEEN_STARTS_SD;
     let units = CellUnits::of(run.plan(), cell);

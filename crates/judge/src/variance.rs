@@ -15,7 +15,7 @@ use dbdyno_model::{
 use dbdyno_stats::{self as stats, Costs};
 
 /// The time of which is told what it would bring, seconds.
-pub const MINUTE_S: f64 = 60.0;
+pub(crate) const MINUTE_S: f64 = 60.0;
 
 /// A figure of each pair, by the start of the servers.
 pub(crate) fn by_start(
@@ -210,7 +210,7 @@ mod tests {
         let costs = costs(&pairs(&run)).unwrap();
         let close = |ours: f64, truth: f64| (ours - truth).abs() < 1e-6;
         assert!(close(costs.pair, 0.2) && close(costs.start.unwrap(), 2.0), "{costs:?}");
-        let price = crate::price_of(run.first_pair(), &run.plan.cells()[0]).unwrap();
+        let price = crate::sequential::price_of(run.first_pair(), &run.plan.cells()[0]).unwrap();
         assert!(close(price.pair_s, 0.2), "{price:?}");
     }
 

@@ -80,9 +80,8 @@ fn check_answers(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> 
 
 /// What rows do not tell cannot be recorded, and who shares a thread does not record.
 fn check_recording(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
-    let is_recorded =
-        |(_, spec): &(_, &dbdyno_model::ArmSpec)| spec.record == TransactionRecording::On;
-    let Some((arm, _)) = plan.arms.iter().find(is_recorded) else {
+    let mut arms = plan.arms.iter();
+    let Some((arm, _)) = arms.find(|(_, spec)| spec.record == TransactionRecording::On) else {
         return Ok(());
     };
     let refuse = |why: &str| Err(LabError::Loads(format!("{arm} is to be recorded, and {why}")));

@@ -34,7 +34,7 @@ use crate::refill;
 use crate::topology;
 use crate::warm_up::Warmth;
 use crate::watch::Watch;
-use dbdyno_forecast::interleaving::RoundSlices;
+use dbdyno_judge::forecast::interleaving::RoundSlices;
 use dbdyno_workload::planned;
 
 /// Operations of the warm-up are numbered from here, out of reach of those that are measured.

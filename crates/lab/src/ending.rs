@@ -12,7 +12,7 @@
 
 use std::time::Duration;
 
-use dbdyno_forecast::ending as over;
+use dbdyno_judge::forecast::ending as over;
 use dbdyno_load::Clock;
 use dbdyno_model::{
     Arms, Cell, EndedArm, Environment, LatencyHistogram, Plan, Round, Run, RunId, RunStatus,

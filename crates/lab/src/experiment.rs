@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use dbdyno_forecast::{Remaining, ending as over, extension_warning};
+use dbdyno_judge::forecast::{Remaining, ending as over, extension_warning};
 use dbdyno_load::LoadError;
 use dbdyno_model::{
     ArmIndex, Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Warning, Witness,
@@ -88,7 +88,7 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
 }
 
 /// Makes a run longer: `plan` is that of the run with more pairs, another rule or another limit, as
-/// [`dbdyno_forecast::extended`] gives it. Cells that are decided stay as they are.
+/// [`dbdyno_judge::forecast::extended`] gives it. Cells that are decided stay as they are.
 ///
 /// # Errors
 /// As [`resume()`], for complete runs too.

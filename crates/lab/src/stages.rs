@@ -46,8 +46,8 @@ use crate::standstill;
 use crate::topology::{self, Following};
 use crate::warm_up::{Before, Warmth};
 use crate::watch::{Counter, Progress};
-use dbdyno_forecast::Remaining;
-use dbdyno_forecast::interleaving::RoundSlices;
+use dbdyno_judge::forecast::Remaining;
+use dbdyno_judge::forecast::interleaving::RoundSlices;
 use dbdyno_judge::sequential;
 use dbdyno_workload::planned::{self, datasets_of};
 

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::arms::{ArmIndex, Arms, Pairing};
+use crate::arms::{ArmIndex, Arms};
 use crate::count::RunCounts;
 use crate::foreign;
 use crate::plan::Plan;
 use crate::round::Round;
-use crate::run_pair::{RunArm, RunPair};
 use crate::warning::Warning;
 
 /// The name of a stored run: eight hexadecimal digits, of which any unambiguous prefix will do.
@@ -114,21 +113,4 @@ pub struct Run {
     pub counts: RunCounts,
     /// What the reader must know.
     pub warnings: Vec<Warning>,
-}
-
-impl Run {
-    /// Two of its arms.
-    pub fn pair(&self, pairing: Pairing) -> RunPair<'_> {
-        RunPair { whole: self, pairing }
-    }
-
-    /// Base and the first test: all that a run of two arms has.
-    pub fn first_pair(&self) -> RunPair<'_> {
-        self.pair(Pairing::USUAL)
-    }
-
-    /// One of its arms.
-    pub fn arm(&self, arm: ArmIndex) -> RunArm<'_> {
-        RunArm { run: self, arm }
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   run     base │ test │ test2 │ test3     in the order of measuring
-//!   pair    base ◀───────── test2           the same run, of which the other arms are not looked at
+//!   pair    base ◀───────── test2           the same run, without a look at its other arms
 //! ```
 //!
 //! A pair borrows its run and copies nothing. What is true of the run as a whole is true of each of
@@ -15,6 +15,23 @@ use crate::plan::Plan;
 use crate::round::Round;
 use crate::run::{Environment, Run};
 use crate::target::ArmSpec;
+
+impl Run {
+    /// Two of its arms.
+    pub fn pair(&self, pairing: Pairing) -> RunPair<'_> {
+        RunPair { whole: self, pairing }
+    }
+
+    /// Base and the first test: all that a run of two arms has.
+    pub fn first_pair(&self) -> RunPair<'_> {
+        self.pair(Pairing::USUAL)
+    }
+
+    /// One of its arms.
+    pub fn arm(&self, arm: ArmIndex) -> RunArm<'_> {
+        RunArm { run: self, arm }
+    }
+}
 
 /// Two arms of a run.
 #[derive(Clone, Copy, Debug)]

@@ -35,7 +35,6 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe", &["files", "model"]),
     ("store", &["files", "model"]),
     ("judge", &["json", "model", "stats", "audit", "workload"]),
-    ("forecast", &["model", "stats", "workload", "judge"]),
     ("explain", &["json", "model", "stats", "audit"]),
     (
         "lab",
@@ -59,7 +58,6 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe",
             "store",
             "judge",
-            "forecast",
             "explain",
             "protocols",
         ],
@@ -82,7 +80,6 @@ const ARROWS: &[(&str, &[&str])] = &[
             "document",
             "report",
             "judge",
-            "forecast",
             "explain",
             "lab",
             "protocols",

@@ -101,7 +101,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "writes are cut into slices",
-        "crates/forecast/src/interleaving.rs",
+        "crates/judge/src/forecast/interleaving.rs",
         "        && planned::only_reads(plan, cell)\n",
         "",
         &["verdicts::reads_take_turns_in_slices_and_writes_do_not"],
@@ -142,7 +142,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "no verdict ends a cell",
-        "crates/forecast/src/ending.rs",
+        "crates/judge/src/forecast/ending.rs",
         "Ok(is_told || is_sharp)",
         "Ok(is_sharp)",
         &[
@@ -169,7 +169,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "a limit is spent in one start",
-        "crates/forecast/src/plan_for.rs",
+        "crates/judge/src/forecast/plan_for.rs",
         "const STARTS_IN_TIME: u32 = 12;",
         "const STARTS_IN_TIME: u32 = 1;",
         &["until::a_limit_is_parted_into_several_looks"],
@@ -183,7 +183,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "every effect is promised to be found in time",
-        "crates/forecast/src/plan_for.rs",
+        "crates/judge/src/forecast/plan_for.rs",
         "        && amount.seconds > seconds\n",
         "        && amount.seconds > 1e9 * seconds\n",
         &["until::an_effect_that_takes_too_long_is_said_beforehand"],
@@ -232,7 +232,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "a pair is measured twice by who goes on",
-        "crates/forecast/src/remaining.rs",
+        "crates/judge/src/forecast/remaining.rs",
         "seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1)",
         "seen.next_pair.max(plan.driving.pair_of(round.key.pair))",
         &[
@@ -267,7 +267,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "a cell is over when one of its arms is decided",
-        "crates/forecast/src/ending.rs",
+        "crates/judge/src/forecast/ending.rs",
         "if !is_over_between(run.pair(pairing), cell)? {\n            return Ok(false);",
         "if is_over_between(run.pair(pairing), cell)? {\n            return Ok(true);",
         &[

@@ -17,13 +17,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use dbdyno_judge::sequential::has_starts;
+use crate::sequential::has_starts;
 use dbdyno_model::{Cell, Driving, IntervalChoice, IntervalKind, Plan, Run, Stopping};
 use dbdyno_stats as stats;
 use dbdyno_workload::planned;
 use stats::{Amount, ConfidenceSequence, POWER};
 
-use crate::cell_forecast::{CellForecast, alpha_of, pairs_cost, seconds_of_cell};
+use crate::forecast::cell_forecast::{CellForecast, alpha_of, pairs_cost, seconds_of_cell};
 
 /// What is looked at is best by this much longer than what is judged once.
 const LOOKING_COSTS: f64 = 1.3;
@@ -398,7 +398,7 @@ pub const USUAL_POWER: f64 = POWER;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_judge::sample;
+    use crate::sample;
     use dbdyno_model::{ExperimentLevel, RoundPace};
     use stats::{Price, Spread};
 

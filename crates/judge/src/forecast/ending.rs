@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dbdyno_judge::sequential::{Values, is_known, sequence_of, values_of};
-use dbdyno_judge::{JudgeError, compare_arms, family};
+use crate::sequential::{Values, is_known, sequence_of, values_of};
+use crate::{JudgeError, compare_arms, family};
 use dbdyno_model::{
     ArmIndex, Cell, CellComparison, Pairing, Reference, Run, RunPair, Stopping, Verdict,
 };
@@ -90,8 +90,8 @@ fn finds(values: &Values, sequence: &ConfidenceSequence, alpha: f64, power: f64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_judge::compare;
-    use dbdyno_judge::sample;
+    use crate::compare;
+    use crate::sample;
 
     /// Equal arms, and a test arm that does three quarters of the work, with a little noise.
     fn run(pairs: u32, percent: u64) -> Run {

@@ -12,9 +12,9 @@
 
 use std::time::Duration;
 
-use dbdyno_judge::JudgeError;
-use dbdyno_judge::extension::{refuse, rule};
-use dbdyno_judge::sequential::{has_starts, spent};
+use crate::JudgeError;
+use crate::extension::{refuse, rule};
+use crate::sequential::{has_starts, spent};
 use dbdyno_model::{Cell, Plan, Round, RoundPace, Run, Severity, Stopping, Warning};
 use dbdyno_stats::ConfidenceSequence;
 
@@ -107,8 +107,8 @@ pub fn warning(run: &Run, longer: &Plan) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remaining::Remaining;
-    use dbdyno_judge::sample;
+    use crate::forecast::remaining::Remaining;
+    use crate::sample;
     use std::collections::BTreeSet;
 
     #[test]

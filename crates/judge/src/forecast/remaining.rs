@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use dbdyno_model::readings::WINDOW_NS;
-use dbdyno_model::{ArmIndex, Cell, Plan, RoundPace, Run, Severity, Warning};
+use dbdyno_model::{ArmIndex, Cell, Plan, RoundPace, Run, RunArm, Severity, Warning};
 use dbdyno_workload::planned;
 
 /// What is left to do of a run.
@@ -69,8 +69,8 @@ impl Remaining {
         let has_ended =
             |arm: ArmIndex| run.is_some_and(|run| run.ended.iter().any(|ended| ended.arm == arm));
         let arms: Vec<ArmIndex> = plan.arms.indices().filter(|arm| !has_ended(*arm)).collect();
-        let of_run = |run| arms.iter().flat_map(move |arm| Run::arm(run, *arm).rounds());
-        for round in run.into_iter().flat_map(of_run) {
+        let of_arms = run.into_iter().flat_map(|run| arms.iter().map(|arm| run.arm(*arm)));
+        for round in of_arms.flat_map(RunArm::rounds) {
             let window = RoundPace::of_round(plan, round).window;
             let seen = left.cells.entry(round.key.cell.clone());
             let was_cut = round.readings.get(WINDOW_NS).is_some();

@@ -9,14 +9,14 @@
 
 use std::time::Duration;
 
-use dbdyno_judge::family::alpha_among;
-use dbdyno_judge::sequential::{has_starts, price_of, spread_of};
-use dbdyno_judge::variance::MINUTE_S;
+use crate::family::alpha_among;
+use crate::sequential::{has_starts, price_of, spread_of};
+use crate::variance::MINUTE_S;
 use dbdyno_model::{Cell, ExperimentLevel, Plan, RoundPace, Run, RunId};
 use dbdyno_stats as stats;
 use stats::{Amount, Component, ConfidenceSequence, Costs, Price, Spread};
 
-use crate::interleaving;
+use crate::forecast::interleaving;
 
 /// What is known of a cell beforehand.
 #[derive(Clone, Debug)]
