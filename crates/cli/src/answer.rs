@@ -1,35 +1,27 @@
 //! What a comparison answers, as an exit code: see `docs/CONTRACT.md`.
 
 use dbdyno_model::{
-    ArmsComparison, CellComparison, Comparison, CountComparison, CountVerdict, Gate, GateOutcome,
-    Interval, Verdict,
+    CellComparison, CountComparison, CountVerdict, Gate, GateOutcome, Interval, Verdict,
 };
 
 use crate::exit::Exit;
+use crate::findings::RunFindings;
 use crate::output;
 
-/// The answer to a comparison; what a gate says is told to whoever watches.
-pub(crate) fn answer(comparison: &Comparison, gate: Option<Gate>) -> Exit {
-    if let Some(gate) = gate {
-        output::say(&told(gate, &comparison.cells));
-    }
-    code_of(&comparison.cells, &comparison.counts, gate)
-}
-
-/// The answer to a comparison of several arms: that of each against the reference, together.
-pub(crate) fn of_arms(comparison: &ArmsComparison, gate: Option<Gate>) -> Exit {
-    let pairs = comparison.pairs.iter();
-    let cells = pairs.flat_map(|pair| pair.comparison.cells.iter().cloned());
+/// The answer to what was found, of all pairs together; what a gate says is told to whoever
+/// watches.
+pub(crate) fn answer(found: &RunFindings<'_>, gate: Option<Gate>) -> Exit {
+    let pairs = found.pairs();
+    let cells = pairs.iter().flat_map(|(_, of)| of.cells.iter().cloned());
     let cells: Vec<CellComparison> = cells.collect();
     if let Some(gate) = gate {
         output::say(&told(gate, &cells));
     }
-    let counts = comparison.pairs.iter().flat_map(|pair| pair.comparison.counts.iter().cloned());
-    let exit = code_of(&cells, &counts.collect::<Vec<_>>(), gate);
-    // An arm that ended has cells that nobody measured.
-    match exit {
-        Exit::Holds if !comparison.ended.is_empty() => Exit::CannotTell,
-        exit => exit,
+    let counts = pairs.iter().flat_map(|(_, of)| of.counts.iter().cloned());
+    match (code_of(&cells, &counts.collect::<Vec<_>>(), gate), found) {
+        // An arm that ended has cells that nobody measured.
+        (Exit::Holds, RunFindings::All(_, all)) if !all.ended.is_empty() => Exit::CannotTell,
+        (exit, _) => exit,
     }
 }
 

@@ -5,14 +5,15 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Parser as _;
 use dbdyno_lab::{ExperimentOrder, Lab};
-use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, Plan, Run, RunPair, RunStatus};
-use dbdyno_report::View;
+use dbdyno_model::{ArmSpec, Comparison, Gate, Plan, Run, RunStatus};
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
 use crate::args::{Compare, Place, PrintFlags, Resume, Section, ToldFormat};
+use crate::arms::RunSelection;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::findings::RunFindings;
 use crate::once::Once;
 use crate::progress::Ticker;
 use crate::values::{Side, read_side};
@@ -145,28 +146,20 @@ pub(crate) fn present(
     gate: Option<Gate>,
     told: &PrintFlags,
 ) -> Result<Exit, Failure> {
-    let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
-    let mut is_explainable = false;
-    let (is_open, answer) = if run.plan.arms.count() == 2 {
-        let comparison = arms::judged_pair(store, run.first_pair())?;
-        is_explainable = explanation::is_possible(run.first_pair(), &comparison);
-        output::comparison(run.first_pair(), &comparison, gate, told)?;
-        say_notes(store, told, &[&comparison])?;
-        if let Some(path) = report {
-            write_report(path, run.first_pair(), &comparison)?;
-        }
-        (comparison.cells.iter().any(would_help), answer::answer(&comparison, gate))
-    } else {
-        let comparison = arms::judged(run, arms::usual(run))?;
-        arms::print(run, &comparison, gate, told)?;
-        let pairs: Vec<&Comparison> = comparison.pairs.iter().map(|of| &of.comparison).collect();
-        say_notes(store, told, &pairs)?;
-        if let Some(path) = report {
-            arms::write_report(path, run, &comparison, output::order(told.worst_first))?;
-        }
-        let cells = comparison.pairs.iter().flat_map(|pair| &pair.comparison.cells);
-        (cells.into_iter().any(would_help), answer::of_arms(&comparison, gate))
+    let found = RunFindings::of(store, run, RunSelection::usual(run))?;
+    found.print(gate, told)?;
+    let pairs = found.pairs();
+    say_notes(store, told, pairs.iter().map(|(_, comparison)| *comparison))?;
+    if let Some(path) = report {
+        found.page(path, output::order(told.worst_first))?;
+    }
+    let mut cells = pairs.iter().flat_map(|(_, comparison)| &comparison.cells);
+    let is_open = cells.any(|cell| cell.pairs_missing.is_some());
+    let is_explainable = match &found {
+        RunFindings::Pair(pair, comparison) => explanation::is_possible(*pair, comparison),
+        RunFindings::All(..) => false,
     };
+    let answer = answer::answer(&found, gate);
     if told.format == ToldFormat::Text {
         say_what_next(run, is_open, report);
         if is_explainable {
@@ -184,7 +177,11 @@ pub(crate) fn present(
 
 /// Says the notes on the method that nobody has been shown from this store yet, where only the
 /// first screen is printed.
-fn say_notes(store: &mut Store, told: &PrintFlags, found: &[&Comparison]) -> Result<(), Failure> {
+fn say_notes<'a>(
+    store: &mut Store,
+    told: &PrintFlags,
+    found: impl Iterator<Item = &'a Comparison>,
+) -> Result<(), Failure> {
     if told.format != ToldFormat::Text || told.all || told.section.contains(&Section::Notes) {
         return Ok(());
     }
@@ -217,15 +214,6 @@ pub(crate) fn carry_out(
     Ok(store.load(&id)?)
 }
 
-/// Writes the report and says where it is.
-pub(crate) fn write_report(
-    path: &Path,
-    run: RunPair<'_>,
-    comparison: &Comparison,
-) -> Result<(), Failure> {
-    output::write_page(path, dbdyno_report::html(&View::new(run, comparison)))
-}
-
 fn say_what_next(run: &Run, is_open: bool, report: Option<&Path>) {
     if run.status != RunStatus::Complete {
         output::say(&format!("go on  dbdyno resume {}", run.id));
@@ -245,6 +233,7 @@ fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit
     let store = session::open_store(place)?;
     let (base, test) = (arms::stored(&store, base)?, arms::stored(&store, test)?);
     let comparison = dbdyno_judge::compare_stored(base.borrowed(), test.borrowed(), flags.budget)?;
-    output::comparison(test.borrowed(), &comparison, flags.gate, &flags.told)?;
-    Ok(answer::answer(&comparison, flags.gate))
+    let found = RunFindings::Pair(test.borrowed(), Box::new(comparison));
+    found.print(flags.gate, &flags.told)?;
+    Ok(answer::answer(&found, flags.gate))
 }

@@ -9,10 +9,12 @@ use dbdyno_lab::ExperimentOrder;
 use dbdyno_model::{Arms, Pin, Plan, RunStatus, Stage};
 
 use crate::args::{Demo, Place};
+use crate::arms::RunSelection;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::findings::RunFindings;
 use crate::progress::Ticker;
-use crate::{arms, compare, output, plan, session};
+use crate::{compare, output, plan, session};
 
 /// A device of 8 ms: what is shown does not depend on the disk of this host.
 const BASE: &str = "engine:?wake=broadcast&device=8ms";
@@ -62,9 +64,9 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     };
     let ticker = Ticker::of(flags.told.format);
     let run = compare::carry_out(&home, &mut store, &stop, &order, ticker)?;
-    let comparison = arms::judged_pair(&store, run.first_pair())?;
-    output::comparison(run.first_pair(), &comparison, None, &flags.told)?;
-    compare::write_report(&flags.output, run.first_pair(), &comparison)?;
+    let found = RunFindings::of(&store, &run, RunSelection::usual(&run))?;
+    found.print(None, &flags.told)?;
+    found.page(&flags.output, output::order(flags.told.worst_first))?;
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,
         RunStatus::Complete | RunStatus::Partial => Exit::Holds,

@@ -15,6 +15,7 @@ use crate::args::{Format, Place, PrintFlags, Shape};
 use crate::exit::Exit;
 use crate::explanation::{By, Extent, explainable, explained, nothing, shown};
 use crate::failure::Failure;
+use crate::findings::RunFindings;
 use crate::{arms, compare, origin, output, session};
 
 /// The flags of `dbdyno explain`; what it does is said where the command is defined.
@@ -97,7 +98,8 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
     if cells.is_empty() {
         // What was measured for it has been shown to nobody.
         if flags.test.is_some() && flags.shape.format == Format::Text {
-            output::comparison(run, &comparison, None, &PrintFlags::usual(flags.shape.color))?;
+            let found = RunFindings::Pair(run, Box::new(comparison));
+            found.print(None, &PrintFlags::usual(flags.shape.color))?;
         }
         return nothing(run, is_named);
     }

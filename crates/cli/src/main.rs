@@ -27,6 +27,7 @@ mod explain;
 mod explanation;
 mod failure;
 mod files;
+mod findings;
 mod history;
 mod insert_benchmark;
 mod levels;

@@ -19,12 +19,11 @@ use std::sync::{Mutex, PoisonError};
 
 use dbdyno_document::terminal::{self, COLOUR_SEQUENCES, Colour, TextStyle};
 use dbdyno_document::{Document, csv, layout, markdown};
+use dbdyno_model::Secret;
 use dbdyno_model::foreign::{self, bounded, steers};
-use dbdyno_model::{Comparison, Gate, RunPair, Secret};
-use dbdyno_report::{CellOrder, View};
+use dbdyno_report::CellOrder;
 
-use crate::args::{Color, Format, PrintFlags, ReportFormat, Section, Shape, ToldFormat};
-use crate::ci;
+use crate::args::{Color, Format, ReportFormat, Section, Shape, ToldFormat};
 use crate::failure::Failure;
 use crate::files;
 use crate::screen::{self, style};
@@ -212,45 +211,6 @@ pub(crate) fn talk(word: &str, text: &str) -> String {
 pub(crate) fn complain(text: &str) {
     if !text.is_empty() {
         say_lines(&format!("dbdyno: {text}"));
-    }
-}
-
-/// Prints a comparison in the shape that was asked for, and as much of it for people.
-pub(crate) fn comparison(
-    run: RunPair<'_>,
-    comparison: &Comparison,
-    gate: Option<Gate>,
-    told: &PrintFlags,
-) -> Result<(), Failure> {
-    let view = View::new(run, comparison);
-    let color = told.color;
-    let order = order(told.worst_first);
-    let sections: Vec<dbdyno_report::Section> = told.section.iter().map(section).collect();
-    let text = match told.format {
-        ToldFormat::Text if told.all => dbdyno_report::text(&view, &style(color)),
-        ToldFormat::Text if sections.is_empty() => {
-            dbdyno_report::first_screen(&view, order, &style(color))
-        }
-        ToldFormat::Text => dbdyno_report::sections(&view, &sections, order, &style(color)),
-        ToldFormat::Json => dbdyno_report::json(&view),
-        ToldFormat::Jsonl => ci::line(&dbdyno_report::json(&view)),
-        ToldFormat::Csv => dbdyno_report::csv(&view),
-        ToldFormat::Markdown => markdown_of(&view, told),
-        ToldFormat::Github => {
-            let checked = ci::checked(view.clone(), comparison, gate);
-            ci::github(&[checked], &harmless(&markdown_of(&view, told)))?
-        }
-        ToldFormat::Junit => dbdyno_report::junit(&[ci::checked(view, comparison, gate)]),
-        ToldFormat::Benchfmt => dbdyno_report::benchfmt(&[ci::checked(view, comparison, gate)]),
-    };
-    print_answer(&text, told.format, color)
-}
-
-fn markdown_of(view: &View, told: &PrintFlags) -> String {
-    if told.all {
-        dbdyno_report::markdown(view)
-    } else {
-        dbdyno_report::first_markdown(view, order(told.worst_first))
     }
 }
 

@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 
 use dbdyno_document::{Document, Element, LabelledItem};
-use dbdyno_model::{Comparison, Run, RunPair};
-use dbdyno_report::{ArmsView, CellOrder, View};
+use dbdyno_model::Run;
 use dbdyno_store::{RunSummary, StoreListing};
 
 use crate::args::{Place, Report, Runs, Show};
-use crate::arms::{self, RunSelection};
+use crate::arms::{self};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::values::{Still, StillShape};
-use crate::{answer, compare, output, session};
+use crate::findings::RunFindings;
+use crate::{answer, output, session};
 
 /// Lists the stored runs, newest first.
 pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
@@ -62,19 +61,9 @@ pub(crate) fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let against = flags.against.as_ref();
     let (run, selection) = arms::choose(&store, &flags.run, flags.arm.as_deref(), against)?;
-    match selection {
-        RunSelection::Pair(pairing) => {
-            let pair = run.pair(pairing);
-            let comparison = arms::judged_pair(&store, pair)?;
-            output::comparison(pair, &comparison, flags.gate, &flags.told)?;
-            Ok(answer::answer(&comparison, flags.gate))
-        }
-        RunSelection::All(reference) => {
-            let comparison = arms::judged(&run, reference)?;
-            arms::print(&run, &comparison, flags.gate, &flags.told)?;
-            Ok(answer::of_arms(&comparison, flags.gate))
-        }
-    }
+    let found = RunFindings::of(&store, &run, selection)?;
+    found.print(flags.gate, &flags.told)?;
+    Ok(answer::answer(&found, flags.gate))
 }
 
 /// Writes a stored run as an HTML file, or in a shape without a script.
@@ -84,27 +73,11 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     let order = output::order(flags.worst_first);
     let (run, selection) =
         arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())?;
-    match selection {
-        RunSelection::Pair(pairing) => {
-            let pair = run.pair(pairing);
-            let comparison = arms::judged_pair(&store, pair)?;
-            if is_page_wanted {
-                compare::write_report(&page_path(flags, &run), pair, &comparison)?;
-            }
-            flags
-                .still
-                .as_ref()
-                .map_or(Ok(()), |still| still_of_two(still, pair, comparison, order))?;
-        }
-        RunSelection::All(reference) => {
-            let comparison = arms::judged(&run, reference)?;
-            if is_page_wanted {
-                arms::write_report(&page_path(flags, &run), &run, &comparison, order)?;
-            }
-            let view = ArmsView::new(&run, &comparison);
-            flags.still.as_ref().map_or(Ok(()), |still| arms::still(still, view, order))?;
-        }
+    let found = RunFindings::of(&store, &run, selection)?;
+    if is_page_wanted {
+        found.page(&page_path(flags, &run), order)?;
     }
+    flags.still.as_ref().map_or(Ok(()), |still| found.still(still, order))?;
     Ok(Exit::Holds)
 }
 
@@ -115,24 +88,4 @@ fn page_path(flags: &Report, run: &Run) -> PathBuf {
         Some(arm) => format!("dbdyno-{}-{arm}.html", run.id),
     };
     flags.output.clone().unwrap_or_else(|| PathBuf::from(name))
-}
-
-/// The drawing of two arms is that of several.
-fn still_of_two(
-    still: &Still,
-    run: RunPair<'_>,
-    comparison: Comparison,
-    order: CellOrder,
-) -> Result<(), Failure> {
-    let view = View::new(run, &comparison);
-    let text = match still.shape {
-        StillShape::Markdown => dbdyno_report::markdown(&view),
-        StillShape::Csv => dbdyno_report::csv(&view),
-        StillShape::Json => dbdyno_report::json(&view),
-        StillShape::Svg => {
-            let of_arms = dbdyno_judge::as_arms(run, comparison);
-            return arms::still(still, ArmsView::of_pair(run, &of_arms), order);
-        }
-    };
-    output::write_still(&still.path, &text)
 }

@@ -118,7 +118,7 @@ pub fn suspects(arms: &PerArm<&ArmSpec>, audit: &Audit, pointing: &Pointing) -> 
         Target::Sqlite(words) | Target::Rocksdb(words) | Target::Mock(words) => Some(words.clone()),
         Target::Release(_) | Target::Url(_) => None,
     };
-    let mut found = match (words(&arms.base), words(&arms.test)) {
+    let mut found = match (words(arms.base), words(arms.test)) {
         (Some(base), Some(test)) if arms.base.dialect() == arms.test.dialect() => {
             Suspects { tried: by_words(&base, &test), untried: Vec::new() }
         }

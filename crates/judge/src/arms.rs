@@ -103,3 +103,31 @@ fn family_of(run: &Run, pairings: Vec<Pairing>) -> Result<Vec<PairComparison>, J
     });
     concluded.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::compare;
+    use crate::sample;
+
+    /// What was measured of the others changes nothing between two arms.
+    #[test]
+    fn two_arms_of_three_are_judged_as_if_they_were_alone() {
+        let two = sample::of_pairs(12, "point-query", "mysql://u@h/d", 1, |_| {});
+        let mut three = two.clone();
+        let last = ArmIndex(2);
+        three.plan.arms.push(last, two.plan.arms[ArmIndex::TEST].clone());
+        three.environment.push(last, two.environment[ArmIndex::TEST].clone());
+        let mut moved: Vec<_> = two.arm(ArmIndex::TEST).rounds().cloned().collect();
+        moved.iter_mut().for_each(|round| round.key.arm = last);
+        three.rounds.iter_mut().for_each(|round| round.statements /= 2);
+        three.rounds.retain(|round| round.key.arm == ArmIndex::TEST);
+        three.rounds.extend(two.arm(ArmIndex::BASE).rounds().cloned());
+        three.rounds.extend(moved);
+        let pair = three.pair(Pairing { base: ArmIndex::BASE, test: last });
+        let alone = compare(two.first_pair()).unwrap();
+        assert_eq!(compare(pair).unwrap().cells, alone.cells);
+        let other = compare(three.first_pair()).unwrap();
+        assert_ne!(other.cells[0].rqps, alone.cells[0].rqps);
+    }
+}

@@ -130,7 +130,7 @@ fn sum(
             .iter()
             .any(|done| done.as_ref().is_err_and(|error| !matches!(error, LoadError::Interrupted)))
     };
-    let cause = specs.indices().into_iter().find(is_cause);
+    let cause = specs.indices().find(is_cause);
     let mut sum = |arm: ArmIndex| {
         let clients = u64::from(specs[arm].clients.max(1));
         let of_all =

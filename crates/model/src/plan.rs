@@ -287,7 +287,7 @@ impl Plan {
             arm if arm.begin.topology.is_some() => RESTART_OF_MEMBERS_NS,
             _ => RESTART_NS,
         };
-        let slowest = self.arms.values().map(|arm| of_arm(arm)).max().unwrap_or(0);
+        let slowest = self.arms.values().map(of_arm).max().unwrap_or(0);
         slowest.saturating_mul(self.arms.count().div_ceil(2) as u64)
     }
 

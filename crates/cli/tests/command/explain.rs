@@ -499,20 +499,20 @@ fn equal_arms_have_no_cause() {
 fn what_cannot_be_explained_is_refused_with_what_can() {
     let home = Home::new();
     let test = format!("{ARM}&rate=900");
-    let three = ["compare", ARM, &test, ARM, "--quick", "--rows", "2000", "--name", "three"];
+    let three = ["compare", ARM, ARM, &test, "--quick", "--rows", "2000", "--name", "three"];
     assert_eq!(home.dbdyno(three).code, 0);
     for (words, hint) in [
         (&["explain", "@three"][..], "@three/test, @three/test2"),
         (&["explain", "@three/test", "--load", "scan"], "it has point-query"),
-        (&["explain", "@three/test", "--by", "instructions"], "leave out --by"),
-        (&["explain", "@three/test", "--format", "csv"], "take text, json or markdown"),
+        (&["explain", "@three/test2", "--by", "instructions"], "leave out --by"),
+        (&["explain", "@three/test2", "--format", "csv"], "take text, json or markdown"),
         (&["compare", ARM, ARM, ARM, "--explain"], "dbdyno explain @last/test2"),
         (&["compare", ARM, ARM, "--explain", "--format", "json"], "leave it out"),
     ] {
         let done = home.dbdyno(words.iter().copied());
         assert!(done.code == 2 && done.err.contains(hint), "{words:?}: {done:?}");
     }
-    let one = home.json(0, ["explain", "@three/test"]);
+    let one = home.json(0, ["explain", "@three/test2"]);
     assert_eq!(causes(&only(&one)["accounts"][0]), ["rate"]);
 }
 

@@ -31,7 +31,7 @@ pub fn are_for(plan: &Plan, cell: &Cell) -> bool {
     plan.slice_ns > 0
         && plan.driving == Driving::Closed
         && cell.clients <= THREADS_MAX
-        && plan.arms.values().all(|arm| can_take_turns(arm))
+        && plan.arms.values().all(can_take_turns)
         && planned::only_reads(plan, cell)
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn look(plan: &Plan, stations: &mut Arms<Station>, loan: Loan) -> Res
     if !matches!(dialect, Dialect::Mysql | Dialect::Postgres) {
         return Ok(());
     }
-    for arm in stations.indices().into_iter().filter(|arm| *arm != ArmIndex::BASE) {
+    for arm in stations.indices().filter(|arm| *arm != ArmIndex::BASE) {
         let station = &stations[arm];
         if station.dialect != dialect || station.shares_tables() {
             continue;

@@ -123,7 +123,9 @@ impl<'a> Evidence<'a> {
                 continue;
             }
             let run = lab.store.load(&id)?;
-            if run.rounds.len() >= 2 * PAIRS_LEAST && self.is_of_cell(&run, witness) {
+            if run.first_pair().rounds().count() >= 2 * PAIRS_LEAST
+                && self.is_of_cell(&run, witness)
+            {
                 let heard = self.hear(&run, &run.plan.against_base(), witness)?;
                 self.runs.push(heard);
             }
@@ -307,5 +309,23 @@ impl<'a> Evidence<'a> {
             }
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_judge::sample;
+    use dbdyno_model::{ArmIndex, Environment};
+
+    /// What was counted of an arm is looked up under the number that it has in its run.
+    #[test]
+    fn an_explained_arm_keeps_its_number() {
+        let mut run = sample::point_queries("engine:", 1, |_| {});
+        run.plan.arms.push(ArmIndex(2), "engine:?view=csn".parse().unwrap());
+        run.environment.push(ArmIndex(2), Environment::default());
+        let explained = run.pair(Pairing { base: ArmIndex::BASE, test: ArmIndex(2) });
+        let tried = tried_arm(explained, explained, &[]).unwrap();
+        assert_eq!((tried.pairing, tried.told.len()), (explained.pairing, 0));
     }
 }

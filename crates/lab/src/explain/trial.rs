@@ -70,8 +70,8 @@ pub(super) fn carry_out(
     let TrialRequest { view: View { witness, direction }, sets, loads } = *wanted;
     let arms = question.run.specs();
     let arm = match direction {
-        TrialDirection::TestAsBase => &arms.test,
-        TrialDirection::BaseAsTest => &arms.base,
+        TrialDirection::TestAsBase => arms.test,
+        TrialDirection::BaseAsTest => arms.base,
     };
     // Test as it is takes part anyhow, where it has not been counted.
     let taken_back = sets.iter().filter(|set| !set.is_empty());

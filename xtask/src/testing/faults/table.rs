@@ -320,9 +320,9 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "the drawing of two arms is that of their page",
-        "crates/cli/src/stored.rs",
-        "return arms::still(still, run, &dbdyno_judge::as_arms(run, comparison), order);",
-        "return output::write_page(&still.path, dbdyno_report::html(&view()));",
+        "crates/cli/src/findings.rs",
+        "StillShape::Svg => dbdyno_report::arms_svg(&self.beside_each_other(order)),",
+        "StillShape::Svg => dbdyno_report::arms_html(&self.beside_each_other(order)),",
         &["arms::a_report_without_a_script_is_what_its_ending_says"],
     ),
     fault(
