@@ -18,8 +18,20 @@ use crate::planner::{Switch, switches};
 
 const VARIABLE: &str = "variable.";
 const SWITCHES: &str = "optimizer_switch";
-/// Units behind the values of PostgreSQL, whose settings are told in them anyway.
-const UNITS: [&str; 8] = ["8kB", "16kB", "kB", "MB", "B", "ms", "s", "min"];
+/// Units behind the values of PostgreSQL, whose settings are told in them anyway; bytes of those of
+/// memory.
+const UNITS: [(&str, f64); 8] = [
+    ("8kB", 8192.0),
+    ("16kB", 16_384.0),
+    ("kB", 1024.0),
+    ("MB", 1_048_576.0),
+    ("B", 1.0),
+    ("ms", 1.0),
+    ("s", 1.0),
+    ("min", 1.0),
+];
+/// What multiplies memory does so by no more; PostgreSQL's own default is 2.
+const FACTOR_MOST: f64 = 16.0;
 /// A session of test is let have as much memory for one thing, however much base says that it has.
 const BYTES_MOST: f64 = (1_u64 << 30) as f64;
 /// Servers have some thirty switches, and differ in fewer settings.
@@ -32,6 +44,8 @@ enum ValueKind {
     Count,
     /// A number of bytes that a session takes.
     Bytes,
+    /// A number by which memory is multiplied.
+    Factor,
     /// On or off.
     Switch,
     /// One of these words, or several with commas.
@@ -40,7 +54,7 @@ enum ValueKind {
     CharacterSet,
 }
 
-use ValueKind::{Bytes, CharacterSet, Count, Words};
+use ValueKind::{Bytes, CharacterSet, Count, Factor, Words};
 
 const OF_MYSQL: &[(&str, ValueKind)] = &[
     ("big_tables", ValueKind::Switch),
@@ -119,7 +133,7 @@ const OF_POSTGRES: &[(&str, ValueKind)] = &[
     ("geqo_seed", Count),
     ("geqo_selection_bias", Count),
     ("geqo_threshold", Count),
-    ("hash_mem_multiplier", Count),
+    ("hash_mem_multiplier", Factor),
     ("jit", ValueKind::Switch),
     ("jit_above_cost", Count),
     ("jit_inline_above_cost", Count),
@@ -136,8 +150,8 @@ const OF_POSTGRES: &[(&str, ValueKind)] = &[
     ("random_page_cost", Count),
     ("recursive_worktable_factor", Count),
     ("seq_page_cost", Count),
-    ("temp_buffers", Count),
-    ("work_mem", Count),
+    ("temp_buffers", Bytes),
+    ("work_mem", Bytes),
 ];
 
 /// Settings that are not the same in both arms, as a session of test is given them behind `SET`:
@@ -183,13 +197,15 @@ fn switch_told(switch: &Switch) -> Option<String> {
 
 /// `None` of a setting that no session plans by, and of a value that is none of its kind.
 fn told(dialect: Dialect, name: &str, value: &str) -> Option<String> {
-    let value = match value.rsplit_once(' ') {
-        Some((number, unit)) if dialect == Dialect::Postgres && UNITS.contains(&unit) => number,
-        _ => value,
-    };
+    let parted = value.rsplit_once(' ').filter(|_| dialect == Dialect::Postgres);
+    let unit = |name: &str| UNITS.iter().find(|(known, _)| *known == name);
+    let (value, bytes) = parted
+        .and_then(|(number, name)| Some((number, unit(name)?.1)))
+        .unwrap_or((value, 1.0));
     let is_taken = match kind_of(dialect, name)? {
         Count => plain_number(value).is_some(),
-        Bytes => plain_number(value).is_some_and(|bytes| bytes <= BYTES_MOST),
+        Bytes => plain_number(value).is_some_and(|number| number * bytes <= BYTES_MOST),
+        Factor => plain_number(value).is_some_and(|number| number <= FACTOR_MOST),
         ValueKind::Switch => {
             ["on", "off", "0", "1"].iter().any(|known| known.eq_ignore_ascii_case(value))
         }
@@ -288,6 +304,9 @@ mod tests {
             ("enable_.x", "on"),
             ("work_mem", "infinity"),
             ("work_mem", "NaN"),
+            ("work_mem", "2147483647 kB"),
+            ("temp_buffers", "1073741823 8kB"),
+            ("hash_mem_multiplier", "1000"),
             ("constraint_exclusion", "x"),
         ] {
             assert_eq!(told(Dialect::Postgres, name, value, "other"), [""; 0], "{name}");

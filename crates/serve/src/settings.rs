@@ -52,16 +52,17 @@ pub struct ServeLimits {
 impl Default for ServeLimits {
     /// MySQL's, but for the numbers of connections and of statements: its `max_prepared_stmt_count`
     /// is that of all connections, and here of each, for loads of some thousand clients prepare
-    /// more; and it does not count bytes.
+    /// more; and it does not count bytes. What is kept of a statement takes some forty times its
+    /// text.
     fn default() -> ServeLimits {
         ServeLimits {
             connections: 4_096,
             request_bytes: 64 << 20,
             answer_bytes: 256 << 20,
             statements: 16_382,
-            statement_bytes: 64 << 20,
+            statement_bytes: 4 << 20,
             all_statements: 1 << 18,
-            all_statement_bytes: 512 << 20,
+            all_statement_bytes: 16 << 20,
             silent: Duration::from_secs(28_800),
             reading: Duration::from_secs(60),
             ending: Duration::from_secs(5),

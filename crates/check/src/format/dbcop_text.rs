@@ -31,7 +31,7 @@ pub(super) fn is_json(text: &str) -> bool {
     let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(64).collect();
     let is_bare = begin.starts_with("[[{\"events\"") || begin.starts_with("[[{\"committed\"");
     let is_wrapped = || {
-        let first = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
+        let first = dbdyno_json::values(text).next();
         first.and_then(Result::ok).is_some_and(|first| first["data"].is_array())
     };
     is_bare || (begin.starts_with("{\"params\"") && is_wrapped())

@@ -15,6 +15,8 @@ use crate::bad_input::{BadInput, bad};
 
 /// Data within data at most: deeper ones are refused before they use up the stack.
 const DEPTH_AT_MOST: usize = 64;
+/// Values within one at most: with their vectors they take some 512 MiB, whatever they are.
+const VALUES_AT_MOST: usize = 3_000_000;
 /// Keys of a map of which each is held against each other one: an operation has some six.
 const FEW: usize = 16;
 
@@ -101,11 +103,13 @@ pub(super) struct Reader<'a> {
     line: (usize, usize),
     /// The end of the list or vector that is being read, an item after the other.
     end: Option<u8>,
+    /// How many values the one that is being read may still have in it.
+    left: usize,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Reader<'a> {
-        Reader { text, at: 0, line: (0, 1), end: None }
+        Reader { text, at: 0, line: (0, 1), end: None, left: VALUES_AT_MOST }
     }
 
     /// Bytes up to the end of the first value of the text.
@@ -140,6 +144,7 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         let (line, column) = self.place(self.at);
+        self.left = VALUES_AT_MOST;
         Ok(Some((self.value(0)?, line, column)))
     }
 
@@ -189,6 +194,10 @@ impl<'a> Reader<'a> {
         if depth > DEPTH_AT_MOST {
             return self.bad(format!("data within data more than {DEPTH_AT_MOST} times"));
         }
+        let Some(left) = self.left.checked_sub(1) else {
+            return self.bad(format!("one operation with more than {VALUES_AT_MOST} values in it"));
+        };
+        self.left = left;
         match self.peek() {
             None => self.bad("the file ends where a value should be"),
             Some(b'[') => self.many(b']', depth).map(Edn::Items),

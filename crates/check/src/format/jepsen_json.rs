@@ -14,10 +14,7 @@ use crate::history::History;
 
 /// Whether a text begins with an operation of such a history.
 pub(super) fn begins(text: &str) -> bool {
-    let Some(Ok(first)) = serde_json::Deserializer::from_str(text).into_iter::<Value>().next()
-    else {
-        return false;
-    };
+    let Some(Ok(first)) = dbdyno_json::values(text).next() else { return false };
     let map = first.get(0).unwrap_or(&first);
     map.get("type").is_some_and(Value::is_string)
         && (map.get("value").is_some() || map.get("f").is_some())

@@ -30,7 +30,7 @@ const MISSED_AT_MOST: usize = 50_000_000;
 
 /// Whether a text is a log: its first line has the operations of a transaction.
 pub(super) fn is_it(text: &str) -> bool {
-    let first = text.lines().next().and_then(|line| serde_json::from_str::<Value>(line).ok());
+    let first = text.lines().next().and_then(|line| dbdyno_json::value(line).ok());
     first.is_some_and(|first| {
         first.get("type").is_none()
             && first["value"].as_array().is_some_and(|ops| {

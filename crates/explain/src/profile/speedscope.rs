@@ -54,10 +54,23 @@ struct Frame {
 }
 
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-enum Profile {
-    Sampled { unit: String, samples: Samples, weights: Vec<f64> },
-    Evented { unit: String, events: Vec<Event> },
+struct Profile {
+    #[serde(rename = "type")]
+    kind: ProfileKind,
+    unit: String,
+    #[serde(default)]
+    samples: Samples,
+    #[serde(default)]
+    weights: Vec<f64>,
+    #[serde(default)]
+    events: Vec<Event>,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum ProfileKind {
+    Sampled,
+    Evented,
 }
 
 #[derive(Deserialize)]
@@ -153,7 +166,7 @@ pub(super) fn each_stack(
     // A name is cut once, however often samples refer to it.
     let names: Vec<Cow<'_, str>> = file.shared.frames.iter().map(|it| cut(&it.name)).collect();
     let names: Vec<&str> = names.iter().map(Cow::as_ref).collect();
-    let mut units: Vec<&str> = file.profiles.iter().map(Profile::unit).collect();
+    let mut units: Vec<&str> = file.profiles.iter().map(|one| one.unit.as_str()).collect();
     units.sort_unstable();
     units.dedup();
     if let [one, other, ..] = units[..] {
@@ -172,14 +185,14 @@ pub(super) fn each_stack(
         "bytes" => (1.0, ProfileMeasure::of(MeasureUnit::Event, Some("bytes"))),
         other => return Err(wrong(format!("{other:.20} is no unit of speedscope"))),
     };
-    let is_traced = file.profiles.iter().any(|one| matches!(one, Profile::Evented { .. }));
+    let is_traced = file.profiles.iter().any(|one| one.kind == ProfileKind::Evented);
     let count = file.profiles.len();
     for (at, profile) in file.profiles.iter().enumerate() {
-        let given = match profile {
-            Profile::Sampled { samples, weights, .. } => {
-                sampled(samples, weights, &names, &mut *take, times)
+        let given = match profile.kind {
+            ProfileKind::Sampled => {
+                sampled(&profile.samples, &profile.weights, &names, &mut *take, times)
             }
-            Profile::Evented { events, .. } => evented(events, &names, &mut *take, times),
+            ProfileKind::Evented => evented(&profile.events, &names, &mut *take, times),
         };
         given.map_err(|what| wrong(format!("profile {} of {count}: {what}", at + 1)))?;
     }
@@ -189,14 +202,6 @@ pub(super) fn each_stack(
         weighing: if is_traced || unit != "none" { Weighing::Periods } else { Weighing::Counts },
         is_excerpt: false,
     })
-}
-
-impl Profile {
-    fn unit(&self) -> &str {
-        match self {
-            Profile::Sampled { unit, .. } | Profile::Evented { unit, .. } => unit,
-        }
-    }
 }
 
 fn time() -> ProfileMeasure {

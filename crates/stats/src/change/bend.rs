@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn a_line_and_noise_do_not_bend() {
         let lines =
-            (0..200).filter(|&seed| find(&bend(60, 0, 0.0, 0.5, 0.02, seed), 0.01, 1) != None);
+            (0..200).filter(|&seed| find(&bend(60, 0, 0.0, 0.5, 0.02, seed), 0.01, 1).is_some());
         assert!(lines.count() <= 2);
         for (n, phi, most) in [(30, 0.3, 4), (30, 0.6, 6), (60, 0.8, 8), (120, 0.8, 8)] {
             let found = (0..400).filter(|seed| find(&noise(phi, n, *seed), 0.01, 1).is_some());
