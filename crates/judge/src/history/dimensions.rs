@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::JudgeError;
 
+use super::failures;
 use super::order::Order;
 use super::table::{Table, failed};
 
@@ -159,7 +160,12 @@ pub(super) fn of(
         return Ok(columns);
     }
     let is_free = |column: &usize| {
-        !fixed.contains(column) && !table.is_called(*column, &REMARKS) && Some(*column) != order.by
+        let is_outcome = table.outcomes.iter().any(|(outcome, _)| outcome == column);
+        !fixed.contains(column)
+            && !table.is_called(*column, &REMARKS)
+            && Some(*column) != order.by
+            && !table.of_failures.contains(column)
+            && !is_outcome
     };
     let free: Vec<usize> = (0..table.header.len()).filter(is_free).collect();
     let recurs = |column: usize| {
@@ -177,9 +183,16 @@ pub(super) fn of(
         may_part.into_iter().partition(|&column| table.is_called(column, &PARTING));
     // What parts more comes first: of two names of one thing the second one parts nothing more.
     for column in open {
-        if is_within_times(table, order, &parting, column)
-            || goes_to_and_fro(table, order, &parting, column)
-        {
+        // What is true or false may be asked for or have come out: each time has both, or neither
+        // is known.
+        let parts = match failures::outcome_words(table, column) {
+            Some(_) => is_even_at_all_times(table, order, &parting, column),
+            None => {
+                is_within_times(table, order, &parting, column)
+                    || goes_to_and_fro(table, order, &parting, column)
+            }
+        };
+        if parts {
             parting.push(column);
         }
     }
@@ -221,6 +234,38 @@ fn is_within_times(table: &Table<'_>, order: &Order, parting: &[usize], column: 
     let tied = || groups.values().filter(|(count, _)| *count > 1);
     let differ = tied().filter(|(_, values)| values.len() > 1).count();
     differ > 0 && 2 * differ >= tied().count()
+}
+
+/// Whether all rows that are alike in time and in all that parts already have as many of each value.
+fn is_even_at_all_times(
+    table: &Table<'_>,
+    order: &Order,
+    parting: &[usize],
+    column: usize,
+) -> bool {
+    let mut groups: BTreeMap<(i64, Values<'_>), BTreeMap<&str, usize>> = BTreeMap::new();
+    for (row, &key) in order.keys.iter().enumerate() {
+        let group = groups.entry((key, values_of(table, parting, row))).or_default();
+        *group.entry(table.cell(row, column)).or_default() += 1;
+    }
+    groups.values().all(|counts| {
+        let first = counts.values().next();
+        counts.len() > 1 && counts.values().all(|count| Some(count) == first)
+    })
+}
+
+/// Columns of outcomes that come and go while nothing says which one is good.
+pub(super) fn unknown_outcomes(
+    table: &Table<'_>,
+    order: &Order,
+    parting: &[usize],
+    facts: &[usize],
+) -> Vec<usize> {
+    let is_one = |&column: &usize| {
+        failures::outcome_words(table, column).is_some()
+            && goes_to_and_fro(table, order, parting, column)
+    };
+    facts.iter().copied().filter(is_one).collect()
 }
 
 /// Whether values come back, among the rows that are alike in all that parts already.

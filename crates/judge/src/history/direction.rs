@@ -42,6 +42,11 @@ pub(super) fn of(
         return (better, None);
     }
     let head = &table.header[column];
+    let outcome = table.outcomes.iter().find(|(outcome, _)| *outcome == column);
+    if let Some((_, Some(better))) = outcome {
+        let (better, severity, text) = known(*better, "by the words of the outcomes");
+        return (better, Some(Warning::new(severity, "direction", text)));
+    }
     let tool = of_tool(table, column, rows);
     // What benchmarks are called counts beside the word of their tool, and not in other files.
     let bench = table.better.and_then(|_| named_by(table, table.column("bench")?, rows));

@@ -15,13 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{BenchmarkHistory, HistoryPoint, Severity, Warning, foreign, random};
 
+use super::failures::{self, FailedRun};
 use super::one_run::{self, output_of_one_run};
 use super::order::{Order, RowArrangement};
 use super::stated;
 use super::table::{Table, failed, is_blank};
 use super::{
     HistoryQuestion, Raw, UNREAD, cells, csv, dimensions, direction, gaps, influx, json, judge,
-    markdown, order, pgbench, repeats, units, when,
+    markdown, order, pgbench, repeats, units, unmeasured, when,
 };
 use crate::error::JudgeError;
 
@@ -168,6 +169,8 @@ struct Roles {
     apart: Vec<usize>,
     values: Vec<usize>,
     facts: Vec<usize>,
+    /// Of each row whether it says that its run failed.
+    failed: Vec<Option<FailedRun>>,
 }
 
 /// The columns of figures that a table has.
@@ -194,6 +197,8 @@ fn figures_of(table: &Table<'_>, order: &Order) -> Vec<usize> {
 impl Roles {
     fn of(table: &mut Table<'_>, question: &HistoryQuestion) -> Result<Roles, JudgeError> {
         let order = order::of(table, question.file.order.as_ref())?;
+        let of_rows = failures::of_rows(table, &question.filters);
+        take_outcomes(table, question);
         let found = figures_of(table, &order);
         let asked: Vec<usize> =
             question.figures.iter().map(|name| table.named(name)).collect::<Result<_, _>>()?;
@@ -238,7 +243,14 @@ impl Roles {
             .filter(is_free)
             .filter(|column| !found.contains(column) && !roles.contains(&Some(*column)))
             .collect();
-        Ok(Roles { order, version, label, parting, apart, values, facts })
+        Ok(Roles { order, version, label, parting, apart, values, facts, failed: of_rows })
+    }
+
+    /// Whether a row has no figure in this column because its run failed: how it ended it has.
+    fn is_failed(&self, table: &Table<'_>, row: usize, column: usize) -> bool {
+        self.failed[row].is_some()
+            && !table.of_failures.contains(&column)
+            && !table.outcomes.iter().any(|(outcome, _)| *outcome == column)
     }
 
     /// What the file was taken for, and how much of it was understood.
@@ -271,6 +283,7 @@ impl Roles {
             );
             notes.push(Warning::new(Severity::Caution, "units", text));
         }
+        notes.extend(failures::note(table, &self.failed).map(|text| note("failed", text)));
         notes.extend(table.passed_over.iter().map(|text| note("passed-over", text.clone())));
         let unread = self.facts.iter().filter(|column| has_quantities(table, **column));
         let unread: Vec<usize> = unread.copied().collect();
@@ -296,7 +309,39 @@ impl Roles {
             );
             notes.push(Warning::new(Severity::Caution, UNREAD, text));
         }
+        let outcomes = dimensions::unknown_outcomes(table, &self.order, &self.parting, &self.facts);
+        if !outcomes.is_empty() {
+            let text = format!(
+                "Not taken for figures, although outcomes stand there that come and go, for no \
+                 name says which one is good: {}; --metric takes them for 1 and 0, and --by parts \
+                 rows by them.",
+                heads(&outcomes)
+            );
+            notes.push(Warning::new(Severity::Caution, UNREAD, text));
+        }
         notes
+    }
+}
+
+/// Makes figures of the outcomes whose good one is known, and of those that the user names.
+fn take_outcomes(table: &mut Table<'_>, question: &HistoryQuestion) {
+    let names =
+        |asked: &[String], head: &str| asked.iter().any(|one| one.eq_ignore_ascii_case(head));
+    table.of_failures = failures::columns(table);
+    for column in 0..table.header.len() {
+        let head = table.header[column].as_str();
+        let is_chosen = question.filters.iter().any(|(name, _)| name.eq_ignore_ascii_case(head));
+        let parts = question.file.by.as_ref().is_some_and(|by| names(by, head));
+        let is_asked = names(&question.figures, head);
+        let is_of_form = table.figures.is_some() || table.better == Some(column);
+        if failures::outcome_words(table, column).is_none() || is_chosen || parts {
+            continue;
+        }
+        let better = failures::outcome_direction(table, column);
+        if is_asked || (better.is_some() && !is_of_form) {
+            failures::write_numbers(table, column);
+            table.outcomes.push((column, better));
+        }
     }
 }
 
@@ -362,7 +407,10 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
         }
         let head = &table.header[column];
         if blank.len() == parted.len() {
-            let what = format!("the column {head:?} has no value; name another one with --metric");
+            let failed = failures::note(&table, &roles.failed);
+            let failed = failed.map(|note| format!(" ({note})")).unwrap_or_default();
+            let what =
+                format!("the column {head:?} has no value; name another one with --metric{failed}");
             return Err(table.refuse_column(column, &what));
         }
         if !blank.is_empty() {
@@ -436,11 +484,18 @@ fn series(
 ) -> Result<Option<Raw>, JudgeError> {
     let present: Vec<Option<&str>> = rows
         .iter()
-        .map(|&row| Some(table.cell(row, column)).filter(|cell| !is_blank(cell)))
+        .map(|&row| {
+            let is_figure = |cell: &&str| !is_blank(cell) && !roles.is_failed(table, row, column);
+            Some(table.cell(row, column)).filter(is_figure)
+        })
         .collect();
-    let values = cells::values(&present, mark)
+    let mut values = cells::values(&present, mark)
         .map_err(|(at, what)| table.refuse(rows[at], column, &what))?;
     let metric = &table.header[column];
+    let away = unmeasured::of(metric, &values.unit, &values.of_rows);
+    for (value, _) in values.of_rows.iter_mut().zip(&away).filter(|(_, is_away)| **is_away) {
+        *value = None;
+    }
     let (better, direction) = direction::of(table, column, &values.unit, rows, question.better);
     let mut raw = Raw {
         name: if part.is_empty() { metric.clone() } else { format!("{metric} of {part}") },
@@ -474,11 +529,22 @@ fn series(
         .zip(&values.of_rows)
         .map(|(&row, value)| gaps::HistoryCell {
             label: table.rows[row].place.name(),
-            text: table.cell(row, column),
+            text: match &roles.failed[row] {
+                Some(run) if roles.is_failed(table, row, column) => &run.reason,
+                _ => table.cell(row, column),
+            },
             has_value: value.is_some(),
         })
         .collect();
     raw.warnings.extend(gaps::notes(&cells));
+    let count = away.iter().filter(|is_away| **is_away).count();
+    if count > 0 {
+        let text = format!(
+            "{count} values left out are 0 or below: no time and no rate is, among such as the \
+             others, and they stand for what was not measured."
+        );
+        raw.warnings.push(Warning::new(Severity::Note, "unmeasured", text));
+    }
     if !values.unit.is_empty() {
         let text = format!("Values are in {}.", foreign::one_line(&values.unit));
         raw.warnings.push(Warning::new(Severity::Note, "unit", text));
@@ -1755,5 +1821,159 @@ mod tests {
         let history = of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let points: Vec<usize> = history.series.iter().map(|one| one.points.len()).collect();
         assert_eq!(points, [1, 1, 1]);
+    }
+
+    /// The codes of a history and of its first series, with the text of what is missing.
+    fn missing(text: &str, asked: &HistoryQuestion) -> (Vec<String>, Option<String>) {
+        let history = of_file("f", text, asked).unwrap();
+        let warnings = history.series.iter().flat_map(|one| &one.warnings);
+        let missing = warnings.clone().find(|one| one.code == crate::history::LATEST_MISSING);
+        let all = warnings.chain(&history.warnings).map(|one| one.code.clone());
+        (all.collect(), missing.map(|one| one.text.clone()))
+    }
+
+    /// A benchmark that fails writes times of 0, which was an improvement by all of it.
+    #[test]
+    fn runs_of_google_benchmark_that_failed_have_no_figure() {
+        let google = |bad: &str, from: u32| -> String {
+            let run = |day: u32| {
+                let bad = if day < from { "" } else { bad };
+                let time = if day < from { 900 + day % 7 } else { 0 };
+                format!(
+                    "{{\"context\": {{\"date\": \"2026-01-{day:02}T00:00:00+00:00\"}}, \"benchmarks\": \
+                     [{{\"name\": \"BM\", \"iterations\": {}, \"real_time\": {time}.0, \"cpu_time\": \
+                     {time}.0, \"time_unit\": \"ns\"{bad}}}]}}\n",
+                    if day < from { 100 } else { 0 }
+                )
+            };
+            (1..=28).map(run).collect()
+        };
+        let all = HistoryQuestion::of_figures(&[]);
+        let error = ", \"error_occurred\": true, \"error_message\": \"connection refused\"";
+        let skipped = ", \"skipped\": true, \"skip_message\": \"no server\"";
+        for (bad, from, why) in [
+            (error, 21, "error_message: connection refused"),
+            (error, 28, "error_message: connection refused"),
+            (skipped, 21, "skip_message: no server"),
+            ("", 21, "blank"),
+        ] {
+            let text = google(bad, from);
+            let (codes, missing) = missing(&text, &all);
+            assert!(missing.as_ref().is_some_and(|text| text.contains(why)), "{missing:?}");
+            assert_eq!(codes.iter().any(|code| code == "failed"), !bad.is_empty(), "{codes:?}");
+            let series = told(&text, &all);
+            assert_eq!((series.len(), series[0].1.len()), (2, from as usize - 1), "{series:?}");
+        }
+    }
+
+    /// What fails at once is fast: a duration of a tenth was an improvement.
+    #[test]
+    fn rows_that_say_that_they_failed_have_no_figure() {
+        let all = HistoryQuestion::of_figures(&[]);
+        for (name, good, bad) in [
+            ("ok", "true", "false"),
+            ("success", "true", "false"),
+            ("passed", "yes", "no"),
+            ("valid", "true", "false"),
+            ("isValid", "true", "false"),
+            ("failed", "false", "true"),
+            ("status", "ok", "error"),
+            ("result", "PASS", "FAIL"),
+            ("outcome", "passed", "timeout"),
+            ("error", "", "connection refused"),
+            ("error_message", "none", "503 Service Unavailable from proxy"),
+            ("exception", "null", "java.net.ConnectException"),
+            ("exit_code", "0", "1"),
+        ] {
+            let row = |day: u32| {
+                let (ms, word) = if day < 21 { (900 + day % 7, good) } else { (90, bad) };
+                format!("2026-01-{day:02},{ms},{word}\n")
+            };
+            let text =
+                format!("date,duration_ms,{name}\n{}", (1..=28).map(row).collect::<String>());
+            let (codes, missing) = missing(&text, &all);
+            let series = told(&text, &all);
+            assert_eq!(series[0].1.len(), 20, "{name}: {series:?}");
+            assert!(codes.iter().any(|code| code == "failed"), "{name}: {codes:?}");
+            let told = format!("{name}: {bad}");
+            assert!(missing.is_some_and(|text| text.contains(&told)), "{name}");
+            let chosen = HistoryQuestion {
+                filters: vec![(name.to_owned(), bad.to_owned())],
+                ..HistoryQuestion::of_figures(&["duration_ms"])
+            };
+            assert_eq!(super::tests::told(&text, &chosen)[0].1, [90.0; 8], "{name}: chosen");
+        }
+        for (name, cells) in [
+            ("errors", ["0", "5"]),
+            ("error", ["0.5", "0.7"]),
+            ("Error", ["± 0.5", "± 0.7"]),
+            ("failed", ["0", "3"]),
+            ("result", ["940", "950"]),
+            ("status", ["200", "200"]),
+        ] {
+            let row = |day: u32| format!("2026-01-{day:02},{day},{}\n", cells[day as usize % 2]);
+            let text = format!("date,tps,{name}\n{}", (1..=28).map(row).collect::<String>());
+            let (codes, _) = missing(&text, &all);
+            assert!(!codes.iter().any(|code| code == "failed"), "{name}: {codes:?}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_less_than_nothing_is_not_measured() {
+        let all = HistoryQuestion::of_figures(&[]);
+        for bad in ["-1", "0", "0.0"] {
+            let row = |day: u32| match day {
+                ..21 => format!("2026-01-{day:02},9.{}\n", day % 7),
+                _ => format!("2026-01-{day:02},{bad}\n"),
+            };
+            let text = format!("date,latency_ms\n{}", (1..=28).map(row).collect::<String>());
+            let (codes, missing) = missing(&text, &all);
+            assert!(codes.iter().any(|code| code == "unmeasured"), "{bad}: {codes:?}");
+            assert!(missing.is_some_and(|text| text.contains(&format!("{bad:?}"))), "{bad}");
+            assert_eq!(told(&text, &all)[0].1.len(), 20);
+        }
+    }
+
+    /// An outcome that came and went parted the series, and what changed was in none of them.
+    #[test]
+    fn outcomes_are_figures_and_part_no_series() {
+        let table = |name: &str, words: [&str; 2]| {
+            let row = |day: u32| {
+                let is_bad = day >= 40 && day % 3 > 0;
+                let date = format!("2026-{:02}-{:02}", 1 + day / 28, 1 + day % 28);
+                format!("{date},{},{}\n", 1000 + day % 7, words[usize::from(is_bad)])
+            };
+            format!("date,tps,{name}\n{}", (0..80).map(row).collect::<String>())
+        };
+        let all = HistoryQuestion::of_figures(&[]);
+        for (name, words, better) in [
+            ("passed", ["true", "false"], Better::Higher),
+            ("deadlock", ["no", "yes"], Better::Lower),
+            ("status", ["ok", "FAILED"], Better::Higher),
+        ] {
+            let text = table(name, words);
+            let history = of_file("f", &text, &all).unwrap();
+            let names: Vec<&str> = history.series.iter().map(|one| one.name.as_str()).collect();
+            assert_eq!(names, ["tps", name]);
+            let outcome = &history.series[1];
+            assert_eq!((outcome.better, outcome.points.len()), (better, 80), "{name}");
+            let shift = &outcome.changes.shifts;
+            assert!(shift.iter().any(|shift| outcome.is_worse(shift.size.estimate)), "{name}");
+            let direction = outcome.warnings.iter().find(|one| one.code == "direction").unwrap();
+            assert_eq!(direction.severity, Severity::Note, "{name}");
+        }
+        let text = table("warmed", ["no", "yes"]);
+        let history = of_file("f", &text, &all).unwrap();
+        assert_eq!(history.series.len(), 1);
+        assert!(history.warnings.iter().any(|one| one.code == UNREAD), "{:?}", history.warnings);
+        let named = HistoryQuestion::of_figures(&["warmed"]);
+        assert_eq!(told(&text, &named)[0].1.len(), 80);
+        let by = FileAsked { by: Some(vec!["warmed".to_owned()]), ..FileAsked::default() };
+        let by = HistoryQuestion { file: by, ..HistoryQuestion::of_figures(&["tps"]) };
+        assert_eq!(told(&text, &by).len(), 2);
+        let grid: String = (1..=9)
+            .map(|day| format!("2026-01-0{day},1{day},true\n2026-01-0{day},2{day},false\n"))
+            .collect();
+        assert_eq!(told(&format!("date,tps,ssl\n{grid}"), &all).len(), 2, "it was asked for");
     }
 }

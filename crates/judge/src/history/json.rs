@@ -38,6 +38,8 @@ const COMMIT_TIME: &str = "commit_time";
 const BENCHMARK_DATA: &str = "window.BENCHMARK_DATA";
 /// What Google Benchmark measures; the rest says how.
 const GOOGLE_FIGURES: [&str; 4] = ["real_time", "cpu_time", "items_per_second", "bytes_per_second"];
+/// What Google Benchmark says of a run that failed or was left out.
+const GOOGLE_FAILURES: [&str; 4] = ["error_occurred", "error_message", "skipped", "skip_message"];
 /// Tools of github-action-benchmark of which more is better, as its own charts have it.
 const BIGGER_IS_BETTER: [&str; 2] = ["benchmarkjs", "pytest"];
 
@@ -379,6 +381,12 @@ impl Rows {
             cells.extend(commit.clone().map(|commit| ("commit".to_owned(), commit)));
             cells.extend(committed.clone().map(|time| (COMMIT_TIME.to_owned(), time)));
             let time_unit = bench.get("time_unit").and_then(text_of).unwrap_or_default();
+            // A run of no iterations has times of 0.
+            let has_run = bench.get("iterations").is_none_or(|count| count.as_f64() != Some(0.0));
+            for name in GOOGLE_FAILURES.iter().filter(|_| is_google) {
+                let told = bench.get(*name).and_then(text_of);
+                cells.extend(told.map(|told| ((*name).to_owned(), told)));
+            }
             for &figure in figures {
                 let of = if is_google { Some(bench) } else { bench.get("stats") };
                 let value = of.and_then(|of| of.get(figure)).and_then(text_of);
@@ -387,7 +395,10 @@ impl Rows {
                     true => "",
                     false => "s",
                 };
-                let cell = value.map(|value| format!("{value} {unit}").trim().to_owned());
+                let cell = value.map(|value| match has_run {
+                    true => format!("{value} {unit}").trim().to_owned(),
+                    false => String::new(),
+                });
                 cells.extend(cell.map(|cell| (figure.to_owned(), cell)));
             }
             let place = Place { line, entry: Some(index + 1) };

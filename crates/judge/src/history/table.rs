@@ -7,6 +7,8 @@
 //!
 //! A cell is the text that stood in the file. What it means is decided by its whole column.
 
+use dbdyno_model::Better;
+
 use crate::error::JudgeError;
 
 use super::cells::{self, DecimalMark};
@@ -89,6 +91,10 @@ pub(super) struct Table<'a> {
     pub(super) parting: Option<Vec<usize>>,
     /// The column in which a form says whether `higher` or `lower` is better.
     pub(super) better: Option<usize>,
+    /// Columns that say how runs ended, which tell no series apart.
+    pub(super) of_failures: Vec<usize>,
+    /// Columns of outcomes that are written as 1 and 0, and which of them is good, if that is known.
+    pub(super) outcomes: Vec<(usize, Option<Better>)>,
     /// Why the rows have another order than the file tells at first sight, in a sentence.
     pub(super) of_order: Option<String>,
     /// What of the file is not in the table, in sentences.
@@ -114,6 +120,8 @@ impl<'a> Table<'a> {
             figures: None,
             parting: None,
             better: None,
+            of_failures: Vec::new(),
+            outcomes: Vec::new(),
             of_order: None,
             passed_over: Vec::new(),
         }

@@ -1,0 +1,307 @@
+//! Rows that say of themselves that their run failed, and columns of outcomes.
+//!
+//! ```text
+//!   date,  ms,  status      a request that is refused is fast: what a failed run measured is no
+//!   01-01, 900, ok          figure, and the row is as one with a blank
+//!   01-02, 3,   error
+//!
+//!   passed: true true false ─▶ 1 1 0      an outcome is a figure, and tells no series apart
+//! ```
+//!
+//! Whether a run failed is told by the name of a column and the word in its cell. A number there is
+//! a count, an exit code apart. A column by which the user chooses rows says nothing against them.
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{Better, foreign};
+
+use super::cells;
+use super::names;
+use super::table::{Table, is_blank};
+use super::words::words;
+
+/// Columns of this name are true where the run failed.
+const TRUE_IF_FAILED: [&str; 18] = [
+    "failed",
+    "fail",
+    "failure",
+    "error",
+    "errored",
+    "is_error",
+    "has_error",
+    "error_occurred",
+    "exception",
+    "skipped",
+    "timed_out",
+    "timeout",
+    "crashed",
+    "aborted",
+    "cancelled",
+    "canceled",
+    "invalid",
+    "killed",
+];
+/// Columns of this name are false where it failed.
+const FALSE_IF_FAILED: [&str; 14] = [
+    "ok",
+    "is_ok",
+    "success",
+    "succeeded",
+    "successful",
+    "is_success",
+    "passed",
+    "pass",
+    "valid",
+    "is_valid",
+    "completed",
+    "is_successful",
+    "healthy",
+    "correct",
+];
+/// Columns of this name have a word for how the run ended.
+const ENDINGS: [&str; 9] = [
+    "status",
+    "result",
+    "outcome",
+    "state",
+    "conclusion",
+    "verdict",
+    "run_status",
+    "test_status",
+    "exit",
+];
+/// Columns of this name have what went wrong, and nothing where nothing did.
+const MESSAGES: [&str; 15] = [
+    "error",
+    "errors",
+    "err",
+    "exception",
+    "failure",
+    "error_message",
+    "error_msg",
+    "errmsg",
+    "err_msg",
+    "failure_message",
+    "failure_reason",
+    "fail_reason",
+    "error_text",
+    "exception_message",
+    "skip_message",
+];
+/// Of these, those that may as well be called so for a figure.
+const MAYBE_FIGURES: [&str; 4] = ["error", "errors", "err", "failure"];
+/// Columns of this name have a number that is 0 where nothing went wrong.
+const CODES: [&str; 6] =
+    ["exit_code", "exitcode", "exit_status", "returncode", "return_code", "exit_value"];
+/// What a column of endings says of a run without a figure.
+const BAD_ENDINGS: [&str; 27] = [
+    "error",
+    "errored",
+    "errors",
+    "err",
+    "fail",
+    "failed",
+    "failure",
+    "failing",
+    "ko",
+    "nok",
+    "timeout",
+    "timedout",
+    "timed out",
+    "timed_out",
+    "aborted",
+    "abort",
+    "crash",
+    "crashed",
+    "killed",
+    "cancelled",
+    "canceled",
+    "invalid",
+    "skipped",
+    "incomplete",
+    "broken",
+    "unsuccessful",
+    "oom",
+];
+const GOOD_ENDINGS: [&str; 14] = [
+    "ok",
+    "okay",
+    "pass",
+    "passed",
+    "passing",
+    "success",
+    "succeeded",
+    "successful",
+    "completed",
+    "complete",
+    "done",
+    "valid",
+    "finished",
+    "good",
+];
+const YES: [&str; 4] = ["true", "yes", "y", "t"];
+const NO: [&str; 4] = ["false", "no", "n", "f"];
+/// What stands among messages where nothing went wrong.
+const NO_MESSAGES: [&str; 9] =
+    ["no", "none", "false", "ok", "no error", "success", "nil", "[]", "{}"];
+/// A reason is quoted by so many letters.
+const REASON_LETTERS_MOST: usize = 80;
+
+/// A row whose run failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FailedRun {
+    /// The column that says so.
+    column: usize,
+    /// Its name, and what stands there.
+    pub(super) reason: String,
+}
+
+/// Of each row whether it says that its run failed. `chosen` are columns by which the user chose
+/// the rows.
+pub(super) fn of_rows(table: &Table<'_>, chosen: &[(String, String)]) -> Vec<Option<FailedRun>> {
+    let mut failed: Vec<Option<FailedRun>> = vec![None; table.rows.len()];
+    for column in 0..table.header.len() {
+        let head = &table.header[column];
+        if chosen.iter().any(|(chosen, _)| chosen.eq_ignore_ascii_case(head)) {
+            continue;
+        }
+        // What went wrong says more than that something did.
+        let is_message = MESSAGES.contains(&plain_name(head).as_str());
+        for row in failing(table, column) {
+            if is_message || failed[row].is_none() {
+                let cell = foreign::one_line(table.cell(row, column));
+                let quoted: String = cell.chars().take(REASON_LETTERS_MOST).collect();
+                failed[row] = Some(FailedRun { column, reason: format!("{head}: {quoted}") });
+            }
+        }
+    }
+    failed
+}
+
+/// The rows of which this column says that they failed.
+fn failing(table: &Table<'_>, column: usize) -> Vec<usize> {
+    let name = plain_name(&table.header[column]);
+    let is_of_texts = !table.is_numeric(column);
+    let is_one = |row: &usize| {
+        let cell = table.cell(*row, column);
+        !is_blank(cell) && says_failed(&name, cell, is_of_texts)
+    };
+    (0..table.rows.len()).filter(is_one).collect()
+}
+
+/// Columns that say how runs ended: none of them tells series apart.
+pub(super) fn columns(table: &Table<'_>) -> Vec<usize> {
+    let is_one = |&column: &usize| {
+        outcome_words(table, column) == Some(OutcomeWords::Ending)
+            || !failing(table, column).is_empty()
+    };
+    (0..table.header.len()).filter(is_one).collect()
+}
+
+/// How many rows have no figure because they failed, and which columns say so.
+pub(super) fn note(table: &Table<'_>, failed: &[Option<FailedRun>]) -> Option<String> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    failed.iter().flatten().for_each(|run| *counts.entry(run.column).or_default() += 1);
+    let told: Vec<String> = counts
+        .iter()
+        .map(|(&column, count)| format!("{count} by {:?}", table.header[column]))
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "{} of {} rows say that their run failed, and have no figure: {}; --where \
+             COLUMN=VALUE looks at such rows by themselves.",
+            counts.values().sum::<usize>(),
+            failed.len(),
+            told.join(", ")
+        )
+    })
+}
+
+/// Whether this cell of a column says that its run failed.
+fn says_failed(name: &str, cell: &str, is_of_texts: bool) -> bool {
+    let word = cell.to_lowercase();
+    let word = word.as_str();
+    if CODES.contains(&name) {
+        return cell.parse::<i64>().is_ok_and(|code| code != 0);
+    }
+    if !is_of_texts {
+        return false;
+    }
+    TRUE_IF_FAILED.contains(&name) && YES.contains(&word)
+        || FALSE_IF_FAILED.contains(&name) && (NO.contains(&word) || BAD_ENDINGS.contains(&word))
+        || ENDINGS.contains(&name) && BAD_ENDINGS.contains(&word)
+        || MESSAGES.contains(&name) && is_message(name, word)
+}
+
+/// Whether a text says what went wrong: under a name that may be a figure's, no number, and no
+/// interval around one.
+fn is_message(name: &str, word: &str) -> bool {
+    let is_text =
+        word.contains(char::is_alphabetic) && !NO_MESSAGES.contains(&word) && !NO.contains(&word);
+    if !MAYBE_FIGURES.contains(&name) {
+        return is_text;
+    }
+    is_text
+        && word.starts_with(|c: char| !c.is_numeric() && !['±', '+', '-', '<', '>'].contains(&c))
+        && !cells::resembles_a_number(word)
+}
+
+/// The name of a column as the lists have it: its last part, in small letters, words parted by `_`.
+fn plain_name(head: &str) -> String {
+    words(head.rsplit('.').next().unwrap_or_default()).join("_")
+}
+
+/// What a column of outcomes says in its cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OutcomeWords {
+    /// True or false, of what the name says.
+    YesOrNo,
+    /// Good or bad.
+    Ending,
+}
+
+/// Which words the cells of a column are, where all of them are outcomes and both are there.
+pub(super) fn outcome_words(table: &Table<'_>, column: usize) -> Option<OutcomeWords> {
+    let cells: Vec<String> = table
+        .values(column)
+        .into_iter()
+        .filter(|cell| !is_blank(cell))
+        .map(str::to_lowercase)
+        .collect();
+    let are = |up: &[&str], down: &[&str]| {
+        let is_in = |list: &[&str], cell: &String| list.contains(&cell.as_str());
+        cells.iter().all(|cell| is_in(up, cell) || is_in(down, cell))
+            && cells.iter().any(|cell| is_in(up, cell))
+            && cells.iter().any(|cell| is_in(down, cell))
+    };
+    if are(&YES, &NO) {
+        return Some(OutcomeWords::YesOrNo);
+    }
+    are(&GOOD_ENDINGS, &BAD_ENDINGS).then_some(OutcomeWords::Ending)
+}
+
+/// Which direction of an outcome is good, where its words or its name say so.
+pub(super) fn outcome_direction(table: &Table<'_>, column: usize) -> Option<Better> {
+    let head = &table.header[column];
+    let name = plain_name(head);
+    match outcome_words(table, column)? {
+        OutcomeWords::Ending => Some(Better::Higher),
+        OutcomeWords::YesOrNo if FALSE_IF_FAILED.contains(&name.as_str()) => Some(Better::Higher),
+        OutcomeWords::YesOrNo if TRUE_IF_FAILED.contains(&name.as_str()) => Some(Better::Lower),
+        OutcomeWords::YesOrNo => {
+            let said = names::said(head);
+            said.better.filter(|_| said.is_of_faults || said.is_stated)
+        }
+    }
+}
+
+/// Writes the cells of a column of outcomes as 1 and 0.
+pub(super) fn write_numbers(table: &mut Table<'_>, column: usize) {
+    for row in &mut table.rows {
+        let word = row.cells[column].trim().to_lowercase();
+        let is_yes = YES.contains(&word.as_str()) || GOOD_ENDINGS.contains(&word.as_str());
+        if !is_blank(&word) {
+            row.cells[column] = if is_yes { "1" } else { "0" }.to_owned();
+        }
+    }
+}
