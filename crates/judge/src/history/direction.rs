@@ -19,6 +19,7 @@
 use dbdyno_model::{Better, Severity, Warning, foreign};
 
 use super::cells::{self, Measure};
+use super::jmh::{self, JmhColumn};
 use super::names;
 use super::table::{BIGGER, HIGHER, LOWER, SMALLER, Table};
 
@@ -45,6 +46,10 @@ pub(super) fn of(
     let outcome = table.outcomes.iter().find(|(outcome, _)| *outcome == column);
     if let Some((_, Some(better))) = outcome {
         let (better, severity, text) = known(*better, "by the words of the outcomes");
+        return (better, Some(Warning::new(severity, "direction", text)));
+    }
+    if let Some(name) = of_second_metric(table, column, rows) {
+        let (better, severity, text) = by_second_metric(&name, unit);
         return (better, Some(Warning::new(severity, "direction", text)));
     }
     let tool = of_tool(table, column, rows);
@@ -173,6 +178,40 @@ fn by_word(tool: Word, name: Option<Better>, is_bench: bool) -> Sentence {
     }
 }
 
+/// What a figure of JMH is called that is not of its mode: a profiler's, or a place in a
+/// distribution, whose name says nothing.
+fn of_second_metric(table: &Table<'_>, column: usize, rows: &[usize]) -> Option<String> {
+    match jmh::column(table, column)? {
+        JmhColumn::Second(name) => Some(name),
+        JmhColumn::Percentile => Some(String::new()),
+        JmhColumn::Score => jmh::second_of_rows(table, rows),
+        JmhColumn::Error => None,
+    }
+}
+
+/// By the name and the unit of a second metric: where one says what is usual and the other the
+/// opposite, such as `gc.alloc.rate` in MB/sec, nobody knows.
+fn by_second_metric(name: &str, unit: &str) -> Sentence {
+    let said = names::said(name).better;
+    match (of_unit(unit), said) {
+        (UnitWord::OneSense(better), _) => by_unit(better, unit, Word::Silent, said),
+        (UnitWord::Usual(usual), Some(better)) if usual != better => assumed(
+            Better::Higher,
+            "Of this second metric the name says that one direction is better, and the unit the \
+             other",
+        ),
+        (_, Some(better)) => known(better, "by the name of the second metric"),
+        (UnitWord::Usual(better), None) if name.is_empty() => {
+            by_unit(better, unit, Word::Silent, None)
+        }
+        (_, None) => assumed(
+            Better::Higher,
+            "The mode is that of the score, and says nothing of this second metric, nor does its \
+             name",
+        ),
+    }
+}
+
 /// What the name of the metric says that these rows are of.
 fn of_metric(table: &Table<'_>, rows: &[usize]) -> Option<names::Meaning> {
     named_by(table, METRICS.iter().find_map(|name| table.column(name))?, rows)
@@ -227,7 +266,7 @@ fn of_tool(table: &Table<'_>, column: usize, rows: &[usize]) -> Word {
             told => told,
         };
     }
-    let is_score = table.header[column].to_ascii_lowercase().contains("score");
+    let is_score = jmh::column(table, column) == Some(JmhColumn::Score);
     match table.column("mode").filter(|_| is_score) {
         Some(mode) => match of(mode, &["thrpt", "Throughput"], &["avgt", "sample", "ss"]) {
             Word::Contradicts => Word::Silent,

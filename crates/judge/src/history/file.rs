@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dbdyno_model::{BenchmarkHistory, HistoryPoint, Severity, Warning, foreign, random};
 
 use super::failures::{self, FailedRun};
+use super::jmh::{self, JmhColumn};
 use super::one_run::{self, output_of_one_run};
 use super::order::{Order, RowArrangement};
 use super::stated;
@@ -186,6 +187,7 @@ fn figures_of(table: &Table<'_>, order: &Order) -> Vec<usize> {
         table.is_numeric(column)
             && Some(column) != order.by
             && !is_named(column)
+            && jmh::column(table, column) != Some(JmhColumn::Error)
             && !dimensions::is_no_figure(table, column)
     };
     match &table.figures {
@@ -242,6 +244,7 @@ impl Roles {
         let facts = (0..table.header.len())
             .filter(is_free)
             .filter(|column| !found.contains(column) && !roles.contains(&Some(*column)))
+            .filter(|&column| jmh::column(table, column) != Some(JmhColumn::Error))
             .collect();
         Ok(Roles { order, version, label, parting, apart, values, facts, failed: of_rows })
     }
@@ -285,6 +288,17 @@ impl Roles {
         }
         notes.extend(failures::note(table, &self.failed).map(|text| note("failed", text)));
         notes.extend(table.passed_over.iter().map(|text| note("passed-over", text.clone())));
+        let spreads = (0..table.header.len()).filter(|column| {
+            jmh::column(table, *column) == Some(JmhColumn::Error) && !self.values.contains(column)
+        });
+        let spreads: Vec<usize> = spreads.collect();
+        if !spreads.is_empty() {
+            let text = format!(
+                "How far scores scatter is no figure: {}; --metric takes it for one.",
+                heads(&spreads)
+            );
+            notes.push(note("passed-over", text));
+        }
         let unread = self.facts.iter().filter(|column| has_quantities(table, **column));
         let unread: Vec<usize> = unread.copied().collect();
         if !unread.is_empty() {
@@ -1975,5 +1989,158 @@ mod tests {
             .map(|day| format!("2026-01-0{day},1{day},true\n2026-01-0{day},2{day},false\n"))
             .collect();
         assert_eq!(told(&format!("date,tps,ssl\n{grid}"), &all).len(), 2, "it was asked for");
+    }
+
+    /// What the mode of JMH says of its score it says of nothing else.
+    #[test]
+    fn the_mode_of_jmh_is_that_of_the_score() {
+        let all = HistoryQuestion::of_figures(&[]);
+        let rows = [
+            ("o.B.m", "ops/s"),
+            ("o.B.g:read", "ops/s"),
+            ("o.B.m:gc.count", "counts"),
+            ("o.B.m:·gc.time", "ms"),
+            ("o.B.m:gc.alloc.rate", "MB/sec"),
+            ("o.B.m:gc.alloc.rate.norm", "B/op"),
+            ("o.B.m:cycles", "#/op"),
+        ];
+        let csv: String = (1..=9)
+            .flat_map(|day| {
+                rows.map(|(name, unit)| {
+                    format!("2026-01-0{day},{name},thrpt,1,25,{day}.5,0.{day},{unit}\n")
+                })
+            })
+            .collect();
+        let head = "date,Benchmark,Mode,Threads,Samples,Score,Score Error (99.9%),Unit\n";
+        let history = of_file("f", &format!("{head}{csv}"), &all).unwrap();
+        let told: Vec<(&str, Better, Severity)> = history
+            .series
+            .iter()
+            .filter(|one| one.metric == "Score")
+            .map(|one| {
+                let direction = one.warnings.iter().find(|one| one.code == "direction").unwrap();
+                let name = one.name.rsplit([':', ' ']).next().unwrap();
+                (name, one.better, direction.severity)
+            })
+            .collect();
+        for (name, expected) in [
+            ("read", (Better::Higher, Severity::Note)),
+            ("gc.count", (Better::Lower, Severity::Note)),
+            ("·gc.time", (Better::Lower, Severity::Note)),
+            ("gc.alloc.rate", (Better::Higher, Severity::Caution)),
+            ("gc.alloc.rate.norm", (Better::Lower, Severity::Note)),
+            ("cycles", (Better::Higher, Severity::Caution)),
+        ] {
+            let found = told.iter().find(|(own, ..)| own.contains(name) && own.ends_with(name));
+            let found = found.map(|(_, better, severity)| (*better, *severity));
+            assert_eq!(found, Some(expected), "{name}: {told:?}");
+        }
+        assert!(history.series.iter().all(|one| one.metric != "Score Error (99.9%)"));
+        let spread = history.warnings.iter().find(|one| one.text.starts_with("How far")).unwrap();
+        assert!(spread.text.contains("Score Error"), "{spread:?}");
+        let asked = HistoryQuestion::of_figures(&["Score Error (99.9%)"]);
+        assert!(of_file("f", &format!("{head}{csv}"), &asked).is_ok());
+        let json: String = (1..=9)
+            .map(|day| {
+                format!(
+                    "{{\"date\":\"2026-01-0{day}\",\"benchmark\":\"o.B.m\",\"mode\":\"thrpt\",\
+                     \"primaryMetric\":{{\"score\":{day}.5,\"scoreError\":0.{day},\"scoreUnit\":\"ops/us\"}},\
+                     \"secondaryMetrics\":{{\"gc.count\":{{\"score\":{day},\"scoreError\":0.{day},\
+                     \"scoreUnit\":\"counts\"}}}}}}\n"
+                )
+            })
+            .collect();
+        let history = of_file("f", &json, &all).unwrap();
+        let mut told: Vec<(&str, Better)> =
+            history.series.iter().map(|one| (one.metric.as_str(), one.better)).collect();
+        told.sort_unstable_by_key(|(name, _)| *name);
+        let expected = [
+            ("primaryMetric.score", Better::Higher),
+            ("secondaryMetrics.gc.count.score", Better::Lower),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    /// What a benchmark counts beside its times grew by a half, and nothing was said of it.
+    #[test]
+    fn counters_of_benchmarks_are_figures() {
+        let google: String = (1..=9)
+            .map(|day| {
+                format!(
+                    "{{\"context\":{{\"date\":\"2026-01-0{day}T00:00:00+00:00\"}},\"benchmarks\":[{{\
+                     \"name\":\"BM\",\"family_index\":0,\"repetitions\":1,\"threads\":1,\
+                     \"iterations\":{day},\"real_time\":9,\"cpu_time\":9,\"time_unit\":\"ns\",\
+                     \"allocs_per_iter\":{day}.5,\"date\":{day}}}]}}\n"
+                )
+            })
+            .collect();
+        let names = |text: &str, asked: &[&str]| -> Vec<String> {
+            let series = told(text, &HistoryQuestion::of_figures(asked));
+            series.into_iter().map(|(name, _)| name).collect()
+        };
+        let all = ["real_time", "cpu_time", "allocs_per_iter", "counter date"];
+        assert_eq!(names(&google, &[]), all);
+        assert_eq!(names(&google, &["allocs_per_iter"]), ["allocs_per_iter"]);
+        let pytest: String = (1..=9)
+            .map(|day| {
+                format!(
+                    "{{\"datetime\":\"2026-01-0{day}T00:00:00\",\"benchmarks\":[{{\"fullname\":\"a\",\
+                     \"extra_info\":{{\"peak_mb\":{day}.5,\"name\":\"x\"}},\"stats\":{{\"median\":0.5,\
+                     \"mean\":0.6,\"max\":3}}}}]}}\n"
+                )
+            })
+            .collect();
+        assert_eq!(names(&pytest, &[]), ["median", "mean", "extra_info.peak_mb"]);
+        let history = of_file("f", &pytest, &HistoryQuestion::of_figures(&[])).unwrap();
+        let note = history.warnings.iter().find(|one| one.text.contains("max and stddev"));
+        assert_eq!(note.unwrap().severity, Severity::Note);
+    }
+
+    /// A benchmark of asv that fails has `null`, which was as if it had not been asked for.
+    #[test]
+    fn benchmarks_that_failed_in_the_latest_runs_are_told() {
+        let all = HistoryQuestion::of_figures(&[]);
+        let asv = |failing: &[&str], from: u64| -> String {
+            let file = |day: u64| {
+                let result = |name: &str| {
+                    let is_failed = day >= from && failing.contains(&name);
+                    let value = if is_failed { "null".into() } else { format!("[0.01{day},2]") };
+                    format!("\"{name}\":[{value},[[\"'a'\",\"'b'\"]]]")
+                };
+                format!(
+                    "{{\"commit_hash\":\"abcdef\",\"date\":{},\"params\":{{\"machine\":\"m\"}},\
+                     \"results\":{{{},{},\"b.time_z\":[null,[]]}},\"version\":2}}\n",
+                    1_767_225_600_000 + 86_400_000 * day,
+                    result("b.time_x"),
+                    result("b.time_y")
+                )
+            };
+            (0..30).map(file).collect()
+        };
+        for failing in [&["b.time_x"][..], &["b.time_x", "b.time_y"]] {
+            for count in 1..=3 {
+                let (_, missing) = missing(&asv(failing, 30 - count), &all);
+                let expected = format!("latest {count} rows {count} have no value");
+                assert!(
+                    missing.is_some_and(|text| text.contains(&expected)),
+                    "{failing:?} {count}"
+                );
+            }
+        }
+        assert_eq!(missing(&asv(&[], 30), &all).1, None, "what never had a value is not asked for");
+        let long = |count: u32| -> String {
+            let day = |day: u32| {
+                let other = if day <= 28 - count { "2026-01-{},b,9\n" } else { "" };
+                let date = format!("{day:02}");
+                format!("2026-01-{date},a,9.{day}\n{}", other.replace("{}", &date))
+            };
+            format!("date,test,lat\n{}", (1..=28).map(day).collect::<String>())
+        };
+        for count in 1..=2 {
+            let (_, missing) = missing(&long(count), &all);
+            let expected = format!("no row in the latest {count} of 28 runs");
+            assert!(missing.is_some_and(|text| text.contains(&expected)), "{count}");
+        }
+        assert_eq!(missing(&long(0), &all).1, None);
     }
 }

@@ -84,12 +84,10 @@ pub(super) fn ended(
     let mut ended = BTreeMap::new();
     for (name, rows) in parts {
         let places: BTreeSet<usize> = rows.iter().map(|&row| place(row)).collect();
-        let (Some(&first), Some(&last)) = (places.first(), places.last()) else { continue };
+        let Some(&last) = places.last() else { continue };
         let later = moments.len() - 1 - last;
         let ordered: Vec<usize> = places.iter().copied().collect();
-        let longest = ordered.windows(2).map(|two| two[1] - two[0]).max().unwrap_or(1);
-        let due = later * places.len() / (last - first + 1);
-        if due < MISSING_LEAST || later <= longest {
+        if later == 0 || (!is_in_every_run(&ordered) && !is_overdue(&ordered, later)) {
             continue;
         }
         let follows = beginnings.get(&(last + 1)).map_or_else(String::new, |other| {
@@ -110,6 +108,21 @@ pub(super) fn ended(
         ended.insert(name.clone(), Warning::new(severity, code, text));
     }
     ended
+}
+
+/// Whether nine of ten steps from one place to the next pass over none.
+fn is_in_every_run(places: &[usize]) -> bool {
+    let steps = places.windows(2).count();
+    let gaps = places.windows(2).filter(|two| two[1] - two[0] > 1).count();
+    steps > 0 && gaps as f64 <= (1.0 - USUAL) * steps as f64
+}
+
+/// Whether something that is now and then in a run is missing in the latest ones for longer than
+/// ever, and so many that others of it were due.
+fn is_overdue(places: &[usize], later: usize) -> bool {
+    let longest = places.windows(2).map(|two| two[1] - two[0]).max().unwrap_or(1);
+    let (Some(first), Some(last)) = (places.first(), places.last()) else { return false };
+    later * places.len() / (last - first + 1) >= MISSING_LEAST && later > longest
 }
 
 fn quoted(cell: &str) -> String {

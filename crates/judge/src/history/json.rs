@@ -18,7 +18,7 @@
 //! list of samples, is told and left out.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_json::{Unique, Wrong};
 use serde_json::Value;
@@ -38,6 +38,24 @@ const COMMIT_TIME: &str = "commit_time";
 const BENCHMARK_DATA: &str = "window.BENCHMARK_DATA";
 /// What Google Benchmark measures; the rest says how.
 const GOOGLE_FIGURES: [&str; 4] = ["real_time", "cpu_time", "items_per_second", "bytes_per_second"];
+/// What it says of how a benchmark was run, and of the growth that it fits to several.
+const GOOGLE_SETTINGS: [&str; 11] = [
+    "family_index",
+    "per_family_instance_index",
+    "repetitions",
+    "repetition_index",
+    "threads",
+    "thread_index",
+    "iterations",
+    "time_unit",
+    "cpu_coefficient",
+    "real_coefficient",
+    "rms",
+];
+/// Columns that each benchmark has.
+const COLUMNS_OF_BENCHMARKS: [&str; 4] = ["date", "bench", "host", "commit"];
+/// Combinations of parameters of one benchmark of asv, at most.
+const COMBINATIONS_MOST: usize = 10_000;
 /// What Google Benchmark says of a run that failed or was left out.
 const GOOGLE_FAILURES: [&str; 4] = ["error_occurred", "error_message", "skipped", "skip_message"];
 /// Tools of github-action-benchmark of which more is better, as its own charts have it.
@@ -182,7 +200,9 @@ struct Rows {
     forms: Vec<&'static str>,
     /// Columns with something that is no value, and how often.
     lists: BTreeMap<String, usize>,
-    figures: Vec<&'static str>,
+    figures: Vec<String>,
+    /// What is not looked at, in sentences.
+    passed_over: Vec<String>,
 }
 
 impl Rows {
@@ -342,7 +362,7 @@ impl Rows {
                 }
             }
         }
-        self.figures = vec!["value"];
+        self.figures = vec!["value".to_owned()];
         match number {
             0 => Err("it has entries and no benches in them".to_owned()),
             _ => Ok(()),
@@ -371,6 +391,7 @@ impl Rows {
             object.get("commit_info").and_then(|info| info.get("time")).and_then(text_of);
         let figures: &[&str] = if is_google { &GOOGLE_FIGURES } else { &["median", "mean"] };
         let form = if is_google { "Google Benchmark" } else { "pytest-benchmark" };
+        self.add_figures(figures.iter().map(|&figure| figure.to_owned()));
         for (index, bench) in benchmarks.iter().enumerate() {
             let name = ["fullname", "name"].iter().find_map(|name| bench.get(name));
             let mut cells = vec![
@@ -396,16 +417,34 @@ impl Rows {
                     false => "s",
                 };
                 let cell = value.map(|value| match has_run {
-                    true => format!("{value} {unit}").trim().to_owned(),
+                    true => with_unit(&value, unit),
                     false => String::new(),
                 });
                 cells.extend(cell.map(|cell| (figure.to_owned(), cell)));
             }
+            let counters = if is_google { google_counters(bench) } else { extra_info(bench) };
+            self.add_figures(counters.iter().map(|(name, _)| name.clone()));
+            cells.extend(counters.into_iter().filter(|_| has_run));
             let place = Place { line, entry: Some(index + 1) };
             self.add(place, cells.into_iter(), form)?;
         }
-        self.figures = figures.to_vec();
+        if !is_google && self.passed_over.is_empty() {
+            self.passed_over.push(
+                "Of the statistics of pytest-benchmark, median and mean are looked at; the others, \
+                 such as max and stddev, are not."
+                    .to_owned(),
+            );
+        }
         Ok(())
+    }
+
+    /// Columns of figures that the form has, each once.
+    fn add_figures(&mut self, figures: impl Iterator<Item = String>) {
+        for figure in figures {
+            if !self.figures.contains(&figure) {
+                self.figures.push(figure);
+            }
+        }
     }
 
     /// pyperf: what all processes of a benchmark have measured is one row.
@@ -451,7 +490,7 @@ impl Rows {
                 "pyperf",
             )?;
         }
-        self.figures = vec!["median"];
+        self.figures = vec!["median".to_owned()];
         Ok(())
     }
 
@@ -476,10 +515,13 @@ impl Rows {
             };
             let values = match values {
                 Value::Array(values) => values,
+                // A benchmark that fails has nothing for any of its parameters.
+                Value::Null => vec![Value::Null; combinations(result)],
                 one => vec![one],
             };
             let count = values.len();
-            for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_number()) {
+            let is_told = |(_, value): &(usize, &Value)| value.is_number() || value.is_null();
+            for (at, value) in values.iter().enumerate().filter(is_told) {
                 number += 1;
                 let measures = name.rsplit('.').next().unwrap_or_default();
                 let (measures, unit) = match measures.split('_').next() {
@@ -495,14 +537,14 @@ impl Rows {
                     ("host", machine.clone()),
                     ("bench", bench),
                     ("measures", measures.to_owned()),
-                    ("value", format!("{value} {unit}").trim().to_owned()),
+                    ("value", with_unit(&value, unit)),
                 ];
                 let cells = cells.map(|(name, cell)| (name.to_owned(), cell));
                 let place = Place { line, entry: Some(number) };
                 self.add(place, cells.into_iter(), "results of asv")?;
             }
         }
-        self.figures = vec!["value"];
+        self.figures = vec!["value".to_owned()];
         Ok(())
     }
 
@@ -548,7 +590,7 @@ impl Rows {
                 self.add(place, cells.into_iter(), "query_range of Prometheus")?;
             }
         }
-        self.figures = vec!["value"];
+        self.figures = vec!["value".to_owned()];
         match number {
             0 => {
                 Err("this is an answer of Prometheus without any sample; ask for another stretch \
@@ -640,8 +682,13 @@ impl Rows {
         let mut table = Table::new(name, &form, Separator::Json, 1, self.header, rows);
         let figures: Vec<usize> =
             self.figures.iter().filter_map(|figure| table.column(figure)).collect();
-        table.better = table.column("better").filter(|_| self.figures.contains(&"value"));
+        table.better =
+            table.column("better").filter(|_| self.figures.iter().any(|figure| figure == "value"));
         table.figures = (!figures.is_empty()).then_some(figures);
+        if self.forms == ["results of asv"] {
+            without_skipped(&mut table);
+        }
+        table.passed_over.extend(self.passed_over);
         if self.forms == ["pytest-benchmark"] {
             order_by_commits(&mut table);
         }
@@ -656,6 +703,50 @@ impl Rows {
         }
         Ok(table)
     }
+}
+
+/// The counters of a benchmark of Google's, whatever they count: numbers beside what it always says.
+fn google_counters(bench: &Value) -> Vec<(String, String)> {
+    let is_counter = |(name, value): &(&String, &Value)| {
+        let is_known =
+            GOOGLE_FIGURES.contains(&name.as_str()) || GOOGLE_SETTINGS.contains(&name.as_str());
+        value.is_number() && !is_known
+    };
+    let counters = bench.as_object().into_iter().flatten().filter(is_counter);
+    let named = |name: &String| match COLUMNS_OF_BENCHMARKS.contains(&name.as_str()) {
+        true => format!("counter {name}"),
+        false => name.clone(),
+    };
+    counters.map(|(name, value)| (named(name), value.to_string())).collect()
+}
+
+/// The numbers that a benchmark of pytest has in its `extra_info`.
+fn extra_info(bench: &Value) -> Vec<(String, String)> {
+    let told = bench.get("extra_info").and_then(Value::as_object).into_iter().flatten();
+    let numbers = told.filter(|(_, value)| value.is_number());
+    numbers.map(|(name, value)| (format!("extra_info.{name}"), value.to_string())).collect()
+}
+
+/// Leaves out the benchmarks of asv that have no value in any of the files: most are skipped on
+/// purpose, for parameters that do not fit.
+fn without_skipped(table: &mut Table<'_>) {
+    let (Some(bench), Some(value)) = (table.column("bench"), table.column("value")) else { return };
+    let rows = table.rows.iter().filter(|row| !row.cells[value].is_empty());
+    let known: BTreeSet<String> = rows.map(|row| row.cells[bench].clone()).collect();
+    if !known.is_empty() {
+        table.rows.retain(|row| known.contains(&row.cells[bench]));
+    }
+}
+
+/// How many combinations of parameters a benchmark of asv has: of each parameter there is a list.
+fn combinations(result: &Value) -> usize {
+    let parameters = match result {
+        Value::Array(columns) => columns.get(1),
+        other => other.get("params"),
+    };
+    let lists = parameters.and_then(Value::as_array).into_iter().flatten();
+    let counts = lists.filter_map(|list| list.as_array().map(Vec::len));
+    counts.fold(1_usize, usize::saturating_mul).clamp(1, COMBINATIONS_MOST)
 }
 
 /// Where commits were measured in another order than they were made in, puts the time of the commit
@@ -748,6 +839,11 @@ fn with(outer: &Value, item: Value) -> Value {
         }
         (_, item) => item,
     }
+}
+
+/// A number with its unit; blank where there is none.
+fn with_unit(value: &str, unit: &str) -> String {
+    if value.is_empty() { String::new() } else { format!("{value} {unit}").trim().to_owned() }
 }
 
 /// A value as it would stand in a cell; `None` for a list or an object.

@@ -23,6 +23,7 @@ mod figures;
 mod file;
 mod gaps;
 mod influx;
+mod jmh;
 mod json;
 mod markdown;
 mod names;

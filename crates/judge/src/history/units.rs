@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::cells;
+use super::jmh;
 use super::table::{Table, is_blank};
 
 /// How the names of such columns end.
@@ -71,7 +72,7 @@ fn stem(table: &Table<'_>, column: usize) -> Option<String> {
     let stem = ENDS.iter().find_map(|end| head.strip_suffix(end))?;
     let units: Vec<&str> = table.cells(column).filter(|cell| !is_blank(cell)).collect();
     // A form that has such a column knows what it is, whatever the unit.
-    let is_of_form = table.figures.is_some() && head == "unit";
+    let is_of_form = (table.figures.is_some() || jmh::is_table(table)) && head == "unit";
     let is_one =
         !units.is_empty() && (is_of_form || units.iter().all(|unit| cells::is_known(unit)));
     is_one.then(|| stem.trim_end_matches([' ', '_', '-', '.']).to_owned())
