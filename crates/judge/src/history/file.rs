@@ -22,8 +22,8 @@ use super::order::{Order, RowArrangement};
 use super::stated;
 use super::table::{Table, failed, is_blank};
 use super::{
-    HistoryQuestion, Raw, UNREAD, cells, csv, dimensions, direction, gaps, influx, json, judge,
-    markdown, order, pgbench, repeats, units, unmeasured, when,
+    HistoryQuestion, Raw, UNREAD, cells, csv, dimensions, direction, forms, gaps, influx, json,
+    judge, markdown, order, pgbench, repeats, resembling, units, unmeasured, when, words,
 };
 use crate::error::JudgeError;
 
@@ -42,6 +42,39 @@ const VERSIONS: [&str; 10] = [
 ];
 /// Columns of this name tell what a row is called.
 const LABELS: [&str; 7] = ["label", "run", "run_id", "name", "build", "id", "test"];
+/// Words of names of columns whose numbers are part of a name.
+const LABEL_WORDS: [&str; 30] = [
+    "version",
+    "commit",
+    "sha",
+    "hash",
+    "revision",
+    "release",
+    "tag",
+    "branch",
+    "ref",
+    "build",
+    "label",
+    "name",
+    "id",
+    "url",
+    "uri",
+    "link",
+    "message",
+    "comment",
+    "comments",
+    "note",
+    "notes",
+    "description",
+    "title",
+    "author",
+    "host",
+    "hostname",
+    "machine",
+    "instance",
+    "seed",
+    "image",
+];
 /// Labels, versions and facts of all figures together, at most.
 const KEPT_MOST: usize = 40_000_000;
 /// Letters of one of them.
@@ -199,6 +232,7 @@ fn figures_of(table: &Table<'_>, order: &Order) -> Vec<usize> {
 impl Roles {
     fn of(table: &mut Table<'_>, question: &HistoryQuestion) -> Result<Roles, JudgeError> {
         let order = order::of(table, question.file.order.as_ref())?;
+        forms::read(table, &order);
         let of_rows = failures::of_rows(table, &question.filters);
         take_outcomes(table, question);
         let found = figures_of(table, &order);
@@ -299,27 +333,39 @@ impl Roles {
             );
             notes.push(note("passed-over", text));
         }
-        let unread = self.facts.iter().filter(|column| has_quantities(table, **column));
-        let unread: Vec<usize> = unread.copied().collect();
-        if !unread.is_empty() {
+        notes.extend(self.unread(table));
+        notes
+    }
+
+    /// Columns that have numbers and are no figures: those that vary as what is measured does leave
+    /// a gate open, and those that rarely change tell of the environment.
+    fn unread(&self, table: &Table<'_>) -> Vec<Warning> {
+        let heads = |columns: &[usize]| named(columns.iter().map(|&at| table.header[at].as_str()));
+        let mut rare = Vec::new();
+        let mut unread = Vec::new();
+        for &column in self.facts.iter().filter(|column| !is_of_labels(table, **column)) {
+            let Some(cell) = resembling_number(table, column) else { continue };
+            match is_measured(table, column) {
+                true => unread.push(format!("{} ({cell:?})", table.header[column])),
+                false if has_quantities(table, column) => rare.push(column),
+                false => {}
+            }
+        }
+        let mut notes = Vec::new();
+        if !rare.is_empty() {
             let text = format!(
                 "Not taken for figures, for a unit that is not known or a duration like 1:30: {}; \
                  --metric takes a unit as it is.",
-                heads(&unread)
+                heads(&rare)
             );
-            notes.push(note("passed-over", text));
+            notes.push(Warning::new(Severity::Note, "passed-over", text));
         }
-        let resembling = self.facts.iter().filter(|column| !unread.contains(column));
-        let resembling = resembling.filter_map(|&column| {
-            let cell = resembling_numbers(table, column)?;
-            Some(format!("{} ({cell:?})", table.header[column]))
-        });
-        let resembling: Vec<String> = resembling.collect();
-        if !resembling.is_empty() {
+        if !unread.is_empty() {
             let text = format!(
                 "Not taken for figures, although numbers stand in a form there that is not read: \
-                 {}; write numbers alone, or with a unit behind them.",
-                resembling.join(", ")
+                 {}; write numbers alone, or with a unit behind them; --metric takes a unit that \
+                 is not known as it is.",
+                unread.join(", ")
             );
             notes.push(Warning::new(Severity::Caution, UNREAD, text));
         }
@@ -451,23 +497,48 @@ fn sorted(how: &BTreeSet<RowArrangement>) -> Option<Warning> {
     Some(Warning::new(Severity::Note, "sorted", text))
 }
 
+/// Whether a column is called after what only names or dates a run.
+fn is_of_labels(table: &Table<'_>, column: usize) -> bool {
+    let head = &table.header[column];
+    let is_named = words::words(head).iter().any(|word| LABEL_WORDS.contains(&word.as_str()));
+    is_named
+        || forms::is_of_moments(head)
+        || table.is_called(column, &VERSIONS)
+        || table.is_called(column, &LABELS)
+        || table.cells(column).all(|cell| is_blank(cell) || is_date(cell))
+}
+
+/// Whether a cell tells a day, and not only a time of the day, which a duration may be as well.
+fn is_date(cell: &str) -> bool {
+    when::parse(cell).is_some() && !when::is_clock(cell)
+}
+
 /// Whether most cells of a column have a unit, or are durations like 1:30.
 fn has_quantities(table: &Table<'_>, column: usize) -> bool {
     let present = || table.cells(column).filter(|cell| !is_blank(cell));
-    let quantities = present().filter(|cell| cells::has_a_unit(cell) || when::is_clock(cell));
-    2 * quantities.count() > present().count()
+    2 * present().filter(|cell| is_quantity(cell)).count() > present().count()
 }
 
-/// The first cell of a column whose cells have numbers in a form that is not read: most of them
-/// have, and they vary as what is measured does.
-fn resembling_numbers<'t>(table: &'t Table<'_>, column: usize) -> Option<&'t str> {
-    let present: Vec<&str> = table.cells(column).filter(|cell| !is_blank(cell)).collect();
-    let mut resembling = present.iter().filter(|cell| cells::resembles_a_number(cell));
-    let first = *resembling.next()?;
-    let count = 1 + resembling.count();
-    let is_measured =
-        2 * count > present.len() && 4 * table.values(column).len() > table.rows.len();
-    is_measured.then_some(first)
+fn is_quantity(cell: &str) -> bool {
+    cells::has_a_unit(cell) || when::is_clock(cell) || forms::is_duration(cell)
+}
+
+/// The first cell of a column with a number in a form that is not read, if most of them have one.
+fn resembling_number<'t>(table: &'t Table<'_>, column: usize) -> Option<&'t str> {
+    let present = || table.cells(column).filter(|cell| !is_blank(cell));
+    let mut resembling =
+        present().filter(|cell| is_quantity(cell) || resembling::is_like_a_number(cell));
+    let first = resembling.next()?;
+    (2 * (1 + resembling.count()) > present().count()).then_some(first)
+}
+
+/// Whether the cells of a column vary as what is measured does: many are different, or more than
+/// three follow each other to and fro.
+fn is_measured(table: &Table<'_>, column: usize) -> bool {
+    let count = table.values(column).len();
+    let cells: Vec<&str> = table.cells(column).collect();
+    let turns = cells.windows(2).filter(|two| two[0] != two[1]).count();
+    4 * count > cells.len() || (count > 3 && 2 * turns > cells.len())
 }
 
 fn tied_rows(
@@ -1680,9 +1751,9 @@ mod tests {
     fn a_day_and_a_time_of_day_may_stand_apart() {
         let text = "Date,Time,qps,took\n2026-01-01,11:00,2,1:30\n2026-01-01,10:00,1,1:20\n\
                     2026-01-02,9:30 PM,4,1:20\n2026-01-02,09:00,3,1:20\n";
-        assert_eq!(points(text), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(told_of(text)[0].1, [1.0, 2.0, 3.0, 4.0]);
         let notes = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap().warnings;
-        assert!(notes[1].text.contains("a duration like 1:30: \"took\""), "{notes:?}");
+        assert!(notes[0].text.contains("figures \"qps\", \"took\""), "{notes:?}");
         // As InfluxDB exports it.
         let influx = "#group,false,false,true\n,table,_start,_time,_value,_field\n\
                       ,0,2026-01-01T00:00:00Z,2026-01-01T02:00:00Z,2,qps\n\
@@ -1743,7 +1814,9 @@ mod tests {
         assert_eq!(history.series.len(), 1);
         assert_eq!(history.series[0].better, Better::Lower);
         assert!(
-            history.warnings[1].text.contains("not known or a duration like 1:30: \"size\""),
+            history.warnings[1]
+                .text
+                .contains("a form there that is not read: size (\"3 furlongs\")"),
             "{history:?}"
         );
         for (column, cell) in [("scan", "20 µs"), ("scan [µs]", "20"), ("scan", "3 ns/op")] {
@@ -2142,5 +2215,77 @@ mod tests {
             assert!(missing.is_some_and(|text| text.contains(&expected)), "{count}");
         }
         assert_eq!(missing(&long(0), &all).1, None);
+    }
+
+    /// Durations of several parts and shares were left out without a word beside a figure that is
+    /// read.
+    #[test]
+    fn durations_and_shares_are_figures() {
+        let read = |name: &str, cell: &dyn Fn(u32) -> String| {
+            let rows = (1..=20).map(|day| format!("2026-01-{day:02};{day}.5;{}\n", cell(day)));
+            let text = format!("date;tps;{name}\n{}", rows.collect::<String>());
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+            let one = history.series.into_iter().find(|one| one.metric == name)?;
+            Some((one.points[9].value, one.points.len(), one.better))
+        };
+        let lower = |value: f64| Some((value, 20, Better::Lower));
+        assert_eq!(read("took", &|day| format!("1m{day}.804s")), lower(70.804));
+        assert_eq!(read("took", &|day| format!("PT58.{}S", 300 + day)), lower(58.31));
+        assert_eq!(read("took", &|day| format!("58s {}ms", 300 + day)), lower(58.31));
+        assert_eq!(read("took", &|day| format!("1:{:02}", 20 + day)), lower(90.0));
+        assert_eq!(read("failed", &|day| format!("{day}/1000")), lower(0.01));
+        assert_eq!(read("started", &|day| format!("2:{:02}", 20 + day)), None, "a moment");
+        assert_eq!(read("shard", &|day| format!("{}/3", 1 + day % 3)), None, "a place");
+        let grouped = read("latency", &|day| format!("54_{}", 350 + day));
+        assert_eq!(grouped, lower(54_360.0));
+    }
+
+    /// Columns with numbers in another form leave a gate open, and labels do not.
+    #[test]
+    fn every_column_whose_numbers_are_not_read_is_told_and_no_label() {
+        let told = |name: &str, cell: &dyn Fn(u32) -> String| {
+            let rows = (1..=24).map(|day| format!("2026-01-{day:02}\t{day}\t{}\n", cell(day)));
+            let text = format!("date\ttps\t{name}\n{}", rows.collect::<String>());
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+            history.warnings.iter().any(|one| one.code == UNREAD)
+        };
+        let forms: [&dyn Fn(u32) -> String; 14] = [
+            &|day| format!("583{day:02}/1000"),
+            &|day| format!("58.{day}ms (1.2ms)"),
+            &|day| format!("58.{day} (n=5)"),
+            &|day| format!("avg=58.{day}ms"),
+            &|day| format!("mean 58.{day}"),
+            &|day| format!("OK 58.{day}"),
+            &|day| format!("0xe3{day:02x}"),
+            &|day| format!("US$58.{day}"),
+            &|day| format!("€58.{day}"),
+            &|day| format!("58.{day} PASS"),
+            &|day| format!("58.{day}x"),
+            &|day| format!("58.{day}Mi"),
+            &|day| format!("{{'mean': 58.{day}}}"),
+            &|day| if day == 3 { "fast".to_owned() } else { format!("1:{:02}", 20 + day) },
+        ];
+        for (at, form) in forms.iter().enumerate() {
+            assert!(told("latency", form), "{at}: {}", form(1));
+        }
+        let labels: [(&str, &dyn Fn(u32) -> String); 14] = [
+            ("server", &|day| format!("8.0.{day}")),
+            ("server", &|day| format!("PostgreSQL 16.{day}")),
+            ("commit", &|day| format!("{:07x}", 0x1f4_e9c0_u32.wrapping_mul(day))),
+            ("built", &|day| format!("2026-01-{day:02} 02:00:07")),
+            ("started", &|day| format!("02:00:{day:02}")),
+            ("finished_at", &|day| format!("2:{day:02}")),
+            ("run_url", &|day| format!("https://ci.example/runs/12{day}")),
+            ("job", &|day| format!("nightly-{day}")),
+            ("label", &|day| format!("{day} nightly")),
+            ("build_id", &|day| format!("{day}.1 (main)")),
+            ("subject", &|day| format!("Merge pull request #{day} from a/b")),
+            ("kernel", &|day| format!("6.1.0-{day}-amd64")),
+            ("ip", &|day| format!("10.0.0.{day}")),
+            ("instance", &|day| if day < 12 { "8 cores".into() } else { "16 cores".into() }),
+        ];
+        for (name, label) in labels {
+            assert!(!told(name, label), "{name}: {}", label(1));
+        }
     }
 }
