@@ -23,6 +23,7 @@ mod figures;
 mod file;
 mod forms;
 mod gaps;
+mod idle;
 mod influx;
 mod jmh;
 mod json;

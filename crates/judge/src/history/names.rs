@@ -15,6 +15,7 @@
 
 use dbdyno_model::Better;
 
+use super::idle;
 use super::stated;
 use super::words::words;
 
@@ -419,7 +420,7 @@ const PAGES: [&str; 10] =
     ["pool", "buffer", "disk", "physical", "logical", "page", "pages", "block", "blocks", "blks"];
 /// What is done as little as can be in one place, and as much in another: of what is only counted
 /// beside such a word nobody knows which direction is good.
-const DOUBTFUL: [&str; 14] = [
+const DOUBTFUL: [&str; 17] = [
     "dirty",
     "cold",
     "temp",
@@ -434,6 +435,9 @@ const DOUBTFUL: [&str; 14] = [
     "long",
     "scan",
     "scans",
+    "open",
+    "oldest",
+    "stuck",
 ];
 /// Words that turn round what stands beside them, or make it another thing.
 const TURNING: [&str; 38] = [
@@ -734,6 +738,9 @@ fn turned_round(words: &[String]) -> Option<Option<Better>> {
     if !words.iter().any(|word| is_one_of(word, &TURNING)) {
         return None;
     }
+    if let Some(idle) = idle::said(words) {
+        return Some(idle);
+    }
     let is_unused = words.iter().any(|word| is_one_of(word, &UNUSED));
     let others: Vec<String> =
         words.iter().filter(|word| !is_one_of(word, &TURNING)).cloned().collect();
@@ -853,6 +860,11 @@ mod tests {
             "cancelled_queries",
             "tps_degradation",
             "rows_locked",
+            "idle_in_transaction",
+            "idle in transaction (aborted)",
+            "idleInTransactionSessions",
+            "idle_xacts",
+            "max_idle_in_transaction_seconds",
             "interrupts/s",
             "hung_ops",
             "retransmits/s",
@@ -913,6 +925,7 @@ mod tests {
             "memory bandwidth",
             "CPU idle",
             "%idle",
+            "idle_pct",
             "free memory",
             "available memory",
             "disk free",
@@ -944,6 +957,10 @@ mod tests {
             assert_eq!(of(name), Some(Better::Higher), "{name}");
         }
         for name in [
+            "idle_connections",
+            "idle sessions",
+            "open_transactions",
+            "oldest_transactions",
             "temp_files",
             "temp_files_per_s",
             "rows_removed_by_filter",

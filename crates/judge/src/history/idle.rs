@@ -1,0 +1,41 @@
+//! What a name says of what is idle.
+//!
+//! ```text
+//!   cpu idle              the processor is free                          higher
+//!   idle_in_transaction   it holds its locks and old rows all the while  lower
+//!   idle_connections      for want of work, or in wait of something      not known
+//! ```
+
+use dbdyno_model::Better;
+
+/// What holds locks and old rows while it does nothing.
+const IDLE_HOLDERS: [&str; 9] =
+    ["transaction", "transactions", "xact", "xacts", "tx", "txn", "txns", "trx", "txs"];
+/// What may do nothing for want of work, or because it waits: nobody knows.
+const IDLE_USERS: [&str; 14] = [
+    "session",
+    "sessions",
+    "connection",
+    "connections",
+    "conn",
+    "conns",
+    "client",
+    "clients",
+    "backend",
+    "backends",
+    "worker",
+    "workers",
+    "thread",
+    "threads",
+];
+
+/// What the words of a name say where something other than a processor or a disk is idle;
+/// `Some(None)` where nobody knows.
+pub(super) fn said(words: &[String]) -> Option<Option<Better>> {
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    match (has(&["idle"]), has(&IDLE_HOLDERS), has(&IDLE_USERS)) {
+        (true, true, _) => Some(Some(Better::Lower)),
+        (true, false, true) => Some(None),
+        _ => None,
+    }
+}
