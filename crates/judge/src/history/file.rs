@@ -609,33 +609,43 @@ fn series(
     if raw.points.is_empty() {
         return Ok(None);
     }
-    let cells: Vec<gaps::HistoryCell<'_>> = rows
-        .iter()
-        .zip(&values.of_rows)
-        .map(|(&row, value)| gaps::HistoryCell {
-            label: table.rows[row].place.name(),
-            text: match &roles.failed[row] {
-                Some(run) if roles.is_failed(table, row, column) => &run.reason,
-                _ => table.cell(row, column),
-            },
-            has_value: value.is_some(),
-        })
-        .collect();
-    raw.warnings.extend(gaps::notes(&cells));
-    let count = away.iter().filter(|is_away| **is_away).count();
-    if count > 0 {
-        let text = format!(
-            "{count} values left out are 0 or below: no time and no rate is, among such as the \
-             others, and they stand for what was not measured."
-        );
-        raw.warnings.push(Warning::new(Severity::Note, "unmeasured", text));
-    }
+    raw.warnings.extend(gaps::notes(&history_cells(table, roles, column, rows, &values.of_rows)));
+    raw.warnings.extend(unmeasured_note(&away));
     if !values.unit.is_empty() {
         let text = format!("Values are in {}.", foreign::one_line(&values.unit));
         raw.warnings.push(Warning::new(Severity::Note, "unit", text));
     }
     raw.warnings.extend(direction);
     Ok(Some(raw))
+}
+
+/// What stands in these rows, and whether it is a value.
+fn history_cells<'t>(
+    table: &'t Table<'_>,
+    roles: &'t Roles,
+    column: usize,
+    rows: &[usize],
+    values: &[Option<f64>],
+) -> Vec<gaps::HistoryCell<'t>> {
+    let cell = |(&row, value): (&usize, &Option<f64>)| gaps::HistoryCell {
+        label: table.rows[row].place.name(),
+        text: match &roles.failed[row] {
+            Some(run) if roles.is_failed(table, row, column) => &run.reason,
+            _ => table.cell(row, column),
+        },
+        has_value: value.is_some(),
+    };
+    rows.iter().zip(values).map(cell).collect()
+}
+
+/// How many values stand for none.
+fn unmeasured_note(away: &[bool]) -> Option<Warning> {
+    let count = away.iter().filter(|is_away| **is_away).count();
+    let text = format!(
+        "{count} values left out are 0 or below: no time and no rate is, among such as the others, \
+         and they stand for what was not measured."
+    );
+    (count > 0).then(|| Warning::new(Severity::Note, "unmeasured", text))
 }
 
 #[cfg(test)]
@@ -2234,6 +2244,8 @@ mod tests {
         assert_eq!(read("took", &|day| format!("58s {}ms", 300 + day)), lower(58.31));
         assert_eq!(read("took", &|day| format!("1:{:02}", 20 + day)), lower(90.0));
         assert_eq!(read("failed", &|day| format!("{day}/1000")), lower(0.01));
+        assert_eq!(read("failed", &|day| format!("{day}/{}", 100 * day)), lower(0.01));
+        assert_eq!(read("latency", &|day| format!("{day}/{}", 90 + day)), None, "two figures");
         assert_eq!(read("started", &|day| format!("2:{:02}", 20 + day)), None, "a moment");
         assert_eq!(read("shard", &|day| format!("{}/3", 1 + day % 3)), None, "a place");
         let grouped = read("latency", &|day| format!("54_{}", 350 + day));

@@ -166,11 +166,12 @@ fn clock(text: &str) -> Option<f64> {
     Some(seconds)
 }
 
-/// The cells of a column of shares, such as `5/1000`.
+/// The cells of a column of shares, such as `5/1000`: of one whole, or of what goes wrong. Two
+/// figures may stand there as well, such as a median and a percentile.
 fn shares(table: &Table<'_>, column: usize) -> Option<Vec<String>> {
-    let is_counted = names::said(&table.header[column]).better.is_some();
+    let said = names::said(&table.header[column]);
     let mut read = Vec::with_capacity(table.rows.len());
-    let mut is_any = false;
+    let mut first = None;
     for cell in table.cells(column) {
         if is_blank(cell) {
             read.push(cell.to_owned());
@@ -182,12 +183,13 @@ fn shares(table: &Table<'_>, column: usize) -> Option<Vec<String>> {
             text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok())?
         };
         let (part, whole) = (number(part)?, number(whole)?);
-        let is_share = whole > 0 && part <= whole && (is_counted || whole >= SHARED_LEAST);
+        let is_of_one = *first.get_or_insert(whole) == whole;
+        let is_counted = said.better.is_some() || whole >= SHARED_LEAST;
+        let is_share = whole > 0 && part <= whole && (said.is_of_faults || is_of_one && is_counted);
         is_share.then_some(())?;
-        is_any = true;
         read.push(format!("{:.0}e-12", 1e12 * (part as f64 / whole as f64)));
     }
-    is_any.then_some(read)
+    first.is_some().then_some(read)
 }
 
 #[cfg(test)]
