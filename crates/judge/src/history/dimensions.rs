@@ -236,7 +236,8 @@ fn is_within_times(table: &Table<'_>, order: &Order, parting: &[usize], column: 
     differ > 0 && 2 * differ >= tied().count()
 }
 
-/// Whether all rows that are alike in time and in all that parts already have as many of each value.
+/// Whether all rows that are alike in time and in all that parts already have as many of each
+/// value.
 fn is_even_at_all_times(
     table: &Table<'_>,
     order: &Order,
@@ -261,11 +262,14 @@ pub(super) fn unknown_outcomes(
     parting: &[usize],
     facts: &[usize],
 ) -> Vec<usize> {
-    let is_one = |&column: &usize| {
-        failures::outcome_words(table, column).is_some()
-            && goes_to_and_fro(table, order, parting, column)
-    };
-    facts.iter().copied().filter(is_one).collect()
+    facts
+        .iter()
+        .copied()
+        .filter(|&column| {
+            failures::outcome_words(table, column).is_some()
+                && goes_to_and_fro(table, order, parting, column)
+        })
+        .collect()
 }
 
 /// Whether values come back, among the rows that are alike in all that parts already.

@@ -182,20 +182,22 @@ pub(super) fn of_rows(table: &Table<'_>, chosen: &[(String, String)]) -> Vec<Opt
 fn failing(table: &Table<'_>, column: usize) -> Vec<usize> {
     let name = plain_name(&table.header[column]);
     let is_of_texts = !table.is_numeric(column);
-    let is_one = |row: &usize| {
-        let cell = table.cell(*row, column);
-        !is_blank(cell) && says_failed(&name, cell, is_of_texts)
-    };
-    (0..table.rows.len()).filter(is_one).collect()
+    (0..table.rows.len())
+        .filter(|&row| {
+            let cell = table.cell(row, column);
+            !is_blank(cell) && says_failed(&name, cell, is_of_texts)
+        })
+        .collect()
 }
 
 /// Columns that say how runs ended: none of them tells series apart.
 pub(super) fn columns(table: &Table<'_>) -> Vec<usize> {
-    let is_one = |&column: &usize| {
-        outcome_words(table, column) == Some(OutcomeWords::Ending)
-            || !failing(table, column).is_empty()
-    };
-    (0..table.header.len()).filter(is_one).collect()
+    (0..table.header.len())
+        .filter(|&column| {
+            outcome_words(table, column) == Some(OutcomeWords::Ending)
+                || !failing(table, column).is_empty()
+        })
+        .collect()
 }
 
 /// How many rows have no figure because they failed, and which columns say so.
@@ -269,10 +271,9 @@ pub(super) fn outcome_words(table: &Table<'_>, column: usize) -> Option<OutcomeW
         .map(str::to_lowercase)
         .collect();
     let are = |up: &[&str], down: &[&str]| {
-        let is_in = |list: &[&str], cell: &String| list.contains(&cell.as_str());
-        cells.iter().all(|cell| is_in(up, cell) || is_in(down, cell))
-            && cells.iter().any(|cell| is_in(up, cell))
-            && cells.iter().any(|cell| is_in(down, cell))
+        cells.iter().all(|cell| up.contains(&cell.as_str()) || down.contains(&cell.as_str()))
+            && cells.iter().any(|cell| up.contains(&cell.as_str()))
+            && cells.iter().any(|cell| down.contains(&cell.as_str()))
     };
     if are(&YES, &NO) {
         return Some(OutcomeWords::YesOrNo);

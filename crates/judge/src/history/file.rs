@@ -345,10 +345,10 @@ impl Roles {
         let mut unread = Vec::new();
         for &column in self.facts.iter().filter(|column| !is_of_labels(table, **column)) {
             let Some(cell) = resembling_number(table, column) else { continue };
-            match is_measured(table, column) {
-                true => unread.push(format!("{} ({cell:?})", table.header[column])),
-                false if has_quantities(table, column) => rare.push(column),
-                false => {}
+            if is_measured(table, column) {
+                unread.push(format!("{} ({cell:?})", table.header[column]));
+            } else if has_quantities(table, column) {
+                rare.push(column);
             }
         }
         let mut notes = Vec::new();
@@ -383,16 +383,19 @@ impl Roles {
     }
 }
 
+/// Whether the user names a column.
+fn is_among(asked: &[String], head: &str) -> bool {
+    asked.iter().any(|one| one.eq_ignore_ascii_case(head))
+}
+
 /// Makes figures of the outcomes whose good one is known, and of those that the user names.
 fn take_outcomes(table: &mut Table<'_>, question: &HistoryQuestion) {
-    let names =
-        |asked: &[String], head: &str| asked.iter().any(|one| one.eq_ignore_ascii_case(head));
     table.of_failures = failures::columns(table);
     for column in 0..table.header.len() {
         let head = table.header[column].as_str();
         let is_chosen = question.filters.iter().any(|(name, _)| name.eq_ignore_ascii_case(head));
-        let parts = question.file.by.as_ref().is_some_and(|by| names(by, head));
-        let is_asked = names(&question.figures, head);
+        let parts = question.file.by.as_ref().is_some_and(|by| is_among(by, head));
+        let is_asked = is_among(&question.figures, head);
         let is_of_form = table.figures.is_some() || table.better == Some(column);
         if failures::outcome_words(table, column).is_none() || is_chosen || parts {
             continue;
@@ -570,8 +573,8 @@ fn series(
     let present: Vec<Option<&str>> = rows
         .iter()
         .map(|&row| {
-            let is_figure = |cell: &&str| !is_blank(cell) && !roles.is_failed(table, row, column);
-            Some(table.cell(row, column)).filter(is_figure)
+            let is_failed = roles.is_failed(table, row, column);
+            Some(table.cell(row, column)).filter(|cell| !is_blank(cell) && !is_failed)
         })
         .collect();
     let mut values = cells::values(&present, mark)
@@ -627,15 +630,17 @@ fn history_cells<'t>(
     rows: &[usize],
     values: &[Option<f64>],
 ) -> Vec<gaps::HistoryCell<'t>> {
-    let cell = |(&row, value): (&usize, &Option<f64>)| gaps::HistoryCell {
-        label: table.rows[row].place.name(),
-        text: match &roles.failed[row] {
-            Some(run) if roles.is_failed(table, row, column) => &run.reason,
-            _ => table.cell(row, column),
-        },
-        has_value: value.is_some(),
-    };
-    rows.iter().zip(values).map(cell).collect()
+    rows.iter()
+        .zip(values)
+        .map(|(&row, value)| gaps::HistoryCell {
+            label: table.rows[row].place.name(),
+            text: match &roles.failed[row] {
+                Some(run) if roles.is_failed(table, row, column) => &run.reason,
+                _ => table.cell(row, column),
+            },
+            has_value: value.is_some(),
+        })
+        .collect()
 }
 
 /// How many values stand for none.

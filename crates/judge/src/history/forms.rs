@@ -178,11 +178,7 @@ fn shares(table: &Table<'_>, column: usize) -> Option<Vec<String>> {
             continue;
         }
         let (part, whole) = cell.split_once('/')?;
-        let number = |text: &str| {
-            let text = text.trim();
-            text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok())?
-        };
-        let (part, whole) = (number(part)?, number(whole)?);
+        let (part, whole) = (whole_number(part)?, whole_number(whole)?);
         let is_of_one = *first.get_or_insert(whole) == whole;
         let is_counted = said.better.is_some() || whole >= SHARED_LEAST;
         let is_share = whole > 0 && part <= whole && (said.is_of_faults || is_of_one && is_counted);
@@ -190,6 +186,12 @@ fn shares(table: &Table<'_>, column: usize) -> Option<Vec<String>> {
         read.push(format!("{:.0}e-12", 1e12 * (part as f64 / whole as f64)));
     }
     first.is_some().then_some(read)
+}
+
+/// A number of digits alone.
+fn whole_number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]

@@ -18,13 +18,14 @@
 //! list of samples, is told and left out.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use dbdyno_json::{Unique, Wrong};
 use serde_json::Value;
 
 use crate::error::JudgeError;
 
+use super::counters::{GOOGLE_FIGURES, combinations, extra_info, google_counters, without_skipped};
 use super::table::{self, CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
 use super::when::{self, Moment};
 
@@ -36,26 +37,6 @@ const COMMIT_LETTERS: usize = 12;
 const COMMIT_TIME: &str = "commit_time";
 /// How github-action-benchmark begins its file.
 const BENCHMARK_DATA: &str = "window.BENCHMARK_DATA";
-/// What Google Benchmark measures; the rest says how.
-const GOOGLE_FIGURES: [&str; 4] = ["real_time", "cpu_time", "items_per_second", "bytes_per_second"];
-/// What it says of how a benchmark was run, and of the growth that it fits to several.
-const GOOGLE_SETTINGS: [&str; 11] = [
-    "family_index",
-    "per_family_instance_index",
-    "repetitions",
-    "repetition_index",
-    "threads",
-    "thread_index",
-    "iterations",
-    "time_unit",
-    "cpu_coefficient",
-    "real_coefficient",
-    "rms",
-];
-/// Columns that each benchmark has.
-const COLUMNS_OF_BENCHMARKS: [&str; 4] = ["date", "bench", "host", "commit"];
-/// Combinations of parameters of one benchmark of asv, at most.
-const COMBINATIONS_MOST: usize = 10_000;
 /// What Google Benchmark says of a run that failed or was left out.
 const GOOGLE_FAILURES: [&str; 4] = ["error_occurred", "error_message", "skipped", "skip_message"];
 /// Tools of github-action-benchmark of which more is better, as its own charts have it.
@@ -416,10 +397,8 @@ impl Rows {
                     true => "",
                     false => "s",
                 };
-                let cell = value.map(|value| match has_run {
-                    true => with_unit(&value, unit),
-                    false => String::new(),
-                });
+                let value = if has_run { value } else { value.map(|_| String::new()) };
+                let cell = value.map(|value| with_unit(&value, unit));
                 cells.extend(cell.map(|cell| (figure.to_owned(), cell)));
             }
             let counters = if is_google { google_counters(bench) } else { extra_info(bench) };
@@ -520,8 +499,10 @@ impl Rows {
                 one => vec![one],
             };
             let count = values.len();
-            let is_told = |(_, value): &(usize, &Value)| value.is_number() || value.is_null();
-            for (at, value) in values.iter().enumerate().filter(is_told) {
+            for (at, value) in values.iter().enumerate() {
+                if !value.is_number() && !value.is_null() {
+                    continue;
+                }
                 number += 1;
                 let measures = name.rsplit('.').next().unwrap_or_default();
                 let (measures, unit) = match measures.split('_').next() {
@@ -703,50 +684,6 @@ impl Rows {
         }
         Ok(table)
     }
-}
-
-/// The counters of a benchmark of Google's, whatever they count: numbers beside what it always says.
-fn google_counters(bench: &Value) -> Vec<(String, String)> {
-    let is_counter = |(name, value): &(&String, &Value)| {
-        let is_known =
-            GOOGLE_FIGURES.contains(&name.as_str()) || GOOGLE_SETTINGS.contains(&name.as_str());
-        value.is_number() && !is_known
-    };
-    let counters = bench.as_object().into_iter().flatten().filter(is_counter);
-    let named = |name: &String| match COLUMNS_OF_BENCHMARKS.contains(&name.as_str()) {
-        true => format!("counter {name}"),
-        false => name.clone(),
-    };
-    counters.map(|(name, value)| (named(name), value.to_string())).collect()
-}
-
-/// The numbers that a benchmark of pytest has in its `extra_info`.
-fn extra_info(bench: &Value) -> Vec<(String, String)> {
-    let told = bench.get("extra_info").and_then(Value::as_object).into_iter().flatten();
-    let numbers = told.filter(|(_, value)| value.is_number());
-    numbers.map(|(name, value)| (format!("extra_info.{name}"), value.to_string())).collect()
-}
-
-/// Leaves out the benchmarks of asv that have no value in any of the files: most are skipped on
-/// purpose, for parameters that do not fit.
-fn without_skipped(table: &mut Table<'_>) {
-    let (Some(bench), Some(value)) = (table.column("bench"), table.column("value")) else { return };
-    let rows = table.rows.iter().filter(|row| !row.cells[value].is_empty());
-    let known: BTreeSet<String> = rows.map(|row| row.cells[bench].clone()).collect();
-    if !known.is_empty() {
-        table.rows.retain(|row| known.contains(&row.cells[bench]));
-    }
-}
-
-/// How many combinations of parameters a benchmark of asv has: of each parameter there is a list.
-fn combinations(result: &Value) -> usize {
-    let parameters = match result {
-        Value::Array(columns) => columns.get(1),
-        other => other.get("params"),
-    };
-    let lists = parameters.and_then(Value::as_array).into_iter().flatten();
-    let counts = lists.filter_map(|list| list.as_array().map(Vec::len));
-    counts.fold(1_usize, usize::saturating_mul).clamp(1, COMBINATIONS_MOST)
 }
 
 /// Where commits were measured in another order than they were made in, puts the time of the commit

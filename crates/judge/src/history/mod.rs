@@ -15,6 +15,7 @@
 mod asked;
 mod causes;
 mod cells;
+mod counters;
 mod csv;
 mod dimensions;
 mod direction;

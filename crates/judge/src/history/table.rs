@@ -93,7 +93,8 @@ pub(super) struct Table<'a> {
     pub(super) better: Option<usize>,
     /// Columns that say how runs ended, which tell no series apart.
     pub(super) of_failures: Vec<usize>,
-    /// Columns of outcomes that are written as 1 and 0, and which of them is good, if that is known.
+    /// Columns of outcomes that are written as 1 and 0, and which of them is good, if that is
+    /// known.
     pub(super) outcomes: Vec<(usize, Option<Better>)>,
     /// Why the rows have another order than the file tells at first sight, in a sentence.
     pub(super) of_order: Option<String>,

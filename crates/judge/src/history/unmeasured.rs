@@ -141,8 +141,13 @@ pub(super) fn of(name: &str, unit: &str, values: &[Option<f64>]) -> Vec<bool> {
     }
     let is_sentinel = are_sentinels(values);
     let is_no_zero = is_time && !is_rate && !has(&NOW_AND_THEN) && keep_far_from_zero(values);
-    let is_one = |value: f64| (value < 0.0 && is_sentinel) || (value == 0.0 && is_no_zero);
-    values.iter().map(|value| value.is_some_and(is_one)).collect()
+    values
+        .iter()
+        .map(|value| match value {
+            Some(value) => *value < 0.0 && is_sentinel || *value == 0.0 && is_no_zero,
+            None => false,
+        })
+        .collect()
 }
 
 /// Whether values below 0 stand for none: they are one, such as −1, or few; and something is above.
