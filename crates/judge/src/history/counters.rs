@@ -33,7 +33,8 @@ const GOOGLE_SETTINGS: [&str; 11] = [
 const COLUMNS_OF_BENCHMARKS: [&str; 4] = ["date", "bench", "host", "commit"];
 /// Combinations of parameters of one benchmark of asv, at most.
 const COMBINATIONS_MOST: usize = 10_000;
-/// The counters of a benchmark of Google's, whatever they count: numbers beside what it always says.
+/// The counters of a benchmark of Google's, whatever they count: numbers beside what it always
+/// says.
 pub(super) fn google_counters(bench: &Value) -> Vec<(String, String)> {
     let mut counters = Vec::new();
     for (name, value) in bench.as_object().into_iter().flatten() {

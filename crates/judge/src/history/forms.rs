@@ -126,8 +126,7 @@ fn duration(text: &str) -> Option<(f64, DurationForm)> {
             let (seconds, count) = sum(&lower)?;
             let form = if count > 1 { DurationForm::Compound } else { DurationForm::Single };
             // Alone, `m` may be a thousandth, or a million.
-            (count > 1 || !lower.ends_with(|c: char| c == 'm' || c == 'd'))
-                .then_some((seconds, form))
+            (count > 1 || !lower.ends_with(['m', 'd'])).then_some((seconds, form))
         }
     }
 }

@@ -32,10 +32,13 @@ const IDLE_USERS: [&str; 14] = [
 /// What the words of a name say where something other than a processor or a disk is idle;
 /// `Some(None)` where nobody knows.
 pub(super) fn said(words: &[String]) -> Option<Option<Better>> {
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    match (has(&["idle"]), has(&IDLE_HOLDERS), has(&IDLE_USERS)) {
+    match (has(words, &["idle"]), has(words, &IDLE_HOLDERS), has(words, &IDLE_USERS)) {
         (true, true, _) => Some(Some(Better::Lower)),
         (true, false, true) => Some(None),
         _ => None,
     }
+}
+
+fn has(words: &[String], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(&word.as_str()))
 }
