@@ -197,11 +197,13 @@ fn switch_told(switch: &Switch) -> Option<String> {
 
 /// `None` of a setting that no session plans by, and of a value that is none of its kind.
 fn told(dialect: Dialect, name: &str, value: &str) -> Option<String> {
-    let parted = value.rsplit_once(' ').filter(|_| dialect == Dialect::Postgres);
-    let unit = |name: &str| UNITS.iter().find(|(known, _)| *known == name);
-    let (value, bytes) = parted
-        .and_then(|(number, name)| Some((number, unit(name)?.1)))
-        .unwrap_or((value, 1.0));
+    let (value, bytes) = match value.rsplit_once(' ') {
+        Some((number, unit)) if dialect == Dialect::Postgres => {
+            let known = UNITS.iter().find(|(known, _)| *known == unit);
+            known.map_or((value, 1.0), |(_, bytes)| (number, *bytes))
+        }
+        _ => (value, 1.0),
+    };
     let is_taken = match kind_of(dialect, name)? {
         Count => plain_number(value).is_some(),
         Bytes => plain_number(value).is_some_and(|number| number * bytes <= BYTES_MOST),

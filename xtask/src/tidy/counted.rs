@@ -25,7 +25,7 @@ const ALLOWANCES: [Allowance; 7] = [
     Allowance { rule: Rule::SharedName, places: 0 },
     Allowance { rule: Rule::Participle, places: 0 },
     Allowance { rule: Rule::TupleParameter, places: 0 },
-    Allowance { rule: Rule::NamedClosure, places: 1270 },
+    Allowance { rule: Rule::NamedClosure, places: 1268 },
     Allowance { rule: Rule::NamedClosures, places: 1 },
     Allowance { rule: Rule::MatchInDisguise, places: 40 },
     Allowance { rule: Rule::ServerSql, places: 10 },

@@ -270,15 +270,17 @@ pub(super) fn outcome_words(table: &Table<'_>, column: usize) -> Option<OutcomeW
         .filter(|cell| !is_blank(cell))
         .map(str::to_lowercase)
         .collect();
-    let are = |up: &[&str], down: &[&str]| {
-        cells.iter().all(|cell| up.contains(&cell.as_str()) || down.contains(&cell.as_str()))
-            && cells.iter().any(|cell| up.contains(&cell.as_str()))
-            && cells.iter().any(|cell| down.contains(&cell.as_str()))
-    };
-    if are(&YES, &NO) {
+    if are_outcomes(&cells, &YES, &NO) {
         return Some(OutcomeWords::YesOrNo);
     }
-    are(&GOOD_ENDINGS, &BAD_ENDINGS).then_some(OutcomeWords::Ending)
+    are_outcomes(&cells, &GOOD_ENDINGS, &BAD_ENDINGS).then_some(OutcomeWords::Ending)
+}
+
+/// Whether all cells are words of two kinds, and both kinds are there.
+fn are_outcomes(cells: &[String], up: &[&str], down: &[&str]) -> bool {
+    let ups = cells.iter().filter(|cell| up.contains(&cell.as_str())).count();
+    let downs = cells.iter().filter(|cell| down.contains(&cell.as_str())).count();
+    ups > 0 && downs > 0 && ups + downs == cells.len()
 }
 
 /// Which direction of an outcome is good, where its words or its name say so.

@@ -292,20 +292,19 @@ impl Roles {
 
     /// What the file was taken for, and how much of it was understood.
     fn notes(&self, table: &Table<'_>) -> Vec<Warning> {
-        let heads = |columns: &[usize]| named(columns.iter().map(|&at| table.header[at].as_str()));
         let order = match self.order.by {
-            Some(column) => format!("order by {} ({})", heads(&[column]), self.order.kind),
+            Some(column) => format!("order by {} ({})", heads(table, &[column]), self.order.kind),
             None => format!("order of {}", self.order.kind),
         };
         let parting = match &self.parting[..] {
             [] => String::new(),
-            columns => format!("; a series for each {}", heads(columns)),
+            columns => format!("; a series for each {}", heads(table, columns)),
         };
         let text = format!(
             "Taken for: {}, {} rows; {order}{parting}; figures {}.",
             table.form,
             table.rows.len(),
-            heads(&self.values)
+            heads(table, &self.values)
         );
         let note = |code, text| Warning::new(Severity::Note, code, text);
         let mut notes = vec![note("taken-for", text)];
@@ -329,7 +328,7 @@ impl Roles {
         if !spreads.is_empty() {
             let text = format!(
                 "How far scores scatter is no figure: {}; --metric takes it for one.",
-                heads(&spreads)
+                heads(table, &spreads)
             );
             notes.push(note("passed-over", text));
         }
@@ -340,7 +339,6 @@ impl Roles {
     /// Columns that have numbers and are no figures: those that vary as what is measured does leave
     /// a gate open, and those that rarely change tell of the environment.
     fn unread(&self, table: &Table<'_>) -> Vec<Warning> {
-        let heads = |columns: &[usize]| named(columns.iter().map(|&at| table.header[at].as_str()));
         let mut rare = Vec::new();
         let mut unread = Vec::new();
         for &column in self.facts.iter().filter(|column| !is_of_labels(table, **column)) {
@@ -356,7 +354,7 @@ impl Roles {
             let text = format!(
                 "Not taken for figures, for a unit that is not known or a duration like 1:30: {}; \
                  --metric takes a unit as it is.",
-                heads(&rare)
+                heads(table, &rare)
             );
             notes.push(Warning::new(Severity::Note, "passed-over", text));
         }
@@ -375,7 +373,7 @@ impl Roles {
                 "Not taken for figures, although outcomes stand there that come and go, for no \
                  name says which one is good: {}; --metric takes them for 1 and 0, and --by parts \
                  rows by them.",
-                heads(&outcomes)
+                heads(table, &outcomes)
             );
             notes.push(Warning::new(Severity::Caution, UNREAD, text));
         }
@@ -518,8 +516,18 @@ fn is_date(cell: &str) -> bool {
 
 /// Whether most cells of a column have a unit, or are durations like 1:30.
 fn has_quantities(table: &Table<'_>, column: usize) -> bool {
-    let present = || table.cells(column).filter(|cell| !is_blank(cell));
-    2 * present().filter(|cell| is_quantity(cell)).count() > present().count()
+    let quantities = present(table, column).filter(|cell| is_quantity(cell)).count();
+    2 * quantities > present(table, column).count()
+}
+
+/// The cells of a column that have something in them.
+fn present<'t>(table: &'t Table<'_>, column: usize) -> impl Iterator<Item = &'t str> {
+    table.cells(column).filter(|cell| !is_blank(cell))
+}
+
+/// The names of columns, for a sentence.
+fn heads(table: &Table<'_>, columns: &[usize]) -> String {
+    named(columns.iter().map(|&at| table.header[at].as_str()))
 }
 
 fn is_quantity(cell: &str) -> bool {
@@ -528,11 +536,10 @@ fn is_quantity(cell: &str) -> bool {
 
 /// The first cell of a column with a number in a form that is not read, if most of them have one.
 fn resembling_number<'t>(table: &'t Table<'_>, column: usize) -> Option<&'t str> {
-    let present = || table.cells(column).filter(|cell| !is_blank(cell));
-    let mut resembling =
-        present().filter(|cell| is_quantity(cell) || resembling::is_like_a_number(cell));
+    let mut resembling = present(table, column)
+        .filter(|cell| is_quantity(cell) || resembling::is_like_a_number(cell));
     let first = resembling.next()?;
-    (2 * (1 + resembling.count()) > present().count()).then_some(first)
+    (2 * (1 + resembling.count()) > present(table, column).count()).then_some(first)
 }
 
 /// Whether the cells of a column vary as what is measured does: many are different, or more than

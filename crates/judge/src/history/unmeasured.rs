@@ -129,18 +129,22 @@ const SIGNED_SHARE: usize = 4;
 /// The smallest value is so many times as large as the smallest step where 0 is none.
 const FAR_FROM_ZERO: f64 = 3.0;
 
+fn has(words: &[String], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(&word.as_str()))
+}
+
 /// Which values of the figure `name` in `unit` stand for none.
 pub(super) fn of(name: &str, unit: &str, values: &[Option<f64>]) -> Vec<bool> {
     let words = words(name);
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let measure = cells::measured(unit);
-    let is_time = measure == Some(Measure::Time) || has(&TIMES) && !has(&RATES);
-    let is_rate = measure == Some(Measure::Rate) || has(&RATES);
-    if !(is_time || is_rate) || has(&SIGNED) {
+    let is_time = measure == Some(Measure::Time) || has(&words, &TIMES) && !has(&words, &RATES);
+    let is_rate = measure == Some(Measure::Rate) || has(&words, &RATES);
+    if !(is_time || is_rate) || has(&words, &SIGNED) {
         return vec![false; values.len()];
     }
     let is_sentinel = are_sentinels(values);
-    let is_no_zero = is_time && !is_rate && !has(&NOW_AND_THEN) && keep_far_from_zero(values);
+    let is_no_zero =
+        is_time && !is_rate && !has(&words, &NOW_AND_THEN) && keep_far_from_zero(values);
     values
         .iter()
         .map(|value| match value {
