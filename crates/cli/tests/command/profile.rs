@@ -61,7 +61,8 @@ fn a_function_that_one_arm_alone_spends_time_in_is_told_and_profiles_are_kept() 
     };
     let page = std::fs::read_to_string(&page).unwrap();
     assert!(page.contains("spin\\u003c") && page.contains("id=\"flame-data\""), "the page");
-    assert_eq!(within("base-1.folded"), 0.0);
+    // An arm that is not slowed asks for how long it is to spin, too: some sample may be there.
+    assert!(within("base-1.folded") < 0.01, "{}", within("base-1.folded"));
     assert!(within("test-1.folded") > 0.05, "{}", within("test-1.folded"));
 
     let file = |name: &str| kept.join(name).display().to_string();

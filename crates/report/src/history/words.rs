@@ -11,7 +11,7 @@ use crate::calendar::minute;
 use crate::words::plural;
 
 /// A value is not rounded by more than this share of itself.
-const ROUNDING_MOST: f64 = 0.05;
+const ROUNDING_MOST: f64 = 0.125;
 
 /// What was found, in a sentence.
 pub(super) fn headline(history: &BenchmarkHistory) -> String {
