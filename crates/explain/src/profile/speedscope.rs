@@ -58,12 +58,9 @@ struct Profile {
     #[serde(rename = "type")]
     kind: ProfileKind,
     unit: String,
-    #[serde(default)]
-    samples: Samples,
-    #[serde(default)]
-    weights: Vec<f64>,
-    #[serde(default)]
-    events: Vec<Event>,
+    samples: Option<Samples>,
+    weights: Option<Vec<f64>>,
+    events: Option<Vec<Event>>,
 }
 
 #[derive(Deserialize, PartialEq)]
@@ -188,11 +185,15 @@ pub(super) fn each_stack(
     let is_traced = file.profiles.iter().any(|one| one.kind == ProfileKind::Evented);
     let count = file.profiles.len();
     for (at, profile) in file.profiles.iter().enumerate() {
-        let given = match profile.kind {
-            ProfileKind::Sampled => {
-                sampled(&profile.samples, &profile.weights, &names, &mut *take, times)
+        let given = match (&profile.kind, &profile.samples, &profile.weights, &profile.events) {
+            (ProfileKind::Sampled, Some(samples), Some(weights), _) => {
+                sampled(samples, weights, &names, &mut *take, times)
             }
-            ProfileKind::Evented => evented(&profile.events, &names, &mut *take, times),
+            (ProfileKind::Evented, _, _, Some(events)) => {
+                evented(events, &names, &mut *take, times)
+            }
+            (ProfileKind::Sampled, ..) => Err("it has no samples or no weights".to_owned()),
+            (ProfileKind::Evented, ..) => Err("it has no events".to_owned()),
         };
         given.map_err(|what| wrong(format!("profile {} of {count}: {what}", at + 1)))?;
     }
@@ -367,6 +368,8 @@ mod tests {
                 "this is no JSON of speedscope: duplicate field `weights`",
             ),
             (sampled("none", "[[0]]", "[1]") + "," + &sampled("bytes", "[]", "[]"), "added up"),
+            ("{\"type\":\"sampled\",\"unit\":\"none\"}".to_owned(), "no samples or no weights"),
+            ("{\"type\":\"evented\",\"unit\":\"none\"}".to_owned(), "it has no events"),
             (traced(open), "never closed"),
             (format!("{},{closed}", traced(open)), "this is no JSON"),
             (traced(&format!("{open},{closed}")), "b is closed"),

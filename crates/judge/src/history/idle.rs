@@ -8,6 +8,8 @@
 
 use dbdyno_model::Better;
 
+use super::words::has_word;
+
 /// What holds locks and old rows while it does nothing.
 const IDLE_HOLDERS: [&str; 9] =
     ["transaction", "transactions", "xact", "xacts", "tx", "txn", "txns", "trx", "txs"];
@@ -32,13 +34,10 @@ const IDLE_USERS: [&str; 14] = [
 /// What the words of a name say where something other than a processor or a disk is idle;
 /// `Some(None)` where nobody knows.
 pub(super) fn said(words: &[String]) -> Option<Option<Better>> {
-    match (has(words, &["idle"]), has(words, &IDLE_HOLDERS), has(words, &IDLE_USERS)) {
+    match (has_word(words, &["idle"]), has_word(words, &IDLE_HOLDERS), has_word(words, &IDLE_USERS))
+    {
         (true, true, _) => Some(Some(Better::Lower)),
         (true, false, true) => Some(None),
         _ => None,
     }
-}
-
-fn has(words: &[String], list: &[&str]) -> bool {
-    words.iter().any(|word| list.contains(&word.as_str()))
 }

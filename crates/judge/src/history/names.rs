@@ -17,7 +17,7 @@ use dbdyno_model::Better;
 
 use super::idle;
 use super::stated;
-use super::words::words;
+use super::words::{RATES, words};
 
 /// Words that say how much others scatter.
 const SPREAD: [&str; 16] = [
@@ -298,21 +298,7 @@ const USED: [&str; 14] = [
     "joules", "watts", "energy",
 ];
 /// What is achieved.
-const HIGHER: [&str; 40] = [
-    "qps",
-    "tps",
-    "rps",
-    "ops",
-    "iops",
-    "ips",
-    "fps",
-    "qph",
-    "tpm",
-    "tpmc",
-    "nopm",
-    "throughput",
-    "bandwidth",
-    "goodput",
+const HIGHER: [&str; 26] = [
     "score",
     "scores",
     "speed",
@@ -690,10 +676,11 @@ fn weight_of(word: &str) -> Option<(Weight, Better)> {
     let is_percentile = PERCENTILES.contains(&word)
         || is_ordinal(word.strip_prefix('p'))
         || is_ordinal(word.strip_suffix("th"));
-    let lists: [(&[&str], Weight, Better); 6] = [
+    let lists: [(&[&str], Weight, Better); 7] = [
         (&SPREAD, Weight::Spread, Better::Lower),
         (&FAULTS, Weight::Fault, Better::Lower),
         (&LOWER, Weight::Main, Better::Lower),
+        (&RATES, Weight::Main, Better::Higher),
         (&HIGHER, Weight::Main, Better::Higher),
         (&USED, Weight::Counted, Better::Lower),
         (&COUNTED, Weight::Counted, Better::Higher),
@@ -706,7 +693,7 @@ fn weight_of(word: &str) -> Option<(Weight, Better)> {
         return Some((Weight::Percentile, Better::Lower));
     }
     let is_multiple =
-        word.strip_prefix(['k', 'm', 'g']).is_some_and(|rest| HIGHER[..8].contains(&rest));
+        word.strip_prefix(['k', 'm', 'g']).is_some_and(|rest| RATES[..8].contains(&rest));
     if is_multiple {
         return Some((Weight::Main, Better::Higher));
     }

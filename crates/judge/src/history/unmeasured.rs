@@ -11,7 +11,7 @@
 //! and then is 0 where it does not happen.
 
 use super::cells::{self, Measure};
-use super::words::words;
+use super::words::{RATES, has_word, words};
 
 /// Words of times that a run always takes.
 const TIMES: [&str; 25] = [
@@ -40,25 +40,6 @@ const TIMES: [&str; 25] = [
     "millis",
     "micros",
     "response",
-];
-/// Words of rates.
-const RATES: [&str; 16] = [
-    "qps",
-    "tps",
-    "rps",
-    "ops",
-    "iops",
-    "ips",
-    "fps",
-    "qph",
-    "tpm",
-    "tpmc",
-    "nopm",
-    "throughput",
-    "bandwidth",
-    "goodput",
-    "kops",
-    "mops",
 ];
 /// Words of what may be below 0.
 const SIGNED: [&str; 24] = [
@@ -129,22 +110,19 @@ const SIGNED_SHARE: usize = 4;
 /// The smallest value is so many times as large as the smallest step where 0 is none.
 const FAR_FROM_ZERO: f64 = 3.0;
 
-fn has(words: &[String], list: &[&str]) -> bool {
-    words.iter().any(|word| list.contains(&word.as_str()))
-}
-
 /// Which values of the figure `name` in `unit` stand for none.
 pub(super) fn of(name: &str, unit: &str, values: &[Option<f64>]) -> Vec<bool> {
     let words = words(name);
     let measure = cells::measured(unit);
-    let is_time = measure == Some(Measure::Time) || has(&words, &TIMES) && !has(&words, &RATES);
-    let is_rate = measure == Some(Measure::Rate) || has(&words, &RATES);
-    if !(is_time || is_rate) || has(&words, &SIGNED) {
+    let is_time =
+        measure == Some(Measure::Time) || has_word(&words, &TIMES) && !has_word(&words, &RATES);
+    let is_rate = measure == Some(Measure::Rate) || has_word(&words, &RATES);
+    if !(is_time || is_rate) || has_word(&words, &SIGNED) {
         return vec![false; values.len()];
     }
     let is_sentinel = are_sentinels(values);
     let is_no_zero =
-        is_time && !is_rate && !has(&words, &NOW_AND_THEN) && keep_far_from_zero(values);
+        is_time && !is_rate && !has_word(&words, &NOW_AND_THEN) && keep_far_from_zero(values);
     values
         .iter()
         .map(|value| match value {

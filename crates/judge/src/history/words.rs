@@ -7,6 +7,25 @@
 //!
 //! A name is parted at signs and where small letters end.
 
+/// Words of rates; with a k, m or g before one of the first eight they are rates as well.
+pub(super) const RATES: [&str; 16] = [
+    "qps",
+    "tps",
+    "rps",
+    "ops",
+    "iops",
+    "ips",
+    "fps",
+    "qph",
+    "tpm",
+    "tpmc",
+    "nopm",
+    "throughput",
+    "bandwidth",
+    "goodput",
+    "kops",
+    "mops",
+];
 /// The words of a name, in small letters; `/` and `@` are words.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -33,4 +52,9 @@ pub(super) fn words(name: &str) -> Vec<String> {
         words.push("sec".to_owned());
     }
     words
+}
+
+/// Whether one of the words is in a list.
+pub(super) fn has_word(words: &[String], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(&word.as_str()))
 }

@@ -108,6 +108,14 @@ pub(crate) fn turn(values: &[f64]) -> Option<usize> {
     turns.then_some(first)
 }
 
+/// The first value of the second part, where two lines with a jump between them explain most.
+pub(crate) fn jump(values: &[f64]) -> Option<usize> {
+    if !(VALUES_LEAST..=VALUES_MOST).contains(&values.len()) {
+        return None;
+    }
+    Some(BendShapes::of(BendKind::Jump, values.len()).best(&ranks(values))?.first)
+}
+
 /// How far the line of least squares goes up from the first value to the last.
 fn rise(values: &[f64]) -> f64 {
     trend::slope(values) * (values.len() - 1) as f64

@@ -137,13 +137,12 @@ fn better_lines(stretch: &[f64], node: &Node, seed: u64) -> Lines {
     let n = stretch.len();
     let alpha = node.slide_alpha();
     let turn = bend::turn(stretch);
-    let jump = bend::find(stretch, alpha / 3.0, seed)
-        .filter(|bend| bend.kind == BendKind::Jump && (bend.slides_before || bend.slides_after));
+    let jump = bend::jump(stretch);
     let firsts: Vec<usize> = node.all_cuts().iter().map(|cut| cut.first - node.from).collect();
     let of_steps = around_levels(stretch, &firsts);
     let of_line = around_line(stretch);
     let of_turn = turn.map(|first| around_two_lines(stretch, first));
-    let of_jump = jump.map(|bend| around_two_lines(stretch, bend.first));
+    let of_jump = jump.map(|first| around_two_lines(stretch, first));
     let unit = [Some(&of_steps), Some(&of_line), of_turn.as_ref(), of_jump.as_ref()]
         .into_iter()
         .flatten()
@@ -156,15 +155,23 @@ fn better_lines(stretch: &[f64], node: &Node, seed: u64) -> Lines {
     let line = criterion(&of_line, 2.0, unit);
     let by_turn = of_turn.map_or(f64::MAX, |left| criterion(&left, 5.0, unit));
     let by_jump = match (&of_jump, jump) {
-        (Some(left), Some(bend)) if height(stretch, bend.first).abs() >= HEIGHT_LEAST * unit => {
+        (Some(left), Some(first)) if height(stretch, first).abs() >= HEIGHT_LEAST * unit => {
             criterion(left, 5.0, unit)
         }
         _ => f64::MAX,
     };
-    match (turn, jump) {
-        _ if line.min(by_turn).min(by_jump) + LINE_MARGIN >= steps => Lines::default(),
-        (_, Some(bend)) if by_jump < line.min(by_turn) => around_bend(stretch, &bend, alpha, seed),
-        (Some(first), _) if by_turn < line => {
+    // The draws that prove a jump are made where it would be told.
+    if by_jump < line.min(by_turn)
+        && by_jump + LINE_MARGIN < steps
+        && let Some(bend) = bend::find(stretch, alpha / 3.0, seed)
+        && bend.kind == BendKind::Jump
+        && (bend.slides_before || bend.slides_after)
+    {
+        return around_bend(stretch, &bend, alpha, seed);
+    }
+    match turn {
+        _ if line.min(by_turn) + LINE_MARGIN >= steps => Lines::default(),
+        Some(first) if by_turn < line => {
             Lines { slides: vec![(0, first), (first, n)], jumps: Vec::new() }
         }
         _ => Lines { slides: vec![(0, n)], jumps: Vec::new() },

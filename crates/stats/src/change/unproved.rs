@@ -25,7 +25,7 @@ const DEVIATIONS_LEAST: f64 = 4.0;
 pub struct UnprovedStep {
     /// The first value of the new level.
     pub first: usize,
-    /// The medians before and after.
+    /// The median before.
     pub before: f64,
     /// The median after.
     pub after: f64,
