@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser as _;
 use dbdyno_document::terminal;
 use dbdyno_model::experiment::{Expectation, RoundFigure, Sign};
+use dbdyno_model::published::FigureStanding;
 use dbdyno_model::{
     ArmIndex, ArmSpec, Arrivals, Cell, Comparison, RateShape, Run, RunPair, RunStatus,
 };
@@ -91,7 +92,10 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
         let style = screen::style(compare.told.shape().color);
         let text = terminal::written(&dbdyno_report::published_document(&all), &style);
         output::say_styled(&format!("\n{text}"), &style);
-        exits.push(printed::exit(&all));
+        let mut standings = printed::standings(&all);
+        // The short form says itself that it leaves loads out.
+        standings.retain(|one| !is_quick(&by_hand) || *one != FigureStanding::NotTestable);
+        exits.push(printed::exit(&standings));
     }
     let is_held = !experiment.expectations.is_empty();
     for pairing in run.plan.against_base().into_iter().filter(|_| is_held) {
@@ -199,6 +203,10 @@ fn listed(names: &[String]) -> String {
 
 /// The flag of `compare` that asks for an experiment's own short form where the file has one.
 const QUICK: &str = "--quick";
+
+fn is_quick(by_hand: &[String]) -> bool {
+    by_hand.iter().any(|flag| flag == QUICK)
+}
 /// As `args::RunFile` has it; behind the file it is among the flags of `compare`.
 const TRUST: &str = "--trust-experiment";
 
@@ -340,8 +348,7 @@ impl Experiment {
 
     /// The flags of the file that count beside those that are given by hand.
     fn chosen(&self, by_hand: &[String]) -> Vec<(&str, &str)> {
-        let is_quick = by_hand.iter().any(|flag| flag == QUICK);
-        let quick = self.quick.as_deref().filter(|_| is_quick).unwrap_or_default();
+        let quick = self.quick.as_deref().filter(|_| is_quick(by_hand)).unwrap_or_default();
         let named: Vec<&str> = by_hand.iter().filter_map(|flag| flag.split('=').next()).collect();
         let usual = self.flags.iter();
         let usual = usual.filter(|(name, _)| quick.iter().all(|(other, _)| other != name));

@@ -108,16 +108,22 @@ fn without_places(command: &str) -> String {
     kept.join(" ")
 }
 
-/// As of expectations: what differs is refuted, and what is open cannot be told.
-pub(crate) fn exit(all: &[Replication]) -> Exit {
+/// How each printed figure and each expected sign stands.
+pub(crate) fn standings(all: &[Replication]) -> Vec<FigureStanding> {
     let rows = all.iter().flat_map(|one| &one.tables).flat_map(|table| &table.rows);
     let signs = all.iter().flat_map(|one| &one.signs).map(FoundSign::standing);
-    let standings: Vec<FigureStanding> = rows.map(|row| row.standing).chain(signs).collect();
-    let has = |standing| standings.contains(&standing);
-    match () {
-        () if has(FigureStanding::Different) => Exit::Fails,
-        () if has(FigureStanding::Open) || !has(FigureStanding::Confirmed) => Exit::CannotTell,
-        () => Exit::Holds,
+    rows.map(|row| row.standing).chain(signs).collect()
+}
+
+/// As of expectations: what differs is refuted, and what is open or was not measured cannot be told.
+pub(crate) fn exit(standings: &[FigureStanding]) -> Exit {
+    let are_confirmed = standings.iter().all(|one| *one == FigureStanding::Confirmed);
+    if standings.contains(&FigureStanding::Different) {
+        Exit::Fails
+    } else if are_confirmed && !standings.is_empty() {
+        Exit::Holds
+    } else {
+        Exit::CannotTell
     }
 }
 

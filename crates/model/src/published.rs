@@ -179,6 +179,13 @@ pub struct ReplicatedTable {
     pub by_server_cpu: Option<Agreement>,
 }
 
+impl ReplicatedTable {
+    /// Whether anything was measured that can be held against it.
+    pub fn is_testable(&self) -> bool {
+        self.rows.iter().any(|row| row.standing != FigureStanding::NotTestable)
+    }
+}
+
 /// A printed figure and ours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplicatedRow {

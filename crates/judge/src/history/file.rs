@@ -229,6 +229,21 @@ fn figures_of(table: &Table<'_>, order: &Order) -> Vec<usize> {
     }
 }
 
+/// That lists have figures of their own, where no figure is asked for by name.
+fn unread_lists(table: &Table<'_>, question: &HistoryQuestion) -> Option<Warning> {
+    let names = table.lists.iter().map(|name| shortened(&foreign::one_line(name)));
+    let names: Vec<String> = names.collect();
+    (question.figures.is_empty() && !names.is_empty()).then(|| {
+        let text = format!(
+            "Lists have numbers that differ from row to row and are not read, for they do not say \
+             which of them belong together: {}; write each as a value with a name, or say with \
+             --metric what to look at.",
+            named(names.iter().map(String::as_str))
+        );
+        Warning::new(Severity::Caution, UNREAD, text)
+    })
+}
+
 impl Roles {
     fn of(table: &mut Table<'_>, question: &HistoryQuestion) -> Result<Roles, JudgeError> {
         let order = order::of(table, question.file.order.as_ref())?;
@@ -430,6 +445,7 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
     stated::take_column(&mut table);
     let roles = Roles::of(&mut table, question)?;
     let mut warnings = roles.notes(&table);
+    warnings.extend(unread_lists(&table, question));
     let mut parted = dimensions::parted(&table, &roles.parting, roles.values.len())?;
     let mut how = BTreeSet::new();
     for (name, rows) in &mut parted {
@@ -1682,6 +1698,39 @@ mod tests {
         assert!(notes[1].text.contains("Lists are no values"), "{notes:?}");
     }
 
+    /// Results of ClickBench: all queries were slower from some day on, and nothing was said.
+    #[test]
+    fn figures_in_lists_are_not_read_and_leave_a_gate_open() {
+        let rows = |list: &dyn Fn(u32) -> String| {
+            let row = |day| {
+                let list = list(day);
+                format!(
+                    "{{\"date\":\"2026-01-{day:02}\",\"load_time\":{},{list}}}\n",
+                    140 + day % 3
+                )
+            };
+            (1..=20).map(row).collect::<String>()
+        };
+        let unread = |text: &str, figures: &[&str]| {
+            let history = of_file("f", text, &HistoryQuestion::of_figures(figures)).unwrap();
+            history.warnings.into_iter().find(|one| one.code == UNREAD).map(|one| one.text)
+        };
+        let queries = rows(&|day| format!("\"result\":[[1.0,0.5,0.{day}],[null,2,2]]"));
+        let text = unread(&queries, &[]).unwrap();
+        assert!(text.contains(": \"result\"; write each"), "{text}");
+        assert_eq!(unread(&queries, &["load_time"]), None);
+        let mixed = rows(&|day| format!("\"results\":{{\"a\":[{day},\"ms\"],\"b\":[1]}}"));
+        assert!(unread(&mixed, &[]).unwrap().contains(": \"results.a\"; write each"));
+        let samples = |day| format!("\"mean\":{day}.0334,\"times\":[{day}.1,{day},{day}]");
+        for harmless in [
+            rows(&samples),
+            rows(&|_| "\"cores\":[0,1,2,3]".to_owned()),
+            rows(&|day| format!("\"tags\":[\"nightly\",\"run {day}\"]")),
+        ] {
+            assert_eq!(unread(&harmless, &[]), None, "{harmless}");
+        }
+    }
+
     /// Two days, two tests, two hosts, 1 and 8 threads: eight series and no mixture.
     #[test]
     fn each_combination_of_what_parts_rows_is_a_series() {
@@ -1752,9 +1801,14 @@ mod tests {
             "server,qps\nmysql-8.0,1\nmariadb-10.11,2\n",
             "build,version,qps\n1,8.0.2,1\n2,8.0.1,2\n",
             "build,run,qps\n1,5,1\n2,4,2\n",
+            "date,version,qps\n2026-01-01,8.0.3,1\n2026-01-02,8.0.2,2\n2026-01-03,8.0.1,2\n",
+            "date,build,qps\n2026-01-01,9,1\n2026-01-02,8,2\n2026-01-02,8,2\n2026-01-03,7,2\n",
         ] {
             assert!(of_file("f", text, &HistoryQuestion::of_figures(&[])).is_err(), "{text}");
         }
+        // A release that was taken back.
+        let text = "date,version,qps\n2026-01-01,8.0.3,1\n2026-01-02,8.0.2,2\n";
+        assert_eq!(points(text), [1.0, 2.0]);
         for (order, expected) in [
             (OrderAsked::OldestFirst, [2.0, 1.0]),
             (OrderAsked::NewestFirst, [1.0, 2.0]),

@@ -26,6 +26,7 @@ use serde_json::Value;
 use crate::error::JudgeError;
 
 use super::counters::{GOOGLE_FIGURES, combinations, extra_info, google_counters, without_skipped};
+use super::lists::Lists;
 use super::table::{self, CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
 use super::when::{self, Moment};
 
@@ -179,8 +180,7 @@ struct Rows {
     told_in: Vec<usize>,
     rows: Vec<(Place, Vec<(usize, String)>)>,
     forms: Vec<&'static str>,
-    /// Columns with something that is no value, and how often.
-    lists: BTreeMap<String, usize>,
+    lists: Lists,
     figures: Vec<String>,
     /// What is not looked at, in sentences.
     passed_over: Vec<String>,
@@ -584,21 +584,21 @@ impl Rows {
 
     fn take_row(&mut self, row: Value, place: Place, form: &'static str) -> Result<(), String> {
         let mut cells = Vec::new();
-        self.flatten(String::new(), row, &mut cells);
+        self.flatten("", row, &mut cells);
         self.add(place, cells.into_iter(), form)
     }
 
     /// The values of an object under their names, those of objects in it behind a point.
-    fn flatten(&mut self, name: String, value: Value, cells: &mut Vec<(String, String)>) {
-        match value {
-            Value::Object(object) => {
-                for (inner, value) in object {
-                    let name = if name.is_empty() { inner } else { format!("{name}.{inner}") };
-                    self.flatten(name, value, cells);
-                }
+    fn flatten(&mut self, outer: &str, row: Value, cells: &mut Vec<(String, String)>) {
+        let Value::Object(object) = row else { return };
+        let numbers: Vec<f64> = object.values().filter_map(Value::as_f64).collect();
+        for (inner, value) in object {
+            let name = if outer.is_empty() { inner } else { format!("{outer}.{inner}") };
+            match value {
+                Value::Object(_) => self.flatten(&name, value, cells),
+                Value::Array(_) => self.lists.add(name, value, &numbers),
+                value => cells.push((name, text_of(&value).unwrap_or_default())),
             }
-            Value::Array(_) => *self.lists.entry(name).or_default() += 1,
-            value => cells.push((name, text_of(&value).unwrap_or_default())),
         }
     }
 
@@ -673,12 +673,14 @@ impl Rows {
         if self.forms == ["pytest-benchmark"] {
             order_by_commits(&mut table);
         }
-        if let Some((list, _)) = self.lists.iter().next() {
+        let (of_figures, others) = self.lists.names();
+        table.lists = of_figures;
+        if let [list, more @ ..] = &others[..] {
             table.passed_over.push(format!(
                 "Lists are no values and were left out: {list:?}{}.",
-                match self.lists.len() {
-                    1 => String::new(),
-                    more => format!(" and {} more", more - 1),
+                match more.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
                 }
             ));
         }

@@ -28,6 +28,7 @@ mod idle;
 mod influx;
 mod jmh;
 mod json;
+mod lists;
 mod markdown;
 mod names;
 mod one_run;

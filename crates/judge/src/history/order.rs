@@ -62,6 +62,8 @@ const BUILDS: [&str; 20] = [
 const VERSION_WORDS: [&str; 3] = ["version", "release", "build"];
 /// Columns of this name may tell versions.
 const VERSIONS: [&str; 5] = ["tag", "label", "name", "server", "ver"];
+/// Two versions that fall while time rises are a release that was taken back; so many are none.
+const TURNED_LEAST: usize = 3;
 /// So many rows of one time can hide a change whose direction nobody knows.
 const TIED_MOST: usize = 5;
 
@@ -101,7 +103,11 @@ pub(super) fn of(table: &Table<'_>, asked: Option<&OrderAsked>) -> Result<Order,
         None => {}
     }
     if let Some(column) = time_column(table)? {
-        return by_times(table, column);
+        let order = by_times(table, column)?;
+        return match turned_round(table, &order.keys, TURNED_LEAST) {
+            Some(other) => Err(two_orders(table, column, other)),
+            None => Ok(order),
+        };
     }
     if let Some(order) = by_builds(table)? {
         return Ok(order);
@@ -229,6 +235,25 @@ fn two_orders(table: &Table<'_>, first: usize, other: usize) -> JudgeError {
     table.refuse_column(other, &what)
 }
 
+/// A column of builds or versions that falls wherever the places rise: releases were measured from
+/// the newest back, or one of the two stands the wrong way round. With fewer than `least` of them
+/// that is no sign.
+fn turned_round(table: &Table<'_>, keys: &[i64], least: usize) -> Option<usize> {
+    let turned: Vec<i64> = keys.iter().map(|key| -key).collect();
+    (0..table.header.len()).find(|&column| {
+        let cells = || table.cells(column).collect::<Vec<_>>();
+        let ranks = if table.is_called(column, &BUILDS) {
+            versions::of_numbers(&cells())
+        } else if is_versions(table, column) {
+            versions::ranks(&cells())
+        } else {
+            None
+        };
+        let ranks = ranks.filter(|ranks| count(ranks) >= least);
+        ranks.is_some_and(|ranks| are_at_odds(&ranks, keys) && !are_at_odds(&ranks, &turned))
+    })
+}
+
 /// By columns that count, if they agree.
 fn by_builds(table: &Table<'_>) -> Result<Option<Order>, JudgeError> {
     let ranks = |cells: &[&str]| versions::of_numbers(cells);
@@ -237,12 +262,8 @@ fn by_builds(table: &Table<'_>) -> Result<Option<Order>, JudgeError> {
         return Ok(None);
     };
     // Versions that fall while builds grow: one of the two stands the wrong way round.
-    let by_version = the_one(table, |column| is_versions(table, column), versions::ranks)?;
-    if let Some((other, versions)) = by_version {
-        let turned: Vec<i64> = keys.iter().map(|key| -key).collect();
-        if are_at_odds(&versions, &keys) && !are_at_odds(&versions, &turned) {
-            return Err(two_orders(table, column, other));
-        }
+    if let Some(other) = turned_round(table, &keys, 2) {
+        return Err(two_orders(table, column, other));
     }
     let kind = "numbers of builds";
     Ok(Some(Order { by: Some(column), clock: None, kind, keys, is_time: false, note: None }))

@@ -100,6 +100,8 @@ pub(super) struct Table<'a> {
     pub(super) of_order: Option<String>,
     /// What of the file is not in the table, in sentences.
     pub(super) passed_over: Vec<String>,
+    /// Lists that have figures of their own, which are in no cell.
+    pub(super) lists: Vec<String>,
 }
 
 impl<'a> Table<'a> {
@@ -125,6 +127,7 @@ impl<'a> Table<'a> {
             outcomes: Vec::new(),
             of_order: None,
             passed_over: Vec::new(),
+            lists: Vec::new(),
         }
     }
 

@@ -180,7 +180,7 @@ fn figures(of: &Replication, table: &ReplicatedTable) -> Vec<Element> {
     let published = &table.published;
     let rows: Vec<FigureRow<'_>> =
         table.rows.iter().map(|row| FigureRow { of, table, row }).collect();
-    let shown = if table.agreement.is_some() { &rows[..] } else { &[] };
+    let shown = if table.is_testable() { &rows[..] } else { &[] };
     let shown = DataTable::new(&figure_columns(), shown).with_records(&figure_columns(), &rows);
     let title = format!("{} ({} ÷ {})", published.of, published.test, published.base);
     let reasons = table.rows.iter().filter_map(|row| {
@@ -244,7 +244,7 @@ fn expected(signs: &[FoundSign]) -> Vec<Element> {
 /// How many rows stand how, and how far they agree, in a sentence.
 fn finding(table: &ReplicatedTable) -> String {
     let published = &table.published;
-    let Some(agreement) = &table.agreement else {
+    if !table.is_testable() {
         return match table.arms {
             None => format!(
                 "not testable here, no arm stands for {} or {}",
@@ -252,8 +252,10 @@ fn finding(table: &ReplicatedTable) -> String {
             ),
             Some(_) => "not testable here, none of its loads was measured".to_owned(),
         };
-    };
+    }
     let counts = in_words(counts(table.rows.iter().map(|row| row.standing)));
+    // Medians of groups are no loads, which alone agree or do not.
+    let Some(agreement) = &table.agreement else { return format!("{counts}.") };
     let by_cpu = table
         .by_server_cpu
         .as_ref()

@@ -70,6 +70,37 @@ fn a_table_that_was_not_measured_is_said_to_people_and_has_rows_for_programs() {
     assert!(shown.ends_with(said), "{shown}");
 }
 
+/// Of a text that prints medians alone it was said that nothing was measured, and at once that all
+/// was confirmed.
+#[test]
+fn a_table_of_medians_alone_shows_what_was_measured() {
+    let row = PublishedRow { load: "median of point".to_owned(), ratio: 0.5, because: None };
+    let table = ReplicatedTable {
+        published: PublishedTable {
+            of: "points".to_owned(),
+            base: "5.6".to_owned(),
+            test: "9.7".to_owned(),
+            what: RoundFigure::Rate,
+            clients: None,
+            rows: vec![row.clone()],
+        },
+        arms: Some(dbdyno_model::Pairing::USUAL),
+        clients: vec![1],
+        rows: vec![ReplicatedRow {
+            published: row,
+            ours: Some(Interval { estimate: 0.51, low: 0.5, high: 0.52 }),
+            by_server_cpu: None,
+            standing: FigureStanding::Confirmed,
+        }],
+        agreement: None,
+        by_server_cpu: None,
+    };
+    let shown = text(&replication(vec![table], Vec::new()));
+    assert!(shown.contains("\n  1 confirmed.\n"), "{shown}");
+    assert!(shown.contains("= confirmed"), "{shown}");
+    assert!(!shown.contains("not testable here, none"), "{shown}");
+}
+
 #[test]
 fn expectations_are_told_one_by_one_and_their_names_of_columns_stay() {
     let figure = RoundFigure::Rate;

@@ -1,0 +1,77 @@
+//! Lists in rows of JSON: no cell holds one, and what was measured may stand in it.
+//!
+//! ```text
+//!   "mean": 9.1, "times": [9.0, 9.1, 9.2]     samples of a figure beside them: no loss
+//!   "cores": [0, 1, 2, 3]                     the same in each row: a fact
+//!   "tags": ["nightly", "x86"]                no numbers
+//!   "load_time": 140, "result": [[3.1, 0.2]]  figures of their own, as ClickBench has them
+//! ```
+//!
+//! Which of the numbers of a list belong together, a list does not say: percentiles stand there
+//! with their values, histograms with their bounds. So figures in lists are not guessed, but told
+//! as what is not read.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// A figure and what it is of the samples differ by this share at most; figures are rounded.
+const ROUNDING_MOST: f64 = 0.005;
+
+/// What is known of the lists of one name.
+struct List {
+    first: Value,
+    differs: bool,
+    /// Whether it has numbers of which no figure beside them is made.
+    is_measured: bool,
+}
+
+/// The lists of all rows by their names.
+#[derive(Default)]
+pub(super) struct Lists(BTreeMap<String, List>);
+
+impl Lists {
+    /// Takes the list of one row; `beside` are the numbers of the object that it stands in.
+    pub(super) fn add(&mut self, name: String, list: Value, beside: &[f64]) {
+        let is_measured = has_number(&list) && !is_summed_up(&list, beside);
+        match self.0.get_mut(&name) {
+            Some(known) => {
+                known.differs |= known.first != list;
+                known.is_measured |= is_measured;
+            }
+            None => drop(self.0.insert(name, List { first: list, differs: false, is_measured })),
+        }
+    }
+
+    /// The names of those that are figures by themselves, and of all others.
+    pub(super) fn names(self) -> (Vec<String>, Vec<String>) {
+        let (figures, others): (Vec<_>, Vec<_>) =
+            self.0.into_iter().partition(|(_, list)| list.differs && list.is_measured);
+        let names = |lists: Vec<(String, List)>| lists.into_iter().map(|(name, _)| name).collect();
+        (names(figures), names(others))
+    }
+}
+
+fn has_number(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => true,
+        Value::Array(list) => list.iter().any(has_number),
+        Value::Object(object) => object.values().any(has_number),
+        _ => false,
+    }
+}
+
+/// Whether a number beside a list is its mean, its median, its least or its largest number.
+fn is_summed_up(list: &Value, beside: &[f64]) -> bool {
+    let numbers: Option<Vec<f64>> =
+        list.as_array().into_iter().flatten().map(Value::as_f64).collect();
+    let Some(mut numbers) = numbers.filter(|numbers| !numbers.is_empty()) else { return false };
+    numbers.sort_by(f64::total_cmp);
+    let count = numbers.len();
+    let mean = numbers.iter().sum::<f64>() / count as f64;
+    let median = f64::midpoint(numbers[(count - 1) / 2], numbers[count / 2]);
+    let figures = [mean, median, numbers[0], numbers[count - 1]];
+    figures.iter().any(|figure| {
+        beside.iter().any(|number| (number - figure).abs() <= ROUNDING_MOST * figure.abs())
+    })
+}
