@@ -18,5 +18,6 @@ mod program;
 mod sections;
 mod space;
 mod symbols;
+mod units;
 
 pub use data::{SampleKind, Stacks, Window, is_perf_data, stacks};

@@ -19,14 +19,14 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use addr2line::Context;
 use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianRcSlice, RunTimeEndian, SectionId};
 use object::read::elf::{ElfFile64, ProgramHeader as _, SectionHeader as _, Sym as _};
 use object::{
     Endianness, Object as _, ObjectSection, ObjectSymbol as _, ReadCache, SymbolKind, elf,
 };
 
-use super::mangled::{MANGLED_MOST, beginning, demangled};
+use super::mangled::{MANGLED_MOST, demangled};
+use super::units::DebugInformation;
 
 /// Where debug packages of distributions put their files.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
@@ -39,15 +39,11 @@ const BYTES_FREE: u64 = 64 << 20;
 const BYTES_PER_BYTE: u64 = 16;
 /// What a symbol takes beside its name.
 const SYMBOL_BYTES: u64 = 64;
-/// Functions at one address: a compiler inlines some ten into another.
-const INLINED_MOST: usize = 256;
-
 /// Sections from which names of functions come. A unit is none without its table of lines, of which
 /// nothing but its place is kept ([`without_lines`]).
-const SECTIONS: [SectionId; 10] = [
+const SECTIONS: [SectionId; 9] = [
     SectionId::DebugAbbrev,
     SectionId::DebugAddr,
-    SectionId::DebugAranges,
     SectionId::DebugInfo,
     SectionId::DebugLine,
     SectionId::DebugLineStr,
@@ -57,7 +53,6 @@ const SECTIONS: [SectionId; 10] = [
     SectionId::DebugStrOffsets,
 ];
 
-type DebugInformation = Context<EndianRcSlice<RunTimeEndian>>;
 type ElfFile<'d> = ElfFile64<'d, Endianness, &'d ReadCache<CountedFile>>;
 
 /// A program or library.
@@ -67,6 +62,7 @@ pub(super) struct Program {
     segments: Vec<(u64, u64, u64)>,
     /// Functions by address, with lengths, as the linker named them.
     table: Vec<(u64, u64, String)>,
+    allowance: Rc<Allowance>,
 }
 
 /// Why there is no program.
@@ -79,44 +75,50 @@ pub(super) enum NoProgram {
 }
 
 impl Program {
-    /// Reads what a profile names; `left` are the bytes that may be kept, and afterwards those that
-    /// the next may have.
+    /// Reads what a profile names; `left` are the bytes that may be kept of all of them, now and
+    /// when functions are looked up.
     pub(super) fn open(
         path: &Path,
         build_id: Option<&Vec<u8>>,
-        left: &mut u64,
+        left: &Rc<Cell<u64>>,
     ) -> Result<Program, NoProgram> {
+        let before = left.get();
         let allowance = Rc::new(Allowance {
-            all: Cell::new(*left),
+            all: left.clone(),
             own: Cell::new(BYTES_FREE),
             is_met: Cell::new(false),
         });
         let opened = opened(path, build_id, &allowance);
-        if allowance.is_met.get() {
+        if opened.is_none() || allowance.is_met() {
             // What was read of it is dropped; the others have theirs.
+            left.set(before);
+        }
+        if allowance.is_met() {
             return Err(NoProgram::TooLarge);
         }
-        let program = opened.ok_or(NoProgram::Absent)?;
-        *left = allowance.all.get();
-        Ok(program)
+        opened.ok_or(NoProgram::Absent)
     }
 
     /// The functions at an offset of the file, the innermost first; none without names.
-    pub(super) fn frames(&self, offset: u64) -> Vec<String> {
+    ///
+    /// # Errors
+    /// The debug information of that place would take more than may be kept.
+    pub(super) fn frames(&self, offset: u64) -> Result<Vec<String>, NoProgram> {
         let part = self
             .segments
             .iter()
             .find(|(from, length, _)| (*from..from.saturating_add(*length)).contains(&offset));
-        let Some((from, _, address)) = part else { return Vec::new() };
+        let Some((from, _, address)) = part else { return Ok(Vec::new()) };
         let address = (offset - from).wrapping_add(*address);
-        let names = self.debug.as_ref().map(|debug| inlined(debug, address)).unwrap_or_default();
+        let names = self.debug.as_ref().map(|debug| debug.functions(address, &self.allowance));
+        let names = names.transpose()?.unwrap_or_default();
         if !names.is_empty() {
-            return names;
+            return Ok(names);
         }
         let after = self.table.partition_point(|(begin, ..)| *begin <= address);
         let found = after.checked_sub(1).map(|at| &self.table[at]);
         let found = found.filter(|(begin, length, _)| address - begin < (*length).max(1));
-        found.map(|(.., name)| demangled(name, None)).into_iter().collect()
+        Ok(found.map(|(.., name)| demangled(name, None)).into_iter().collect())
     }
 }
 
@@ -144,13 +146,13 @@ fn opened(path: &Path, build_id: Option<&Vec<u8>>, allowance: &Rc<Allowance>) ->
     };
     table.sort_by_cached_key(|(address, _, name)| (*address, plainness(name)));
     table.dedup_by_key(|(address, ..)| *address);
-    Some(Program { debug, segments: segments(&file), table })
+    Some(Program { debug, segments: segments(&file), table, allowance: allowance.clone() })
 }
 
 /// Bytes that may still be kept.
-struct Allowance {
+pub(super) struct Allowance {
     /// Of all programs.
-    all: Cell<u64>,
+    all: Rc<Cell<u64>>,
     /// Of this one, which has some for each byte of its files.
     own: Cell<u64>,
     /// Whether more was asked for.
@@ -158,13 +160,27 @@ struct Allowance {
 }
 
 impl Allowance {
+    #[cfg(test)]
+    pub(super) fn new(bytes: u64) -> Rc<Allowance> {
+        let all = Rc::new(Cell::new(bytes));
+        Rc::new(Allowance { all, own: Cell::new(bytes), is_met: Cell::new(false) })
+    }
+
+    /// Whether more was asked for than there is.
+    pub(super) fn is_met(&self) -> bool {
+        self.is_met.get()
+    }
+
+    /// As if more had been asked for than there is.
+    pub(super) fn refuse(&self) -> Option<()> {
+        self.is_met.set(true);
+        None
+    }
+
     /// Takes so many bytes; nothing where there are not so many.
-    fn take(&self, bytes: u64) -> Option<()> {
+    pub(super) fn take(&self, bytes: u64) -> Option<()> {
         let left = (self.all.get().checked_sub(bytes), self.own.get().checked_sub(bytes));
-        let (Some(all), Some(own)) = left else {
-            self.is_met.set(true);
-            return None;
-        };
+        let (Some(all), Some(own)) = left else { return self.refuse() };
         self.all.set(all);
         self.own.set(own);
         Some(())
@@ -217,7 +233,7 @@ fn debug_information(file: &ElfFile<'_>, allowance: &Allowance) -> Option<DebugI
     })
     .ok()?;
     dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
-    Context::from_dwarf(dwarf).ok()
+    DebugInformation::new(dwarf, allowance)
 }
 
 /// The bytes of a section, for which room is made when it is known that there are not too many.
@@ -317,21 +333,6 @@ fn name_in(strings: &[u8]) -> Option<&str> {
     }
 }
 
-/// The functions at an address by debug information; none if one of them has no name there.
-fn inlined(debug: &DebugInformation, address: u64) -> Vec<String> {
-    let mut names = Vec::new();
-    let Ok(mut frames) = debug.find_frames(address).skip_all_loads() else { return names };
-    while let Ok(Some(frame)) = frames.next() {
-        let function = frame.function.as_ref();
-        let raw = function.and_then(|of| Some((of.raw_name().ok()?, of.language)));
-        let Some((name, language)) = raw.filter(|_| names.len() < INLINED_MOST) else {
-            return Vec::new();
-        };
-        names.push(beginning(&demangled(&name, language), MANGLED_MOST).to_owned());
-    }
-    names
-}
-
 /// Of names of one function the plainest comes first: `malloc` before `__libc_malloc`.
 pub(super) fn plainness(name: &str) -> (usize, usize, String) {
     let bare = name.trim_start_matches('_');
@@ -364,7 +365,7 @@ mod tests {
     }
 
     fn open(path: &Path) -> Result<Program, NoProgram> {
-        Program::open(path, None, &mut BYTES_MOST.clone())
+        Program::open(path, None, &Rc::new(Cell::new(BYTES_MOST)))
     }
 
     /// Function within function: what the compiler has put into another one is told by debug
@@ -394,7 +395,8 @@ mod tests {
                 .then(|| address - hex(from).unwrap() + from_file)
         });
         let offset = offset.expect("we are mapped");
-        let found = (0..64).map(|byte| program.frames(offset + byte)).find(|all| all.len() > 1);
+        let found =
+            (0..64).map(|byte| program.frames(offset + byte).unwrap()).find(|all| all.len() > 1);
         let found = found.expect("a function that was put into another");
         assert!(found.iter().any(|name| name.contains("within")), "{found:?}");
         assert!(found.last().unwrap().contains("around"), "{found:?}");
@@ -424,18 +426,18 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_all_programs_is_limited() {
-        let mut left = BYTES_MOST;
-        Program::open(&own(), None, &mut left).unwrap();
-        let taken = BYTES_MOST - left;
+        let left = Rc::new(Cell::new(BYTES_MOST));
+        Program::open(&own(), None, &left).unwrap();
+        let taken = BYTES_MOST - left.get();
         let length = std::fs::metadata(own()).unwrap().len();
         assert!((length / 8..4 * length).contains(&taken), "{taken} of {length}");
-        for mut room in [NO_ROOM, taken - 1] {
-            let before = room;
-            let program = Program::open(&own(), None, &mut room);
+        for before in [NO_ROOM, taken - 1] {
+            let room = Rc::new(Cell::new(before));
+            let program = Program::open(&own(), None, &room);
             assert_eq!(program.err(), Some(NoProgram::TooLarge));
-            assert_eq!(room, before, "others have theirs");
+            assert_eq!(room.get(), before, "others have theirs");
         }
-        Program::open(&own(), None, &mut taken.clone()).unwrap();
+        Program::open(&own(), None, &Rc::new(Cell::new(taken))).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let sparse = folder.path().join("sparse");
         File::create(&sparse).unwrap().set_len(BYTES_MOST + 1).unwrap();
@@ -505,6 +507,7 @@ mod tests {
     #[test]
     fn between_two_functions_of_a_table_is_neither() {
         let program = Program {
+            allowance: Allowance::new(NO_ROOM),
             debug: None,
             segments: vec![(0x1000, 0x1000, 0x40_1000)],
             table: vec![
@@ -512,7 +515,7 @@ mod tests {
                 (0x40_1020, 0, "start".to_owned()),
             ],
         };
-        let name = |offset| program.frames(offset).concat();
+        let name = |offset| program.frames(offset).unwrap().concat();
         let found = [0x100f, 0x1010, 0x1013, 0x1014, 0x1020, 0x1021, 0x3000].map(name);
         assert_eq!(found, ["", "main::work()", "main::work()", "", "start", "", ""]);
     }

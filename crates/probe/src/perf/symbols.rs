@@ -10,6 +10,7 @@
 //! A stripped file has the names of the functions that it exports, and no others: an address
 //! between two of them is *not* given the name of the one before.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
@@ -38,7 +39,7 @@ pub(super) struct Symbols<'o> {
     kernel: Vec<(u64, String)>,
     files: HashMap<u32, Option<Program>>,
     /// Bytes that may still be kept of programs.
-    left: u64,
+    left: Rc<Cell<u64>>,
     /// Files that were not read for their size, and why.
     unread: BTreeMap<String, &'static str>,
     /// The functions at a place, innermost first, and whether they have names.
@@ -64,7 +65,7 @@ impl<'o> Symbols<'o> {
             build_ids,
             kernel,
             files: HashMap::new(),
-            left: BYTES_MOST,
+            left: Rc::new(Cell::new(BYTES_MOST)),
             unread: BTreeMap::new(),
             known: HashMap::new(),
             names: HashSet::new(),
@@ -135,14 +136,20 @@ impl<'o> Symbols<'o> {
         }
         let build_id = self.build_ids.get(path);
         let file = self.files.entry(place.object).or_insert_with(|| {
-            let opened = Program::open(Path::new(path), build_id, &mut self.left);
+            let opened = Program::open(Path::new(path), build_id, &self.left);
             if opened.as_ref().is_err_and(|why| *why == NoProgram::TooLarge) {
-                let name = path.chars().take(NAME_MOST).collect();
-                self.unread.insert(name, TOO_LARGE);
+                self.unread.insert(path.chars().take(NAME_MOST).collect(), TOO_LARGE);
             }
             opened.ok()
         });
-        let frames = file.as_ref().map(|file| file.frames(place.offset)).unwrap_or_default();
+        let frames = file.as_ref().map(|program| program.frames(place.offset));
+        let frames = frames.transpose().unwrap_or_else(|_| {
+            // Names of some of its functions would tell of one as of another.
+            *file = None;
+            self.unread.insert(path.chars().take(NAME_MOST).collect(), TOO_LARGE);
+            None
+        });
+        let frames = frames.unwrap_or_default();
         if !frames.is_empty() {
             return (frames.iter().map(|name| clean(name)).collect(), true);
         }
