@@ -267,6 +267,11 @@ pub(super) fn measured(unit: &str) -> Option<Measure> {
     }
 }
 
+/// Whether a unit is a time for each of something, such as `ns/op`.
+pub(super) fn is_time_of_each(unit: &str) -> bool {
+    unit.rsplit_once('/').is_some_and(|(what, of)| is_time(what) && !is_time(of))
+}
+
 /// Whether a unit is a number of things, or a size of data.
 pub(super) fn is_size(unit: &str) -> bool {
     unit.is_empty() || size_of(unit).is_some_and(|(family, _)| !["time", "%"].contains(&family))

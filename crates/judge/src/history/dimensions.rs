@@ -123,6 +123,8 @@ const ENVIRONMENT: [&str; 12] = [
 const VALUES_MOST: usize = 1_000;
 /// Series of one file at most.
 const SERIES_MOST: usize = 2_000;
+/// What so many times have in common is no chance.
+const SAME_TIMES_LEAST: usize = 3;
 /// A value that came back so often is no change of the environment.
 const RETURNS_LEAST: usize = 3;
 /// Nor is one that came back more often than once in so many rows.
@@ -162,7 +164,8 @@ pub(super) fn of(
     let is_free = |column: &usize| {
         let is_outcome = table.outcomes.iter().any(|(outcome, _)| outcome == column);
         !fixed.contains(column)
-            && !table.is_called(*column, &REMARKS)
+            && (!table.is_called(*column, &REMARKS)
+                || has_the_same_at_all_times(table, order, *column))
             && Some(*column) != order.by
             && !table.of_failures.contains(column)
             && !is_outcome
@@ -285,6 +288,19 @@ fn goes_to_and_fro(table: &Table<'_>, order: &Order, parting: &[usize], column: 
         let values: BTreeSet<&&str> = cells.iter().collect();
         let returns = stretches - values.len();
         returns >= RETURNS_LEAST && ROWS_PER_RETURN * returns > cells.len()
+    })
+}
+
+/// Whether nearly all times have the same values, and more than one: no remark of a run does that.
+fn has_the_same_at_all_times(table: &Table<'_>, order: &Order, column: usize) -> bool {
+    let mut times: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
+    for (row, &key) in order.keys.iter().enumerate() {
+        times.entry(key).or_default().insert(table.cell(row, column));
+    }
+    let mut counts: BTreeMap<&BTreeSet<&str>, usize> = BTreeMap::new();
+    times.values().for_each(|values| *counts.entry(values).or_default() += 1);
+    counts.into_iter().any(|(values, count)| {
+        values.len() > 1 && count >= SAME_TIMES_LEAST && 10 * count >= 9 * times.len()
     })
 }
 

@@ -67,7 +67,18 @@ pub(super) fn of(
     let is_of_name = said.is_turned && measure == Some(Measure::Time)
         || said.is_of_faults && measure == Some(Measure::Rate);
     let unit_says = if is_of_name { UnitWord::Silent } else { of_unit(unit) };
+    let is_of_less = said.is_doubtful || said.is_of_main && said.better == Some(Better::Lower);
     let (better, severity, text) = match (said.better, unit_says) {
+        (_, UnitWord::OneSense(Better::Higher) | UnitWord::Usual(Better::Higher))
+            if is_of_less && !said.is_stated && tool == Word::Silent =>
+        {
+            let unit = foreign::one_line(unit);
+            let why = format!(
+                "The name is of what is good to do in few places, and the unit, {unit}, of what \
+                 mostly is"
+            );
+            assumed(Better::Higher, &why)
+        }
         (Some(better), _) if said.is_stated => by_statement(better, unit, unit_says, tool),
         (name, UnitWord::OneSense(better)) => by_unit(better, unit, tool, name),
         // A benchmark's name that only counts is none against its owner.

@@ -20,16 +20,16 @@ use super::names;
 use super::table::{Table, is_blank};
 use super::words::words;
 
-/// Columns of this name are true where the run failed.
-const TRUE_IF_FAILED: [&str; 18] = [
+/// What ends in one of these words is true where the run failed.
+const TRUE_IF_FAILED: [&str; 24] = [
     "failed",
     "fail",
     "failure",
+    "failures",
     "error",
     "errored",
-    "is_error",
-    "has_error",
-    "error_occurred",
+    "errors",
+    "occurred",
     "exception",
     "skipped",
     "timed_out",
@@ -40,26 +40,42 @@ const TRUE_IF_FAILED: [&str; 18] = [
     "canceled",
     "invalid",
     "killed",
+    "partial",
+    "truncated",
+    "incomplete",
+    "corrupted",
+    "broken",
+    "unhealthy",
 ];
-/// Columns of this name are false where it failed.
-const FALSE_IF_FAILED: [&str; 14] = [
+/// What ends in one of these words is false where it failed.
+const FALSE_IF_FAILED: [&str; 22] = [
     "ok",
-    "is_ok",
     "success",
     "succeeded",
     "successful",
-    "is_success",
     "passed",
     "pass",
     "valid",
-    "is_valid",
     "completed",
-    "is_successful",
+    "complete",
+    "finished",
+    "finish",
     "healthy",
     "correct",
+    "verified",
+    "match",
+    "matches",
+    "matched",
+    "consistent",
+    "stable",
+    "green",
+    "good",
+    "passing",
 ];
+/// Words that turn these round.
+const NEGATIONS: [&str; 6] = ["no", "not", "non", "without", "un", "never"];
 /// Columns of this name have a word for how the run ended.
-const ENDINGS: [&str; 9] = [
+const ENDINGS: [&str; 16] = [
     "status",
     "result",
     "outcome",
@@ -69,8 +85,16 @@ const ENDINGS: [&str; 9] = [
     "run_status",
     "test_status",
     "exit",
+    "status_text",
+    "health",
+    "sanity",
+    "sanity_check",
+    "checksum",
+    "quality",
+    "check",
 ];
-/// Columns of this name have what went wrong, and nothing where nothing did.
+/// Columns of this name, or of a name that ends so, have what went wrong, and nothing where nothing
+/// did.
 const MESSAGES: [&str; 15] = [
     "error",
     "errors",
@@ -88,13 +112,26 @@ const MESSAGES: [&str; 15] = [
     "exception_message",
     "skip_message",
 ];
+/// What begins so is a message in a column of any name.
+const BEGINNINGS: [&str; 6] = ["error:", "fatal:", "failed:", "failure:", "panic:", "exception:"];
 /// Of these, those that may as well be called so for a figure.
 const MAYBE_FIGURES: [&str; 4] = ["error", "errors", "err", "failure"];
 /// Columns of this name have a number that is 0 where nothing went wrong.
-const CODES: [&str; 6] =
-    ["exit_code", "exitcode", "exit_status", "returncode", "return_code", "exit_value"];
+const CODES: [&str; 11] = [
+    "exit_code",
+    "exitcode",
+    "exit_status",
+    "returncode",
+    "return_code",
+    "exit_value",
+    "error_code",
+    "err_code",
+    "errcode",
+    "errno",
+    "sqlstate",
+];
 /// What a column of endings says of a run without a figure.
-const BAD_ENDINGS: [&str; 27] = [
+const BAD_ENDINGS: [&str; 46] = [
     "error",
     "errored",
     "errors",
@@ -122,8 +159,27 @@ const BAD_ENDINGS: [&str; 27] = [
     "broken",
     "unsuccessful",
     "oom",
+    "bad",
+    "unhealthy",
+    "mismatch",
+    "mismatched",
+    "evicted",
+    "unstable",
+    "degraded",
+    "corrupt",
+    "corrupted",
+    "bad request",
+    "unauthorized",
+    "forbidden",
+    "not found",
+    "request timeout",
+    "too many requests",
+    "internal server error",
+    "bad gateway",
+    "service unavailable",
+    "gateway timeout",
 ];
-const GOOD_ENDINGS: [&str; 14] = [
+const GOOD_ENDINGS: [&str; 19] = [
     "ok",
     "okay",
     "pass",
@@ -138,6 +194,11 @@ const GOOD_ENDINGS: [&str; 14] = [
     "valid",
     "finished",
     "good",
+    "healthy",
+    "match",
+    "matched",
+    "stable",
+    "green",
 ];
 const YES: [&str; 4] = ["true", "yes", "y", "t"];
 const NO: [&str; 4] = ["false", "no", "n", "f"];
@@ -166,7 +227,7 @@ pub(super) fn of_rows(table: &Table<'_>, chosen: &[(String, String)]) -> Vec<Opt
             continue;
         }
         // What went wrong says more than that something did.
-        let is_message = MESSAGES.contains(&plain_name(head).as_str());
+        let is_message = is_of_messages(head);
         for row in failing(table, column) {
             if is_message || failed[row].is_none() {
                 let cell = foreign::one_line(table.cell(row, column));
@@ -224,15 +285,59 @@ fn says_failed(name: &str, cell: &str, is_of_texts: bool) -> bool {
     let word = cell.to_lowercase();
     let word = word.as_str();
     if CODES.contains(&name) {
-        return cell.parse::<i64>().is_ok_and(|code| code != 0);
+        // States of SQL have letters and 00000.
+        return cell.parse::<i64>().map_or(is_of_texts && is_state(cell), |code| code != 0);
     }
     if !is_of_texts {
         return false;
     }
-    TRUE_IF_FAILED.contains(&name) && YES.contains(&word)
-        || FALSE_IF_FAILED.contains(&name) && (NO.contains(&word) || BAD_ENDINGS.contains(&word))
-        || ENDINGS.contains(&name) && BAD_ENDINGS.contains(&word)
-        || MESSAGES.contains(&name) && is_message(name, word)
+    let is_ending = ENDINGS.contains(&name) && BAD_ENDINGS.contains(&word);
+    let is_message = name_of_messages(name).is_some_and(|name| is_message(name, word));
+    let is_outcome = match outcome_of_name(name) {
+        Some(Better::Higher) => NO.contains(&word) || BAD_ENDINGS.contains(&word),
+        Some(Better::Lower) => YES.contains(&word),
+        None => false,
+    };
+    // `psql: error: …`
+    let is_told = BEGINNINGS.iter().any(|beginning| {
+        word.starts_with(beginning)
+            || word.split_once(": ").is_some_and(|(_, rest)| rest.starts_with(beginning))
+    });
+    is_outcome || is_ending || is_message || is_told
+}
+
+/// `40001`, `HY000`
+fn is_state(cell: &str) -> bool {
+    cell.len() == 5 && cell.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Whether a column has what went wrong.
+pub(super) fn is_of_messages(head: &str) -> bool {
+    name_of_messages(&plain_name(head)).is_some()
+}
+
+/// The name that a column of messages has in the list: `last_error` ends as `error` does.
+fn name_of_messages(name: &str) -> Option<&'static str> {
+    MESSAGES.into_iter().rfind(|known| {
+        name.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+    })
+}
+
+/// Which direction of a truth is good, by the word that its name ends in: `checksum_ok`.
+fn outcome_of_name(name: &str) -> Option<Better> {
+    let ends = |list: &[&str]| {
+        list.iter().any(|word| {
+            name.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+        })
+    };
+    if name.split('_').any(|word| NEGATIONS.contains(&word)) {
+        return None;
+    }
+    match (ends(&FALSE_IF_FAILED), ends(&TRUE_IF_FAILED)) {
+        (true, false) => Some(Better::Higher),
+        (false, true) => Some(Better::Lower),
+        _ => None,
+    }
 }
 
 /// Whether a text says what went wrong: under a name that may be a figure's, no number, and no
@@ -286,15 +391,12 @@ fn are_outcomes(cells: &[String], up: &[&str], down: &[&str]) -> bool {
 /// Which direction of an outcome is good, where its words or its name say so.
 pub(super) fn outcome_direction(table: &Table<'_>, column: usize) -> Option<Better> {
     let head = &table.header[column];
-    let name = plain_name(head);
     match outcome_words(table, column)? {
         OutcomeWords::Ending => Some(Better::Higher),
-        OutcomeWords::YesOrNo if FALSE_IF_FAILED.contains(&name.as_str()) => Some(Better::Higher),
-        OutcomeWords::YesOrNo if TRUE_IF_FAILED.contains(&name.as_str()) => Some(Better::Lower),
-        OutcomeWords::YesOrNo => {
+        OutcomeWords::YesOrNo => outcome_of_name(&plain_name(head)).or_else(|| {
             let said = names::said(head);
             said.better.filter(|_| said.is_of_faults || said.is_stated)
-        }
+        }),
     }
 }
 

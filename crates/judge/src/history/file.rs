@@ -356,6 +356,15 @@ impl Roles {
     fn unread(&self, table: &Table<'_>) -> Vec<Warning> {
         let mut rare = Vec::new();
         let mut unread = Vec::new();
+        let of_labels = (0..table.header.len()).filter(|column| {
+            !self.values.contains(column)
+                && !self.parting.contains(column)
+                && Some(*column) != self.order.by
+                && is_measured_label(table, &self.order, *column)
+        });
+        for column in of_labels {
+            unread.push(format!("{} ({:?})", table.header[column], table.cell(0, column)));
+        }
         for &column in self.facts.iter().filter(|column| !is_of_labels(table, **column)) {
             let Some(cell) = resembling_number(table, column) else { continue };
             if is_measured(table, column) {
@@ -523,6 +532,23 @@ fn is_of_labels(table: &Table<'_>, column: usize) -> bool {
         || table.is_called(column, &VERSIONS)
         || table.is_called(column, &LABELS)
         || table.cells(column).all(|cell| is_blank(cell) || is_date(cell))
+}
+
+/// Whether a column that is called after what names a run has what was measured all the same:
+/// numbers with a fraction or a unit, most of them different, that go up and down. Versions rise.
+fn is_measured_label(table: &Table<'_>, order: &Order, column: usize) -> bool {
+    let is_figure =
+        |cell: &str| is_quantity(cell) || cell.contains('.') && cell.parse::<f64>().is_ok();
+    let cells: Vec<&str> = present(table, column).collect();
+    let figures = cells.iter().filter(|cell| is_figure(cell)).count();
+    if !is_of_labels(table, column) || 2 * figures <= cells.len() {
+        return false;
+    }
+    let mut rows: Vec<usize> = (0..table.rows.len()).collect();
+    rows.sort_by_key(|&row| order.keys[row]);
+    let values: Vec<f64> =
+        rows.iter().filter_map(|&row| table.cell(row, column).parse().ok()).collect();
+    2 * table.values(column).len() > cells.len() && !values.is_sorted()
 }
 
 /// Whether a cell tells a day, and not only a time of the day, which a duration may be as well.
@@ -1696,6 +1722,89 @@ mod tests {
         let lists = "{\"date\":\"2026-01-01\",\"qps\":1,\"samples\":[1,2]}";
         let notes = of_file("f", lists, &HistoryQuestion::of_figures(&[])).unwrap().warnings;
         assert!(notes[1].text.contains("Lists are no values"), "{notes:?}");
+    }
+
+    #[test]
+    fn what_is_called_as_a_label_and_varies_as_a_figure_is_told() {
+        let column = |name: &str, cell: &dyn Fn(u32) -> String| {
+            let row = |day| format!("2026-01-{day:02},{},900\n", cell(day));
+            let text = format!("date,{name},qps\n{}", (1..=20).map(row).collect::<String>());
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+            history.warnings.iter().any(|one| one.code == UNREAD)
+        };
+        let figure = |day: u32| format!("{}.{}", 100 + day % 3, day);
+        for name in ["version_ms", "Version check", "Commit", "name"] {
+            assert!(column(name, &figure), "{name}");
+        }
+        assert!(!column("version", &|day| format!("8.{day:02}")), "versions rise");
+        assert!(!column("version", &|day| format!("8.0.{day}")));
+        assert!(!column("commit", &|day| format!("{:x}", 7_919_919 * u64::from(day))));
+        assert!(!column("build", &|day| (1000 + day).to_string()));
+    }
+
+    #[test]
+    fn remarks_that_each_time_has_are_series_of_their_own() {
+        for name in ["url", "port", "user", "status", "description"] {
+            let row = |at: u32| {
+                let (day, part) = (1 + at / 4, at % 4);
+                let cell = if name == "port" { 3306 + part } else { 200 + part };
+                let cell = if name == "url" { format!("/{cell}") } else { cell.to_string() };
+                format!("2026-01-{day:02},{cell},{}\n", 100 * (1 + part))
+            };
+            let text = format!("date,{name},p95_ms\n{}", (0..80).map(row).collect::<String>());
+            assert_eq!(told_of(&text).len(), 4, "{name}");
+        }
+        // Two people, one after the other, and a commit that each day has.
+        let row = |day: u32| {
+            format!(
+                "2026-01-{day:02},a{},c{day},1.5\n2026-01-{day:02},a{},c{day},2.5\n",
+                day % 2,
+                day % 2
+            )
+        };
+        let text = format!("date,author,commit,p95_ms\n{}", (1..20).map(row).collect::<String>());
+        assert_eq!(told_of(&text).len(), 1);
+    }
+
+    /// A request that is refused is fast.
+    #[test]
+    fn outcomes_are_known_by_how_their_names_end() {
+        let failed = |name: &str, good: &str, bad: &str| {
+            let row = |day: u32| {
+                let cell = if day > 15 { bad } else { good };
+                let ms = if day > 15 { 9 } else { 100 + day % 3 };
+                format!("{{\"date\":\"2026-01-{day:02}\",\"ms\":{ms},\"{name}\":{cell}}}\n")
+            };
+            let text = (1..=20).map(row).collect::<String>();
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&["ms"])).unwrap();
+            history.warnings.iter().any(|one| one.code == "failed")
+        };
+        for (name, good, bad) in [
+            ("checksum_ok", "true", "false"),
+            ("tests_passed", "\"yes\"", "\"no\""),
+            ("did_finish", "true", "false"),
+            ("results_match", "true", "false"),
+            ("truncated", "false", "true"),
+            ("sanity", "\"ok\"", "\"bad\""),
+            ("health", "\"healthy\"", "\"unhealthy\""),
+            ("statusText", "\"OK\"", "\"Service Unavailable\""),
+            ("db_error", "null", "\"gone away\""),
+            ("lastError", "\"\"", "\"x\""),
+            ("errors", "[]", "[\"connection refused\"]"),
+            ("error_code", "\"\"", "\"1213\""),
+            ("stderr", "\"\"", "\"psql: error: connection refused\""),
+            ("remark", "\"-\"", "\"FAILED: 3 of 4\""),
+        ] {
+            assert!(failed(name, good, bad), "{name}");
+        }
+        for (name, good, bad) in [
+            ("jit_enabled", "true", "false"),
+            ("not_valid", "false", "true"),
+            ("remark", "\"-\"", "\"error bars are wide\""),
+            ("score_error", "0.1", "0.2"),
+        ] {
+            assert!(!failed(name, good, bad), "{name}");
+        }
     }
 
     /// Results of ClickBench: all queries were slower from some day on, and nothing was said.

@@ -26,6 +26,7 @@ use serde_json::Value;
 use crate::error::JudgeError;
 
 use super::counters::{GOOGLE_FIGURES, combinations, extra_info, google_counters, without_skipped};
+use super::failures;
 use super::lists::Lists;
 use super::table::{self, CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
 use super::when::{self, Moment};
@@ -596,6 +597,11 @@ impl Rows {
             let name = if outer.is_empty() { inner } else { format!("{outer}.{inner}") };
             match value {
                 Value::Object(_) => self.flatten(&name, value, cells),
+                // What went wrong, one after the other.
+                Value::Array(list) if failures::is_of_messages(&name) => {
+                    let first = list.first().map(|one| text_of(one).unwrap_or("error".to_owned()));
+                    cells.push((name, first.unwrap_or_default()));
+                }
                 Value::Array(_) => self.lists.add(name, value, &numbers),
                 value => cells.push((name, text_of(&value).unwrap_or_default())),
             }

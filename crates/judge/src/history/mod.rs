@@ -342,20 +342,29 @@ fn latest(
 }
 
 /// That more of the latest runs are bad than of those before, where the median is the same: since
-/// the last level that alarms, which is told by itself.
+/// the last level that alarms, which is told by itself. One to the better may be the chance of
+/// values that scatter more, and hides nothing.
 fn bad_now_and_then(
     values: &[f64],
     changes: &SeriesChanges,
     better: Better,
     question: &HistoryQuestion,
 ) -> Option<Warning> {
-    if !changes.slides.is_empty() {
+    let is_higher = better == Better::Higher;
+    if changes.slides.iter().any(|slide| (slide.size < 0.0) == is_higher) {
         return None;
     }
-    let level = changes.shifts.iter().rfind(|shift| shift.weight == ShiftWeight::Alarm);
-    let values = &values[level.map_or(0, |shift| shift.first)..];
-    let is_higher = better == Better::Higher;
-    let excess = stats::far_excess(values, question.look_back, is_higher, question.budget)?;
+    let alarms = || changes.shifts.iter().filter(|shift| shift.weight == ShiftWeight::Alarm);
+    let is_worse = |shift: &&Shift| (shift.size.estimate < 0.0) == is_higher;
+    let level = alarms().next_back();
+    let worse = alarms().rfind(is_worse);
+    let [level, worse] = [level, worse].map(|shift| shift.map_or(0, |shift| shift.first));
+    let since = |from: usize| {
+        let values = &values[from..];
+        let excess = stats::far_excess(values, question.look_back, is_higher, question.budget)?;
+        Some((values.len(), excess))
+    };
+    let (count, excess) = since(level).or_else(|| since(worse))?;
     let text = format!(
         "Of the latest {} values {} are far to the worse, at {} where {} is usual, and of the {} \
          before {}: the typical value hides what happens now and then.",
@@ -363,7 +372,7 @@ fn bad_now_and_then(
         excess.far,
         value_written(excess.typical_far),
         value_written(excess.usual),
-        values.len() - excess.latest,
+        count - excess.latest,
         excess.far_before
     );
     Some(Warning::new(Severity::Caution, LATEST_FAR, text))

@@ -39,7 +39,13 @@ const SPREAD: [&str; 16] = [
     "moe",
 ];
 /// What goes wrong, in its forms.
-const FAULTS: [&str; 182] = [
+const FAULTS: [&str; 188] = [
+    "ko",
+    "kos",
+    "nok",
+    "overrun",
+    "overruns",
+    "underruns",
     "error",
     "errors",
     "err",
@@ -406,7 +412,7 @@ const PAGES: [&str; 10] =
     ["pool", "buffer", "disk", "physical", "logical", "page", "pages", "block", "blocks", "blks"];
 /// What is done as little as can be in one place, and as much in another: of what is only counted
 /// beside such a word nobody knows which direction is good.
-const DOUBTFUL: [&str; 17] = [
+const DOUBTFUL: [&str; 36] = [
     "dirty",
     "cold",
     "temp",
@@ -424,7 +430,131 @@ const DOUBTFUL: [&str; 17] = [
     "open",
     "oldest",
     "stuck",
+    "wal",
+    "redo",
+    "binlog",
+    "journal",
+    "compaction",
+    "compactions",
+    "checkpoint",
+    "checkpoints",
+    "flush",
+    "flushes",
+    "flushed",
+    "fsync",
+    "fsyncs",
+    "vacuum",
+    "autovacuum",
+    "swap",
+    "growth",
+    "amplified",
+    "alloc",
 ];
+/// Words that say of what is counted neither more nor less than that it is counted.
+const PLAIN: [&str; 100] = [
+    "response",
+    "number",
+    "numbers",
+    "num",
+    "nr",
+    "n",
+    "cnt",
+    "count",
+    "counts",
+    "counter",
+    "total",
+    "totals",
+    "sum",
+    "overall",
+    "all",
+    "avg",
+    "average",
+    "mean",
+    "median",
+    "med",
+    "min",
+    "max",
+    "minimum",
+    "maximum",
+    "peak",
+    "of",
+    "the",
+    "a",
+    "an",
+    "in",
+    "on",
+    "by",
+    "for",
+    "to",
+    "per",
+    "and",
+    "with",
+    "at",
+    "new",
+    "used",
+    "usage",
+    "use",
+    "utilization",
+    "utilisation",
+    "load",
+    "percent",
+    "pct",
+    "processed",
+    "completed",
+    "done",
+    "executed",
+    "finished",
+    "committed",
+    "served",
+    "received",
+    "sent",
+    "read",
+    "write",
+    "written",
+    "returned",
+    "inserted",
+    "updated",
+    "deleted",
+    "selected",
+    "fetched",
+    "affected",
+    "insert",
+    "update",
+    "delete",
+    "select",
+    "query",
+    "transaction",
+    "request",
+    "operation",
+    "http",
+    "https",
+    "sql",
+    "db",
+    "database",
+    "server",
+    "client",
+    "user",
+    "system",
+    "sys",
+    "process",
+    "host",
+    "node",
+    "cache",
+    "ratio",
+    "rates",
+    "value",
+    "values",
+    "result",
+    "results",
+    "current",
+    "resident",
+    "virtual",
+    "size",
+    "physical",
+    "memory",
+];
+/// Words before a status of HTTP.
+const OF_STATUS: [&str; 6] = ["http", "https", "status", "code", "response", "responses"];
 /// Words that turn round what stands beside them, or make it another thing.
 const TURNING: [&str; 38] = [
     "between",
@@ -547,6 +677,8 @@ pub(super) struct Meaning {
     pub(super) is_of_main: bool,
     /// Whether the direction stands there in words, or as an arrow.
     pub(super) is_stated: bool,
+    /// Whether it is of what is good to do in one place and bad in another.
+    pub(super) is_doubtful: bool,
 }
 
 /// What a name says about the direction that is good.
@@ -572,6 +704,7 @@ fn said_by_words(name: &str) -> Meaning {
     let words = words(&name);
     let words = before_at(&words);
     let (measured, is_rate) = before_per(words);
+    let measured = &measured[..];
     if is_until_a_fault(measured) {
         return Meaning { is_turned: true, is_of_faults: true, ..Meaning::default() };
     }
@@ -585,9 +718,12 @@ fn said_by_words(name: &str) -> Meaning {
     let is_of_main = heaviest.is_some_and(|(weight, _)| weight >= Weight::Main);
     let is_of_pages = measured.iter().any(|word| is_one_of(word, &PAGE_WORK))
         && measured.iter().any(|word| is_one_of(word, &PAGES));
-    let is_doubtful = measured.iter().any(|word| is_one_of(word, &DOUBTFUL));
+    let is_doubtful = is_of_pages || measured.iter().any(|word| is_one_of(word, &DOUBTFUL));
+    let is_counted = heaviest.is_some_and(|(weight, _)| weight == Weight::Counted);
     let better = match (is_rate, heaviest) {
-        _ if (is_of_pages || is_doubtful) && !is_of_main => None,
+        _ if is_doubtful && !is_of_main => None,
+        // `checkpoints_req`: of what is counted beside a word that is not known nobody knows.
+        _ if is_counted && has_unknown_word(measured) => None,
         (true, Some((weight, better))) if weight >= Weight::Main => better,
         // Of what is only counted or moved, more by the time is more work.
         (true, Some(_)) => Some(Better::Higher),
@@ -597,7 +733,22 @@ fn said_by_words(name: &str) -> Meaning {
         (false, Some((_, Some(Better::Higher)))) if is_by_work(words) => None,
         (false, heaviest) => heaviest.and_then(|(_, better)| better),
     };
-    Meaning { better, is_turned, is_of_faults, is_of_main, is_stated: false }
+    Meaning { better, is_turned, is_of_faults, is_of_main, is_stated: false, is_doubtful }
+}
+
+/// Whether one of the words says something that is not known.
+fn has_unknown_word(words: &[String]) -> bool {
+    (0..words.len()).any(|at| {
+        let word = words[at].as_str();
+        let is_plain = PLAIN.contains(&word)
+            || SIZES.contains(&word)
+            || TIMES.contains(&word)
+            || PER.contains(&word)
+            || PAGES.contains(&word)
+            || word == "/"
+            || word.chars().any(char::is_numeric);
+        !is_plain && weight_at(words, at).is_none()
+    })
 }
 
 /// The words before those that say where it was measured, if they say something: `p99 at max tps`.
@@ -626,17 +777,18 @@ fn is_part_of_a_request(name: &str) -> bool {
     part.is_some_and(|part| !part.starts_with("failed"))
 }
 
-/// The words of what is measured, and whether that is by the time.
-fn before_per(words: &[String]) -> (&[String], bool) {
+/// The words of what is measured, and whether that is by the time: `requests per second ko` is of
+/// `requests ko`.
+fn before_per(words: &[String]) -> (Vec<String>, bool) {
     let per = words.iter().position(|word| word == "/" || PER.contains(&word.as_str()));
-    let Some(at) = per else { return (words, false) };
+    let Some(at) = per else { return (words.to_vec(), false) };
     let of = words.get(at + 1).map(String::as_str).unwrap_or_default();
     if TIMES.contains(&of) {
-        return (&words[..at], true);
+        return ([&words[..at], &words[at + 2..]].concat(), true);
     }
     match (at, words[at] == "/" || words[at] == "per") {
-        (1.., true) => (&words[..at], false),
-        _ => (words, false),
+        (1.., true) => (words[..at].to_vec(), false),
+        _ => (words.to_vec(), false),
     }
 }
 
@@ -664,12 +816,25 @@ fn weight_at(words: &[String], at: usize) -> Option<(Weight, Better)> {
         "ci" | "ci95" | "ci99" if at > 0 && at + 1 == words.len() => {
             Some((Weight::Spread, Better::Lower))
         }
+        // `http 500`
+        status
+            if at > 0 && OF_STATUS.contains(&words[at - 1].as_str()) && is_bad_status(status) =>
+        {
+            Some((Weight::Fault, Better::Lower))
+        }
         // `MB_s`
         size if SIZES.contains(&size) && TIMES.contains(&next) => {
             Some((Weight::Counted, Better::Higher))
         }
         word => weight_of(word),
     }
+}
+
+/// 400 to 599
+fn is_bad_status(word: &str) -> bool {
+    word.len() == 3
+        && word.starts_with(['4', '5'])
+        && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn weight_of(word: &str) -> Option<(Weight, Better)> {
@@ -874,6 +1039,12 @@ mod tests {
             "lagging_transactions",
             "duplicate_rows",
             "redundant_writes",
+            "numberOfRequests.ko",
+            "meanNumberOfRequestsPerSecond.ko",
+            "KO requests",
+            "HTTP 500 req/s",
+            "responses 503",
+            "buffer overruns",
         ] {
             assert_eq!(of(name), Some(Better::Lower), "{name}");
         }
@@ -991,6 +1162,13 @@ mod tests {
             "tps_margin",
             "MB",
             "",
+            "checkpoints_req",
+            "write.bw_bytes",
+            "wal_bytes/s",
+            "compaction write MB/s",
+            "swap in MB/s",
+            "memory growth",
+            "frobnicated rows",
         ] {
             assert_eq!(of(name), None, "{name}");
         }

@@ -114,10 +114,14 @@ const FAR_FROM_ZERO: f64 = 3.0;
 pub(super) fn of(name: &str, unit: &str, values: &[Option<f64>]) -> Vec<bool> {
     let words = words(name);
     let measure = cells::measured(unit);
-    let is_time =
-        measure == Some(Measure::Time) || has_word(&words, &TIMES) && !has_word(&words, &RATES);
+    // `ns/op`, but not `B/op`, of which there may be none.
+    let is_time_each = measure == Some(Measure::Cost) && cells::is_time_of_each(unit);
+    let is_time = measure == Some(Measure::Time)
+        || is_time_each
+        || has_word(&words, &TIMES) && !has_word(&words, &RATES);
     let is_rate = measure == Some(Measure::Rate) || has_word(&words, &RATES);
-    if !(is_time || is_rate) || has_word(&words, &SIGNED) {
+    let is_cost = measure == Some(Measure::Cost);
+    if !(is_time || is_rate || is_cost) || has_word(&words, &SIGNED) {
         return vec![false; values.len()];
     }
     let is_sentinel = are_sentinels(values);
@@ -171,6 +175,10 @@ mod tests {
         assert_eq!(left_out("tps", "", &and(&[-1.0, -1.0])), 2);
         assert_eq!(left_out("x", "ms", &and(&[0.0, 0.0, 0.0])), 3);
         assert_eq!(left_out("duration", "", &and(&[0.0])), 1);
+        for unit in ["ns/op", "us/op", "s/iter", "ms/query"] {
+            assert_eq!(left_out("value", unit, &and(&[0.0, -1.0])), 2, "{unit}");
+        }
+        assert_eq!(left_out("value", "B/op", &and(&[0.0, -1.0])), 1);
     }
 
     #[test]
