@@ -98,10 +98,10 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
     if cells.is_empty() {
         // What was measured for it has been shown to nobody.
         if flags.test.is_some() && flags.shape.format == Format::Text {
-            let found = RunFindings::Pair(run, Box::new(comparison));
+            let found = RunFindings::Pair(run, Box::new(comparison.clone()));
             found.print(None, &PrintFlags::usual(flags.shape.color))?;
         }
-        return nothing(run, is_named);
+        return nothing(run, &comparison, is_named);
     }
     let is_startable = run.specs().values().all(|arm| arm.can_be_restarted());
     if is_startable && flags.limit != Some(Duration::ZERO) {

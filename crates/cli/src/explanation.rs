@@ -7,7 +7,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use dbdyno_lab::{ExplainQuestion, Lab};
 use dbdyno_model::{
-    Cell, Comparison, CountVerdict, Driving, Explanation, Run, RunPair, Severity, Verdict, Witness,
+    Cell, Comparison, CountVerdict, Driving, Explanation, Run, RunPair, Severity, Verdict, Warning,
+    Witness,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -64,7 +65,7 @@ pub(crate) fn afterwards(
     let comparison = arms::judged_pair(store, run)?;
     let cells = explainable(run, &comparison);
     if cells.is_empty() {
-        return nothing(run, false).map(drop);
+        return nothing(run, &comparison, false).map(drop);
     }
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
     let wanted: Vec<(RunPair<'_>, Cell)> = cells.into_iter().map(|cell| (run, cell)).collect();
@@ -221,7 +222,13 @@ pub(crate) fn shown(
 }
 
 /// Says that nothing is to be explained, or what could be.
-pub(crate) fn nothing(run: RunPair<'_>, is_named: bool) -> Result<Exit, Failure> {
+///
+/// A cell without a verdict may have something to explain, and is no answer.
+pub(crate) fn nothing(
+    run: RunPair<'_>,
+    comparison: &Comparison,
+    is_named: bool,
+) -> Result<Exit, Failure> {
     if is_named {
         let cells: Vec<String> = run.plan().cells().iter().map(ToString::to_string).collect();
         let text = format!("run {} has no such cell; it has {}", run.whole.id, cells.join(", "));
@@ -233,5 +240,11 @@ pub(crate) fn nothing(run: RunPair<'_>, is_named: bool) -> Result<Exit, Failure>
          measured",
         id = run.whole.id
     ));
-    Ok(Exit::Holds)
+    let mut cells = comparison.cells.iter();
+    let is_open = cells.any(|one| {
+        let blocks = |warning: &Warning| warning.severity == Severity::Blocks;
+        one.verdict == Verdict::Undecided || one.warnings.iter().any(blocks)
+    });
+    let is_blocked = comparison.warnings.iter().any(|one| one.severity == Severity::Blocks);
+    Ok(if is_open || is_blocked { Exit::CannotTell } else { Exit::Holds })
 }

@@ -4,11 +4,11 @@
 //! case of a regression was the upgrade of the runner's kernel. Named are facts that rarely change
 //! and did so within the range in which the shift may lie. That is a coincidence, not a proof.
 
-use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use dbdyno_model::{Cause, Severity, Shift, Warning};
 
-type Facts = BTreeMap<String, String>;
+use super::Facts;
 
 /// No more of them are told.
 const CAUSES_MOST: usize = 12;
@@ -17,11 +17,11 @@ const RUNS_PER_CHANGE: usize = 8;
 const CHANGES_LEAST: usize = 3;
 
 /// Facts that changed where the shift may lie, those of the host first.
-pub(super) fn of(shift: &Shift, facts: &[Facts]) -> Vec<Cause> {
+pub(super) fn of(shift: &Shift, facts: &[Rc<Facts>]) -> Vec<Cause> {
     let most = (facts.len() / RUNS_PER_CHANGE).max(CHANGES_LEAST);
     let mut causes: Vec<Cause> = Vec::new();
     for at in shift.earliest.max(1)..=shift.latest.min(facts.len().saturating_sub(1)) {
-        for (name, after) in &facts[at] {
+        for (name, after) in facts[at].iter() {
             let Some(before) = facts[at - 1].get(name) else { continue };
             let is_new = causes.iter().all(|cause| cause.fact != *name);
             if before != after && is_new && changes_of(name, facts) <= most {
@@ -40,8 +40,8 @@ pub(super) fn of(shift: &Shift, facts: &[Facts]) -> Vec<Cause> {
 }
 
 /// How often a fact changes from one run to the next.
-fn changes_of(name: &str, facts: &[Facts]) -> usize {
-    let is_change = |pair: &&[Facts]| match (pair[0].get(name), pair[1].get(name)) {
+fn changes_of(name: &str, facts: &[Rc<Facts>]) -> usize {
+    let is_change = |pair: &&[Rc<Facts>]| match (pair[0].get(name), pair[1].get(name)) {
         (Some(before), Some(after)) => before != after,
         _ => false,
     };
@@ -55,7 +55,7 @@ fn rank(fact: &str) -> usize {
 }
 
 /// A note where runs of several hosts stand in turn.
-pub(super) fn mixed_hosts(facts: &[Facts]) -> Option<Warning> {
+pub(super) fn mixed_hosts(facts: &[Rc<Facts>]) -> Option<Warning> {
     const NAME: &str = "host.cpu.model";
     if changes_of(NAME, facts) < CHANGES_LEAST {
         return None;

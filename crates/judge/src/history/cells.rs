@@ -233,6 +233,11 @@ pub(super) fn has_a_unit(cell: &str) -> bool {
     quantity(cell, DecimalMark::Point).is_some_and(|(_, unit)| !is_known(unit))
 }
 
+/// Whether a cell is a number with a unit that is known, such as `125.31 ms`.
+pub(super) fn has_a_known_unit(cell: &str) -> bool {
+    quantity(cell, DecimalMark::Point).is_some_and(|(_, unit)| !unit.is_empty() && is_known(unit))
+}
+
 /// What a unit measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {

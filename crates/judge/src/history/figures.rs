@@ -10,14 +10,15 @@
 //! neither is `slow=`, which stands for a change. The base arm is in the key where the figure is a
 //! ratio: only runs with the same base, to the version, have a control in common.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
 
 use dbdyno_model::{
     Arm, ArmSpec, BenchmarkHistory, Better, Cell, CellComparison, Driving, HistoryPoint, Idle,
     KeepMemory, LatencyHistogram, PerArm, Round, RunPair, RunStatus, Severity, Target, Warning,
 };
 
-use super::{HistoryQuestion, Raw, judge};
+use super::{Facts, HistoryQuestion, Raw, judge};
 use crate::comparison::compare;
 use crate::error::JudgeError;
 use crate::judged::judged_pairs;
@@ -216,6 +217,8 @@ pub struct Gathering<'q> {
     /// What is asked for; nothing where the runs are to say.
     figures: Vec<RunFigure>,
     groups: BTreeMap<Key, Raw>,
+    /// What was true of runs, each once: an environment is that of many of them.
+    facts: HashSet<Rc<Facts>>,
     /// Of all runs, asked for or not.
     loads: BTreeSet<String>,
     short: usize,
@@ -243,6 +246,7 @@ impl<'q> Gathering<'q> {
             question,
             figures,
             groups: BTreeMap::new(),
+            facts: HashSet::new(),
             loads: BTreeSet::new(),
             short: 0,
             withheld: Withheld::default(),
@@ -273,17 +277,24 @@ impl<'q> Gathering<'q> {
                 return;
             }
         };
+        let mut facts = RunFacts::default();
         for cell in &cells {
             self.latest.insert(cell.clone(), run.whole.id.to_string());
             let compared = compared.iter().find(|compared| compared.cell == *cell);
             match compared.filter(|compared| is_whole(run, compared)) {
-                Some(compared) => self.add_cell(run, cell, compared),
+                Some(compared) => self.add_cell(run, cell, compared, &mut facts),
                 None => self.short += 1,
             }
         }
     }
 
-    fn add_cell(&mut self, run: RunPair<'_>, cell: &Cell, compared: &CellComparison) {
+    fn add_cell(
+        &mut self,
+        run: RunPair<'_>,
+        cell: &Cell,
+        compared: &CellComparison,
+        facts: &mut RunFacts,
+    ) {
         let figures = if self.figures.is_empty() {
             by_itself(&run.plan().driving).to_vec()
         } else {
@@ -305,7 +316,7 @@ impl<'q> Gathering<'q> {
             self.since.remove(&key);
             let raw = self.groups.entry(key).or_insert_with_key(Key::series);
             raw.points.push(point(run, value));
-            raw.facts.push(facts(run, figure));
+            raw.facts.push(facts.of(run, figure, &mut self.facts));
         }
     }
 
@@ -494,8 +505,31 @@ fn version(run: RunPair<'_>) -> String {
 /// What led to plans, in pages whose numbers are others in every run; the plans are facts as well.
 const OF_PLANS: [&str; 5] = ["decisions[", "plan_cause[", "histograms[", "runner_up[", "samples["];
 
+/// What was true of a run, for ratios and for other figures, as far as it was asked for.
+#[derive(Default)]
+struct RunFacts([Option<Rc<Facts>>; 2]);
+
+impl RunFacts {
+    /// Those of a figure: the same as of a run before, where they are equal.
+    fn of(
+        &mut self,
+        run: RunPair<'_>,
+        figure: RunFigure,
+        all: &mut HashSet<Rc<Facts>>,
+    ) -> Rc<Facts> {
+        let own = self.0[usize::from(figure.is_ratio())].get_or_insert_with(|| {
+            let own = Rc::new(facts(run, figure));
+            all.get(&own).cloned().unwrap_or_else(|| {
+                all.insert(own.clone());
+                own
+            })
+        });
+        own.clone()
+    }
+}
+
 /// What was true of a run: the host once, the test arm, and of the base what its ratio rests on.
-fn facts(run: RunPair<'_>, figure: RunFigure) -> BTreeMap<String, String> {
+fn facts(run: RunPair<'_>, figure: RunFigure) -> Facts {
     let plan = run.plan();
     let mut facts = BTreeMap::new();
     facts.insert("dbdyno".to_owned(), run.whole.tool_version.clone());

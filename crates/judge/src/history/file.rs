@@ -11,7 +11,8 @@
 //! The form is recognized by the contents. What the file was taken for is the first note of the
 //! answer. Columns of what a run was asked for, such as threads, are no figures.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use dbdyno_model::{BenchmarkHistory, HistoryPoint, Severity, Warning, foreign, random};
 
@@ -308,7 +309,10 @@ impl Roles {
     /// What the file was taken for, and how much of it was understood.
     fn notes(&self, table: &Table<'_>) -> Vec<Warning> {
         let order = match self.order.by {
-            Some(column) => format!("order by {} ({})", heads(table, &[column]), self.order.kind),
+            Some(column) => {
+                let columns: Vec<usize> = std::iter::once(column).chain(self.order.clock).collect();
+                format!("order by {} ({})", heads(table, &columns), self.order.kind)
+            }
             None => format!("order of {}", self.order.kind),
         };
         let parting = match &self.parting[..] {
@@ -475,11 +479,12 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
         );
         return Err(failed(table.name, table.header_line, 1, &what));
     }
+    let evidence = table.evidence(&roles.values);
     let mut raws = Vec::new();
     for &column in &roles.values {
         let mark = match question.file.decimal {
             Some(mark) => mark,
-            None => table.decimal_mark(column, &roles.values)?,
+            None => table.decimal_mark(column, evidence)?,
         };
         let mut blank = Vec::new();
         for (name, rows) in &parted {
@@ -537,18 +542,25 @@ fn is_of_labels(table: &Table<'_>, column: usize) -> bool {
 /// Whether a column that is called after what names a run has what was measured all the same:
 /// numbers with a fraction or a unit, most of them different, that go up and down. Versions rise.
 fn is_measured_label(table: &Table<'_>, order: &Order, column: usize) -> bool {
-    let is_figure =
-        |cell: &str| is_quantity(cell) || cell.contains('.') && cell.parse::<f64>().is_ok();
-    let cells: Vec<&str> = present(table, column).collect();
-    let figures = cells.iter().filter(|cell| is_figure(cell)).count();
-    if !is_of_labels(table, column) || 2 * figures <= cells.len() {
+    let is_figure = |cell: &str| {
+        is_quantity(cell)
+            || cells::has_a_known_unit(cell)
+            || cell.contains('.') && cell.parse::<f64>().is_ok()
+    };
+    let told: Vec<&str> = present(table, column).collect();
+    let figures = told.iter().filter(|cell| is_figure(cell)).count();
+    if !is_of_labels(table, column) || 2 * figures <= told.len() {
         return false;
     }
     let mut rows: Vec<usize> = (0..table.rows.len()).collect();
     rows.sort_by_key(|&row| order.keys[row]);
-    let values: Vec<f64> =
-        rows.iter().filter_map(|&row| table.cell(row, column).parse().ok()).collect();
-    2 * table.values(column).len() > cells.len() && !values.is_sorted()
+    let number = |&row: &usize| {
+        let cell = table.cell(row, column);
+        let end = cell.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(cell.len());
+        cell[..end].parse::<f64>().ok()
+    };
+    let values: Vec<f64> = rows.iter().filter_map(number).collect();
+    2 * table.values(column).len() > told.len() && !values.is_sorted()
 }
 
 /// Whether a cell tells a day, and not only a time of the day, which a duration may be as well.
@@ -650,13 +662,10 @@ fn series(
         let unix_ms = roles.order.is_time.then(|| roles.order.keys[row]);
         let version = text(roles.version).unwrap_or_default();
         raw.points.push(HistoryPoint { unix_ms, label, version, value });
-        raw.facts.push(
-            roles
-                .facts
-                .iter()
-                .map(|&fact| (table.header[fact].clone(), shortened(table.cell(row, fact))))
-                .collect::<BTreeMap<_, _>>(),
-        );
+        let facts = roles.facts.iter();
+        let facts =
+            facts.map(|&fact| (table.header[fact].clone(), shortened(table.cell(row, fact))));
+        raw.facts.push(Rc::new(facts.collect()));
     }
     if raw.points.is_empty() {
         return Ok(None);
@@ -1736,6 +1745,7 @@ mod tests {
         for name in ["version_ms", "Version check", "Commit", "name"] {
             assert!(column(name, &figure), "{name}");
         }
+        assert!(column("version", &|day| format!("{} ms", figure(day))));
         assert!(!column("version", &|day| format!("8.{day:02}")), "versions rise");
         assert!(!column("version", &|day| format!("8.0.{day}")));
         assert!(!column("commit", &|day| format!("{:x}", 7_919_919 * u64::from(day))));
@@ -1934,6 +1944,9 @@ mod tests {
 
     #[test]
     fn a_day_and_a_time_of_day_may_stand_apart() {
+        // What is no time of any day is a duration, whatever it is called after.
+        let text = "date,end to end,qps\n2026-01-01,58:20,2\n2026-01-02,72:55,1\n";
+        assert_eq!(told_of(text)[0].1, [3500.0, 4375.0]);
         let text = "Date,Time,qps,took\n2026-01-01,11:00,2,1:30\n2026-01-01,10:00,1,1:20\n\
                     2026-01-02,9:30 PM,4,1:20\n2026-01-02,09:00,3,1:20\n";
         assert_eq!(told_of(text)[0].1, [1.0, 2.0, 3.0, 4.0]);

@@ -11,6 +11,7 @@
 use super::names;
 use super::order::Order;
 use super::table::{Table, is_blank};
+use super::when;
 use super::words::words;
 
 /// Units of a duration from the largest to the smallest, with their length in seconds.
@@ -89,7 +90,10 @@ fn durations(table: &Table<'_>, column: usize) -> Option<Vec<String>> {
         }
         read.push(format!("{:.0}e-9 s", 1e9 * seconds));
     }
-    let is_of_day = kind == Some(true) && is_of_moments(&table.header[column]);
+    // 58:20 is a time of no day.
+    let is_of_day = kind == Some(true)
+        && is_of_moments(&table.header[column])
+        && table.cells(column).all(|cell| is_blank(cell) || when::is_clock(cell));
     (is_compound && !is_of_day).then_some(read)
 }
 

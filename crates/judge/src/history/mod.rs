@@ -45,6 +45,9 @@ mod versions;
 mod when;
 mod words;
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use dbdyno_model::{
     BenchmarkHistory, Better, Cause, ChangeScale, HistoryPoint, HistorySeries, LapsedShift, Modes,
     SeriesChanges, Severity, Shift, ShiftWeight, Slide, Warning,
@@ -128,6 +131,9 @@ impl HistoryQuestion {
     }
 }
 
+/// What was true of a run, by name.
+pub(crate) type Facts = BTreeMap<String, String>;
+
 /// A series before it is judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Raw {
@@ -137,7 +143,7 @@ pub(crate) struct Raw {
     pub better: Better,
     pub points: Vec<HistoryPoint>,
     /// Facts of each point, by name.
-    pub facts: Vec<std::collections::BTreeMap<String, String>>,
+    pub facts: Vec<Rc<Facts>>,
     pub warnings: Vec<Warning>,
 }
 

@@ -209,23 +209,25 @@ impl<'a> Table<'a> {
         failed(self.name, self.header_line, column, what)
     }
 
-    /// What stands for the decimal mark in a column: what its cells say, else what the other
-    /// columns of numbers say, else what is usual between such separators.
+    /// What the cells of some columns say about the decimal mark.
+    pub(super) fn evidence(&self, columns: &[usize]) -> cells::Evidence {
+        columns.iter().fold(cells::Evidence::default(), |all, &column| {
+            all.and(cells::Evidence::of(self.cells(column)))
+        })
+    }
+
+    /// What stands for the decimal mark in a column: what its cells say, else what the columns of
+    /// numbers say together, else what is usual between such separators.
     ///
     /// # Errors
     /// A cell that may mean two numbers where nothing decides it.
     pub(super) fn decimal_mark(
         &self,
         column: usize,
-        figures: &[usize],
+        whole: cells::Evidence,
     ) -> Result<DecimalMark, JudgeError> {
         let own = cells::Evidence::of(self.cells(column));
-        let whole = || {
-            figures.iter().fold(cells::Evidence::default(), |all, &figure| {
-                all.and(cells::Evidence::of(self.cells(figure)))
-            })
-        };
-        if let Some(mark) = own.mark().or_else(|| whole().mark()) {
+        if let Some(mark) = own.mark().or_else(|| whole.mark()) {
             return Ok(mark);
         }
         let Some(open) = own.open else { return Ok(DecimalMark::Point) };

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use linux_perf_data::linux_perf_event_reader::{
-    ContextSwitchRecord, CpuMode, EventRecord, RawData, SampleRecord, TaskWasPreempted,
+    ContextSwitchRecord, CpuMode, Endianness, EventRecord, RawData, RawEventRecord, RecordType,
+    SampleFormat, SampleRecord, TaskWasPreempted,
 };
 use linux_perf_data::{PerfFileReader, PerfFileRecord};
 
@@ -138,6 +139,9 @@ pub fn stacks(file: &Path, windows: &[Window], kind: SampleKind) -> Result<Vec<S
         let of = record.common_data().ok();
         let at = of.and_then(|of| Some((of.tid?, of.timestamp?)));
         let (tid, time) = at.unwrap_or_default();
+        if !has_whole_chain(&record) {
+            return Err(format!("{} is damaged: a sample ends within its callers", file.display()));
+        }
         let record = record.parse().map_err(|error| format!("{}: {error}", file.display()))?;
         if kind == SampleKind::Samples && matches!(record, EventRecord::Sample(_)) {
             let own = events.get(attr_index).and_then(|name| name.as_deref());
@@ -154,6 +158,41 @@ pub fn stacks(file: &Path, windows: &[Window], kind: SampleKind) -> Result<Vec<S
     let mut all = reader.named(ids).map_err(|what| format!("{}: {what}", file.display()))?;
     all.iter_mut().for_each(|one| one.event = event.map(str::to_owned));
     Ok(all)
+}
+
+/// Whether the callers of a sample fit into it: their number is multiplied before it is looked at.
+/// Of samples that have values of counters in them, whose length varies, that is not known.
+fn has_whole_chain(record: &RawEventRecord<'_>) -> bool {
+    const BEFORE: [SampleFormat; 9] = [
+        SampleFormat::IDENTIFIER,
+        SampleFormat::IP,
+        SampleFormat::TID,
+        SampleFormat::TIME,
+        SampleFormat::ADDR,
+        SampleFormat::ID,
+        SampleFormat::STREAM_ID,
+        SampleFormat::CPU,
+        SampleFormat::PERIOD,
+    ];
+    let format = record.parse_info.sample_format;
+    let is_sample = record.record_type == RecordType::SAMPLE;
+    if !is_sample
+        || !format.contains(SampleFormat::CALLCHAIN)
+        || format.contains(SampleFormat::READ)
+    {
+        return true;
+    }
+    let before = 8 * BEFORE.iter().filter(|one| format.contains(**one)).count();
+    let Some(mut rest) = record.data.get(before..record.data.len()) else { return true };
+    let mut count = [0; 8];
+    if rest.read_exact(&mut count).is_err() {
+        return true;
+    }
+    let count = match record.parse_info.endian {
+        Endianness::LittleEndian => u64::from_le_bytes(count),
+        Endianness::BigEndian => u64::from_be_bytes(count),
+    };
+    count <= rest.len() as u64 / 8
 }
 
 /// An event without the unit of the processor that counts it and what it is restricted to: `cycles`
@@ -544,6 +583,14 @@ mod tests {
             self.record(9, 2, &body);
         }
 
+        /// A sample that says that it has so many callers, and has none.
+        fn sample_without_callers(&mut self, pid: i32, count: u64) {
+            let mut body = [0; 8].to_vec();
+            body.extend([pid.to_le_bytes(), pid.to_le_bytes()].concat());
+            [1, 1, count].iter().for_each(|number: &u64| body.extend(number.to_le_bytes()));
+            self.record(9, 2, &body);
+        }
+
         /// Flags are those of `PERF_RECORD_MISC_SWITCH_OUT`.
         fn switch(&mut self, pid: i32, time: u64, flags: u16) {
             let others = [[0; 4], [0; 4]].concat();
@@ -590,6 +637,22 @@ mod tests {
             std::fs::write(file.path(), self.file()).unwrap();
             assert!(is_perf_data(file.path()).unwrap());
             stacks(file.path(), windows, SampleKind::Samples).unwrap()
+        }
+    }
+
+    #[test]
+    fn callers_that_a_sample_has_not_are_damage() {
+        let damage = |count: u64| {
+            let mut recorded = recorded();
+            recorded.sample_without_callers(7, count);
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), recorded.file()).unwrap();
+            stacks(file.path(), &[Window::whole(None)], SampleKind::Samples).err()
+        };
+        assert_eq!(damage(0), None);
+        for count in [1, 1 << 61, u64::MAX] {
+            let damage = damage(count).unwrap_or_default();
+            assert!(damage.contains("a sample ends within its callers"), "{count}: {damage}");
         }
     }
 
