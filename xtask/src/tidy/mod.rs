@@ -25,6 +25,7 @@ mod circles;
 mod counted;
 mod exceptions;
 mod lexer;
+mod names;
 mod owners;
 mod programs;
 mod rule;

@@ -28,6 +28,7 @@ pub(crate) enum Rule {
     NamedClosures,
     MatchInDisguise,
     ServerSql,
+    VagueName,
     Invariant,
     Program,
     Exception,
@@ -60,6 +61,7 @@ impl Rule {
             Rule::NamedClosures => "a function is read from its first statement",
             Rule::MatchInDisguise => "a condition is read as one",
             Rule::ServerSql => "one crate knows what servers of each release say of themselves",
+            Rule::VagueName => "a function is understood where it is called",
             Rule::Invariant => "a crate is a noun with one invariant",
             Rule::Program => {
                 "each test program is linked with the whole crate, and one may be forgotten"
@@ -99,6 +101,7 @@ impl Rule {
             Rule::NamedClosures => "make functions of them, or one loop",
             Rule::MatchInDisguise => "write if and else",
             Rule::ServerSql => "make it a question of `server`, or give it a row of its families",
+            Rule::VagueName => "say what it returns, or verb and object of what it does",
             Rule::Invariant => "give it a line \"`crate` — **Invariant:** …\"",
             Rule::Program => "name it in tests/main.rs, which Cargo.toml names",
             Rule::Exception => "remove it from xtask/src/tidy/exceptions.rs",
