@@ -6,7 +6,7 @@
 //! commit); here that can be counted.
 
 use dbdyno_lab::ExperimentOrder;
-use dbdyno_model::{Arms, Pin, Plan, RunStatus, Stage};
+use dbdyno_model::{Arms, Plan, Question, RoundSchedule, RunStatus, Stage};
 
 use crate::args::{Demo, Place};
 use crate::arms::RunSelection;
@@ -30,28 +30,21 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     let arm = |text: &str| text.parse().expect("the targets of the demo are well formed");
     let plan = Plan {
         arms: Arms::from([arm(BASE), arm(TEST)]),
-        stages: vec![Stage::Measure("update-nonindex".into())],
-        clients: CLIENTS.into(),
-        pairs: 40,
-        round_ns: 200_000_000,
-        lead_in_ns: 20_000_000,
-        warm_up_ns: 1_000_000_000,
-        seed: 1,
-        tables: 1,
-        rows: 100_000,
-        budget: 0.02,
-        pin: Pin::Auto,
-        idle: dbdyno_model::Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        restarts: 0,
-        reloads: 0,
-        slice_ns: 0,
-        interval: dbdyno_model::IntervalChoice::Auto,
-        driving: dbdyno_model::Driving::Closed,
-        files: Vec::new(),
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
+        question: Question {
+            stages: vec![Stage::Measure("update-nonindex".into())],
+            clients: CLIENTS.into(),
+            rows: 100_000,
+            ..Question::default()
+        },
+        schedule: RoundSchedule {
+            pairs: 40,
+            round_ns: 200_000_000,
+            lead_in_ns: 20_000_000,
+            warm_up_ns: 1_000_000_000,
+            slice_ns: 0,
+            ..RoundSchedule::default()
+        },
+        ..Plan::default()
     };
     output::say(&plan::announcement(&plan, &plan::runs_alike(&plan, &store), plan::Words::Few));
     let order = ExperimentOrder {

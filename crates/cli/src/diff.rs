@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use dbdyno_document::markdown;
 use dbdyno_lab::Lab;
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Arms, Audit, Comparison, Driving, Environment, Pairing, PerArm, Pin, Plan,
-    PlanStability,
+    ArmIndex, ArmSpec, Arms, Audit, Comparison, Environment, JudgingRule, Pairing, PerArm, Pin,
+    Plan, PlanStability, Question, Quiet, RoundSchedule,
 };
 use dbdyno_report::{Extent, Plans, difference_document, difference_json};
 
@@ -87,7 +87,7 @@ pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
             let store = session::open_store(place)?;
             let (base, test) = (arms::stored(&store, &base)?, arms::stored(&store, &test)?);
             let (base, test) = (base.borrowed(), test.borrowed());
-            shown(&dbdyno_judge::compare_stored(base, test, test.plan().budget)?, flags)
+            shown(&dbdyno_judge::compare_stored(base, test, test.plan().rule.budget)?, flags)
         }
         _ => Err(Failure::Usage(
             "BASE and TEST must both be servers or both be stored runs; BASE alone is a stored run"
@@ -167,28 +167,16 @@ fn servers(
     };
     let plan = Plan {
         arms: Arms::from([arms.base, arms.test]),
-        stages,
-        clients: vec![1],
-        pairs: 1,
-        round_ns: 1,
-        lead_in_ns: 0,
-        warm_up_ns: 0,
-        seed: 1,
-        tables: flags.tables,
-        rows: flags.rows,
-        budget: 0.0,
-        pin: Pin::None,
-        idle: dbdyno_model::Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        restarts: 0,
-        reloads: 0,
-        slice_ns: 0,
-        interval: dbdyno_model::IntervalChoice::Auto,
-        driving: Driving::Closed,
-        files,
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
+        question: Question {
+            stages,
+            tables: flags.tables,
+            rows: flags.rows,
+            files,
+            ..Question::default()
+        },
+        schedule: RoundSchedule { round_ns: 1, slice_ns: 0, ..RoundSchedule::default() },
+        rule: JudgingRule { budget: 0.0, ..JudgingRule::default() },
+        quiet: Quiet { pin: Pin::None, ..Quiet::default() },
     };
     let home = session::open_home(place)?;
     let mut store = session::open_own_store(place)?;

@@ -110,7 +110,7 @@ pub(crate) fn explainable(run: RunPair<'_>, comparison: &Comparison) -> Vec<Cell
 /// Whether something is proved that an explanation could be asked for.
 pub(crate) fn is_possible(run: RunPair<'_>, comparison: &Comparison) -> bool {
     let is_ours = run.specs().values().all(|arm| arm.can_be_restarted());
-    is_ours && run.plan().driving == Driving::Closed && !proved(run, comparison).is_empty()
+    is_ours && run.plan().question.driving == Driving::Closed && !proved(run, comparison).is_empty()
 }
 
 /// Explains cells of runs of two arms, one after the other. They share the time: each may take an
@@ -169,7 +169,7 @@ fn one(
     &CellQuestion { run, cell, beside, limit_ms }: &CellQuestion<'_>,
     extent: Extent,
 ) -> Result<(Explanation, u64), Failure> {
-    if run.plan().driving != Driving::Closed {
+    if run.plan().question.driving != Driving::Closed {
         return Err(Failure::Usage(
             "what is explained is the rate of a closed loop; measure without --rate, --find-max \
              and --think, and explain that"

@@ -28,7 +28,7 @@ pub(crate) fn rounds(step_seconds: Option<u64>) -> Option<Rounds> {
 /// # Errors
 /// A sentence that says what is missing.
 pub(crate) fn check(plan: &Plan) -> Result<(), String> {
-    let loads: Vec<&str> = plan.stages.iter().filter_map(Stage::load).collect();
+    let loads: Vec<&str> = plan.question.stages.iter().filter_map(Stage::load).collect();
     let steps: Vec<_> = loads.iter().filter_map(|load| BenchmarkStep::find(load)).collect();
     if steps.is_empty() {
         return Ok(());
@@ -38,7 +38,7 @@ pub(crate) fn check(plan: &Plan) -> Result<(), String> {
                     other loads; compare the other loads in a run of their own"
             .to_owned());
     }
-    if plan.clients.len() > 1 {
+    if plan.question.clients.len() > 1 {
         return Err("the Insert Benchmark has a table for each client, so it takes one number of \
                     clients; give --clients once and run it again for the next number"
             .to_owned());
@@ -66,11 +66,10 @@ mod tests {
     fn plan(words: &[&str], clients: &[u32]) -> Plan {
         // Word by word: what is asked twice is left out within one.
         let stages = |word: &&str| choose(&[(*word).to_owned()], &[], None).unwrap().stages;
-        Plan {
-            stages: words.iter().flat_map(stages).collect(),
-            clients: clients.to_vec(),
-            ..crate::plan::tests::some_plan()
-        }
+        let mut plan = crate::plan::tests::some_plan();
+        plan.question.stages = words.iter().flat_map(stages).collect();
+        plan.question.clients = clients.to_vec();
+        plan
     }
 
     #[test]
@@ -90,12 +89,10 @@ mod tests {
         use crate::plan::{Words, announcement};
 
         let told = |loads: &[&str]| {
-            let plan = Plan {
-                pairs: 20,
-                round_ns: 3_000_000_000,
-                warm_up_ns: 60_000_000_000,
-                ..plan(loads, &[1])
-            };
+            let mut plan = plan(loads, &[1]);
+            plan.schedule.pairs = 20;
+            plan.schedule.round_ns = 3_000_000_000;
+            plan.schedule.warm_up_ns = 60_000_000_000;
             announcement(&plan, &[], Words::Few)
         };
         let whole = told(&["insert-benchmark"]);

@@ -31,7 +31,7 @@ impl Levels {
         is_steps: bool,
     ) -> Result<Levels, Failure> {
         // A start has at least one block of two pairs.
-        let most = (plan.pairs / 2).saturating_sub(1);
+        let most = (plan.schedule.pairs / 2).saturating_sub(1);
         let wanted =
             if flags.restart_between { most } else { flags.restarts.unwrap_or(usual_restarts) };
         let reloads = if flags.reload_between { wanted.max(1) } else { flags.reloads };
@@ -52,7 +52,7 @@ impl Levels {
                     .to_owned(),
             ));
         }
-        if reloads > 0 && (is_steps || plan.stages.contains(&Stage::Restore)) {
+        if reloads > 0 && (is_steps || plan.question.stages.contains(&Stage::Restore)) {
             return Err(Failure::Usage(
                 "--reloads fills the tables of a cell anew, and steps of the Insert Benchmark and \
                  `restore` rest on the tables that were loaded first; leave one of them out"

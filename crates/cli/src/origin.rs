@@ -45,7 +45,7 @@ fn announced(run: &Run) -> Vec<String> {
         let target = foreign::one_line(&spec.to_string()).into_owned();
         lines.push(format!("  {arm}: {} {target}", does(spec)));
     }
-    for file in &run.plan.files {
+    for file in &run.plan.question.files {
         lines.extend(statements(&file.file, &file.text, "in the table plan_file of the store"));
     }
     lines

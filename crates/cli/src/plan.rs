@@ -6,8 +6,8 @@ use dbdyno_judge::forecast::{CellForecast, Remaining};
 use dbdyno_lab::for_people;
 use dbdyno_model::{
     ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ExperimentLevel, Idle, ImageUse, Interval,
-    IntervalChoice, KeepMemory, Pairing, Pin, Placement, Plan, Processors, RateShape, Run, Stage,
-    Stopping, Target, Topology,
+    IntervalChoice, JudgingRule, KeepMemory, Pairing, Pin, Placement, Plan, Processors, Question,
+    Quiet, RateShape, RoundSchedule, Run, Stage, Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
 use dbdyno_workload::planned;
@@ -148,32 +148,38 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
     }
     let mut plan = Plan {
         arms: arms.into_iter().collect(),
-        stages,
-        clients,
-        pairs: 0,
-        round_ns: 0,
-        lead_in_ns: own.as_ref().map_or(shape.lead_in_ms * 1_000_000, |own| own.lead_in_ns),
-        warm_up_ns,
-        seed: flags.seed,
-        tables: flags.tables,
-        rows: rows(flags),
-        budget: flags.budget,
-        pin: match placeable(flags.pin)? {
-            // Each client has three connections, so that the processors stay awake.
-            Pin::Auto if is_steps => Pin::None,
-            pin => pin,
+        question: Question {
+            stages,
+            clients,
+            seed: flags.seed,
+            tables: flags.tables,
+            rows: rows(flags),
+            driving,
+            files,
+            counting: counting(flags),
         },
-        idle: flags.idle,
-        keep_memory: flags.keep_memory,
-        restarts: 0,
-        reloads: 0,
-        slice_ns: flags.slice.as_nanos() as u64,
-        interval: flags.interval,
-        driving,
-        files,
-        stopping: Stopping::Fixed,
-        limit_ns: None,
-        counting: counting(flags),
+        schedule: RoundSchedule {
+            pairs: 0,
+            round_ns: 0,
+            lead_in_ns: own.as_ref().map_or(shape.lead_in_ms * 1_000_000, |own| own.lead_in_ns),
+            warm_up_ns,
+            slice_ns: flags.slice.as_nanos() as u64,
+            ..RoundSchedule::default()
+        },
+        rule: JudgingRule {
+            budget: flags.budget,
+            interval: flags.interval,
+            ..JudgingRule::default()
+        },
+        quiet: Quiet {
+            pin: match placeable(flags.pin)? {
+                // Each client has three connections, so that the processors stay awake.
+                Pin::Auto if is_steps => Pin::None,
+                pin => pin,
+            },
+            idle: flags.idle,
+            keep_memory: flags.keep_memory,
+        },
     };
     set_rounds(&mut plan, flags, &shape, own.as_ref())?;
     insert_benchmark::check(&plan).map_err(Failure::Usage)?;
@@ -206,15 +212,15 @@ pub(crate) fn rates_of_trials(plan: &Plan, found: Option<(Interval, u32)>) -> Pl
         Some(half) => Stopping::Known { half },
         None => Stopping::Fixed,
     };
-    Plan {
-        stopping,
-        pairs: pairs.min(plan.pairs),
-        restarts: restarts.min(plan.restarts),
-        round_ns: plan.round_ns.min(QUICK.round_ms * 1_000_000),
-        lead_in_ns: plan.lead_in_ns.min(QUICK.lead_in_ms * 1_000_000),
-        warm_up_ns: plan.warm_up_ns.min(QUICK.warm_up_ms * 1_000_000),
-        ..plan.clone()
-    }
+    let schedule = RoundSchedule {
+        pairs: pairs.min(plan.schedule.pairs),
+        restarts: restarts.min(plan.schedule.restarts),
+        round_ns: plan.schedule.round_ns.min(QUICK.round_ms * 1_000_000),
+        lead_in_ns: plan.schedule.lead_in_ns.min(QUICK.lead_in_ms * 1_000_000),
+        warm_up_ns: plan.schedule.warm_up_ns.min(QUICK.warm_up_ms * 1_000_000),
+        ..plan.schedule
+    };
+    Plan { schedule, ..plan.stopped_by(stopping) }
 }
 
 /// Half the interval, as a share of the difference on the scale of logarithms: where the larger
@@ -251,14 +257,16 @@ fn set_rounds(
         (None, true) => (starts.restarts, starts.pairs),
         (None, false) => (0, shape.pairs),
     };
-    plan.pairs = if flags.count_only { 0 } else { flags.rounds.unwrap_or(pairs) };
-    plan.round_ns = match (flags.seconds, own) {
+    plan.schedule.pairs = if flags.count_only { 0 } else { flags.rounds.unwrap_or(pairs) };
+    plan.schedule.round_ns = match (flags.seconds, own) {
         (Some(length), _) => length.as_nanos() as u64,
-        (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(plan.pairs.max(1)),
-        (None, None) => round_of(&plan.driving, shape.round_ms * 1_000_000)?,
+        (None, Some(own)) => {
+            own.step_seconds * 1_000_000_000 / u64::from(plan.schedule.pairs.max(1))
+        }
+        (None, None) => round_of(&plan.question.driving, shape.round_ms * 1_000_000)?,
     };
     let levels = Levels::of(flags, plan, usual_restarts, own.is_some())?;
-    (plan.restarts, plan.reloads) = (levels.restarts, levels.reloads);
+    (plan.schedule.restarts, plan.schedule.reloads) = (levels.restarts, levels.reloads);
     Ok(())
 }
 
@@ -395,7 +403,8 @@ fn round_of(driving: &Driving, usual_ns: u64) -> Result<u64, Failure> {
 /// equally fast; but not in a suite, whose order leads from one state of the servers to the next.
 fn are_restarted(plan: &Plan) -> bool {
     let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
-    plan.arms.values().all(|arm| arm.can_be_restarted()) && plan.stages.iter().all(measures)
+    plan.arms.values().all(|arm| arm.can_be_restarted())
+        && plan.question.stages.iter().all(measures)
 }
 
 /// A placement on processors that we have.
@@ -425,13 +434,13 @@ fn placeable(pin: Pin) -> Result<Pin, Failure> {
 
 /// The command that carries out this plan again. Passwords are not part of it.
 pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
-    let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
-    let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
+    let stages: Vec<String> = plan.question.stages.iter().map(ToString::to_string).collect();
+    let clients: Vec<String> = plan.question.clients.iter().map(u32::to_string).collect();
     // Where something is wanted, the numbers are what the user gave.
     let wanted = until::in_words(flags);
     let is_ours = wanted.is_empty();
-    let rounds = if is_ours { Some(plan.pairs) } else { flags.rounds };
-    let restarts = if is_ours { Some(plan.restarts) } else { flags.restarts };
+    let rounds = if is_ours { Some(plan.schedule.pairs) } else { flags.rounds };
+    let restarts = if is_ours { Some(plan.schedule.restarts) } else { flags.restarts };
     let rounds = rounds.map_or(String::new(), |rounds| format!(" --rounds {rounds}"));
     let restarts = restarts.map_or(String::new(), |restarts| format!(" --restarts {restarts}"));
     let arms: Vec<String> = plan.arms.values().map(|arm| format!("'{arm}'")).collect();
@@ -441,46 +450,46 @@ pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
         arms.join(" "),
         in_shell(&stages.join(",")),
         clients.join(","),
-        plan.round_ns as f64 / 1e9,
-        plan.tables,
-        plan.rows,
-        plan.seed,
-        plan.budget * 100.0,
-        plan.pin,
+        plan.schedule.round_ns as f64 / 1e9,
+        plan.question.tables,
+        plan.question.rows,
+        plan.question.seed,
+        plan.rule.budget * 100.0,
+        plan.quiet.pin,
     );
     command.push_str(&wanted);
-    if plan.idle != Idle::Halt {
-        command.push_str(&format!(" --idle {}", plan.idle));
+    if plan.quiet.idle != Idle::Halt {
+        command.push_str(&format!(" --idle {}", plan.quiet.idle));
     }
-    if plan.keep_memory != KeepMemory::Auto {
-        command.push_str(&format!(" --keep-memory {}", plan.keep_memory));
+    if plan.quiet.keep_memory != KeepMemory::Auto {
+        command.push_str(&format!(" --keep-memory {}", plan.quiet.keep_memory));
     }
-    if plan.reloads > 0 {
-        command.push_str(&format!(" --reloads {}", plan.reloads));
+    if plan.schedule.reloads > 0 {
+        command.push_str(&format!(" --reloads {}", plan.schedule.reloads));
     }
-    if plan.slice_ns != SLICE_USUAL_NS {
-        let slice = match plan.slice_ns {
+    if plan.schedule.slice_ns != SLICE_USUAL_NS {
+        let slice = match plan.schedule.slice_ns {
             0 => "none".to_owned(),
             ns => format!("{}ms", ns as f64 / 1e6),
         };
         command.push_str(&format!(" --slice {slice}"));
     }
-    if plan.interval != IntervalChoice::Auto {
-        command.push_str(&format!(" --interval {}", plan.interval));
+    if plan.rule.interval != IntervalChoice::Auto {
+        command.push_str(&format!(" --interval {}", plan.rule.interval));
     }
-    match &plan.driving {
+    match &plan.question.driving {
         Driving::Closed => {}
         Driving::Thinking(think) => command.push_str(&format!(" --think {think}")),
         Driving::Open(arrivals) => command.push_str(&format!(" --rate '{arrivals}'")),
         Driving::Search(slo) => command.push_str(&format!(" --find-max '{slo}'")),
     }
-    for file in &plan.files {
+    for file in &plan.question.files {
         command.push_str(&format!(" --load-file {}", in_shell(&file.file)));
     }
     if flags.quick {
         command.push_str(" --quick");
     }
-    match plan.counting {
+    match plan.question.counting {
         Counting::No => {}
         Counting::Beside => command.push_str(" --count"),
         Counting::Only => command.push_str(" --count-only"),
@@ -503,22 +512,22 @@ pub(crate) enum Words {
 
 /// The plan in words: how many rounds, how long, what can be found by what runs like it have shown.
 pub(crate) fn announcement(plan: &Plan, known: &[Run], words: Words) -> String {
-    if plan.counting == Counting::Only {
+    if plan.question.counting == Counting::Only {
         return format!("plan   {}\n{}", in_words(plan), counting_of(plan).trim_end());
     }
     let cells = plan.cells();
-    let seconds = plan.round_ns as f64 / 1e9;
+    let seconds = plan.schedule.round_ns as f64 / 1e9;
     let mut text = format!(
         "plan   {}\n       {} × {} {} of {seconds} s in random order: {}\n",
         in_words(plan),
         counted(cells.len(), "cell"),
-        plan.pairs,
+        plan.schedule.pairs,
         blocks(plan),
         length(plan),
     );
-    text.push_str(&driven(&plan.driving));
+    text.push_str(&driven(&plan.question.driving));
     // What can be found of response times is not known beforehand.
-    let told = cells.iter().filter(|_| plan.driving == Driving::Closed);
+    let told = cells.iter().filter(|_| plan.question.driving == Driving::Closed);
     let forecasts: Vec<CellForecast> =
         told.map(|cell| CellForecast::of(plan, cell, known)).collect();
     match forecasts.as_slice() {
@@ -530,13 +539,13 @@ pub(crate) fn announcement(plan: &Plan, known: &[Run], words: Words) -> String {
         (Stage::Settle, "the servers are left to settle"),
         (Stage::Restore, "the tables are made again as they were loaded"),
     ] {
-        let count = plan.stages.iter().filter(|stage| **stage == between).count();
+        let count = plan.question.stages.iter().filter(|stage| **stage == between).count();
         if count > 0 {
             let times = counted(count, "time");
             text.push_str(&format!("       in between, {what} {times}\n"));
         }
     }
-    if plan.counting == Counting::Beside {
+    if plan.question.counting == Counting::Beside {
         text.push_str(&counting_of(plan));
     }
     text.truncate(text.trim_end().len());
@@ -545,7 +554,8 @@ pub(crate) fn announcement(plan: &Plan, known: &[Run], words: Words) -> String {
 
 /// How long it takes, as far as that is known beforehand.
 fn length(plan: &Plan) -> String {
-    let about = |ns: u64| for_people(Duration::from_nanos(ns.min(plan.limit_ns.unwrap_or(ns))));
+    let about =
+        |ns: u64| for_people(Duration::from_nanos(ns.min(plan.schedule.limit_ns.unwrap_or(ns))));
     match planned::queries_ns(plan) {
         Some(0) => "as long as loading takes".to_owned(),
         Some(ns) => format!("about {} of queries, and what loading takes", about(ns)),
@@ -598,8 +608,8 @@ fn driven(driving: &Driving) -> String {
 pub(crate) fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
     let dialects = plan.pair(Pairing::USUAL).map(ArmSpec::dialect);
     let alike = |known: Plan| {
-        known.round_ns == plan.round_ns
-            && known.driving == plan.driving
+        known.schedule.round_ns == plan.schedule.round_ns
+            && known.question.driving == plan.question.driving
             && known.pair(Pairing::USUAL).map(ArmSpec::dialect) == dialects
     };
     let runs = store.list().map(|listed| listed.runs).unwrap_or_default();
@@ -634,7 +644,7 @@ fn promise_of_all(plan: &Plan, forecasts: &[CellForecast]) -> String {
 
 /// The probability with which a change is to be found.
 fn power(plan: &Plan) -> f64 {
-    match &plan.stopping {
+    match &plan.rule.stopping {
         Stopping::Detect { power, .. } => *power,
         _ => dbdyno_judge::forecast::USUAL_POWER,
     }
@@ -650,7 +660,7 @@ fn promise(plan: &Plan, forecast: &CellForecast) -> String {
         None => format!("noise of {noise:.0} % a pair assumed"),
     };
     let power = power(plan);
-    let at_most = if plan.stopping.looks().is_some() { "at most" } else { "about" };
+    let at_most = if plan.rule.stopping.looks().is_some() { "at most" } else { "about" };
     let takes = for_people(forecast.takes(plan));
     match forecast.found(plan, power) {
         Some(effect) => format!(
@@ -677,14 +687,14 @@ fn minute_more(plan: &Plan, forecast: &CellForecast) -> String {
 /// What may end the measuring of a cell before all its rounds are measured.
 fn ends(plan: &Plan) -> String {
     let mut text = String::new();
-    let is_restarted = plan.restarts > 0;
-    if let Some((pairs, _)) = plan.stopping.looks() {
+    let is_restarted = plan.schedule.restarts > 0;
+    if let Some((pairs, _)) = plan.rule.stopping.looks() {
         let what = if is_restarted { "start" } else { "stretch" };
         text.push_str(&format!(
             "       judged after each {what} of {pairs} pairs: a cell ends as soon as it is \
              decided"
         ));
-        if let Stopping::Detect { effect, power, .. } = &plan.stopping {
+        if let Stopping::Detect { effect, power, .. } = &plan.rule.stopping {
             text.push_str(&format!(
                 ",\n       or a change of {} % would have been found with {:.0} %",
                 effect * 100.0,
@@ -693,7 +703,7 @@ fn ends(plan: &Plan) -> String {
         }
         text.push('\n');
     }
-    if let Some(limit) = plan.limit_ns {
+    if let Some(limit) = plan.schedule.limit_ns {
         let limit = for_people(Duration::from_nanos(limit));
         text.push_str(&format!("       ends after {limit} in any case\n"));
     }
@@ -705,7 +715,7 @@ pub(crate) fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
     let plan = longer.unwrap_or(&run.plan);
     let arms = in_words(plan);
     if let Some(longer) = longer {
-        let rounds = longer.pairs;
+        let rounds = longer.schedule.pairs;
         let text = format!(
             "resume {}: {arms}\n       undecided cells are measured for up to {rounds} {}\n{}",
             run.id,
@@ -762,28 +772,32 @@ pub(crate) mod tests {
 
     #[test]
     fn trials_of_a_small_difference_are_as_long_as_its_run() {
-        let run = Plan { pairs: 300, ..some_plan() };
+        let mut run = some_plan();
+        run.schedule.pairs = 300;
         let of = |low: f64, high: f64| {
             let rqps = Interval { estimate: (low * high).sqrt(), low, high };
-            rates_of_trials(&run, Some((rqps, 272))).pairs
+            rates_of_trials(&run, Some((rqps, 272))).schedule.pairs
         };
-        let usual = rates_of_trials(&run, None).pairs;
+        let usual = rates_of_trials(&run, None).schedule.pairs;
         let rqps = Interval { estimate: 0.14, low: 0.138, high: 0.142 };
-        let Stopping::Known { half } = rates_of_trials(&run, Some((rqps, 272))).stopping else {
+        let Stopping::Known { half } = rates_of_trials(&run, Some((rqps, 272))).rule.stopping
+        else {
             panic!("it ends when it is known");
         };
         assert!((half - 0.1075).abs() < 1e-4, "an eighth of six sevenths: {half}");
         let larger = Interval { estimate: 0.006, low: 0.005, high: 0.007 };
-        let Stopping::Known { half } = rates_of_trials(&run, Some((larger, 272))).stopping else {
+        let Stopping::Known { half } = rates_of_trials(&run, Some((larger, 272))).rule.stopping
+        else {
             panic!("it ends when it is known");
         };
         assert!((half - 0.1243).abs() < 1e-4, "no factor is so large that a fifth is all: {half}");
         let small = Interval { estimate: 0.9, low: 0.89, high: 0.91 };
-        let Stopping::Known { half } = rates_of_trials(&run, Some((small, 272))).stopping else {
+        let Stopping::Known { half } = rates_of_trials(&run, Some((small, 272))).rule.stopping
+        else {
             panic!("it ends when it is known");
         };
         assert!((half - 0.00527).abs() < 1e-5, "a twentieth: {half}");
-        assert_eq!(rates_of_trials(&run, None).stopping, Stopping::Fixed);
+        assert_eq!(rates_of_trials(&run, None).rule.stopping, Stopping::Fixed);
         assert_eq!(of(0.010, 0.012), 44, "a hundredth of the rate is seen at once");
         assert_eq!(of(0.138, 0.142), PAIRS_LEAST, "and so is a seventh that is well known");
         assert_eq!(of(0.915, 0.945), usual, "120 are enough");
@@ -796,28 +810,14 @@ pub(crate) mod tests {
     pub(crate) fn some_plan() -> Plan {
         Plan {
             arms: Arms::from(["sqlite:"; 2].map(|arm| arm.parse().unwrap())),
-            stages: Vec::new(),
-            clients: vec![1],
-            pairs: 1,
-            round_ns: 1,
-            lead_in_ns: 1,
-            warm_up_ns: 1,
-            seed: 1,
-            tables: 1,
-            rows: 1,
-            budget: 0.02,
-            pin: Pin::Auto,
-            idle: dbdyno_model::Idle::Halt,
-            keep_memory: dbdyno_model::KeepMemory::Auto,
-            restarts: 0,
-            reloads: 0,
-            slice_ns: SLICE_USUAL_NS,
-            interval: dbdyno_model::IntervalChoice::Auto,
-            driving: Driving::Closed,
-            files: Vec::new(),
-            stopping: dbdyno_model::Stopping::Fixed,
-            limit_ns: None,
-            counting: dbdyno_model::Counting::No,
+            question: Question { rows: 1, ..Question::default() },
+            schedule: RoundSchedule {
+                round_ns: 1,
+                lead_in_ns: 1,
+                warm_up_ns: 1,
+                ..RoundSchedule::default()
+            },
+            ..Plan::default()
         }
     }
 }

@@ -146,7 +146,7 @@ fn compared(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> Result<(), Failu
 fn by_start(plan: &Plan, one: &ArmProfile) -> Result<WaitProfile, Failure> {
     let (stacks, operations) = (one.stacks.collapsed.as_str(), one.operations);
     let waited = WaitStacks { stacks, operations, wall_ns: one.wall_ns };
-    let classes = by_class(plan.arms[one.arm.into()].dialect(), plan.clients[0], &waited)
+    let classes = by_class(plan.arms[one.arm.into()].dialect(), plan.question.clients[0], &waited)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     Ok(WaitProfile { arm: one.arm, start: one.start, classes })
 }
@@ -155,7 +155,7 @@ fn by_start(plan: &Plan, one: &ArmProfile) -> Result<WaitProfile, Failure> {
 fn waited(flags: &ProfileFlags, plan: &Plan, all: &[ArmProfile]) -> Result<(), Failure> {
     let all: Vec<WaitProfile> =
         all.iter().map(|one| by_start(plan, one)).collect::<Result<_, _>>()?;
-    let found = waits(plan.clients[0], &all);
+    let found = waits(plan.question.clients[0], &all);
     output::document(flags.shape, || waits_document(&found), || waits_json(&found))
 }
 
@@ -214,8 +214,10 @@ fn taken(
     output::say(&format!(
         "profiles of {}: {} of each arm, {:.0} s each",
         plan.cells().first().map(ToString::to_string).unwrap_or_default(),
-        plan.restarts + 1,
-        f64::from(plan.pairs) * plan.round_ns as f64 / 1e9 / f64::from(plan.restarts + 1),
+        plan.schedule.restarts + 1,
+        f64::from(plan.schedule.pairs) * plan.schedule.round_ns as f64
+            / 1e9
+            / f64::from(plan.schedule.restarts + 1),
     ));
     let mut ticker = Ticker::new();
     let clock = session::clock(plan, &store, 0)?;

@@ -88,13 +88,16 @@ pub(crate) fn conclude(
     for cell in &mut cells {
         say_what_is_missing(run, longer.as_ref(), cell)?;
     }
-    let counts =
-        crate::counts::compare(PerArm::from_fn(|arm| run.arm(arm)), run.plan().budget, &cells)?;
+    let counts = crate::counts::compare(
+        PerArm::from_fn(|arm| run.arm(arm)),
+        run.plan().rule.budget,
+        &cells,
+    )?;
     let mut warnings = of_whole(run.whole);
     warnings.extend(found_beside(findings));
     Ok(Comparison {
         labels: labels(run),
-        budget: run.plan().budget,
+        budget: run.plan().rule.budget,
         curves: curves::of_run(run, &cells)?,
         costs: row_costs::of_run(run, &cells)?,
         cells,

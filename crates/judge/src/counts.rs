@@ -310,7 +310,7 @@ mod tests {
 
     fn compare_counts(run: &Run, cells: &[CellComparison]) -> Vec<CountComparison> {
         let arms = PerArm::from_fn(|arm| run.first_pair().arm(arm));
-        super::compare(arms, run.plan.budget, cells).unwrap()
+        super::compare(arms, run.plan.rule.budget, cells).unwrap()
     }
 
     /// A run with a rate, and with instructions in shares of a point select.
@@ -322,7 +322,7 @@ mod tests {
             }
         };
         let mut run = sample::point_queries("sqlite:", 1, slow);
-        run.plan.counting = Counting::Beside;
+        run.plan.question.counting = Counting::Beside;
         for arm in Arm::BOTH {
             for repeat in 0..5 {
                 run.counts.samples.push(CountSample {
@@ -355,7 +355,7 @@ mod tests {
             (0.997, CountVerdict::Fewer),
         ] {
             let (mut run, cells) = counted(1.0, shares(share));
-            run.plan.budget = 0.0;
+            run.plan.rule.budget = 0.0;
             assert_eq!(compare_counts(&run, &cells)[0].verdict, verdict, "{share}");
         }
     }

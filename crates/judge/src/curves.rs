@@ -27,7 +27,7 @@ pub(crate) fn of_run(
     run: RunPair<'_>,
     cells: &[CellComparison],
 ) -> Result<Vec<CurveComparison>, JudgeError> {
-    if run.plan().driving != Driving::Closed {
+    if run.plan().question.driving != Driving::Closed {
         return Ok(Vec::new());
     }
     let mut curves = Vec::new();
@@ -70,7 +70,7 @@ fn of_load(
     let units = CellUnits::of(run.plan(), &cells[0].cell);
     let Replicates { points: logs, between_sd } =
         replicates(&rounds, |round| Some(units.rate(round)));
-    let curves = stats::usl(&logs, between_sd, run.plan().budget)?;
+    let curves = stats::usl(&logs, between_sd, run.plan().rule.budget)?;
     warnings.extend(curves.warnings);
     Ok(CurveComparison {
         load: label.to_owned(),
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn one_client_on_one_processor_is_no_part_of_the_others_curve() {
         let mut on_one = run("point-query", "mariadb:10.11");
-        on_one.plan.pin = dbdyno_model::Pin::Auto;
+        on_one.plan.quiet.pin = dbdyno_model::Pin::Auto;
         let curve = only_curve(&on_one);
         assert_eq!((left_out(&curve), codes(&curve)), (vec![1], vec!["curve-one-processor"]));
         assert!(curve.fit.is_some(), "four are left");
@@ -208,7 +208,7 @@ mod tests {
             1
         );
         let mut open = run("point-query", "sqlite:");
-        open.plan.driving = "think 10ms".parse().unwrap();
+        open.plan.question.driving = "think 10ms".parse().unwrap();
         assert!(
             of_run(open.first_pair(), &crate::compare(open.first_pair()).unwrap().cells)
                 .unwrap()

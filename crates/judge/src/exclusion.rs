@@ -223,7 +223,7 @@ mod tests {
         let cell = run.plan.cells().remove(0);
         let sifted =
             exclude(run.first_pair(), &cell, crate::pairs::pairs_of(run.first_pair(), &cell));
-        assert_eq!(sifted.pairs.len() as u32 + sifted.dropped, run.plan.pairs);
+        assert_eq!(sifted.pairs.len() as u32 + sifted.dropped, run.plan.schedule.pairs);
         (sifted.dropped, sifted.warning.map(|warning| warning.text).unwrap_or_default())
     }
 

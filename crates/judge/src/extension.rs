@@ -21,12 +21,12 @@ const STRETCHES: u32 = 12;
 /// The plan of a run by the rule by which it is made longer; `None` where it cannot be.
 pub(crate) fn looked_at(run: RunPair<'_>) -> Option<Plan> {
     refuse(run.plan()).ok()?;
-    Some(Plan { stopping: rule(run), ..run.plan().clone() })
+    Some(run.plan().stopped_by(rule(run)))
 }
 
 /// The rule by which a run is made longer: from now on it is looked at.
 pub(crate) fn rule(run: RunPair<'_>) -> Stopping {
-    match &run.plan().stopping {
+    match &run.plan().rule.stopping {
         // What ended it is no look at starts; all that it has was looked at once by now.
         Stopping::Fixed | Stopping::Known { .. } => judged_once(run),
         looked_at => looked_at.clone(),
@@ -39,16 +39,16 @@ pub(crate) fn rule(run: RunPair<'_>) -> Stopping {
 /// [`JudgeError::Unlike`]: why.
 pub(crate) fn refuse(plan: &Plan) -> Result<(), JudgeError> {
     let steps = || plan.cells().iter().any(|cell| planned::step_of(cell).is_some());
-    if !plan.stages.iter().all(|stage| matches!(stage, Stage::Measure(_))) || steps() {
+    if !plan.question.stages.iter().all(|stage| matches!(stage, Stage::Measure(_))) || steps() {
         let text = "a suite cannot be made longer, for its order leads from one state of the \
                     servers to the next; begin a new run with more --rounds";
         return Err(JudgeError::Unlike(text.to_owned()));
     }
-    if plan.driving != dbdyno_model::Driving::Closed {
+    if plan.question.driving != dbdyno_model::Driving::Closed {
         let text = format!(
             "a run that is driven by {} is judged once and cannot be made longer; begin a new one \
              with more --rounds",
-            plan.driving
+            plan.question.driving
         );
         return Err(JudgeError::Unlike(text));
     }
@@ -59,10 +59,9 @@ pub(crate) fn refuse(plan: &Plan) -> Result<(), JudgeError> {
 /// done after different numbers of starts.
 fn judged_once(run: RunPair<'_>) -> Stopping {
     let plan = run.plan();
-    let parts = if sequential::has_starts(plan) { plan.restarts + 1 } else { STRETCHES };
-    let pairs = (plan.pairs / parts.max(1) / 2 * 2).max(2);
-    let looked_at =
-        Plan { stopping: Stopping::Extended { pairs, judged: Vec::new() }, ..plan.clone() };
+    let parts = if sequential::has_starts(plan) { plan.schedule.restarts + 1 } else { STRETCHES };
+    let pairs = (plan.schedule.pairs / parts.max(1) / 2 * 2).max(2);
+    let looked_at = plan.stopped_by(Stopping::Extended { pairs, judged: Vec::new() });
     Stopping::Extended {
         pairs,
         judged: plan
@@ -75,8 +74,8 @@ fn judged_once(run: RunPair<'_>) -> Stopping {
 
 /// What starts are the replicates of can be looked at, and nothing else.
 fn refuse_levels(plan: &Plan) -> Result<(), JudgeError> {
-    let text = match plan.interval {
-        _ if plan.reloads > 0 => {
+    let text = match plan.rule.interval {
+        _ if plan.schedule.reloads > 0 => {
             "a run in which tables were filled anew is judged by its fillings, once, and cannot be \
              made longer; begin a new one with more --reloads"
                 .to_owned()

@@ -18,7 +18,7 @@ pub(crate) fn judged_pairs<'a>(
     run: RunPair<'a>,
     cell: &Cell,
 ) -> (Vec<PerArm<&'a Round>>, u32, Option<Warning>) {
-    match run.plan().driving {
+    match run.plan().question.driving {
         Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
             let sifted = exclude(run, cell, pairs_of(run, cell));
             (sifted.pairs, sifted.dropped, sifted.warning)
@@ -34,9 +34,9 @@ pub(crate) fn judged_pairs<'a>(
 pub(crate) fn terms(plan: &Plan) -> Terms {
     Terms {
         between_sd: stats::BETWEEN_STARTS_SD,
-        budget: plan.budget,
-        interval: plan.interval,
-        seed: plan.seed,
+        budget: plan.rule.budget,
+        interval: plan.rule.interval,
+        seed: plan.question.seed,
     }
 }
 
@@ -53,13 +53,13 @@ pub(crate) fn judged(
     let by_rate = |rate: &dyn Fn(&Round) -> f64, measure| -> Result<CellJudgement, JudgeError> {
         let nest = nested(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
         let mut judgement = stats::judge_nested(&nest, &terms)?;
-        if matches!(run.plan().stopping, Stopping::Known { .. }) {
+        if matches!(run.plan().rule.stopping, Stopping::Known { .. }) {
             judgement.rqps = stats::beside_looks(&judgement);
         }
         let levels = variance::levels(&nest, pairs, judgement.basis.interval, terms.between_sd);
         Ok(CellJudgement { levels, ..CellJudgement::by_rate(judgement, measure) })
     };
-    match run.plan().driving {
+    match run.plan().question.driving {
         Driving::Closed => by_rate(&|round| units.rate(round), VerdictMeasure::Rate),
         Driving::Thinking(_) | Driving::Open(_) => {
             let rqps = by_rate(&|round| units.rate(round), VerdictMeasure::Rate)?.rqps;

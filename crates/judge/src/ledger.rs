@@ -255,7 +255,7 @@ mod tests {
             cost.server_kernel_ns = ns(if test { 5.0 } else { 20.0 });
             cost.server_cpu_ns = ns(if test { 15.0 } else { 50.0 });
         });
-        run.plan.pairs = 24;
+        run.plan.schedule.pairs = 24;
         let function = |name: &str, arm: Arm, own| FunctionCount {
             load: "point-query".into(),
             arm: arm.into(),

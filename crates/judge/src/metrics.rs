@@ -51,7 +51,7 @@ pub(crate) fn of_cell(
 ) -> Result<Vec<MetricComparison>, JudgeError> {
     let is_blocked = cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks);
     let is_step = step_of(&cell.cell).is_some();
-    if is_blocked || is_step || run.plan().driving != Driving::Closed {
+    if is_blocked || is_step || run.plan().question.driving != Driving::Closed {
         return Ok(Vec::new());
     }
     let mut metrics = Vec::new();
@@ -96,7 +96,7 @@ fn judged(
     let values = sequence.and_then(|sequence| Some((sequence, Values::of(plan, pairs, &log)?)));
     if let Some((sequence, values)) = values {
         let known_sd = if sequential::has_starts(plan) { 0.0 } else { between_sd };
-        let look = stats::judge_sequence(&values.logs, known_sd, plan.budget, &sequence)?;
+        let look = stats::judge_sequence(&values.logs, known_sd, plan.rule.budget, &sequence)?;
         return Ok((look.rqps, look.verdict, look.p_value));
     }
     let terms = Terms { between_sd, ..terms(plan) };
@@ -134,7 +134,7 @@ mod tests {
             round.cost.server_cpu_ns = Some(round.statements * each_ns);
             round.start = round.key.pair / 2;
         });
-        run.plan.restarts = pairs / 2 - 1;
+        run.plan.schedule.restarts = pairs / 2 - 1;
         run
     }
 
@@ -169,7 +169,7 @@ mod tests {
     fn a_metric_of_one_start_has_the_doubt_of_starts() {
         let mut run = run(18, SERVER, 104);
         assert_eq!(told(&run)[0].1, MetricVerdict::Higher);
-        run.plan.restarts = 0;
+        run.plan.schedule.restarts = 0;
         run.rounds.iter_mut().for_each(|round| round.start = 0);
         assert_eq!(told(&run)[0].1, MetricVerdict::Undecided);
         assert_eq!(told(&run)[1].1, MetricVerdict::Undecided, "nor is equal proved");
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn where_rates_are_given_response_times_are_the_verdict() {
         let mut run = run(18, SERVER, 130);
-        run.plan.driving = "think 1ms".parse().unwrap();
+        run.plan.question.driving = "think 1ms".parse().unwrap();
         assert!(told(&run).is_empty());
     }
 
@@ -206,8 +206,8 @@ mod tests {
         let mut run = run(20, "sqlite:", 103);
         let metric = |run: &Run| crate::compare(run.first_pair()).unwrap().cells[0].metrics[0];
         let once = metric(&run);
-        run.plan.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
-        run.plan.pairs = 40;
+        run.plan.rule.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
+        run.plan.schedule.pairs = 40;
         let looked_at = metric(&run);
         let cost =
             |round: &Round| round.cost.server_cpu_ns.unwrap() as f64 / round.done_statements();
@@ -220,7 +220,7 @@ mod tests {
         let starts: Vec<f64> =
             of_start.values().map(|start| crate::variance::mean(start)).collect();
         let sequence = stats::ConfidenceSequence::new(20);
-        let look = stats::judge_sequence(&starts, 0.0, run.plan.budget, &sequence).unwrap();
+        let look = stats::judge_sequence(&starts, 0.0, run.plan.rule.budget, &sequence).unwrap();
         assert!((looked_at.ratio.low - look.rqps.low).abs() < 1e-12, "{looked_at:?}");
         assert!((looked_at.p_value - look.p_value).abs() < 1e-12, "{looked_at:?}");
         assert!(looked_at.ratio.low < once.ratio.low && once.ratio.high < looked_at.ratio.high);

@@ -12,7 +12,7 @@ pub(crate) fn pairs_of<'a>(run: RunPair<'a>, cell: &Cell) -> Vec<PerArm<&'a Roun
     let find = |pair, arm| {
         run.rounds_of(arm).find(|round| round.key.pair == pair && round.key.cell == *cell)
     };
-    (0..run.plan().pairs)
+    (0..run.plan().schedule.pairs)
         .filter_map(|pair| {
             Some(PerArm { base: find(pair, Arm::Base)?, test: find(pair, Arm::Test)? })
         })

@@ -28,7 +28,7 @@ impl CellUnits {
             Some(Unit::Transactions) => RateUnit::Transactions,
             Some(Unit::Statements) | None => RateUnit::Queries,
         };
-        let rests = match plan.driving {
+        let rests = match plan.question.driving {
             Driving::Closed => load.is_some_and(|load| load.rests()),
             Driving::Thinking(_) => true,
             // The schedule decides; its response times stand apart from latencies.

@@ -64,7 +64,7 @@ impl CellJudgement {
         if let (Some(sequence), Some(values)) = (&sequential::sequence_of(run.plan(), cell), values)
         {
             let (logs, known_sd) = (&values.logs, values.known_sd);
-            let look = stats::judge_sequence(logs, known_sd, run.plan().budget, sequence)?;
+            let look = stats::judge_sequence(logs, known_sd, run.plan().rule.budget, sequence)?;
             // What was judged once was looked at for the first time then.
             self.looks = Some(match sequential::judged_starts(run.plan(), cell) {
                 0 => look.looks,
@@ -162,10 +162,11 @@ pub(crate) fn ends_of_searches<'a>(
     slo: Slo,
 ) -> (Vec<PerArm<&'a Round>>, u32) {
     let (mut pairs, mut without) = (Vec::new(), 0);
-    for number in 0..run.plan().pairs {
+    for number in 0..run.plan().schedule.pairs {
         let end = |arm: Arm| {
             let steps = run.rounds_of(arm).filter(|round| {
-                round.key.cell == *cell && run.plan().driving.pair_of(round.key.pair) == number
+                round.key.cell == *cell
+                    && run.plan().question.driving.pair_of(round.key.pair) == number
             });
             let (mut measured, mut best) = (false, None::<&Round>);
             for step in steps {

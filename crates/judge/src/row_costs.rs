@@ -46,7 +46,7 @@ pub(crate) fn of_run(
     run: RunPair<'_>,
     cells: &[CellComparison],
 ) -> Result<Vec<CostComparison>, JudgeError> {
-    if run.plan().driving != Driving::Closed {
+    if run.plan().question.driving != Driving::Closed {
         return Ok(Vec::new());
     }
     let mut all: Vec<Series<'_>> = Vec::new();
@@ -78,7 +78,7 @@ fn span_of(plan: &Plan, cell: &Cell) -> Option<Span> {
     }
     let load = planned::resolve(plan, &cell.load).ok()?;
     // The tables of a custom load are its own.
-    let rows = (!planned::is_custom(plan, &cell.load)).then_some(plan.rows);
+    let rows = (!planned::is_custom(plan, &cell.load)).then_some(plan.question.rows);
     let mut span = span(&load, rows)?;
     // The same load before and after writes meets two different databases.
     if cell.load.contains(".pre") {
@@ -102,7 +102,7 @@ fn of_series(run: RunPair<'_>, series: &Series<'_>) -> Result<Vec<CostComparison
         known_sd = known_sd.max(between_sd);
         logs.push(points);
     }
-    let fits = stats::row_costs(&logs, known_sd, run.plan().budget)?;
+    let fits = stats::row_costs(&logs, known_sd, run.plan().rule.budget)?;
     let mut costs = Vec::with_capacity(measures.len());
     for ((measure, figure), fit) in measures.into_iter().zip(fits) {
         let points = series.cells.iter().zip(&rounds).map(|((rows, cell), (_, pairs))| {

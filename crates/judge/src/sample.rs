@@ -1,8 +1,8 @@
 //! Runs that were never measured, for tests of the judgement.
 
 use dbdyno_model::{
-    ArmIndex, Arms, Cost, Environment, LatencyHistogram, Pin, Plan, Round, RoundKey, Run, RunId,
-    RunStatus, Series, Stage,
+    ArmIndex, Arms, Cost, Environment, LatencyHistogram, Pin, Plan, Question, Quiet, Round,
+    RoundKey, RoundSchedule, Run, RunId, RunStatus, Series, Stage,
 };
 
 /// Lets a round do so many events of equal length.
@@ -76,28 +76,20 @@ pub fn of_cells(
 fn plan(pairs: u32, labels: &[&str], targets: &str, clients: &[u32]) -> Plan {
     Plan {
         arms: Arms::from([targets; 2].map(|arm| arm.parse().unwrap())),
-        stages: labels.iter().map(|label| Stage::Measure((*label).to_owned())).collect(),
-        clients: clients.to_vec(),
-        pairs,
-        round_ns: WALL_NS,
-        lead_in_ns: 0,
-        warm_up_ns: 0,
-        seed: 1,
-        tables: 1,
-        rows: 1,
-        budget: 0.02,
-        pin: Pin::None,
-        idle: dbdyno_model::Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        restarts: 0,
-        reloads: 0,
-        slice_ns: 0,
-        interval: dbdyno_model::IntervalChoice::Auto,
-        driving: dbdyno_model::Driving::Closed,
-        files: Vec::new(),
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
+        question: Question {
+            stages: labels.iter().map(|label| Stage::Measure((*label).to_owned())).collect(),
+            clients: clients.to_vec(),
+            rows: 1,
+            ..Question::default()
+        },
+        schedule: RoundSchedule {
+            pairs,
+            round_ns: WALL_NS,
+            slice_ns: 0,
+            ..RoundSchedule::default()
+        },
+        quiet: Quiet { pin: Pin::None, ..Quiet::default() },
+        ..Plan::default()
     }
 }
 

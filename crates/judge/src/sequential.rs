@@ -25,7 +25,7 @@ use dbdyno_model::RoundPace;
 
 /// Whether servers are started anew between two looks.
 pub fn has_starts(plan: &Plan) -> bool {
-    plan.restarts > 0 && plan.arms.values().all(|arm| arm.can_be_restarted())
+    plan.schedule.restarts > 0 && plan.arms.values().all(|arm| arm.can_be_restarted())
 }
 
 /// What is looked at: a log-ratio for each start or stretch, and what they are known to share.
@@ -74,7 +74,7 @@ fn parts(
 
 /// What there is to look at, by this plan, of what was measured of a cell.
 fn values_by(plan: &Plan, run: RunPair<'_>, cell: &Cell) -> Option<Values> {
-    if run.plan().driving != Driving::Closed {
+    if run.plan().question.driving != Driving::Closed {
         return None;
     }
     let units = CellUnits::of(run.plan(), cell);
@@ -92,7 +92,7 @@ pub(crate) fn starts_so_far(plan: &Plan, run: RunPair<'_>, cell: &Cell) -> u32 {
 /// Starts that a cell had when it was judged once; 0 where it never was.
 pub(crate) fn judged_starts(plan: &Plan, cell: &Cell) -> u32 {
     let number = plan.cells().iter().position(|one| one == cell);
-    number.map_or(0, |number| plan.stopping.judged_at(number))
+    number.map_or(0, |number| plan.rule.stopping.judged_at(number))
 }
 
 /// What is looked at in a cell of a run that is looked at.
@@ -113,9 +113,9 @@ pub(crate) fn known(
     run: RunPair<'_>,
     cell: &Cell,
 ) -> Result<Option<(stats::Look, u32)>, JudgeError> {
-    let Stopping::Known { half } = run.plan().stopping else { return Ok(None) };
+    let Stopping::Known { half } = run.plan().rule.stopping else { return Ok(None) };
     let Some(PairLogs { logs, starts }) = looked(run, cell) else { return Ok(None) };
-    let (between_sd, budget) = (stats::BETWEEN_STARTS_SD, run.plan().budget);
+    let (between_sd, budget) = (stats::BETWEEN_STARTS_SD, run.plan().rule.budget);
     let is_known = stats::anytime_reach(&logs, starts, between_sd)? <= half;
     let look = || stats::judge_anytime(&logs, starts, between_sd, budget);
     Ok(is_known.then(look).transpose()?.map(|look| (look, logs.len() as u32)))
@@ -130,7 +130,7 @@ struct PairLogs {
 }
 
 fn looked(run: RunPair<'_>, cell: &Cell) -> Option<PairLogs> {
-    if run.plan().driving != Driving::Closed {
+    if run.plan().question.driving != Driving::Closed {
         return None;
     }
     let units = CellUnits::of(run.plan(), cell);
@@ -151,24 +151,24 @@ pub fn pairs_missing(
 ) -> Result<Option<u32>, JudgeError> {
     let Some(sequence) = sequence_of(longer, cell) else { return Ok(once) };
     // What was judged once counts, though it is not looked at.
-    let stopping = match longer.stopping.clone() {
+    let stopping = match longer.rule.stopping.clone() {
         Stopping::Extended { pairs, .. } => Stopping::Extended { pairs, judged: Vec::new() },
         looked_at => looked_at,
     };
-    let plan = Plan { stopping, ..longer.clone() };
+    let plan = longer.stopped_by(stopping);
     let Some(values) = values_by(&plan, run, cell) else { return Ok(once) };
     if values.logs.len() < stats::MIN_PAIRS as usize {
         return Ok(once);
     }
     let alpha = family::alpha_among(plan.answers());
     let (logs, known_sd) = (&values.logs, values.known_sd);
-    let starts = stats::starts_missing(logs, known_sd, plan.budget, alpha, &sequence)?;
+    let starts = stats::starts_missing(logs, known_sd, plan.rule.budget, alpha, &sequence)?;
     Ok(starts.map(|starts| starts.saturating_mul(values.pairs)))
 }
 
 /// The sequence of looks at a cell of a plan that has them.
 pub(crate) fn sequence_of(plan: &Plan, cell: &Cell) -> Option<ConfidenceSequence> {
-    let (_, horizon) = plan.stopping.looks()?;
+    let (_, horizon) = plan.rule.stopping.looks()?;
     Some(match judged_starts(plan, cell) {
         0 => ConfidenceSequence::new(horizon),
         judged => ConfidenceSequence::beyond(judged),
@@ -229,7 +229,7 @@ const MANY: usize = 6;
 /// them.
 pub fn missing_ns(run: RunPair<'_>, cell: &Cell, pairs: u32) -> Option<u64> {
     let price = price_of(run, cell)?;
-    let rounds_in_pair = run.plan().driving.rounds_in_pair();
+    let rounds_in_pair = run.plan().question.driving.rounds_in_pair();
     let (starts, measured) = starts_of(run, cell);
     let measured = measured / rounds_in_pair as u32;
     let more = match starts {
@@ -279,12 +279,13 @@ mod tests {
             let is_test = round.key.arm == ArmIndex::TEST;
             sample::set_events(round, 20_000.0 * if is_test { share } else { 1.0 });
         });
-        run.plan.restarts = 11;
+        run.plan.schedule.restarts = 11;
         let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
         assert_eq!(cell.verdict, Verdict::Undecided);
         let missing = cell.pairs_missing.unwrap();
         assert!((50..=90).contains(&missing), "{missing} pairs");
-        run.plan.interval = dbdyno_model::IntervalChoice::Given(dbdyno_model::IntervalKind::Robust);
+        run.plan.rule.interval =
+            dbdyno_model::IntervalChoice::Given(dbdyno_model::IntervalKind::Robust);
         let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
         let once = cell.pairs_missing.unwrap();
         assert!(once < missing / 2, "it cannot be made longer, and {once} would do in a new run");

@@ -112,7 +112,7 @@ fn of_cell(
     let mut judgement = match &looked_at {
         Some(looks) => stats::judge_runs(looks.base.as_starts(), looks.test.as_starts(), budget)?,
         None => {
-            let interval = runs.test.plan().interval;
+            let interval = runs.test.plan().rule.interval;
             stats::judge_unpaired(&logs.base, &logs.test, budget, interval)?
         }
     };
@@ -122,8 +122,9 @@ fn of_cell(
     if !are_starts {
         against_it.push(one_start());
     } else if looked_at.is_none() {
-        let are_fillings =
-            Arm::BOTH.into_iter().all(|arm| runs[arm].plan().reloads + 1 >= stats::MIN_PAIRS);
+        let are_fillings = Arm::BOTH
+            .into_iter()
+            .all(|arm| runs[arm].plan().schedule.reloads + 1 >= stats::MIN_PAIRS);
         judgement.basis.replicates =
             if are_fillings { ExperimentLevel::Filling } else { ExperimentLevel::Start };
         against_it.extend(is_controlled.then(|| runs_by_results(runs)).flatten());
@@ -167,7 +168,7 @@ fn looked_at(
     cell: &Cell,
     once: &PerArm<Vec<f64>>,
 ) -> Option<PerArm<LookedAt>> {
-    Arm::BOTH.into_iter().find(|arm| runs[*arm].plan().stopping.looks().is_some())?;
+    Arm::BOTH.into_iter().find(|arm| runs[*arm].plan().rule.stopping.looks().is_some())?;
     let of = |arm: Arm| {
         let plan = runs[arm].plan();
         let sequence = sequential::sequence_of(plan, cell);
@@ -185,7 +186,8 @@ fn looked_at(
 
 /// Where looks were at stretches of one start, the runs have no starts that a look allowed for.
 fn runs_by_results(runs: &PerArm<RunPair<'_>>) -> Option<Warning> {
-    let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan().stopping.is_by_results())?;
+    let ended =
+        Arm::BOTH.into_iter().find(|arm| runs[*arm].plan().rule.stopping.is_by_results())?;
     let text = format!(
         "run {} was ended by its results, and its interim analyses were not at starts of the \
          servers: its noise is small by chance, so that there is no verdict; compare the two servers in one run, or \
@@ -236,16 +238,24 @@ fn not_interleaved(base: RunPair<'_>, test: RunPair<'_>) -> Warning {
 
 fn same_shape(base: RunPair<'_>, test: RunPair<'_>) -> Result<(), JudgeError> {
     let (a, b) = (base.plan(), test.plan());
-    if a.stages != b.stages {
-        return different("--load", listed(&a.stages), listed(&b.stages));
+    if a.question.stages != b.question.stages {
+        return different("--load", listed(&a.question.stages), listed(&b.question.stages));
     }
-    if a.clients != b.clients {
-        return different("--clients", format!("{:?}", a.clients), format!("{:?}", b.clients));
+    if a.question.clients != b.question.clients {
+        return different(
+            "--clients",
+            format!("{:?}", a.question.clients),
+            format!("{:?}", b.question.clients),
+        );
     }
-    if a.driving != b.driving {
-        return different("the way of driving", a.driving.to_string(), b.driving.to_string());
+    if a.question.driving != b.question.driving {
+        return different(
+            "the way of driving",
+            a.question.driving.to_string(),
+            b.question.driving.to_string(),
+        );
     }
-    if a.driving != Driving::Closed {
+    if a.question.driving != Driving::Closed {
         return Err(JudgeError::Unlike(
             "two stored runs at a given rate, or of clients that think, did the same by \
              construction; compare their response \
@@ -275,13 +285,13 @@ fn listed(stages: &[impl ToString]) -> String {
 /// What has to be alike beside loads and clients, by the name that the user knows it by.
 fn shape_of(plan: &Plan) -> [(&'static str, String); 6] {
     [
-        ("--tables", plan.tables.to_string()),
-        ("--rows", plan.rows.to_string()),
-        ("--seed", plan.seed.to_string()),
-        ("the length of a round (ns)", plan.round_ns.to_string()),
+        ("--tables", plan.question.tables.to_string()),
+        ("--rows", plan.question.rows.to_string()),
+        ("--seed", plan.question.seed.to_string()),
+        ("the length of a round (ns)", plan.schedule.round_ns.to_string()),
         // Which processors are used, and whether they sleep, is half of a short statement.
-        ("--pin", plan.pin.to_string()),
-        ("--idle", plan.idle.to_string()),
+        ("--pin", plan.quiet.pin.to_string()),
+        ("--idle", plan.quiet.idle.to_string()),
     ]
 }
 
@@ -290,8 +300,8 @@ mod tests {
     use super::*;
     use crate::sample::{WALL_NS, of_pairs, set_events};
     use dbdyno_model::{
-        ArmIndex, Arms, Gate, GateOutcome, Idle, LatencyHistogram, Pin, Run, RunId, RunStatus,
-        Verdict,
+        ArmIndex, Arms, Gate, GateOutcome, Idle, LatencyHistogram, Pin, Quiet, Run, RunId,
+        RunStatus, Verdict,
     };
 
     /// A run of nine starts whose test arm does this share of what `base` does, in percent.
@@ -303,7 +313,7 @@ mod tests {
             round.start = round.key.pair / 2;
         });
         run.id = RunId(id.to_owned());
-        run.plan.restarts = 8;
+        run.plan.schedule.restarts = 8;
         run
     }
 
@@ -346,9 +356,9 @@ mod tests {
                 .map(|error| error.to_string())
         };
         assert_eq!(refused(&b), None);
-        b.plan.idle = Idle::Poll;
+        b.plan.quiet.idle = Idle::Poll;
         assert!(refused(&b).unwrap().contains("--idle is halt in the one and poll in the other"));
-        b.plan = Plan { pin: Pin::Same, idle: Idle::Halt, ..b.plan };
+        b.plan.quiet = Quiet { pin: Pin::Same, ..Quiet::default() };
         assert!(refused(&b).unwrap().contains("--pin is none in the one and same in the other"));
     }
 
@@ -358,12 +368,12 @@ mod tests {
         let by_results = |id: &str, percent: u64| {
             let mut run = run(id, SERVER, percent);
             run.plan.arms = Arms::from(["mariadb:10.11"; 2].map(|arm| arm.parse().unwrap()));
-            run.plan.stopping = dbdyno_model::Stopping::Decided { pairs: 2, horizon: 9 };
+            run.plan.rule.stopping = dbdyno_model::Stopping::Decided { pairs: 2, horizon: 9 };
             run
         };
         let fixed = |id: &str, percent: u64| {
             let mut run = by_results(id, percent);
-            run.plan.stopping = dbdyno_model::Stopping::Fixed;
+            run.plan.rule.stopping = dbdyno_model::Stopping::Fixed;
             run
         };
         let width = |base: &Run, test: &Run| {
@@ -377,7 +387,7 @@ mod tests {
         let none = width(&fixed("a", 95), &fixed("b", 80));
         assert!(none < one && one < both, "{none} {one} {both}");
         let mut stretches = by_results("b", 80);
-        stretches.plan.restarts = 0;
+        stretches.plan.schedule.restarts = 0;
         let open =
             (Verdict::Undecided, GateOutcome::CannotTell, vec!["ended-by-results".to_owned()]);
         assert_eq!(gated(&by_results("a", 95), &stretches), open);

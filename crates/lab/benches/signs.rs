@@ -21,7 +21,8 @@ use dbdyno_judge::cautions::saturation::signs;
 use dbdyno_judge::compare;
 use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
 use dbdyno_model::{
-    Arm, ArmSpec, Arms, Driving, Pin, Plan, Product, Round, Run, Stage, Target, Transport,
+    Arm, ArmSpec, Arms, Driving, Pin, Plan, Product, Question, Quiet, Round, RoundSchedule, Run,
+    Stage, Target, Transport,
 };
 use dbdyno_sandbox::{Home, LaunchOptions, Server, processors};
 use dbdyno_store::Store;
@@ -157,28 +158,22 @@ impl Watch for Silent {
 fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
     let plan = Plan {
         arms: Arms::from([url; 2].map(|arm| arm.parse().expect("a URL"))),
-        stages: LOADS.map(|load| Stage::Measure(load.to_owned())).to_vec(),
-        clients: CLIENTS.to_vec(),
-        pairs: 4,
-        round_ns: 300_000_000,
-        lead_in_ns: 50_000_000,
-        warm_up_ns: 500_000_000,
-        seed: 1,
-        tables: 1,
-        rows: 100_000,
-        budget: 0.02,
-        pin: Pin::None,
-        idle: dbdyno_model::Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        restarts: 0,
-        reloads: 0,
-        slice_ns: 0,
-        interval: dbdyno_model::IntervalChoice::Auto,
-        driving: Driving::Closed,
-        files: Vec::new(),
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
+        question: Question {
+            stages: LOADS.map(|load| Stage::Measure(load.to_owned())).to_vec(),
+            clients: CLIENTS.to_vec(),
+            rows: 100_000,
+            ..Question::default()
+        },
+        schedule: RoundSchedule {
+            pairs: 4,
+            round_ns: 300_000_000,
+            lead_in_ns: 50_000_000,
+            warm_up_ns: 500_000_000,
+            slice_ns: 0,
+            ..RoundSchedule::default()
+        },
+        quiet: Quiet { pin: Pin::None, ..Quiet::default() },
+        ..Plan::default()
     };
     let stop = AtomicBool::new(false);
     let clock = dbdyno_load::Clock::system();

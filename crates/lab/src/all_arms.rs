@@ -51,8 +51,8 @@ pub(crate) fn set_up(
     let clock = lab.clock.clone();
     let facts = host_facts(lab);
     let memory_mb = room::memory_of_two_mb(memory_mb(&facts), plan);
-    let clients = plan.clients.iter().copied().max().unwrap_or(1);
-    let wants_back = plan.stages.contains(&Stage::Restore);
+    let clients = plan.question.clients.iter().copied().max().unwrap_or(1);
+    let wants_back = plan.question.stages.contains(&Stage::Restore);
     let restores = if wants_back { Restores::Yes } else { Restores::No };
     let setup = |arm: ArmIndex| {
         let spec = &plan.arms[arm];
@@ -123,7 +123,7 @@ pub(crate) fn reload(
 ) -> Result<(), LabError> {
     let datasets = datasets_of(plan)?;
     let memory_mb = room::memory_of_two_mb(memory_mb(&dbdyno_probe::host_facts()), plan);
-    let clients = plan.clients.iter().copied().max().unwrap_or(1);
+    let clients = plan.question.clients.iter().copied().max().unwrap_or(1);
     for arm in stations.indices() {
         let mut spec = plan.arms[arm].clone();
         spec.begin.image = ImageUse::None;

@@ -28,7 +28,7 @@ pub fn read_recording(path: &str) -> Result<Vec<u64>, LabError> {
 
 /// The recording that a plan needs; empty for most.
 pub(crate) fn recording_of(plan: &Plan) -> Result<Vec<u64>, LabError> {
-    match &plan.driving {
+    match &plan.question.driving {
         Driving::Open(Arrivals { shape: RateShape::Recorded(path), .. }) => read_recording(path),
         Driving::Closed | Driving::Thinking(_) | Driving::Open(_) | Driving::Search(_) => {
             Ok(Vec::new())
@@ -38,7 +38,7 @@ pub(crate) fn recording_of(plan: &Plan) -> Result<Vec<u64>, LabError> {
 
 /// The schedule of a round: the same for both rounds of a pair. `None` in the closed loop.
 pub(crate) fn schedule(plan: &Plan, key: &RoundKey, recording: &[u64]) -> Option<ArrivalSchedule> {
-    match &plan.driving {
+    match &plan.question.driving {
         Driving::Open(arrivals) => Some(timed(plan, key, arrivals, recording)),
         Driving::Closed | Driving::Thinking(_) | Driving::Search(_) => None,
     }
@@ -46,8 +46,8 @@ pub(crate) fn schedule(plan: &Plan, key: &RoundKey, recording: &[u64]) -> Option
 
 /// What clients rest in a round: the same in both rounds of a pair.
 pub(crate) fn thinking(plan: &Plan, pair: u32) -> Option<Thinking> {
-    let seed = random::stream(&[plan.seed, THINKING, u64::from(pair)]).next_u64();
-    plan.driving.think().map(|think| Thinking { think, seed })
+    let seed = random::stream(&[plan.question.seed, THINKING, u64::from(pair)]).next_u64();
+    plan.question.driving.think().map(|think| Thinking { think, seed })
 }
 
 /// The schedule of a step of a search, at this rate: as if those who ask knew nothing of each
@@ -58,6 +58,6 @@ pub(crate) fn schedule_at(plan: &Plan, key: &RoundKey, rate: f64) -> ArrivalSche
 }
 
 fn timed(plan: &Plan, key: &RoundKey, arrivals: &Arrivals, recording: &[u64]) -> ArrivalSchedule {
-    let seed = random::stream(&[plan.seed, ARRIVALS, u64::from(key.pair)]).next_u64();
-    ArrivalSchedule::new(arrivals, seed, plan.lead_in_ns, recording)
+    let seed = random::stream(&[plan.question.seed, ARRIVALS, u64::from(key.pair)]).next_u64();
+    ArrivalSchedule::new(arrivals, seed, plan.schedule.lead_in_ns, recording)
 }

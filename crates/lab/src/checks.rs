@@ -23,7 +23,7 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
     check_counting(plan)?;
     check_mocks(plan)?;
     Polling::of(plan)?;
-    for label in plan.stages.iter().filter_map(Stage::load) {
+    for label in plan.question.stages.iter().filter_map(Stage::load) {
         let load = resolve_in(&catalog, plan, label)?;
         check_driving(plan, label, &load)?;
         check_answers(plan, label, &load)?;
@@ -91,7 +91,7 @@ fn check_recording(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError
             "the rows of {label} do not carry their versions; those of {names} do"
         ));
     }
-    if !matches!(plan.driving, Driving::Closed | Driving::Thinking(_)) {
+    if !matches!(plan.question.driving, Driving::Closed | Driving::Thinking(_)) {
         return refuse("clients record in the closed loop only; leave --rate and --find-max out");
     }
     Ok(())
@@ -99,7 +99,7 @@ fn check_recording(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError
 
 /// Tables can be had back only where a server of ours has an image of them.
 fn check_restoring(plan: &Plan) -> Result<(), LabError> {
-    if !plan.stages.contains(&Stage::Restore) {
+    if !plan.question.stages.contains(&Stage::Restore) {
         return Ok(());
     }
     for (arm, spec) in plan.arms.iter() {
@@ -118,13 +118,13 @@ fn check_restoring(plan: &Plan) -> Result<(), LabError> {
 
 /// Whether a load leaves it to the plan when its clients ask.
 fn check_driving(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
-    if plan.driving != Driving::Closed && BenchmarkStep::find(label).is_some() {
+    if plan.question.driving != Driving::Closed && BenchmarkStep::find(label).is_some() {
         return Err(LabError::Loads(format!(
             "{label}: the steps of the Insert Benchmark have paces of their own; leave --think, \
              --rate and --find-max out, or choose another load"
         )));
     }
-    if plan.driving.think().is_some() && matches!(load.content, Content::Dialogue(_)) {
+    if plan.question.driving.think().is_some() && matches!(load.content, Content::Dialogue(_)) {
         return Err(LabError::Loads(format!(
             "{label} has its own think times, those of TPC-C with ?think=on; leave --think out, or \
              choose another load"
@@ -138,7 +138,7 @@ fn check_driving(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> 
 /// # Errors
 /// [`LabError::Loads`] that says what cannot, and what can.
 fn check_counting(plan: &Plan) -> Result<(), LabError> {
-    if plan.counting == Counting::No {
+    if plan.question.counting == Counting::No {
         return Ok(());
     }
     let refuse = |text: String| Err(LabError::Loads(text));
@@ -189,7 +189,7 @@ mod tests {
             let mut plan = sample::point_queries("sqlite:", 1, |_| {}).plan;
             plan.arms[ArmIndex::TEST] = target.parse().unwrap();
             assert!(check_counting(&plan).is_ok(), "{target}: nothing is to be counted");
-            plan.counting = Counting::Only;
+            plan.question.counting = Counting::Only;
             let said = check_counting(&plan).err().map(|error| error.to_string());
             let is_right = match (&said, reason) {
                 (Some(said), Some(reason)) => said.contains(reason),

@@ -97,7 +97,7 @@ impl Course {
         let by_plan_s = |ns: u64| ns as f64 / 1e9;
         let start_s = self.starts.each_s().unwrap_or(by_plan_s(plan.start_again_ns()));
         let arms = plan.arms.count() as u64;
-        let cell_s = self.cells.each_s().unwrap_or(by_plan_s(arms * plan.warm_up_ns));
+        let cell_s = self.cells.each_s().unwrap_or(by_plan_s(arms * plan.schedule.warm_up_ns));
         let stretched = self.rounds.each_s().unwrap_or(1.0);
         Duration::from_secs_f64(
             stretched * ahead.windows.as_secs_f64()

@@ -311,7 +311,7 @@ impl<'a> Driver<'a> {
         let first_operation = self.first_operation(key.pair, attempt);
         let clients = key.cell.clients;
         let spec = self.spec(&self.connector, clients, first_operation);
-        let lead_in = Duration::from_nanos(plan.lead_in_ns);
+        let lead_in = Duration::from_nanos(plan.schedule.lead_in_ns);
         let think = arrivals::thinking(plan, key.pair);
         refill::begin(&self.source, &self.connector, self.dialect)
             .map_err(|error| self.failed("making the rows ready for", error))?;
@@ -439,7 +439,7 @@ pub(crate) fn interleaved(
     let specs = Arms::from_fn(drivers.indices(), |arm| {
         let driver = &drivers[arm];
         let operation = driver.first_operation(block.pair, terms.attempt);
-        let lead_in = Duration::from_nanos(plan.lead_in_ns);
+        let lead_in = Duration::from_nanos(plan.schedule.lead_in_ns);
         RoundSpec { lead_in, ..driver.spec(&driver.connector, driver.cell.clients, operation) }
     });
     let SliceTerms { start, filling, cut, .. } = terms;
@@ -509,7 +509,7 @@ fn readings(seen: &CostReadings<'_>, other: OtherArms, neighbours: &mut Neighbou
 /// up behind the lead-in, and loads that write wait for the disk. And only with servers of ours,
 /// which have a place for the clients of both arms at once and send nobody away for being idle.
 fn stay(plan: &Plan, cell: &Cell, dialect: Dialect, is_ours: bool) -> bool {
-    let is_closed = matches!(plan.driving, Driving::Closed | Driving::Thinking(_));
+    let is_closed = matches!(plan.question.driving, Driving::Closed | Driving::Thinking(_));
     is_closed && is_ours && dialect == Dialect::Postgres && planned::only_reads(plan, cell)
 }
 
@@ -570,7 +570,7 @@ mod tests {
     fn connections_stay_where_young_ones_would_be_measured() {
         let told = |load: &str, driving: &str, dialect, is_ours| {
             let mut plan = sample::of_load(load, "mysql://u@h/d", 1, |_| {}).plan;
-            plan.driving = driving.parse().unwrap();
+            plan.question.driving = driving.parse().unwrap();
             stay(&plan, &plan.cells()[0], dialect, is_ours)
         };
         assert!(told("point-query", "closed", Dialect::Postgres, true));

@@ -64,10 +64,10 @@ impl Ending {
         }
         let began = clock.now();
         Ending {
-            has_looks: plan.stopping.is_by_results(),
+            has_looks: plan.rule.stopping.is_by_results(),
             before: sequential::spent(seen.first_pair()),
             seen,
-            limit: plan.limit_ns.map(Duration::from_nanos),
+            limit: plan.schedule.limit_ns.map(Duration::from_nanos),
             clock: clock.clone(),
             began,
             cell_ends: None,
@@ -141,10 +141,10 @@ impl Ending {
 /// looks after each pair.
 pub(crate) fn may_end_before(plan: &Plan, pair: u32, pairs: u32) -> bool {
     match plan.pairs_between_looks(pairs) {
-        None if matches!(plan.stopping, Stopping::Known { .. }) => true,
+        None if matches!(plan.rule.stopping, Stopping::Known { .. }) => true,
         Some(between) => pair.is_multiple_of(between),
-        None if plan.limit_ns.is_none() => false,
-        None if plan.restarts > 0 => plan.restarts_before(pair, pairs),
+        None if plan.schedule.limit_ns.is_none() => false,
+        None if plan.schedule.restarts > 0 => plan.restarts_before(pair, pairs),
         None => pair.is_multiple_of(2),
     }
 }

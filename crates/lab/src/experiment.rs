@@ -179,7 +179,7 @@ fn conduct(
 ) -> Result<RunId, LabError> {
     let Ready { mut stations, ended } = ready;
     let driven = begun.map(|(run, hold)| {
-        let outcome = match plan.counting {
+        let outcome = match plan.question.counting {
             Counting::Only => Ok(()),
             Counting::No | Counting::Beside => {
                 let mut ending = Ending::new(plan, measured, &lab.clock);

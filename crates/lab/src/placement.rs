@@ -32,7 +32,7 @@ pub(crate) fn place(
 const FREE: Placement = Placement { clients: Processors::ANY, servers: Processors::ANY };
 
 fn wanted(plan: &Plan, clients: u32, all: &[usize]) -> Option<Placement> {
-    plan.pin.placement(clients, all)
+    plan.quiet.pin.placement(clients, all)
 }
 
 /// All arms or none: a server that is not ours stays where it is, and so must the others.
@@ -52,10 +52,12 @@ pub(crate) fn warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
     let embedded = are_embedded(stations);
     // Clients of the Insert Benchmark have three connections each, which keep processors awake.
     let steps = plan.labels().iter().any(|label| planned::dataset_of_step(plan, label).is_some());
-    let idle = match plan.idle {
+    let idle = match plan.quiet.idle {
         Idle::Poll => Some(polling()),
         Idle::Halt if embedded || steps => None,
-        Idle::Halt => idle_states(plan.pin, &plan.clients, &dbdyno_sandbox::processors()),
+        Idle::Halt => {
+            idle_states(plan.quiet.pin, &plan.question.clients, &dbdyno_sandbox::processors())
+        }
     };
     let all = [placed(plan, stations), idle, sharded(plan, stations)];
     all.into_iter().flatten().collect()
@@ -84,10 +86,10 @@ fn polling() -> Warning {
 
 /// Many clients share threads, which a reader who compares client counts must know.
 fn sharded(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
-    let &clients = plan.clients.iter().find(|&&clients| clients > THREADS_MAX)?;
+    let &clients = plan.question.clients.iter().find(|&&clients| clients > THREADS_MAX)?;
     let embedded = are_embedded(stations);
     // In the open loop, and in a conversation, each client has a thread whatever their number.
-    let closed = !plan.driving.is_open();
+    let closed = !plan.question.driving.is_open();
     let is_conversation = |label: &str| {
         let load = planned::resolve(plan, label);
         load.is_ok_and(|load| matches!(load.content, Content::Dialogue(_)))
@@ -105,8 +107,11 @@ fn sharded(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
 
 fn placed(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
     let all = dbdyno_sandbox::processors();
-    let (count, placement) =
-        plan.clients.iter().find_map(|&clients| Some((clients, wanted(plan, clients, &all)?)))?;
+    let (count, placement) = plan
+        .question
+        .clients
+        .iter()
+        .find_map(|&clients| Some((clients, wanted(plan, clients, &all)?)))?;
     let clients = if count == 1 { "1 client".to_owned() } else { format!("{count} clients") };
     let (code, text) = if !can_be_placed(stations) {
         let text = format!(

@@ -36,7 +36,7 @@ impl Polling {
 
     fn below(root: &Path, plan: &Plan) -> Result<Polling, LabError> {
         let is_modelled = plan.arms.values().all(|arm| arm.is_mock());
-        if plan.idle == Idle::Halt || is_modelled {
+        if plan.quiet.idle == Idle::Halt || is_modelled {
             return Ok(Polling { _request: None });
         }
         let driver = std::fs::read_to_string(root.join(DRIVER)).unwrap_or_default();
@@ -86,7 +86,7 @@ mod tests {
         let guest = host("haltpoll\n", true);
         assert!(Polling::below(guest.path(), &plan).is_ok());
         assert!(asked(&guest).is_empty(), "--idle halt");
-        plan.idle = Idle::Poll;
+        plan.quiet.idle = Idle::Poll;
         assert!(Polling::below(guest.path(), &plan).unwrap()._request.is_some());
         assert_eq!(asked(&guest), [0; 4]);
 

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dbdyno_model::{Arm, Counting, Plan, Stopping};
+use dbdyno_model::{Arm, Counting, Plan, RoundSchedule, Stopping};
 pub use dbdyno_probe::perf::SampleKind;
 use dbdyno_probe::perf::{self, Stacks, Window};
 use dbdyno_sandbox::{Events, Recorder, Scratch};
@@ -46,18 +46,20 @@ pub struct ArmProfile {
 /// A plan of so many profiles of each arm, each over so many seconds, of the first cell of `plan`.
 pub fn plan_of(plan: &Plan, profiles: u32, seconds: f64) -> Plan {
     let can_be = plan.arms.values().all(|arm| arm.can_be_restarted());
-    Plan {
-        clients: plan.clients.iter().take(1).copied().collect(),
+    let mut plan = plan.clone();
+    plan.question.clients.truncate(1);
+    plan.question.counting = Counting::No;
+    plan.rule.stopping = Stopping::Fixed;
+    plan.schedule = RoundSchedule {
         pairs: ROUNDS * profiles,
         round_ns: (seconds * 1e9 / f64::from(ROUNDS)) as u64,
         slice_ns: 0,
         restarts: if can_be { profiles.saturating_sub(1) } else { 0 },
         reloads: 0,
-        stopping: Stopping::Fixed,
         limit_ns: None,
-        counting: Counting::No,
-        ..plan.clone()
-    }
+        ..plan.schedule
+    };
+    plan
 }
 
 /// Takes profiles by such a plan as [`plan_of`] makes. An interruption leaves those that are

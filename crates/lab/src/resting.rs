@@ -41,9 +41,9 @@ pub(crate) struct Resting {
 impl Resting {
     pub(crate) fn new(plan: &Plan) -> Resting {
         Resting {
-            keep: plan.keep_memory,
-            is_fetching: plan.keep_memory == KeepMemory::Always,
-            random: random::stream(&[random::key_of("memory at rest"), plan.seed]),
+            keep: plan.quiet.keep_memory,
+            is_fetching: plan.quiet.keep_memory == KeepMemory::Always,
+            random: random::stream(&[random::key_of("memory at rest"), plan.question.seed]),
         }
     }
 
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn the_memory_of_our_own_process_can_be_looked_at_and_fetched() {
-        let plan = dbdyno_judge::sample::point_queries("sqlite:", 1, |_| {}).plan;
-        let plan = Plan { keep_memory: KeepMemory::Always, ..plan };
+        let mut plan = dbdyno_judge::sample::point_queries("sqlite:", 1, |_| {}).plan;
+        plan.quiet.keep_memory = KeepMemory::Always;
         let mut resting = Resting::new(&plan);
         let own = ArmWatch::Servers(vec![ServerProbe::of_process(std::process::id())]);
         let (mut readings, told) = resting.before(ArmIndex::BASE, &own);

@@ -142,7 +142,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     /// Whatever was in the way; the rounds until then are stored.
     pub(crate) fn carry_out(mut self) -> Result<(), LabError> {
         let plan = self.plan;
-        for (index, stage) in plan.stages.iter().enumerate() {
+        for (index, stage) in plan.question.stages.iter().enumerate() {
             let is_past = self.left.is_past(index);
             match stage {
                 Stage::Measure(label) => {
@@ -277,8 +277,8 @@ impl<'a, 'b> Stages<'a, 'b> {
     fn warm(&mut self, label: &str, limit_s: Option<u32>) -> Result<(), LabError> {
         let cells = self.plan.cells_of(label);
         let Some(cell) = cells.into_iter().max_by_key(|cell| cell.clients) else { return Ok(()) };
-        let limit_ns =
-            limit_s.map_or(self.plan.warm_up_ns, |seconds| u64::from(seconds) * 1_000_000_000);
+        let limit_ns = limit_s
+            .map_or(self.plan.schedule.warm_up_ns, |seconds| u64::from(seconds) * 1_000_000_000);
         self.drivers(&cell, |_| Warmth::new(Duration::from_nanos(limit_ns)))?;
         Ok(())
     }
@@ -327,7 +327,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         if let Some(warning) = pace::warning(&pace, self.plan, cell) {
             self.warn(&warning)?;
         }
-        self.leave_out(pace.pairs..self.plan.pairs);
+        self.leave_out(pace.pairs..self.plan.schedule.pairs);
         Ok(pace)
     }
 
@@ -370,7 +370,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.lab.watch.progress(Progress::Stage(ArmIndex::TEST, &text));
         let datasets = datasets_of(self.plan)?;
         self.start += 1;
-        let key = [self.plan.seed, random::key_of("restart"), u64::from(self.start)];
+        let key = [self.plan.question.seed, random::key_of("restart"), u64::from(self.start)];
         let mut stream = random::stream(&key);
         let mut stations: Vec<(ArmIndex, &mut Station)> = self.stations.iter_mut().collect();
         stream.shuffle(&mut stations);
@@ -438,20 +438,20 @@ impl<'a, 'b> Stages<'a, 'b> {
             return Ok(());
         }
         if self.ending.is_decided(cell)? {
-            self.leave_out(next_pair..known.map_or(plan.pairs, |pace| pace.pairs));
+            self.leave_out(next_pair..known.map_or(plan.schedule.pairs, |pace| pace.pairs));
             return Ok(());
         }
         self.ending.cell_begins(self.left.cells_from(plan, cell));
         self.reset_meters();
         self.last_sps.clear();
         self.course.begins();
-        let limit = Duration::from_nanos(plan.warm_up_ns);
+        let limit = Duration::from_nanos(plan.schedule.warm_up_ns);
         let drivers = self.drivers(cell, |_| Warmth::new(limit))?;
         let recording = arrivals::recording_of(plan)?;
         let pace = match known {
             Some(pace) => pace,
-            None if plan.driving.is_open() => {
-                RoundPace::with_window(plan, Duration::from_nanos(plan.round_ns))
+            None if plan.question.driving.is_open() => {
+                RoundPace::with_window(plan, Duration::from_nanos(plan.schedule.round_ns))
             }
             None => self.pace(cell, &drivers)?,
         };
@@ -518,7 +518,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             let (driver, key) = (&drivers[arm], block.key(cell, arm));
             let around = driver.known.around;
             self.tell_round(cell, pace, around);
-            let measured = match self.plan.driving {
+            let measured = match self.plan.question.driving {
                 Driving::Search(slo) => self.search(driver, arm, &key, slo),
                 Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
                     let schedule = arrivals::schedule(self.plan, &key, recording);
@@ -592,7 +592,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             done: self.counter.done,
             total: self.counter.total,
             left: self.time_left(pace, around),
-            may_end_sooner: self.plan.stopping.looks().is_some(),
+            may_end_sooner: self.plan.rule.stopping.looks().is_some(),
             load: &cell.load,
             clients: cell.clients,
         });
@@ -608,7 +608,8 @@ impl<'a, 'b> Stages<'a, 'b> {
         let (starts, cells) = self.ahead;
         let rounds = self.counter.total - self.counter.done;
         let later = self.later_rounds.min(rounds);
-        let by_plan = RoundPace::with_window(self.plan, Duration::from_nanos(self.plan.round_ns));
+        let by_plan =
+            RoundPace::with_window(self.plan, Duration::from_nanos(self.plan.schedule.round_ns));
         let windows = self.round_of(pace, around) * (rounds - later)
             + self.round_of(&by_plan, around) * later;
         let ahead = Ahead { windows, starts, cells };
@@ -618,7 +619,7 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// What a round takes by the plan, with its clients getting in and out.
     fn round_of(&self, pace: &RoundPace, around: Duration) -> Duration {
-        pace.window + Duration::from_nanos(self.plan.lead_in_ns) + around
+        pace.window + Duration::from_nanos(self.plan.schedule.lead_in_ns) + around
     }
 
     /// Rounds behind this cell, of which these pairs are left.
@@ -728,13 +729,14 @@ impl<'a, 'b> Stages<'a, 'b> {
         key: &RoundKey,
         slo: Slo,
     ) -> Result<(), LabError> {
-        let (plan, window) = (self.plan, Duration::from_nanos(self.plan.round_ns));
-        let path = search::search(plan.seed, key.pair, driver.known.warm_tps, |step, rate| {
-            let key = search::step_key(key, step);
-            let schedule = arrivals::schedule_at(plan, &key, rate);
-            let round = self.round(driver, arm, &key, Some(schedule), window)?;
-            Ok(response::passes(&round, slo))
-        })?;
+        let (plan, window) = (self.plan, Duration::from_nanos(self.plan.schedule.round_ns));
+        let path =
+            search::search(plan.question.seed, key.pair, driver.known.warm_tps, |step, rate| {
+                let key = search::step_key(key, step);
+                let schedule = arrivals::schedule_at(plan, &key, rate);
+                let round = self.round(driver, arm, &key, Some(schedule), window)?;
+                Ok(response::passes(&round, slo))
+            })?;
         let text = search::told(key, arm, &path);
         self.lab.watch.progress(Progress::Searched(&text));
         Ok(())

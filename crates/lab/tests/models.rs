@@ -11,7 +11,8 @@ use std::time::Duration;
 use dbdyno_judge::compare;
 use dbdyno_lab::{Clock, ExperimentOrder, Lab, Progress, Watch, clock_of, measure};
 use dbdyno_model::{
-    Arms, CellComparison, Counting, Driving, IntervalChoice, Pin, Plan, Stage, Stopping,
+    Arms, CellComparison, Counting, Driving, IntervalChoice, Pin, Plan, Question, Quiet,
+    RoundSchedule, Stage, Stopping,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -26,28 +27,22 @@ impl Watch for Silent {
 fn plan(arms: [&str; 2], clients: u32, pairs: u32, restarts: u32) -> Plan {
     Plan {
         arms: Arms::from(arms.map(|arm| arm.parse().expect("a model"))),
-        stages: vec![Stage::Measure("point-query".to_owned())],
-        clients: vec![clients],
-        pairs,
-        round_ns: 200_000_000,
-        lead_in_ns: 20_000_000,
-        warm_up_ns: 1_000_000_000,
-        seed: 1,
-        tables: 1,
-        rows: 1_000,
-        budget: 0.02,
-        pin: Pin::None,
-        idle: dbdyno_model::Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        restarts,
-        reloads: 0,
-        slice_ns: 10_000_000,
-        interval: IntervalChoice::Auto,
-        driving: Driving::Closed,
-        files: Vec::new(),
-        stopping: Stopping::Fixed,
-        limit_ns: None,
-        counting: Counting::No,
+        question: Question {
+            stages: vec![Stage::Measure("point-query".to_owned())],
+            clients: vec![clients],
+            rows: 1_000,
+            ..Question::default()
+        },
+        schedule: RoundSchedule {
+            pairs,
+            round_ns: 200_000_000,
+            lead_in_ns: 20_000_000,
+            warm_up_ns: 1_000_000_000,
+            restarts,
+            ..RoundSchedule::default()
+        },
+        quiet: Quiet { pin: Pin::None, ..Quiet::default() },
+        ..Plan::default()
     }
 }
 
@@ -155,7 +150,8 @@ fn the_time_that_is_left_is_what_it_takes() {
     ] {
         let words = format!("mock:?noise=0.02&cold=0.3&warm_s=2&start_s={start_s}&row_us={row_us}");
         let mut plan = plan([&words, &words], 2, 48, restarts);
-        plan.stages = loads.split(',').map(|load| Stage::Measure(load.to_owned())).collect();
+        plan.question.stages =
+            loads.split(',').map(|load| Stage::Measure(load.to_owned())).collect();
         let folder = tempfile::tempdir().unwrap();
         let home = Home::open(Some(&folder.path().join("home"))).unwrap();
         let mut store = Store::open(&folder.path().join("results.db")).unwrap();

@@ -66,7 +66,7 @@ pub mod target;
 pub mod target_completion;
 pub mod target_parts;
 mod target_words;
-pub mod think;
+mod think;
 pub mod tls;
 pub mod topology;
 pub mod transport;
@@ -120,7 +120,9 @@ pub use mock::MockModel;
 pub use open_transaction::OpenTransaction;
 pub use pace::RoundPace;
 pub use pin::{Pin, Placement, Processors};
-pub use plan::{Block, Cell, LoadFile, Plan, RoundKey};
+pub use plan::{
+    Block, Cell, JudgingRule, LoadFile, Plan, Question, Quiet, RoundKey, RoundSchedule,
+};
 pub use product::{Dialect, Product, TargetError};
 pub use profile::{
     ClassWait, FlameNode, FunctionDifference, FunctionPlace, LEFT_OUT, Match, ProfileDifference,

@@ -36,13 +36,13 @@ impl RoundPace {
 
     /// The pace of rounds of this length.
     pub fn with_window(plan: &Plan, window: Duration) -> RoundPace {
-        let stretch = window.as_nanos() as f64 / plan.round_ns as f64;
-        let fewer = f64::from(plan.pairs) / stretch;
-        let pairs = match plan.stopping.looks() {
+        let stretch = window.as_nanos() as f64 / plan.schedule.round_ns as f64;
+        let fewer = f64::from(plan.schedule.pairs) / stretch;
+        let pairs = match plan.rule.stopping.looks() {
             Some(_) => fewer,
             None => fewer.max(RoundPace::instead_of_starts(plan, window)),
         };
-        RoundPace { window, pairs: (pairs as u32).max(PAIRS_LEAST).min(plan.pairs) }
+        RoundPace { window, pairs: (pairs as u32).max(PAIRS_LEAST).min(plan.schedule.pairs) }
     }
 
     /// Where there are fewer blocks of two pairs than starts were planned, servers are started less
@@ -51,11 +51,12 @@ impl RoundPace {
     fn instead_of_starts(plan: &Plan, window: Duration) -> f64 {
         let start_again_ns = plan.start_again_ns() as f64;
         let pair_ns = |round_ns: f64| {
-            2.0 * plan.driving.rounds_in_pair() as f64 * (round_ns + plan.lead_in_ns as f64)
+            2.0 * plan.question.driving.rounds_in_pair() as f64
+                * (round_ns + plan.schedule.lead_in_ns as f64)
         };
-        let starts = f64::from(plan.restarts) + 1.0;
-        let all_ns =
-            f64::from(plan.pairs) * pair_ns(plan.round_ns as f64) + starts * start_again_ns;
+        let starts = f64::from(plan.schedule.restarts) + 1.0;
+        let all_ns = f64::from(plan.schedule.pairs) * pair_ns(plan.schedule.round_ns as f64)
+            + starts * start_again_ns;
         (all_ns / (pair_ns(window.as_nanos() as f64) + start_again_ns / 2.0)).min(2.0 * starts)
     }
 }

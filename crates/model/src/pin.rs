@@ -21,9 +21,10 @@ use std::str::FromStr;
 const MOST: usize = 512;
 
 /// Where clients and servers are put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pin {
     /// One processor where there is one client, else all.
+    #[default]
     Auto,
     /// One processor for client and server, always.
     Same,

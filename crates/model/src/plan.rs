@@ -109,19 +109,82 @@ pub struct RoundKey {
     pub arm: ArmIndex,
 }
 
-/// A whole experiment.
-#[derive(Clone, Debug, PartialEq)]
+/// A whole experiment: who is compared, and four parts that each have a usual value, so that a
+/// plan is written down as what differs from it.
+///
+/// ```text
+///   Plan ─┬─ arms       who is compared
+///         ├─ question   what is asked of them: loads, clients, data
+///         ├─ schedule   how often, for how long, between which starts
+///         ├─ rule       by which rule the rounds are judged, and when that ends them
+///         └─ quiet      what is done so that the host does not disturb
+/// ```
+///
+/// What is one value has a row in [`TERMS`](crate::TERMS).
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// What is compared: base, and one arm or more that are measured against it.
     pub arms: Arms<ArmSpec>,
+    /// What is asked of each arm.
+    pub question: Question,
+    /// How often and for how long it is asked.
+    pub schedule: RoundSchedule,
+    /// By which rule the answer is judged.
+    pub rule: JudgingRule,
+    /// What keeps the host from disturbing.
+    pub quiet: Quiet,
+}
+
+/// What is asked of each arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
     /// What is done, in order. No label is measured twice.
     pub stages: Vec<Stage>,
+    /// The custom loads that stages name.
+    pub files: Vec<LoadFile>,
     /// Client counts, in order.
     pub clients: Vec<u32>,
-    /// Pairs of rounds in each cell; the most of them, where [`Plan::stopping`] or
-    /// [`Plan::limit_ns`] may end it sooner. Where nothing but instructions is counted: how often,
-    /// and 0 for as often as is usual.
+    /// How clients are driven. In a search for the highest rate a *pair* is a search on each arm.
+    pub driving: Driving,
+    /// Number of tables.
+    pub tables: u32,
+    /// Rows in each table.
+    pub rows: u64,
+    /// Seed of the data, the questions and the order.
+    pub seed: u64,
+    /// Whether instructions per operation are counted, too.
+    pub counting: Counting,
+}
+
+/// One client, and a table of a million rows.
+impl Default for Question {
+    fn default() -> Question {
+        Question {
+            stages: Vec::new(),
+            files: Vec::new(),
+            clients: vec![1],
+            driving: Driving::Closed,
+            tables: 1,
+            rows: 1_000_000,
+            seed: 1,
+            counting: Counting::No,
+        }
+    }
+}
+
+/// How often and for how long each cell is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundSchedule {
+    /// Pairs of rounds in each cell; the most of them, where [`JudgingRule::stopping`] or
+    /// [`RoundSchedule::limit_ns`] may end it sooner. Where nothing but instructions is counted:
+    /// how often, and 0 for as often as is usual.
     pub pairs: u32,
+    /// How often both arms are stopped and started again within a cell, between pairs. Servers by
+    /// URL cannot be.
+    pub restarts: u32,
+    /// How often the tables of both arms are filled anew within a cell, each time at the beginning
+    /// of a start: never more often than `restarts` says.
+    pub reloads: u32,
     /// Length of the measured window of a round.
     pub round_ns: u64,
     /// Slices that both rounds of a pair are cut into where rows are only read, so that they take
@@ -131,39 +194,55 @@ pub struct Plan {
     pub lead_in_ns: u64,
     /// Load that runs on each arm before the first round of a cell, not measured.
     pub warm_up_ns: u64,
-    /// Seed of the data, the questions and the order.
-    pub seed: u64,
-    /// Number of tables.
-    pub tables: u32,
-    /// Rows in each table.
-    pub rows: u64,
+    /// The longest that measuring may take in all, restarts and warming included and setting up
+    /// not; cells share it. It ends a cell blind to its results.
+    pub limit_ns: Option<u64>,
+}
+
+/// One pair of rounds of a second, without anything before them: how many there are, and what
+/// comes before, is decided by each command.
+impl Default for RoundSchedule {
+    fn default() -> RoundSchedule {
+        RoundSchedule {
+            pairs: 1,
+            restarts: 0,
+            reloads: 0,
+            round_ns: 1_000_000_000,
+            slice_ns: 10_000_000,
+            lead_in_ns: 0,
+            warm_up_ns: 0,
+            limit_ns: None,
+        }
+    }
+}
+
+/// By which rule the rounds of a cell are judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgingRule {
     /// Largest difference of rQPS that counts as equal (0.02 = 2 %).
     pub budget: f64,
+    /// Which interval is wanted.
+    pub interval: IntervalChoice,
+    /// When the measuring of a cell ends, and by which rule it is judged.
+    pub stopping: Stopping,
+}
+
+/// Judged once, at the end.
+impl Default for JudgingRule {
+    fn default() -> JudgingRule {
+        JudgingRule { budget: 0.02, interval: IntervalChoice::Auto, stopping: Stopping::Fixed }
+    }
+}
+
+/// What keeps the host from disturbing rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quiet {
     /// Whether clients and servers share one processor.
     pub pin: Pin,
     /// What processors without work do while rounds are measured.
     pub idle: Idle,
     /// Whether pages of the arms are read before rounds, so that the host has them all.
     pub keep_memory: KeepMemory,
-    /// How often both arms are stopped and started again within a cell, between pairs. Servers by
-    /// URL cannot be.
-    pub restarts: u32,
-    /// How often the tables of both arms are filled anew within a cell, each time at the beginning
-    /// of a start: never more often than `restarts` says.
-    pub reloads: u32,
-    /// Which interval is wanted.
-    pub interval: IntervalChoice,
-    /// How clients are driven. In a search for the highest rate a *pair* is a search on each arm.
-    pub driving: Driving,
-    /// The custom loads that stages name.
-    pub files: Vec<LoadFile>,
-    /// When the measuring of a cell ends, and by which rule it is judged.
-    pub stopping: Stopping,
-    /// The longest that measuring may take in all, restarts and warming included and setting up
-    /// not; cells share it. It ends a cell blind to its results.
-    pub limit_ns: Option<u64>,
-    /// Whether instructions per operation are counted, too.
-    pub counting: Counting,
 }
 
 /// The text of a custom load, so that a stored plan needs no file.
@@ -187,9 +266,15 @@ const OPEN_AGAIN_ROW_NS: u64 = 2_000;
 const WARM_AGAIN_NS: u64 = 1_000_000_000;
 
 impl Plan {
+    /// The same, judged by another rule for when a cell ends.
+    pub fn stopped_by(&self, stopping: Stopping) -> Plan {
+        let rule = JudgingRule { stopping, ..self.rule };
+        Plan { rule, ..self.clone() }
+    }
+
     /// Labels of the loads that are measured, in order.
     pub fn labels(&self) -> Vec<&str> {
-        self.stages.iter().filter_map(Stage::measured).collect()
+        self.question.stages.iter().filter_map(Stage::measured).collect()
     }
 
     /// All cells, loads outermost.
@@ -199,18 +284,22 @@ impl Plan {
 
     /// The cells of one load.
     pub fn cells_of(&self, label: &str) -> Vec<Cell> {
-        self.clients.iter().map(|&clients| Cell { load: label.to_owned(), clients }).collect()
+        self.question
+            .clients
+            .iter()
+            .map(|&clients| Cell { load: label.to_owned(), clients })
+            .collect()
     }
 
     /// The rounds of one cell of two arms in the order of measuring. A pure function of plan and
     /// cell, so that a run can be taken up where it stopped.
     pub fn rounds(&self, cell: &Cell) -> Vec<RoundKey> {
-        cell.rounds(self.seed, self.pairs)
+        cell.rounds(self.question.seed, self.schedule.pairs)
     }
 
     /// The blocks of one cell, in the order of measuring.
     pub fn blocks(&self, cell: &Cell) -> Vec<Block> {
-        cell.blocks(self.seed, self.pairs, self.arms.count())
+        cell.blocks(self.question.seed, self.schedule.pairs, self.arms.count())
     }
 
     /// What the arms of a pair are.
@@ -238,13 +327,13 @@ impl Plan {
     /// Whether the tables of both arms are filled anew before this pair, which begins a start:
     /// fillings part the starts as evenly as these part the pairs.
     pub fn reloads_before(&self, pair: u32, pairs: u32) -> bool {
-        if self.reloads == 0 {
+        if self.schedule.reloads == 0 {
             return false;
         }
         let begins: Vec<u32> =
             (1..pairs).filter(|&pair| self.restarts_before(pair, pairs)).collect();
         let starts = begins.len() as u64 + 1;
-        let fillings = (u64::from(self.reloads) + 1).min(starts);
+        let fillings = (u64::from(self.schedule.reloads) + 1).min(starts);
         let filling = |start: u64| start * fillings / starts;
         let start = begins.iter().position(|&begin| begin == pair).map(|at| at as u64 + 1);
         start.is_some_and(|start| filling(start) > filling(start - 1))
@@ -254,10 +343,11 @@ impl Plan {
     /// restarts part the pairs into starts of equal length, an even number of pairs each; where
     /// results are looked at, a start is what lies between two looks.
     pub fn restarts_before(&self, pair: u32, pairs: u32) -> bool {
-        if let (Some(between), true) = (self.pairs_between_looks(pairs), self.restarts > 0) {
+        if let (Some(between), true) = (self.pairs_between_looks(pairs), self.schedule.restarts > 0)
+        {
             return pair > 0 && pair.is_multiple_of(between);
         }
-        let starts = (self.restarts + 1).min(pairs / 2).max(1);
+        let starts = (self.schedule.restarts + 1).min(pairs / 2).max(1);
         let begins =
             |start: u32| 2 * ((u64::from(start) * u64::from(pairs / 2)) / u64::from(starts));
         (1..starts).any(|start| begins(start) == u64::from(pair))
@@ -266,8 +356,8 @@ impl Plan {
     /// Pairs between two looks at a cell that has `pairs` of them; `None` where it is judged once.
     /// Where a slow load leaves time for fewer pairs than were planned, so it does between looks.
     pub fn pairs_between_looks(&self, pairs: u32) -> Option<u32> {
-        let (between, _) = self.stopping.looks()?;
-        let fewer = u64::from(between) * u64::from(pairs) / u64::from(self.pairs.max(1));
+        let (between, _) = self.rule.stopping.looks()?;
+        let fewer = u64::from(between) * u64::from(pairs) / u64::from(self.schedule.pairs.max(1));
         Some((fewer as u32 / 2 * 2).clamp(2, between.max(2)))
     }
 
@@ -279,7 +369,7 @@ impl Plan {
     /// All are started at once, and the slowest one counts; each two of them take about as long as
     /// two do.
     fn restart_ns(&self) -> u64 {
-        let rows = u64::from(self.tables).saturating_mul(self.rows);
+        let rows = u64::from(self.question.tables).saturating_mul(self.question.rows);
         let of_arm = |arm: &ArmSpec| match arm {
             arm if arm.is_embedded() => {
                 OPEN_AGAIN_NS.saturating_add(rows.saturating_mul(OPEN_AGAIN_ROW_NS))
@@ -293,15 +383,15 @@ impl Plan {
 
     /// Longest warm-up after a restart: the tables have been read then.
     pub fn warm_again_ns(&self) -> u64 {
-        self.warm_up_ns / 4
+        self.schedule.warm_up_ns / 4
     }
 
     /// Time that the measuring of one cell takes, without setting up the servers and the data.
     pub(crate) fn cell_ns(&self) -> u64 {
-        let starts = u64::from(self.restarts) + 1;
-        let rounds = u64::from(self.pairs) * self.driving.rounds_in_pair();
-        let rounds_ns = rounds * (self.round_ns + self.lead_in_ns);
-        self.arms.count() as u64 * (self.warm_up_ns + rounds_ns)
+        let starts = u64::from(self.schedule.restarts) + 1;
+        let rounds = u64::from(self.schedule.pairs) * self.question.driving.rounds_in_pair();
+        let rounds_ns = rounds * (self.schedule.round_ns + self.schedule.lead_in_ns);
+        self.arms.count() as u64 * (self.schedule.warm_up_ns + rounds_ns)
             + (starts - 1) * self.start_again_ns()
     }
 
@@ -311,12 +401,12 @@ impl Plan {
         let warm_ns = |stage: &Stage| match stage {
             Stage::Warm { limit_s, .. } => {
                 let limit_ns = limit_s.map(|seconds| u64::from(seconds) * 1_000_000_000);
-                self.arms.count() as u64 * limit_ns.unwrap_or(self.warm_up_ns)
+                self.arms.count() as u64 * limit_ns.unwrap_or(self.schedule.warm_up_ns)
             }
             Stage::Measure(_) | Stage::Settle | Stage::Restore => 0,
         };
-        let warming_ns: u64 = self.stages.iter().map(warm_ns).sum();
-        warming_ns + self.cell_ns() * (self.labels().len() * self.clients.len()) as u64
+        let warming_ns: u64 = self.question.stages.iter().map(warm_ns).sum();
+        warming_ns + self.cell_ns() * (self.labels().len() * self.question.clients.len()) as u64
     }
 }
 
@@ -328,30 +418,21 @@ mod tests {
     fn plan(pairs: u32) -> Plan {
         Plan {
             arms: Arms::from(["sqlite:"; 2].map(|arm| arm.parse::<ArmSpec>().unwrap())),
-            stages: ["settle", "point-query", "warm:9s:scan", "read-write"]
-                .map(|stage| stage.parse().unwrap())
-                .into(),
-            clients: vec![1, 4],
-            pairs,
-            round_ns: 1,
-            slice_ns: 0,
-            lead_in_ns: 1,
-            warm_up_ns: 1,
-            seed: 42,
-            tables: 1,
-            rows: 1,
-            budget: 0.02,
-            pin: Pin::Auto,
-            idle: Idle::Halt,
-            keep_memory: KeepMemory::Auto,
-            restarts: 0,
-            reloads: 0,
-            interval: IntervalChoice::Auto,
-            driving: Driving::Closed,
-            files: Vec::new(),
-            stopping: Stopping::Fixed,
-            limit_ns: None,
-            counting: Counting::No,
+            question: Question {
+                stages: ["settle", "point-query", "warm:9s:scan", "read-write"]
+                    .map(|stage| stage.parse().unwrap())
+                    .into(),
+                clients: vec![1, 4],
+                ..Question::default()
+            },
+            schedule: RoundSchedule {
+                pairs,
+                round_ns: 1,
+                lead_in_ns: 1,
+                warm_up_ns: 1,
+                ..RoundSchedule::default()
+            },
+            ..Plan::default()
         }
     }
 
@@ -386,7 +467,8 @@ mod tests {
     #[test]
     fn reloads_begin_starts() {
         let at = |restarts, reloads| -> Vec<u32> {
-            let plan = Plan { restarts, reloads, ..plan(40) };
+            let mut plan = plan(40);
+            (plan.schedule.restarts, plan.schedule.reloads) = (restarts, reloads);
             (0..40).filter(|&pair| plan.reloads_before(pair, 40)).collect()
         };
         assert_eq!(at(3, 3), [10, 20, 30]);
@@ -399,7 +481,8 @@ mod tests {
     #[test]
     fn restarts_part_the_pairs_into_equal_starts() {
         let at = |pairs, restarts| -> Vec<u32> {
-            let plan = Plan { restarts, ..plan(pairs) };
+            let mut plan = plan(pairs);
+            plan.schedule.restarts = restarts;
             (0..pairs).filter(|&pair| plan.restarts_before(pair, pairs)).collect()
         };
         assert_eq!(at(160, 7), [20, 40, 60, 80, 100, 120, 140]);
@@ -407,8 +490,9 @@ mod tests {
         assert_eq!(at(200, 0), []);
         assert_eq!(at(4, 9), [2], "a start has at least two pairs");
         assert_eq!(at(1, 3), []);
-        let stopping = Stopping::Decided { pairs: 8, horizon: 3 };
-        let plan = Plan { restarts: 2, stopping, ..plan(30) };
+        let mut plan = plan(30);
+        plan.schedule.restarts = 2;
+        plan.rule.stopping = Stopping::Decided { pairs: 8, horizon: 3 };
         let begin = (0..30).filter(|&pair| plan.restarts_before(pair, 30));
         assert_eq!(begin.collect::<Vec<_>>(), [8, 16, 24], "however many pairs there come to be");
     }

@@ -148,28 +148,19 @@ mod tests {
         let arm = || "sqlite:".parse().unwrap();
         let plan = dbdyno_model::Plan {
             arms: dbdyno_model::Arms::from([arm(), arm()]),
-            stages: vec!["point-query".parse().unwrap()],
-            clients: vec![1],
-            pairs: 1,
-            round_ns: 1,
-            lead_in_ns: 1,
-            warm_up_ns: 1,
-            seed: 1,
-            tables: 1,
-            rows: 1,
-            budget: 0.02,
-            pin: dbdyno_model::Pin::Auto,
-            idle: dbdyno_model::Idle::Halt,
-            keep_memory: dbdyno_model::KeepMemory::Auto,
-            restarts: 0,
-            reloads: 0,
-            slice_ns: 0,
-            interval: dbdyno_model::IntervalChoice::Auto,
-            driving: dbdyno_model::Driving::Closed,
-            files: Vec::new(),
-            stopping: dbdyno_model::Stopping::Fixed,
-            limit_ns: None,
-            counting: dbdyno_model::Counting::No,
+            question: dbdyno_model::Question {
+                stages: vec!["point-query".parse().unwrap()],
+                rows: 1,
+                ..dbdyno_model::Question::default()
+            },
+            schedule: dbdyno_model::RoundSchedule {
+                round_ns: 1,
+                lead_in_ns: 1,
+                warm_up_ns: 1,
+                slice_ns: 0,
+                ..dbdyno_model::RoundSchedule::default()
+            },
+            ..dbdyno_model::Plan::default()
         };
         let new = NewRun {
             name: None,

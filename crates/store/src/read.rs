@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use dbdyno_model::{
     ArmIndex, ArmSpec, Arms, Cell, ClassTally, ClassTimes, ClassUnit, Cost, EndedArm, Environment,
-    LatencyHistogram, LoadFile, OpenLoop, Pauses, Pin, Plan, Readings, Round, RoundKey, Run, RunId,
-    RunStatus, Series, Severity, Stage, Warning,
+    JudgingRule, LatencyHistogram, LoadFile, OpenLoop, Pauses, Pin, Plan, Question, Quiet,
+    Readings, Round, RoundKey, RoundSchedule, Run, RunId, RunStatus, Series, Severity, Stage,
+    Warning,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
@@ -274,34 +275,39 @@ impl Reader<'_> {
         let row = row.ok_or_else(|| self.corrupt(place, "it has no row by its number"))?;
         let plan = Plan {
             arms: Arms::default(),
-            stages: Vec::new(),
-            clients: Vec::new(),
-            pairs: self.get(row, 1, place)?,
-            round_ns: self.get_u64(row, 2, place)?,
-            lead_in_ns: self.get_u64(row, 3, place)?,
-            warm_up_ns: self.get_u64(row, 4, place)?,
-            seed: self.get_u64(row, 5, place)?,
-            tables: self.get(row, 6, place)?,
-            rows: self.get_u64(row, 7, place)?,
-            budget: self.get(row, 8, place)?,
-            pin: self.pin(&self.get::<String>(row, 9, place)?)?,
-            idle: dbdyno_model::Idle::Halt,
-            keep_memory: dbdyno_model::KeepMemory::Auto,
-            restarts: self.get(row, 10, place)?,
-            driving: self
-                .get::<String>(row, 11, place)?
-                .parse()
-                .map_err(|what: String| self.corrupt("driving", what))?,
-            reloads: self.get(row, 12, place)?,
-            interval: self
-                .get::<String>(row, 13, place)?
-                .parse()
-                .map_err(|what: String| self.corrupt("interval", what))?,
-            slice_ns: self.get_u64(row, 14, place)?,
-            files: Vec::new(),
-            stopping: dbdyno_model::Stopping::default(),
-            limit_ns: None,
-            counting: dbdyno_model::Counting::No,
+            question: Question {
+                clients: Vec::new(),
+                seed: self.get_u64(row, 5, place)?,
+                tables: self.get(row, 6, place)?,
+                rows: self.get_u64(row, 7, place)?,
+                driving: self
+                    .get::<String>(row, 11, place)?
+                    .parse()
+                    .map_err(|what: String| self.corrupt("driving", what))?,
+                ..Question::default()
+            },
+            schedule: RoundSchedule {
+                pairs: self.get(row, 1, place)?,
+                round_ns: self.get_u64(row, 2, place)?,
+                lead_in_ns: self.get_u64(row, 3, place)?,
+                warm_up_ns: self.get_u64(row, 4, place)?,
+                restarts: self.get(row, 10, place)?,
+                reloads: self.get(row, 12, place)?,
+                slice_ns: self.get_u64(row, 14, place)?,
+                ..RoundSchedule::default()
+            },
+            rule: JudgingRule {
+                budget: self.get(row, 8, place)?,
+                interval: self
+                    .get::<String>(row, 13, place)?
+                    .parse()
+                    .map_err(|what: String| self.corrupt("interval", what))?,
+                ..JudgingRule::default()
+            },
+            quiet: Quiet {
+                pin: self.pin(&self.get::<String>(row, 9, place)?)?,
+                ..Quiet::default()
+            },
         };
         Ok((self.get(row, 0, place)?, plan))
     }
@@ -383,9 +389,9 @@ impl Reader<'_> {
     /// Everything of a plan that stands in tables of its own.
     fn plan(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
         plan.arms = self.arms(connection, run)?;
-        plan.stages = self.stages(connection, run)?;
-        plan.files = self.files(connection, run)?;
-        plan.clients = self.clients(connection, run)?;
+        plan.question.stages = self.stages(connection, run)?;
+        plan.question.files = self.files(connection, run)?;
+        plan.question.clients = self.clients(connection, run)?;
         self.terms(connection, run, plan)?;
         self.refuse("plan", sound::wrong_in_plan(plan))
     }

@@ -18,18 +18,18 @@ const UNIX_MS_MOST: u64 = 1 << 43;
 /// What is wrong with a plan.
 pub(crate) fn wrong_in_plan(plan: &Plan) -> Option<String> {
     let counts = [
-        ("pairs", plan.pairs),
-        ("restarts", plan.restarts),
-        ("reloads", plan.reloads),
-        ("tables", plan.tables),
-        ("clients", plan.clients.iter().copied().max().unwrap_or(0)),
+        ("pairs", plan.schedule.pairs),
+        ("restarts", plan.schedule.restarts),
+        ("reloads", plan.schedule.reloads),
+        ("tables", plan.question.tables),
+        ("clients", plan.question.clients.iter().copied().max().unwrap_or(0)),
     ];
     let amounts = [
-        ("rows", plan.rows),
-        ("nanoseconds of a round", plan.round_ns),
-        ("nanoseconds before it", plan.lead_in_ns),
-        ("nanoseconds of warming up", plan.warm_up_ns),
-        ("nanoseconds of a slice", plan.slice_ns),
+        ("rows", plan.question.rows),
+        ("nanoseconds of a round", plan.schedule.round_ns),
+        ("nanoseconds before it", plan.schedule.lead_in_ns),
+        ("nanoseconds of warming up", plan.schedule.warm_up_ns),
+        ("nanoseconds of a slice", plan.schedule.slice_ns),
     ];
     first_above(counts.map(|(name, count)| (name, count.into())), COUNT_MOST.into())
         .or_else(|| first_above(amounts, AMOUNT_MOST))

@@ -13,12 +13,14 @@ use rusqlite::{Connection, params};
 
 /// The terms of a plan that have not their usual values.
 pub(crate) fn of_plan(plan: &Plan) -> Vec<(&'static str, String)> {
-    let stopping = (plan.stopping != Stopping::default()).then(|| plan.stopping.to_string());
-    let counting = (plan.counting != Counting::No).then(|| plan.counting.name().to_owned());
-    let limit = plan.limit_ns.map(|limit| limit.to_string());
-    let idle = (plan.idle != Idle::default()).then(|| plan.idle.to_string());
-    let is_usual = plan.keep_memory == KeepMemory::default();
-    let keep_memory = (!is_usual).then(|| plan.keep_memory.to_string());
+    let stopping =
+        (plan.rule.stopping != Stopping::default()).then(|| plan.rule.stopping.to_string());
+    let counting =
+        (plan.question.counting != Counting::No).then(|| plan.question.counting.name().to_owned());
+    let limit = plan.schedule.limit_ns.map(|limit| limit.to_string());
+    let idle = (plan.quiet.idle != Idle::default()).then(|| plan.quiet.idle.to_string());
+    let is_usual = plan.quiet.keep_memory == KeepMemory::default();
+    let keep_memory = (!is_usual).then(|| plan.quiet.keep_memory.to_string());
     let terms = [
         ("stopping", stopping),
         ("limit_ns", limit),
@@ -35,17 +37,18 @@ pub(crate) fn of_plan(plan: &Plan) -> Vec<(&'static str, String)> {
 /// A sentence about a name or a value that this program does not know.
 pub(crate) fn apply(plan: &mut Plan, name: &str, value: &str) -> Result<(), String> {
     match name {
-        "stopping" => plan.stopping = value.parse()?,
+        "stopping" => plan.rule.stopping = value.parse()?,
         "limit_ns" => {
             let limit = value.parse().map_err(|_| format!("{value:?} is no number"))?;
-            plan.limit_ns = Some(limit);
+            plan.schedule.limit_ns = Some(limit);
         }
         "counting" => {
             let named = Counting::named(value);
-            plan.counting = named.ok_or_else(|| format!("{value:?} is no way of counting"))?;
+            plan.question.counting =
+                named.ok_or_else(|| format!("{value:?} is no way of counting"))?;
         }
-        "idle" => plan.idle = value.parse()?,
-        "keep_memory" => plan.keep_memory = value.parse()?,
+        "idle" => plan.quiet.idle = value.parse()?,
+        "keep_memory" => plan.quiet.keep_memory = value.parse()?,
         _ => return Err(format!("the plan has a term {name:?}, which this dbdyno does not know")),
     }
     Ok(())

@@ -222,7 +222,12 @@ impl Store {
         self.change(run, |transaction, seq| {
             transaction.execute(
                 "UPDATE run SET pairs = ?2, restarts = ?3, status = ?4 WHERE seq = ?1",
-                params![seq, plan.pairs, plan.restarts, RunStatus::Partial.name()],
+                params![
+                    seq,
+                    plan.schedule.pairs,
+                    plan.schedule.restarts,
+                    RunStatus::Partial.name()
+                ],
             )?;
             terms::write(transaction, seq, plan)?;
             Ok(())
@@ -318,15 +323,18 @@ fn check_plan(plan: &Plan) -> Result<()> {
             return Err(StoreError::NotStorable(format!("the {arm} arm {text:?}")));
         }
     }
-    for (index, stage) in plan.stages.iter().enumerate() {
+    for (index, stage) in plan.question.stages.iter().enumerate() {
         if stage.to_string().parse().as_ref() != Ok(stage) {
             return Err(StoreError::NotStorable(format!("the stage {stage}")));
         }
-        if plan.stages[..index].iter().any(|other| other.measured().is_some() && other == stage) {
+        if plan.question.stages[..index]
+            .iter()
+            .any(|other| other.measured().is_some() && other == stage)
+        {
             return Err(StoreError::NotStorable(format!("{stage}, measured a second time,")));
         }
     }
-    if plan.budget.is_nan() {
+    if plan.rule.budget.is_nan() {
         return Err(StoreError::NotStorable("a budget of NaN".to_owned()));
     }
     Ok(())
@@ -365,36 +373,36 @@ fn insert_run(
             RunStatus::Partial.name(),
             new.tool_version,
             new.command,
-            plan.pairs,
-            signed(plan.round_ns),
-            signed(plan.lead_in_ns),
-            signed(plan.warm_up_ns),
-            signed(plan.seed),
-            plan.tables,
-            signed(plan.rows),
-            plan.budget,
-            plan.pin.to_string(),
-            plan.restarts,
-            plan.driving.to_string(),
-            plan.reloads,
-            plan.interval.to_string(),
-            signed(plan.slice_ns),
+            plan.schedule.pairs,
+            signed(plan.schedule.round_ns),
+            signed(plan.schedule.lead_in_ns),
+            signed(plan.schedule.warm_up_ns),
+            signed(plan.question.seed),
+            plan.question.tables,
+            signed(plan.question.rows),
+            plan.rule.budget,
+            plan.quiet.pin.to_string(),
+            plan.schedule.restarts,
+            plan.question.driving.to_string(),
+            plan.schedule.reloads,
+            plan.rule.interval.to_string(),
+            signed(plan.schedule.slice_ns),
         ],
     )?;
     let seq = connection.last_insert_rowid();
-    for (position, stage) in plan.stages.iter().enumerate() {
+    for (position, stage) in plan.question.stages.iter().enumerate() {
         connection.execute(
             "INSERT INTO plan_stage VALUES (?1, ?2, ?3, ?4)",
             params![seq, position as i64, stage.to_string(), stage.measured()],
         )?;
     }
-    for (position, file) in plan.files.iter().enumerate() {
+    for (position, file) in plan.question.files.iter().enumerate() {
         connection.execute(
             "INSERT INTO plan_file VALUES (?1, ?2, ?3, ?4)",
             params![seq, position as i64, file.file, file.text],
         )?;
     }
-    for (position, clients) in plan.clients.iter().enumerate() {
+    for (position, clients) in plan.question.clients.iter().enumerate() {
         connection.execute(
             "INSERT INTO plan_clients VALUES (?1, ?2, ?3)",
             params![seq, position as i64, clients],

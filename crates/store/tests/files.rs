@@ -45,8 +45,8 @@ fn golden_run_with_classes() -> Run {
 /// The run that `data/v3.db` holds. Never change it.
 fn golden_run_with_fillings() -> Run {
     let mut run = golden_run_with_classes();
-    run.plan.reloads = 2;
-    run.plan.interval = "hodges-lehmann".parse().unwrap();
+    run.plan.schedule.reloads = 2;
+    run.plan.rule.interval = "hodges-lehmann".parse().unwrap();
     for round in &mut run.rounds {
         round.filling = 1 + round.key.pair;
     }
@@ -104,8 +104,8 @@ fn an_old_file_takes_new_rounds() {
 /// The run that `data/v4.db` holds. Never change it.
 fn golden_run_with_terms() -> Run {
     let mut run = golden_run_with_fillings();
-    run.plan.stopping = Stopping::Decided { pairs: 18, horizon: 48 };
-    run.plan.limit_ns = Some(300_000_000_000);
+    run.plan.rule.stopping = Stopping::Decided { pairs: 18, horizon: 48 };
+    run.plan.schedule.limit_ns = Some(300_000_000_000);
     run
 }
 
@@ -142,7 +142,7 @@ fn version_5_is_read_for_ever() {
 /// The run that `data/v6.db` holds. Never change it.
 fn golden_run_with_counts() -> Run {
     let mut run = golden_run_on_a_known_host();
-    run.plan.counting = dbdyno_model::Counting::Beside;
+    run.plan.question.counting = dbdyno_model::Counting::Beside;
     run.counts = counted::counts();
     run
 }
@@ -157,7 +157,7 @@ fn version_6_is_read_for_ever() {
 /// The run that `data/v7.db` holds. Never change it.
 fn golden_run_in_slices() -> Run {
     let mut run = golden_run_with_counts();
-    run.plan.slice_ns = 10_000_000;
+    run.plan.schedule.slice_ns = 10_000_000;
     run
 }
 
@@ -326,15 +326,15 @@ fn a_plan_is_extended_and_nothing_else() {
     let (_folder, path) = copy_of(1);
     let mut store = Store::open(&path).unwrap();
     let mut run = golden_run();
-    run.plan.pairs += 16;
-    run.plan.restarts += 4;
-    run.plan.stopping = Stopping::Decided { pairs: 4, horizon: 9 };
-    run.plan.limit_ns = Some(1);
+    run.plan.schedule.pairs += 16;
+    run.plan.schedule.restarts += 4;
+    run.plan.rule.stopping = Stopping::Decided { pairs: 4, horizon: 9 };
+    run.plan.schedule.limit_ns = Some(1);
     run.status = RunStatus::Partial;
     store.extend(&run.id, &run.plan).unwrap();
     assert_eq!(store.load(&run.id).unwrap(), run);
-    run.plan.stopping = Stopping::Fixed;
-    run.plan.limit_ns = None;
+    run.plan.rule.stopping = Stopping::Fixed;
+    run.plan.schedule.limit_ns = None;
     store.extend(&run.id, &run.plan).unwrap();
     assert_eq!(store.load(&run.id).unwrap(), run);
 }
@@ -548,7 +548,7 @@ fn names_and_commands_that_must_not_be_stored() {
     for stages in [&["point-query", "settle", "point-query"][..], &["a b"]] {
         let mut twice = plan.clone();
         let stage = |text: &&str| text.parse().unwrap_or(Stage::Measure((*text).to_owned()));
-        twice.stages = stages.iter().map(stage).collect();
+        twice.question.stages = stages.iter().map(stage).collect();
         let error = store.begin(&NewRun { plan: &twice, ..new }).unwrap_err();
         assert!(matches!(error, StoreError::NotStorable(_)), "{error}");
     }

@@ -5,9 +5,9 @@ use std::fmt;
 use crate::common::{self, golden_run, put};
 use crate::counted;
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Arms, Cell, ClassTally, ClassTimes, Cost, Environment, Idle, KeepMemory,
-    LatencyHistogram, OpenLoop, Pauses, Pin, Plan, Readings, Round, RoundKey, Run, RunId,
-    RunStatus, Series, Severity, Stage, Target, Warning,
+    ArmIndex, ArmSpec, Arms, Cell, ClassTally, ClassTimes, Cost, Environment, Idle, JudgingRule,
+    KeepMemory, LatencyHistogram, OpenLoop, Pauses, Pin, Plan, Question, Quiet, Readings, Round,
+    RoundKey, RoundSchedule, Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -100,31 +100,41 @@ fn plan() -> impl Strategy<Value = Plan> {
                 .into_iter()
                 .chain(vec![first.0; second.0 as usize % 4])
                 .collect(),
-            stages: first.2,
-            clients: first.3,
-            pairs: second.0,
-            round_ns: second.1,
-            lead_in_ns: second.2,
-            warm_up_ns: second.3,
-            seed: second.4,
-            tables: third.0,
-            rows: third.1,
-            budget: if third.2.is_nan() { 0.02 } else { third.2 },
-            pin: third.3,
-            idle: if third.4 % 2 == 0 { Idle::Halt } else { Idle::Poll },
-            keep_memory: KeepMemory::ALL[third.4 as usize % KeepMemory::ALL.len()],
-            restarts: third.4,
-            reloads: third.4 / 2,
-            slice_ns: second.1 / 2,
-            interval: INTERVALS[third.4 as usize % INTERVALS.len()].parse().unwrap(),
-            driving: WAYS_OF_DRIVING[second.0 as usize % WAYS_OF_DRIVING.len()].parse().unwrap(),
-            files: vec![dbdyno_model::LoadFile {
-                file: "é.toml".into(),
-                text: "name = 'é'\n\tgroup = \"point\"".into(),
-            }],
-            stopping: STOPPING[second.0 as usize % STOPPING.len()].parse().unwrap(),
-            limit_ns: (second.1 % 2 == 0).then_some(second.1),
-            counting: dbdyno_model::Counting::Beside,
+            question: Question {
+                stages: first.2,
+                clients: first.3,
+                seed: second.4,
+                tables: third.0,
+                rows: third.1,
+                driving: WAYS_OF_DRIVING[second.0 as usize % WAYS_OF_DRIVING.len()]
+                    .parse()
+                    .unwrap(),
+                files: vec![dbdyno_model::LoadFile {
+                    file: "é.toml".into(),
+                    text: "name = 'é'\n\tgroup = \"point\"".into(),
+                }],
+                counting: dbdyno_model::Counting::Beside,
+            },
+            schedule: RoundSchedule {
+                pairs: second.0,
+                round_ns: second.1,
+                lead_in_ns: second.2,
+                warm_up_ns: second.3,
+                restarts: third.4,
+                reloads: third.4 / 2,
+                slice_ns: second.1 / 2,
+                limit_ns: (second.1 % 2 == 0).then_some(second.1),
+            },
+            rule: JudgingRule {
+                budget: if third.2.is_nan() { 0.02 } else { third.2 },
+                interval: INTERVALS[third.4 as usize % INTERVALS.len()].parse().unwrap(),
+                stopping: STOPPING[second.0 as usize % STOPPING.len()].parse().unwrap(),
+            },
+            quiet: Quiet {
+                pin: third.3,
+                idle: if third.4 % 2 == 0 { Idle::Halt } else { Idle::Poll },
+                keep_memory: KeepMemory::ALL[third.4 as usize % KeepMemory::ALL.len()],
+            },
         })
 }
 

@@ -99,7 +99,7 @@ fn a_seal_that_is_carried_to_another_run_does_not_hold() {
     let (_folder, path, run) = sealed();
     let theirs = put(&mut Store::open(&path).unwrap(), &{
         let mut run = golden_run();
-        run.plan.rows += 1;
+        run.plan.question.rows += 1;
         run
     });
     let raw = Connection::open(&path).unwrap();
@@ -114,8 +114,8 @@ fn what_dbdyno_writes_of_its_own_run_keeps_the_seal() {
     let (_folder, path, run) = sealed();
     let mut store = open(&path);
     let mut golden = golden_run();
-    golden.plan.pairs += 8;
-    golden.plan.limit_ns = Some(7);
+    golden.plan.schedule.pairs += 8;
+    golden.plan.schedule.limit_ns = Some(7);
     store.extend(&run, &golden.plan).unwrap();
     golden.environment[ArmIndex::TEST].facts.insert("variable.new".into(), "1".into());
     store

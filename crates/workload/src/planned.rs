@@ -26,7 +26,7 @@ impl std::error::Error for PlanLoadsError {}
 /// A file of the plan that is no load.
 pub fn catalog_of(plan: &Plan) -> Result<Catalog, PlanLoadsError> {
     let mut catalog = Catalog::default();
-    for file in &plan.files {
+    for file in &plan.question.files {
         let custom = Custom::parse(&file.file, &file.text);
         let custom = custom.map_err(|error| PlanLoadsError(error.to_string()))?;
         catalog.add(custom).map_err(PlanLoadsError)?;
@@ -61,7 +61,7 @@ pub fn is_custom(plan: &Plan, label: &str) -> bool {
 /// # Errors
 /// As [`resolve`], and loads that need different tables of one name.
 pub fn datasets_of(plan: &Plan) -> Result<Vec<Arc<dyn Dataset>>, PlanLoadsError> {
-    let labels: Vec<&str> = plan.stages.iter().filter_map(Stage::load).collect();
+    let labels: Vec<&str> = plan.question.stages.iter().filter_map(Stage::load).collect();
     // The Insert Benchmark has tables for as many clients as the plan has, and runs by itself.
     if let Some(dataset) = labels.iter().find_map(|load| dataset_of_step(plan, load)) {
         return Ok(vec![dataset]);
@@ -101,9 +101,11 @@ pub fn pairs_of_step(plan: &Plan, cell: &Cell) -> Option<u32> {
 /// Rounds of each arm in a step: chunks are not smaller than one commit, and indexes are made once.
 pub fn rounds_of_step(plan: &Plan, step: BenchmarkStep, sizes: &Sizes) -> u32 {
     match step.work(sizes) {
-        Work::Commits(commits) => u32::try_from(commits).unwrap_or(u32::MAX).min(plan.pairs),
+        Work::Commits(commits) => {
+            u32::try_from(commits).unwrap_or(u32::MAX).min(plan.schedule.pairs)
+        }
         Work::Indexes => 1,
-        Work::QueriesAtRate(_) => plan.pairs,
+        Work::QueriesAtRate(_) => plan.schedule.pairs,
     }
 }
 
@@ -114,7 +116,7 @@ pub fn queries_ns(plan: &Plan) -> Option<u64> {
     let of_cell = |cell: &Cell| {
         let (step, sizes) = step_of(cell)?;
         Some(match step.work(&sizes) {
-            Work::QueriesAtRate(_) => u64::from(plan.pairs) * plan.round_ns,
+            Work::QueriesAtRate(_) => u64::from(plan.schedule.pairs) * plan.schedule.round_ns,
             Work::Commits(_) | Work::Indexes => 0,
         })
     };
@@ -125,11 +127,11 @@ pub fn queries_ns(plan: &Plan) -> Option<u64> {
 /// The tables of a step, for as many clients as the plan has; `None` for other loads.
 pub fn dataset_of_step(plan: &Plan, load: &str) -> Option<Arc<dyn Dataset>> {
     let (step, sizes) = BenchmarkStep::find(load)?.ok()?;
-    let clients = plan.clients.iter().copied().max().unwrap_or(1);
-    Some(step.load(&sizes, clients, plan.seed).dataset)
+    let clients = plan.question.clients.iter().copied().max().unwrap_or(1);
+    Some(step.load(&sizes, clients, plan.question.seed).dataset)
 }
 
 /// sysbench's tables as a plan wants them.
 fn tables_of(plan: &Plan) -> Tables {
-    Tables { count: plan.tables, rows: plan.rows, seed: plan.seed }
+    Tables { count: plan.question.tables, rows: plan.question.rows, seed: plan.question.seed }
 }

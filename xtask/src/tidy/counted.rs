@@ -26,7 +26,7 @@ const ALLOWANCES: [Allowance; 8] = [
     Allowance { rule: Rule::SharedName, places: 0 },
     Allowance { rule: Rule::Participle, places: 0 },
     Allowance { rule: Rule::TupleParameter, places: 0 },
-    Allowance { rule: Rule::NamedClosure, places: 1268 },
+    Allowance { rule: Rule::NamedClosure, places: 1267 },
     Allowance { rule: Rule::NamedClosures, places: 1 },
     Allowance { rule: Rule::MatchInDisguise, places: 40 },
     Allowance { rule: Rule::ServerSql, places: 10 },

@@ -212,10 +212,10 @@ fn a_run_without_stages_or_clients_is_told() {
     {
         let mut plan = whole.plan.clone();
         if !has_stages {
-            plan.stages.clear();
+            plan.question.stages.clear();
         }
         if !has_clients {
-            plan.clients.clear();
+            plan.question.clients.clear();
         }
         let id = {
             let mut store = Store::open(&home.path().join("dbdyno.db")).unwrap();

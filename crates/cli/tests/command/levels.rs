@@ -14,7 +14,7 @@ fn fillings_are_stored_and_intervals_of_stored_runs_are_named() {
         let done = home.dbdyno(words.chain(flags.split(' ')));
         assert!([0, 3].contains(&done.code), "{done:?}");
         let run = home.last_run();
-        assert_eq!((run.plan.reloads, run.rounds.len()), (2, 12), "{done:?}");
+        assert_eq!((run.plan.schedule.reloads, run.rounds.len()), (2, 12), "{done:?}");
         for round in &run.rounds {
             let part = round.key.pair / 2;
             assert_eq!((round.filling, round.start), (part, part), "{:?}", round.key);

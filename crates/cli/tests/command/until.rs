@@ -38,7 +38,8 @@ fn a_cell_ends_when_it_is_decided() {
     let number = |name: &str| decided[name].as_f64().unwrap();
     assert!(number("rqps_low") < 0.92 && 0.92 < number("rqps_high"), "{decided}");
     let run = home.last_run();
-    let (Stopping::Decided { pairs, horizon }, Some(_)) = (&run.plan.stopping, run.plan.limit_ns)
+    let (Stopping::Decided { pairs, horizon }, Some(_)) =
+        (&run.plan.rule.stopping, run.plan.schedule.limit_ns)
     else {
         panic!("{:?}", run.plan)
     };
@@ -91,14 +92,14 @@ fn a_cell_ends_when_its_time_is_up_and_can_be_made_longer() {
     let done = home.dbdyno(compare("", "--until decided --budget 0% --rounds 20 --limit 1s"));
     assert!(done.err.contains("ends after 1 s in any case"), "{done:?}");
     let before = home.last_run();
-    assert_eq!(before.plan.stopping, Stopping::Decided { pairs: 2, horizon: 10 });
+    assert_eq!(before.plan.rule.stopping, Stopping::Decided { pairs: 2, horizon: 10 });
     assert_eq!((before.status, before.rounds.len()), (RunStatus::Complete, 4), "{done:?}");
     assert_eq!(cell(&done.out)["verdict"], "undecided", "{done:?}");
     let longer = home.dbdyno(["resume", "--limit", "1s", "--format", "json"]);
     let after = home.last_run();
     assert_eq!(after.rounds.len(), 8, "{longer:?}");
     assert_eq!(after.rounds[..4], before.rounds);
-    assert_eq!(after.plan.stopping, before.plan.stopping, "the rule is kept");
+    assert_eq!(after.plan.rule.stopping, before.plan.rule.stopping, "the rule is kept");
 }
 
 /// The time of a limit is that of the clock, whatever passes it: here starts of ten seconds.
@@ -127,11 +128,11 @@ fn a_limit_is_parted_into_several_looks() {
     let words = "--seconds 0.1 --rows 2000 --budget 0% --until decided --limit 40s";
     let done = home.dbdyno(["compare", BASE, BASE].into_iter().chain(words.split(' ')));
     let plan = home.last_run().plan;
-    let (pairs, horizon) = plan.stopping.looks().unwrap();
+    let (pairs, horizon) = plan.rule.stopping.looks().unwrap();
     assert_eq!(pairs, 2, "{done:?}");
     // Four are planned however little time there is.
     assert!(horizon >= 5, "{done:?}");
-    assert!(10 * plan.warm_up_ns <= plan.limit_ns.unwrap(), "{done:?}");
+    assert!(10 * plan.schedule.warm_up_ns <= plan.schedule.limit_ns.unwrap(), "{done:?}");
     assert!(done.err.contains("noise of 3 % a pair assumed"), "{done:?}");
 }
 
@@ -144,7 +145,7 @@ fn a_run_that_was_judged_once_is_looked_at_when_it_is_made_longer() {
     assert_eq!(cell(&done.out)["looks"], Value::Null);
     let longer = home.dbdyno(["resume", "--rounds", "+8", "--format", "json"]);
     let run = home.last_run();
-    assert_eq!(run.plan.stopping, Stopping::Extended { pairs: 2, judged: vec![1] });
+    assert_eq!(run.plan.rule.stopping, Stopping::Extended { pairs: 2, judged: vec![1] });
     assert!(run.rounds.len() >= 12, "{longer:?}");
     assert!(cell(&longer.out)["looks"].is_u64(), "{longer:?}");
     assert!(run.warnings.iter().any(|warning| warning.code == "extended"), "{longer:?}");
@@ -178,10 +179,10 @@ fn an_effect_that_takes_too_long_is_said_beforehand() {
     for part in ["cannot find 0.5 % in", "on this host: needs about", " it finds "] {
         assert!(done.err.contains(part), "{part:?} is missing in {done:?}");
     }
-    assert!(matches!(home.last_run().plan.stopping, Stopping::Detect { .. }), "{done:?}");
+    assert!(matches!(home.last_run().plan.rule.stopping, Stopping::Detect { .. }), "{done:?}");
     // What a run has measured is what the next one is planned with, which is judged once.
     home.dbdyno(compare("", "--rounds 8 --restarts 0"));
     let again = home.dbdyno(compare("", "--detect 40% --power 95% --limit 60s"));
-    assert_eq!(home.last_run().plan.stopping, Stopping::Fixed, "{again:?}");
+    assert_eq!(home.last_run().plan.rule.stopping, Stopping::Fixed, "{again:?}");
     assert!(again.err.contains("a pair in run"), "{again:?}");
 }

@@ -46,7 +46,7 @@ pub(crate) fn of_arm(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round])
         return Vec::new();
     }
     let rests = planned::resolve(run.plan(), &cell.load).is_ok_and(|load| load.rests());
-    let clients = match (&run.plan().driving, rests) {
+    let clients = match (&run.plan().question.driving, rests) {
         (Driving::Closed, false) => Clients::AlwaysAsking,
         _ => Clients::AtMost,
     };
@@ -299,7 +299,7 @@ mod tests {
                 let ns = 2 * WALL_NS / round.events * percent / 100;
                 round.latency = latencies(round.events, ns);
             });
-            run.plan.driving = Driving::Closed;
+            run.plan.question.driving = Driving::Closed;
             told(&run).1
         };
         assert_eq!(at(10), Vec::<String>::new());
@@ -321,7 +321,7 @@ mod tests {
             round.open = Some(OpenLoop { offered, response, ..OpenLoop::default() });
         };
         let mut run = point_queries("mysql://u@h/d", 2, meant);
-        run.plan.driving = "rate 10000".parse().unwrap();
+        run.plan.question.driving = "rate 10000".parse().unwrap();
         assert_eq!(told(&run).1, ["miscounted", "miscounted"]);
     }
 

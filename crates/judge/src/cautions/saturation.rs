@@ -137,7 +137,7 @@ pub fn placement(run: RunPair<'_>, cell: &Cell) -> Option<Placement> {
     let all: Vec<usize> = (0..logical(run).unwrap_or(0)).collect();
     // Servers by URL are never moved, and then neither are the clients.
     let is_ours = |arm: Arm| !matches!(run.spec(arm).target, Target::Url(_));
-    let placement = run.plan().pin.placement(cell.clients, &all);
+    let placement = run.plan().quiet.pin.placement(cell.clients, &all);
     placement.filter(|_| Arm::BOTH.into_iter().all(is_ours))
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn of_cell(
     arms: &PerArm<Vec<&Round>>,
 ) -> Option<Warning> {
     let rests = planned::resolve(run.plan(), &cell.load).is_ok_and(|load| load.rests());
-    if run.plan().driving != Driving::Closed || rests || step_of(cell).is_some() {
+    if run.plan().question.driving != Driving::Closed || rests || step_of(cell).is_some() {
         return None;
     }
     let rounds = || arms.base.iter().chain(&arms.test);
@@ -83,7 +83,7 @@ mod tests {
             set_events(round, 10.0);
             round.readings.set(EDGE_EVENTS, (round.key.pair > 0).then_some(0.3));
         });
-        resumed.plan.slice_ns = 0;
+        resumed.plan.schedule.slice_ns = 0;
         let verdict = crate::compare(resumed.first_pair()).unwrap().cells[0].verdict;
         assert_eq!(verdict, Verdict::Undecided, "one pair is of before");
         assert_eq!(told(4, [10, 10], None), (Some(true), Verdict::Undecided));

@@ -44,11 +44,11 @@ impl CellForecast {
     /// the noise that is assumed.
     pub fn of(plan: &Plan, cell: &Cell, known: &[Run]) -> CellForecast {
         let of_run = |run: &Run| {
-            let is_alike = run.plan.slice_ns == plan.slice_ns;
+            let is_alike = run.plan.schedule.slice_ns == plan.schedule.slice_ns;
             let spread = is_alike.then(|| spread_of(run.first_pair(), cell)).flatten()?;
             let round = run.first_pair().rounds().find(|round| round.key.cell == *cell)?;
             let window_ns = RoundPace::of_round(&run.plan, round).window.as_nanos() as f64;
-            let stretch = (window_ns / plan.round_ns as f64).max(1.0);
+            let stretch = (window_ns / plan.schedule.round_ns as f64).max(1.0);
             let price = price_of(run.first_pair(), cell)?;
             let arms = plan.arms.count() as f64 / run.plan.arms.count() as f64;
             let price = Price { pair_s: price.pair_s * arms, start_s: price.start_s * arms };
@@ -58,7 +58,7 @@ impl CellForecast {
             Some((spread, price, stretch, run)) => (spread, price, stretch, Some(run)),
             None => {
                 let start_sd = stats::BETWEEN_STARTS_SD;
-                let round_s = (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
+                let round_s = (plan.schedule.round_ns + plan.schedule.lead_in_ns) as f64 / 1e9;
                 let pair_s = plan.arms.count() as f64 * round_s;
                 let start_s = plan.start_again_ns() as f64 / 1e9;
                 let are_cut = interleaving::are_for(plan, cell);
@@ -83,11 +83,11 @@ impl CellForecast {
     /// Pairs that are measured of a plan, and the starts or stretches that they are parted into: a
     /// slow load has fewer of both.
     fn carried_out(&self, plan: &Plan) -> (u32, u32) {
-        let window = Duration::from_nanos(plan.round_ns).mul_f64(self.stretch);
+        let window = Duration::from_nanos(plan.schedule.round_ns).mul_f64(self.stretch);
         let pairs = RoundPace::with_window(plan, window).pairs;
         let starts = match plan.pairs_between_looks(pairs) {
             Some(between) => pairs / between,
-            None if has_starts(plan) => (plan.restarts + 1).min(pairs / 2),
+            None if has_starts(plan) => (plan.schedule.restarts + 1).min(pairs / 2),
             None => 1,
         };
         (pairs, starts.max(1))
@@ -100,7 +100,7 @@ impl CellForecast {
         let alpha = alpha_of(plan);
         let each = plan.pairs_between_looks(pairs).unwrap_or(pairs / starts);
         let starts = starts.min(self.in_time(plan, each));
-        let found = match plan.stopping.looks() {
+        let found = match plan.rule.stopping.looks() {
             Some((_, horizon)) => {
                 let starts = starts.min(ConfidenceSequence::STARTS_MAX);
                 let (sd, known_sd) = if has_starts(plan) {
@@ -144,7 +144,7 @@ impl CellForecast {
 
     /// Parts of so many measured pairs that a limit leaves time for.
     fn in_time(&self, plan: &Plan, pairs: u32) -> u32 {
-        plan.limit_ns.map_or(u32::MAX, |limit_ns| {
+        plan.schedule.limit_ns.map_or(u32::MAX, |limit_ns| {
             let seconds = seconds_of_cell(plan, Duration::from_nanos(limit_ns));
             (seconds / self.price_of(plan, pairs)) as u32
         })
@@ -157,7 +157,7 @@ impl CellForecast {
         let measuring_s = f64::from(pairs) * self.price.pair_s * pairs_cost(plan)
             + f64::from(starts) * self.price.start_s;
         let takes = Duration::from_secs_f64(measuring_s) + Duration::from_nanos(warm_ns(plan));
-        plan.limit_ns.map_or(takes, |limit_ns| takes.min(Duration::from_nanos(limit_ns)))
+        plan.schedule.limit_ns.map_or(takes, |limit_ns| takes.min(Duration::from_nanos(limit_ns)))
     }
 }
 
@@ -168,12 +168,12 @@ pub(crate) fn alpha_of(plan: &Plan) -> f64 {
 
 /// Warming up all arms of a cell.
 pub(crate) fn warm_ns(plan: &Plan) -> u64 {
-    plan.arms.count() as u64 * plan.warm_up_ns
+    plan.arms.count() as u64 * plan.schedule.warm_up_ns
 }
 
 /// Pairs of a search are several rounds each.
 pub(crate) fn pairs_cost(plan: &Plan) -> f64 {
-    plan.driving.rounds_in_pair() as f64
+    plan.question.driving.rounds_in_pair() as f64
 }
 /// The part of a limit that a cell has when its arms are warm.
 pub(crate) fn seconds_of_cell(plan: &Plan, limit: Duration) -> f64 {

@@ -34,15 +34,15 @@ fn left(run: &Run) -> Vec<Pairing> {
 }
 
 fn is_over_between(run: RunPair<'_>, cell: &Cell) -> Result<bool, JudgeError> {
-    if let Stopping::Known { half } = run.plan().stopping {
+    if let Stopping::Known { half } = run.plan().rule.stopping {
         return is_known(run, cell, half);
     }
     let Some(sequence) = &sequence_of(run.plan(), cell) else { return Ok(false) };
     let Some(values) = values_of(run, cell) else { return Ok(false) };
     let (logs, known_sd) = (&values.logs, values.known_sd);
-    let look = stats::judge_sequence(logs, known_sd, run.plan().budget, sequence)?;
+    let look = stats::judge_sequence(logs, known_sd, run.plan().rule.budget, sequence)?;
     let alpha = family::alpha_among(run.plan().answers());
-    let is_sharp = match run.plan().stopping {
+    let is_sharp = match run.plan().rule.stopping {
         Stopping::Detect { effect, power, .. } => finds(&values, sequence, alpha, power) <= effect,
         _ => false,
     };
@@ -101,9 +101,9 @@ mod tests {
             sample::set_events(round, (100 * share + noise) as f64);
             round.start = round.key.pair / 2;
         });
-        (run.plan.pairs, run.plan.restarts) = (40, 19);
-        run.plan.budget = 0.02;
-        run.plan.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
+        (run.plan.schedule.pairs, run.plan.schedule.restarts) = (40, 19);
+        run.plan.rule.budget = 0.02;
+        run.plan.rule.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
         run
     }
 

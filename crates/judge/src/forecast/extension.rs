@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::JudgeError;
 use crate::extension::{refuse, rule};
 use crate::sequential::{has_starts, spent};
-use dbdyno_model::{Cell, Plan, Round, RoundPace, Run, Severity, Stopping, Warning};
+use dbdyno_model::{Cell, Plan, Round, RoundPace, RoundSchedule, Run, Severity, Stopping, Warning};
 use dbdyno_stats::ConfidenceSequence;
 
 /// How a run is made longer.
@@ -44,14 +44,14 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
     let (between, horizon) = stopping.looks().unwrap_or((2, 1));
     let told = between.saturating_mul(ConfidenceSequence::STARTS_MAX);
     let most = between.saturating_mul(horizon.saturating_mul(TIMES)).min(told);
-    let had = plan.pairs.max(carried_out(run));
+    let had = plan.schedule.pairs.max(carried_out(run));
     let wanted = match extension.pairs {
         Some(more) => had.saturating_add(more),
         None if most > had => most,
         None => told.max(had),
     };
     let pairs = wanted.div_ceil(between).saturating_mul(between);
-    if pairs > told.max(plan.pairs) {
+    if pairs > told.max(plan.schedule.pairs) {
         let text = format!(
             "results are looked at {} times at most, after every {between} pairs; this run has {} \
              pairs a cell and may get {} more; begin a new one for more than that",
@@ -62,9 +62,11 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
         return Err(JudgeError::Unlike(text));
     }
     let restarts =
-        if has_starts(plan) { (pairs / between).saturating_sub(1) } else { plan.restarts };
+        if has_starts(plan) { (pairs / between).saturating_sub(1) } else { plan.schedule.restarts };
     let limit = extension.limit.map(|limit| (spent(run.first_pair()) + limit).as_nanos() as u64);
-    Ok(Plan { pairs, restarts, stopping, limit_ns: limit, ..plan.clone() })
+    let mut longer = plan.stopped_by(stopping);
+    longer.schedule = RoundSchedule { pairs, restarts, limit_ns: limit, ..plan.schedule };
+    Ok(longer)
 }
 
 /// The pairs of a plan of which the slowest cell has what was measured of it. With longer rounds it
@@ -74,8 +76,8 @@ fn carried_out(run: &Run) -> u32 {
     const LONGER: f64 = 1.5;
     let of_round = |round: &Round| {
         let window_ns = RoundPace::of_round(&run.plan, round).window.as_nanos() as f64;
-        let stretch = window_ns / run.plan.round_ns as f64;
-        let pairs = f64::from(run.plan.driving.pair_of(round.key.pair) + 1);
+        let stretch = window_ns / run.plan.schedule.round_ns as f64;
+        let pairs = f64::from(run.plan.question.driving.pair_of(round.key.pair) + 1);
         if stretch < LONGER { 0 } else { (pairs * stretch).ceil() as u32 }
     };
     run.first_pair().rounds().map(of_round).max().unwrap_or(0)
@@ -88,12 +90,12 @@ fn judged_pairs(run: &Run) -> u32 {
         of_cell.map(|round| round.key.pair + 1).max()
     };
     let fewest = run.plan.cells().iter().filter_map(pairs_of).min();
-    fewest.map_or(run.plan.pairs, |pairs| pairs.min(run.plan.pairs))
+    fewest.map_or(run.plan.schedule.pairs, |pairs| pairs.min(run.plan.schedule.pairs))
 }
 
 /// What the reader of a run must know that was made longer after it had been judged once.
 pub fn warning(run: &Run, longer: &Plan) -> Option<Warning> {
-    (run.plan.stopping == Stopping::Fixed && longer.stopping != Stopping::Fixed).then(|| {
+    (run.plan.rule.stopping == Stopping::Fixed && longer.rule.stopping != Stopping::Fixed).then(|| {
         let text = format!(
             "the run was judged once, after {} pairs of a cell, and extended then, with interim \
              analyses; a cell in which nothing changed is called slower or faster in 1.2 % of such \
@@ -114,29 +116,29 @@ mod tests {
     #[test]
     fn looks_begin_where_the_run_was_judged_and_not_where_it_was_meant_to_end() {
         let mut run = sample::of_pairs(6, "point-query", "sqlite:", 1, |_| {});
-        run.plan.pairs = 48;
-        run.plan.limit_ns = Some(1_000_000_000);
+        run.plan.schedule.pairs = 48;
+        run.plan.schedule.limit_ns = Some(1_000_000_000);
         let plan = extended(&run, &Extension::default()).unwrap();
-        assert_eq!(plan.stopping, Stopping::Extended { pairs: 4, judged: vec![2] });
+        assert_eq!(plan.rule.stopping, Stopping::Extended { pairs: 4, judged: vec![2] });
         let told = warning(&run, &plan).unwrap().text;
         assert!(told.contains("after 6 pairs"), "{told}");
         let again = extended(&Run { plan: plan.clone(), ..run }, &Extension::default()).unwrap();
-        assert_eq!(again.stopping, plan.stopping, "the rule is kept");
+        assert_eq!(again.rule.stopping, plan.rule.stopping, "the rule is kept");
     }
 
     /// What was looked at for three horizons and stayed undecided may go on.
     #[test]
     fn a_run_goes_on_for_as_long_as_its_looks_were_paid_for() {
         let mut run = sample::of_pairs(6, "point-query", "sqlite:", 1, |_| {});
-        run.plan.pairs = 48;
-        run.plan.stopping = Stopping::Decided { pairs: 4, horizon: 4 };
+        run.plan.schedule.pairs = 48;
+        run.plan.rule.stopping = Stopping::Decided { pairs: 4, horizon: 4 };
         let with = |more| extended(&run, &Extension { pairs: Some(more), limit: None });
-        assert_eq!(with(100).unwrap().pairs, 148);
-        assert_eq!(with(912).unwrap().pairs, 4 * ConfidenceSequence::STARTS_MAX);
+        assert_eq!(with(100).unwrap().schedule.pairs, 148);
+        assert_eq!(with(912).unwrap().schedule.pairs, 4 * ConfidenceSequence::STARTS_MAX);
         let refused = with(913).unwrap_err().to_string();
         assert!(refused.contains("48 pairs a cell and may get 912 more"), "{refused}");
         assert_eq!(
-            extended(&run, &Extension::default()).unwrap().pairs,
+            extended(&run, &Extension::default()).unwrap().schedule.pairs,
             4 * ConfidenceSequence::STARTS_MAX
         );
     }
@@ -148,8 +150,8 @@ mod tests {
             round.wall_ns *= 10;
             round.start = round.key.pair / 2;
         });
-        run.plan.round_ns = run.rounds[0].wall_ns / 10;
-        (run.plan.pairs, run.plan.restarts) = (96, 15);
+        run.plan.schedule.round_ns = run.rounds[0].wall_ns / 10;
+        (run.plan.schedule.pairs, run.plan.schedule.restarts) = (96, 15);
         for pairs in [None, Some(96)] {
             let plan = extended(&run, &Extension { pairs, limit: None }).unwrap();
             let left = Remaining::without(&plan, Some(&run), BTreeSet::new());

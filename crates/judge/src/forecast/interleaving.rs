@@ -28,8 +28,8 @@ const LEAD_IN: u32 = 10;
 
 /// Whether the rounds of a cell are cut where they are long enough for it.
 pub fn are_for(plan: &Plan, cell: &Cell) -> bool {
-    plan.slice_ns > 0
-        && plan.driving == Driving::Closed
+    plan.schedule.slice_ns > 0
+        && plan.question.driving == Driving::Closed
         && cell.clients <= THREADS_MAX
         && plan.arms.values().all(can_take_turns)
         && planned::only_reads(plan, cell)
@@ -63,7 +63,7 @@ impl RoundSlices {
     /// events done in a second; `None` where they are not.
     pub fn of(plan: &Plan, cell: &Cell, round: Duration, tps: f64) -> Option<RoundSlices> {
         let client_tps = tps / f64::from(cell.clients);
-        are_for(plan, cell).then(|| RoundSlices::with(plan.slice_ns, round, client_tps))?
+        are_for(plan, cell).then(|| RoundSlices::with(plan.schedule.slice_ns, round, client_tps))?
     }
 
     /// The same for a cell of which some rounds are measured already, in slices or not: what is cut
@@ -91,7 +91,7 @@ impl RoundSlices {
             "in loads that only read, {} take turns in slices of {} ms or more, so that {} meet \
              the same state of the host (--slice)",
             if plan.arms.count() == 2 { "both rounds of a pair" } else { "all rounds of a block" },
-            plan.slice_ns as f64 / 1e6,
+            plan.schedule.slice_ns as f64 / 1e6,
             if plan.arms.count() == 2 { "both arms" } else { "all arms" }
         );
         Warning::new(Severity::Note, "interleaved", text)

@@ -18,7 +18,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::sequential::has_starts;
-use dbdyno_model::{Cell, Driving, IntervalChoice, IntervalKind, Plan, Run, Stopping};
+use dbdyno_model::{
+    Cell, Driving, IntervalChoice, IntervalKind, Plan, RoundSchedule, Run, Stopping,
+};
 use dbdyno_stats as stats;
 use dbdyno_workload::planned;
 use stats::{Amount, ConfidenceSequence, POWER};
@@ -115,16 +117,17 @@ fn fitting(plan: &Plan, forecasts: &[CellForecast], seconds: f64, pairs: u32) ->
 
 /// Who looks for an effect does not want to hear *equal* of more than that effect: half of it is
 /// the budget then.
-fn within_effect(plan: Plan, wish: &Wish) -> (Plan, Option<String>) {
+fn within_effect(mut plan: Plan, wish: &Wish) -> (Plan, Option<String>) {
     match wish.detect {
-        Some((effect, _)) if plan.budget > effect / 2.0 => {
+        Some((effect, _)) if plan.rule.budget > effect / 2.0 => {
             let budget = effect / 2.0;
             let note = format!(
                 "equal means within {}, half of what is to be found, and not within {}",
                 percent(budget),
-                percent(plan.budget)
+                percent(plan.rule.budget)
             );
-            (Plan { budget, ..plan }, Some(note))
+            plan.rule.budget = budget;
+            (plan, Some(note))
         }
         _ => (plan, None),
     }
@@ -137,7 +140,7 @@ struct Parts {
     count: u32,
 }
 
-fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: bool) -> Plan {
+fn with(mut plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: bool) -> Plan {
     let Parts { pairs, count } = parts;
     let longer = (f64::from(count) * LOOKING_COSTS).ceil() as u32;
     let decided = |planned: u32| Stopping::Decided { pairs, horizon: planned.min(HORIZON_MAX) };
@@ -162,9 +165,12 @@ fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: b
     };
     let told = if stopping.looks().is_some() { ConfidenceSequence::STARTS_MAX } else { u32::MAX };
     let most = planned.saturating_mul(spare).min(told);
-    let restarts = if has_starts(&plan) { most.saturating_sub(1) } else { plan.restarts };
+    let restarts = if has_starts(&plan) { most.saturating_sub(1) } else { plan.schedule.restarts };
     let limit_ns = wish.limit.map(|limit| limit.as_nanos() as u64);
-    Plan { pairs: pairs.saturating_mul(most), restarts, stopping, limit_ns, ..plan }
+    plan.rule.stopping = stopping;
+    plan.schedule =
+        RoundSchedule { pairs: pairs.saturating_mul(most), restarts, limit_ns, ..plan.schedule };
+    plan
 }
 
 /// The horizon with which looks fill the time. What an effect needs may rest on a run that had
@@ -187,32 +193,32 @@ fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
         return Ok(());
     }
     let given = wish.numbers == Numbers::Given && wish.detect.is_none();
-    if given && has_starts(plan) && plan.restarts >= ConfidenceSequence::STARTS_MAX {
+    if given && has_starts(plan) && plan.schedule.restarts >= ConfidenceSequence::STARTS_MAX {
         let most = ConfidenceSequence::STARTS_MAX - 1;
         return Err(format!("results are judged at {most} restarts at most; give fewer"));
     }
     let of_looks = "which --detect and --until decided do without; leave one of them out";
-    if plan.driving != Driving::Closed {
-        return Err(format!("{} is judged by more than rates, {of_looks}", plan.driving));
+    if plan.question.driving != Driving::Closed {
+        return Err(format!("{} is judged by more than rates, {of_looks}", plan.question.driving));
     }
-    if plan.reloads > 0 {
+    if plan.schedule.reloads > 0 {
         return Err(format!("--reloads makes fillings of the tables a level, {of_looks}"));
     }
-    match plan.interval {
+    match plan.rule.interval {
         IntervalChoice::Auto | IntervalChoice::Given(IntervalKind::T) => Ok(()),
         other => Err(format!("--interval {other} is for results that are judged once, {of_looks}")),
     }
 }
 
 /// The plan with a warm-up that a limit on its time leaves room for, if nobody gave one.
-fn in_time(plan: Plan, wish: &Wish, cells: usize) -> Plan {
+fn in_time(mut plan: Plan, wish: &Wish, cells: usize) -> Plan {
     let Some(limit) = wish.limit else { return plan };
     let share = limit / cells.max(1) as u32;
-    let warm_up_ns = match wish.warm_up {
-        Numbers::Usual => plan.warm_up_ns.min(share.mul_f64(WARMING).as_nanos() as u64),
-        Numbers::Given => plan.warm_up_ns,
-    };
-    Plan { warm_up_ns, ..plan }
+    if wish.warm_up == Numbers::Usual {
+        let longest = share.mul_f64(WARMING).as_nanos() as u64;
+        plan.schedule.warm_up_ns = plan.schedule.warm_up_ns.min(longest);
+    }
+    plan
 }
 
 /// The parts of a plan that nobody wants to find something certain with.
@@ -222,10 +228,10 @@ fn parts_usual(
     forecasts: &[CellForecast],
     seconds: Option<f64>,
 ) -> Parts {
-    let usual = if has_starts(plan) { plan.restarts + 1 } else { STRETCHES };
-    let pairs = (plan.pairs / usual / 2 * 2).max(2);
+    let usual = if has_starts(plan) { plan.schedule.restarts + 1 } else { STRETCHES };
+    let pairs = (plan.schedule.pairs / usual / 2 * 2).max(2);
     match (wish.numbers, seconds) {
-        (Numbers::Given, _) => Parts { pairs, count: plan.pairs.div_ceil(pairs) },
+        (Numbers::Given, _) => Parts { pairs, count: plan.schedule.pairs.div_ceil(pairs) },
         (Numbers::Usual, None) => Parts { pairs, count: usual * LENGTHS },
         (Numbers::Usual, Some(seconds)) => {
             let told = match wish.end {
@@ -402,11 +408,16 @@ mod tests {
     use dbdyno_model::{ExperimentLevel, RoundPace};
     use stats::{Price, Spread};
 
+    fn restarted(mut plan: Plan, restarts: u32) -> Plan {
+        plan.schedule.restarts = restarts;
+        plan
+    }
+
     /// A run that looked for 1 % used to end as *equal within 2 %*.
     #[test]
     fn who_looks_for_an_effect_does_not_stop_at_equal_within_more() {
-        let once = sample::point_queries("sqlite:", 1, |_| {}).plan;
-        let plan = Plan { budget: 0.02, restarts: 3, ..once };
+        let plan = restarted(sample::point_queries("sqlite:", 1, |_| {}).plan, 3);
+        assert_eq!(plan.rule.budget, 0.02);
         let wish = |detect, end| Wish {
             detect,
             end,
@@ -417,7 +428,7 @@ mod tests {
         let budget = |detect: Option<f64>, end| {
             let wish = wish(detect.map(|effect| (effect, 0.8)), end);
             let (plan, notes) = aim(plan.clone(), &wish, &[]).unwrap();
-            (plan.budget, notes.iter().any(|note| note.contains("equal means within")))
+            (plan.rule.budget, notes.iter().any(|note| note.contains("equal means within")))
         };
         assert_eq!(budget(Some(0.03), End::Decided), (0.015, true));
         assert_eq!(budget(Some(0.1), End::Decided), (0.02, false));
@@ -437,19 +448,20 @@ mod tests {
             numbers,
             warm_up: Numbers::Usual,
         };
-        let plan = Plan { restarts: 119, pairs: 480, ..once.clone() };
+        let mut plan = restarted(once.clone(), 119);
+        plan.schedule.pairs = 480;
         let (plan, _) = aim(plan, &wish(None, Numbers::Given), &[]).unwrap();
-        assert_eq!((plan.restarts, plan.pairs), (119, 480));
-        assert_eq!(plan.stopping, Stopping::Decided { pairs: 4, horizon: HORIZON_MAX });
+        assert_eq!((plan.schedule.restarts, plan.schedule.pairs), (119, 480));
+        assert_eq!(plan.rule.stopping, Stopping::Decided { pairs: 4, horizon: HORIZON_MAX });
 
         let small = wish(Some((0.007, 0.8)), Numbers::Usual);
-        let plan = Plan { restarts: 3, ..once.clone() };
-        let (plan, _) = aim(plan, &small, &[]).unwrap();
-        assert!(plan.restarts > HORIZON_MAX, "{plan:?}");
+        let (plan, _) = aim(restarted(once.clone(), 3), &small, &[]).unwrap();
+        assert!(plan.schedule.restarts > HORIZON_MAX, "{plan:?}");
         let found = CellForecast::of(&plan, &plan.cells()[0], &[]).found(&plan, 0.8).unwrap();
         assert!(found < 0.0085, "{found}");
 
-        let plan = Plan { restarts: ConfidenceSequence::STARTS_MAX, pairs: 1_000, ..once };
+        let mut plan = restarted(once, ConfidenceSequence::STARTS_MAX);
+        plan.schedule.pairs = 1_000;
         let refused = aim(plan, &wish(None, Numbers::Given), &[]).unwrap_err();
         assert!(refused.contains("239 restarts at most"), "{refused}");
     }
@@ -465,7 +477,7 @@ mod tests {
             round.wall_ns *= stretch;
             round.started_unix_ms = (2 * pair + arm) * 110 * stretch + 4_000 * (pair / 6);
         });
-        run.plan.restarts = 7;
+        run.plan.schedule.restarts = 7;
         run
     }
 
@@ -484,12 +496,12 @@ mod tests {
     fn a_slow_load_gets_the_pairs_that_it_needs() {
         for stretch in [1, 3, 10] {
             let run = known(stretch, 1, "point-query");
-            let window = Duration::from_nanos(run.plan.round_ns * stretch);
+            let window = Duration::from_nanos(run.plan.schedule.round_ns * stretch);
             let (plan, _) =
                 aim(run.plan.clone(), &detecting(0.01), std::slice::from_ref(&run)).unwrap();
             let forecast = CellForecast::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
             let pace = RoundPace::with_window(&plan, window);
-            let starts = plan.restarts + 1;
+            let starts = plan.schedule.restarts + 1;
             let sd = forecast.spread.of_start(pace.pairs / starts);
             let found = stats::detectable(sd, starts, stats::DECISION_ALPHA, 0.8);
             assert!(found < 0.0102, "{stretch}: {found}, {plan:?}");
@@ -528,9 +540,10 @@ mod tests {
             [(30, 15, 96), (60, 23, 384), (3, 15, 96), (3, 7, 144), (1, 2, 20)]
         {
             let run = known(stretch, 1, "point-query");
-            let plan = Plan { restarts, pairs, ..run.plan.clone() };
+            let mut plan = restarted(run.plan.clone(), restarts);
+            plan.schedule.pairs = pairs;
             let forecast = CellForecast::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
-            let window = Duration::from_nanos(plan.round_ns * stretch);
+            let window = Duration::from_nanos(plan.schedule.round_ns * stretch);
             let carried = RoundPace::with_window(&plan, window).pairs;
             let begins: Vec<u32> =
                 (0..carried).filter(|&pair| plan.restarts_before(pair, carried)).collect();
@@ -546,7 +559,7 @@ mod tests {
     /// together than what they share, and the limit allows that.
     #[test]
     fn cells_share_a_plan_that_a_limit_allows() {
-        let plan = Plan { restarts: 7, ..known(1, 1, "point-query").plan };
+        let plan = restarted(known(1, 1, "point-query").plan, 7);
         let of = |start_sd, pair_sd| CellForecast {
             cell: plan.cells()[0].clone(),
             run: None,
@@ -575,7 +588,7 @@ mod tests {
         for stretch in [10, 20, 30] {
             let runs = [known(1, 1, "point-query"), known(stretch, 1, "read-only")];
             let mut plan = runs[0].plan.clone();
-            plan.stages.extend(runs[1].plan.stages.clone());
+            plan.question.stages.extend(runs[1].plan.question.stages.clone());
             let (plan, notes) = aim(plan, &detecting(0.01), &runs).unwrap();
             for cell in plan.cells() {
                 let found = CellForecast::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
@@ -588,12 +601,14 @@ mod tests {
     #[test]
     fn a_promise_knows_of_a_limit() {
         let run = known(1, 1, "point-query");
-        let plan = Plan { restarts: 182, pairs: 183 * 18, ..run.plan.clone() };
+        let mut plan = restarted(run.plan.clone(), 182);
+        plan.schedule.pairs = 183 * 18;
         let known = std::slice::from_ref(&run);
         let forecast = CellForecast::of(&plan, &plan.cells()[0], known);
         let all = forecast.found(&plan, 0.8).unwrap();
         let takes = forecast.takes(&plan);
-        let limited = Plan { limit_ns: Some(takes.as_nanos() as u64 / 9), ..plan };
+        let mut limited = plan;
+        limited.schedule.limit_ns = Some(takes.as_nanos() as u64 / 9);
         let part = forecast.found(&limited, 0.8).unwrap();
         assert!(part > 2.7 * all && part < 3.5 * all, "{part} of {all}");
     }
@@ -603,7 +618,7 @@ mod tests {
     fn a_plan_finds_the_effect_in_every_cell() {
         let runs = [known(6, 0, "point-query"), known(1, 9, "read-only")];
         let mut plan = runs[0].plan.clone();
-        plan.stages.extend(runs[1].plan.stages.clone());
+        plan.question.stages.extend(runs[1].plan.question.stages.clone());
         let (plan, _) = aim(plan, &detecting(0.03), &runs).unwrap();
         for cell in plan.cells() {
             let found = CellForecast::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
@@ -624,15 +639,14 @@ mod tests {
                 numbers: Numbers::Usual,
                 warm_up: Numbers::Usual,
             };
-            let plan = Plan { restarts: 3, ..once.clone() };
-            let (plan, _) = aim(plan, &wish, &[]).unwrap();
-            let (pairs, horizon) = plan.stopping.looks().unwrap();
+            let (plan, _) = aim(restarted(once.clone(), 3), &wish, &[]).unwrap();
+            let (pairs, horizon) = plan.rule.stopping.looks().unwrap();
             let forecast = CellForecast::of(&plan, &plan.cells()[0], &[]);
             let starts_s = f64::from(SPARE * horizon) * forecast.price_of_part(&plan, pairs);
-            let fills =
-                starts_s >= 0.9 * (60 * minutes) as f64 - 2.0 * plan.warm_up_ns as f64 / 1e9;
+            let fills = starts_s
+                >= 0.9 * (60 * minutes) as f64 - 2.0 * plan.schedule.warm_up_ns as f64 / 1e9;
             assert!(fills || horizon == HORIZON_MAX, "{effect} {minutes}: {starts_s} {plan:?}");
-            assert!(plan.pairs >= pairs * horizon * SPARE);
+            assert!(plan.schedule.pairs >= pairs * horizon * SPARE);
         }
     }
 

@@ -75,27 +75,28 @@ impl Remaining {
             let seen = left.cells.entry(round.key.cell.clone());
             let was_cut = round.readings.get(WINDOW_NS).is_some();
             let seen = seen.or_insert(StoredCell { next_pair: 0, window, was_cut });
-            seen.next_pair = seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1);
+            seen.next_pair = seen.next_pair.max(plan.question.driving.pair_of(round.key.pair) + 1);
             left.rounds_kept += 1;
             left.start = left.start.max(round.start + 1);
             left.filling = left.filling.max(round.filling + 1);
         }
         let pairs: u32 = left.cells.values().map(|seen| seen.next_pair).sum();
         left.alone = (arms.len() * pairs as usize).saturating_sub(left.rounds_kept);
-        left.last_stage = plan.stages.iter().rposition(|stage| {
+        left.last_stage = plan.question.stages.iter().rposition(|stage| {
             let cells = stage.measured().map(|label| plan.cells_of(label)).unwrap_or_default();
             cells.iter().any(|cell| left.cells.contains_key(cell))
         });
         for cell in plan.cells() {
             let pace = left.pace(plan, &cell);
-            let usual = || pace.as_ref().map_or(plan.pairs, |pace| pace.pairs);
+            let usual = || pace.as_ref().map_or(plan.schedule.pairs, |pace| pace.pairs);
             let pairs = planned::pairs_of_step(plan, &cell).unwrap_or_else(usual);
             let is_over = left.over.contains(&cell);
             let pairs = if is_over { 0 } else { pairs - left.next_pair(&cell).min(pairs) };
             let rounds = arms.len() as u32 * pairs;
-            let window = pace.map_or(Duration::from_nanos(plan.round_ns), |pace| pace.window);
+            let window =
+                pace.map_or(Duration::from_nanos(plan.schedule.round_ns), |pace| pace.window);
             left.rounds_left += rounds;
-            left.measuring += (window + Duration::from_nanos(plan.lead_in_ns)) * rounds;
+            left.measuring += (window + Duration::from_nanos(plan.schedule.lead_in_ns)) * rounds;
         }
         if left.rounds_left > 0 {
             // Steps of the Insert Benchmark are repeated by amount, not by time.
@@ -148,7 +149,7 @@ impl Remaining {
 
     fn time_of(&self, plan: &Plan, cell: &Cell) -> Option<Duration> {
         let seen = self.cells.get(cell)?;
-        Some((seen.window + Duration::from_nanos(plan.lead_in_ns)) * seen.next_pair)
+        Some((seen.window + Duration::from_nanos(plan.schedule.lead_in_ns)) * seen.next_pair)
     }
 
     /// What the reader of a resumed run must know.

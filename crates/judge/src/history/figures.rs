@@ -147,8 +147,8 @@ impl Key {
         Key {
             cell: cell.clone(),
             figure,
-            driving: run.plan().driving.to_string(),
-            size: (run.plan().tables, run.plan().rows),
+            driving: run.plan().question.driving.to_string(),
+            size: (run.plan().question.tables, run.plan().question.rows),
             family: family(run.spec(Arm::Test)),
             base: figure.is_ratio().then(|| label(run, Arm::Base)),
         }
@@ -296,7 +296,7 @@ impl<'q> Gathering<'q> {
         facts: &mut RunFacts,
     ) {
         let figures = if self.figures.is_empty() {
-            by_itself(&run.plan().driving).to_vec()
+            by_itself(&run.plan().question.driving).to_vec()
         } else {
             self.figures.clone()
         };
@@ -311,7 +311,9 @@ impl<'q> Gathering<'q> {
         let (pairs, _, _) = judged_pairs(run, cell);
         let units = CellUnits::of(run.plan(), cell);
         for figure in figures {
-            let Some(value) = figure.of(&run.plan().driving, &units, &pairs) else { continue };
+            let Some(value) = figure.of(&run.plan().question.driving, &units, &pairs) else {
+                continue;
+            };
             let key = Key::of(run, cell, figure);
             self.since.remove(&key);
             let raw = self.groups.entry(key).or_insert_with_key(Key::series);
@@ -391,7 +393,7 @@ impl<'q> Gathering<'q> {
 
 /// Whether enough was measured of a cell to stand for the run.
 fn is_whole(run: RunPair<'_>, compared: &CellComparison) -> bool {
-    run.whole.status == RunStatus::Complete || 2 * compared.pairs >= run.plan().pairs
+    run.whole.status == RunStatus::Complete || 2 * compared.pairs >= run.plan().schedule.pairs
 }
 
 /// Codes of the warnings that withhold the verdict of a cell and speak against its values.
@@ -533,17 +535,17 @@ fn facts(run: RunPair<'_>, figure: RunFigure) -> Facts {
     let plan = run.plan();
     let mut facts = BTreeMap::new();
     facts.insert("dbdyno".to_owned(), run.whole.tool_version.clone());
-    facts.insert("plan.pairs".to_owned(), plan.pairs.to_string());
-    facts.insert("plan.round_ns".to_owned(), plan.round_ns.to_string());
-    facts.insert("plan.restarts".to_owned(), plan.restarts.to_string());
-    facts.insert("plan.pin".to_owned(), plan.pin.to_string());
-    if plan.idle != Idle::Halt {
-        facts.insert("plan.idle".to_owned(), plan.idle.to_string());
+    facts.insert("plan.pairs".to_owned(), plan.schedule.pairs.to_string());
+    facts.insert("plan.round_ns".to_owned(), plan.schedule.round_ns.to_string());
+    facts.insert("plan.restarts".to_owned(), plan.schedule.restarts.to_string());
+    facts.insert("plan.pin".to_owned(), plan.quiet.pin.to_string());
+    if plan.quiet.idle != Idle::Halt {
+        facts.insert("plan.idle".to_owned(), plan.quiet.idle.to_string());
     }
-    if plan.keep_memory != KeepMemory::Auto {
-        facts.insert("plan.keep_memory".to_owned(), plan.keep_memory.to_string());
+    if plan.quiet.keep_memory != KeepMemory::Auto {
+        facts.insert("plan.keep_memory".to_owned(), plan.quiet.keep_memory.to_string());
     }
-    for file in &plan.files {
+    for file in &plan.question.files {
         let digest = dbdyno_model::random::key_of(&file.text);
         facts.insert(format!("plan.file.{}", file.file), format!("{digest:016x}"));
     }
@@ -729,7 +731,7 @@ mod tests {
     fn series_say_how_they_were_driven() {
         let night = |driving: &str| {
             let mut run = point_queries("sqlite:", 1, |_| {});
-            run.plan.driving = driving.parse().unwrap();
+            run.plan.question.driving = driving.parse().unwrap();
             run
         };
         let runs = ["closed", "think 10ms", "think 20ms"].map(night);

@@ -20,7 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
-use dbdyno_model::{ArmSpec, Arms, Driving, LoadFile, Pin, Plan, Run, RunStatus, Stage};
+use dbdyno_model::{
+    ArmSpec, Arms, Driving, LoadFile, Pin, Plan, Question, RoundSchedule, Run, RunStatus, Stage,
+};
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 use dbdyno_workload::insert_benchmark::expand;
@@ -109,43 +111,34 @@ fn everything(arms: &Arms<ArmSpec>, clients: u32) -> Plan {
     stages.push(Stage::Measure("shop".to_owned()));
     Plan {
         arms: arms.clone(),
-        stages,
-        clients: vec![clients],
-        pairs: 5,
-        round_ns: 200_000_000,
-        lead_in_ns: 50_000_000,
-        warm_up_ns: 600_000_000,
-        seed: 1,
-        tables: 1,
-        rows: ROWS,
-        budget: 0.02,
-        pin: Pin::Auto,
-        idle: dbdyno_model::Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        restarts: 0,
-        reloads: 0,
-        slice_ns: 0,
-        interval: dbdyno_model::IntervalChoice::Auto,
-        driving: Driving::Closed,
-        files: vec![LoadFile { file: SHOP.to_owned(), text }],
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
+        question: Question {
+            stages,
+            clients: vec![clients],
+            rows: ROWS,
+            files: vec![LoadFile { file: SHOP.to_owned(), text }],
+            ..Question::default()
+        },
+        schedule: RoundSchedule {
+            pairs: 5,
+            round_ns: 200_000_000,
+            lead_in_ns: 50_000_000,
+            warm_up_ns: 600_000_000,
+            slice_ns: 0,
+            ..RoundSchedule::default()
+        },
+        ..Plan::default()
     }
 }
 
 fn insert_benchmark(arms: &Arms<ArmSpec>) -> Plan {
     let expanded = expand(INSERT_BENCHMARK).expect("it is the Insert Benchmark");
     let (stages, _) = expanded.expect("its sizes are right");
-    Plan {
-        stages,
-        round_ns: 800_000_000,
-        lead_in_ns: 300_000_000,
-        // Each client has three connections, so that the processors stay awake.
-        pin: Pin::None,
-        idle: dbdyno_model::Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        files: Vec::new(),
-        ..everything(arms, 1)
-    }
+    let mut plan = everything(arms, 1);
+    plan.question.stages = stages;
+    plan.question.files = Vec::new();
+    plan.schedule.round_ns = 800_000_000;
+    plan.schedule.lead_in_ns = 300_000_000;
+    // Each client has three connections, so that the processors stay awake.
+    plan.quiet.pin = Pin::None;
+    plan
 }

@@ -58,19 +58,19 @@ pub(crate) fn markdown(runs: &[Run]) -> String {
 
 fn part(run: &Run, comparison: &Comparison, text: &mut String) {
     let plan = &run.plan;
-    let clients = plan.clients[0];
+    let clients = plan.question.clients[0];
     let plural = if clients == 1 { "client" } else { "clients" };
-    let seconds = f64::from(plan.pairs) * plan.round_ns as f64 / 1e9;
+    let seconds = f64::from(plan.schedule.pairs) * plan.schedule.round_ns as f64 / 1e9;
     let steps = comparison.insert_benchmark.len();
     let what = if steps > 0 { "The Insert Benchmark" } else { "All other loads" };
     let size = match plan.labels()[0].split_once('?') {
         Some((_, size)) if steps > 0 => format!("`{size}`, query steps of {seconds} s"),
         _ => format!(
             "{} table of {} rows, {} pairs of rounds of {} s, longer where an event takes long",
-            plan.tables,
-            grouped(plan.rows as f64),
-            plan.pairs,
-            plan.round_ns as f64 / 1e9
+            plan.question.tables,
+            grouped(plan.question.rows as f64),
+            plan.schedule.pairs,
+            plan.schedule.round_ns as f64 / 1e9
         ),
     };
     let _infallible = writeln!(text, "\n## {what} at {clients} {plural}\n\n{size}.");
@@ -193,11 +193,18 @@ impl Loads {
     fn of(run: &Run) -> Loads {
         let plan = &run.plan;
         let mut catalog = Catalog::default();
-        for file in &plan.files {
+        for file in &plan.question.files {
             let custom = Custom::parse(&file.file, &file.text).expect("it has been measured");
             catalog.add(custom).expect("it has been measured");
         }
-        Loads { catalog, tables: Tables { count: plan.tables, rows: plan.rows, seed: plan.seed } }
+        Loads {
+            catalog,
+            tables: Tables {
+                count: plan.question.tables,
+                rows: plan.question.rows,
+                seed: plan.question.seed,
+            },
+        }
     }
 
     fn get(&self, cell: &Cell) -> Load {

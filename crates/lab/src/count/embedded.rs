@@ -160,7 +160,7 @@ mod tests {
         let target = "engine:?view=csn&device=none";
         let loads = ["update-nonindex", "point-query"];
         let mut plan = sample::of_cells(1, &loads, target, &[1], |_| {}).plan;
-        plan.rows = 300;
+        plan.question.rows = 300;
         let Target::Engine(design) = plan.arms[ArmIndex::BASE].target else { panic!("{target}") };
         let (place, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let go_on = AtomicBool::new(false);

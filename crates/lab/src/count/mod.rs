@@ -79,7 +79,7 @@ const FIRST: u64 = 1 << 60;
 /// # Errors
 /// Whatever was in the way; what was counted until then is stored.
 pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(), LabError> {
-    if plan.counting == Counting::No {
+    if plan.question.counting == Counting::No {
         return Ok(());
     }
     let Run { counts: stored, ended, .. } = lab.store.load(run)?;
@@ -127,7 +127,7 @@ fn note(lab: &mut Lab<'_>, run: &RunId, small: &Plan, valgrind: &Valgrind) -> Re
         "instructions were counted on tables of {} rows under callgrind (valgrind {}), in user \
          space, with one client; valgrind offers programs fewer vector instructions than this \
          processor has",
-        small.rows, valgrind.version
+        small.question.rows, valgrind.version
     );
     let mut targets = small.arms.values().map(|spec| &spec.target);
     if targets.clone().any(|target| matches!(target, Target::Sqlite(_) | Target::Engine(_))) {
@@ -398,8 +398,8 @@ fn asked(
 
 /// How often the sessions of a load are repeated.
 fn repeats(plan: &Plan) -> u32 {
-    match plan.counting {
-        Counting::Only if plan.pairs > 0 => plan.pairs,
+    match plan.question.counting {
+        Counting::Only if plan.schedule.pairs > 0 => plan.schedule.pairs,
         _ => REPEATS,
     }
 }

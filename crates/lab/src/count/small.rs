@@ -13,8 +13,9 @@ pub const ROWS_MOST: u64 = 10_000;
 /// The plan on tables that can be counted on: its arms alone, warm and freshly filled.
 pub(super) fn small(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
-    plan.rows = plan.rows.min((ROWS_MOST / u64::from(plan.tables)).max(1));
-    plan.clients = vec![1];
+    plan.question.rows =
+        plan.question.rows.min((ROWS_MOST / u64::from(plan.question.tables)).max(1));
+    plan.question.clients = vec![1];
     for arm in plan.arms.indices() {
         plan.arms[arm].begin = Begin { image: ImageUse::None, ..Begin::default() };
     }

@@ -138,7 +138,8 @@ impl<'a> Evidence<'a> {
         match witness {
             Witness::Instructions => run.plan.labels().contains(&cell.load.as_str()),
             Witness::Rate => {
-                run.plan.clients == [cell.clients] && run.plan.labels() == [cell.load.as_str()]
+                run.plan.question.clients == [cell.clients]
+                    && run.plan.labels() == [cell.load.as_str()]
             }
         }
     }
@@ -163,7 +164,7 @@ impl<'a> Evidence<'a> {
             }
             _ => None,
         };
-        let size = (run.plan.tables, run.plan.rows);
+        let size = (run.plan.question.tables, run.plan.question.rows);
         let arms = tried.map(heard).collect::<Result<_, LabError>>()?;
         Ok(RunTrials { run: run.id.clone(), witness, arms, size, base })
     }

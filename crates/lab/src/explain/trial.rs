@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dbdyno_explain::{Set, made_equal};
 use dbdyno_model::{
-    Arm, ArmIndex, ArmSpec, Arms, Counting, PerArm, Plan, Run, RunId, RunStatus, Stage, Stopping,
-    Suspect, TrialDirection, Witness,
+    Arm, ArmIndex, ArmSpec, Arms, Counting, PerArm, Plan, RoundSchedule, Run, RunId, RunStatus,
+    Stage, Stopping, Suspect, TrialDirection, Witness,
 };
 use dbdyno_store::Store;
 
@@ -51,9 +51,9 @@ pub(super) fn longest(
     let others = std::iter::repeat_n(test.clone(), 1 + sets);
     let arms = std::iter::once(plan.arms[ArmIndex::BASE].clone()).chain(others).collect();
     let plan = Plan { arms, ..plan };
-    let pair_ns = plan.arms.count() as u64 * (plan.round_ns + plan.lead_in_ns);
-    let starts = u64::from(plan.restarts) + 1;
-    let ns = u64::from(plan.pairs).saturating_mul(pair_ns);
+    let pair_ns = plan.arms.count() as u64 * (plan.schedule.round_ns + plan.schedule.lead_in_ns);
+    let starts = u64::from(plan.schedule.restarts) + 1;
+    let ns = u64::from(plan.schedule.pairs).saturating_mul(pair_ns);
     Some(Duration::from_nanos(ns.saturating_add(starts.saturating_mul(plan.start_again_ns()))))
 }
 
@@ -100,12 +100,13 @@ pub(super) fn carry_out_remedy(
     let arms = Arms::from([question.run.spec(Arm::Test).clone(), with_it]);
     let clients = match witness {
         Witness::Instructions => vec![1],
-        Witness::Rate => explained.clients.clone(),
+        Witness::Rate => explained.question.clients.clone(),
     };
-    let of_cell = plan_of_cell(question, witness);
+    let mut plan = Plan { arms, ..plan_of_cell(question, witness) };
+    plan.question.clients = clients;
+    plan.question.stages.clone_from(&explained.question.stages);
     // Other cells differ by other ratios, which nobody asked to know so well.
-    let stopping = Stopping::Fixed;
-    let plan = Plan { arms, clients, stages: explained.stages.clone(), stopping, ..of_cell };
+    plan.rule.stopping = Stopping::Fixed;
     measured(lab, question, &plan, witness)
 }
 
@@ -193,32 +194,32 @@ fn plan_of(
     let labels =
         explained.labels().into_iter().filter(|label| loads.iter().any(|one| one == label));
     let stages = labels.map(|label| Stage::Measure(label.to_owned())).collect();
-    let common = Plan { arms, stages, ..explained.clone() };
+    let mut plan = Plan { arms, ..explained.clone() };
+    plan.question.stages = stages;
     match (witness, question.rates) {
-        (Witness::Rate, Some(rates)) => Plan {
-            clients: vec![question.cell.clients],
-            pairs: rates.pairs,
-            round_ns: rates.round_ns,
-            lead_in_ns: rates.lead_in_ns,
-            warm_up_ns: rates.warm_up_ns,
-            restarts: rates.restarts,
-            stopping: rates.stopping.clone(),
-            limit_ns: None,
-            counting: Counting::No,
-            ..common
-        },
-        _ => Plan {
-            clients: vec![1],
-            rows: explained.rows.min((ROWS_MOST / u64::from(explained.tables)).max(1)),
-            pairs: REPEATS,
-            restarts: 0,
-            reloads: 0,
-            stopping: Stopping::Fixed,
-            limit_ns: None,
-            counting: Counting::Only,
-            ..common
-        },
+        (Witness::Rate, Some(rates)) => {
+            plan.question.clients = vec![question.cell.clients];
+            plan.question.counting = Counting::No;
+            plan.rule.stopping.clone_from(&rates.rule.stopping);
+            let RoundSchedule { reloads, slice_ns, .. } = plan.schedule;
+            plan.schedule = RoundSchedule { reloads, slice_ns, limit_ns: None, ..rates.schedule };
+        }
+        _ => {
+            let tables = u64::from(plan.question.tables);
+            plan.question.clients = vec![1];
+            plan.question.rows = plan.question.rows.min((ROWS_MOST / tables).max(1));
+            plan.question.counting = Counting::Only;
+            plan.rule.stopping = Stopping::Fixed;
+            plan.schedule = RoundSchedule {
+                pairs: REPEATS,
+                restarts: 0,
+                reloads: 0,
+                limit_ns: None,
+                ..plan.schedule
+            };
+        }
     }
+    plan
 }
 
 /// Whether the run itself has counted these loads.
@@ -229,26 +230,26 @@ fn are_counted(question: &ExplainQuestion<'_>, loads: &[String]) -> bool {
 /// The command that carries out this trial by itself, to the end of its plan.
 fn command(plan: &Plan) -> String {
     let arms: Vec<String> = plan.arms.values().map(|arm| format!("'{arm}'")).collect();
-    let loads: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
+    let loads: Vec<String> = plan.question.stages.iter().map(ToString::to_string).collect();
     let mut command = format!(
         "dbdyno compare {} --load '{}' --tables {} --rows {} --seed {}",
         arms.join(" "),
         loads.join(","),
-        plan.tables,
-        plan.rows,
-        plan.seed
+        plan.question.tables,
+        plan.question.rows,
+        plan.question.seed
     );
-    for file in &plan.files {
+    for file in &plan.question.files {
         command.push_str(&format!(" --load-file '{}'", file.file));
     }
-    match plan.counting {
+    match plan.question.counting {
         Counting::Only => command.push_str(" --count-only"),
         Counting::No | Counting::Beside => command.push_str(&format!(
             " --clients {} --rounds {} --seconds {} --restarts {}",
-            plan.clients.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
-            plan.pairs,
-            plan.round_ns as f64 / 1e9,
-            plan.restarts
+            plan.question.clients.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+            plan.schedule.pairs,
+            plan.schedule.round_ns as f64 / 1e9,
+            plan.schedule.restarts
         )),
     }
     command

@@ -78,7 +78,8 @@ impl Case<'_> {
         lab.check_origin(&self.question.run.whole.id)?;
         lab.watch.progress(Progress::Trial("recording what sessions wait for"));
         let explained = self.question.run.plan();
-        let seconds = f64::from(explained.pairs) * explained.round_ns as f64 / 1e9;
+        let seconds =
+            f64::from(explained.schedule.pairs) * explained.schedule.round_ns as f64 / 1e9;
         let plan = trial::plan_of_rates(self.question);
         let plan = plan_of(&plan, PROFILES, seconds.min(SECONDS_MOST));
         let recording = record(lab, &plan, SampleKind::Waits, self.question.tool_version)?;

@@ -173,7 +173,7 @@ impl Site<'_, '_> {
     }
 
     fn announce(&mut self, cell: &Cell) {
-        let round_ns = self.plan.round_ns + self.plan.lead_in_ns;
+        let round_ns = self.plan.schedule.round_ns + self.plan.schedule.lead_in_ns;
         self.lab.watch.progress(Progress::RoundBegins {
             done: self.counter.done,
             total: self.counter.total,
@@ -214,8 +214,8 @@ fn scripts(
     sizes: &Sizes,
     station: &Station,
 ) -> Vec<(ConnectionRole, ReadyLoad)> {
-    let load = step.load(sizes, cell.clients, plan.seed);
-    let part = RolePart::foreground(step, sizes, cell.clients, plan.seed);
+    let load = step.load(sizes, cell.clients, plan.question.seed);
+    let part = RolePart::foreground(step, sizes, cell.clients, plan.question.seed);
     let ready = |role| {
         let content = Content::Dialogue(Arc::new(RolePart { role, ..part.clone() }));
         let load = Load { content, ..load.clone() };
@@ -332,8 +332,8 @@ impl<'a> StepTrack<'a> {
             rate,
             rows_per_commit: self.step.rows_per_commit(),
             first_query: u64::from(key.pair) * OPERATIONS_PER_PAIR,
-            lead_in: Duration::from_nanos(plan.lead_in_ns),
-            window: standstill::longer(Duration::from_nanos(plan.round_ns), attempt),
+            lead_in: Duration::from_nanos(plan.schedule.lead_in_ns),
+            window: standstill::longer(Duration::from_nanos(plan.schedule.round_ns), attempt),
         }
     }
 

@@ -60,7 +60,7 @@ fn refilled(product: Product, version: &str) {
     let mut watch = Looking { place: &place, seen: Vec::new() };
     run::carry_out(&home, &plan, &mut watch);
     let seen = std::mem::take(&mut watch.seen);
-    assert_eq!(seen.len(), LOADS.len() * 2 * plan.pairs as usize);
+    assert_eq!(seen.len(), LOADS.len() * 2 * plan.schedule.pairs as usize);
     for (load, differs) in seen {
         let is_whole = load.ends_with("refill=on");
         assert_eq!(differs.is_none(), is_whole, "{load}: {differs:?}");

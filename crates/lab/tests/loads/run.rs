@@ -2,7 +2,8 @@
 
 use dbdyno_lab::{ExperimentOrder, Lab, Watch, measure};
 use dbdyno_model::{
-    Arms, Counting, Driving, Idle, IntervalChoice, Pin, Plan, Run, RunStatus, Stopping,
+    Arms, Counting, Driving, Idle, IntervalChoice, Pin, Plan, Question, Quiet, RoundSchedule, Run,
+    RunStatus, Stopping,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -14,28 +15,24 @@ use super::place::GO_ON;
 pub(crate) fn plan(url: &str, tables: &Tables, stages: &[&str]) -> Plan {
     Plan {
         arms: Arms::from([url; 2].map(|arm| arm.parse().unwrap())),
-        stages: stages.iter().map(|stage| stage.parse().unwrap()).collect(),
-        clients: vec![2],
-        pairs: 2,
-        round_ns: 400_000_000,
-        lead_in_ns: 20_000_000,
-        warm_up_ns: 200_000_000,
-        seed: tables.seed,
-        tables: tables.count,
-        rows: tables.rows,
-        budget: 0.02,
-        pin: Pin::None,
-        idle: Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        restarts: 0,
-        reloads: 0,
-        slice_ns: 0,
-        interval: IntervalChoice::Auto,
-        driving: Driving::Closed,
-        files: Vec::new(),
-        stopping: Stopping::Fixed,
-        limit_ns: None,
-        counting: Counting::No,
+        question: Question {
+            stages: stages.iter().map(|stage| stage.parse().unwrap()).collect(),
+            clients: vec![2],
+            seed: tables.seed,
+            tables: tables.count,
+            rows: tables.rows,
+            ..Question::default()
+        },
+        schedule: RoundSchedule {
+            pairs: 2,
+            round_ns: 400_000_000,
+            lead_in_ns: 20_000_000,
+            warm_up_ns: 200_000_000,
+            slice_ns: 0,
+            ..RoundSchedule::default()
+        },
+        quiet: Quiet { pin: Pin::None, ..Quiet::default() },
+        ..Plan::default()
     }
 }
 

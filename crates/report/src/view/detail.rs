@@ -145,7 +145,7 @@ impl Detail {
             cells: comparison.cells.iter().map(detail_of).collect(),
             facts: facts(run),
             plan: plan(run),
-            pairs_planned: run.plan().cells().len() as u64 * u64::from(run.plan().pairs),
+            pairs_planned: run.plan().cells().len() as u64 * u64::from(run.plan().schedule.pairs),
         }
     }
 }
@@ -293,21 +293,21 @@ fn facts(run: RunPair<'_>) -> Vec<Fact> {
 
 fn plan(run: RunPair<'_>) -> Vec<(String, String)> {
     let plan = run.plan();
-    let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
-    let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
+    let stages: Vec<String> = plan.question.stages.iter().map(ToString::to_string).collect();
+    let clients: Vec<String> = plan.question.clients.iter().map(u32::to_string).collect();
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     [
         ("base", run.spec(Arm::Base).to_string()),
         ("test", run.spec(Arm::Test).to_string()),
         ("stages", stages.join(", ")),
         ("clients", clients.join(", ")),
-        ("pairs of rounds per cell", plan.pairs.to_string()),
-        ("measured window of a round", seconds(plan.round_ns)),
-        ("lead-in of a round", seconds(plan.lead_in_ns)),
-        ("longest warm-up of a cell", seconds(plan.warm_up_ns)),
-        ("tables", plan.tables.to_string()),
-        ("rows in each table", plan.rows.to_string()),
-        ("driving", plan.driving.to_string()),
+        ("pairs of rounds per cell", plan.schedule.pairs.to_string()),
+        ("measured window of a round", seconds(plan.schedule.round_ns)),
+        ("lead-in of a round", seconds(plan.schedule.lead_in_ns)),
+        ("longest warm-up of a cell", seconds(plan.schedule.warm_up_ns)),
+        ("tables", plan.question.tables.to_string()),
+        ("rows in each table", plan.question.rows.to_string()),
+        ("driving", plan.question.driving.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .to_vec()

@@ -86,9 +86,9 @@ pub(crate) fn large(pairs: u32) -> Sample {
 pub(crate) fn sample(targets: &[&str], loads: &[Load], pairs: u32) -> Sample {
     let mut run = one_cell().run;
     run.plan.arms = targets.iter().map(|target| target.parse::<ArmSpec>().unwrap()).collect();
-    run.plan.pairs = pairs;
+    run.plan.schedule.pairs = pairs;
     let measure = |load: &Load| dbdyno_model::Stage::Measure(load.name.to_owned());
-    run.plan.stages = loads.iter().map(measure).collect();
+    run.plan.question.stages = loads.iter().map(measure).collect();
     let latency = LatencyHistogram::from_hdr(&LatencyHistogram::new().to_hdr());
     let mut of_arms: Vec<Vec<Round>> = vec![Vec::new(); targets.len()];
     for (at, load) in loads.iter().enumerate() {
@@ -111,7 +111,7 @@ pub(crate) fn sample(targets: &[&str], loads: &[Load], pairs: u32) -> Sample {
 fn round(run: &Run, load: &Load, [at, pair, arm]: [u64; 3], latency: &LatencyHistogram) -> Round {
     let index = ArmIndex(arm as u8);
     let noise = if load.name == "shaky" { 0.2 } else { 0.01 };
-    let mut random = random::stream(&[run.plan.seed, at, pair, arm]);
+    let mut random = random::stream(&[run.plan.question.seed, at, pair, arm]);
     let qps = load.qps * load.of_base[arm as usize] * (noise * normal(&mut random)).exp();
     let statements = (1_000.0 * qps) as u64;
     Round {
@@ -169,9 +169,15 @@ fn cell(
     (qps, rqps): (f64, f64),
     rounds: &[Round],
 ) -> dbdyno_model::CellComparison {
-    let truth =
-        Truth { load: load.name, clients: 1, qps, rqps, noise: 0.01, pairs: run.plan.pairs };
-    let mut cell = compare(&truth, rounds, run.plan.budget);
+    let truth = Truth {
+        load: load.name,
+        clients: 1,
+        qps,
+        rqps,
+        noise: 0.01,
+        pairs: run.plan.schedule.pairs,
+    };
+    let mut cell = compare(&truth, rounds, run.plan.rule.budget);
     cell.group = load.group.map(str::to_owned);
     if load.name == "scan" {
         cell.unit = RateUnit::Rows(1_000);

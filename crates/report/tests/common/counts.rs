@@ -17,7 +17,7 @@ pub(crate) fn beside() -> Sample {
 pub(crate) fn alone() -> Sample {
     let mut sample = nothing();
     sample.run.rounds.clear();
-    sample.run.plan.pairs = 0;
+    sample.run.plan.schedule.pairs = 0;
     sample.comparison.cells.clear();
     sample.comparison.counts = vec![more(), equal(), unsteady()];
     sample

@@ -11,9 +11,9 @@ use dbdyno_model::{
     CostFit, CostLine, CostMeasure, CostPoint, CurveChange, CurveComparison, CurveFit, CurvePoint,
     CurveQuestion, Environment, ExperimentLevel, FactChange, Inequality, Interval, IntervalKind,
     LatencyHistogram, LatencyUs, LevelShare, Levels, Metric, MetricComparison, MetricVerdict,
-    PerArm, Plan, PointPlace, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus,
-    SelfTests, Series, Severity, Since, SingleRuns, Spend, Stage, TestFamily, UslCurve, Verdict,
-    VerdictMeasure, Warning, Weight,
+    PerArm, Plan, PointPlace, Question, RateUnit, Readings, Round, RoundKey, RoundSchedule, Run,
+    RunId, RunStatus, SelfTests, Series, Severity, Since, SingleRuns, Spend, Stage, TestFamily,
+    UslCurve, Verdict, VerdictMeasure, Warning, Weight,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -492,7 +492,7 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
     for (index, truth) in truths.iter().enumerate() {
         for key in keys(&plan, truth) {
             rounds.push(round(&plan, key, truth, index as u64, now_ms));
-            now_ms += (plan.round_ns + plan.lead_in_ns) / 1_000_000;
+            now_ms += (plan.schedule.round_ns + plan.schedule.lead_in_ns) / 1_000_000;
         }
     }
     let comparison = Comparison {
@@ -501,8 +501,8 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
             base: "mariadb:10.11 (10.11.19-MariaDB)".to_owned(),
             test: "mariadb:11.8 (11.8.2-MariaDB)".to_owned(),
         },
-        budget: plan.budget,
-        cells: truths.iter().map(|truth| compare(truth, &rounds, plan.budget)).collect(),
+        budget: plan.rule.budget,
+        cells: truths.iter().map(|truth| compare(truth, &rounds, plan.rule.budget)).collect(),
         insert_benchmark: Vec::new(),
         counts: Vec::new(),
         curves: Vec::new(),
@@ -553,28 +553,23 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
     clients.dedup();
     Plan {
         arms: Arms::from(["mariadb:10.11", "mariadb:11.8"].map(|arm| arm.parse().unwrap())),
-        stages: loads.into_iter().map(Stage::Measure).collect(),
-        clients,
-        pairs,
-        round_ns: 1_000_000_000,
-        lead_in_ns: 200_000_000,
-        warm_up_ns: 5_000_000_000,
-        seed: 42,
-        tables: 8,
-        rows: 100_000,
-        budget: 0.02,
-        pin: dbdyno_model::Pin::Auto,
-        idle: dbdyno_model::Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        restarts: 0,
-        reloads: 0,
-        slice_ns: 0,
-        interval: dbdyno_model::IntervalChoice::Auto,
-        driving: dbdyno_model::Driving::Closed,
-        files: Vec::new(),
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
+        question: Question {
+            stages: loads.into_iter().map(Stage::Measure).collect(),
+            clients,
+            seed: 42,
+            tables: 8,
+            rows: 100_000,
+            ..Question::default()
+        },
+        schedule: RoundSchedule {
+            pairs,
+            round_ns: 1_000_000_000,
+            lead_in_ns: 200_000_000,
+            warm_up_ns: 5_000_000_000,
+            slice_ns: 0,
+            ..RoundSchedule::default()
+        },
+        ..Plan::default()
     }
 }
 
@@ -586,11 +581,11 @@ pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
 
 fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: u64) -> Round {
     let side = u64::from(key.arm.0);
-    let mut random = random::stream(&[plan.seed, cell, u64::from(key.pair), side]);
+    let mut random = random::stream(&[plan.question.seed, cell, u64::from(key.pair), side]);
     let share = if key.arm == ArmIndex::TEST { truth.rqps } else { 1.0 };
     let true_qps = truth.qps * share;
     let qps = true_qps * (truth.noise * normal(&mut random)).exp();
-    let slots: Vec<u64> = (0..plan.round_ns / SLOT_NS)
+    let slots: Vec<u64> = (0..plan.schedule.round_ns / SLOT_NS)
         .map(|_| (qps * SLOT_NS as f64 / 1e9 * (1.0 + 0.02 * normal(&mut random))).max(0.0) as u64)
         .collect();
     let statements: u64 = slots.iter().sum();
@@ -606,7 +601,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
         start: 0,
         filling: 0,
         started_unix_ms,
-        wall_ns: plan.round_ns,
+        wall_ns: plan.schedule.round_ns,
         events,
         statements,
         rows_read: statements,

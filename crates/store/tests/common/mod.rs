@@ -2,7 +2,8 @@
 
 use dbdyno_model::{
     ArmIndex, ArmSpec, Arms, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, Plan,
-    Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Warning,
+    Question, Quiet, Readings, Round, RoundKey, RoundSchedule, Run, RunId, RunStatus, Series,
+    Severity, Warning,
 };
 use dbdyno_store::{NewRun, Store};
 
@@ -40,33 +41,32 @@ pub(crate) fn spec(text: &str) -> ArmSpec {
 pub(crate) fn plan() -> Plan {
     Plan {
         arms: Arms::from(["mariadb:10.11", "mysql://ann@127.0.0.1:3307/shop?slow=7%"].map(spec)),
-        stages: ["warm:60s:scan", "settle", "read-write", "point-query.pre"]
-            .map(|stage| stage.parse().unwrap())
-            .into(),
-        clients: vec![8, 1],
-        pairs: 7,
-        round_ns: 3_000_000_000,
-        lead_in_ns: 500_000_000,
-        warm_up_ns: 10_000_000_000,
-        seed: u64::MAX - 41,
-        tables: 4,
-        rows: 100_000,
-        budget: 0.02,
-        pin: dbdyno_model::Pin::Same,
-        idle: dbdyno_model::Idle::Halt,
-        keep_memory: dbdyno_model::KeepMemory::Auto,
-        restarts: 3,
-        reloads: 0,
-        slice_ns: 0,
-        interval: dbdyno_model::IntervalChoice::Auto,
-        driving: "rate poisson:sine:1000+-500@30s".parse().unwrap(),
-        files: vec![dbdyno_model::LoadFile {
-            file: "loads/shop.toml".into(),
-            text: "name = \"shop\"\n".into(),
-        }],
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
+        question: Question {
+            stages: ["warm:60s:scan", "settle", "read-write", "point-query.pre"]
+                .map(|stage| stage.parse().unwrap())
+                .into(),
+            clients: vec![8, 1],
+            seed: u64::MAX - 41,
+            tables: 4,
+            rows: 100_000,
+            driving: "rate poisson:sine:1000+-500@30s".parse().unwrap(),
+            files: vec![dbdyno_model::LoadFile {
+                file: "loads/shop.toml".into(),
+                text: "name = \"shop\"\n".into(),
+            }],
+            ..Question::default()
+        },
+        schedule: RoundSchedule {
+            pairs: 7,
+            round_ns: 3_000_000_000,
+            lead_in_ns: 500_000_000,
+            warm_up_ns: 10_000_000_000,
+            restarts: 3,
+            slice_ns: 0,
+            ..RoundSchedule::default()
+        },
+        quiet: Quiet { pin: dbdyno_model::Pin::Same, ..Quiet::default() },
+        ..Plan::default()
     }
 }
 

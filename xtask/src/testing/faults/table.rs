@@ -50,7 +50,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "the budget is forgotten",
         "crates/judge/src/judged.rs",
-        "budget: plan.budget,",
+        "budget: plan.rule.budget,",
         "budget: 0.0,",
         &[
             "verdicts::no_slowdown_is_found_where_none_was_planted",
@@ -233,8 +233,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "a pair is measured twice by who goes on",
         "crates/judge/src/forecast/remaining.rs",
-        "seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1)",
-        "seen.next_pair.max(plan.driving.pair_of(round.key.pair))",
+        "seen.next_pair.max(plan.question.driving.pair_of(round.key.pair) + 1)",
+        "seen.next_pair.max(plan.question.driving.pair_of(round.key.pair))",
         &[
             "resume::a_killed_run_goes_on_where_it_stopped",
             "resume::a_whole_suite_is_measured_although_it_was_killed_on_the_way",
