@@ -21,8 +21,8 @@ use dbdyno_judge::cautions::saturation::signs;
 use dbdyno_judge::compare;
 use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
 use dbdyno_model::{
-    Arm, ArmSpec, Arms, Driving, Pin, Plan, Product, Question, Quiet, Round, RoundSchedule, Run,
-    Stage, Target, Transport,
+    Arm, ArmSpec, Arms, Pin, Plan, Product, Question, Quiet, Round, RoundSchedule, Run, Stage,
+    Target, Transport,
 };
 use dbdyno_sandbox::{Home, LaunchOptions, Server, processors};
 use dbdyno_store::Store;

@@ -10,10 +10,7 @@ use std::time::Duration;
 
 use dbdyno_judge::compare;
 use dbdyno_lab::{Clock, ExperimentOrder, Lab, Progress, Watch, clock_of, measure};
-use dbdyno_model::{
-    Arms, CellComparison, Counting, Driving, IntervalChoice, Pin, Plan, Question, Quiet,
-    RoundSchedule, Stage, Stopping,
-};
+use dbdyno_model::{Arms, CellComparison, Pin, Plan, Question, Quiet, RoundSchedule, Stage};
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 use proptest::prelude::*;

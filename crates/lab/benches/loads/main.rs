@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
 use dbdyno_model::{
-    ArmSpec, Arms, Driving, LoadFile, Pin, Plan, Question, RoundSchedule, Run, RunStatus, Stage,
+    ArmSpec, Arms, LoadFile, Pin, Plan, Question, RoundSchedule, Run, RunStatus, Stage,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;

@@ -1,10 +1,7 @@
 //! A short run on a server that is there.
 
 use dbdyno_lab::{ExperimentOrder, Lab, Watch, measure};
-use dbdyno_model::{
-    Arms, Counting, Driving, Idle, IntervalChoice, Pin, Plan, Question, Quiet, RoundSchedule, Run,
-    RunStatus, Stopping,
-};
+use dbdyno_model::{Arms, Pin, Plan, Question, Quiet, RoundSchedule, Run, RunStatus};
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 use dbdyno_workload::Tables;
