@@ -201,13 +201,21 @@ pub(crate) struct Compare {
     /// How servers that dbdyno starts get their tables: auto copies an image, a data directory that
     /// was loaded once, and makes one for tables of 64 MB or more; fresh makes a new one; none
     /// fills the tables. Sets the option image= of both arms
-    #[arg(long, value_name = "auto|fresh|none", value_parser = values::named_image,
-          help_heading = "Placement and servers", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "auto|fresh|none",
+        help_heading = "Placement and servers",
+        hide_short_help = true
+    )]
     pub image: Option<ImageUse>,
     /// Caches of servers that dbdyno starts, when a cell or a start begins: warm, the tables are in
     /// memory; cold, nothing is. Sets the option cache= of both arms
-    #[arg(long, value_name = "warm|cold", value_parser = values::named_cache,
-          help_heading = "Placement and servers", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "warm|cold",
+        help_heading = "Placement and servers",
+        hide_short_help = true
+    )]
     pub cache: Option<Cache>,
     /// Load the tables of TEST in this version and upgrade them in place: 5.7 if TEST is mysql:8.0.
     /// Sets the option upgrade-from= of TEST

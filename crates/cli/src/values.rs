@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use dbdyno_model::{ArmSpec, Cache, Dialect, ImageUse, MaskedTarget, TargetError, target};
+use dbdyno_model::{ArmSpec, Dialect, MaskedTarget, TargetError, target};
 use dbdyno_workload::explain::DIALECTS;
 use dbdyno_workload::suggest::did_you_mean;
 
@@ -77,16 +77,6 @@ pub(crate) fn parse_slice(text: &str) -> Result<Duration, String> {
         Some(milliseconds) => Ok(Duration::from_secs_f64(milliseconds / 1e3)),
         None => Err("give 1ms to 10000ms, or none".to_owned()),
     }
-}
-
-pub(crate) fn named_image(text: &str) -> Result<ImageUse, String> {
-    let known = ImageUse::ALL.into_iter().find(|known| known.name() == text);
-    known.ok_or_else(|| "write auto, fresh or none".to_owned())
-}
-
-pub(crate) fn named_cache(text: &str) -> Result<Cache, String> {
-    let known = Cache::ALL.into_iter().find(|known| known.name() == text);
-    known.ok_or_else(|| "write warm or cold".to_owned())
 }
 
 pub(crate) fn parse_rule(text: &str) -> Result<String, String> {

@@ -104,7 +104,7 @@ fn main() {
             println!(
                 "  {:8} CPU/record {} ns   switches/record {}   waits for room/record {}   {} \
                  records/s",
-                log.word(),
+                log.name(),
                 of(0, &|cost, _| cost.cpu_ns / records(cost)),
                 of(4, &|cost, _| (cost.voluntary + cost.involuntary) as f64 / records(cost)),
                 of(4, &|cost, counts| counts.of(Counter::LogFull) as f64 / records(cost)),

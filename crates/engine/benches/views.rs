@@ -61,7 +61,7 @@ fn main() {
             println!(
                 "{active:>7} {:>7} {:8}{:>11.1}{:>9.1}{:>9.2}{:>11.1}{:>11.1}{:>9}{:>8}{:>9}",
                 active * spread,
-                design::View::ALL[place].word(),
+                design::View::ALL[place].name(),
                 costs.open,
                 costs.open - alone.open,
                 costs.look,
@@ -206,10 +206,10 @@ fn spikes() {
     println!("ns of single calls while 10,000 idle writers become long, view by view");
     println!("{:31}{:>9}{:>9}{:>9}{:>10}", "", "p50", "p99", "p99.9", "max");
     for view in design::View::ALL {
-        let [begins, ends, opens] = single_calls(*view);
-        row(&format!("{} begin", view.word()), begins);
-        row(&format!("{} end", view.word()), ends);
-        row(&format!("{} open+close", view.word()), opens);
+        let [begins, ends, opens] = single_calls(view);
+        row(&format!("{} begin", view.name()), begins);
+        row(&format!("{} end", view.name()), ends);
+        row(&format!("{} open+close", view.name()), opens);
     }
     let mut bitmap = vec![0_u8; PUBLISHED_IDS / 8];
     (0..PUBLISHED_IDS).filter(|id| id % 65 == 0).for_each(|id| bitmap[id / 8] |= 1 << (id % 8));

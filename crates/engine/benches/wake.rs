@@ -80,7 +80,7 @@ fn show(wake: Wake, seen: &[Seen]) {
     println!(
         "  {:9}  efficiency {} %   voluntary switches/commit {}   CPU/commit {} µs   {} tps   \
          group {}",
-        wake.word(),
+        wake.name(),
         of(1, |seen| ratio(seen, Counter::UsefulActivations, Counter::Activations) * 100.0),
         spread(
             seen.iter().map(|seen| seen.cost.voluntary as f64 * per_commit(&seen.cost)).collect(),

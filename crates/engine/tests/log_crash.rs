@@ -223,7 +223,7 @@ fn all_designs_leave_the_same_log_of_the_same_history() {
 #[test]
 fn records_larger_than_any_buffer_go_through() {
     for log in LogBuffer::ALL {
-        let design = Design { log: *log, ..Design::default() };
+        let design = Design { log, ..Design::default() };
         let disk = SimDisk::default();
         let files = Arc::new(disk.clone());
         let tail = recover(files.clone()).unwrap().finish().unwrap();

@@ -8,56 +8,34 @@
 //! ```
 
 use crate::topology::{NetworkDelay, Topology, TopologyShape};
+use crate::words::words;
 
-/// Whether tables come from an image: a data directory that was loaded once and is copied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ImageUse {
-    /// From an image if there is one; one is made of tables that are worth it.
-    #[default]
-    Auto,
-    /// Filled by this run, and kept as the image in place of the one that there is.
-    Fresh,
-    /// Filled by this run, and not kept.
-    None,
-}
-
-impl ImageUse {
-    /// All of them.
-    pub const ALL: [ImageUse; 3] = [ImageUse::Auto, ImageUse::Fresh, ImageUse::None];
-
-    /// `"auto"`, `"fresh"` or `"none"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            ImageUse::Auto => "auto",
-            ImageUse::Fresh => "fresh",
-            ImageUse::None => "none",
-        }
+words! {
+    /// Whether tables come from an image: a data directory that was loaded once and is copied.
+    #[derive(Default)]
+    ImageUse {
+        /// From an image if there is one; one is made of tables that are worth it.
+        #[default]
+        Auto = "auto",
+        /// Filled by this run, and kept as the image in place of the one that there is.
+        Fresh = "fresh",
+        /// Filled by this run, and not kept.
+        None = "none",
     }
 }
 
-/// What is in a server's memory when measuring begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Cache {
-    /// The tables, as far as they fit: they are read once after each start, and the load is run
-    /// until its rate is steady.
-    #[default]
-    Warm,
-    /// Nothing: before each cell, and at each start within it, the server is stopped, the pages of
-    /// its files are dropped from the page cache, no buffers are read in beforehand, and the first
-    /// round begins at once.
-    Cold,
-}
-
-impl Cache {
-    /// Both of them.
-    pub const ALL: [Cache; 2] = [Cache::Warm, Cache::Cold];
-
-    /// `"warm"` or `"cold"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cache::Warm => "warm",
-            Cache::Cold => "cold",
-        }
+words! {
+    /// What is in a server's memory when measuring begins.
+    #[derive(Default)]
+    Cache {
+        /// The tables, as far as they fit: they are read once after each start, and the load is run
+        /// until its rate is steady.
+        #[default]
+        Warm = "warm",
+        /// Nothing: before each cell, and at each start within it, the server is stopped, the pages
+        /// of its files are dropped from the page cache, no buffers are read in beforehand, and the
+        /// first round begins at once.
+        Cold = "cold",
     }
 }
 

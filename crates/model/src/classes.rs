@@ -18,33 +18,18 @@
 
 use crate::histogram::LatencyHistogram;
 use crate::series::coarser;
+use crate::words::words;
 
 /// The class of the events of a background: work beside the clients of a load.
 pub const BACKGROUND: &str = "background";
 
-/// What is counted under the name of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClassUnit {
-    /// Whole events.
-    Events,
-    /// Statements, BEGIN and COMMIT among them.
-    Statements,
-}
-
-impl ClassUnit {
-    /// `"events"` or `"statements"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            ClassUnit::Events => "events",
-            ClassUnit::Statements => "statements",
-        }
-    }
-
-    /// What has this [`ClassUnit::name`].
-    pub fn from_name(name: &str) -> Option<ClassUnit> {
-        [ClassUnit::Events, ClassUnit::Statements]
-            .into_iter()
-            .find(|counted| counted.name() == name)
+words! {
+    /// What is counted under the name of a class.
+    ClassUnit {
+        /// Whole events.
+        Events = "events",
+        /// Statements, BEGIN and COMMIT among them.
+        Statements = "statements",
     }
 }
 

@@ -14,32 +14,19 @@ use crate::arm::PerArm;
 use crate::arms::ArmIndex;
 use crate::verdict::Interval;
 use crate::warning::Warning;
+use crate::words::words;
 
-/// Whether instructions are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Counting {
-    /// They are not.
-    #[default]
-    No,
-    /// After the measuring of rates.
-    Beside,
-    /// And nothing else is measured.
-    Only,
-}
-
-impl Counting {
-    /// `no`, `beside` or `only`, as in a store.
-    pub fn name(self) -> &'static str {
-        match self {
-            Counting::No => "no",
-            Counting::Beside => "beside",
-            Counting::Only => "only",
-        }
-    }
-
-    /// What has this name.
-    pub fn named(name: &str) -> Option<Counting> {
-        [Counting::No, Counting::Beside, Counting::Only].into_iter().find(|one| one.name() == name)
+words! {
+    /// Whether instructions are counted.
+    #[derive(Default)]
+    Counting {
+        /// They are not.
+        #[default]
+        No = "no",
+        /// After the measuring of rates.
+        Beside = "beside",
+        /// And nothing else is measured.
+        Only = "only",
     }
 }
 

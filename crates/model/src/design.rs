@@ -32,6 +32,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::arrivals::{Time, time_ns};
+use crate::words::words;
 
 /// What the engine's mechanisms are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,39 +79,6 @@ pub struct Design {
     /// A fault, for whoever wants to see that it is found: `planted=views-reused`. It is no
     /// mechanism, so that [`Design::fields`] does not have it.
     pub planted: Planted,
-}
-
-/// A field whose values are words.
-macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$what])* $variant,)+ }
-
-        impl $name {
-            /// All of them, in the order of the documentation.
-            pub const ALL: &[$name] = &[$($name::$variant,)+];
-
-            /// The word by which a user names it.
-            pub const fn word(self) -> &'static str {
-                match self { $($name::$variant => $word,)+ }
-            }
-
-            fn read(text: &str) -> Result<$name, String> {
-                let found = Self::ALL.iter().find(|known| known.word() == text);
-                found.copied().ok_or_else(|| {
-                    let words: Vec<_> = Self::ALL.iter().map(|known| known.word()).collect();
-                    words.join(", ")
-                })
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-    };
 }
 
 words! {
@@ -486,26 +454,28 @@ impl Design {
     fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
         let takes = |what: String| format!("{name}={value}: {name} takes {what}");
         match name {
-            "view" => self.view = View::read(value).map_err(takes)?,
-            "view_close" => self.view_close = ViewClose::read(value).map_err(takes)?,
-            "wake" => self.wake = Wake::read(value).map_err(takes)?,
-            "log" => self.log = LogBuffer::read(value).map_err(takes)?,
+            "view" => self.view = read(value, &View::WORDS).map_err(takes)?,
+            "view_close" => self.view_close = read(value, &ViewClose::WORDS).map_err(takes)?,
+            "wake" => self.wake = read(value, &Wake::WORDS).map_err(takes)?,
+            "log" => self.log = read(value, &LogBuffer::WORDS).map_err(takes)?,
             "lock_shards" => self.lock_shards = shards(value).map_err(takes)?,
             "trx_shards" => self.trx_shards = shards(value).map_err(takes)?,
-            "schedule" => self.schedule = Schedule::read(value).map_err(takes)?,
-            "deadlock_print" => self.deadlock_print = DeadlockPrint::read(value).map_err(takes)?,
+            "schedule" => self.schedule = read(value, &Schedule::WORDS).map_err(takes)?,
+            "deadlock_print" => {
+                self.deadlock_print = read(value, &DeadlockPrint::WORDS).map_err(takes)?
+            }
             "gate" => self.gate = AdmissionGate::read(value).map_err(takes)?,
-            "isolation" => self.isolation = Isolation::read(value).map_err(takes)?,
+            "isolation" => self.isolation = read(value, &Isolation::WORDS).map_err(takes)?,
             "device" => self.device = Device::read(value).map_err(takes)?,
             "lock_wait" => self.lock_wait = wait(value).map_err(takes)?,
-            "meter" => self.meter = Metered::read(value).map_err(takes)?,
-            "topology" => self.topology = Topology::read(value).map_err(takes)?,
-            "depend" => self.depend = Depend::read(value).map_err(takes)?,
-            "certify" => self.certify = Certify::read(value).map_err(takes)?,
+            "meter" => self.meter = read(value, &Metered::WORDS).map_err(takes)?,
+            "topology" => self.topology = read(value, &Topology::WORDS).map_err(takes)?,
+            "depend" => self.depend = read(value, &Depend::WORDS).map_err(takes)?,
+            "certify" => self.certify = read(value, &Certify::WORDS).map_err(takes)?,
             "apply" => self.apply = Apply::read(value).map_err(takes)?,
-            "apply_order" => self.apply_order = ApplyOrder::read(value).map_err(takes)?,
-            "wire" => self.wire = Wire::read(value).map_err(takes)?,
-            "planted" => self.planted = Planted::read(value).map_err(takes)?,
+            "apply_order" => self.apply_order = read(value, &ApplyOrder::WORDS).map_err(takes)?,
+            "wire" => self.wire = read(value, &Wire::WORDS).map_err(takes)?,
+            "planted" => self.planted = read(value, &Planted::WORDS).map_err(takes)?,
             _ => {
                 let known = self.fields().map(|(name, _)| name).join(", ");
                 return Err(format!("there is no field {name:?}; a design has {known}"));
@@ -569,6 +539,11 @@ impl FromStr for Design {
         let fields = text.split('&').filter(|field| !field.is_empty()).map(field);
         Design::read(&fields.collect::<Result<Vec<_>, _>>()?)
     }
+}
+
+/// One of these words; the error names them.
+fn read<T: FromStr>(value: &str, words: &[&str]) -> Result<T, String> {
+    value.parse().map_err(|_| words.join(", "))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::profile::{Match, Waits};
 use crate::run::RunId;
 use crate::server_facts::FactComparison;
 use crate::verdict::{Interval, Verdict};
+use crate::words::words;
 
 /// Which arm is given what the other one has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -111,27 +112,14 @@ pub struct Lead {
     pub advice: &'static str,
 }
 
-/// In what a difference is seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Witness {
-    /// Instructions for an operation, under callgrind, with one client.
-    Instructions,
-    /// Operations in a second.
-    Rate,
-}
-
-impl Witness {
-    /// `instructions` or `rate`, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Witness::Instructions => "instructions",
-            Witness::Rate => "rate",
-        }
-    }
-
-    /// What has this name.
-    pub fn named(name: &str) -> Option<Witness> {
-        [Witness::Instructions, Witness::Rate].into_iter().find(|one| one.name() == name)
+words! {
+    /// In what a difference is seen.
+    #[derive(PartialOrd, Ord)]
+    Witness {
+        /// Instructions for an operation, under callgrind, with one client.
+        Instructions = "instructions",
+        /// Operations in a second.
+        Rate = "rate",
     }
 }
 

@@ -9,45 +9,24 @@
 //! A *case* is a story of two or three sessions that has a name. An *interleaving* is one of the
 //! orders in which the operations of small transactions can follow each other.
 
-use std::fmt;
+use crate::words::words;
 
-/// An isolation level, by the name that SQL gives it. What it means is the server's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum IsolationLevel {
-    /// `READ UNCOMMITTED`.
-    ReadUncommitted,
-    /// `READ COMMITTED`.
-    ReadCommitted,
-    /// `REPEATABLE READ`.
-    RepeatableRead,
-    /// `SERIALIZABLE`.
-    Serializable,
+words! {
+    /// An isolation level, by the name that SQL gives it. What it means is the server's.
+    #[derive(PartialOrd, Ord)]
+    IsolationLevel {
+        /// `READ UNCOMMITTED`.
+        ReadUncommitted = "read-uncommitted",
+        /// `READ COMMITTED`.
+        ReadCommitted = "read-committed",
+        /// `REPEATABLE READ`.
+        RepeatableRead = "repeatable-read",
+        /// `SERIALIZABLE`.
+        Serializable = "serializable",
+    }
 }
 
 impl IsolationLevel {
-    /// All of them, the weakest first.
-    pub const ALL: [IsolationLevel; 4] = [
-        IsolationLevel::ReadUncommitted,
-        IsolationLevel::ReadCommitted,
-        IsolationLevel::RepeatableRead,
-        IsolationLevel::Serializable,
-    ];
-
-    /// The name used in flags, files and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            IsolationLevel::ReadUncommitted => "read-uncommitted",
-            IsolationLevel::ReadCommitted => "read-committed",
-            IsolationLevel::RepeatableRead => "repeatable-read",
-            IsolationLevel::Serializable => "serializable",
-        }
-    }
-
-    /// The level that is called so.
-    pub fn named(name: &str) -> Option<IsolationLevel> {
-        IsolationLevel::ALL.into_iter().find(|level| level.name() == name)
-    }
-
     /// As SQL spells it.
     pub fn sql(self) -> &'static str {
         match self {
@@ -56,12 +35,6 @@ impl IsolationLevel {
             IsolationLevel::RepeatableRead => "REPEATABLE READ",
             IsolationLevel::Serializable => "SERIALIZABLE",
         }
-    }
-}
-
-impl fmt::Display for IsolationLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

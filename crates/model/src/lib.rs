@@ -72,6 +72,7 @@ pub mod topology;
 pub mod transport;
 pub mod verdict;
 pub mod warning;
+mod words;
 
 pub use arm::{Arm, PerArm};
 pub use arms::{ArmIndex, Arms, Pairing};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::words::words;
+
 /// How SQL is spelled and sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
@@ -17,35 +19,20 @@ pub enum Dialect {
     Engine,
 }
 
-/// A server that dbdyno can get and start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Product {
-    /// MySQL.
-    MySql,
-    /// MariaDB.
-    MariaDb,
-    /// PostgreSQL.
-    Postgres,
+words! {
+    /// A server that dbdyno can get and start.
+    #[derive(PartialOrd, Ord)]
+    Product {
+        /// MySQL.
+        MySql = "mysql",
+        /// MariaDB.
+        MariaDb = "mariadb",
+        /// PostgreSQL.
+        Postgres = "postgres",
+    }
 }
 
 impl Product {
-    /// All of them.
-    pub const ALL: [Product; 3] = [Product::MySql, Product::MariaDb, Product::Postgres];
-
-    /// The name used in targets.
-    pub fn name(self) -> &'static str {
-        match self {
-            Product::MySql => "mysql",
-            Product::MariaDb => "mariadb",
-            Product::Postgres => "postgres",
-        }
-    }
-
-    /// The product that targets call so.
-    pub fn named(name: &str) -> Option<Product> {
-        Product::ALL.into_iter().find(|product| product.name() == name)
-    }
-
     /// The dialect it speaks.
     pub fn dialect(self) -> Dialect {
         match self {

@@ -9,6 +9,7 @@ use crate::foreign;
 use crate::plan::Plan;
 use crate::round::Round;
 use crate::warning::Warning;
+use crate::words::words;
 
 /// The name of a stored run: eight hexadecimal digits, of which any unambiguous prefix will do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,32 +21,15 @@ impl fmt::Display for RunId {
     }
 }
 
-/// How far a run got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunStatus {
-    /// Rounds are being added, or the process died while they were.
-    Partial,
-    /// Stopped by the user; what was measured is valid.
-    Interrupted,
-    /// All rounds of the plan were measured.
-    Complete,
-}
-
-impl RunStatus {
-    /// `"partial"`, `"interrupted"` or `"complete"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            RunStatus::Partial => "partial",
-            RunStatus::Interrupted => "interrupted",
-            RunStatus::Complete => "complete",
-        }
-    }
-
-    /// The status with this [`RunStatus::name`].
-    pub fn from_name(name: &str) -> Option<RunStatus> {
-        [RunStatus::Partial, RunStatus::Interrupted, RunStatus::Complete]
-            .into_iter()
-            .find(|status| status.name() == name)
+words! {
+    /// How far a run got.
+    RunStatus {
+        /// Rounds are being added, or the process died while they were.
+        Partial = "partial",
+        /// Stopped by the user; what was measured is valid.
+        Interrupted = "interrupted",
+        /// All rounds of the plan were measured.
+        Complete = "complete",
     }
 }
 

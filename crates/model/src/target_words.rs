@@ -8,6 +8,7 @@
 //! parsed: what is none of these words may be a secret.
 
 use crate::tls::Tls;
+use crate::words::words;
 
 /// The words with which a target can begin.
 pub const KINDS: [&str; 7] =
@@ -49,48 +50,21 @@ pub(crate) fn is_version(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || ".-~@".contains(c))
 }
 
-/// Where a release comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SourceKind {
-    /// Packages of a Debian suite.
-    Debian,
-    /// An artefact in a Maven repository that has a server in it.
-    Maven,
-    /// An npm package that has a server in it.
-    Npm,
-    /// A Python wheel that has a server in it.
-    Pypi,
-    /// An archive or a folder that the user has.
-    Files,
-    /// What is installed on the machine.
-    System,
-}
-
-impl SourceKind {
-    /// All of them.
-    pub const ALL: [SourceKind; 6] = [
-        SourceKind::Debian,
-        SourceKind::Maven,
-        SourceKind::Npm,
-        SourceKind::Pypi,
-        SourceKind::Files,
-        SourceKind::System,
-    ];
-
-    /// The name used in targets.
-    pub fn name(self) -> &'static str {
-        match self {
-            SourceKind::Debian => "debian",
-            SourceKind::Maven => "maven",
-            SourceKind::Npm => "npm",
-            SourceKind::Pypi => "pypi",
-            SourceKind::Files => "files",
-            SourceKind::System => "system",
-        }
-    }
-
-    /// The source that targets call so.
-    pub fn named(name: &str) -> Option<SourceKind> {
-        SourceKind::ALL.into_iter().find(|source| source.name() == name)
+words! {
+    /// Where a release comes from.
+    #[derive(PartialOrd, Ord)]
+    SourceKind {
+        /// Packages of a Debian suite.
+        Debian = "debian",
+        /// An artefact in a Maven repository that has a server in it.
+        Maven = "maven",
+        /// An npm package that has a server in it.
+        Npm = "npm",
+        /// A Python wheel that has a server in it.
+        Pypi = "pypi",
+        /// An archive or a folder that the user has.
+        Files = "files",
+        /// What is installed on the machine.
+        System = "system",
     }
 }

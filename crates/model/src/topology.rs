@@ -12,6 +12,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::words::words;
+
 /// How the servers belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TopologyShape {
@@ -52,43 +54,19 @@ impl TopologyShape {
     }
 }
 
-/// What a member was made to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemberRole {
-    /// It is written to; others follow.
-    Source,
-    /// It follows a source.
-    Replica,
-    /// The member of a group that is written to.
-    Primary,
-    /// Another member of the group.
-    Secondary,
-    /// One of a Galera cluster, in which all are alike.
-    Node,
-}
-
-impl MemberRole {
-    /// `"source"`, `"replica"`, `"primary"`, `"secondary"` or `"node"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            MemberRole::Source => "source",
-            MemberRole::Replica => "replica",
-            MemberRole::Primary => "primary",
-            MemberRole::Secondary => "secondary",
-            MemberRole::Node => "node",
-        }
-    }
-
-    /// The role with this [`MemberRole::name`].
-    pub fn named(name: &str) -> Option<MemberRole> {
-        let all = [
-            MemberRole::Source,
-            MemberRole::Replica,
-            MemberRole::Primary,
-            MemberRole::Secondary,
-            MemberRole::Node,
-        ];
-        all.into_iter().find(|role| role.name() == name)
+words! {
+    /// What a member was made to be.
+    MemberRole {
+        /// It is written to; others follow.
+        Source = "source",
+        /// It follows a source.
+        Replica = "replica",
+        /// The member of a group that is written to.
+        Primary = "primary",
+        /// Another member of the group.
+        Secondary = "secondary",
+        /// One of a Galera cluster, in which all are alike.
+        Node = "node",
     }
 }
 

@@ -1,36 +1,21 @@
 //! Warnings are values: stored with a result and shown wherever the result is shown.
 
 use crate::foreign;
+use crate::words::words;
 
 /// Characters of a warning.
 const TEXT_MOST: usize = 100_000;
 
-/// How much a warning weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Worth knowing when reading the number.
-    Note,
-    /// The number may mislead unless this is taken into account.
-    Caution,
-    /// No verdict is given because of this.
-    Blocks,
-}
-
-impl Severity {
-    /// `"note"`, `"caution"` or `"blocks"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Caution => "caution",
-            Severity::Blocks => "blocks",
-        }
-    }
-
-    /// The severity with this [`Severity::name`].
-    pub fn from_name(name: &str) -> Option<Severity> {
-        [Severity::Note, Severity::Caution, Severity::Blocks]
-            .into_iter()
-            .find(|severity| severity.name() == name)
+words! {
+    /// How much a warning weighs.
+    #[derive(PartialOrd, Ord)]
+    Severity {
+        /// Worth knowing when reading the number.
+        Note = "note",
+        /// The number may mislead unless this is taken into account.
+        Caution = "caution",
+        /// No verdict is given because of this.
+        Blocks = "blocks",
     }
 }
 

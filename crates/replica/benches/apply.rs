@@ -73,11 +73,11 @@ fn main() {
     for (name, keys, many) in histories {
         let log = log(keys, many, transactions);
         println!("\n{name:<18} lwm:64 free   dag:64 free   dag:64 kept");
-        for &depend in Depend::ALL {
+        for depend in Depend::ALL {
             let of = |apply, order| parallelism(depend, apply, order, &log);
             println!(
                 "  {:<16} {:11.2}   {:11.2}   {:11.2}",
-                depend.word(),
+                depend.name(),
                 of(Apply::Lwm(64), ApplyOrder::Free),
                 of(Apply::Dag(64), ApplyOrder::Free),
                 of(Apply::Dag(64), ApplyOrder::Kept),

@@ -89,14 +89,14 @@ fn main() {
         println!(
             "\n{keys:?}   ns a row (least, most)   first   longest clean-up   lwm:64   dag:64"
         );
-        for &certify in Certify::ALL {
+        for certify in Certify::ALL {
             let mut costs: Vec<_> = (0..REPEATS).map(|_| cost(certify, &all)).collect();
             costs.sort_by(|a, b| a.later.total_cmp(&b.later));
             let (least, most) = (costs[0].later, costs[REPEATS - 1].later);
             let longest_ns = costs.iter().map(|cost| cost.longest_ns).max().unwrap_or(0);
             println!(
                 "  {:<8} {:7.1} ({least:.1}, {most:.1})   {:7.1}   {:9.3} ms   {:7.2}  {:7.2}",
-                certify.word(),
+                certify.name(),
                 costs[REPEATS / 2].later,
                 costs[REPEATS / 2].first,
                 longest_ns as f64 / 1e6,

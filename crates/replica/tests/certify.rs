@@ -148,7 +148,7 @@ fn follow(certify: Certify, seed: u64, transactions: u64, keys: u64) -> (u64, u6
 
 #[test]
 fn every_variant_refuses_what_must_be_refused_and_forgets_no_writer() {
-    for &certify in Certify::ALL {
+    for certify in Certify::ALL {
         let mut sums = (0, 0);
         for seed in 0..4 {
             let (refused, needless) = follow(certify, seed, 2_000, 1_000);
@@ -168,7 +168,7 @@ fn every_variant_refuses_what_must_be_refused_and_forgets_no_writer() {
 /// Whatever the variant: whoever waits for all that it names waits for all that it must.
 #[test]
 fn what_is_named_leads_to_every_earlier_writer() {
-    for &certify in Certify::ALL {
+    for certify in Certify::ALL {
         let mut certifier = Certifier::new(certify, Sequence::NONE);
         let mut all: Vec<Vec<RowKey>> = Vec::new();
         // Of each transaction, those that are applied before it starts.

@@ -437,7 +437,7 @@ impl SqlConnection {
             "transaction_isolation" | "tx_isolation" => {
                 let text = value.to_string();
                 let mut levels = Isolation::ALL.iter();
-                let level = levels.find(|level| level.word().eq_ignore_ascii_case(&text));
+                let level = levels.find(|level| level.name().eq_ignore_ascii_case(&text));
                 self.set_isolation(*level.ok_or_else(wrong)?);
             }
             _ => self.settings.variables.set(name, value)?,

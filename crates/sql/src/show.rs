@@ -106,7 +106,7 @@ impl Settings {
         let mut all = self.variables.shown();
         if !all.is_empty() {
             let autocommit = if self.autocommit == Autocommit::On { "ON" } else { "OFF" };
-            let isolation = self.isolation.word().to_ascii_uppercase();
+            let isolation = self.isolation.name().to_ascii_uppercase();
             all.push(("autocommit", autocommit.to_owned()));
             all.push(("transaction_isolation", isolation));
             all.sort_unstable();

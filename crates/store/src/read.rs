@@ -203,7 +203,7 @@ impl Reader<'_> {
     }
 
     fn status(&self, name: &str) -> Result<RunStatus> {
-        RunStatus::from_name(name)
+        RunStatus::named(name)
             .ok_or_else(|| self.corrupt("status", format!("unknown status {name:?}")))
     }
 
@@ -425,7 +425,7 @@ impl Reader<'_> {
             }
             let severity: String = self.get(row, 0, place)?;
             warnings.push(Warning {
-                severity: Severity::from_name(&severity)
+                severity: Severity::named(&severity)
                     .ok_or_else(|| self.corrupt(place, format!("unknown severity {severity:?}")))?,
                 code: self.get(row, 1, place)?,
                 text: self.get(row, 2, place)?,
@@ -476,7 +476,7 @@ impl Reader<'_> {
         let mut classes = Vec::new();
         while let Some(row) = rows.next().map_err(fail)? {
             let counted: String = self.get(row, 1, &place)?;
-            let times = match ClassUnit::from_name(&counted) {
+            let times = match ClassUnit::named(&counted) {
                 Some(ClassUnit::Statements) => None,
                 Some(ClassUnit::Events) => Some(ClassTimes {
                     latency: self.histogram(row, 5, &place)?,
