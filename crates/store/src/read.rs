@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 
 use dbdyno_model::{
     ArmIndex, ArmSpec, Arms, Cell, ClassTally, ClassTimes, ClassUnit, Cost, EndedArm, Environment,
-    JudgingRule, LatencyHistogram, LoadFile, OpenLoop, Pauses, Pin, Plan, Question, Quiet,
-    Readings, Round, RoundKey, RoundSchedule, Run, RunId, RunStatus, Series, Severity, Stage,
-    Warning,
+    LatencyHistogram, LoadFile, OpenLoop, Pauses, Plan, Readings, Round, RoundKey, Run, RunId,
+    RunStatus, Series, Severity, Stage, Warning,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
@@ -20,7 +19,7 @@ use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::seal;
 use crate::sound;
-use crate::terms;
+use crate::terms::{self, ColumnError};
 use crate::write::{
     CLASS_HISTOGRAM, CLASS_RESPONSE, CLASS_SERIES, HISTOGRAM_METRIC, LAG_METRIC, RESPONSE_METRIC,
     SERIES_METRIC, describe,
@@ -207,10 +206,6 @@ impl Reader<'_> {
             .ok_or_else(|| self.corrupt("status", format!("unknown status {name:?}")))
     }
 
-    fn pin(&self, name: &str) -> Result<Pin> {
-        name.parse().map_err(|error| self.corrupt("pin", error))
-    }
-
     fn arm(&self, name: &str, place: &str) -> Result<ArmIndex> {
         ArmIndex::from_name(name)
             .ok_or_else(|| self.corrupt(place, format!("unknown arm {name:?}")))
@@ -273,42 +268,11 @@ impl Reader<'_> {
         let mut rows = statement.query([seq]).map_err(|error| self.fail(place, error))?;
         let row = rows.next().map_err(|error| self.fail(place, error))?;
         let row = row.ok_or_else(|| self.corrupt(place, "it has no row by its number"))?;
-        let plan = Plan {
-            arms: Arms::default(),
-            question: Question {
-                clients: Vec::new(),
-                seed: self.get_u64(row, 5, place)?,
-                tables: self.get(row, 6, place)?,
-                rows: self.get_u64(row, 7, place)?,
-                driving: self
-                    .get::<String>(row, 11, place)?
-                    .parse()
-                    .map_err(|what: String| self.corrupt("driving", what))?,
-                ..Question::default()
-            },
-            schedule: RoundSchedule {
-                pairs: self.get(row, 1, place)?,
-                round_ns: self.get_u64(row, 2, place)?,
-                lead_in_ns: self.get_u64(row, 3, place)?,
-                warm_up_ns: self.get_u64(row, 4, place)?,
-                restarts: self.get(row, 10, place)?,
-                reloads: self.get(row, 12, place)?,
-                slice_ns: self.get_u64(row, 14, place)?,
-                ..RoundSchedule::default()
-            },
-            rule: JudgingRule {
-                budget: self.get(row, 8, place)?,
-                interval: self
-                    .get::<String>(row, 13, place)?
-                    .parse()
-                    .map_err(|what: String| self.corrupt("interval", what))?,
-                ..JudgingRule::default()
-            },
-            quiet: Quiet {
-                pin: self.pin(&self.get::<String>(row, 9, place)?)?,
-                ..Quiet::default()
-            },
-        };
+        let mut plan = Plan::default();
+        terms::apply_columns(&mut plan, row).map_err(|(place, error)| match error {
+            ColumnError::Unread(error) => self.fail(place, error),
+            ColumnError::Unknown(what) => self.corrupt(place, what),
+        })?;
         Ok((self.get(row, 0, place)?, plan))
     }
 

@@ -4,7 +4,8 @@
 //! centuries pass the end of 64 bits. What is larger than any run is refused with its place, so
 //! that whoever judges may add, multiply and lay out.
 
-use dbdyno_model::{Plan, Round, Run, RunCounts};
+use dbdyno_model::terms::{LargestValue, TermValue};
+use dbdyno_model::{Plan, Round, Run, RunCounts, TERMS, Term};
 
 /// Of pairs, starts, fillings and clients: fifty times and more what the command line takes.
 const COUNT_MOST: u32 = 1_000_000;
@@ -17,22 +18,18 @@ const UNIX_MS_MOST: u64 = 1 << 43;
 
 /// What is wrong with a plan.
 pub(crate) fn wrong_in_plan(plan: &Plan) -> Option<String> {
-    let counts = [
-        ("pairs", plan.schedule.pairs),
-        ("restarts", plan.schedule.restarts),
-        ("reloads", plan.schedule.reloads),
-        ("tables", plan.question.tables),
-        ("clients", plan.question.clients.iter().copied().max().unwrap_or(0)),
-    ];
-    let amounts = [
-        ("rows", plan.question.rows),
-        ("nanoseconds of a round", plan.schedule.round_ns),
-        ("nanoseconds before it", plan.schedule.lead_in_ns),
-        ("nanoseconds of warming up", plan.schedule.warm_up_ns),
-        ("nanoseconds of a slice", plan.schedule.slice_ns),
-    ];
-    first_above(counts.map(|(name, count)| (name, count.into())), COUNT_MOST.into())
-        .or_else(|| first_above(amounts, AMOUNT_MOST))
+    let clients = plan.question.clients.iter().copied().max().unwrap_or(0);
+    let clients = first_above([("clients", clients.into())], COUNT_MOST.into());
+    clients.or_else(|| TERMS.iter().find_map(|term| wrong_in_term(plan, term)))
+}
+
+fn wrong_in_term(plan: &Plan, term: &Term) -> Option<String> {
+    let TermValue::Number(number) = term.value(plan) else { return None };
+    match term.largest {
+        LargestValue::Any => None,
+        LargestValue::Count(what) => first_above([(what, number)], COUNT_MOST.into()),
+        LargestValue::Amount(what) => first_above([(what, number)], AMOUNT_MOST),
+    }
 }
 
 /// What is wrong with when a run began.

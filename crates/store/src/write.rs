@@ -4,7 +4,7 @@ use dbdyno_model::{
     ArmIndex, ArmSpec, EndedArm, Environment, LatencyHistogram, Plan, Round, RoundKey, RunId,
     RunStatus, Target, Warning,
 };
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, Transaction, params, params_from_iter};
 use sha2::{Digest, Sha256};
 
 use crate::Store;
@@ -44,12 +44,6 @@ pub(crate) const CLASS_RESPONSE: &str = "class_response_ns:";
 
 /// Ids tried before giving up; with a million runs stored, one try in 4 000 finds its id taken.
 const ID_TRIES: usize = 16;
-
-const INSERT_RUN: &str = "INSERT INTO run (id, name, started_unix_ms, status, tool_version, \
-     command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, \
-     pin, restarts, driving, reloads, interval, slice_ns) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-     ?19, ?20)";
 
 const INSERT_ROUND: &str = "INSERT INTO round (run, load, clients, pair, arm, started_unix_ms, \
      wall_ns, events, statements, rows_read, rows_changed, retries, server_cpu_ns, \
@@ -364,31 +358,18 @@ fn insert_run(
     new: &NewRun,
 ) -> std::result::Result<(), WriteError> {
     let plan = new.plan;
-    connection.execute(
-        INSERT_RUN,
-        params![
-            id.0,
-            new.name,
-            signed(new.started_unix_ms),
-            RunStatus::Partial.name(),
-            new.tool_version,
-            new.command,
-            plan.schedule.pairs,
-            signed(plan.schedule.round_ns),
-            signed(plan.schedule.lead_in_ns),
-            signed(plan.schedule.warm_up_ns),
-            signed(plan.question.seed),
-            plan.question.tables,
-            signed(plan.question.rows),
-            plan.rule.budget,
-            plan.quiet.pin.to_string(),
-            plan.schedule.restarts,
-            plan.question.driving.to_string(),
-            plan.schedule.reloads,
-            plan.rule.interval.to_string(),
-            signed(plan.schedule.slice_ns),
-        ],
-    )?;
+    let (names, values) = terms::columns(plan);
+    let insert = format!(
+        "INSERT INTO run (id, name, started_unix_ms, status, tool_version, command, {}) \
+         VALUES (?, ?, ?, ?, ?, ?{})",
+        names.join(", "),
+        ", ?".repeat(values.len())
+    );
+    let (started, status) = (signed(new.started_unix_ms), RunStatus::Partial.name());
+    let run: [&dyn ToSql; 6] =
+        [&id.0, &new.name, &started, &status, &new.tool_version, &new.command];
+    let values = values.iter().map(|value| value as &dyn ToSql);
+    connection.execute(&insert, params_from_iter(run.into_iter().chain(values)))?;
     let seq = connection.last_insert_rowid();
     for (position, stage) in plan.question.stages.iter().enumerate() {
         connection.execute(

@@ -399,6 +399,12 @@ fn hurt_runs_name_the_run_and_the_place() {
         "UPDATE warning SET severity = 'loud'",
         "UPDATE plan_clients SET clients = 5000000000",
         "UPDATE plan_stage SET stage = 'warm:' WHERE position = 0",
+        // Terms that this program does not know, or keeps in another place.
+        "INSERT INTO plan_term VALUES (1, 'colour', 'red')",
+        "INSERT INTO plan_term VALUES (1, 'pairs', '9')",
+        "UPDATE plan_term SET value = 'twice' WHERE name = 'counting'",
+        "UPDATE run SET pin = 'everywhere'",
+        "UPDATE run SET tables = -1",
         "UPDATE class SET counted = 'rows'",
         "UPDATE class SET counted = 'events' WHERE name = 'point'",
         "UPDATE class SET name = 'other' WHERE position = 1",
