@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use dbdyno_model::{
-    Arrivals, Cache, Dialect, Gate, Idle, ImageUse, IntervalChoice, KeepMemory, Pin, Slo, Think,
+    Arrivals, Cache, Counting, Dialect, Gate, Idle, ImageUse, IntervalChoice, JudgingRule,
+    KeepMemory, Pin, Plan, Question, Quiet, RoundSchedule, Slo, Think,
 };
 use dbdyno_workload::draw;
 
@@ -278,6 +279,36 @@ pub(crate) struct Compare {
     pub verbose: bool,
     #[command(flatten)]
     pub told: PrintFlags,
+}
+
+impl Compare {
+    /// A plan with what flags say of it as they are; the rest depends on more than one of them.
+    pub(crate) fn plan(&self) -> Plan {
+        Plan {
+            question: Question {
+                tables: self.tables,
+                rows: self.rows,
+                seed: self.seed,
+                counting: match (self.count_only, self.count) {
+                    (true, _) => Counting::Only,
+                    (false, true) => Counting::Beside,
+                    (false, false) => Counting::No,
+                },
+                ..Question::default()
+            },
+            schedule: RoundSchedule {
+                slice_ns: self.slice.as_nanos() as u64,
+                ..RoundSchedule::default()
+            },
+            rule: JudgingRule {
+                budget: self.budget,
+                interval: self.interval,
+                ..JudgingRule::default()
+            },
+            quiet: Quiet { pin: self.pin, idle: self.idle, keep_memory: self.keep_memory },
+            ..Plan::default()
+        }
+    }
 }
 
 /// The flags of `dbdyno run`; what it does is said where the command is defined.

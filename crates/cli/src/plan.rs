@@ -5,9 +5,9 @@ use std::time::Duration;
 use dbdyno_judge::forecast::{CellForecast, Remaining};
 use dbdyno_lab::for_people;
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ExperimentLevel, Idle, ImageUse, Interval,
-    IntervalChoice, JudgingRule, KeepMemory, Pairing, Pin, Placement, Plan, Processors, Question,
-    Quiet, RateShape, RoundSchedule, Run, Stage, Stopping, Target, Topology,
+    ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ExperimentLevel, ImageUse, Interval,
+    Pairing, Pin, Placement, Plan, Processors, Question, RateShape, RoundSchedule, Run, Stage,
+    Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
 use dbdyno_workload::planned;
@@ -23,9 +23,6 @@ use crate::until;
 
 /// How many stored runs are looked through for the noise of a load.
 const RUNS_LOOKED_AT: usize = 10;
-
-/// What `--slice` is where nothing is said.
-const SLICE_USUAL_NS: u64 = 10_000_000;
 
 /// Rounds as `--quick` wants them: about a minute a cell.
 ///
@@ -146,40 +143,16 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
              thread; fewer connections can hold any rate that the server can"
         )));
     }
-    let mut plan = Plan {
-        arms: arms.into_iter().collect(),
-        question: Question {
-            stages,
-            clients,
-            seed: flags.seed,
-            tables: flags.tables,
-            rows: rows(flags),
-            driving,
-            files,
-            counting: counting(flags),
-        },
-        schedule: RoundSchedule {
-            pairs: 0,
-            round_ns: 0,
-            lead_in_ns: own.as_ref().map_or(shape.lead_in_ms * 1_000_000, |own| own.lead_in_ns),
-            warm_up_ns,
-            slice_ns: flags.slice.as_nanos() as u64,
-            ..RoundSchedule::default()
-        },
-        rule: JudgingRule {
-            budget: flags.budget,
-            interval: flags.interval,
-            ..JudgingRule::default()
-        },
-        quiet: Quiet {
-            pin: match placeable(flags.pin)? {
-                // Each client has three connections, so that the processors stay awake.
-                Pin::Auto if is_steps => Pin::None,
-                pin => pin,
-            },
-            idle: flags.idle,
-            keep_memory: flags.keep_memory,
-        },
+    let mut plan = Plan { arms: arms.into_iter().collect(), ..flags.plan() };
+    plan.question = Question { stages, clients, driving, files, ..plan.question };
+    plan.question.rows = rows(flags);
+    plan.schedule.lead_in_ns =
+        own.as_ref().map_or(shape.lead_in_ms * 1_000_000, |own| own.lead_in_ns);
+    plan.schedule.warm_up_ns = warm_up_ns;
+    plan.quiet.pin = match placeable(flags.pin)? {
+        // Each client has three connections, so that the processors stay awake.
+        Pin::Auto if is_steps => Pin::None,
+        pin => pin,
     };
     set_rounds(&mut plan, flags, &shape, own.as_ref())?;
     insert_benchmark::check(&plan).map_err(Failure::Usage)?;
@@ -268,14 +241,6 @@ fn set_rounds(
     let levels = Levels::of(flags, plan, usual_restarts, own.is_some())?;
     (plan.schedule.restarts, plan.schedule.reloads) = (levels.restarts, levels.reloads);
     Ok(())
-}
-
-fn counting(flags: &Compare) -> Counting {
-    match (flags.count_only, flags.count) {
-        (true, _) => Counting::Only,
-        (false, true) => Counting::Beside,
-        (false, false) => Counting::No,
-    }
 }
 
 /// Where nothing is timed, the tables are those that are counted on.
@@ -434,65 +399,16 @@ fn placeable(pin: Pin) -> Result<Pin, Failure> {
 
 /// The command that carries out this plan again. Passwords are not part of it.
 pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
-    let stages: Vec<String> = plan.question.stages.iter().map(ToString::to_string).collect();
-    let clients: Vec<String> = plan.question.clients.iter().map(u32::to_string).collect();
-    // Where something is wanted, the numbers are what the user gave.
     let wanted = until::in_words(flags);
-    let is_ours = wanted.is_empty();
-    let rounds = if is_ours { Some(plan.schedule.pairs) } else { flags.rounds };
-    let restarts = if is_ours { Some(plan.schedule.restarts) } else { flags.restarts };
-    let rounds = rounds.map_or(String::new(), |rounds| format!(" --rounds {rounds}"));
-    let restarts = restarts.map_or(String::new(), |restarts| format!(" --restarts {restarts}"));
-    let arms: Vec<String> = plan.arms.values().map(|arm| format!("'{arm}'")).collect();
-    let mut command = format!(
-        "dbdyno compare {} --load {} --clients {}{rounds} --seconds {} --tables {} \
-         --rows {} --seed {} --budget {}% --pin {}{restarts}",
-        arms.join(" "),
-        in_shell(&stages.join(",")),
-        clients.join(","),
-        plan.schedule.round_ns as f64 / 1e9,
-        plan.question.tables,
-        plan.question.rows,
-        plan.question.seed,
-        plan.rule.budget * 100.0,
-        plan.quiet.pin,
-    );
-    command.push_str(&wanted);
-    if plan.quiet.idle != Idle::Halt {
-        command.push_str(&format!(" --idle {}", plan.quiet.idle));
+    let mut plan = plan.clone();
+    // Where something is wanted, the numbers are what the user gave.
+    if !wanted.flags.is_empty() {
+        plan.schedule.pairs = flags.rounds.unwrap_or(plan.schedule.pairs);
+        plan.schedule.restarts = flags.restarts.unwrap_or(plan.schedule.restarts);
     }
-    if plan.quiet.keep_memory != KeepMemory::Auto {
-        command.push_str(&format!(" --keep-memory {}", plan.quiet.keep_memory));
-    }
-    if plan.schedule.reloads > 0 {
-        command.push_str(&format!(" --reloads {}", plan.schedule.reloads));
-    }
-    if plan.schedule.slice_ns != SLICE_USUAL_NS {
-        let slice = match plan.schedule.slice_ns {
-            0 => "none".to_owned(),
-            ns => format!("{}ms", ns as f64 / 1e6),
-        };
-        command.push_str(&format!(" --slice {slice}"));
-    }
-    if plan.rule.interval != IntervalChoice::Auto {
-        command.push_str(&format!(" --interval {}", plan.rule.interval));
-    }
-    match &plan.question.driving {
-        Driving::Closed => {}
-        Driving::Thinking(think) => command.push_str(&format!(" --think {think}")),
-        Driving::Open(arrivals) => command.push_str(&format!(" --rate '{arrivals}'")),
-        Driving::Search(slo) => command.push_str(&format!(" --find-max '{slo}'")),
-    }
-    for file in &plan.question.files {
-        command.push_str(&format!(" --load-file {}", in_shell(&file.file)));
-    }
+    let mut command = plan.command(&wanted);
     if flags.quick {
         command.push_str(" --quick");
-    }
-    match plan.question.counting {
-        Counting::No => {}
-        Counting::Beside => command.push_str(" --count"),
-        Counting::Only => command.push_str(" --count-only"),
     }
     if !flags.varied.is_empty() {
         command.push_str(&format!(" --varied {}", flags.varied.join(",")));
@@ -752,15 +668,6 @@ fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     kept
 }
 
-/// A word as a shell takes it: options of a load have characters with a meaning there.
-fn in_shell(word: &str) -> String {
-    if word.contains(['?', '&', '*', ' ', '$', '(', ')', ';']) {
-        format!("'{word}'")
-    } else {
-        word.to_owned()
-    }
-}
-
 fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
@@ -769,6 +676,47 @@ fn counted(number: usize, noun: &str) -> String {
 pub(crate) mod tests {
     use super::*;
     use dbdyno_model::Arms;
+
+    fn flags(words: &str) -> Compare {
+        let words = words.split(' ').map(|word| word.trim_matches('\'').to_owned());
+        crate::compare::flags_of(&words.collect::<Vec<_>>())
+    }
+
+    fn planned(flags: &Compare) -> Plan {
+        from_flags(flags, crate::compare::servers_of(flags).unwrap()).unwrap()
+    }
+
+    /// A term that a command does not say is another run than the one that it is to repeat.
+    #[test]
+    fn the_command_of_a_plan_makes_that_plan() {
+        for options in [
+            "",
+            " --quick --clients 1,4 --seed 7 --tables 3 --rows 5000 --budget 0.5%",
+            " --idle poll --keep-memory never --slice none --interval robust --pin none",
+            " --slice 2.5ms --restarts 3 --reloads 1 --warm-up 3 --count",
+            " --think 8s..12s --quick",
+            " --rate poisson:1000 --rounds 9 --seconds 2.5",
+            " --count-only --quick",
+            " --detect 1% --until decided --limit 90s --quick",
+            " --detect 1% --restarts 5 --load settle,hot-points",
+        ] {
+            let given = flags(&format!("compare sqlite: sqlite:{options}"));
+            let plan = planned(&given);
+            let command = command(&plan, &given);
+            let words = command.strip_prefix("dbdyno ").unwrap();
+            assert_eq!(planned(&flags(words)), plan, "{command}");
+        }
+    }
+
+    /// What is usual is one value: of a plan, of a command without flags, and of an old store.
+    #[test]
+    fn flags_that_are_not_given_have_the_usual_values_of_a_plan() {
+        let plan = planned(&flags("compare sqlite: sqlite:"));
+        let by_kind_of_run = ["pairs", "round_ns", "restarts", "lead_in_ns", "warm_up_ns"];
+        for term in dbdyno_model::TERMS.iter().filter(|term| !by_kind_of_run.contains(&term.name)) {
+            assert!(term.is_usual(&plan), "{}: {}", term.name, term.value(&plan));
+        }
+    }
 
     #[test]
     fn trials_of_a_small_difference_are_as_long_as_its_run() {

@@ -2,7 +2,7 @@
 //! rounds.
 
 use dbdyno_judge::forecast::{End, Extension, Numbers, Wish};
-use dbdyno_model::{Plan, Run};
+use dbdyno_model::{Plan, Run, WantedWords};
 
 use crate::args::{Compare, Resume, Until};
 use crate::failure::Failure;
@@ -37,19 +37,18 @@ pub(crate) fn extension(flags: &Resume) -> Option<Extension> {
     is_wanted.then_some(Extension { pairs: flags.rounds, limit: flags.limit })
 }
 
-/// The flags that stand in a command in place of numbers; empty without any.
-pub(crate) fn in_words(flags: &Compare) -> String {
-    let mut words = String::new();
-    if let Some(effect) = flags.detect {
-        words.push_str(&format!(" --detect {}% --power {}%", effect * 100.0, flags.power * 100.0));
-    }
-    if flags.until.is_some() {
-        words.push_str(" --until decided");
-    }
-    if let Some(limit) = flags.limit {
-        words.push_str(&format!(" --limit {}s", limit.as_secs_f64()));
-    }
-    words
+/// The flags that stand in a command in place of numbers, but for numbers that are given.
+pub(crate) fn in_words(flags: &Compare) -> WantedWords {
+    let detect = flags
+        .detect
+        .map(|effect| format!("--detect {}% --power {}%", effect * 100.0, flags.power * 100.0));
+    let until = flags.until.map(|Until::Decided| "--until decided".to_owned());
+    let limit = flags.limit.map(|limit| format!("--limit {}s", limit.as_secs_f64()));
+    let flags_of: Vec<String> = [detect, until, limit].into_iter().flatten().collect();
+    let numbers = [("pairs", flags.rounds), ("restarts", flags.restarts)];
+    let unsaid = numbers.into_iter().filter(|(_, given)| given.is_none() && !flags_of.is_empty());
+    let in_place_of = unsaid.map(|(term, _)| term).collect();
+    WantedWords { flags: flags_of, in_place_of }
 }
 
 fn end_of(until: Option<Until>) -> End {

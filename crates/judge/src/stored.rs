@@ -13,8 +13,8 @@
 //! Whatever speaks against the rounds of one of the runs speaks against the comparison.
 
 use dbdyno_model::{
-    Arm, Cell, CellComparison, Comparison, Driving, ExperimentLevel, IntervalKind, PerArm, Plan,
-    Round, RunPair, Severity, VerdictMeasure, Warning,
+    Arm, Cell, CellComparison, Comparison, Driving, ExperimentLevel, IntervalKind, PerArm, Round,
+    RunPair, Severity, TERMS, VerdictMeasure, Warning,
 };
 use dbdyno_stats::{self as stats, ConfidenceSequence, Judgement, RunStarts};
 
@@ -248,14 +248,7 @@ fn same_shape(base: RunPair<'_>, test: RunPair<'_>) -> Result<(), JudgeError> {
             format!("{:?}", b.question.clients),
         );
     }
-    if a.question.driving != b.question.driving {
-        return different(
-            "the way of driving",
-            a.question.driving.to_string(),
-            b.question.driving.to_string(),
-        );
-    }
-    if a.question.driving != Driving::Closed {
+    if a.question.driving == b.question.driving && a.question.driving != Driving::Closed {
         return Err(JudgeError::Unlike(
             "two stored runs at a given rate, or of clients that think, did the same by \
              construction; compare their response \
@@ -263,9 +256,11 @@ fn same_shape(base: RunPair<'_>, test: RunPair<'_>) -> Result<(), JudgeError> {
                 .to_owned(),
         ));
     }
-    for ((what, base), (_, test)) in shape_of(a).into_iter().zip(shape_of(b)) {
+    for term in TERMS {
+        let Some(known_as) = term.shape else { continue };
+        let (base, test) = (term.value(a), term.value(b));
         if base != test {
-            return different(what, base, test);
+            return different(known_as, base.to_string(), test.to_string());
         }
     }
     Ok(())
@@ -280,19 +275,6 @@ fn different(what: &str, base: String, test: String) -> Result<(), JudgeError> {
 
 fn listed(stages: &[impl ToString]) -> String {
     stages.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// What has to be alike beside loads and clients, by the name that the user knows it by.
-fn shape_of(plan: &Plan) -> [(&'static str, String); 6] {
-    [
-        ("--tables", plan.question.tables.to_string()),
-        ("--rows", plan.question.rows.to_string()),
-        ("--seed", plan.question.seed.to_string()),
-        ("the length of a round (ns)", plan.schedule.round_ns.to_string()),
-        // Which processors are used, and whether they sleep, is half of a short statement.
-        ("--pin", plan.quiet.pin.to_string()),
-        ("--idle", plan.quiet.idle.to_string()),
-    ]
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ pub mod arrivals;
 pub mod audit;
 pub mod begin;
 pub mod classes;
-pub mod comparison;
+pub mod command;
+mod comparison;
 pub mod count;
 pub mod curve;
 pub mod deadlock;
@@ -82,6 +83,7 @@ pub use arrivals::{Arrivals, RateShape, Spacing};
 pub use audit::{Audit, FactChange, Inequality, Weight};
 pub use begin::{Begin, Cache, ImageUse};
 pub use classes::{ClassTally, ClassTimes, ClassUnit};
+pub use command::WantedWords;
 pub use comparison::{
     ArmSummary, CellComparison, ClassSummary, Comparison, Gate, GateOutcome, LatencyUs, Metric,
     MetricComparison, MetricVerdict, OpenSummary, Percentile, SelfTests, SingleRuns, TestFamily,

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
 use dbdyno_model::{
-    Arm, ArmSpec, BenchmarkHistory, Better, Cell, CellComparison, Driving, HistoryPoint, Idle,
-    KeepMemory, LatencyHistogram, PerArm, Round, RunPair, RunStatus, Severity, Target, Warning,
+    Arm, ArmSpec, BenchmarkHistory, Better, Cell, CellComparison, Driving, HistoryPoint,
+    LatencyHistogram, PerArm, Round, RunPair, RunStatus, Severity, TERMS, Target, Warning,
 };
 
 use super::{Facts, HistoryQuestion, Raw, judge};
@@ -535,16 +535,8 @@ fn facts(run: RunPair<'_>, figure: RunFigure) -> Facts {
     let plan = run.plan();
     let mut facts = BTreeMap::new();
     facts.insert("dbdyno".to_owned(), run.whole.tool_version.clone());
-    facts.insert("plan.pairs".to_owned(), plan.schedule.pairs.to_string());
-    facts.insert("plan.round_ns".to_owned(), plan.schedule.round_ns.to_string());
-    facts.insert("plan.restarts".to_owned(), plan.schedule.restarts.to_string());
-    facts.insert("plan.pin".to_owned(), plan.quiet.pin.to_string());
-    if plan.quiet.idle != Idle::Halt {
-        facts.insert("plan.idle".to_owned(), plan.quiet.idle.to_string());
-    }
-    if plan.quiet.keep_memory != KeepMemory::Auto {
-        facts.insert("plan.keep_memory".to_owned(), plan.quiet.keep_memory.to_string());
-    }
+    let terms = TERMS.iter().filter_map(|term| Some((term.name, term.as_fact(plan)?)));
+    facts.extend(terms.map(|(name, value)| (format!("plan.{name}"), value)));
     for file in &plan.question.files {
         let digest = dbdyno_model::random::key_of(&file.text);
         facts.insert(format!("plan.file.{}", file.file), format!("{digest:016x}"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dbdyno_explain::{Set, made_equal};
 use dbdyno_model::{
     Arm, ArmIndex, ArmSpec, Arms, Counting, PerArm, Plan, RoundSchedule, Run, RunId, RunStatus,
-    Stage, Stopping, Suspect, TrialDirection, Witness,
+    Stage, Stopping, Suspect, TrialDirection, WantedWords, Witness,
 };
 use dbdyno_store::Store;
 
@@ -117,7 +117,7 @@ fn measured(
     witness: Witness,
 ) -> Result<RunId, LabError> {
     lab.check_origin(&question.run.whole.id)?;
-    let command = command(plan);
+    let command = plan.command(&WantedWords::default());
     let order = ExperimentOrder {
         plan,
         name: None,
@@ -225,32 +225,4 @@ fn plan_of(
 /// Whether the run itself has counted these loads.
 fn are_counted(question: &ExplainQuestion<'_>, loads: &[String]) -> bool {
     loads.iter().all(|load| question.run.whole.counts.has(load, question.run.pairing.test))
-}
-
-/// The command that carries out this trial by itself, to the end of its plan.
-fn command(plan: &Plan) -> String {
-    let arms: Vec<String> = plan.arms.values().map(|arm| format!("'{arm}'")).collect();
-    let loads: Vec<String> = plan.question.stages.iter().map(ToString::to_string).collect();
-    let mut command = format!(
-        "dbdyno compare {} --load '{}' --tables {} --rows {} --seed {}",
-        arms.join(" "),
-        loads.join(","),
-        plan.question.tables,
-        plan.question.rows,
-        plan.question.seed
-    );
-    for file in &plan.question.files {
-        command.push_str(&format!(" --load-file '{}'", file.file));
-    }
-    match plan.question.counting {
-        Counting::Only => command.push_str(" --count-only"),
-        Counting::No | Counting::Beside => command.push_str(&format!(
-            " --clients {} --rounds {} --seconds {} --restarts {}",
-            plan.question.clients.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
-            plan.schedule.pairs,
-            plan.schedule.round_ns as f64 / 1e9,
-            plan.schedule.restarts
-        )),
-    }
-    command
 }
