@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dbdyno_engine::Engine;
 use dbdyno_sql::KnownVariable;
-use dbdyno_wire::mysql::server::{Host, LoginAccount};
+use dbdyno_wire::mysql::server::{LoginAccount, LoginTerms};
 
 use crate::kept::KeptStatements;
 use crate::known;
@@ -16,19 +16,19 @@ pub(crate) struct House {
     pub settings: Settings,
     /// The variables that there are.
     pub known: Arc<[KnownVariable]>,
-    pub host: Host,
+    pub terms: LoginTerms,
     /// What is prepared on all connections.
     pub kept: KeptStatements,
 }
 
 impl House {
     pub(crate) fn new(engine: Arc<Engine>, settings: Settings) -> House {
-        let host = Host {
+        let terms = LoginTerms {
             version: settings.version.clone(),
             account: LoginAccount::new(&settings.user, &settings.password),
             largest_request: settings.limits.request_bytes,
             security: settings.security.clone(),
         };
-        House { engine, known: known::all(&settings), host, kept: Default::default(), settings }
+        House { engine, known: known::all(&settings), terms, kept: Default::default(), settings }
     }
 }

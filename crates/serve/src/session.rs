@@ -58,7 +58,7 @@ struct Statement<'s> {
 
 /// Serves a connection from its greeting to its end.
 pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
-    let Ok(mut visitor) = Visitor::let_in(stream, &house.host, id, LOGIN) else { return };
+    let Ok(mut visitor) = Visitor::let_in(stream, &house.terms, id, LOGIN) else { return };
     let limits = &house.settings.limits;
     let known = &house.settings.database;
     if !visitor.database().is_empty() && visitor.database() != known {

@@ -31,7 +31,7 @@ use crate::tls::ServerSecurity;
 
 /// What a server is towards all who come.
 #[derive(Debug)]
-pub struct Host {
+pub struct LoginTerms {
     /// What it calls itself: `8.0.0-…` for what MySQL 8.0 speaks.
     pub version: String,
     /// Whom it lets in.
@@ -183,16 +183,16 @@ pub(crate) fn sha2_holds(stored: &[u8; 32], nonce: &[u8], proof: &[u8]) -> bool 
 }
 
 /// Greets, and lets the client in or refuses it.
-pub(super) fn let_in(channel: &mut Channel, host: &Host, id: u32) -> Result<Hello, Fault> {
+pub(super) fn let_in(channel: &mut Channel, terms: &LoginTerms, id: u32) -> Result<Hello, Fault> {
     let mut nonce = nonce().map_err(Fault::Gone)?;
     let greeting = Greeting {
-        version: &host.version,
+        version: &terms.version,
         id,
-        capabilities: CAPABILITIES | if host.security.is_some() { capability::TLS } else { 0 },
+        capabilities: CAPABILITIES | if terms.security.is_some() { capability::TLS } else { 0 },
         method: Method::CachingSha2,
     };
     greet(channel, &greeting, &nonce).map_err(sent)?;
-    let mut hello = hear(channel, host)?;
+    let mut hello = hear(channel, terms)?;
     let method = match Method::named(&String::from_utf8_lossy(&hello.method)) {
         Some(method) => method,
         None => {
@@ -202,13 +202,13 @@ pub(super) fn let_in(channel: &mut Channel, host: &Host, id: u32) -> Result<Hell
             Method::CachingSha2
         }
     };
-    if !is_known(&host.account, &hello, method, &nonce) {
+    if !is_known(&terms.account, &hello, method, &nonce) {
         let user = String::from_utf8_lossy(&hello.user);
         let using = if is_empty(&hello.proof) { "NO" } else { "YES" };
         let text = format!("Access denied for user '{user}' (using password: {using})");
         return Err(Fault::Refused(1045, "28000", text));
     }
-    if method == Method::CachingSha2 && host.account.has_password {
+    if method == Method::CachingSha2 && terms.account.has_password {
         let payload = channel.payload();
         payload.push(MORE);
         payload.extend_from_slice(CACHED);
@@ -218,9 +218,9 @@ pub(super) fn let_in(channel: &mut Channel, host: &Host, id: u32) -> Result<Hell
 }
 
 /// Waits for what the client answers to the greeting, encrypted where it asks for that.
-fn hear(channel: &mut Channel, host: &Host) -> Result<Hello, Fault> {
+fn hear(channel: &mut Channel, terms: &LoginTerms) -> Result<Hello, Fault> {
     let payload = channel.take_request(1, LONGEST).map_err(unread)?;
-    let Some(security) = host.security.as_ref() else { return understood(payload) };
+    let Some(security) = terms.security.as_ref() else { return understood(payload) };
     if wants_tls(payload) {
         channel.serve_encrypted(security).map_err(Fault::Gone)?;
         return understood(channel.take_request(2, LONGEST).map_err(unread)?);

@@ -30,7 +30,7 @@ use fault::unreadable;
 pub use answer::{ColumnType, Definition, Definitions, ResponseBuilder, Status, ValueForm};
 pub use fault::Fault;
 pub(crate) use login::{Greeting, greet, native_holds, nonce, read_hello, sha2_holds};
-pub use login::{Host, LoginAccount};
+pub use login::{LoginAccount, LoginTerms};
 pub use parameters::{ParameterValue, Parameters};
 pub use request::{Execution, Request};
 
@@ -57,7 +57,7 @@ impl Visitor {
     /// What was in the way; the client was told.
     pub fn let_in(
         stream: SocketStream,
-        host: &Host,
+        terms: &LoginTerms,
         id: u32,
         patience: Duration,
     ) -> Result<Visitor, Fault> {
@@ -66,7 +66,7 @@ impl Visitor {
         let mut cutoff = Cutoff::of(stream.watched()).map_err(Fault::Gone)?;
         cutoff.note(patience);
         let mut channel = Channel::new(stream);
-        let hello = match login::let_in(&mut channel, host, id) {
+        let hello = match login::let_in(&mut channel, terms, id) {
             Ok(hello) => hello,
             Err(fault) => {
                 part(&mut channel, &fault);
@@ -78,7 +78,7 @@ impl Visitor {
             user: String::from_utf8_lossy(&hello.user).into_owned(),
             database: String::from_utf8_lossy(&hello.database).into_owned(),
             collation: u16::from(hello.collation),
-            most: host.largest_request,
+            most: terms.largest_request,
             channel,
         })
     }
