@@ -46,6 +46,10 @@ const MADE_UP: [i64; 18] = [
     0x6e73_6673, // nsfs
 ];
 
+/// Bytes that there is room for before anything is read: most files of the kernel are shorter, and
+/// take one call.
+const USUAL: usize = 4 << 10;
+
 /// Opens a regular file on a disk.
 ///
 /// # Errors
@@ -103,7 +107,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// It is larger, which is the kind [`io::ErrorKind::FileTooLarge`], or cannot be read.
 pub fn read_from(source: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(USUAL);
     source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let what = format!("it is larger than {} MiB, the most that is read", most >> 20);

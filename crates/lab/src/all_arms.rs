@@ -122,7 +122,8 @@ pub(crate) fn reload(
     stations: &mut Arms<Station>,
 ) -> Result<(), LabError> {
     let datasets = datasets_of(plan)?;
-    let memory_mb = room::memory_of_two_mb(memory_mb(&dbdyno_probe::host_facts()), plan);
+    let memory_mb =
+        room::memory_of_two_mb(memory_mb(&dbdyno_probe::host_facts(&**lab.home.host())), plan);
     let clients = plan.question.clients.iter().copied().max().unwrap_or(1);
     for arm in stations.indices() {
         let mut spec = plan.arms[arm].clone();

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_check::Level;
+use dbdyno_host::SharedHost;
 use dbdyno_load::arrival::ArrivalSchedule;
 use dbdyno_load::closed::{RoundMeasurement, SLOT};
 use dbdyno_load::{
@@ -110,6 +111,7 @@ pub(crate) struct Driver<'a> {
     connector: Connector,
     clock: Clock,
     dialect: Dialect,
+    host: SharedHost,
     probe: Option<ServerProbe>,
     /// Who asks the server about itself, between windows.
     observer: Option<Observer>,
@@ -159,6 +161,7 @@ impl<'a> Driver<'a> {
             connector: station.connector.clone(),
             clock: station.clock.clone(),
             dialect: station.dialect,
+            host: station.host.clone(),
             probe: station.probe.clone(),
             observer: Observer::of_rounds(&station.connector, station.probe.as_ref()),
             members: station.followers(),
@@ -331,7 +334,8 @@ impl<'a> Driver<'a> {
                 Moment::Closed => pauses = meter.take().and_then(PauseMeter::stop),
             }
             let waiting = waiting.iter().map(|station| station.probe.as_ref());
-            let look = Look::take(self.probe.as_ref(), waiting).with_those_of(&self.connector);
+            let look = Look::take(&*self.host, self.probe.as_ref(), waiting)
+                .with_those_of(&self.connector);
             looks.push(look.with_members(&self.members, &idle));
         };
         let before = self.look_at_work();
@@ -488,7 +492,7 @@ fn look_at_turns(drivers: &Arms<Driver<'_>>, arm: ArmIndex) -> Look {
     let others = || drivers.others(arm).map(|(_, other)| other);
     let members: Vec<ServerProbe> =
         others().flat_map(|other| other.members.iter().cloned()).collect();
-    Look::take(own.probe.as_ref(), others().map(|other| other.probe.as_ref()))
+    Look::take(&*own.host, own.probe.as_ref(), others().map(|other| other.probe.as_ref()))
         .with_those_of(&own.connector)
         .with_members(&own.members, &members)
 }

@@ -17,8 +17,9 @@ pub(crate) fn host_facts(lab: &Lab<'_>) -> Vec<(String, String)> {
             told(saturation::PROCESSORS, &processors),
         ];
     }
-    let mut facts = dbdyno_probe::host_facts();
-    facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));
+    let host = &**lab.home.host();
+    let mut facts = dbdyno_probe::host_facts(host);
+    facts.extend(dbdyno_probe::filesystem_facts(host, lab.home.dir()));
     let processors = dbdyno_sandbox::processors().len().to_string();
     facts.push((saturation::PROCESSORS.to_owned(), processors));
     facts

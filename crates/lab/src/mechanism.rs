@@ -37,6 +37,7 @@ pub(crate) fn note(seen: &CostReadings<'_>, readings: &mut Readings) {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::Local;
     use dbdyno_judge::mechanisms::FIGURES;
     use dbdyno_load::usage::ThreadUsage;
     use dbdyno_load::{Connector, EngineArm};
@@ -56,11 +57,11 @@ mod tests {
         let connector = Connector::Engine(EngineArm::open(directory.path(), &design).unwrap());
         let mut client = connector.connect().unwrap();
         client.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
-        let opened = Look::take(None, None).with_those_of(&connector);
+        let opened = Look::take(&Local, None, None).with_those_of(&connector);
         for id in 0..10 {
             client.run(&format!("INSERT INTO t VALUES ({id})")).unwrap();
         }
-        let looks = [opened, Look::take(None, None).with_those_of(&connector)];
+        let looks = [opened, Look::take(&Local, None, None).with_those_of(&connector)];
         let mut readings = Readings::default();
         let usage = ThreadUsage {
             voluntary_switches: 7,
@@ -82,7 +83,7 @@ mod tests {
             );
         }
         let mut none = Readings::default();
-        let blind = [Look::take(None, None), Look::take(None, None)];
+        let blind = [Look::take(&Local, None, None), Look::take(&Local, None, None)];
         note(&seen(&blind, usage), &mut none);
         assert!(none.is_empty());
     }

@@ -1,5 +1,6 @@
 //! Who else was working while a round was measured.
 
+use dbdyno_host::{Host, Local};
 use dbdyno_load::mock::{self, UsedByMock};
 use dbdyno_load::{Connector, EngineArm, EngineCounts, MockArm};
 use dbdyno_model::Readings;
@@ -27,8 +28,9 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Looks at all arms and at the host. What cannot be seen is left out.
+    /// Looks at all arms and at their host. What cannot be seen is left out.
     pub(crate) fn take<'p>(
+        host: &dyn Host,
         measured: Option<&ServerProbe>,
         waiting: impl IntoIterator<Item = Option<&'p ServerProbe>>,
     ) -> Look {
@@ -38,7 +40,7 @@ impl Look {
             waiting: waiting.into_iter().map(sample).collect(),
             members: Vec::new(),
             waiting_members: Vec::new(),
-            host: HostSample::read().ok(),
+            host: HostSample::read(host).ok(),
             threads: None,
             counts: None,
             lag: None,
@@ -49,10 +51,10 @@ impl Look {
     /// engine counts, and all that there is to be seen of a model.
     pub(crate) fn with_those_of(mut self, measured: &Connector) -> Look {
         if let Connector::Rocks(_) = measured {
-            self.threads = Some(ThreadsSample::named("rocksdb:"));
+            self.threads = Some(ThreadsSample::named(&Local, "rocksdb:"));
         }
         if let Connector::Engine(arm) = measured {
-            self.threads = Some(ThreadsSample::named(EngineArm::THREADS));
+            self.threads = Some(ThreadsSample::named(&Local, EngineArm::THREADS));
             self.counts = Some(arm.counts());
             self.lag = arm.take_lag();
         }

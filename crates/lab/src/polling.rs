@@ -14,12 +14,13 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
+use dbdyno_host::{Host, Local, kernel};
 use dbdyno_model::{Idle, Plan};
 
 use crate::error::LabError;
 
-const DEVICE: &str = "dev/cpu_dma_latency";
-const DRIVER: &str = "sys/devices/system/cpu/cpuidle/current_driver";
+const DEVICE: &str = "/dev/cpu_dma_latency";
+const DRIVER: &str = "devices/system/cpu/cpuidle/current_driver";
 const OTHERWISE: &str = "boot with idle=poll, or leave --idle out";
 
 /// Processors poll as long as this is held, if that is wanted.
@@ -31,23 +32,22 @@ impl Polling {
     /// # Errors
     /// A sentence about what is in the way.
     pub(crate) fn of(plan: &Plan) -> Result<Polling, LabError> {
-        Polling::below(Path::new("/"), plan)
+        Polling::by(Path::new(DEVICE), &Local, plan)
     }
 
-    fn below(root: &Path, plan: &Plan) -> Result<Polling, LabError> {
+    fn by(device: &Path, host: &dyn Host, plan: &Plan) -> Result<Polling, LabError> {
         let is_modelled = plan.arms.values().all(|arm| arm.is_mock());
         if plan.quiet.idle == Idle::Halt || is_modelled {
             return Ok(Polling { _request: None });
         }
-        let driver = std::fs::read_to_string(root.join(DRIVER)).unwrap_or_default();
+        let driver = host.kernel_text(&kernel::sys(DRIVER)).unwrap_or_default();
         if matches!(driver.trim(), "" | "none") {
             return Err(LabError::Idle(format!(
                 "--idle poll has no effect on this host: its kernel has no cpuidle driver; \
                  {OTHERWISE}"
             )));
         }
-        let device = root.join(DEVICE);
-        let asked = OpenOptions::new().write(true).open(&device).and_then(|mut file| {
+        let asked = OpenOptions::new().write(true).open(device).and_then(|mut file| {
             file.write_all(&0i32.to_ne_bytes())?;
             Ok(file)
         });
@@ -63,40 +63,34 @@ impl Polling {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use dbdyno_host::ScriptedHost;
     use dbdyno_judge::sample;
 
-    /// A host with this driver and, if wanted, the device.
-    fn host(driver: &str, has_device: bool) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        for (name, text, is_there) in [(DRIVER, driver, true), (DEVICE, "", has_device)] {
-            let path = root.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            if is_there {
-                std::fs::write(path, text).unwrap();
-            }
-        }
-        root
+    use super::*;
+
+    /// A host with this driver.
+    fn host(driver: &str) -> ScriptedHost {
+        ScriptedHost::new(&format!("@ {}\n{driver}\n", kernel::sys(DRIVER).display()))
     }
 
     #[test]
     fn a_latency_of_zero_is_asked_for_only_where_it_is_wanted_and_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let device = folder.path().join("cpu_dma_latency");
+        std::fs::write(&device, "").unwrap();
         let mut plan = sample::point_queries("sqlite:", 1, |_| {}).plan;
-        let asked = |host: &tempfile::TempDir| std::fs::read(host.path().join(DEVICE)).unwrap();
-        let guest = host("haltpoll\n", true);
-        assert!(Polling::below(guest.path(), &plan).is_ok());
-        assert!(asked(&guest).is_empty(), "--idle halt");
+        assert!(Polling::by(&device, &host("haltpoll"), &plan).is_ok());
+        assert!(std::fs::read(&device).unwrap().is_empty(), "--idle halt");
         plan.quiet.idle = Idle::Poll;
-        assert!(Polling::below(guest.path(), &plan).unwrap()._request.is_some());
-        assert_eq!(asked(&guest), [0; 4]);
+        assert!(Polling::by(&device, &host("haltpoll"), &plan).unwrap()._request.is_some());
+        assert_eq!(std::fs::read(&device).unwrap(), [0; 4]);
 
-        let said = |driver, has_device| {
-            let host = host(driver, has_device);
-            Polling::below(host.path(), &plan).err().unwrap().to_string()
-        };
-        assert!(said("none\n", true).contains("no cpuidle driver"), "{}", said("none\n", true));
-        let refused = said("intel_idle", false);
-        assert!(refused.contains("cpu_dma_latency: No such file"), "{refused}");
-        assert!(refused.contains("run as root"), "{refused}");
+        for driver in ["none", ""] {
+            let error = Polling::by(&device, &host(driver), &plan).err().unwrap().to_string();
+            assert!(error.contains("no cpuidle driver"), "{error}");
+        }
+        let missing = folder.path().join("none");
+        let error = Polling::by(&missing, &host("intel_idle"), &plan).err().unwrap().to_string();
+        assert!(error.contains("none: No such file") && error.contains("run as root"), "{error}");
     }
 }

@@ -14,6 +14,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use dbdyno_host::Local;
 use dbdyno_model::{Arm, Counting, Plan, RoundSchedule, Stopping};
 pub use dbdyno_probe::perf::SampleKind;
 use dbdyno_probe::perf::{self, Stacks, Window};
@@ -128,7 +129,8 @@ impl Recording {
     pub(crate) fn read(&self, lab: &mut Lab<'_>) -> Result<Vec<ArmProfile>, LabError> {
         lab.watch.progress(Progress::Reading("the samples, and the names of functions"));
         let windows: Vec<Window> = self.rounds.iter().map(|round| round.window.clone()).collect();
-        let stacks = perf::stacks(&self.file, &windows, self.kind).map_err(LabError::Profile)?;
+        let stacks = perf::stacks(&**lab.home.host(), &self.file, &windows, self.kind)
+            .map_err(LabError::Profile)?;
         Ok(by_start(&self.rounds, stacks))
     }
 }
@@ -145,8 +147,12 @@ pub fn imported(file: &Path, process: Option<&str>) -> Result<Option<Stacks>, St
     {
         return Ok(None);
     }
-    let all =
-        perf::stacks(file, &[Window::whole(process.map(str::to_owned))], SampleKind::Samples)?;
+    let all = perf::stacks(
+        &Local,
+        file,
+        &[Window::whole(process.map(str::to_owned))],
+        SampleKind::Samples,
+    )?;
     Ok(all.into_iter().next())
 }
 

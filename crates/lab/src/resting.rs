@@ -142,6 +142,7 @@ fn note(arm: ArmIndex, away: Away) -> Warning {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_host::local;
     use dbdyno_probe::ServerProbe;
 
     #[test]
@@ -149,7 +150,7 @@ mod tests {
         let mut plan = dbdyno_judge::sample::point_queries("sqlite:", 1, |_| {}).plan;
         plan.quiet.keep_memory = KeepMemory::Always;
         let mut resting = Resting::new(&plan);
-        let own = ArmWatch::Servers(vec![ServerProbe::of_process(std::process::id())]);
+        let own = ArmWatch::Servers(vec![ServerProbe::of_process(&local(), std::process::id())]);
         let (mut readings, told) = resting.before(ArmIndex::BASE, &own);
         assert_eq!(told, None);
         resting.after(&own, &mut readings);

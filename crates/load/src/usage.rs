@@ -1,11 +1,8 @@
 //! What the calling thread itself has cost so far.
 
-use std::fs::File;
-use std::io::Read as _;
-
+use dbdyno_host::own;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use nix::time::{ClockId, clock_gettime};
 
 /// Resources used by a thread since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,14 +37,12 @@ impl ThreadUsage {
         let kernel_ns = usage.system_time().num_nanoseconds().max(0) as u64;
         let user_ns = usage.user_time().num_nanoseconds().max(0) as u64;
         // What getrusage adds up is as old as the last tick, up to 4 ms; the clock is not.
-        let clock = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
-        let exact_ns = clock.map_or(0, |time| time.num_nanoseconds().max(0) as u64);
         ThreadUsage {
-            cpu_ns: exact_ns.max(kernel_ns + user_ns),
+            cpu_ns: own::thread_cpu_ns().max(kernel_ns + user_ns),
             kernel_ns,
             voluntary_switches: usage.voluntary_context_switches().max(0) as u64,
             involuntary_switches: usage.involuntary_context_switches().max(0) as u64,
-            run_delay_ns: run_delay_ns().unwrap_or(0),
+            run_delay_ns: own::thread_run_delay_ns().unwrap_or(0),
             read_bytes: usage.block_reads().max(0) as u64 * BLOCK_BYTES,
             written_bytes: usage.block_writes().max(0) as u64 * BLOCK_BYTES,
         }
@@ -100,15 +95,6 @@ impl ThreadUsage {
     }
 }
 
-/// The second number of `/proc/thread-self/schedstat`. Without the heap: clients call it on the hot
-/// path, once a round.
-fn run_delay_ns() -> Option<u64> {
-    let mut text = [0; 80];
-    let length = File::open("/proc/thread-self/schedstat").ok()?.read(&mut text).ok()?;
-    let mut numbers = std::str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace();
-    numbers.nth(1)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,7 +106,6 @@ mod tests {
         std::hint::black_box(sum);
         let after = ThreadUsage::now();
         assert!(after.cpu_ns > before.cpu_ns && after.run_delay_ns >= before.run_delay_ns);
-        assert!(run_delay_ns().is_some(), "this kernel tells how long threads wait");
         std::thread::sleep(std::time::Duration::from_millis(1));
         let slept = ThreadUsage::now().since(after);
         assert!(slept.voluntary_switches > 0, "who sleeps gives its processor away");

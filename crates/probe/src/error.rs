@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use dbdyno_host::HostError;
+
 /// Why something cannot be observed. `Display` is one sentence and what to try next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotObservable {
@@ -75,3 +77,9 @@ impl fmt::Display for NotObservable {
 }
 
 impl std::error::Error for NotObservable {}
+
+impl From<HostError> for NotObservable {
+    fn from(error: HostError) -> NotObservable {
+        NotObservable::Proc(error.place().display().to_string(), error.into_source().to_string())
+    }
+}

@@ -9,7 +9,8 @@
 //! comes; servers and we are counted to the nanosecond. Foreign time is the difference of the two
 //! and can be off by a few hundredths of a processor; it is never below zero.
 
-use crate::clock;
+use dbdyno_host::{Host, kernel, own};
+
 use crate::error::NotObservable;
 use crate::parse::{self, HostTicks};
 
@@ -33,16 +34,18 @@ pub struct HostShares {
 }
 
 impl HostSample {
-    /// Looks at `/proc/stat` and at our own clock.
+    /// Looks at `/proc/stat` and, where we run there, at our own clock.
     ///
     /// # Errors
     /// [`NotObservable::Proc`].
-    pub fn read() -> Result<HostSample, NotObservable> {
-        let path = "/proc/stat";
-        let fail = |why: String| NotObservable::Proc(path.to_owned(), why);
-        let text = std::fs::read(path).map_err(|error| fail(error.to_string()))?;
-        let ticks = parse::host_ticks(&text).ok_or_else(|| fail("no line \"cpu\"".to_owned()))?;
-        Ok(HostSample { ticks, tick_ns: clock::tick_ns(), own_cpu_ns: clock::process_cpu_ns() })
+    pub fn read(host: &dyn Host) -> Result<HostSample, NotObservable> {
+        let path = kernel::proc("stat");
+        let text = host.kernel_file(&path)?;
+        let ticks = parse::host_ticks(&text).ok_or_else(|| {
+            NotObservable::Proc(path.display().to_string(), "no line \"cpu\"".to_owned())
+        })?;
+        let own_cpu_ns = host.own_pid().map_or(0, |_| own::process_cpu_ns());
+        Ok(HostSample { ticks, tick_ns: host.tick_ns(), own_cpu_ns })
     }
 
     /// What a host would show that is a model: what we have used, what all have, what the

@@ -12,12 +12,11 @@
 //! Nothing here reads the host's totals to say what a server costs: another job on the host would
 //! be charged to it. What cannot be observed is `None` or a [`NotObservable`] with its reason,
 //! never zero. Linux only: all of it is read from `/proc` and from the processor clocks of
-//! processes.
+//! processes, and of whichever [`Host`](dbdyno_host::Host) it is given: no file is opened past it.
 //!
 //! [`account`] explains how the time of processes that come and go is counted, once and only once.
 
 pub mod account;
-mod clock;
 mod error;
 pub mod facts;
 pub mod host;
@@ -31,7 +30,6 @@ mod reach;
 mod server;
 mod threads;
 
-pub use clock::{process_cpu_ns, thread_cpu_ns};
 pub use error::NotObservable;
 pub use facts::{filesystem_facts, host_facts};
 pub use host::{HostSample, HostShares};

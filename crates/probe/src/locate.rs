@@ -15,6 +15,7 @@ use std::net::{IpAddr, ToSocketAddrs};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use dbdyno_host::{Host, kernel};
 use dbdyno_model::Transport;
 
 use crate::error::NotObservable;
@@ -41,29 +42,29 @@ const FORWARDERS: [&str; 14] = [
 ];
 
 /// The process that serves `transport`, the topmost one that holds the listening socket.
-pub(crate) fn listener(transport: &Transport) -> Result<u32, NotObservable> {
+pub(crate) fn listener(host: &dyn Host, transport: &Transport) -> Result<u32, NotObservable> {
     let address = transport.to_string();
     let inodes = match transport {
-        Transport::Tcp(host, port) => tcp_inodes(host, *port)?,
-        Transport::Unix(path) => unix_inodes(Path::new(path))?,
+        Transport::Tcp(name, port) => tcp_inodes(host, name, *port)?,
+        Transport::Unix(path) => unix_inodes(host, Path::new(path))?,
     };
     if inodes.is_empty() {
         return Err(NotObservable::NobodyListens(address));
     }
-    let all = all_processes()?;
-    let (holders, hidden) = holders(&inodes, &all);
+    let all = all_processes(host)?;
+    let (holders, hidden) = holders(host, &inodes, &all);
     let tops = topmost(&holders, &all);
     match tops.as_slice() {
         [] if hidden => Err(NotObservable::NoPermission(address)),
         [] => Err(NotObservable::NobodyListens(address)),
-        &[pid] if pid == std::process::id() => Err(NotObservable::Ourselves(address)),
-        &[pid] => refuse_forwarder(pid, address),
+        &[pid] if host.own_pid() == Some(pid) => Err(NotObservable::Ourselves(address)),
+        &[pid] => refuse_forwarder(host, pid, address),
         _ => Err(NotObservable::Ambiguous(address, tops)),
     }
 }
 
-fn refuse_forwarder(pid: u32, address: String) -> Result<u32, NotObservable> {
-    let stat = read_stat(pid).ok_or(NotObservable::ServerDied(pid))?;
+fn refuse_forwarder(host: &dyn Host, pid: u32, address: String) -> Result<u32, NotObservable> {
+    let stat = read_stat(host, pid).ok_or(NotObservable::ServerDied(pid))?;
     let name = String::from_utf8_lossy(&stat.comm).into_owned();
     if FORWARDERS.contains(&name.as_str()) {
         return Err(NotObservable::Forwarder(address, name));
@@ -73,17 +74,18 @@ fn refuse_forwarder(pid: u32, address: String) -> Result<u32, NotObservable> {
 
 /// Goes through the addresses of a name in the order in which a client tries them: the first one on
 /// which somebody listens is the one that it reaches.
-fn tcp_inodes(host: &str, port: u16) -> Result<Vec<u64>, NotObservable> {
-    let unknown = |why: String| NotObservable::UnknownHost(host.to_owned(), why);
-    let addresses = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
-    let mut listeners = parse::tcp_listeners(&read("/proc/net/tcp")?);
+fn tcp_inodes(host: &dyn Host, name: &str, port: u16) -> Result<Vec<u64>, NotObservable> {
+    let addresses = (name, port)
+        .to_socket_addrs()
+        .map_err(|error| NotObservable::UnknownHost(name.to_owned(), error.to_string()))?;
+    let mut listeners = parse::tcp_listeners(&host.kernel_file(&kernel::proc("net/tcp"))?);
     // A kernel without IPv6 has no such file.
-    if let Ok(text) = std::fs::read("/proc/net/tcp6") {
+    if let Ok(text) = host.kernel_file(&kernel::proc("net/tcp6")) {
         listeners.extend(parse::tcp_listeners(&text));
     }
     for address in addresses {
         let ip = address.ip().to_canonical();
-        if !is_local(ip)? {
+        if !is_local(host, ip)? {
             return Err(NotObservable::OtherHost(address.to_string()));
         }
         let found = listening_on(ip, port, &listeners);
@@ -113,25 +115,15 @@ fn listening_on(ip: IpAddr, port: u16, listeners: &[TcpListener]) -> Vec<u64> {
         .unwrap_or_default()
 }
 
-fn is_local(ip: IpAddr) -> Result<bool, NotObservable> {
-    if ip.is_loopback() || ip.is_unspecified() {
-        return Ok(true);
-    }
-    let interfaces = nix::ifaddrs::getifaddrs()
-        .map_err(|error| NotObservable::Proc("list of interfaces".to_owned(), error.to_string()))?;
-    let of_interface = |one: nix::ifaddrs::InterfaceAddress| {
-        let address = one.address?;
-        let v4 = address.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
-        v4.or_else(|| address.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))
-    };
-    Ok(interfaces.filter_map(of_interface).any(|own| own == ip))
+fn is_local(host: &dyn Host, ip: IpAddr) -> Result<bool, NotObservable> {
+    Ok(ip.is_loopback() || ip.is_unspecified() || host.addresses()?.contains(&ip))
 }
 
 /// Compares paths with links resolved, for `/var/run` is `/run` on most systems.
-fn unix_inodes(path: &Path) -> Result<Vec<u64>, NotObservable> {
-    let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+fn unix_inodes(host: &dyn Host, path: &Path) -> Result<Vec<u64>, NotObservable> {
+    let resolved = |path: &Path| host.without_links(path).unwrap_or_else(|_| path.to_owned());
     let wanted = resolved(path);
-    let listeners = parse::unix_listeners(&read("/proc/net/unix")?);
+    let listeners = parse::unix_listeners(&host.kernel_file(&kernel::proc("net/unix"))?);
     let same = |bytes: &[u8]| {
         let bound = PathBuf::from(std::ffi::OsString::from_vec(bytes.to_vec()));
         bound == path || resolved(&bound) == wanted
@@ -141,22 +133,23 @@ fn unix_inodes(path: &Path) -> Result<Vec<u64>, NotObservable> {
 
 /// Processes that hold one of the sockets, and whether there are processes that we may not look
 /// into.
-fn holders(inodes: &[u64], all: &[Stat]) -> (Vec<u32>, bool) {
+fn holders(host: &dyn Host, inodes: &[u64], all: &[Stat]) -> (Vec<u32>, bool) {
     let mut hidden = false;
     let mut found = Vec::new();
     for stat in all {
         if stat.comm == b"systemd" {
             continue;
         }
-        let links = match std::fs::read_dir(format!("/proc/{}/fd", stat.pid)) {
+        let files = kernel::process(stat.pid, "fd");
+        let links = match host.names(&files) {
             Ok(links) => links,
             Err(error) => {
                 hidden |= error.kind() == ErrorKind::PermissionDenied;
                 continue;
             }
         };
-        let holds = links.flatten().any(|entry| {
-            std::fs::read_link(entry.path())
+        let holds = links.iter().any(|number| {
+            host.link(&files.join(number))
                 .ok()
                 .and_then(|link| parse::socket_inode(link.as_os_str().as_bytes()))
                 .is_some_and(|inode| inodes.contains(&inode))
@@ -188,12 +181,10 @@ fn topmost(holders: &[u32], all: &[Stat]) -> Vec<u32> {
     tops
 }
 
-fn read(path: &str) -> Result<Vec<u8>, NotObservable> {
-    std::fs::read(path).map_err(|error| NotObservable::Proc(path.to_owned(), error.to_string()))
-}
-
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::{Local, ScriptedHost};
+
     use super::*;
 
     fn on(address: &str, inode: u64) -> TcpListener {
@@ -218,8 +209,12 @@ mod tests {
 
     #[test]
     fn addresses_of_others_are_not_local() {
-        assert!(is_local([127, 0, 0, 53].into()).unwrap());
+        let host = ScriptedHost::default().with_addresses(&[[203, 0, 113, 7].into()]);
+        for (last, is_own) in [(7, true), (8, false)] {
+            assert_eq!(is_local(&host, [203, 0, 113, last].into()), Ok(is_own), "{last}");
+        }
+        assert!(is_local(&host, [127, 0, 0, 53].into()).unwrap());
         // TEST-NET-3 (RFC 5737) belongs to nobody.
-        assert!(!is_local([203, 0, 113, 7].into()).unwrap());
+        assert!(!is_local(&Local, [203, 0, 113, 7].into()).unwrap());
     }
 }

@@ -8,16 +8,16 @@
 //! ```
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt as _;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+use dbdyno_host::{FileKind, Host, kernel};
 
 use crate::error::NotObservable;
 use crate::parse;
 use crate::server::ServerProbe;
 
 const KB: u64 = 1024;
-/// The unit of `st_blocks`, whatever the file system's own is.
-const BLOCK: u64 = 512;
 
 impl ServerProbe {
     /// Memory that the server's processes hold, bytes; pages that they share count once. `None` if
@@ -28,13 +28,10 @@ impl ServerProbe {
     pub fn resident_bytes(&self) -> Result<Option<u64>, NotObservable> {
         let mut sum = 0;
         for pid in self.processes()? {
-            let path = format!("/proc/{pid}/smaps_rollup");
             // A process that has just ended has an empty file, or none, and holds nothing.
-            match std::fs::read(path) {
+            match self.host().kernel_file(&kernel::process(pid, "smaps_rollup")) {
                 Ok(text) => sum += proportional_kb(&text).unwrap_or(0) * KB,
-                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                    return Ok(None);
-                }
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(None),
                 Err(_) => {}
             }
         }
@@ -53,31 +50,30 @@ fn proportional_kb(rollup: &[u8]) -> Option<u64> {
 ///
 /// # Errors
 /// The directory itself cannot be read.
-pub fn directory_bytes(directory: &Path) -> Result<u64, NotObservable> {
-    let fail = |error: std::io::Error| {
-        NotObservable::Proc(directory.display().to_string(), error.to_string())
-    };
-    std::fs::read_dir(directory).map_err(fail)?;
+pub fn directory_bytes(host: &dyn Host, directory: &Path) -> Result<u64, NotObservable> {
+    host.names(directory)?;
     let mut seen = BTreeSet::new();
     let mut left: Vec<PathBuf> = vec![directory.to_owned()];
-    let mut blocks = 0;
-    while let Some(path) = left.pop() {
-        let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-        for entry in entries {
-            let Ok(metadata) = entry.path().symlink_metadata() else { continue };
-            if seen.insert((metadata.dev(), metadata.ino())) {
-                blocks += metadata.blocks();
+    let mut bytes = 0;
+    while let Some(folder) = left.pop() {
+        for name in host.names(&folder).unwrap_or_default() {
+            let path = folder.join(name);
+            let Ok(found) = host.link_status(&path) else { continue };
+            if seen.insert(found.identity) {
+                bytes += found.stored_bytes;
             }
-            if metadata.is_dir() {
-                left.push(entry.path());
+            if found.kind == FileKind::Folder {
+                left.push(path);
             }
         }
     }
-    Ok(blocks * BLOCK)
+    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::{Local, local};
+
     use super::*;
 
     #[test]
@@ -89,7 +85,7 @@ mod tests {
 
     #[test]
     fn this_process_holds_memory() {
-        let bytes = ServerProbe::of_process(std::process::id()).resident_bytes().unwrap();
+        let bytes = ServerProbe::of_process(&local(), std::process::id()).resident_bytes().unwrap();
         assert!(bytes.is_some_and(|bytes| bytes > 100 * KB), "{bytes:?}");
     }
 
@@ -99,10 +95,10 @@ mod tests {
         std::fs::create_dir(folder.path().join("below")).unwrap();
         let file = folder.path().join("below/file");
         std::fs::write(&file, vec![1; 1 << 20]).unwrap();
-        let once = directory_bytes(folder.path()).unwrap();
+        let once = directory_bytes(&Local, folder.path()).unwrap();
         assert!(once >= 1 << 20, "{once}");
         std::fs::hard_link(&file, folder.path().join("again")).unwrap();
-        assert_eq!(directory_bytes(folder.path()).unwrap(), once);
-        assert!(directory_bytes(&folder.path().join("nowhere")).is_err());
+        assert_eq!(directory_bytes(&Local, folder.path()).unwrap(), once);
+        assert!(directory_bytes(&Local, &folder.path().join("nowhere")).is_err());
     }
 }

@@ -12,10 +12,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use dbdyno_host::{FileKind, Host, kernel};
 use object::{Object as _, ObjectSection as _, ReadCache};
 
 use crate::facts::filesystem_facts;
@@ -47,13 +47,13 @@ const GROUP_FILES: [(&str, &str); 6] = [
 impl ServerProbe {
     /// The program that the root process runs; `None` if nobody may know.
     pub fn binary(&self) -> Option<PathBuf> {
-        fs::read_link(format!("/proc/{}/exe", self.root())).ok()
+        self.host().link(&self.file("exe")).ok()
     }
 
     /// Facts about the root process by name: `process.binary`, `process.compiler`,
     /// `process.allocator`, `process.limit.open_files`, `process.filesystem.type`, …
     pub fn facts(&self) -> Vec<(String, String)> {
-        let root = PathBuf::from(format!("/proc/{}", self.root()));
+        let text = |name: &str| self.host().kernel_text(&self.file(name));
         let mut facts = Vec::new();
         let mut set = |name: &str, value: Option<String>| {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
@@ -61,22 +61,21 @@ impl ServerProbe {
             }
         };
         set("binary", self.binary().map(|path| path.display().to_string()));
-        set("compiler", compilers(&root.join("exe")));
-        let maps = fs::read(root.join("maps")).ok();
-        set("allocator", maps.and_then(|maps| allocator(&String::from_utf8_lossy(&maps))));
-        let status = fs::read_to_string(root.join("status")).unwrap_or_default();
+        set("compiler", compilers(self.host(), &self.file("exe")));
+        set("allocator", text("maps").and_then(|maps| allocator(&maps)));
+        let status = text("status").unwrap_or_default();
         let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
         set("processors", allowed.map(|list| list.trim().to_owned()));
-        let limits = fs::read_to_string(root.join("limits")).unwrap_or_default();
+        let limits = text("limits").unwrap_or_default();
         for (theirs, ours) in LIMITS {
             set(&format!("limit.{ours}"), limit(&limits, theirs));
         }
-        let groups = fs::read_to_string(root.join("cgroup")).unwrap_or_default();
-        for (ours, value) in group_limits(&groups, Path::new("/sys/fs/cgroup")) {
+        let groups = text("cgroup").unwrap_or_default();
+        for (ours, value) in group_limits(self.host(), &groups) {
             set(&format!("cgroup.{ours}"), Some(value));
         }
         if let Some(directory) = self.data_directory() {
-            for (name, value) in filesystem_facts(&directory) {
+            for (name, value) in filesystem_facts(self.host(), &directory) {
                 set(name.strip_prefix("host.").unwrap_or(&name), Some(value));
             }
         }
@@ -85,35 +84,67 @@ impl ServerProbe {
 
     /// The directory in which the server works, which is that of its data.
     pub(crate) fn data_directory(&self) -> Option<PathBuf> {
-        fs::read_link(format!("/proc/{}/cwd", self.root())).ok()
+        self.host().link(&self.file("cwd")).ok()
+    }
+
+    /// A file of the kernel about the root process.
+    fn file(&self, name: &str) -> PathBuf {
+        kernel::process(self.root(), name)
     }
 
     /// Length of the file that the server's errors go to, bytes; `None` if they go elsewhere.
     pub fn error_log_bytes(&self) -> Option<u64> {
-        let file = fs::metadata(format!("/proc/{}/fd/2", self.root())).ok()?;
-        file.is_file().then_some(file.len())
+        let file = self.host().status(&self.file("fd/2")).ok()?;
+        (file.kind == FileKind::File).then_some(file.bytes)
     }
 
     /// What was written to that file behind its first `from` bytes, at most `most` of it; `None` if
     /// it cannot be read.
     pub fn error_log_since(&self, from: u64, most: u64) -> Option<Vec<u8>> {
-        let mut file = fs::File::open(format!("/proc/{}/fd/2", self.root())).ok()?;
-        file.metadata().ok().filter(fs::Metadata::is_file)?;
-        file.seek(SeekFrom::Start(from)).ok()?;
-        let mut bytes = Vec::new();
-        file.take(most).read_to_end(&mut bytes).ok()?;
-        Some(bytes)
+        self.error_log_bytes()?;
+        self.host().read_at(&self.file("fd/2"), from, most).ok()
     }
 }
 
 /// The compilers that worked on a program, as each leaves its name in the section `.comment`:
 /// `GCC 12.1.1, GCC 8.5.0`, for the C library's own start-up code is among them. Debian's packages
 /// have none: it is stripped.
-fn compilers(program: &Path) -> Option<String> {
-    let cache = ReadCache::new(fs::File::open(program).ok()?);
+fn compilers(host: &dyn Host, program: &Path) -> Option<String> {
+    let length = host.status(program).ok()?.bytes;
+    let cache = ReadCache::new(HostFile { host, path: program, length, at: 0 });
     let file = object::File::parse(&cache).ok()?;
     let comment = file.section_by_name(".comment")?.data().ok()?;
     Some(compilers_of(comment))
+}
+
+/// A file of a host, of which parts are read.
+struct HostFile<'h> {
+    host: &'h dyn Host,
+    path: &'h Path,
+    length: u64,
+    at: u64,
+}
+
+impl Read for HostFile<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let found = self.host.read_at(self.path, self.at, bytes.len() as u64);
+        let found = found.map_err(|error| error.into_source())?;
+        bytes[..found.len()].copy_from_slice(&found);
+        self.at += found.len() as u64;
+        Ok(found.len())
+    }
+}
+
+impl Seek for HostFile<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = place.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
 }
 
 /// Of texts such as `GCC: (GNU) 4.1.2 20080704 (Red Hat 4.1.2-46)`, each name with its first
@@ -158,7 +189,8 @@ fn limit(limits: &str, name: &str) -> Option<String> {
 }
 
 /// What the groups of `/proc/PID/cgroup` may have, where they are limited at all.
-fn group_limits(groups: &str, root: &Path) -> Vec<(&'static str, String)> {
+fn group_limits(host: &dyn Host, groups: &str) -> Vec<(&'static str, String)> {
+    let root = Path::new(kernel::CONTROL_GROUPS);
     const UNLIMITED: [&str; 4] = ["max", "max 100000", "-1", "9223372036854771712"];
     let mut found = Vec::new();
     for line in groups.lines() {
@@ -172,7 +204,7 @@ fn group_limits(groups: &str, root: &Path) -> Vec<(&'static str, String)> {
                 list if list.split(',').any(|one| one == controller) => root.join(list),
                 _ => continue,
             };
-            let Ok(value) = fs::read_to_string(base.join(path).join(file)) else { continue };
+            let Some(value) = host.kernel_text(&base.join(path).join(file)) else { continue };
             let value = value.trim();
             if !value.is_empty() && !UNLIMITED.contains(&value) {
                 found.push((ours, value.to_owned()));
@@ -184,6 +216,8 @@ fn group_limits(groups: &str, root: &Path) -> Vec<(&'static str, String)> {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::{Local, ScriptedHost, local};
+
     use super::*;
 
     const MAPS: &str = "\
@@ -215,24 +249,22 @@ mod tests {
                         GCC: (Ubuntu 7.5.0-3ubuntu1~18.04) 7.5.0\0nonsense";
         assert_eq!(compilers_of(comment), "GCC 4.1.2, GCC 7.5.0, clang 14.0.0-1ubuntu1");
         assert_eq!(compilers_of(b""), "");
-        let own = compilers(Path::new("/proc/self/exe")).unwrap();
+        let own = compilers(&Local, Path::new("/proc/self/exe")).unwrap();
         assert!(own.contains("rustc "), "this test was made by rustc: {own}");
     }
 
     #[test]
     fn a_group_that_is_not_limited_says_nothing() {
-        let root = tempfile::tempdir().unwrap();
-        let group = root.path().join("db");
-        fs::create_dir(&group).unwrap();
-        fs::write(group.join("cpu.max"), "max 100000\n").unwrap();
-        fs::write(group.join("memory.max"), "1073741824\n").unwrap();
-        let limits = group_limits("0::/db\n", root.path());
+        let host = ScriptedHost::new(
+            "@ /sys/fs/cgroup/db/cpu.max\nmax 100000\n@ /sys/fs/cgroup/db/memory.max\n1073741824\n",
+        );
+        let limits = group_limits(&host, "0::/db\n");
         assert_eq!(limits, [("memory_max", "1073741824".to_owned())]);
     }
 
     #[test]
     fn this_process_has_a_program_an_allocator_and_a_disk() {
-        let facts = ServerProbe::of_process(std::process::id()).facts();
+        let facts = ServerProbe::of_process(&local(), std::process::id()).facts();
         for name in ["process.binary", "process.allocator", "process.limit.open_files"] {
             assert!(facts.iter().any(|(known, _)| known == name), "{name} in {facts:?}");
         }

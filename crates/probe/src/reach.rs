@@ -14,23 +14,14 @@
 //! (`docs/journal/2026-11-26-memory-at-rest.md`). Pages in the guest's own swap are left alone.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{IoSliceMut, Read as _};
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
 
-use nix::errno::Errno;
-use nix::sys::uio::{RemoteIoVec, process_vm_readv};
-use nix::unistd::{Pid, SysconfVar, sysconf};
+use dbdyno_host::{Host, ProcessMemory, kernel};
 
-use crate::clock;
 use crate::error::NotObservable;
 use crate::server::ServerProbe;
 
 const PAGE: u64 = 4096;
-/// Bytes of an entry of pagemap, and the bit that says that the page is in memory.
-const ENTRY: u64 = 8;
-const PRESENT: u64 = 1 << 63;
 /// Mappings that end beyond this are reserved addresses, of which hardly any has memory.
 const LARGEST: u64 = 256 << 30;
 /// A page that takes longer than this was not there, nor than so many times the quickest one: where
@@ -59,8 +50,7 @@ pub struct HeldMemory {
 }
 
 struct ProcessMappings {
-    pid: Pid,
-    pagemap: File,
+    memory: Box<dyn ProcessMemory>,
     mappings: Vec<Mapping>,
 }
 
@@ -85,17 +75,11 @@ impl ServerProbe {
     /// # Errors
     /// `/proc` cannot be read.
     pub fn held_memory(&self) -> Result<Option<HeldMemory>, NotObservable> {
-        if page_bytes() != Some(PAGE) {
-            return Ok(None);
-        }
+        let pids = self.processes()?.into_iter();
         let processes: Vec<ProcessMappings> =
-            self.processes()?.into_iter().filter_map(ProcessMappings::of).collect();
+            pids.filter_map(|pid| ProcessMappings::of(self.host(), pid)).collect();
         Ok((!processes.is_empty()).then_some(HeldMemory { processes }))
     }
-}
-
-fn page_bytes() -> Option<u64> {
-    u64::try_from(sysconf(SysconfVar::PAGE_SIZE).ok()??).ok()
 }
 
 impl HeldMemory {
@@ -122,8 +106,8 @@ impl HeldMemory {
             });
             let Some((process, mapping)) = found else { break };
             let address = mapping.addresses.start + at * PAGE;
-            if process.present(address, 1).first() == Some(&true) {
-                took_ns.extend(process.timed(address));
+            if process.memory.present(address, 1).first() == Some(&true) {
+                took_ns.extend(process.memory.touch_ns(address));
             }
         }
         Reach::of(&took_ns)
@@ -162,42 +146,11 @@ impl Reach {
 
 impl ProcessMappings {
     /// `None` for a process that has ended or may not be looked into.
-    fn of(pid: u32) -> Option<ProcessMappings> {
-        let mut maps = String::new();
-        File::open(format!("/proc/{pid}/maps")).ok()?.read_to_string(&mut maps).ok()?;
-        let pagemap = File::open(format!("/proc/{pid}/pagemap")).ok()?;
+    fn of(host: &dyn Host, pid: u32) -> Option<ProcessMappings> {
+        let maps = host.kernel_text(&kernel::process(pid, "maps"))?;
         let mappings: Vec<Mapping> = maps.lines().filter_map(Mapping::read).collect();
-        let pid = Pid::from_raw(i32::try_from(pid).ok()?);
-        let mapped = ProcessMappings { pid, pagemap, mappings };
-        let first = mapped.mappings.first()?.addresses.start;
-        // Who may see the map of a process may still not be allowed to read its memory.
-        (mapped.read(&[first]) != Err(Errno::EPERM)).then_some(mapped)
-    }
-
-    /// Which of so many pages from this address on are in memory; none where that cannot be seen.
-    fn present(&self, address: u64, pages: usize) -> Vec<bool> {
-        let mut entries = vec![0; pages * ENTRY as usize];
-        let got = self.pagemap.read_at(&mut entries, address / PAGE * ENTRY).unwrap_or(0);
-        let (entries, _) = entries[..got].as_chunks::<{ ENTRY as usize }>();
-        entries.iter().map(|entry| u64::from_ne_bytes(*entry) & PRESENT != 0).collect()
-    }
-
-    /// What reading a byte at this address takes, nanoseconds.
-    fn timed(&self, address: u64) -> Option<u64> {
-        let began = clock::monotonic_ns();
-        self.read(&[address]).ok()?;
-        Some(clock::monotonic_ns().saturating_sub(began))
-    }
-
-    /// Reads a byte at each of these addresses.
-    fn read(&self, addresses: &[u64]) -> Result<usize, Errno> {
-        let remote: Vec<RemoteIoVec> = addresses
-            .iter()
-            .map(|&address| RemoteIoVec { base: address as usize, len: 1 })
-            .collect();
-        let mut bytes = [0; CHUNK];
-        let local = &mut [IoSliceMut::new(&mut bytes[..addresses.len()])];
-        process_vm_readv(self.pid, local, &remote)
+        let memory = host.memory(pid)?;
+        (!mappings.is_empty()).then_some(ProcessMappings { memory, mappings })
     }
 
     /// Reads the pages of a mapping that are in memory and not `seen`, and notes them as seen.
@@ -207,7 +160,7 @@ impl ProcessMappings {
             let count = CHUNK.min(mapping.pages() as usize - from);
             let begin = mapping.addresses.start + from as u64 * PAGE;
             let mut there = Vec::new();
-            for (at, present) in self.present(begin, count).into_iter().enumerate() {
+            for (at, present) in self.memory.present(begin, count).into_iter().enumerate() {
                 let is_known = seen.as_deref_mut().is_some_and(|seen| {
                     let before = seen[from + at];
                     seen[from + at] |= present;
@@ -218,7 +171,7 @@ impl ProcessMappings {
                 }
             }
             if !there.is_empty() {
-                fetched += self.read(&there).unwrap_or(0) as u64;
+                fetched += self.memory.touch(&there) as u64;
             }
         }
         fetched
@@ -258,6 +211,10 @@ impl Mapping {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use dbdyno_host::{Local, ScriptedHost, SharedHost, local};
+
     use super::*;
 
     #[test]
@@ -296,14 +253,14 @@ mod tests {
         for page in (1..pages).step_by(2) {
             block.spare_capacity_mut()[base + page * PAGE as usize].write(7);
         }
-        let own = ProcessMappings::of(std::process::id()).unwrap();
+        let own = ProcessMappings::of(&Local, std::process::id()).unwrap();
         let addresses = start..start + pages as u64 * PAGE;
         let mapping = Mapping { addresses, shared: None };
-        let before = own.present(start, pages);
+        let before = own.memory.present(start, pages);
         let written = before.iter().filter(|there| **there).count();
         assert!((pages / 2..=pages).contains(&written), "{written}");
         assert_eq!(own.fetch(&mapping, None), written as u64);
-        assert_eq!(own.present(start, pages), before, "reading gives no memory");
+        assert_eq!(own.memory.present(start, pages), before, "reading gives no memory");
 
         let mut seen = vec![false; pages];
         assert_eq!(own.fetch(&mapping, Some(&mut seen)), written as u64);
@@ -330,10 +287,54 @@ mod tests {
         assert_eq!(Reach::of(&[12_000, 15_000, 31_000, 121_000]).away, 1);
     }
 
+    /// A postmaster and a backend that share 16 pages, of which each has touched others, and have
+    /// one piece each for themselves. Those from 0x20000 on were taken away by the host.
+    const SHARING: &str = "\
+@ /proc/5/stat
+5 (postgres) S 1 5 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 50
+@ /proc/5/maps
+10000-20000 rw-s 00000000 00:01 1034   /dev/zero (deleted)
+20000-24000 rw-p 00000000 00:00 0
+@ /proc/5/pagemap
+10000 18000 700
+20000 24000 150000
+@ /proc/6/stat
+6 (postgres) S 5 5 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 60
+@ /proc/6/maps
+30000-40000 rw-s 00000000 00:01 1034   /dev/zero (deleted)
+50000-51000 rw-p 00000000 00:00 0      [heap]
+@ /proc/6/pagemap
+34000 3c000 700
+50000 51000 900
+";
+
+    #[test]
+    fn memory_that_processes_share_is_fetched_once_and_what_was_away_is_told() {
+        let host: SharedHost = Arc::new(ScriptedHost::new(SHARING));
+        let held = ServerProbe::of_process(&host, 5).held_memory().unwrap().unwrap();
+        // 12 of the 16 that they share, 4 of one and 1 of the other.
+        assert_eq!(held.fetch(), 12 + 4 + 1);
+        let mut pages = 0..;
+        let reach = held.sample(21, || pages.next().unwrap());
+        assert_eq!(reach, Reach { pages: 21, away: 4, away_ns: 4 * 150_000 });
+    }
+
+    #[test]
+    fn memory_that_may_not_be_looked_at_is_not_known() {
+        let host = ScriptedHost::new(SHARING);
+        for pid in [5, 6] {
+            host.add(&format!("@ /proc/{pid}/pagemap !"));
+        }
+        let host: SharedHost = Arc::new(host);
+        let held = ServerProbe::of_process(&host, 5).held_memory().unwrap();
+        assert!(held.is_none());
+    }
+
     #[test]
     fn the_memory_of_this_process_and_of_none() {
         let block = vec![1u8; 256 * PAGE as usize];
-        let held = ServerProbe::of_process(std::process::id()).held_memory().unwrap().unwrap();
+        let held =
+            ServerProbe::of_process(&local(), std::process::id()).held_memory().unwrap().unwrap();
         assert!(held.fetch() >= 256);
         drop(block);
         let empty = HeldMemory { processes: Vec::new() };

@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
+use dbdyno_host::{Host, SharedHost, kernel, own};
 use dbdyno_model::{Cost, Transport, Warning};
 
 use crate::account::{Process, ProcessTree};
-use crate::clock;
 use crate::error::NotObservable;
 use crate::locate;
 use crate::parse::{self, Stat};
@@ -22,8 +22,9 @@ use crate::processes::{all_processes, read_stat};
 const LOOKS: usize = 8;
 
 /// A server's process and all below it: `mariadbd`, or the postmaster with its backends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ServerProbe {
+    host: SharedHost,
     root: u32,
     /// `None` if there was no such process when the probe was made.
     started_ticks: Option<u64>,
@@ -38,10 +39,11 @@ pub struct ServerSample {
 }
 
 impl ServerProbe {
-    /// The process `pid` and all below it. If there is no such process, sampling says so.
-    pub fn of_process(pid: u32) -> ServerProbe {
-        let stat = read_stat(pid);
-        ServerProbe { root: pid, started_ticks: stat.map(|stat| stat.started_ticks) }
+    /// The process `pid` of a host and all below it. If there is no such process, sampling says
+    /// so.
+    pub fn of_process(host: &SharedHost, pid: u32) -> ServerProbe {
+        let started_ticks = read_stat(&**host, pid).map(|stat| stat.started_ticks);
+        ServerProbe { host: host.clone(), root: pid, started_ticks }
     }
 
     /// The server that listens on `transport`, if it runs on this host.
@@ -49,8 +51,14 @@ impl ServerProbe {
     /// # Errors
     /// Another host, nobody listens, no permission to see who does, or a program that only passes
     /// the traffic on.
-    pub fn locate(transport: &Transport) -> Result<ServerProbe, NotObservable> {
-        locate::listener(transport).map(ServerProbe::of_process)
+    pub fn locate(host: &SharedHost, transport: &Transport) -> Result<ServerProbe, NotObservable> {
+        let root = locate::listener(&**host, transport)?;
+        Ok(ServerProbe::of_process(host, root))
+    }
+
+    /// The host that it runs on.
+    pub(crate) fn host(&self) -> &dyn Host {
+        &*self.host
     }
 
     /// The process id of the root.
@@ -63,7 +71,7 @@ impl ServerProbe {
     /// # Errors
     /// [`NotObservable::ServerDied`] when the root is gone, or `/proc` cannot be read.
     pub fn sample(&self) -> Result<ServerSample, NotObservable> {
-        let began_ns = clock::thread_cpu_ns();
+        let began_ns = own::thread_cpu_ns();
         let mut looks = 0;
         let tree = loop {
             looks += 1;
@@ -72,21 +80,21 @@ impl ServerProbe {
                 break tree;
             }
         };
-        Ok(ServerSample { tree, probe_cpu_ns: clock::thread_cpu_ns() - began_ns })
+        Ok(ServerSample { tree, probe_cpu_ns: own::thread_cpu_ns() - began_ns })
     }
 
     /// Ids of the server's processes, the root first.
     pub(crate) fn processes(&self) -> Result<Vec<u32>, NotObservable> {
-        Ok(descendants(self.root, &all_processes()?))
+        Ok(descendants(self.root, &all_processes(self.host())?))
     }
 
     /// One look: the tree, and how many of its processes ended while it was taken.
     fn look(&self) -> Result<(ProcessTree, usize), NotObservable> {
         let found = self.processes()?;
-        let mut tree = ProcessTree { tick_ns: clock::tick_ns(), processes: BTreeMap::new() };
+        let mut tree = ProcessTree { tick_ns: self.host.tick_ns(), processes: BTreeMap::new() };
         let mut missing = 0;
         for pid in found {
-            match read_process(pid) {
+            match read_process(self.host(), pid) {
                 Some(process) => {
                     tree.processes.insert(pid, process);
                 }
@@ -97,7 +105,7 @@ impl ServerProbe {
         if root.is_none() || root.map(|root| root.started_ticks) != self.started_ticks {
             return Err(NotObservable::ServerDied(self.root));
         }
-        if read_stat(self.root).is_none_or(|stat| matches!(stat.state, b'Z' | b'X')) {
+        if read_stat(self.host(), self.root).is_none_or(|stat| matches!(stat.state, b'Z' | b'X')) {
             return Err(NotObservable::ServerDied(self.root));
         }
         Ok((tree, missing))
@@ -148,10 +156,10 @@ fn descendants(root: u32, all: &[Stat]) -> Vec<u32> {
 }
 
 /// `None` if the process is gone, or goes while it is being read.
-fn read_process(pid: u32) -> Option<Process> {
-    let stat = read_stat(pid)?;
-    let cpu_ns = clock::other_cpu_ns(pid)?;
-    let io = match std::fs::read(format!("/proc/{pid}/io")) {
+fn read_process(host: &dyn Host, pid: u32) -> Option<Process> {
+    let stat = read_stat(host, pid)?;
+    let cpu_ns = host.cpu_ns(pid)?;
+    let io = match host.kernel_file(&kernel::process(pid, "io")) {
         Ok(text) => parse::io(&text),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
         Err(_) => return None,
@@ -164,19 +172,15 @@ fn read_process(pid: u32) -> Option<Process> {
         reaped_user_ticks: stat.reaped_user_ticks,
         reaped_kernel_ticks: stat.reaped_kernel_ticks,
         io,
-        switches: read_switches(pid),
+        switches: read_switches(host, pid),
     })
 }
 
 /// Threads that end while the list is read are left out, like those that ended before.
-fn read_switches(pid: u32) -> Option<BTreeMap<u32, u64>> {
+fn read_switches(host: &dyn Host, pid: u32) -> Option<BTreeMap<u32, u64>> {
     let mut switches = BTreeMap::new();
-    for entry in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
-        let Ok(entry) = entry else { break };
-        let Some(tid) = entry.file_name().to_str().and_then(|tid| tid.parse().ok()) else {
-            continue;
-        };
-        match std::fs::read(entry.path().join("status")) {
+    for tid in host.numbers(&kernel::process(pid, "task")).ok()? {
+        match host.kernel_file(&kernel::process(pid, &format!("task/{tid}/status"))) {
             Ok(status) => {
                 switches.insert(tid, parse::context_switches(&status)?);
             }
@@ -189,6 +193,8 @@ fn read_switches(pid: u32) -> Option<BTreeMap<u32, u64>> {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::local;
+
     use super::*;
 
     fn stat(pid: u32, ppid: u32) -> Stat {
@@ -217,7 +223,7 @@ mod tests {
     #[test]
     fn a_process_that_never_was_is_a_dead_server() {
         // Above the largest id that Linux gives (PID_MAX_LIMIT, 2^22).
-        let probe = ServerProbe::of_process(1 << 23);
+        let probe = ServerProbe::of_process(&local(), 1 << 23);
         assert_eq!(probe.sample().unwrap_err(), NotObservable::ServerDied(1 << 23));
     }
 }

@@ -5,7 +5,9 @@
 //! files as a process's.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::path::Path;
+
+use dbdyno_host::{Host, kernel};
 
 use crate::parse::{self, Io, Switches};
 
@@ -38,22 +40,12 @@ pub struct ThreadsCost {
 impl ThreadsSample {
     /// Looks at the threads of this process whose names begin so. A thread that cannot be read has
     /// ended.
-    pub fn named(prefix: &str) -> ThreadsSample {
-        let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-        let used = |entry: fs::DirEntry| {
-            let (id, path) = (entry.file_name().to_str()?.parse().ok()?, entry.path());
-            let name = fs::read_to_string(path.join("comm")).ok()?;
-            if !name.starts_with(prefix) {
-                return None;
-            }
-            let schedule = fs::read_to_string(path.join("schedstat")).ok()?;
-            let cpu_ns = schedule.split_ascii_whitespace().next()?.parse().ok()?;
-            let status = fs::read(path.join("status")).ok()?;
-            let switches = parse::switches(&status)?;
-            let io = fs::read(path.join("io")).ok().and_then(|text| parse::io(&text));
-            Some((id, TaskUsage { cpu_ns, switches, io: io.unwrap_or_default() }))
-        };
-        ThreadsSample(entries.filter_map(used).collect())
+    pub fn named(host: &dyn Host, prefix: &str) -> ThreadsSample {
+        let Some(pid) = host.own_pid() else { return ThreadsSample::default() };
+        let tasks = kernel::process(pid, "task");
+        let ids = host.numbers(&tasks).unwrap_or_default();
+        let used = |id: u32| Some((id, usage(host, &tasks.join(id.to_string()), prefix)?));
+        ThreadsSample(ids.into_iter().filter_map(used).collect())
     }
 
     /// What was used since `earlier`. What a thread used that has ended since is not known any
@@ -75,38 +67,63 @@ impl ThreadsSample {
     }
 }
 
+/// What the thread of this folder has used; `None` for one of another name.
+fn usage(host: &dyn Host, task: &Path, prefix: &str) -> Option<TaskUsage> {
+    if !host.kernel_text(&task.join("comm"))?.starts_with(prefix) {
+        return None;
+    }
+    let schedule = host.kernel_text(&task.join("schedstat"))?;
+    let cpu_ns = schedule.split_ascii_whitespace().next()?.parse().ok()?;
+    let switches = parse::switches(&host.kernel_file(&task.join("status")).ok()?)?;
+    let io = host.kernel_file(&task.join("io")).ok().and_then(|text| parse::io(&text));
+    Some(TaskUsage { cpu_ns, switches, io: io.unwrap_or_default() })
+}
+
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::ScriptedHost;
+
     use super::*;
-    use std::sync::mpsc;
-    use std::thread;
-    use std::time::Duration;
+
+    /// The files of a thread: its name, processor time, switches of both kinds, bytes written.
+    fn thread(id: u32, name: &str, [cpu_ns, gave, taken, written]: [u64; 4]) -> String {
+        format!(
+            "@ /proc/7/task/{id}/comm\n{name}\n@ /proc/7/task/{id}/schedstat\n{cpu_ns} 5 6\n\
+             @ /proc/7/task/{id}/status\nvoluntary_ctxt_switches:\t{gave}\n\
+             nonvoluntary_ctxt_switches:\t{taken}\n\
+             @ /proc/7/task/{id}/io\nread_bytes: 0\nwrite_bytes: {written}\n"
+        )
+    }
 
     #[test]
     fn only_threads_of_the_name_are_counted() {
-        let (go, wait) = mpsc::channel::<()>();
-        let (told, done) = mpsc::channel();
-        let work = move || {
-            for () in wait {
-                let sum = (0..5_000_000u64).fold(0, |sum: u64, value| sum.wrapping_mul(31) ^ value);
-                std::hint::black_box(sum);
-                thread::sleep(Duration::from_millis(1));
-                told.send(()).unwrap();
-            }
+        let before =
+            thread(7, "dbdyno", [900, 9, 9, 9]) + &thread(8, "rocksdb:low0", [50, 1, 2, 3]);
+        let host = ScriptedHost::new(&before).with_own_pid(7);
+        let earlier = ThreadsSample::named(&host, "rocksdb:");
+        host.add(&thread(7, "dbdyno", [1_900, 99, 99, 99]));
+        host.add(&thread(8, "rocksdb:low0", [80, 4, 3, 4_099]));
+        host.add(&thread(9, "rocksdb:high0", [11, 1, 0, 0]));
+        let cost = ThreadsCost {
+            cpu_ns: 30 + 11,
+            voluntary_switches: 3 + 1,
+            involuntary_switches: 1,
+            read_bytes: 0,
+            written_bytes: 4_096,
         };
-        let worker = thread::Builder::new().name("probed:low0".to_owned()).spawn(work).unwrap();
-        let turn = || {
-            go.send(()).unwrap();
-            done.recv().unwrap();
-        };
-        turn();
-        let (before, nobody) = (ThreadsSample::named("probed:"), ThreadsSample::named("nobody:"));
-        turn();
-        let cost = ThreadsSample::named("probed:").cost_since(&before);
-        assert!(cost.cpu_ns > 0, "{cost:?}");
-        assert!(cost.voluntary_switches > 0, "it slept: {cost:?}");
-        assert_eq!(ThreadsSample::named("nobody:").cost_since(&nobody), ThreadsCost::default());
-        drop(go);
-        worker.join().unwrap();
+        assert_eq!(ThreadsSample::named(&host, "rocksdb:").cost_since(&earlier), cost);
+        let none = ThreadsSample::named(&host, "nobody:");
+        assert_eq!(none.cost_since(&ThreadsSample::default()), ThreadsCost::default());
+    }
+
+    #[test]
+    fn a_thread_whose_traffic_may_not_be_seen_is_counted_without_it() {
+        let host = ScriptedHost::new(&thread(8, "rocksdb:low0", [50, 1, 2, 3])).with_own_pid(7);
+        host.add("@ /proc/7/task/8/io !");
+        let cost = ThreadsSample::named(&host, "rocksdb:").cost_since(&ThreadsSample::default());
+        assert_eq!((cost.cpu_ns, cost.written_bytes), (50, 0));
+        // Threads of ours are not looked for where we do not run.
+        let elsewhere = ScriptedHost::new(&thread(8, "rocksdb:low0", [50, 1, 2, 3]));
+        assert_eq!(ThreadsSample::named(&elsewhere, "rocksdb:"), ThreadsSample::default());
     }
 }

@@ -9,6 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use dbdyno_host::local;
 use dbdyno_model::Transport;
 use dbdyno_probe::ServerProbe;
 use nix::sys::signal::{Signal, kill};
@@ -160,11 +161,11 @@ fn a_postgres_with_64_backends_is_found_and_counted_right() {
     let path = server.socket().to_str().unwrap().to_owned();
     let at_port = |host: &str| Transport::Tcp(host.to_owned(), server.port);
     for transport in [Transport::Unix(path), at_port("127.0.0.1"), at_port("localhost")] {
-        let found = ServerProbe::locate(&transport).unwrap();
+        let found = ServerProbe::locate(&local(), &transport).unwrap();
         assert_eq!(found.root(), postmaster, "{transport}");
     }
 
-    let probe = ServerProbe::of_process(postmaster);
+    let probe = ServerProbe::of_process(&local(), postmaster);
     probe.sample().unwrap();
     let first = probe.sample().unwrap();
     assert!(first.processes() > 64, "{}", first.processes());

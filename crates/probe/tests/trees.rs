@@ -1,6 +1,7 @@
 //! Real trees of processes, compared with what those processes say of themselves.
 
 use crate::node::{self, Node};
+use dbdyno_host::{Local, local, own};
 use dbdyno_model::{Cost, Transport};
 use dbdyno_probe::{HostSample, NotObservable, ServerProbe, ServerSample};
 
@@ -14,7 +15,7 @@ fn node() {
 }
 
 fn sample(node: &Node) -> ServerSample {
-    ServerProbe::of_process(node.pid()).sample().unwrap()
+    ServerProbe::of_process(&local(), node.pid()).sample().unwrap()
 }
 
 fn cost(node: &Node, earlier: &ServerSample) -> Cost {
@@ -123,7 +124,8 @@ fn bytes_written_survive_the_child_and_count_once() {
     root.tell(&format!("to 0 write {WRITTEN}"));
     root.tell("reap 0");
     let bytes = cost(&root, &first).server_written_bytes.unwrap();
-    let facts = dbdyno_probe::filesystem_facts(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let facts =
+        dbdyno_probe::filesystem_facts(&Local, std::path::Path::new(env!("CARGO_TARGET_TMPDIR")));
     if facts.iter().any(|(_, value)| value == "tmpfs") {
         assert_eq!(bytes, 0);
     } else {
@@ -136,7 +138,7 @@ fn bytes_written_survive_the_child_and_count_once() {
 fn a_server_that_dies_says_so() {
     let root = Node::start();
     let pid = root.pid();
-    let probe = ServerProbe::of_process(pid);
+    let probe = ServerProbe::of_process(&local(), pid);
     probe.sample().unwrap();
     root.end();
     assert_eq!(probe.sample().unwrap_err(), NotObservable::ServerDied(pid));
@@ -145,7 +147,7 @@ fn a_server_that_dies_says_so() {
 #[test]
 fn a_server_that_is_dead_but_not_buried_died() {
     let mut child = std::process::Command::new("true").spawn().unwrap();
-    let probe = ServerProbe::of_process(child.id());
+    let probe = ServerProbe::of_process(&local(), child.id());
     // Waits for the end without waiting for the process.
     let id = nix::sys::wait::Id::Pid(nix::unistd::Pid::from_raw(child.id() as i32));
     let flags = nix::sys::wait::WaitPidFlag::WEXITED | nix::sys::wait::WaitPidFlag::WNOWAIT;
@@ -160,7 +162,7 @@ fn what_we_serve_ourselves_and_what_others_serve_is_refused() {
     let ours = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let at = |host: &str, port| Transport::Tcp(host.into(), port);
     let port = ours.local_addr().unwrap().port();
-    let locate = |transport: &Transport| ServerProbe::locate(transport).unwrap_err();
+    let locate = |transport: &Transport| ServerProbe::locate(&local(), transport).unwrap_err();
     assert!(matches!(locate(&at("127.0.0.1", port)), NotObservable::Ourselves(_)));
     assert!(matches!(locate(&at("localhost", port)), NotObservable::Ourselves(_)));
     drop(ours);
@@ -178,12 +180,12 @@ fn what_we_serve_ourselves_and_what_others_serve_is_refused() {
 
 #[test]
 fn our_own_work_is_busy_and_not_foreign() {
-    let first = HostSample::read().unwrap();
-    let began_ns = dbdyno_probe::process_cpu_ns();
-    while dbdyno_probe::process_cpu_ns() < began_ns + 200_000_000 {
+    let first = HostSample::read(&Local).unwrap();
+    let began_ns = own::process_cpu_ns();
+    while own::process_cpu_ns() < began_ns + 200_000_000 {
         std::hint::black_box(0);
     }
-    let shares = HostSample::read().unwrap().shares_since(&first, 0).unwrap();
+    let shares = HostSample::read(&Local).unwrap().shares_since(&first, 0).unwrap();
     assert!(shares.busy > 0.0 && shares.busy <= 1.0, "{shares:?}");
     assert!(shares.foreign < shares.busy, "{shares:?}");
 }

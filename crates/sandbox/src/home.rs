@@ -17,6 +17,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
+use dbdyno_host::{SharedHost, local};
+
 use crate::child;
 use crate::error::SandboxError;
 use crate::foreign_files::create_fresh;
@@ -48,6 +50,7 @@ const FILES: [&str; 6] =
 /// shows what is in it.
 #[derive(Clone, Debug)]
 pub struct Home {
+    host: SharedHost,
     dir: PathBuf,
     notes: Vec<String>,
 }
@@ -76,7 +79,12 @@ impl Home {
             let shown = dir.display();
             notes.push(format!("made {shown} private: other users could read what is in it"));
         }
-        Ok(Home { dir, notes })
+        Ok(Home { host: local(), dir, notes })
+    }
+
+    /// The machine that it is on, and all that runs there.
+    pub fn host(&self) -> &SharedHost {
+        &self.host
     }
 
     /// What was mended when it was opened, a clause each.

@@ -15,6 +15,7 @@ use super::tree::Tree;
 /// A crate and the crates of ours that it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
     ("files", &[]),
+    ("host", &["files"]),
     ("json", &[]),
     ("model", &[]),
     ("stats", &["model"]),
@@ -29,10 +30,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("replica", &["model"]),
     ("engine", &["model", "replica"]),
     ("sql", &["model", "engine"]),
-    ("load", &["model", "check", "rocks", "engine", "sql", "workload", "wire", "server"]),
+    ("load", &["host", "model", "check", "rocks", "engine", "sql", "workload", "wire", "server"]),
     ("serve", &["model", "wire", "engine", "sql"]),
-    ("sandbox", &["files", "model", "wire", "server"]),
-    ("probe", &["files", "model"]),
+    ("sandbox", &["files", "host", "model", "wire", "server"]),
+    ("probe", &["files", "host", "model"]),
     ("store", &["files", "model"]),
     ("judge", &["json", "model", "stats", "audit", "workload"]),
     ("explain", &["json", "model", "stats", "audit"]),
@@ -40,6 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "lab",
         &[
             "files",
+            "host",
             "json",
             "model",
             "stats",

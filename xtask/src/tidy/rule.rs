@@ -29,6 +29,7 @@ pub(crate) enum Rule {
     MatchInDisguise,
     ServerSql,
     VagueName,
+    KernelFile,
     Invariant,
     Program,
     Exception,
@@ -62,6 +63,7 @@ impl Rule {
             Rule::MatchInDisguise => "a condition is read as one",
             Rule::ServerSql => "one crate knows what servers of each release say of themselves",
             Rule::VagueName => "a function is understood where it is called",
+            Rule::KernelFile => "a machine may be another one, or a text that a test wrote",
             Rule::Invariant => "a crate is a noun with one invariant",
             Rule::Program => {
                 "each test program is linked with the whole crate, and one may be forgotten"
@@ -102,6 +104,7 @@ impl Rule {
             Rule::MatchInDisguise => "write if and else",
             Rule::ServerSql => "make it a question of `server`, or give it a row of its families",
             Rule::VagueName => "say what it returns, or verb and object of what it does",
+            Rule::KernelFile => "ask a `Host`, by a path that `host::kernel` makes",
             Rule::Invariant => "give it a line \"`crate` — **Invariant:** …\"",
             Rule::Program => "name it in tests/main.rs, which Cargo.toml names",
             Rule::Exception => "remove it from xtask/src/tidy/exceptions.rs",

@@ -107,7 +107,7 @@ fn start(
             .set(format!("setting.{name}"), dbdyno_server::without_instance(&value, &instance));
     }
     explain(&translation, &mut environment);
-    let probe = ServerProbe::of_process(server.pid());
+    let probe = ServerProbe::of_process(setup.home.host(), server.pid());
     capture::process(&probe, &instance, &mut environment);
     if let Keeper::Ensemble(ensemble) = &keeper {
         topology::describe(&mut environment, ensemble);
@@ -115,6 +115,7 @@ fn start(
     Ok(Station {
         connector,
         dialect: product.dialect(),
+        host: setup.home.host().clone(),
         probe: Some(probe),
         environment,
         warnings,
@@ -158,7 +159,7 @@ fn visit(
     let connector = connector(url.dialect, endpoint);
     let mut environment = ask(arm, &label, &connector, url.dialect, &[])?;
     let mut warnings: Vec<Warning> = encrypted(arm, &environment).into_iter().collect();
-    let probe = match ServerProbe::locate(&url.transport) {
+    let probe = match ServerProbe::locate(setup.home.host(), &url.transport) {
         Ok(probe) => {
             // A background server of this home runs the program that an arm of ours would.
             let tree = setup.home.release_with(&probe.binary().unwrap_or_default());
@@ -175,7 +176,19 @@ fn visit(
     let dialect = url.dialect;
     let (origin, cache) = (Origin::Filling, Cache::Warm);
     let clock = setup.clock.clone();
-    Ok(Station { connector, dialect, probe, environment, warnings, clock, keeper, origin, cache })
+    let host = setup.home.host().clone();
+    Ok(Station {
+        connector,
+        dialect,
+        host,
+        probe,
+        environment,
+        warnings,
+        clock,
+        keeper,
+        origin,
+        cache,
+    })
 }
 
 /// What is told of an arm that is reached encrypted, wherever its run is shown: part of each
@@ -208,6 +221,7 @@ fn embed(
     Ok(Station {
         connector,
         dialect,
+        host: setup.home.host().clone(),
         probe: None,
         environment,
         warnings: Vec::new(),
@@ -231,11 +245,12 @@ fn served(setup: &SetUp<'_>, design: &Design, watch: &mut dyn Watch) -> Result<S
     let connector = connector(dialect, endpoint.clone());
     let mut environment = ask(arm, &label, &connector, dialect, &instance)?;
     told_to_be(&mut environment);
-    let probe = ServerProbe::of_process(server.pid());
+    let probe = ServerProbe::of_process(setup.home.host(), server.pid());
     capture::process(&probe, &instance, &mut environment);
     Ok(Station {
         connector,
         dialect,
+        host: setup.home.host().clone(),
         probe: Some(probe),
         environment,
         warnings: Vec::new(),
@@ -257,6 +272,7 @@ fn mock(setup: &SetUp<'_>, words: &[(String, String)]) -> Station {
     Station {
         connector: Connector::Mock(MockArm::open(model, setup.arm, clock.clone())),
         dialect: setup.spec.dialect(),
+        host: setup.home.host().clone(),
         probe: None,
         environment,
         warnings: Vec::new(),

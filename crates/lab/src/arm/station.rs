@@ -10,6 +10,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use dbdyno_host::SharedHost;
 use dbdyno_load::{Clock, Connector};
 use dbdyno_model::{ArmIndex, Cache, Dialect, Environment, Warning};
 use dbdyno_probe::ServerProbe;
@@ -31,6 +32,8 @@ pub(crate) struct Station {
     pub connector: Connector,
     /// How its SQL is spelled.
     pub dialect: Dialect,
+    /// The machine that it runs on.
+    pub host: SharedHost,
     /// Its processes, if they can be observed.
     pub probe: Option<ServerProbe>,
     /// What is true of it.
@@ -71,6 +74,7 @@ impl Station {
         Station {
             connector: self.connector.clone(),
             dialect: self.dialect,
+            host: self.host.clone(),
             probe: self.probe.clone(),
             environment: self.environment.clone(),
             warnings: slowed(setup),
@@ -136,7 +140,7 @@ impl Station {
     /// Probes of those that follow it, by their number; none where it is alone.
     pub(crate) fn followers(&self) -> Vec<ServerProbe> {
         let members = self.ensemble().into_iter().flat_map(Ensemble::members).skip(1);
-        members.map(|(_, member)| ServerProbe::of_process(member.pid())).collect()
+        members.map(|(_, member)| ServerProbe::of_process(&self.host, member.pid())).collect()
     }
 
     /// The processes that its server began with, of those that follow it, too.
@@ -272,7 +276,7 @@ impl Station {
             },
         };
         self.connector = connector(self.dialect, endpoint);
-        self.probe = Some(ServerProbe::of_process(pid));
+        self.probe = Some(ServerProbe::of_process(&self.host, pid));
         match self.cache {
             Cache::Warm => self.read_tables(arm, datasets),
             Cache::Cold => Ok(()),

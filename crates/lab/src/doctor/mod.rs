@@ -13,12 +13,13 @@ mod checks;
 mod seen;
 
 use std::hint::black_box;
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dbdyno_host::SharedHost;
 use dbdyno_model::{Finding, random};
 use dbdyno_probe::{HostSample, Reach, ServerProbe, filesystem_facts, host_facts};
+use dbdyno_sandbox::Home;
 
 use crate::canaries::{self, Ends, Ring, now};
 use seen::{DoctorReadings, Turns};
@@ -46,20 +47,21 @@ const TOOLS: [(&str, &str); 4] = [
 
 /// Looks at this host for some seconds; `home` is where servers and results go. `say` is told what
 /// is being done.
-pub fn examine(home: &Path, say: &mut dyn FnMut(&str)) -> Vec<Finding> {
+pub fn examine(home: &Home, say: &mut dyn FnMut(&str)) -> Vec<Finding> {
     checks::judge(&look(home, say))
 }
 
-fn look(home: &Path, say: &mut dyn FnMut(&str)) -> DoctorReadings {
+fn look(home: &Home, say: &mut dyn FnMut(&str)) -> DoctorReadings {
+    let (host, home) = (home.host(), home.dir());
     let processors = dbdyno_sandbox::processors();
     let memory_mb = dbdyno_sandbox::memory_mb();
     let rests = Rests::begin(RESTS_MB.min(memory_mb / 8));
     say("asking the kernel");
-    let facts = host_facts().into_iter().chain(filesystem_facts(home)).collect();
+    let facts = host_facts(&**host).into_iter().chain(filesystem_facts(&**host, home)).collect();
     say("watching who else is at work");
-    let before = HostSample::read();
+    let before = HostSample::read(&**host);
     let lateness = canaries::lateness();
-    let after = HostSample::read();
+    let after = HostSample::read(&**host);
     let shares =
         before.ok().zip(after.ok()).and_then(|(before, after)| after.shares_since(&before, 0));
     say("adding, and walking through memory");
@@ -70,7 +72,7 @@ fn look(home: &Path, say: &mut dyn FnMut(&str)) -> DoctorReadings {
     say("writing and syncing a file");
     let syncs = canaries::syncs(home, SYNCS, SYNCS_FOR).map_err(|error| error.to_string());
     say("letting memory rest");
-    let rested = rests.end();
+    let rested = rests.end(host);
     DoctorReadings {
         facts,
         processors: processors.len(),
@@ -100,9 +102,9 @@ impl Rests {
     }
 
     /// How much of it is still there once it has rested; `None` where that cannot be seen.
-    fn end(self) -> Option<Reach> {
+    fn end(self, host: &SharedHost) -> Option<Reach> {
         thread::sleep(RESTS_FOR.saturating_sub(now() - self.since));
-        let held = ServerProbe::of_process(std::process::id()).held_memory().ok()??;
+        let held = ServerProbe::of_process(host, std::process::id()).held_memory().ok()??;
         let mut random = random::stream(&[random::key_of("memory that rests")]);
         let reach = held.sample(RESTED_PAGES, || random.next_u64());
         black_box(&self.block);

@@ -278,7 +278,7 @@ impl<'a> StepTrack<'a> {
         let mut looks = Vec::with_capacity(2);
         let mut look = |_: Moment| {
             let others = waiting.iter().map(|station| station.probe.as_ref());
-            let look = Look::take(self.station.probe.as_ref(), others);
+            let look = Look::take(&*self.station.host, self.station.probe.as_ref(), others);
             let members: Vec<_> = waiting.iter().flat_map(|station| station.followers()).collect();
             looks.push(look.with_members(&self.station.followers(), &members));
         };

@@ -52,7 +52,8 @@ impl Control {
         let resident = station.probe.as_ref().and_then(|probe| probe.resident_bytes().ok());
         into.set(readings::RESIDENT_BYTES, resident.flatten().map(|bytes| bytes as f64));
         let directory = self.directory(station);
-        let bytes = directory.and_then(|path| dbdyno_probe::directory_bytes(&path).ok());
+        let bytes =
+            directory.and_then(|path| dbdyno_probe::directory_bytes(&*station.host, &path).ok());
         into.set(readings::DATA_DIR_BYTES, bytes.map(|bytes| bytes as f64));
     }
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::rc::Rc;
 
+use dbdyno_host::Host;
 use linux_perf_data::linux_perf_event_reader::{
     ContextSwitchRecord, CpuMode, Endianness, EventRecord, RawData, RawEventRecord, RecordType,
     SampleFormat, SampleRecord, TaskWasPreempted,
@@ -116,11 +117,17 @@ pub enum SampleKind {
     Waits,
 }
 
-/// Reads the stacks of these windows.
+/// Reads the stacks of these windows; functions of the kernel have names if it is the one that
+/// `host` runs.
 ///
 /// # Errors
 /// A file that is not one of `perf record`, is damaged, or has samples of two events.
-pub fn stacks(file: &Path, windows: &[Window], kind: SampleKind) -> Result<Vec<Stacks>, String> {
+pub fn stacks(
+    host: &dyn Host,
+    file: &Path,
+    windows: &[Window],
+    kind: SampleKind,
+) -> Result<Vec<Stacks>, String> {
     let wrong = |error: linux_perf_data::Error| format!("{}: {error}", file.display());
     let unreadable = |error: std::io::Error| format!("{}: {error}", file.display());
     let opened = dbdyno_files::open(file).map_err(unreadable)?;
@@ -155,7 +162,7 @@ pub fn stacks(file: &Path, windows: &[Window], kind: SampleKind) -> Result<Vec<S
     let ids = perf_file.build_ids().map_err(wrong)?;
     let ids = ids.into_values().map(|of| (text(&of.path), of.build_id)).collect();
     let event = if kind == SampleKind::Waits { Some("offcpu-time") } else { event };
-    let mut all = reader.named(ids).map_err(|what| format!("{}: {what}", file.display()))?;
+    let mut all = reader.named(host, ids).map_err(|what| format!("{}: {what}", file.display()))?;
     all.iter_mut().for_each(|one| one.event = event.map(str::to_owned));
     Ok(all)
 }
@@ -462,7 +469,11 @@ impl<'w> Reader<'w> {
     ///
     /// # Errors
     /// Stacks as text would be larger than what is read of one.
-    fn named(mut self, build_ids: HashMap<String, Vec<u8>>) -> Result<Vec<Stacks>, String> {
+    fn named(
+        mut self,
+        host: &dyn Host,
+        build_ids: HashMap<String, Vec<u8>>,
+    ) -> Result<Vec<Stacks>, String> {
         // Who never woke sleeps until the end of the file.
         let asleep: Vec<i32> = self.asleep.keys().copied().collect();
         asleep.into_iter().for_each(|tid| self.wakes(tid, self.now));
@@ -470,7 +481,7 @@ impl<'w> Reader<'w> {
             SampleKind::Samples => self.periods.0 / self.periods.1.max(1.0),
             SampleKind::Waits => 1.0,
         };
-        let mut symbols = Symbols::new(&self.objects, self.kernel_begins, build_ids);
+        let mut symbols = Symbols::new(host, &self.objects, self.kernel_begins, build_ids);
         let mut named = Vec::with_capacity(self.found.len());
         let mut letters = 0;
         for (window, programs) in self.found.into_iter().zip(self.programs) {
@@ -517,6 +528,7 @@ impl<'w> Reader<'w> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_host::Local;
     use proptest::prelude::*;
     use proptest::sample::Index;
 
@@ -636,7 +648,7 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), self.file()).unwrap();
             assert!(is_perf_data(file.path()).unwrap());
-            stacks(file.path(), windows, SampleKind::Samples).unwrap()
+            stacks(&Local, file.path(), windows, SampleKind::Samples).unwrap()
         }
     }
 
@@ -688,7 +700,7 @@ mod tests {
         let path = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(path.path(), &file).unwrap();
         let whole = [Window::whole(None)];
-        let error = stacks(path.path(), &whole, SampleKind::Samples).unwrap_err();
+        let error = stacks(&Local, path.path(), &whole, SampleKind::Samples).unwrap_err();
         assert!(error.contains("lie one upon the other"), "{error}");
         let mut file = recorded().file();
         let (from, length) = (104_u64, file.len() as u64);
@@ -699,7 +711,7 @@ mod tests {
         let attribute = [file[from as usize..from as usize + 64].to_vec(), ids].concat();
         file.extend([attribute.clone(), attribute].concat());
         std::fs::write(path.path(), &file).unwrap();
-        let error = stacks(path.path(), &whole, SampleKind::Samples).unwrap_err();
+        let error = stacks(&Local, path.path(), &whole, SampleKind::Samples).unwrap_err();
         assert!(error.contains("ids of its events lie one upon the other"), "{error}");
     }
 
@@ -750,7 +762,7 @@ mod tests {
         let window = Window { unix_ns: (150_000, 550_000), processes: vec![7], name: None };
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), recorded.file()).unwrap();
-        let found = stacks(file.path(), &[window], SampleKind::Waits).unwrap();
+        let found = stacks(&Local, file.path(), &[window], SampleKind::Waits).unwrap();
         assert_eq!(found[0].lost, 3);
         assert_eq!(
             found[0].collapsed,
@@ -773,7 +785,7 @@ mod tests {
         assert!(!is_perf_data(Path::new(&handed)).unwrap());
         let whole = std::io::read_to_string(reader).unwrap();
         assert_eq!(whole, "main;work 3\n", "nothing of a pipe is taken away");
-        assert!(stacks(file.path(), &[Window::whole(None)], SampleKind::Samples).is_err());
+        assert!(stacks(&Local, file.path(), &[Window::whole(None)], SampleKind::Samples).is_err());
     }
 
     proptest! {
@@ -792,7 +804,7 @@ mod tests {
             let place = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(place.path(), &file).unwrap();
             for kind in [SampleKind::Samples, SampleKind::Waits] {
-                let _told = stacks(place.path(), &[Window::whole(None)], kind);
+                let _told = stacks(&Local, place.path(), &[Window::whole(None)], kind);
             }
         }
     }

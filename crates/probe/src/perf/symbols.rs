@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 
+use dbdyno_host::{Host, kernel};
+
 use super::maps::{Objects, Place, READY, UNKNOWN};
 use super::program::{BYTES_MOST, NoProgram, Program, plainness};
 
@@ -55,11 +57,12 @@ impl<'o> Symbols<'o> {
     /// `kernel_begins` is where the kernel that was sampled begins; `build_ids` are those of the
     /// files that were, as far as they are known.
     pub(super) fn new(
+        host: &dyn Host,
         objects: &'o Objects,
         kernel_begins: Option<u64>,
         build_ids: HashMap<String, Vec<u8>>,
     ) -> Symbols<'o> {
-        let kernel = kernel_functions(kernel_begins);
+        let kernel = kernel_functions(host, kernel_begins);
         Symbols {
             objects,
             build_ids,
@@ -167,8 +170,8 @@ fn clean(name: &str) -> String {
 
 /// Where each function of the running kernel begins; none where it is not the one that begins
 /// there, or where addresses are hidden.
-fn kernel_functions(begins: Option<u64>) -> Vec<(u64, String)> {
-    let text = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+fn kernel_functions(host: &dyn Host, begins: Option<u64>) -> Vec<(u64, String)> {
+    let text = host.kernel_text(&kernel::proc("kallsyms")).unwrap_or_default();
     let function = |line: &str| {
         let mut words = line.split_whitespace();
         let address = u64::from_str_radix(words.next()?, 16).ok().filter(|at| *at > 0)?;
@@ -187,6 +190,8 @@ fn kernel_functions(begins: Option<u64>) -> Vec<(u64, String)> {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::Local;
+
     use super::*;
 
     #[inline(never)]
@@ -216,12 +221,12 @@ mod tests {
         let (path, offset) = offset_of(address);
         let mut objects = Objects::default();
         let place = Place { object: objects.number(&path), offset };
-        let mut symbols = Symbols::new(&objects, None, HashMap::new());
+        let mut symbols = Symbols::new(&Local, &objects, None, HashMap::new());
         let line = symbols.line(&[place]);
         assert!(line.contains("a_function_of_this_program"), "{line}");
         assert_eq!(symbols.unnamed(place), None);
         let other = HashMap::from([(path.clone(), vec![1, 2, 3])]);
-        let mut symbols = Symbols::new(&objects, None, other);
+        let mut symbols = Symbols::new(&Local, &objects, None, other);
         let name = path.rsplit('/').next().unwrap();
         assert_eq!(symbols.unnamed(place).as_deref(), Some(name), "it is another build");
     }

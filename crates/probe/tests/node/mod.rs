@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use dbdyno_host::own;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
@@ -114,9 +115,9 @@ fn obey(line: &str, children: &mut Vec<Option<Node>>) -> u64 {
 
 /// Uses the processor for so many milliseconds of its own time, however long that takes.
 fn burn(ms: u64) {
-    let until = dbdyno_probe::thread_cpu_ns() + ms * 1_000_000;
+    let until = own::thread_cpu_ns() + ms * 1_000_000;
     let mut sum = 0u64;
-    while dbdyno_probe::thread_cpu_ns() < until {
+    while own::thread_cpu_ns() < until {
         for step in 0..2_000u64 {
             sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(step));
         }
