@@ -308,7 +308,7 @@ fn started_together(
 ) -> Result<Exit, Failure> {
     let release = dbdyno_sandbox::get(home, wanted.product, &wanted.version, &mut output::say)?;
     let name = flags.name.clone().unwrap_or_else(|| release.name());
-    let options = LaunchOptions::for_host(dbdyno_sandbox::memory_mb()).with(&wanted.settings);
+    let options = LaunchOptions::for_host(home.memory_mb()).with(&wanted.settings);
     let told = options.told_to(&release)?;
     output::say(&format!("options of each member\n{}", told.to_string().trim_end()));
     let members = start_together(home, &release, &options, shape, &name, &mut output::say)?;
@@ -370,7 +370,7 @@ fn new_one(
     settings: &[Setting],
     name: &str,
 ) -> Result<BackgroundServer, Failure> {
-    let options = LaunchOptions::for_host(dbdyno_sandbox::memory_mb()).with(settings);
+    let options = LaunchOptions::for_host(home.memory_mb()).with(settings);
     let told = options.told_to(release)?;
     output::say(&format!("options of {name}\n{}", told.to_string().trim_end()));
     Ok(BackgroundServer::start(home, release, &options, name, &mut output::say)?)
@@ -379,7 +379,7 @@ fn new_one(
 fn told(home: &Home, flags: &OptionsOf) -> Result<Exit, Failure> {
     let ReleaseSpec { product, version, settings } = release_of(&flags.server)?;
     let version = likely_version(home, product, &version);
-    let memory_mb = flags.memory.unwrap_or_else(dbdyno_sandbox::memory_mb);
+    let memory_mb = flags.memory.unwrap_or_else(|| home.memory_mb());
     let options = LaunchOptions::for_host(memory_mb).with(&settings);
     let told = options.translate(product, &version)?;
     output::print(&output::lines(format!("options of {} {version}\n{told}", product.name())))?;

@@ -46,6 +46,11 @@ const MADE_UP: [i64; 18] = [
     0x6e73_6673, // nsfs
 ];
 
+/// Where open files stand by number.
+const BY_NUMBER: [&str; 3] = ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"];
+/// Names of the shell for what it hands over, and of what is empty.
+const BY_NAME: [&str; 2] = ["/dev/stdin", "/dev/null"];
+
 /// Bytes that there is room for before anything is read: most files of the kernel are shorter, and
 /// take one call.
 const USUAL: usize = 4 << 10;
@@ -59,6 +64,25 @@ pub fn open(path: &Path) -> io::Result<File> {
     let found = look(path)?;
     let same = format!("/proc/self/fd/{}", found.as_raw_fd());
     File::options().read(true).custom_flags(O_NONBLOCK | O_NOCTTY).open(same)
+}
+
+/// Opens what a user names to be read: a file on a disk, or what the shell hands over by its
+/// number, which is meant to be read and whose other end is there. `/dev/null` is empty.
+///
+/// # Errors
+/// Those of [`open`]: a folder, a device, a named pipe, what the kernel makes up.
+pub fn open_named(path: &Path) -> io::Result<File> {
+    if is_handed_over(path) { File::open(path) } else { open(path) }
+}
+
+fn is_handed_over(path: &Path) -> bool {
+    let Some(path) = path.to_str() else { return false };
+    BY_NAME.contains(&path)
+        || BY_NUMBER.iter().any(|known| {
+            path.strip_prefix(known).is_some_and(|rest| {
+                !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
+            })
+        })
 }
 
 /// Looks at what is to be opened by others, SQLite for one, without opening it: to close a file

@@ -6,7 +6,7 @@
 //!   7 (mariadbd) S 1 7 7 0 …
 //!   @ /proc/7/exe -> /usr/sbin/mariadbd a link
 //!   @ /proc/7/io !                      there, and not to be read by us
-//!   @ /srv/data 1777 1000:1000          a folder or file with a mode and owners
+//!   @ /srv/data 1777 1000:1000          a folder, or a file or link, with a mode and owners
 //! ```
 //!
 //! What a process has in memory is a file of it, `/proc/7/pagemap`: a line of `START END NS` for
@@ -80,18 +80,19 @@ impl ScriptedHost {
     }
 
     fn add_place(&self, head: &str, bytes: Vec<u8>) {
+        let (head, target) = match head.split_once(" -> ") {
+            Some((head, target)) => (head, Some(target)),
+            None => (head, None),
+        };
         let (path, rest) = head.split_once(' ').unwrap_or((head, ""));
         assert!(path.starts_with('/'), "a place is an absolute path: {head:?}");
-        let content = if let Some(target) = rest.strip_prefix("-> ") {
-            Content::Link(target.into())
-        } else if rest == "!" {
-            Content::Forbidden
-        } else if bytes.is_empty() && !rest.is_empty() {
-            Content::Folder
-        } else {
-            Content::Bytes(bytes)
+        let content = match target {
+            Some(target) => Content::Link(target.into()),
+            None if rest == "!" => Content::Forbidden,
+            None if bytes.is_empty() && !rest.is_empty() => Content::Folder,
+            None => Content::Bytes(bytes),
         };
-        let is_plain = rest.is_empty() || rest == "!" || rest.starts_with("-> ");
+        let is_plain = rest.is_empty() || rest == "!";
         let (mode, owners) = if is_plain { (0o755, (0, 0)) } else { mode_and_owners(rest) };
         let place = Place { content, mode, owners };
         self.places.lock().expect("no test panics here").insert(path.into(), place);

@@ -8,17 +8,11 @@
 //!
 //! What a shell hands over by number is meant to be read, and its other end is there.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
-pub use dbdyno_files::read_from;
+pub use dbdyno_files::{open_named as open, read_from};
 use flate2::read::MultiGzDecoder;
-
-/// Where open files stand by number.
-const BY_NUMBER: [&str; 3] = ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"];
-/// Names of the shell for what it hands over, and of what is empty.
-const BY_NAME: [&str; 2] = ["/dev/stdin", "/dev/null"];
 
 /// How a file of gzip begins.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
@@ -26,25 +20,6 @@ const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 /// What a person or a script of a person writes is shorter: loads, experiments, cases. A parser may
 /// take seventy times as much.
 const WRITTEN_MOST: u64 = 2 << 20;
-
-/// Opens a file of a kind that can be read to its end.
-///
-/// # Errors
-/// There is none, it may not be read, or it is something else: a folder, a device, a named pipe,
-/// what the kernel makes up.
-pub fn open(path: &Path) -> io::Result<File> {
-    if is_handed_over(path) { File::open(path) } else { dbdyno_files::open(path) }
-}
-
-fn is_handed_over(path: &Path) -> bool {
-    let Some(path) = path.to_str() else { return false };
-    BY_NAME.contains(&path)
-        || BY_NUMBER.iter().any(|known| {
-            path.strip_prefix(known).is_some_and(|rest| {
-                !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
-            })
-        })
-}
 
 /// What is in a file of at most `most` bytes.
 ///

@@ -17,6 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use dbdyno_host::SharedHost;
 use dbdyno_model::{Dialect, Product, Secret, TopologyShape};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
@@ -75,6 +76,7 @@ pub struct BackgroundServer {
     /// Among which others it is; `None` if it is alone.
     pub membership: Option<Membership>,
     pub(crate) dir: PathBuf,
+    host: SharedHost,
 }
 
 /// The place of a background server among those that belong together.
@@ -165,7 +167,8 @@ impl BackgroundServer {
         make_passage(&dir)?;
         let (name, tree) = (name.to_owned(), release.name());
         let (product, port) = (release.product, 0);
-        let new = BackgroundServer { name, product, tree, port, settings, membership, dir };
+        let host = home.host().clone();
+        let new = BackgroundServer { name, product, tree, port, settings, membership, dir, host };
         password::keep(&new.dir, &template.password)?;
         Ok(new)
     }
@@ -232,7 +235,7 @@ impl BackgroundServer {
     pub fn all(home: &Home) -> Vec<BackgroundServer> {
         let entries = fs::read_dir(home.background()).into_iter().flatten().flatten();
         let mut all: Vec<BackgroundServer> =
-            entries.filter_map(|entry| BackgroundServer::read(&entry.path())).collect();
+            entries.filter_map(|entry| BackgroundServer::read(home, &entry.path())).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
@@ -247,9 +250,8 @@ impl BackgroundServer {
         let Ok(text) = fs::read_to_string(self.dir.join("server")) else {
             return BackgroundState::Stopped;
         };
-        let running = Identity::from_line(&text).filter(Identity::lives);
-        match running.and_then(|identity| u32::try_from(identity.pid).ok()) {
-            Some(pid) => BackgroundState::Running(pid),
+        match Identity::from_line(&text).filter(|recorded| recorded.lives(&*self.host)) {
+            Some(running) => BackgroundState::Running(running.pid),
             None => BackgroundState::Gone,
         }
     }
@@ -422,7 +424,7 @@ impl BackgroundServer {
         write_private(&self.dir.join("record"), &text)
     }
 
-    fn read(dir: &Path) -> Option<BackgroundServer> {
+    fn read(home: &Home, dir: &Path) -> Option<BackgroundServer> {
         let name = dir.file_name()?.to_str()?.to_owned();
         let text = fs::read_to_string(dir.join("record")).ok()?;
         let pairs = || text.lines().filter_map(|line| line.split_once(' '));
@@ -437,6 +439,7 @@ impl BackgroundServer {
             port: of("port")?.parse().ok()?,
             settings: settings.map(|(name, v)| (name.to_owned(), v.to_owned())).collect(),
             dir: dir.to_owned(),
+            host: home.host().clone(),
         })
     }
 }
@@ -463,7 +466,7 @@ pub fn remove(
             "the background server {user} needs it; remove that first with `dbdyno server rm {user}`"
         ));
     }
-    if let Some(server) = servers_in(&release.dir, Path::new("/")).first() {
+    if let Some(server) = servers_in(&**home.host(), &release.dir, Path::new("/")).first() {
         return refuse(format!("a server runs from it (pid {}); end that first", server.pid));
     }
     for entry in fs::read_dir(home.templates()).into_iter().flatten().flatten() {
@@ -484,8 +487,8 @@ pub fn remove(
 pub(crate) fn end_processes(home: &Home, dir: &Path) {
     let recorded = fs::read_to_string(dir.join("server")).unwrap_or_default();
     if let Some(recorded) = Identity::from_line(&recorded) {
-        recorded.end();
+        recorded.end(&**home.host());
     }
-    kill_servers_in(&home.servers(), dir);
+    kill_servers_in(&**home.host(), &home.servers(), dir);
     remove_shared_memory(&dir.join("s/data"));
 }

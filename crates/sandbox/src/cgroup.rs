@@ -17,13 +17,12 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use dbdyno_host::{Host, kernel};
 use dbdyno_model::Setting;
 
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 
-/// Where Linux has its control groups.
-const ROOT: &str = "/sys/fs/cgroup";
 /// Length of the slices in which processor time is given out, microseconds: the kernel's usual one.
 const PERIOD_US: u64 = 100_000;
 /// A group goes when the last of its processes is gone, which the kernel may notice a little later.
@@ -81,9 +80,13 @@ impl ControlGroup {
     ///
     /// # Errors
     /// [`SandboxError::Unsuitable`] where control groups are not ours to make.
-    pub(crate) fn new(claim: &Path, limits: Limits) -> Result<Option<ControlGroup>, SandboxError> {
-        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        ControlGroup::under(Path::new(ROOT), &own, claim, limits)
+    pub(crate) fn new(
+        host: &dyn Host,
+        claim: &Path,
+        limits: Limits,
+    ) -> Result<Option<ControlGroup>, SandboxError> {
+        let own = host.kernel_text(&kernel::proc("self/cgroup")).unwrap_or_default();
+        ControlGroup::under(Path::new(kernel::CONTROL_GROUPS), &own, claim, limits)
     }
 
     fn under(
@@ -172,7 +175,7 @@ pub(crate) fn sweep(claim: &Path) {
     for dir in list.lines().map(Path::new) {
         let ours =
             dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with("dbdyno-"));
-        if ours && dir.starts_with(ROOT) {
+        if ours && dir.starts_with(kernel::CONTROL_GROUPS) {
             remove(dir);
         }
     }

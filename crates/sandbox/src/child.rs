@@ -381,6 +381,8 @@ pub(crate) fn last_lines(path: &Path, count: usize) -> Vec<String> {
 mod tests {
     use std::fs;
 
+    use dbdyno_host::Local;
+
     use super::*;
     use crate::process::Identity;
 
@@ -389,24 +391,24 @@ mod tests {
         let mut sleep = tool("sleep");
         sleep.arg("600");
         let kept = std::thread::spawn(move || GuardedChild::spawn(sleep).unwrap()).join().unwrap();
-        let identity = Identity::of(kept.child.id().try_into().unwrap()).unwrap();
+        let identity = Identity::of(&Local, kept.child.id()).unwrap();
         // A child forked by the thread that is gone would have been killed before `join` returned.
         std::thread::sleep(std::time::Duration::from_millis(50));
-        assert!(identity.lives());
+        assert!(identity.lives(&Local));
         drop(kept);
-        assert!(!identity.lives());
+        assert!(!identity.lives(&Local));
     }
 
     #[test]
     fn a_child_dies_with_the_thread_that_forked_it() {
         let spawn = || {
             let child = tool("sleep").arg("600").spawn().unwrap();
-            let identity = Identity::of(child.id().try_into().unwrap()).unwrap();
+            let identity = Identity::of(&Local, child.id()).unwrap();
             (child, identity)
         };
         let (mut child, identity) = std::thread::spawn(spawn).join().unwrap();
         let deadline = crate::clock::Deadline::after_seconds(10);
-        while identity.lives() {
+        while identity.lives(&Local) {
             assert!(deadline.pause(), "the parent-death signal did not come");
         }
         child.wait().unwrap();

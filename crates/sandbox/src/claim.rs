@@ -50,7 +50,8 @@ impl Claim {
         let path = dir.join("owner");
         let failed = || SandboxError::io("write", &path);
         let mut owner = create_private(&path).map_err(failed())?;
-        let own = Identity::own().ok_or_else(|| failed()(std::io::ErrorKind::NotFound.into()))?;
+        let own = Identity::own(&**home.host())
+            .ok_or_else(|| failed()(std::io::ErrorKind::NotFound.into()))?;
         owner.write_all(own.to_line().as_bytes()).map_err(failed())?;
         owner.lock().map_err(failed())?;
         Ok(Claim { dir, _owner: owner })

@@ -12,6 +12,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
+use dbdyno_host::SharedHost;
 use dbdyno_model::{ArmSpec, Design, Secret, Target, Transport};
 use dbdyno_wire::{Endpoint, Security};
 use nix::sched::CpuSet;
@@ -34,6 +35,7 @@ const LOG_LINES: usize = 12;
 pub struct EngineServer {
     // Fields are dropped in this order: the process before the directory.
     kept: Option<GuardedChild>,
+    host: SharedHost,
     what: String,
     design: String,
     password: Secret,
@@ -62,6 +64,7 @@ impl EngineServer {
         };
         let mut server = EngineServer {
             kept: None,
+            host: home.host().clone(),
             what: format!("{spec} ({name})"),
             design: spec.to_string(),
             password: Secret::new(random_password()?),
@@ -96,11 +99,10 @@ impl EngineServer {
         let place = || -> std::io::Result<()> {
             let mut set = CpuSet::new();
             processors.iter().try_for_each(|&processor| set.set(processor))?;
-            let identity = i32::try_from(self.pid()).ok().and_then(Identity::of);
-            let identity: Vec<_> = identity.into_iter().collect();
+            let identity: Vec<_> = Identity::of(&*self.host, self.pid()).into_iter().collect();
             // Twice, because a thread may have been made by one that had not had its turn.
-            keep_on(&identity, &set)?;
-            keep_on(&identity, &set)
+            keep_on(&*self.host, &identity, &set)?;
+            keep_on(&*self.host, &identity, &set)
         };
         place().map_err(SandboxError::io("place on processors", self.scratch.path()))
     }

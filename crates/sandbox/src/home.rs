@@ -24,6 +24,7 @@ use crate::error::SandboxError;
 use crate::foreign_files::create_fresh;
 use crate::lock::Lock;
 use crate::ownership::own_directory;
+use crate::process;
 
 const MARKER: &str = "dbdyno-home";
 const MARKER_TEXT: &str =
@@ -87,6 +88,11 @@ impl Home {
         &self.host
     }
 
+    /// Memory of that machine, in MB; 0 where its kernel does not say.
+    pub fn memory_mb(&self) -> u64 {
+        process::memory_mb(&*self.host)
+    }
+
     /// What was mended when it was opened, a clause each.
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -136,16 +142,16 @@ impl Home {
 
     /// Takes the lock under which trees and templates are made; tells `progress` if it must wait.
     pub(crate) fn lock(&self, progress: &mut dyn FnMut(&str)) -> Result<Lock, SandboxError> {
-        Lock::take(&self.dir.join("lock"), LOCK_WITHIN_S, progress)
+        Lock::take(&*self.host, &self.dir.join("lock"), LOCK_WITHIN_S, progress)
     }
 
     pub(crate) fn try_lock(&self) -> Result<Option<Lock>, SandboxError> {
-        Lock::attempt(&self.dir.join("lock"))
+        Lock::attempt(&*self.host, &self.dir.join("lock"))
     }
 
     /// Keeps others from making claims and from sweeping; tells `progress` if it must wait.
     pub(crate) fn lock_run(&self, progress: &mut dyn FnMut(&str)) -> Result<Lock, SandboxError> {
-        Lock::take(&self.dir.join("run.lock"), RUN_LOCK_WITHIN_S, progress)
+        Lock::take(&*self.host, &self.dir.join("run.lock"), RUN_LOCK_WITHIN_S, progress)
     }
 
     /// Servers of a root's dbdyno run as another account, which must be able to get here; arms that

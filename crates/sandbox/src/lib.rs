@@ -105,7 +105,7 @@ pub use option_tree::{OptionLine, OptionTree, OptionWish, option_tree};
 pub use options::LaunchOptions;
 pub use ownership::own_directory;
 pub use presets::{PRESETS, PresetDescription};
-pub use process::{memory_mb, processors};
+pub use process::processors;
 pub use receipt::{DatabaseMaker, KnownToken, Receipt, ReceiptPlace};
 pub use recorder::{Events, Recorder};
 pub use release::{Release, here};

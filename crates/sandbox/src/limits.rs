@@ -6,8 +6,7 @@
 //!   PostgreSQL   a connection is a process, with memory of its own
 //! ```
 
-use std::fs;
-
+use dbdyno_host::{Host, kernel};
 use dbdyno_model::Product;
 use nix::sys::resource::{Resource, getrlimit};
 
@@ -20,6 +19,7 @@ const BESIDES: u64 = 600;
 const POSTGRES_KB: u64 = 2_000;
 
 /// What the kernel allows.
+#[derive(Debug, PartialEq, Eq)]
 struct KernelLimits {
     open_files: Option<u64>,
     /// Threads and processes: the smallest limit that is known, with its name.
@@ -29,30 +29,32 @@ struct KernelLimits {
 
 /// Refuses if the machine is too small for a server with so many connections.
 pub(crate) fn require(
+    host: &dyn Host,
     purpose: &str,
     product: Product,
     connections: u32,
 ) -> Result<(), SandboxError> {
     let hard = |resource| getrlimit(resource).ok().map(|(_, hard)| hard);
-    let kernel = |name: &str| {
-        let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).ok()?;
-        text.trim().parse::<u64>().ok()
+    let allowed = allowed(host, hard(Resource::RLIMIT_NPROC), hard(Resource::RLIMIT_NOFILE));
+    enough(purpose, product, connections, &allowed)
+}
+
+/// What a kernel allows to an account that has these limits of its own.
+fn allowed(host: &dyn Host, processes: Option<u64>, open_files: Option<u64>) -> KernelLimits {
+    let sysctl = |name: &str| {
+        host.kernel_text(&kernel::proc("sys/kernel").join(name))?.trim().parse::<u64>().ok()
     };
     let tasks = [
-        (
-            hard(Resource::RLIMIT_NPROC),
-            "raise the limit (ulimit -Hu, /etc/security/limits.conf, LimitNPROC=)",
-        ),
-        (kernel("pid_max"), "raise it with sysctl kernel.pid_max"),
-        (kernel("threads-max"), "raise it with sysctl kernel.threads-max"),
+        (processes, "raise the limit (ulimit -Hu, /etc/security/limits.conf, LimitNPROC=)"),
+        (sysctl("pid_max"), "raise it with sysctl kernel.pid_max"),
+        (sysctl("threads-max"), "raise it with sysctl kernel.threads-max"),
     ];
     let known = tasks.into_iter().filter_map(|(limit, name)| Some((limit?, name)));
-    let allowed = KernelLimits {
-        open_files: hard(Resource::RLIMIT_NOFILE),
+    KernelLimits {
+        open_files,
         tasks: known.min_by_key(|(limit, _)| *limit),
-        memory_kb: available_kb(),
-    };
-    enough(purpose, product, connections, &allowed)
+        memory_kb: available_kb(host),
+    }
 }
 
 fn enough(
@@ -87,15 +89,32 @@ fn enough(
     Ok(())
 }
 
-fn available_kb() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
+fn available_kb(host: &dyn Host) -> Option<u64> {
+    let text = host.kernel_text(&kernel::proc("meminfo"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::ScriptedHost;
+
     use super::*;
+
+    #[test]
+    fn the_smallest_limit_of_tasks_counts_and_what_is_not_told_is_not_one() {
+        let host = ScriptedHost::new(
+            "@ /proc/sys/kernel/pid_max\n32768\n@ /proc/sys/kernel/threads-max\n500000\n\
+             @ /proc/meminfo\nMemTotal: 16000000 kB\nMemAvailable:   8000000 kB\n",
+        );
+        let found = allowed(&host, Some(60_000), Some(4_096));
+        let tasks = Some((32_768, "raise it with sysctl kernel.pid_max"));
+        let expected = KernelLimits { open_files: Some(4_096), tasks, memory_kb: Some(8_000_000) };
+        assert_eq!(found, expected);
+        let nothing = KernelLimits { open_files: None, tasks: None, memory_kb: None };
+        assert_eq!(allowed(&ScriptedHost::default(), None, None), nothing);
+        assert_eq!(allowed(&host, Some(900), None).tasks.map(|(limit, _)| limit), Some(900));
+    }
 
     #[test]
     fn what_is_too_small_is_named_with_what_to_raise() {

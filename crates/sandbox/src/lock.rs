@@ -14,6 +14,8 @@ use std::io::Write as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use dbdyno_host::{Host, kernel};
+
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::process::Identity;
@@ -30,7 +32,7 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes it, unless somebody has it.
-    pub(crate) fn attempt(path: &Path) -> Result<Option<Lock>, SandboxError> {
+    pub(crate) fn attempt(host: &dyn Host, path: &Path) -> Result<Option<Lock>, SandboxError> {
         let open = File::options()
             .create(true)
             .truncate(false)
@@ -40,7 +42,7 @@ impl Lock {
             .open(path);
         let file = open.map_err(SandboxError::io("open", path))?;
         match file.try_lock() {
-            Ok(()) => sign(file).map(Some).map_err(SandboxError::io("write", path)),
+            Ok(()) => sign(host, file).map(Some).map_err(SandboxError::io("write", path)),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(error)) => Err(SandboxError::io("lock", path)(error)),
         }
@@ -49,24 +51,25 @@ impl Lock {
     /// Takes it as soon as whoever has it lets go, for `within_s` seconds at most; if that is not
     /// within a few, `progress` hears for whom it waits.
     pub(crate) fn take(
+        host: &dyn Host,
         path: &Path,
         within_s: u64,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Lock, SandboxError> {
-        if let Some(lock) = Lock::attempt(path)? {
+        if let Some(lock) = Lock::attempt(host, path)? {
             return Ok(lock);
         }
         let deadline = Deadline::after_seconds(within_s);
         let (mut told, mut polls) = (None, 0);
         while deadline.pause() {
-            if let Some(lock) = Lock::attempt(path)? {
+            if let Some(lock) = Lock::attempt(host, path)? {
                 return Ok(lock);
             }
             polls += 1;
             if polls < QUIET_POLLS {
                 continue;
             }
-            let holder = holder_of(path);
+            let holder = holder_of(host, path);
             if told.as_ref() != Some(&holder) {
                 let place = path.display();
                 progress(&format!(
@@ -75,26 +78,26 @@ impl Lock {
                 told = Some(holder);
             }
         }
-        Err(SandboxError::Busy { place: path.to_owned(), holder: holder_of(path), within_s })
+        Err(SandboxError::Busy { place: path.to_owned(), holder: holder_of(host, path), within_s })
     }
 }
 
 /// Says in the file whose it is.
-fn sign(mut file: File) -> std::io::Result<Lock> {
+fn sign(host: &dyn Host, mut file: File) -> std::io::Result<Lock> {
     file.set_permissions(fs::Permissions::from_mode(0o600))?;
     file.set_len(0)?;
-    let own = Identity::own().map(|own| own.to_line()).unwrap_or_default();
+    let own = Identity::own(host).map(|own| own.to_line()).unwrap_or_default();
     file.write_all(own.as_bytes())?;
     Ok(Lock { _file: file })
 }
 
 /// Who has a lock, in words. One that was taken this moment may not be signed yet.
-fn holder_of(path: &Path) -> String {
+fn holder_of(host: &dyn Host, path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap_or_default();
-    let Some(owner) = Identity::from_line(&text).filter(Identity::lives) else {
+    let Some(owner) = Identity::from_line(&text).filter(|owner| owner.lives(host)) else {
         return "another dbdyno".to_owned();
     };
-    let words = fs::read(format!("/proc/{}/cmdline", owner.pid)).unwrap_or_default();
+    let words = host.kernel_file(&kernel::process(owner.pid, "cmdline")).unwrap_or_default();
     format!("`{}` (pid {})", command_of(&words), owner.pid)
 }
 
@@ -114,6 +117,8 @@ fn command_of(words: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::Local;
+
     use super::*;
 
     #[test]
@@ -121,18 +126,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lock");
         let mut said = Vec::new();
-        let held = Lock::take(&path, 0, &mut |_| unreachable!("it was free")).unwrap();
+        let held = Lock::take(&Local, &path, 0, &mut |_| unreachable!("it was free")).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
-        let error = Lock::take(&path, 0, &mut |text| said.push(text.to_owned())).unwrap_err();
+        let error =
+            Lock::take(&Local, &path, 0, &mut |text| said.push(text.to_owned())).unwrap_err();
         let own = format!("(pid {})", std::process::id());
         assert!(error.to_string().contains(&own), "{error}");
         drop(held);
 
         // Another one that has it and another that waits. A child that another test is starting at
         // this moment has our files until it is another program.
-        let held = Lock::take(&path, 60, &mut |_| {}).unwrap();
+        let held = Lock::take(&Local, &path, 60, &mut |_| {}).unwrap();
         let mut held = Some(held);
-        Lock::take(&path, 60, &mut |text| {
+        Lock::take(&Local, &path, 60, &mut |text| {
             said.push(text.to_owned());
             held = None;
         })
@@ -146,7 +152,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (path, target) = (dir.path().join("lock"), dir.path().join("victim"));
         std::os::unix::fs::symlink(&target, &path).unwrap();
-        assert!(Lock::attempt(&path).is_err());
+        assert!(Lock::attempt(&Local, &path).is_err());
         assert!(!target.exists());
     }
 

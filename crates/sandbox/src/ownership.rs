@@ -16,9 +16,10 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
+use dbdyno_host::{FileKind, FileStatus, Host, HostError, Local, kernel};
 use nix::unistd::{Gid, Group, Uid, User};
 
 use crate::child;
@@ -39,7 +40,7 @@ const OTHERS_WRITE: u32 = 0o002;
 pub fn own_directory(dir: &Path) -> Result<PathBuf, SandboxError> {
     let absolute = std::path::absolute(dir).map_err(SandboxError::io("find", dir))?;
     let account = Account::own();
-    let Walk { mut at, missing } = walk(&absolute, &account, &look)?;
+    let Walk { mut at, missing } = walk(&Local, &absolute, &account)?;
     let count = missing.len();
     for (number, name) in (1..).zip(missing) {
         at.push(name);
@@ -53,35 +54,17 @@ pub fn own_directory(dir: &Path) -> Result<PathBuf, SandboxError> {
                 .map_err(SandboxError::io("create", &at))?,
         }
     }
-    account.check_own(&at, &look(&at).map_err(SandboxError::io("read", &at))?)?;
+    account.check_own(&at, &look(&Local, &at)?)?;
     Ok(at)
 }
 
-/// What lies under a name.
-#[derive(Clone, Debug)]
-enum Kind {
-    Directory,
-    Link(PathBuf),
-    File,
+fn look(host: &dyn Host, path: &Path) -> Result<FileStatus, SandboxError> {
+    host.link_status(path).map_err(of_host("read", path))
 }
 
-/// What is known of a name without following it.
-#[derive(Clone, Debug)]
-struct Place {
-    kind: Kind,
-    uid: u32,
-    gid: u32,
-    mode: u32,
-}
-
-fn look(path: &Path) -> io::Result<Place> {
-    let found = fs::symlink_metadata(path)?;
-    let kind = match found.file_type() {
-        kind if kind.is_dir() => Kind::Directory,
-        kind if kind.is_symlink() => Kind::Link(fs::read_link(path)?),
-        _ => Kind::File,
-    };
-    Ok(Place { kind, uid: found.uid(), gid: found.gid(), mode: found.mode() & 0o7777 })
+/// An error of a host, as one of a place of this one.
+fn of_host<'a>(what: &'static str, path: &'a Path) -> impl Fn(HostError) -> SandboxError + 'a {
+    move |error| SandboxError::io(what, path)(error.into_source())
 }
 
 /// Who we are, and who counts as root.
@@ -104,18 +87,18 @@ impl Account {
     }
 
     /// Bits of the mode by which others may write.
-    fn writable(&self, place: &Place) -> u32 {
+    fn writable(&self, place: &FileStatus) -> u32 {
         let is_ours = place.gid == 0 || self.group == Some(place.gid);
         place.mode & if is_ours { OTHERS_WRITE } else { OTHERS_WRITE | GROUP_WRITES }
     }
 
     /// A directory or a link on the way.
-    fn check_above(&self, path: &Path, place: &Place) -> Result<(), SandboxError> {
+    fn check_above(&self, path: &Path, place: &FileStatus) -> Result<(), SandboxError> {
         if !self.is_trusted(place.uid) {
             let whose = "whoever owns it decides what is found in it";
             return Err(exposed(path, place, whose, self.mend_owner(path)));
         }
-        let is_link = matches!(place.kind, Kind::Link(_));
+        let is_link = place.kind == FileKind::Link;
         if is_link || place.mode & STICKY != 0 || self.writable(place) == 0 {
             return Ok(());
         }
@@ -124,7 +107,7 @@ impl Account {
     }
 
     /// The directory itself: nobody may write to it, sticky or not.
-    fn check_own(&self, path: &Path, place: &Place) -> Result<(), SandboxError> {
+    fn check_own(&self, path: &Path, place: &FileStatus) -> Result<(), SandboxError> {
         if place.uid != self.uid {
             let whose = "it belongs to somebody else";
             return Err(exposed(path, place, whose, self.mend_owner(path)));
@@ -145,7 +128,7 @@ fn mend_mode(path: &Path) -> String {
     format!("chmod go-w {}", path.display())
 }
 
-fn exposed(path: &Path, place: &Place, why: &'static str, mend: String) -> SandboxError {
+fn exposed(path: &Path, place: &FileStatus, why: &'static str, mend: String) -> SandboxError {
     let (owner, mode) = (name_of(place.uid), place.mode);
     SandboxError::Exposed { place: path.to_owned(), owner, mode, why, mend }
 }
@@ -167,8 +150,9 @@ fn private_group(uid: Uid) -> Option<u32> {
 
 /// See [`Account::unknown`]; `None` where each account is known.
 fn unknown_account() -> Option<u32> {
-    let overflow = fs::read_to_string("/proc/sys/kernel/overflowuid").ok()?.trim().parse().ok()?;
-    let map = fs::read_to_string("/proc/self/uid_map").ok()?;
+    let overflow = Local.kernel_text(&kernel::proc("sys/kernel/overflowuid"))?;
+    let overflow = overflow.trim().parse().ok()?;
+    let map = Local.kernel_text(&kernel::proc("self/uid_map"))?;
     (!is_mapped(&map, overflow)).then_some(overflow)
 }
 
@@ -193,49 +177,46 @@ struct Walk {
 }
 
 /// Follows an absolute path and checks all that lies above its end.
-fn walk(
-    path: &Path,
-    account: &Account,
-    look: &dyn Fn(&Path) -> io::Result<Place>,
-) -> Result<Walk, SandboxError> {
+fn walk(host: &dyn Host, path: &Path, account: &Account) -> Result<Walk, SandboxError> {
     let mut at = PathBuf::from("/");
     let mut left: Vec<OsString> = Vec::new();
     push(&mut left, path);
     let mut links = 0;
-    account.check_above(&at, &look(&at).map_err(SandboxError::io("read", &at))?)?;
+    account.check_above(&at, &look(host, &at)?)?;
     while let Some(name) = left.pop() {
         if name == ".." {
             at.pop();
             continue;
         }
         let next = at.join(&name);
-        let place = match look(&next) {
+        let place = match host.link_status(&next) {
             Ok(place) => place,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let missing = [name].into_iter().chain(left.into_iter().rev()).collect();
                 return Ok(Walk { at, missing });
             }
-            Err(error) => return Err(SandboxError::io("read", &next)(error)),
+            Err(error) => return Err(of_host("read", &next)(error)),
         };
-        match &place.kind {
-            Kind::Directory if left.is_empty() => at = next,
-            Kind::Directory => {
+        match place.kind {
+            FileKind::Folder if left.is_empty() => at = next,
+            FileKind::Folder => {
                 account.check_above(&next, &place)?;
                 at = next;
             }
-            Kind::Link(target) if links < MOST_LINKS => {
+            FileKind::Link if links < MOST_LINKS => {
                 account.check_above(&next, &place)?;
+                let target = host.link(&next).map_err(of_host("read", &next))?;
                 links += 1;
                 if target.is_absolute() {
                     at = PathBuf::from("/");
                 }
-                push(&mut left, target);
+                push(&mut left, &target);
             }
-            Kind::Link(_) => {
+            FileKind::Link => {
                 let error = io::Error::other("too many symbolic links");
                 return Err(SandboxError::io("follow", path)(error));
             }
-            Kind::File => {
+            FileKind::File | FileKind::Special => {
                 return Err(SandboxError::io("open", &next)(io::ErrorKind::NotADirectory.into()));
             }
         }
@@ -255,7 +236,9 @@ fn push(stack: &mut Vec<OsString>, path: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::os::unix::fs::MetadataExt as _;
+
+    use dbdyno_host::ScriptedHost;
 
     use super::*;
 
@@ -268,20 +251,16 @@ mod tests {
         path: &str,
         table: &[(&str, u32, u32, u32, &str)],
     ) -> Result<Walk, String> {
-        let places: BTreeMap<PathBuf, Place> = table
-            .iter()
-            .map(|&(path, uid, gid, mode, target)| {
-                let kind = match target {
-                    "" => Kind::Directory,
-                    "file" => Kind::File,
-                    target => Kind::Link(target.into()),
-                };
-                (path.into(), Place { kind, uid, gid, mode })
-            })
-            .collect();
-        let look =
-            |path: &Path| places.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into());
-        walk(Path::new(path), account, &look).map_err(|error| error.to_string())
+        let host = ScriptedHost::default();
+        for &(path, uid, gid, mode, target) in table {
+            let arrow = if target.is_empty() || target == "file" { "" } else { " -> " };
+            let rest = match target {
+                "file" => "\ntext\n",
+                target => target,
+            };
+            host.add(&format!("@ {path} {mode:o} {uid}:{gid}{arrow}{rest}"));
+        }
+        walk(&host, Path::new(path), account).map_err(|error| error.to_string())
     }
 
     const SLASH: (&str, u32, u32, u32, &str) = ("/", 0, 0, 0o755, "");

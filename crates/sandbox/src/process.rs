@@ -10,11 +10,10 @@
 //! too, which leave their parent's process group and may outlive it for as long as a statement
 //! lasts.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use dbdyno_host::{Host, kernel};
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, kill};
@@ -26,28 +25,27 @@ use crate::clock::Deadline;
 /// A process, told from any other that ever has the same pid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    pub(crate) pid: i32,
+    pub(crate) pid: u32,
     start_ticks: u64,
     boot: String,
 }
 
 impl Identity {
-    /// The process that has this pid now.
-    pub(crate) fn of(pid: i32) -> Option<Identity> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let start_ticks = living_since(&stat)?;
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    /// The process of a host that has this pid now.
+    pub(crate) fn of(host: &dyn Host, pid: u32) -> Option<Identity> {
+        let start_ticks = living_since(&host.kernel_text(&kernel::process(pid, "stat"))?)?;
+        let boot = host.kernel_text(&kernel::proc("sys/kernel/random/boot_id"))?;
         Some(Identity { pid, start_ticks, boot: boot.trim().to_owned() })
     }
 
-    /// This process.
-    pub(crate) fn own() -> Option<Identity> {
-        Identity::of(std::process::id().try_into().ok()?)
+    /// This process, where it runs on that host.
+    pub(crate) fn own(host: &dyn Host) -> Option<Identity> {
+        Identity::of(host, host.own_pid()?)
     }
 
     /// Whether it still runs. A zombie does not.
-    pub(crate) fn lives(&self) -> bool {
-        Identity::of(self.pid).as_ref() == Some(self)
+    pub(crate) fn lives(&self, host: &dyn Host) -> bool {
+        Identity::of(host, self.pid).as_ref() == Some(self)
     }
 
     /// As it is written to a file.
@@ -65,10 +63,10 @@ impl Identity {
     }
 
     /// Kills it if it still is the same process, and waits until it is gone.
-    pub(crate) fn end(&self) {
+    pub(crate) fn end(&self, host: &dyn Host) {
         let deadline = Deadline::after_seconds(GONE_WITHIN_S);
-        while self.lives() {
-            self.kill();
+        while self.lives(host) {
+            self.kill(host);
             if !deadline.pause_to_the_end() {
                 return;
             }
@@ -76,10 +74,10 @@ impl Identity {
     }
 
     /// Kills it if it still is the same process.
-    pub(crate) fn kill(&self) {
-        if self.lives() {
+    pub(crate) fn kill(&self, host: &dyn Host) {
+        if self.lives(host) {
             // It may be gone by now; then there is nothing to do.
-            let _ = kill(Pid::from_raw(self.pid), Signal::SIGKILL);
+            let _ = kill(pid_of(self.pid), Signal::SIGKILL);
         }
     }
 }
@@ -96,30 +94,34 @@ fn living_since(stat: &str) -> Option<u64> {
 
 /// The servers from `servers` that work inside `sandbox`; those that are counted there run in
 /// valgrind's executable, which is among the tools beside `servers`.
-pub(crate) fn servers_in(servers: &Path, sandbox: &Path) -> Vec<Identity> {
+pub(crate) fn servers_in(host: &dyn Host, servers: &Path, sandbox: &Path) -> Vec<Identity> {
     let tools = servers.with_file_name("tools");
-    processes_in(sandbox, |pid| leads(pid, "exe", servers) || leads(pid, "exe", &tools))
+    let runs = |pid| leads(host, pid, "exe", servers) || leads(host, pid, "exe", &tools);
+    processes_in(host, sandbox, runs)
 }
 
 /// The processes that work inside a folder and are wanted.
-fn processes_in(folder: &Path, is_wanted: impl Fn(i32) -> bool) -> Vec<Identity> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| leads(*pid, "cwd", folder) && is_wanted(*pid))
-        .filter_map(Identity::of)
+fn processes_in(host: &dyn Host, folder: &Path, is_wanted: impl Fn(u32) -> bool) -> Vec<Identity> {
+    let pids = host.numbers(&kernel::proc("")).unwrap_or_default().into_iter();
+    pids.filter(|pid| leads(host, *pid, "cwd", folder) && is_wanted(*pid))
+        .filter_map(|pid| Identity::of(host, pid))
         .collect()
 }
 
 /// Whether a link of a process leads into a folder.
-fn leads(pid: i32, name: &str, folder: &Path) -> bool {
-    fs::read_link(format!("/proc/{pid}/{name}")).is_ok_and(|path| path.starts_with(folder))
+fn leads(host: &dyn Host, pid: u32, name: &str, folder: &Path) -> bool {
+    host.link(&kernel::process(pid, name)).is_ok_and(|path| path.starts_with(folder))
 }
 
 /// Whether a process runs as the account that servers have where root starts them: nothing else of
 /// that account works in a sandbox.
-fn is_of_servers(pid: i32) -> bool {
-    let owner = fs::metadata(format!("/proc/{pid}")).map(|found| found.uid());
+fn is_of_servers(host: &dyn Host, pid: u32) -> bool {
+    let owner = host.status(&kernel::process(pid, "")).map(|found| found.uid);
     is_root() && owner.is_ok_and(|owner| owner == UNPRIVILEGED)
+}
+
+fn pid_of(number: u32) -> Pid {
+    Pid::from_raw(number.try_into().expect("the kernel's numbers fit"))
 }
 
 /// Numbers of the processors that this process may use, in order.
@@ -128,9 +130,9 @@ pub fn processors() -> Vec<usize> {
     (0..CpuSet::count()).filter(|&number| allowed.is_set(number) == Ok(true)).collect()
 }
 
-/// Memory of this machine, in MB; 0 where the kernel does not say.
-pub fn memory_mb() -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+/// Memory of a host, in MB; 0 where the kernel does not say.
+pub(crate) fn memory_mb(host: &dyn Host) -> u64 {
+    let text = host.kernel_text(&kernel::proc("meminfo")).unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kb = total.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
     kb.unwrap_or(0) / 1024
@@ -141,12 +143,15 @@ pub fn memory_mb() -> u64 {
 ///
 /// # Errors
 /// The kernel's refusal for a thread that is still there.
-pub(crate) fn keep_on(servers: &[Identity], processors: &CpuSet) -> io::Result<()> {
+pub(crate) fn keep_on(
+    host: &dyn Host,
+    servers: &[Identity],
+    processors: &CpuSet,
+) -> io::Result<()> {
     for server in servers {
-        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", server.pid)) else { continue };
-        let ids = threads.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        for id in ids {
-            match sched_setaffinity(Pid::from_raw(id), processors) {
+        let threads = host.numbers(&kernel::process(server.pid, "task"));
+        for id in threads.unwrap_or_default() {
+            match sched_setaffinity(pid_of(id), processors) {
                 Ok(()) | Err(Errno::ESRCH) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -160,17 +165,17 @@ pub(crate) const GONE_WITHIN_S: u64 = 20;
 
 /// Kills the servers from `servers` that work inside `sandbox`, and what else runs there with their
 /// account, until there are none; returns the pids. The sandbox is a folder of ours.
-pub(crate) fn kill_servers_in(servers: &Path, sandbox: &Path) -> Vec<i32> {
+pub(crate) fn kill_servers_in(host: &dyn Host, servers: &Path, sandbox: &Path) -> Vec<u32> {
     let deadline = Deadline::after_seconds(GONE_WITHIN_S);
     let mut killed = Vec::new();
     loop {
-        let mut found = servers_in(servers, sandbox);
-        found.extend(processes_in(sandbox, is_of_servers));
+        let mut found = servers_in(host, servers, sandbox);
+        found.extend(processes_in(host, sandbox, |pid| is_of_servers(host, pid)));
         if found.is_empty() {
             return killed;
         }
         for server in found {
-            server.kill();
+            server.kill(host);
             if !killed.contains(&server.pid) {
                 killed.push(server.pid);
             }
@@ -183,39 +188,75 @@ pub(crate) fn kill_servers_in(servers: &Path, sandbox: &Path) -> Vec<i32> {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_host::ScriptedHost;
+
     use super::*;
 
-    #[test]
-    fn start_time_is_found_behind_any_command_name() {
-        let rest = "S 1 5 5 0 -1 4194560 1 0 0 0 3 2 0 0 20 0 1 0 987654 1000 2";
-        assert_eq!(living_since(&format!("7 (a) b) {rest}")), Some(987_654));
-        assert_eq!(living_since(&format!("7 (x (y 1 2) {rest}")), Some(987_654));
-        assert_eq!(living_since(&format!("7 (x) {}", rest.replacen('S', "Z", 1))), None);
-        assert_eq!(living_since("7 (x) S 1"), None);
+    /// A process: what it is called, its state, when it began, what it runs and where it works.
+    fn process(pid: u32, name: &str, state: char, start: u64, [exe, cwd]: [&str; 2]) -> String {
+        format!(
+            "@ /proc/{pid}/stat\n{pid} ({name}) {state} 1 5 5 0 -1 4194560 1 0 0 0 3 2 0 0 20 0 1 0 \
+             {start} 1000 2\n@ /proc/{pid}/exe -> {exe}\n@ /proc/{pid}/cwd -> {cwd}\n\
+             @ /proc/sys/kernel/random/boot_id\nfirst\n"
+        )
     }
 
     #[test]
-    fn an_identity_survives_its_file_and_tells_a_reused_pid() {
-        let own = Identity::own().unwrap();
-        assert!(own.lives());
+    fn start_time_is_found_behind_any_command_name_and_the_dead_have_none() {
+        for (name, state, start) in [
+            ("a) b", 'S', Some(987)),
+            ("x (y 1 2", 'R', Some(987)),
+            ("x", 'Z', None),
+            ("x", 'X', None),
+        ] {
+            let host = ScriptedHost::new(&process(7, name, state, 987, ["/a", "/"]));
+            let found = Identity::of(&host, 7).map(|identity| identity.start_ticks);
+            assert_eq!(found, start, "{name} {state}");
+        }
+        let host = ScriptedHost::new("@ /proc/7/stat\n7 (x) S 1\n");
+        assert_eq!(Identity::of(&host, 7), None);
+    }
+
+    #[test]
+    fn an_identity_survives_its_file_and_tells_a_reused_pid_and_another_boot() {
+        let host = ScriptedHost::new(&process(7, "dbdyno", 'S', 50, ["/a", "/"])).with_own_pid(7);
+        let own = Identity::own(&host).unwrap();
+        assert_eq!(own.to_line(), "7 50 first\n");
         assert_eq!(Identity::from_line(&own.to_line()), Some(own.clone()));
-        let other = Identity { start_ticks: own.start_ticks + 1, ..own.clone() };
-        assert!(!other.lives());
-        let before_reboot = Identity { boot: "another".into(), ..own };
-        assert!(!before_reboot.lives());
+        assert!(own.lives(&host));
+        host.add(&process(7, "sh", 'S', 51, ["/a", "/"]));
+        assert!(!own.lives(&host));
+        host.add(&process(7, "dbdyno", 'S', 50, ["/a", "/"]));
+        assert!(own.lives(&host));
+        host.add("@ /proc/sys/kernel/random/boot_id\nsecond\n");
+        assert!(!own.lives(&host));
         for line in ["", "12", "12 x y", "0 5 b", "-1 5 b", "1 5 b", "12 5 b extra"] {
             assert_eq!(Identity::from_line(line), None, "{line:?}");
         }
     }
 
     #[test]
-    fn a_zombie_is_dead() {
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        let pid = child.id().try_into().unwrap();
-        let deadline = Deadline::after_seconds(10);
-        while Identity::of(pid).is_some() {
-            assert!(deadline.pause(), "the zombie still counts as living");
-        }
-        child.wait().unwrap();
+    fn servers_in_a_folder_are_those_that_run_from_the_home_and_work_there() {
+        let works = |pid, exe, cwd| process(pid, "mysqld", 'S', 9, [exe, cwd]);
+        let host = ScriptedHost::new(
+            &[
+                works(10, "/h/servers/mysql-8/bin/mysqld", "/h/run/base-1-0/s"),
+                works(11, "/h/tools/valgrind/callgrind", "/h/run/base-1-0/s/data"),
+                works(12, "/usr/bin/bash", "/h/run/base-1-0"),
+                works(13, "/h/servers/mysql-8/bin/mysqld", "/h/run/test-1-1/s"),
+            ]
+            .concat(),
+        );
+        host.add("@ /proc/14/cwd !\n@ /proc/15/cwd -> /h/run/base-1-0");
+        let found = servers_in(&host, Path::new("/h/servers"), Path::new("/h/run/base-1-0"));
+        let pids: Vec<u32> = found.iter().map(|identity| identity.pid).collect();
+        assert_eq!(pids, [10, 11]);
+    }
+
+    #[test]
+    fn the_memory_of_a_host_is_what_it_says_or_nothing() {
+        let host = ScriptedHost::new("@ /proc/meminfo\nMemTotal:       394897820 kB\n");
+        assert_eq!(memory_mb(&host), 385_642);
+        assert_eq!(memory_mb(&ScriptedHost::default()), 0);
     }
 }

@@ -54,31 +54,32 @@ fn sweep_claims(home: &Home, progress: &mut dyn FnMut(&str)) -> Vec<String> {
     let Ok(_exclusive) = home.lock_run(progress) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(home.run()) else { return Vec::new() };
     let dirs = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
-    dirs.filter(|dir| !owner_lives(dir)).filter_map(|dir| clean(home, &dir)).collect()
+    dirs.filter(|dir| !owner_lives(home, dir)).filter_map(|dir| clean(home, &dir)).collect()
 }
 
-fn owner_lives(dir: &Path) -> bool {
+fn owner_lives(home: &Home, dir: &Path) -> bool {
     let path = dir.join("owner");
     let text = fs::read_to_string(&path).unwrap_or_default();
-    if Identity::from_line(&text).is_some_and(|owner| owner.lives()) {
+    if Identity::from_line(&text).is_some_and(|owner| owner.lives(&**home.host())) {
         return true;
     }
     File::open(&path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
 }
 
 /// Kills the servers that work in `dir` and removes what the system keeps for them outside of it.
-fn end_servers(home: &Home, dir: &Path) -> Vec<i32> {
-    let killed = kill_servers_in(&home.servers(), dir);
+fn end_servers(home: &Home, dir: &Path) -> Vec<u32> {
+    let killed = kill_servers_in(&**home.host(), &home.servers(), dir);
     remove_shared_memory(&dir.join("s/data"));
     killed
 }
 
 fn clean(home: &Home, dir: &Path) -> Option<String> {
     let recorded = fs::read_to_string(dir.join("server")).unwrap_or_default();
-    let recorded = Identity::from_line(&recorded).filter(Identity::lives);
+    let host = &**home.host();
+    let recorded = Identity::from_line(&recorded).filter(|recorded| recorded.lives(host));
     let mut killed = Vec::new();
     if let Some(server) = recorded {
-        server.kill();
+        server.kill(host);
         killed.push(server.pid);
     }
     for pid in end_servers(home, dir) {
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn what_a_dead_owner_left_is_removed_whatever_its_record_says() {
         let (_dir, home) = home();
-        let own = Identity::own().unwrap().to_line();
+        let own = Identity::own(&**home.host()).unwrap().to_line();
         let reused = own.replacen(' ', " 9", 1);
         for (name, owner) in [("a", "999999999 5 x\n"), ("b", ""), ("c", "1"), ("d", &reused)] {
             let dir = home.run().join(name);

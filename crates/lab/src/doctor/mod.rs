@@ -52,9 +52,9 @@ pub fn examine(home: &Home, say: &mut dyn FnMut(&str)) -> Vec<Finding> {
 }
 
 fn look(home: &Home, say: &mut dyn FnMut(&str)) -> DoctorReadings {
-    let (host, home) = (home.host(), home.dir());
     let processors = dbdyno_sandbox::processors();
-    let memory_mb = dbdyno_sandbox::memory_mb();
+    let memory_mb = home.memory_mb();
+    let (host, home) = (home.host(), home.dir());
     let rests = Rests::begin(RESTS_MB.min(memory_mb / 8));
     say("asking the kernel");
     let facts = host_facts(&**host).into_iter().chain(filesystem_facts(&**host, home)).collect();

@@ -241,7 +241,7 @@ fn at_station<T>(
         arm: ARM,
         spec,
         datasets: &tables,
-        memory_mb: dbdyno_sandbox::memory_mb(),
+        memory_mb: lab.home.memory_mb(),
         clients,
         restores: Restores::No,
         stop: lab.stop,

@@ -77,9 +77,9 @@ impl Server {
         command.stdout(file.try_clone().map_err(failed())?).stderr(file);
         let program = self.release.server().display().to_string();
         let kept = GuardedChild::spawn(command).map_err(SandboxError::spawn(&program))?;
-        let pid = i32::try_from(kept.child.id()).ok();
+        let identity =
+            Identity::of(&*self.host, kept.child.id()).map(|identity| identity.to_line());
         self.kept = Some(kept);
-        let identity = pid.and_then(Identity::of).map(|identity| identity.to_line());
         write_private(&self.ground.dir().join("server"), &identity.unwrap_or_default())
     }
 
@@ -146,7 +146,7 @@ impl Server {
     /// Refuses a server that other machines may reach; whoever hears of it drops it, which kills
     /// it.
     pub(super) fn check_where_it_listens(&self) -> Result<(), SandboxError> {
-        match listener::beyond_loopback(self.pid()) {
+        match listener::beyond_loopback(&*self.host, self.pid()) {
             None => Ok(()),
             Some(address) => Err(self.failed(format!(
                 "listens on {address}, where other machines may reach it; leave out the option \
@@ -161,7 +161,7 @@ impl Server {
 
     /// Whether what listens on its port is the server.
     fn has_its_port(&self) -> bool {
-        listener::is_of(self.pid(), self.port).unwrap_or(false)
+        listener::is_of(&*self.host, self.pid(), self.port).unwrap_or(false)
     }
 
     /// Our database was made with latin1, whatever the server prefers now: its tables take their

@@ -10,10 +10,10 @@
 //! counts only once the socket that listens there is seen in our own process.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
+
+use dbdyno_host::{Host, HostError, kernel};
 
 /// The state of a socket that listens (`TCP_LISTEN` of the kernel).
 const LISTENS: &str = "0A";
@@ -25,23 +25,25 @@ const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
 ///
 /// # Errors
 /// What the kernel says where it does not let us look.
-pub(crate) fn is_of(pid: u32, port: u16) -> io::Result<bool> {
-    let Some(inode) = listening_inode(&fs::read_to_string("/proc/net/tcp")?, port) else {
+pub(crate) fn is_of(host: &dyn Host, pid: u32, port: u16) -> Result<bool, HostError> {
+    let table = host.kernel_file(&kernel::proc("net/tcp"))?;
+    let Some(inode) = listening_inode(&String::from_utf8_lossy(&table), port) else {
         return Ok(false);
     };
-    Ok(sockets_of(pid)?.contains(&inode))
+    Ok(sockets_of(host, pid)?.contains(&inode))
 }
 
 /// An address on which process `pid` listens and which is not one of this machine alone, as far as
 /// the kernel lets us look.
-pub(crate) fn beyond_loopback(pid: u32) -> Option<SocketAddr> {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(fs::read_to_string);
-    let tables = tables.map(|table| table.unwrap_or_default());
+pub(crate) fn beyond_loopback(host: &dyn Host, pid: u32) -> Option<SocketAddr> {
+    let tables = ["net/tcp", "net/tcp6"]
+        .map(|table| host.kernel_text(&kernel::proc(table)).unwrap_or_default());
     let open = |table: &String| listening(table).filter(|(address, _)| !is_own(address)).collect();
     let open: Vec<(SocketAddr, u64)> =
         tables.iter().flat_map(|table| -> Vec<_> { open(table) }).collect();
     // Most of the time nobody has such a socket, or some have, who are not ours.
-    let ours = if open.is_empty() { HashSet::new() } else { sockets_of(pid).unwrap_or_default() };
+    let ours =
+        if open.is_empty() { HashSet::new() } else { sockets_of(host, pid).unwrap_or_default() };
     open.into_iter().find(|(_, inode)| ours.contains(inode)).map(|(address, _)| address)
 }
 
@@ -50,10 +52,15 @@ fn is_own(address: &SocketAddr) -> bool {
 }
 
 /// The inodes of a process' sockets.
-fn sockets_of(pid: u32) -> io::Result<HashSet<u64>> {
-    let files = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"))?.flatten();
-    let inode = |to: &Path| to.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
-    Ok(files.filter_map(|file| inode(&fs::read_link(file.path()).ok()?)).collect())
+fn sockets_of(host: &dyn Host, pid: u32) -> Result<HashSet<u64>, HostError> {
+    let files = kernel::process(pid, "fd");
+    let numbers = host.numbers(&files)?.into_iter();
+    let links = numbers.filter_map(|number| host.link(&files.join(number.to_string())).ok());
+    Ok(links.filter_map(|to| socket_inode(&to)).collect())
+}
+
+fn socket_inode(link: &Path) -> Option<u64> {
+    link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// The inode of what listens on this port of 127.0.0.1.
@@ -96,41 +103,65 @@ fn address(digits: &str) -> Option<IpAddr> {
 mod tests {
     use std::net::TcpListener;
 
-    use super::*;
-    use crate::child;
+    use dbdyno_host::{Local, ScriptedHost};
 
+    use super::*;
+
+    /// What this kernel writes of sockets is what we read of it.
     #[test]
-    fn a_port_is_that_of_the_process_which_listens_on_it_and_of_no_other() {
+    fn a_port_of_this_machine_is_that_of_the_process_which_listens_on_it() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert!(is_of(std::process::id(), port).unwrap());
-        let mut stranger = child::tool("sleep").arg("600").spawn().unwrap();
-        assert!(!is_of(stranger.id(), port).unwrap(), "a child that has nothing of it");
-        stranger.kill().unwrap();
-        stranger.wait().unwrap();
+        let own = std::process::id();
+        assert!(is_of(&Local, own, port).unwrap());
         // A connection to it has the same port, and does not listen.
         let _client = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-        assert!(is_of(std::process::id(), port).unwrap());
+        assert!(is_of(&Local, own, port).unwrap());
         drop(listener);
-        assert!(!is_of(std::process::id(), port).unwrap(), "nobody listens any more");
+        assert!(!is_of(&Local, own, port).unwrap(), "nobody listens any more");
+    }
+
+    /// A line of a table, and the process that has the socket; addresses are words of this
+    /// machine's byte order.
+    fn socket(table: &str, ip: &str, port: u16, [inode, pid]: [u32; 2]) -> String {
+        let bytes = match ip.parse().unwrap() {
+            IpAddr::V4(ip) => ip.octets().to_vec(),
+            IpAddr::V6(ip) => ip.octets().to_vec(),
+        };
+        let (words, _) = bytes.as_chunks::<4>();
+        let ip: String =
+            words.iter().map(|word| format!("{:08X}", u32::from_ne_bytes(*word))).collect();
+        format!(
+            "@ /proc/net/{table}\n  sl  local_address rem_address …\n   0: {ip}:{port:04X} 0:0 0A \
+             0:0 0:0 0 65534 0 {inode} 1\n@ /proc/{pid}/fd/9 -> socket:[{inode}]\n"
+        )
     }
 
     #[test]
-    fn who_listens_where_others_can_reach_it_is_found() {
-        let own = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        assert_eq!(beyond_loopback(std::process::id()), None);
-        for address in ["0.0.0.0", "::"] {
-            // A machine without IPv6 has nothing to find there.
-            let Ok(listener) = TcpListener::bind((address, 0)) else { continue };
-            assert_eq!(beyond_loopback(std::process::id()), listener.local_addr().ok());
-            let stranger = child::tool("sleep").arg("600").spawn().map(|mut stranger| {
-                let found = beyond_loopback(stranger.id());
-                stranger.kill().and_then(|()| stranger.wait()).unwrap();
-                found
-            });
-            assert_eq!(stranger.unwrap(), None, "a child that has nothing of it");
+    fn what_listens_where_others_can_reach_it_is_found_if_it_is_the_servers() {
+        const SERVER: u32 = 70;
+        for (table, ip, pid, found) in [
+            ("tcp", "127.0.0.1", SERVER, None),
+            ("tcp", "0.0.0.0", SERVER, Some("0.0.0.0:3306")),
+            ("tcp", "10.1.2.3", SERVER, Some("10.1.2.3:3306")),
+            ("tcp", "0.0.0.0", 71, None),
+            ("tcp6", "::1", SERVER, None),
+            ("tcp6", "::", SERVER, Some("[::]:3306")),
+            ("tcp6", "::ffff:127.0.0.1", SERVER, None),
+            ("tcp6", "2001:db8::1", SERVER, Some("[2001:db8::1]:3306")),
+        ] {
+            let host = ScriptedHost::new(&socket(table, ip, 3306, [4711, pid]));
+            let found = found.map(|address| address.parse().unwrap());
+            assert_eq!(beyond_loopback(&host, SERVER), found, "{ip} of {pid}");
+            let is_port = (table, ip, pid) == ("tcp", "127.0.0.1", SERVER);
+            let known = is_of(&host, SERVER, 3306);
+            assert_eq!(known.unwrap_or(false), is_port, "{ip} of {pid}");
         }
-        drop(own);
+        // A port is nobody's where we may not look, and the reason says where.
+        let host = ScriptedHost::new(&socket("tcp", "127.0.0.1", 3306, [4711, 71]));
+        host.add("@ /proc/70/fd !");
+        let error = is_of(&host, SERVER, 3306).unwrap_err().to_string();
+        assert!(error.starts_with("/proc/70/fd cannot be listed"), "{error}");
     }
 
     #[test]

@@ -26,6 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
+use dbdyno_host::SharedHost;
 use dbdyno_model::{MemberRole, Secret, Transport};
 use dbdyno_wire::Endpoint;
 use nix::sched::CpuSet;
@@ -79,6 +80,7 @@ const PORTS: usize = 5;
 pub struct Server {
     // Fields are dropped in this order: the processes before the directory.
     kept: Option<GuardedChild>,
+    host: SharedHost,
     what: String,
     release: Release,
     port: u16,
@@ -236,12 +238,15 @@ impl Server {
         let needed_mb = options.disk_mb(release.product).max(copied_mb).saturating_add(SLACK_MB);
         space::require(&format!("starting {what}"), home.dir(), needed_mb)?;
         if options.is_for_a_crowd() {
-            limits::require(&format!("starting {what}"), release.product, options.max_connections)?;
+            let host = &**home.host();
+            let purpose = format!("starting {what}");
+            limits::require(host, &purpose, release.product, options.max_connections)?;
         }
         progress(&format!("starting {what}"));
         let claim = Claim::new(home, name, progress)?;
         let server = Server {
             kept: None,
+            host: home.host().clone(),
             what,
             release: release.clone(),
             port: free_port()?,
@@ -252,7 +257,11 @@ impl Server {
             servers: home.servers(),
             hosts: None,
             seat: None,
-            group: ControlGroup::new(claim.dir(), Limits::among(&options.settings))?,
+            group: ControlGroup::new(
+                &**home.host(),
+                claim.dir(),
+                Limits::among(&options.settings),
+            )?,
             preloaded: allocator::library(&options.settings)?,
             valgrind: None,
             ground: Ground::Claim(claim),
@@ -274,6 +283,7 @@ impl Server {
             recorded;
         let mut server = Server {
             kept: None,
+            host: home.host().clone(),
             what: format!("{} {} ({name})", release.product.name(), release.version),
             release: release.clone(),
             port: if port == 0 { free_port()? } else { port },
@@ -416,7 +426,8 @@ impl Server {
             processors.iter().try_for_each(|&processor| set.set(processor))?;
             // Twice, because a thread may have been made by one that had not had its turn.
             for _ in 0..2 {
-                keep_on(&servers_in(&self.servers, self.ground.dir()), &set)?;
+                let servers = servers_in(&*self.host, &self.servers, self.ground.dir());
+                keep_on(&*self.host, &servers, &set)?;
             }
             Ok(())
         };
@@ -505,7 +516,7 @@ impl Drop for Server {
             return;
         }
         drop(self.kept.take());
-        kill_servers_in(&self.servers, self.ground.dir());
+        kill_servers_in(&*self.host, &self.servers, self.ground.dir());
         remove_shared_memory(&self.data_dir());
     }
 }
