@@ -92,7 +92,7 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
         let style = screen::style(compare.told.shape().color);
         let text = terminal::written(&dbdyno_report::published_document(&all), &style);
         output::say_styled(&format!("\n{text}"), &style);
-        let mut standings = printed::standings(&all);
+        let mut standings = printed::figure_standings(&all);
         // The short form says itself that it leaves loads out.
         standings.retain(|one| !is_quick(&by_hand) || *one != FigureStanding::NotTestable);
         exits.push(printed::exit(&standings));

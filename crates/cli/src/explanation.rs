@@ -240,11 +240,9 @@ pub(crate) fn nothing(
          measured",
         id = run.whole.id
     ));
-    let mut cells = comparison.cells.iter();
-    let is_open = cells.any(|one| {
-        let blocks = |warning: &Warning| warning.severity == Severity::Blocks;
-        one.verdict == Verdict::Undecided || one.warnings.iter().any(blocks)
-    });
-    let is_blocked = comparison.warnings.iter().any(|one| one.severity == Severity::Blocks);
+    let warnings = comparison.cells.iter().flat_map(|one| &one.warnings);
+    let mut warnings = warnings.chain(&comparison.warnings);
+    let is_blocked = warnings.any(|warning| warning.severity == Severity::Blocks);
+    let is_open = comparison.cells.iter().any(|one| one.verdict == Verdict::Undecided);
     Ok(if is_open || is_blocked { Exit::CannotTell } else { Exit::Holds })
 }

@@ -109,13 +109,13 @@ fn without_places(command: &str) -> String {
 }
 
 /// How each printed figure and each expected sign stands.
-pub(crate) fn standings(all: &[Replication]) -> Vec<FigureStanding> {
+pub(crate) fn figure_standings(all: &[Replication]) -> Vec<FigureStanding> {
     let rows = all.iter().flat_map(|one| &one.tables).flat_map(|table| &table.rows);
     let signs = all.iter().flat_map(|one| &one.signs).map(FoundSign::standing);
     rows.map(|row| row.standing).chain(signs).collect()
 }
 
-/// As of expectations: what differs is refuted, and what is open or was not measured cannot be told.
+/// As of expectations: what differs is refuted; what is open or was not measured cannot be told.
 pub(crate) fn exit(standings: &[FigureStanding]) -> Exit {
     let are_confirmed = standings.iter().all(|one| *one == FigureStanding::Confirmed);
     if standings.contains(&FigureStanding::Different) {

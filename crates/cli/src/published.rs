@@ -51,7 +51,7 @@ pub(crate) fn published(place: &Place, flags: &PublishedFlags) -> Result<Exit, F
         })?,
     };
     output::print_styled(&text, &style)?;
-    Ok(printed::exit(&printed::standings(&all)))
+    Ok(printed::exit(&printed::figure_standings(&all)))
 }
 
 /// What a file says, held against its newest run, or against the one that was named.

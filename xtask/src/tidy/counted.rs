@@ -27,12 +27,12 @@ const ALLOWANCES: [Allowance; 9] = [
     Allowance { rule: Rule::SharedName, places: 0 },
     Allowance { rule: Rule::Participle, places: 0 },
     Allowance { rule: Rule::TupleParameter, places: 0 },
-    Allowance { rule: Rule::NamedClosure, places: 1265 },
+    Allowance { rule: Rule::NamedClosure, places: 1264 },
     Allowance { rule: Rule::NamedClosures, places: 1 },
-    Allowance { rule: Rule::MatchInDisguise, places: 40 },
+    Allowance { rule: Rule::MatchInDisguise, places: 39 },
     Allowance { rule: Rule::ServerSql, places: 10 },
-    Allowance { rule: Rule::KernelFile, places: 21 },
-    Allowance { rule: Rule::VagueName, places: 1739 },
+    Allowance { rule: Rule::KernelFile, places: 3 },
+    Allowance { rule: Rule::VagueName, places: 1749 },
 ];
 
 /// What texts have in them that ask a server about itself, or know its tables about itself.

@@ -4,11 +4,13 @@
 //! case of a regression was the upgrade of the runner's kernel. Named are facts that rarely change
 //! and did so within the range in which the shift may lie. That is a coincidence, not a proof.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use dbdyno_model::{Cause, Severity, Shift, Warning};
 
-use super::Facts;
+/// What was true of a run, by name.
+pub(super) type Facts = BTreeMap<String, String>;
 
 /// No more of them are told.
 const CAUSES_MOST: usize = 12;

@@ -318,22 +318,22 @@ pub(super) fn is_of_messages(head: &str) -> bool {
 
 /// The name that a column of messages has in the list: `last_error` ends as `error` does.
 fn name_of_messages(name: &str) -> Option<&'static str> {
-    MESSAGES.into_iter().rfind(|known| {
-        name.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+    ends_in(name, &MESSAGES)
+}
+
+/// The last of some words in which a name ends.
+fn ends_in(name: &str, words: &[&'static str]) -> Option<&'static str> {
+    words.iter().copied().rfind(|word| {
+        name.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
     })
 }
 
 /// Which direction of a truth is good, by the word that its name ends in: `checksum_ok`.
 fn outcome_of_name(name: &str) -> Option<Better> {
-    let ends = |list: &[&str]| {
-        list.iter().any(|word| {
-            name.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
-        })
-    };
     if name.split('_').any(|word| NEGATIONS.contains(&word)) {
         return None;
     }
-    match (ends(&FALSE_IF_FAILED), ends(&TRUE_IF_FAILED)) {
+    match (ends_in(name, &FALSE_IF_FAILED).is_some(), ends_in(name, &TRUE_IF_FAILED).is_some()) {
         (true, false) => Some(Better::Higher),
         (false, true) => Some(Better::Lower),
         _ => None,

@@ -18,7 +18,8 @@ use dbdyno_model::{
     LatencyHistogram, PerArm, Round, RunPair, RunStatus, Severity, TERMS, Target, Warning,
 };
 
-use super::{Facts, HistoryQuestion, Raw, judge};
+use super::causes::Facts;
+use super::{HistoryQuestion, Raw, judge};
 use crate::comparison::compare;
 use crate::error::JudgeError;
 use crate::judged::judged_pairs;

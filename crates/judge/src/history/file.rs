@@ -479,7 +479,7 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
         );
         return Err(failed(table.name, table.header_line, 1, &what));
     }
-    let evidence = table.evidence(&roles.values);
+    let evidence = table.mark_evidence(&roles.values);
     let mut raws = Vec::new();
     for &column in &roles.values {
         let mark = match question.file.decimal {
@@ -542,25 +542,27 @@ fn is_of_labels(table: &Table<'_>, column: usize) -> bool {
 /// Whether a column that is called after what names a run has what was measured all the same:
 /// numbers with a fraction or a unit, most of them different, that go up and down. Versions rise.
 fn is_measured_label(table: &Table<'_>, order: &Order, column: usize) -> bool {
-    let is_figure = |cell: &str| {
-        is_quantity(cell)
-            || cells::has_a_known_unit(cell)
-            || cell.contains('.') && cell.parse::<f64>().is_ok()
-    };
     let told: Vec<&str> = present(table, column).collect();
-    let figures = told.iter().filter(|cell| is_figure(cell)).count();
+    let figures = told.iter().filter(|cell| is_figure_of_label(cell)).count();
     if !is_of_labels(table, column) || 2 * figures <= told.len() {
         return false;
     }
     let mut rows: Vec<usize> = (0..table.rows.len()).collect();
     rows.sort_by_key(|&row| order.keys[row]);
-    let number = |&row: &usize| {
+    let mut values: Vec<f64> = Vec::with_capacity(rows.len());
+    for row in rows {
         let cell = table.cell(row, column);
         let end = cell.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(cell.len());
-        cell[..end].parse::<f64>().ok()
-    };
-    let values: Vec<f64> = rows.iter().filter_map(number).collect();
+        values.extend(cell[..end].parse::<f64>());
+    }
     2 * table.values(column).len() > told.len() && !values.is_sorted()
+}
+
+/// A number with a fraction or a unit.
+fn is_figure_of_label(cell: &str) -> bool {
+    is_quantity(cell)
+        || cells::has_a_known_unit(cell)
+        || cell.contains('.') && cell.parse::<f64>().is_ok()
 }
 
 /// Whether a cell tells a day, and not only a time of the day, which a duration may be as well.

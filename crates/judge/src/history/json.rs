@@ -602,7 +602,7 @@ impl Rows {
                     let first = list.first().map(|one| text_of(one).unwrap_or("error".to_owned()));
                     cells.push((name, first.unwrap_or_default()));
                 }
-                Value::Array(_) => self.lists.add(name, value, &numbers),
+                Value::Array(_) => self.lists.add_list(name, value, &numbers),
                 value => cells.push((name, text_of(&value).unwrap_or_default())),
             }
         }
@@ -679,17 +679,9 @@ impl Rows {
         if self.forms == ["pytest-benchmark"] {
             order_by_commits(&mut table);
         }
-        let (of_figures, others) = self.lists.names();
+        let (of_figures, left_out) = self.lists.figures_and_rest();
         table.lists = of_figures;
-        if let [list, more @ ..] = &others[..] {
-            table.passed_over.push(format!(
-                "Lists are no values and were left out: {list:?}{}.",
-                match more.len() {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                }
-            ));
-        }
+        table.passed_over.extend(left_out);
         Ok(table)
     }
 }

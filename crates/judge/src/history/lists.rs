@@ -32,7 +32,7 @@ pub(super) struct Lists(BTreeMap<String, List>);
 
 impl Lists {
     /// Takes the list of one row; `beside` are the numbers of the object that it stands in.
-    pub(super) fn add(&mut self, name: String, list: Value, beside: &[f64]) {
+    pub(super) fn add_list(&mut self, name: String, list: Value, beside: &[f64]) {
         let is_measured = has_number(&list) && !is_summed_up(&list, beside);
         match self.0.get_mut(&name) {
             Some(known) => {
@@ -43,12 +43,20 @@ impl Lists {
         }
     }
 
-    /// The names of those that are figures by themselves, and of all others.
-    pub(super) fn names(self) -> (Vec<String>, Vec<String>) {
-        let (figures, others): (Vec<_>, Vec<_>) =
-            self.0.into_iter().partition(|(_, list)| list.differs && list.is_measured);
-        let names = |lists: Vec<(String, List)>| lists.into_iter().map(|(name, _)| name).collect();
-        (names(figures), names(others))
+    /// The names of those that are figures by themselves, and what is to be said of all others.
+    pub(super) fn figures_and_rest(self) -> (Vec<String>, Option<String>) {
+        let (mut figures, mut others) = (Vec::new(), Vec::new());
+        for (name, list) in self.0 {
+            if list.differs && list.is_measured { &mut figures } else { &mut others }.push(name);
+        }
+        let left_out = others.split_first().map(|(list, more)| {
+            let more = match more.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("Lists are no values and were left out: {list:?}{more}.")
+        });
+        (figures, left_out)
     }
 }
 

@@ -42,10 +42,10 @@ mod times;
 mod units;
 mod unmeasured;
 mod versions;
+mod vocabulary;
 mod when;
 mod words;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use dbdyno_model::{
@@ -131,9 +131,6 @@ impl HistoryQuestion {
     }
 }
 
-/// What was true of a run, by name.
-pub(crate) type Facts = BTreeMap<String, String>;
-
 /// A series before it is judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Raw {
@@ -143,7 +140,7 @@ pub(crate) struct Raw {
     pub better: Better,
     pub points: Vec<HistoryPoint>,
     /// Facts of each point, by name.
-    pub facts: Vec<Rc<Facts>>,
+    pub facts: Vec<Rc<causes::Facts>>,
     pub warnings: Vec<Warning>,
 }
 
@@ -360,17 +357,16 @@ fn bad_now_and_then(
     if changes.slides.iter().any(|slide| (slide.size < 0.0) == is_higher) {
         return None;
     }
-    let alarms = || changes.shifts.iter().filter(|shift| shift.weight == ShiftWeight::Alarm);
-    let is_worse = |shift: &&Shift| (shift.size.estimate < 0.0) == is_higher;
-    let level = alarms().next_back();
-    let worse = alarms().rfind(is_worse);
-    let [level, worse] = [level, worse].map(|shift| shift.map_or(0, |shift| shift.first));
-    let since = |from: usize| {
-        let values = &values[from..];
+    let mut levels = [0, 0];
+    for shift in changes.shifts.iter().filter(|shift| shift.weight == ShiftWeight::Alarm) {
+        let is_worse = (shift.size.estimate < 0.0) == is_higher;
+        levels = [shift.first, if is_worse { shift.first } else { levels[1] }];
+    }
+    let (count, excess) = levels.into_iter().find_map(|first| {
+        let values = &values[first..];
         let excess = stats::far_excess(values, question.look_back, is_higher, question.budget)?;
         Some((values.len(), excess))
-    };
-    let (count, excess) = since(level).or_else(|| since(worse))?;
+    })?;
     let text = format!(
         "Of the latest {} values {} are far to the worse, at {} where {} is usual, and of the {} \
          before {}: the typical value hides what happens now and then.",

@@ -210,7 +210,7 @@ impl<'a> Table<'a> {
     }
 
     /// What the cells of some columns say about the decimal mark.
-    pub(super) fn evidence(&self, columns: &[usize]) -> cells::Evidence {
+    pub(super) fn mark_evidence(&self, columns: &[usize]) -> cells::Evidence {
         columns.iter().fold(cells::Evidence::default(), |all, &column| {
             all.and(cells::Evidence::of(self.cells(column)))
         })

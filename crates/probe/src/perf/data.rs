@@ -659,7 +659,7 @@ mod tests {
             recorded.sample_without_callers(7, count);
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), recorded.file()).unwrap();
-            stacks(file.path(), &[Window::whole(None)], SampleKind::Samples).err()
+            stacks(&Local, file.path(), &[Window::whole(None)], SampleKind::Samples).err()
         };
         assert_eq!(damage(0), None);
         for count in [1, 1 << 61, u64::MAX] {

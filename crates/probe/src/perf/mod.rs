@@ -11,6 +11,7 @@
 //! frame pointers, which MySQL and MariaDB have; of functions that were built without them the
 //! caller is missing.
 
+mod allowance;
 mod data;
 mod mangled;
 mod maps;

@@ -25,18 +25,12 @@ use object::{
     Endianness, Object as _, ObjectSection, ObjectSymbol as _, ReadCache, SymbolKind, elf,
 };
 
+use super::allowance::{Allowance, NoProgram};
 use super::mangled::{MANGLED_MOST, demangled};
 use super::units::DebugInformation;
 
 /// Where debug packages of distributions put their files.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
-/// Bytes of a file, and of what is kept of all that a profile names. The largest servers have half
-/// a gigabyte of debug information.
-pub(super) const BYTES_MOST: u64 = 2 << 30;
-/// What a program of any length may have.
-const BYTES_FREE: u64 = 64 << 20;
-/// Debug information is packed to a fifth or so.
-const BYTES_PER_BYTE: u64 = 16;
 /// What a symbol takes beside its name.
 const SYMBOL_BYTES: u64 = 64;
 /// Sections from which names of functions come. A unit is none without its table of lines, of which
@@ -65,15 +59,6 @@ pub(super) struct Program {
     allowance: Rc<Allowance>,
 }
 
-/// Why there is no program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoProgram {
-    /// None that can be read, or another build.
-    Absent,
-    /// It would take more than may be kept.
-    TooLarge,
-}
-
 impl Program {
     /// Reads what a profile names; `left` are the bytes that may be kept of all of them, now and
     /// when functions are looked up.
@@ -83,11 +68,7 @@ impl Program {
         left: &Rc<Cell<u64>>,
     ) -> Result<Program, NoProgram> {
         let before = left.get();
-        let allowance = Rc::new(Allowance {
-            all: left.clone(),
-            own: Cell::new(BYTES_FREE),
-            is_met: Cell::new(false),
-        });
+        let allowance = Allowance::new(left);
         let opened = opened(path, build_id, &allowance);
         if opened.is_none() || allowance.is_met() {
             // What was read of it is dropped; the others have theirs.
@@ -126,7 +107,7 @@ fn opened(path: &Path, build_id: Option<&Vec<u8>>, allowance: &Rc<Allowance>) ->
     if !path.is_absolute() {
         return None;
     }
-    let cache = allowance.cache(path)?;
+    let cache = counted_cache(path, allowance)?;
     let file = ElfFile::parse(&cache).ok()?;
     let own_id = file.build_id().ok()?;
     if let (Some(own), Some(sampled)) = (own_id, build_id)
@@ -137,7 +118,7 @@ fn opened(path: &Path, build_id: Option<&Vec<u8>>, allowance: &Rc<Allowance>) ->
     let mut table = functions(&file, allowance)?;
     let debug = match own_id.and_then(debug_file).filter(|path| path.exists()) {
         Some(beside) => {
-            let cache = allowance.cache(&beside)?;
+            let cache = counted_cache(&beside, allowance)?;
             let file = ElfFile::parse(&cache).ok()?;
             table.extend(functions(&file, allowance)?);
             debug_information(&file, allowance)
@@ -149,54 +130,11 @@ fn opened(path: &Path, build_id: Option<&Vec<u8>>, allowance: &Rc<Allowance>) ->
     Some(Program { debug, segments: segments(&file), table, allowance: allowance.clone() })
 }
 
-/// Bytes that may still be kept.
-pub(super) struct Allowance {
-    /// Of all programs.
-    all: Rc<Cell<u64>>,
-    /// Of this one, which has some for each byte of its files.
-    own: Cell<u64>,
-    /// Whether more was asked for.
-    is_met: Cell<bool>,
-}
-
-impl Allowance {
-    #[cfg(test)]
-    pub(super) fn new(bytes: u64) -> Rc<Allowance> {
-        let all = Rc::new(Cell::new(bytes));
-        Rc::new(Allowance { all, own: Cell::new(bytes), is_met: Cell::new(false) })
-    }
-
-    /// Whether more was asked for than there is.
-    pub(super) fn is_met(&self) -> bool {
-        self.is_met.get()
-    }
-
-    /// As if more had been asked for than there is.
-    pub(super) fn refuse(&self) -> Option<()> {
-        self.is_met.set(true);
-        None
-    }
-
-    /// Takes so many bytes; nothing where there are not so many.
-    pub(super) fn take(&self, bytes: u64) -> Option<()> {
-        let left = (self.all.get().checked_sub(bytes), self.own.get().checked_sub(bytes));
-        let (Some(all), Some(own)) = left else { return self.refuse() };
-        self.all.set(all);
-        self.own.set(own);
-        Some(())
-    }
-
-    /// A file whose bytes are counted when they are read.
-    fn cache(self: &Rc<Allowance>, path: &Path) -> Option<ReadCache<CountedFile>> {
-        let file = dbdyno_files::open(path).ok()?;
-        let length = file.metadata().ok()?.len();
-        if length > BYTES_MOST {
-            self.is_met.set(true);
-            return None;
-        }
-        self.own.set(self.own.get().saturating_add(length.saturating_mul(BYTES_PER_BYTE)));
-        Some(ReadCache::new(CountedFile { file, allowance: self.clone() }))
-    }
+/// A file whose bytes are counted when they are read.
+fn counted_cache(path: &Path, allowance: &Rc<Allowance>) -> Option<ReadCache<CountedFile>> {
+    let file = dbdyno_files::open(path).ok()?;
+    allowance.add_file(file.metadata().ok()?.len())?;
+    Some(ReadCache::new(CountedFile { file, allowance: allowance.clone() }))
 }
 
 /// A file of which each byte that is read is counted, for it is kept.
@@ -355,6 +293,7 @@ fn segments(file: &ElfFile<'_>) -> Vec<(u64, u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::allowance::BYTES_MOST;
     use super::*;
     use std::os::unix::fs::FileExt as _;
 
@@ -507,7 +446,7 @@ mod tests {
     #[test]
     fn between_two_functions_of_a_table_is_neither() {
         let program = Program {
-            allowance: Allowance::new(NO_ROOM),
+            allowance: Allowance::new(&Rc::default()),
             debug: None,
             segments: vec![(0x1000, 0x1000, 0x40_1000)],
             table: vec![

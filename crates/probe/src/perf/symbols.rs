@@ -17,8 +17,9 @@ use std::rc::Rc;
 
 use dbdyno_host::{Host, kernel};
 
+use super::allowance::{BYTES_MOST, NoProgram};
 use super::maps::{Objects, Place, READY, UNKNOWN};
-use super::program::{BYTES_MOST, NoProgram, Program, plainness};
+use super::program::{Program, plainness};
 
 /// The number under which the kernel stands among files.
 pub(super) const KERNEL: &str = "[kernel]";

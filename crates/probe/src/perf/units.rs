@@ -21,8 +21,8 @@ use gimli::{
     EndianRcSlice, RunTimeEndian, UnitRef,
 };
 
+use super::allowance::{Allowance, NoProgram};
 use super::mangled::{MANGLED_MOST, beginning, demangled};
-use super::program::{Allowance, NoProgram};
 
 /// Functions at one address: a compiler inlines some ten into another.
 const INLINED_MOST: usize = 256;
@@ -177,6 +177,8 @@ fn unit_ranges(dwarf: &Dwarf<Bytes>, allowance: &Allowance) -> Option<Vec<UnitRa
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use gimli::SectionId;
 
     use super::*;
@@ -215,7 +217,7 @@ mod tests {
     }
 
     fn functions(inner: &[u8], ranges: usize) -> Result<Vec<String>, NoProgram> {
-        let allowance = Allowance::new(1 << 20);
+        let allowance = Allowance::new(&Rc::new(Cell::new(1 << 20)));
         let debug = DebugInformation::new(dwarf(inner, ranges), &allowance).unwrap();
         debug.functions(4_100, &allowance)
     }
