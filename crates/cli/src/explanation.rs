@@ -7,8 +7,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use dbdyno_lab::{ExplainQuestion, Lab};
 use dbdyno_model::{
-    Cell, Comparison, CountVerdict, Driving, Explanation, Run, RunPair, Severity, Verdict, Warning,
-    Witness,
+    Cell, Comparison, CountVerdict, Driving, Explanation, Run, RunPair, Severity, Verdict, Witness,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;

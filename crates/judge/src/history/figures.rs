@@ -587,6 +587,21 @@ mod tests {
         (0..20).map(night).collect()
     }
 
+    /// A store has an environment once for all runs of it, and a copy for each of them was the
+    /// gigabytes of a file of megabytes.
+    #[test]
+    fn what_was_true_of_many_runs_is_kept_once() {
+        let question = HistoryQuestion::of_figures(&[]);
+        let mut gathering = Gathering::new(&question).unwrap();
+        for run in &nights(false) {
+            gathering.add(run.first_pair());
+        }
+        assert_eq!(gathering.facts.len(), 2, "with the old kernel, and with the new one");
+        let of_runs = gathering.groups.values().flat_map(|raw| &raw.facts);
+        assert!(of_runs.clone().count() >= 20);
+        assert!(of_runs.clone().all(|facts| Rc::strong_count(facts) > 8));
+    }
+
     fn of_runs(runs: &[Run], question: &HistoryQuestion) -> Result<BenchmarkHistory, JudgeError> {
         let mut gathering = Gathering::new(question)?;
         runs.iter().for_each(|run| gathering.add(run.first_pair()));
