@@ -123,7 +123,7 @@ fn hold_against(
     let (mut refuted, mut open) = (false, comparison.cells.is_empty());
     for expectation in expectations {
         let Expectation { figure, sign, why } = expectation;
-        output::say(&format!("expect {figure} {}: {why}", sign.word()));
+        output::say(&format!("expect {figure} {}: {why}", sign.name()));
         for outcome in dbdyno_judge::outcomes(run, comparison, figure)? {
             let verdict = match outcome.sign {
                 Some(found) if found == *sign => "as expected",
@@ -456,10 +456,10 @@ fn expectations(top: &FileSection<'_, '_>) -> Result<Vec<Expectation>, FileError
 fn expectation(entry: FileEntry<'_, '_>) -> Result<Expectation, FileError> {
     let section = entry.section("an expectation")?;
     let what = section.required("what", "what = \"rate\"")?.text()?;
-    let word = section.required("sign", "sign = \"less\"")?.word(&Sign::ALL.map(Sign::word))?;
+    let word = section.required("sign", "sign = \"less\"")?.word(&Sign::ALL.map(Sign::name))?;
     let why = section.required("why", "why = \"because …\"")?.text()?.to_owned();
     section.finish()?;
-    let sign = Sign::from_word(word).expect("one of their words");
+    let sign = Sign::named(word).expect("one of their words");
     Ok(Expectation { figure: RoundFigure::read(what), sign, why })
 }
 

@@ -1,67 +1,36 @@
 //! Where two arms are unequal, and how much that weighs.
 
-use std::fmt;
+use crate::words::words;
 
-/// What an inequality means for the answer, the heaviest first after what was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Weight {
-    /// What the user varied, or what follows from it: the question itself.
-    Varied,
-    /// No verdict: the ratio would be that of this inequality, or of an error.
-    Blocks,
-    /// The reader must know it.
-    Annotates,
-    /// It is counted, and shown to those who ask.
-    Harmless,
-}
-
-impl Weight {
-    /// All of them, in order.
-    pub const ALL: [Weight; 4] =
-        [Weight::Varied, Weight::Blocks, Weight::Annotates, Weight::Harmless];
-
-    /// `"varied"`, `"blocks"`, `"annotates"` or `"harmless"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Weight::Varied => "varied",
-            Weight::Blocks => "blocks",
-            Weight::Annotates => "annotates",
-            Weight::Harmless => "harmless",
-        }
+words! {
+    /// What an inequality means for the answer, the heaviest first after what was asked for.
+    #[derive(PartialOrd, Ord)]
+    Weight {
+        /// What the user varied, or what follows from it: the question itself.
+        Varied = "varied",
+        /// No verdict: the ratio would be that of this inequality, or of an error.
+        Blocks = "blocks",
+        /// The reader must know it.
+        Annotates = "annotates",
+        /// It is counted, and shown to those who ask.
+        Harmless = "harmless",
     }
 }
 
-impl fmt::Display for Weight {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// How a fact came to be unequal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FactChange {
-    /// Both arms have it, with different values, and their releases do not explain it.
-    Different,
-    /// A setting that nobody set, of two releases with different defaults.
-    Default,
-    /// A setting that only the release of test has.
-    New,
-    /// A setting that only the release of base has.
-    Gone,
-    /// Observed on one side only.
-    Unseen,
-}
-
-impl FactChange {
-    /// `"different"`, `"default"`, `"new"`, `"gone"` or `"not observed"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            FactChange::Different => "different",
-            FactChange::Default => "default",
-            FactChange::New => "new",
-            FactChange::Gone => "gone",
-            FactChange::Unseen => "not observed",
-        }
+words! {
+    /// How a fact came to be unequal.
+    #[derive(PartialOrd, Ord)]
+    FactChange {
+        /// Both arms have it, with different values, and their releases do not explain it.
+        Different = "different",
+        /// A setting that nobody set, of two releases with different defaults.
+        Default = "default",
+        /// A setting that only the release of test has.
+        New = "new",
+        /// A setting that only the release of base has.
+        Gone = "gone",
+        /// Observed on one side only.
+        Unseen = "not observed",
     }
 }
 

@@ -16,6 +16,7 @@ use crate::rate::{RateUnit, Since};
 use crate::row_cost::CostComparison;
 use crate::verdict::{Interval, Verdict};
 use crate::warning::{Severity, Warning};
+use crate::words::words;
 
 /// One class of a load in one arm, over all its paired rounds.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,46 +86,27 @@ pub enum VerdictMeasure {
     MaxRate,
 }
 
-/// A percentile of response times that is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Percentile {
-    /// The median.
-    P50,
-    /// The 99th.
-    P99,
-}
-
-impl Percentile {
-    /// `"p50"` or `"p99"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Percentile::P50 => "p50",
-            Percentile::P99 => "p99",
-        }
+words! {
+    /// A percentile of response times that is judged.
+    Percentile {
+        /// The median.
+        P50 = "p50",
+        /// The 99th.
+        P99 = "p99",
     }
 }
 
-/// What is judged of a cell beside its rate. Of all of them less is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Processor time of the server for each statement.
-    ServerCpu,
-    /// The 99th percentile of latency, round by round.
-    P99,
+words! {
+    /// What is judged of a cell beside its rate. Of all of them less is better.
+    Metric {
+        /// Processor time of the server for each statement.
+        ServerCpu = "server_cpu_us_per_op",
+        /// The 99th percentile of latency, round by round.
+        P99 = "latency_us_p99",
+    }
 }
 
 impl Metric {
-    /// All of them.
-    pub const ALL: [Metric; 2] = [Metric::ServerCpu, Metric::P99];
-
-    /// The spelling in JSON: `server_cpu_us_per_op` or `latency_us_p99`, as the figure of an arm.
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::ServerCpu => "server_cpu_us_per_op",
-            Metric::P99 => "latency_us_p99",
-        }
-    }
-
     /// What it is of a round.
     pub fn figure(self) -> RoundFigure {
         match self {
@@ -134,28 +116,17 @@ impl Metric {
     }
 }
 
-/// What a metric says of the test arm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MetricVerdict {
-    /// It needs more, which is worse.
-    Higher,
-    /// Any difference is smaller than the budget.
-    Equal,
-    /// It needs less.
-    Lower,
-    /// What was measured does not decide it.
-    Undecided,
-}
-
-impl MetricVerdict {
-    /// The spelling in JSON and CSV: `higher|equal|lower|undecided`.
-    pub fn name(self) -> &'static str {
-        match self {
-            MetricVerdict::Higher => "higher",
-            MetricVerdict::Equal => "equal",
-            MetricVerdict::Lower => "lower",
-            MetricVerdict::Undecided => "undecided",
-        }
+words! {
+    /// What a metric says of the test arm.
+    MetricVerdict {
+        /// It needs more, which is worse.
+        Higher = "higher",
+        /// Any difference is smaller than the budget.
+        Equal = "equal",
+        /// It needs less.
+        Lower = "lower",
+        /// What was measured does not decide it.
+        Undecided = "undecided",
     }
 }
 

@@ -95,28 +95,17 @@ impl RunCounts {
     }
 }
 
-/// What counts of a load say of the test arm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountVerdict {
-    /// It needs more instructions.
-    More,
-    /// Any difference is smaller than the budget.
-    Equal,
-    /// It needs fewer.
-    Fewer,
-    /// The repetitions do not decide it.
-    Undecided,
-}
-
-impl CountVerdict {
-    /// The spelling in JSON and CSV: `more|equal|fewer|undecided`.
-    pub fn name(self) -> &'static str {
-        match self {
-            CountVerdict::More => "more",
-            CountVerdict::Equal => "equal",
-            CountVerdict::Fewer => "fewer",
-            CountVerdict::Undecided => "undecided",
-        }
+words! {
+    /// What counts of a load say of the test arm.
+    CountVerdict {
+        /// It needs more instructions.
+        More = "more",
+        /// Any difference is smaller than the budget.
+        Equal = "equal",
+        /// It needs fewer.
+        Fewer = "fewer",
+        /// The repetitions do not decide it.
+        Undecided = "undecided",
     }
 }
 

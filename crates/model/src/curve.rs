@@ -14,6 +14,7 @@ use crate::arm::PerArm;
 use crate::rate::RateUnit;
 use crate::verdict::{Interval, Verdict};
 use crate::warning::Warning;
+use crate::words::words;
 
 /// The curves of both arms under one load.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,40 +90,19 @@ pub struct BandPoint {
     pub rate: Interval,
 }
 
-/// What is asked of two curves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CurveQuestion {
-    /// Did one client alone become slower (λ)?
-    SingleClient,
-    /// Do clients wait more for each other (σ)?
-    Contention,
-    /// Do they pay more for each other's presence (κ)?
-    Coherency,
-    /// Is the highest rate lower (X_max)?
-    PeakRate,
-    /// Is it reached with fewer clients (N*)?
-    PeakClients,
-}
-
-impl CurveQuestion {
-    /// All five: the family whose errors are bounded together.
-    pub const ALL: [CurveQuestion; 5] = [
-        CurveQuestion::SingleClient,
-        CurveQuestion::Contention,
-        CurveQuestion::Coherency,
-        CurveQuestion::PeakRate,
-        CurveQuestion::PeakClients,
-    ];
-
-    /// The spelling in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            CurveQuestion::SingleClient => "single_client",
-            CurveQuestion::Contention => "contention",
-            CurveQuestion::Coherency => "coherency",
-            CurveQuestion::PeakRate => "peak_rate",
-            CurveQuestion::PeakClients => "peak_clients",
-        }
+words! {
+    /// What is asked of two curves.
+    CurveQuestion {
+        /// Did one client alone become slower (λ)?
+        SingleClient = "single_client",
+        /// Do clients wait more for each other (σ)?
+        Contention = "contention",
+        /// Do they pay more for each other's presence (κ)?
+        Coherency = "coherency",
+        /// Is the highest rate lower (X_max)?
+        PeakRate = "peak_rate",
+        /// Is it reached with fewer clients (N*)?
+        PeakClients = "peak_clients",
     }
 }
 

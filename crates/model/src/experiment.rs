@@ -13,6 +13,7 @@ use std::fmt;
 
 use crate::plan::Cell;
 use crate::verdict::Interval;
+use crate::words::words;
 
 /// A figure of a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,33 +64,15 @@ impl fmt::Display for RoundFigure {
     }
 }
 
-/// How the test arm's figure stands to the base arm's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// It is larger.
-    More,
-    /// It is smaller.
-    Less,
-    /// It is the same, within the budget.
-    Equal,
-}
-
-impl Sign {
-    /// All of them.
-    pub const ALL: [Sign; 3] = [Sign::More, Sign::Less, Sign::Equal];
-
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Sign::More => "more",
-            Sign::Less => "less",
-            Sign::Equal => "equal",
-        }
-    }
-
-    /// The sign of this word.
-    pub fn from_word(word: &str) -> Option<Sign> {
-        Sign::ALL.into_iter().find(|sign| sign.word() == word)
+words! {
+    /// How the test arm's figure stands to the base arm's.
+    Sign {
+        /// It is larger.
+        More = "more",
+        /// It is smaller.
+        Less = "less",
+        /// It is the same, within the budget.
+        Equal = "equal",
     }
 }
 
@@ -138,8 +121,8 @@ mod tests {
     #[test]
     fn signs_are_their_words() {
         for sign in Sign::ALL {
-            assert_eq!(Sign::from_word(sign.word()), Some(sign));
+            assert_eq!(Sign::named(sign.name()), Some(sign));
         }
-        assert_eq!(Sign::from_word("better"), None);
+        assert_eq!(Sign::named("better"), None);
     }
 }

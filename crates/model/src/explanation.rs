@@ -248,28 +248,18 @@ pub struct CodeChange {
     pub own_per_op: f64,
 }
 
-/// In what two plans of a statement differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PlanClass {
-    /// Order of tables, index or kind of access.
-    Shape,
-    /// The bounds between which is read.
-    Bounds,
-    /// The number of rows that is expected.
-    Estimate,
-    /// Nothing, and rows are expected that are not met in one of them.
-    Misestimate,
-}
-
-impl PlanClass {
-    /// `shape`, `bounds`, `estimate` or `misestimate`, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            PlanClass::Shape => "shape",
-            PlanClass::Bounds => "bounds",
-            PlanClass::Estimate => "estimate",
-            PlanClass::Misestimate => "misestimate",
-        }
+words! {
+    /// In what two plans of a statement differ.
+    #[derive(PartialOrd, Ord)]
+    PlanClass {
+        /// Order of tables, index or kind of access.
+        Shape = "shape",
+        /// The bounds between which is read.
+        Bounds = "bounds",
+        /// The number of rows that is expected.
+        Estimate = "estimate",
+        /// Nothing, and rows are expected that are not met in one of them.
+        Misestimate = "misestimate",
     }
 }
 

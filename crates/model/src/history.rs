@@ -10,6 +10,7 @@
 
 use crate::verdict::Interval;
 use crate::warning::Warning;
+use crate::words::words;
 
 /// How sizes of changes are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,24 +21,17 @@ pub enum ChangeScale {
     Difference,
 }
 
-/// Which direction is good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// More is better: rates.
-    Higher,
-    /// Less is better: times and costs.
-    Lower,
+words! {
+    /// Which direction is good.
+    Better {
+        /// More is better: rates.
+        Higher = "higher",
+        /// Less is better: times and costs.
+        Lower = "lower",
+    }
 }
 
 impl Better {
-    /// `"higher"` or `"lower"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
-        }
-    }
-
     /// The other one.
     pub fn opposite(self) -> Better {
         match self {
@@ -56,26 +50,16 @@ pub enum NullKind {
     Correlated(f64),
 }
 
-/// What a proved change is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShiftWeight {
-    /// At least as large as the budget, and nearly every value of the new level lies beyond nearly
-    /// every value of the old one.
-    Alarm,
-    /// At least as large as the budget, but single values of both levels overlap.
-    Overlaps,
-    /// Smaller than the budget.
-    WithinBudget,
-}
-
-impl ShiftWeight {
-    /// `"alarm"`, `"overlaps"` or `"within-budget"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            ShiftWeight::Alarm => "alarm",
-            ShiftWeight::Overlaps => "overlaps",
-            ShiftWeight::WithinBudget => "within-budget",
-        }
+words! {
+    /// What a proved change is worth.
+    ShiftWeight {
+        /// At least as large as the budget, and nearly every value of the new level lies beyond
+        /// nearly every value of the old one.
+        Alarm = "alarm",
+        /// At least as large as the budget, but single values of both levels overlap.
+        Overlaps = "overlaps",
+        /// Smaller than the budget.
+        WithinBudget = "within-budget",
     }
 }
 

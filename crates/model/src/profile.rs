@@ -11,35 +11,23 @@
 
 use crate::arm::{Arm, PerArm};
 use crate::verdict::Interval;
+use crate::words::words;
 
 /// By what name all functions stand together that an excerpt of a profile does not tell.
 pub const LEFT_OUT: &str = "[left out of an excerpt]";
 
-/// How a function of one side was found on the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Match {
-    /// By its name as it stands in the file.
-    Exact,
-    /// By its name without parameters, templates and what compilers add.
-    Plain,
-    /// By who calls it and whom it calls, under another name.
-    Renamed,
-    /// Not: it is on one side only.
-    Alone,
-}
-
-impl Match {
-    /// All of them, the surest first.
-    pub const ALL: [Match; 4] = [Match::Exact, Match::Plain, Match::Renamed, Match::Alone];
-
-    /// `exact`, `plain`, `renamed` or `alone`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Match::Exact => "exact",
-            Match::Plain => "plain",
-            Match::Renamed => "renamed",
-            Match::Alone => "alone",
-        }
+words! {
+    /// How a function of one side was found on the other.
+    #[derive(PartialOrd, Ord)]
+    Match {
+        /// By its name as it stands in the file.
+        Exact = "exact",
+        /// By its name without parameters, templates and what compilers add.
+        Plain = "plain",
+        /// By who calls it and whom it calls, under another name.
+        Renamed = "renamed",
+        /// Not: it is on one side only.
+        Alone = "alone",
     }
 }
 

@@ -13,6 +13,7 @@ use crate::arms::Pairing;
 use crate::experiment::{Expectation, FigureOutcome, RoundFigure};
 use crate::explanation::{Explanation, Witness};
 use crate::verdict::Interval;
+use crate::words::words;
 
 /// Ratios of one figure between two releases, as a text prints them.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,38 +55,21 @@ impl PublishedRow {
     }
 }
 
-/// How a figure of ours stands to the printed one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FigureStanding {
-    /// Our whole interval lies within the tolerance.
-    Confirmed,
-    /// Our whole interval lies without.
-    Different,
-    /// Neither: our interval is too wide.
-    Open,
-    /// Nothing was measured that could be held against it.
-    NotTestable,
+words! {
+    /// How a figure of ours stands to the printed one.
+    FigureStanding {
+        /// Our whole interval lies within the tolerance.
+        Confirmed = "confirmed",
+        /// Our whole interval lies without.
+        Different = "different here",
+        /// Neither: our interval is too wide.
+        Open = "open",
+        /// Nothing was measured that could be held against it.
+        NotTestable = "not testable here",
+    }
 }
 
 impl FigureStanding {
-    /// All of them, in the order in which they are counted.
-    pub const ALL: [FigureStanding; 4] = [
-        FigureStanding::Confirmed,
-        FigureStanding::Different,
-        FigureStanding::Open,
-        FigureStanding::NotTestable,
-    ];
-
-    /// Its words.
-    pub fn name(self) -> &'static str {
-        match self {
-            FigureStanding::Confirmed => "confirmed",
-            FigureStanding::Different => "different here",
-            FigureStanding::Open => "open",
-            FigureStanding::NotTestable => "not testable here",
-        }
-    }
-
     /// How `ours` stands to a printed ratio.
     pub fn of(theirs: f64, ours: Option<Interval>) -> FigureStanding {
         let Some(ours) = ours else { return FigureStanding::NotTestable };

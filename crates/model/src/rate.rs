@@ -12,6 +12,7 @@
 
 use crate::classes::ClassUnit;
 use crate::round::Round;
+use crate::words::words;
 
 /// What the rate of a cell counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,21 +86,12 @@ impl RateUnit {
     }
 }
 
-/// From when latencies count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Since {
-    /// From sending.
-    Sent,
-    /// From the moment at which the event should have been sent: clients rest between events.
-    Intended,
-}
-
-impl Since {
-    /// `"sent"` or `"intended"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Since::Sent => "sent",
-            Since::Intended => "intended",
-        }
+words! {
+    /// From when latencies count.
+    Since {
+        /// From sending.
+        Sent = "sent",
+        /// From the moment at which the event should have been sent: clients rest between events.
+        Intended = "intended",
     }
 }

@@ -14,6 +14,7 @@
 use crate::arm::PerArm;
 use crate::verdict::{Interval, Verdict};
 use crate::warning::Warning;
+use crate::words::words;
 
 /// Loads of one run that differ in nothing but the number of rows, at one client count, by one
 /// measure of cost.
@@ -33,22 +34,13 @@ pub struct CostComparison {
     pub warnings: Vec<Warning>,
 }
 
-/// What an event costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CostMeasure {
-    /// Processor time of the server.
-    ServerCpu,
-    /// Time from sending to the answer.
-    Elapsed,
-}
-
-impl CostMeasure {
-    /// The spelling in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            CostMeasure::ServerCpu => "server_cpu",
-            CostMeasure::Elapsed => "elapsed",
-        }
+words! {
+    /// What an event costs.
+    CostMeasure {
+        /// Processor time of the server.
+        ServerCpu = "server_cpu",
+        /// Time from sending to the answer.
+        Elapsed = "elapsed",
     }
 }
 

@@ -431,7 +431,7 @@ fn fact(of: &FactComparison) -> FactJson {
         ratio: of.times().and_then(finite),
         ratio_low: of.ratio.and_then(|ratio| finite(ratio.low)),
         ratio_high: of.ratio.and_then(|ratio| finite(ratio.high)),
-        sign: of.sign.map(Sign::word),
+        sign: of.sign.map(Sign::name),
         telling: of.worth == FactWorth::Telling,
     }
 }

@@ -149,12 +149,12 @@ fn sign(found: &FoundSign) -> SignJson<'_> {
         cell: outcome.cell.to_string(),
         arm: found.test.as_deref(),
         figure: outcome.figure.to_string(),
-        expected: found.expectation.sign.word(),
+        expected: found.expectation.sign.name(),
         why: &found.expectation.why,
         base: outcome.base,
         test: outcome.test,
         ratio: outcome.ratio.map(interval),
-        found: outcome.sign.map(|sign| sign.word()),
+        found: outcome.sign.map(|sign| sign.name()),
         standing: found.standing().name(),
     }
 }

@@ -236,7 +236,7 @@ fn expected(signs: &[FoundSign]) -> Vec<Element> {
             .label(sign(found.standing()), STANDING_WIDTH)
     });
     vec![
-        Element::Title(format!("expected: {figure} {}, {why}", expected.word()).into()),
+        Element::Title(format!("expected: {figure} {}, {why}", expected.name()).into()),
         Element::Items(items.collect()),
     ]
 }

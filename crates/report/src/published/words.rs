@@ -13,7 +13,7 @@ pub fn outcome_words(outcome: &FigureOutcome) -> String {
     let ratio = outcome.ratio.map_or(String::new(), |ratio| {
         format!(", {:.3} ({:.3} to {:.3}) of base", ratio.estimate, ratio.low, ratio.high)
     });
-    let sign = outcome.sign.map_or(String::new(), |sign| format!(", {}", sign.word()));
+    let sign = outcome.sign.map_or(String::new(), |sign| format!(", {}", sign.name()));
     format!("{base:.4} → {test:.4}{ratio}{sign}")
 }
 
