@@ -367,9 +367,8 @@ fn round_of(driving: &Driving, usual_ns: u64) -> Result<u64, Failure> {
 /// Arms that are ours are started again between pairs, because two starts of one server are not
 /// equally fast; but not in a suite, whose order leads from one state of the servers to the next.
 fn are_restarted(plan: &Plan) -> bool {
-    let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
     plan.arms.values().all(|arm| arm.can_be_restarted())
-        && plan.question.stages.iter().all(measures)
+        && plan.question.stages.iter().all(|stage| matches!(stage, Stage::Measure(_)))
 }
 
 /// A placement on processors that we have.

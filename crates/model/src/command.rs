@@ -14,7 +14,7 @@
 use crate::count::Counting;
 use crate::plan::Plan;
 use crate::stage::Stage;
-use crate::terms::{CommandPlace, TERMS, Term};
+use crate::terms::{CommandPlace, TERMS};
 
 /// What stands in a command in place of numbers.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ impl Plan {
     /// of it come after.
     pub fn command(&self, wanted: &WantedWords) -> String {
         let question = &self.question;
-        let arms = self.arms.values().map(|arm| format!("'{arm}'"));
+        let arms = self.arms.values().map(|arm| quoted(&arm.to_string()));
         let stages: Vec<String> = question.stages.iter().map(Stage::to_string).collect();
         let clients: Vec<String> = question.clients.iter().map(u32::to_string).collect();
         let files = question.files.iter().map(|file| in_shell(&file.file));
@@ -51,19 +51,47 @@ impl Plan {
     fn terms_in(&self, place: CommandPlace, wanted: &WantedWords) -> Vec<String> {
         // Where nothing is measured there are no rounds, and none may be asked for.
         let has_rounds = self.question.counting != Counting::Only;
-        let is_said = |term: &&Term| {
-            !wanted.in_place_of.contains(&term.name) && (has_rounds || term.name != "pairs")
-        };
-        let said = TERMS.iter().filter(is_said);
-        said.filter_map(|term| term.in_command(self, place)).collect()
+        TERMS
+            .iter()
+            .filter(|term| has_rounds || term.name != "pairs")
+            .filter(|term| !wanted.in_place_of.contains(&term.name))
+            .filter_map(|term| term.in_command(self, place))
+            .collect()
     }
 }
 
-/// A word as a shell takes it: options of a load have characters with a meaning there.
+/// A word as a shell takes it. Names of loads and files may come from a store of somebody else, and
+/// the command is shown to be copied.
 fn in_shell(word: &str) -> String {
-    if word.contains(['?', '&', '*', ' ', '$', '(', ')', ';']) {
-        format!("'{word}'")
-    } else {
-        word.to_owned()
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./,:=@%+-".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { quoted(word) }
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::LoadFile;
+
+    /// What a name has in it is never carried out by the shell into which the command is copied.
+    #[test]
+    fn names_are_quoted_where_a_shell_would_read_them() {
+        for (word, shown) in [
+            ("warm:60s:scan,read-write", "warm:60s:scan,read-write"),
+            ("scan?rows=5", "'scan?rows=5'"),
+            ("`touch y`", "'`touch y`'"),
+            ("a|b>c", "'a|b>c'"),
+            ("it's", r"'it'\''s'"),
+        ] {
+            assert_eq!(in_shell(word), shown);
+        }
+        let mut plan = Plan::default();
+        plan.question.files =
+            vec![LoadFile { file: "x';touch y;'.toml".to_owned(), text: String::new() }];
+        let command = plan.command(&WantedWords::default());
+        assert!(command.ends_with(r"--load-file 'x'\'';touch y;'\''.toml'"), "{command}");
     }
 }

@@ -126,7 +126,7 @@ enum TermFlag {
 
 /// When a term stands in a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum CommandPlace {
+pub(crate) enum CommandPlace {
     /// In each.
     Always,
     /// Where its value is not usual.
@@ -202,7 +202,7 @@ impl Term {
 
     /// What the command that repeats a plan says of it: a flag and its value; `None` where nothing
     /// has to be said, or nothing in this place.
-    pub fn in_command(&self, plan: &Plan, place: CommandPlace) -> Option<String> {
+    pub(crate) fn in_command(&self, plan: &Plan, place: CommandPlace) -> Option<String> {
         if self.when != place || place == CommandPlace::WhereUnusual && self.is_usual(plan) {
             return None;
         }
@@ -274,62 +274,39 @@ fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("{text:?} is no number, or a larger one than there can be"))
 }
 
-impl TermField for u32 {
-    fn value(&self) -> TermValue {
-        TermValue::Number(u64::from(*self))
-    }
-
-    fn read(text: &str) -> Result<u32, String> {
-        number(text)
-    }
+fn text_of(field: &impl fmt::Display) -> TermValue {
+    TermValue::Text(field.to_string())
 }
 
-impl TermField for u64 {
-    fn value(&self) -> TermValue {
-        TermValue::Number(*self)
-    }
-
-    fn read(text: &str) -> Result<u64, String> {
-        number(text)
-    }
-}
-
-impl TermField for Option<u64> {
-    fn value(&self) -> TermValue {
-        self.map_or(TermValue::Absent, TermValue::Number)
-    }
-
-    fn read(text: &str) -> Result<Option<u64>, String> {
-        number(text).map(Some)
-    }
-}
-
-impl TermField for f64 {
-    fn value(&self) -> TermValue {
-        TermValue::Share(*self)
-    }
-
-    fn read(text: &str) -> Result<f64, String> {
-        number(text)
-    }
-}
-
-/// Types that write and read a text.
-macro_rules! term_texts {
-    ($($name:ty),+) => {
+/// Types of fields: which value each is, and what reads its text.
+macro_rules! term_fields {
+    ($($name:ty: $value:expr, $read:expr;)+) => {
         $(impl TermField for $name {
             fn value(&self) -> TermValue {
-                TermValue::Text(self.to_string())
+                $value(self)
             }
 
             fn read(text: &str) -> Result<$name, String> {
-                text.parse()
+                $read(text)
             }
         })+
     };
 }
 
-term_texts!(Counting, Driving, Idle, IntervalChoice, KeepMemory, Pin, Stopping);
+term_fields! {
+    u32: |field: &u32| TermValue::Number(u64::from(*field)), number;
+    u64: |field: &u64| TermValue::Number(*field), number;
+    Option<u64>: |field: &Option<u64>| field.map_or(TermValue::Absent, TermValue::Number),
+        |text| number(text).map(Some);
+    f64: |field: &f64| TermValue::Share(*field), number;
+    Counting: text_of, str::parse;
+    Driving: text_of, str::parse;
+    Idle: text_of, str::parse;
+    IntervalChoice: text_of, str::parse;
+    KeepMemory: text_of, str::parse;
+    Pin: text_of, str::parse;
+    Stopping: text_of, str::parse;
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,20 +6,21 @@
 
 use std::collections::BTreeMap;
 
+use dbdyno_model::terms::TermValue;
 use dbdyno_model::{
     ArmIndex, ArmSpec, Arms, Cell, ClassTally, ClassTimes, ClassUnit, Cost, EndedArm, Environment,
     LatencyHistogram, LoadFile, OpenLoop, Pauses, Plan, Readings, Round, RoundKey, Run, RunId,
-    RunStatus, Series, Severity, Stage, Warning,
+    RunStatus, Series, Severity, Stage, TERMS, Warning,
 };
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
+use rusqlite::{Connection, OptionalExtension, Row, RowIndex, Statement, params};
 
 use crate::Store;
 use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::seal;
 use crate::sound;
-use crate::terms::{self, ColumnError};
+use crate::terms;
 use crate::write::{
     CLASS_HISTOGRAM, CLASS_RESPONSE, CLASS_SERIES, HISTOGRAM_METRIC, LAG_METRIC, RESPONSE_METRIC,
     SERIES_METRIC, describe,
@@ -188,11 +189,11 @@ impl Reader<'_> {
         }
     }
 
-    fn get<T: FromSql>(&self, row: &Row, index: usize, place: &str) -> Result<T> {
+    fn get<T: FromSql>(&self, row: &Row, index: impl RowIndex, place: &str) -> Result<T> {
         row.get(index).map_err(|error| self.fail(place, error))
     }
 
-    fn get_u64(&self, row: &Row, index: usize, place: &str) -> Result<u64> {
+    fn get_u64(&self, row: &Row, index: impl RowIndex, place: &str) -> Result<u64> {
         self.get::<i64>(row, index, place).map(|number| number as u64)
     }
 
@@ -269,10 +270,17 @@ impl Reader<'_> {
         let row = rows.next().map_err(|error| self.fail(place, error))?;
         let row = row.ok_or_else(|| self.corrupt(place, "it has no row by its number"))?;
         let mut plan = Plan::default();
-        terms::apply_columns(&mut plan, row).map_err(|(place, error)| match error {
-            ColumnError::Unread(error) => self.fail(place, error),
-            ColumnError::Unknown(what) => self.corrupt(place, what),
-        })?;
+        for term in TERMS.iter().filter(|term| term.is_column) {
+            let place = term.name;
+            let text = match term.value(&plan) {
+                TermValue::Share(_) => self.get::<f64>(row, place, place)?.to_string(),
+                TermValue::Text(_) => self.get(row, place, place)?,
+                TermValue::Number(_) | TermValue::Absent => {
+                    self.get_u64(row, place, place)?.to_string()
+                }
+            };
+            term.read(&mut plan, &text).map_err(|what| self.corrupt(place, what))?;
+        }
         Ok((self.get(row, 0, place)?, plan))
     }
 

@@ -13,59 +13,20 @@
 
 use dbdyno_model::terms::TermValue;
 use dbdyno_model::{Plan, TERMS, Term};
-use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, Row, ToSql, params};
-
-use crate::write::signed;
-
-/// A value as its column has it.
-pub(crate) struct TermColumn(TermValue);
-
-impl ToSql for TermColumn {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(match &self.0 {
-            TermValue::Absent => ToSqlOutput::from(rusqlite::types::Null),
-            TermValue::Number(number) => ToSqlOutput::from(signed(*number)),
-            TermValue::Share(share) => ToSqlOutput::from(*share),
-            TermValue::Text(text) => ToSqlOutput::from(text.as_str()),
-        })
-    }
-}
+use rusqlite::types::Value;
+use rusqlite::{Connection, params};
 
 /// The terms with columns: their names, and their values in a plan.
-pub(crate) fn columns(plan: &Plan) -> (Vec<&'static str>, Vec<TermColumn>) {
+pub(crate) fn columns(plan: &Plan) -> (Vec<&'static str>, Vec<Value>) {
     let terms = TERMS.iter().filter(|term| term.is_column);
-    terms.map(|term| (term.name, TermColumn(term.value(plan)))).unzip()
-}
-
-/// Gives a plan the terms that have columns in this row of its run.
-///
-/// # Errors
-/// The place, and a sentence about a value that this program does not know.
-pub(crate) fn apply_columns(
-    plan: &mut Plan,
-    row: &Row<'_>,
-) -> Result<(), (&'static str, ColumnError)> {
-    for term in TERMS.iter().filter(|term| term.is_column) {
-        let text = match term.value(plan) {
-            TermValue::Share(_) => row.get::<_, f64>(term.name).map(|share| share.to_string()),
-            TermValue::Text(_) => row.get::<_, String>(term.name),
-            TermValue::Number(_) | TermValue::Absent => {
-                row.get::<_, i64>(term.name).map(|number| (number as u64).to_string())
-            }
-        };
-        let text = text.map_err(|error| (term.name, ColumnError::Unread(error)))?;
-        term.read(plan, &text).map_err(|what| (term.name, ColumnError::Unknown(what)))?;
-    }
-    Ok(())
-}
-
-/// What is wrong with a column.
-pub(crate) enum ColumnError {
-    /// SQLite does not give it.
-    Unread(rusqlite::Error),
-    /// It has no value of its term.
-    Unknown(String),
+    let columns = terms.map(|term| match term.value(plan) {
+        TermValue::Absent => (term.name, Value::Null),
+        // As SQLite can hold it; read back with the same bits.
+        TermValue::Number(number) => (term.name, Value::Integer(number as i64)),
+        TermValue::Share(share) => (term.name, Value::Real(share)),
+        TermValue::Text(text) => (term.name, Value::Text(text)),
+    });
+    columns.unzip()
 }
 
 /// Gives a plan one of its terms without a column.
