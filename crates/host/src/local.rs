@@ -17,6 +17,9 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 use crate::error::HostError;
 use crate::host::{FileKind, FileStatus, Host, ProcessMemory, SharedHost};
 use crate::kernel;
+use crate::launch::Launch;
+use crate::machine::{EndSignal, Machine, RunningProgram, SharedMachine};
+use crate::start;
 
 /// The unit of `st_blocks`, whatever the file system's own is.
 const BLOCK: u64 = 512;
@@ -31,8 +34,13 @@ const ADDRESSES: usize = 512;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Local;
 
-/// The machine that dbdyno runs on, to be shared.
+/// The machine that dbdyno runs on, to be looked at by several.
 pub fn local() -> SharedHost {
+    Arc::new(Local)
+}
+
+/// The machine that dbdyno runs on, for several to start programs on.
+pub fn local_machine() -> SharedMachine {
     Arc::new(Local)
 }
 
@@ -95,6 +103,23 @@ impl Host for Local {
 
     fn own_pid(&self) -> Option<u32> {
         Some(std::process::id())
+    }
+}
+
+impl Machine for Local {
+    fn start(&self, launch: Launch) -> Result<Box<dyn RunningProgram>, HostError> {
+        let program = PathBuf::from(launch.program());
+        start::start(launch).map_err(|error| HostError::new("run", &program, error))
+    }
+
+    fn signal(&self, pid: u32, signal: EndSignal) -> Result<(), HostError> {
+        start::signal(pid, signal)
+            .map_err(|error| HostError::new("ended", &kernel::process(pid, ""), error))
+    }
+
+    fn keep_on(&self, thread: u32, processors: &[usize]) -> Result<(), HostError> {
+        start::keep_on(thread, processors)
+            .map_err(|error| HostError::new("placed", &kernel::process(thread, ""), error))
     }
 }
 

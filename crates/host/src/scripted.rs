@@ -26,11 +26,14 @@ use std::sync::Mutex;
 use crate::error::HostError;
 use crate::host::{FileKind, FileStatus, Host, ProcessMemory};
 use crate::kernel;
+use crate::launch::Launch;
+use crate::machine::{EndSignal, Machine, RunningProgram};
 
 /// As many links as the kernel follows in one path.
 const LINKS_MOST: usize = 40;
 
-/// A machine that is a text. It can be changed while it is looked at, as machines do.
+/// A machine that is a text. What is killed is gone from it, and nothing is started on it. It can
+/// be changed while it is looked at, as machines do.
 #[derive(Debug, Default)]
 pub struct ScriptedHost {
     places: Mutex<BTreeMap<PathBuf, Place>>,
@@ -222,6 +225,22 @@ fn status_of(path: &Path, place: &Place) -> FileStatus {
         bytes,
         stored_bytes: bytes.next_multiple_of(4096),
         identity: (1, number),
+    }
+}
+
+impl Machine for ScriptedHost {
+    fn start(&self, launch: Launch) -> Result<Box<dyn RunningProgram>, HostError> {
+        Err(HostError::new("run", Path::new(launch.program()), io::ErrorKind::Unsupported.into()))
+    }
+
+    fn signal(&self, pid: u32, _signal: EndSignal) -> Result<(), HostError> {
+        self.link_status(&kernel::process(pid, "stat"))?;
+        self.remove(&kernel::process(pid, ""));
+        Ok(())
+    }
+
+    fn keep_on(&self, thread: u32, _processors: &[usize]) -> Result<(), HostError> {
+        self.link_status(&kernel::process(thread, "")).map(drop)
     }
 }
 

@@ -13,7 +13,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use dbdyno_host::Launch;
 
 use crate::catalog::EXPERIMENTAL;
 use crate::child;
@@ -152,7 +153,9 @@ impl Apt {
         for mirror in with.chain(without) {
             write_private(&self.dir.join("sources.list"), &self.sources_list(&mirror))?;
             self.assume(&[])?;
-            let output = run(self.client("apt-get").arg("-q").arg("update"), "apt-get")?;
+            let mut command = self.client("apt-get");
+            command.args(["-q", "update"]);
+            let output = run(command, "apt-get")?;
             if output.status.success() {
                 return Ok(());
             }
@@ -208,7 +211,7 @@ impl Apt {
         write_private(&self.dir.join("preferences"), &preferences)
     }
 
-    fn client(&self, tool: &'static str) -> Command {
+    fn client(&self, tool: &'static str) -> Launch {
         let mut command = child::client(tool);
         command.env("APT_CONFIG", self.dir.join("apt.conf"));
         command.env("DEBIAN_FRONTEND", "noninteractive");
@@ -217,7 +220,9 @@ impl Apt {
 
     /// Debian's versions of a package, as the indexes list them.
     pub(crate) fn versions(&self, package: &str) -> Result<Vec<String>, SandboxError> {
-        let output = run(self.client("apt-cache").args(["madison", package]), "apt-cache")?;
+        let mut command = self.client("apt-cache");
+        command.args(["madison", package]);
+        let output = run(command, "apt-cache")?;
         Ok(parse_madison(&String::from_utf8_lossy(&output.stdout)))
     }
 
@@ -227,7 +232,7 @@ impl Apt {
         self.prefer(spec)?;
         let mut command = self.client("apt-get");
         command.args(["-y", "-q", "--print-uris", "install", spec]);
-        let output = run(&mut command, "apt-get")?;
+        let output = run(command, "apt-get")?;
         let debs = parse_uris(&String::from_utf8_lossy(&output.stdout));
         if !output.status.success() || debs.is_empty() {
             return Err(self.not_reachable(complaint(&output, &COMPLAINTS)));
@@ -239,7 +244,7 @@ impl Apt {
     pub(crate) fn download(&self, spec: &str) -> Result<PathBuf, SandboxError> {
         let mut command = self.client("apt-get");
         command.args(["-y", "-q", "--download-only", "install", spec]);
-        let output = run(&mut command, "apt-get")?;
+        let output = run(command, "apt-get")?;
         if !output.status.success() {
             return Err(self.not_reachable(complaint(&output, &COMPLAINTS)));
         }
@@ -266,7 +271,9 @@ impl Apt {
 }
 
 fn architecture() -> Result<String, SandboxError> {
-    let output = run(child::tool("dpkg").arg("--print-architecture"), "dpkg")?;
+    let mut command = child::tool("dpkg");
+    command.arg("--print-architecture");
+    let output = run(command, "dpkg")?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -321,7 +328,9 @@ mod tests {
 
     #[test]
     fn the_machines_settings_hold_but_its_hooks_and_directories_do_not() {
-        if !child::tool("apt-config").arg("dump").output().is_ok_and(|o| o.status.success()) {
+        let mut dump = child::tool("apt-config");
+        dump.arg("dump");
+        if !run(dump, "apt-config").is_ok_and(|output| output.status.success()) {
             return;
         }
         let dir = tempfile::tempdir().unwrap();
@@ -339,7 +348,9 @@ mod tests {
         let keyring = "/k.gpg".into();
         let apt = Apt { dir: dir.path().join("root"), suite: "trixie", keyring };
         apt.lay_out(&etc, "amd64").unwrap();
-        let output = apt.client("apt-config").arg("dump").output().unwrap();
+        let mut dump = apt.client("apt-config");
+        dump.arg("dump");
+        let output = run(dump, "apt-config").unwrap();
         let dump = String::from_utf8(output.stdout).unwrap();
         let has = |line: &str| dump.lines().any(|known| known == line);
         assert!(has("Acquire::Retries \"7\";"), "{dump}");

@@ -15,12 +15,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use dbdyno_host::SharedHost;
+use dbdyno_host::{Launch, SharedHost};
 use dbdyno_model::{Dialect, Product, Secret, TopologyShape};
-use nix::sys::signal::kill;
-use nix::unistd::Pid;
 
 use crate::allocator;
 use crate::bootstrap::{DATABASE, USER};
@@ -286,11 +283,8 @@ impl BackgroundServer {
         let BackgroundState::Running(pid) = self.state() else {
             return Err(self.unsuitable("it does not run".to_owned()));
         };
-        let signalled = i32::try_from(pid).ok().map(Pid::from_raw);
-        if let Some(pid) = signalled {
-            // Gone since we looked: then it need not be told.
-            let _ = kill(pid, ending_signal(self.product));
-        }
+        // Gone since we looked: then it need not be told.
+        let _ = home.machine().signal(pid, ending_signal(self.product));
         let deadline = Deadline::after_seconds(STOP_WITHIN_S);
         let mut ended = false;
         while !ended && deadline.pause() {
@@ -353,7 +347,7 @@ impl BackgroundServer {
         let machines = names.iter().map(|name| {
             (child::tool_on_terminal(name), child::foreign(Path::new(name), Path::new("/")))
         });
-        let works = |(client, mut probe): (Command, Command)| {
+        let works = |(client, mut probe): (Launch, Launch)| {
             probe.arg("--version");
             let said = answer(probe, Allowance::QUESTION).ok().flatten();
             said.is_some_and(|said| said.status.success()).then(|| Box::new(client))
@@ -372,14 +366,15 @@ impl BackgroundServer {
             )));
         };
         self.point(&mut client)?;
-        let program = client.get_program().to_string_lossy().into_owned();
-        let status = client.status().map_err(SandboxError::spawn(&program))?;
+        let program = client.program().to_string_lossy().into_owned();
+        let status = child::start(*client).and_then(|mut client| client.wait());
+        let status = status.map_err(SandboxError::spawn(&program))?;
         Ok(status.code().unwrap_or(1))
     }
 
     /// Tells a client where the server is. The password goes by the environment, which other users
     /// cannot see.
-    fn point(&self, client: &mut Command) -> Result<(), SandboxError> {
+    fn point(&self, client: &mut Launch) -> Result<(), SandboxError> {
         let (work, password) = (self.dir.join("s"), self.password()?);
         if self.product.dialect() == Dialect::Postgres {
             client.arg("-h").arg(work).arg("-p").arg(self.port.to_string());
@@ -487,8 +482,8 @@ pub fn remove(
 pub(crate) fn end_processes(home: &Home, dir: &Path) {
     let recorded = fs::read_to_string(dir.join("server")).unwrap_or_default();
     if let Some(recorded) = Identity::from_line(&recorded) {
-        recorded.end(&**home.host());
+        recorded.end(&**home.machine());
     }
-    kill_servers_in(&**home.host(), &home.servers(), dir);
+    kill_servers_in(&**home.machine(), &home.servers(), dir);
     remove_shared_memory(&dir.join("s/data"));
 }

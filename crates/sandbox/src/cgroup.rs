@@ -12,12 +12,10 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
-use std::os::unix::process::CommandExt as _;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use dbdyno_host::{Host, kernel};
+use dbdyno_host::{Host, Launch, kernel};
 use dbdyno_model::Setting;
 
 use crate::clock::Deadline;
@@ -129,16 +127,12 @@ impl ControlGroup {
         Ok(Some(group))
     }
 
-    /// Makes what `command` starts live in the group from its first instruction.
-    pub(crate) fn admit(&self, command: &mut Command) -> Result<(), SandboxError> {
+    /// Makes what is started live in the group from its first instruction.
+    pub(crate) fn admit(&self, launch: &mut Launch) -> Result<(), SandboxError> {
         for dir in &self.dirs {
             let path = dir.join("cgroup.procs");
             let door = File::options().write(true).open(&path);
-            let door = door.map_err(SandboxError::io("open", &path))?;
-            let enter =
-                move || nix::unistd::write(&door, b"0").map(|_| ()).map_err(io::Error::from);
-            // SAFETY: between fork and exec only write is called, which is async-signal-safe.
-            unsafe { command.pre_exec(enter) };
+            launch.in_group(door.map_err(SandboxError::io("open", &path))?);
         }
         Ok(())
     }

@@ -1,5 +1,4 @@
-//! Children: how a program is started, by whose program it is. No other file makes a `Command`, so
-//! that no program gets more than it is due.
+//! Children: whose program gets what. How a program is started, `host` knows.
 //!
 //! ```text
 //!             whose                     account             environment      terminal
@@ -25,22 +24,18 @@
 //!   server ([`GuardedChild`]). Programs that run to their end are waited for by the thread that
 //!   forked them.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
+use dbdyno_host::{
+    HostsFile, Launch, Local, Machine, ProgramFate, ProgramLimits, ProgramRights, ProgramStream,
+    RunningProgram, SharedMachine, TerminalSeat,
+};
 use dbdyno_model::foreign;
-use nix::sys::resource::{Resource, setrlimit};
-use nix::sys::signal::{Signal, killpg};
-use nix::sys::stat::{Mode, umask};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::{Pid, getppid};
 
 use crate::clock::Deadline;
 use crate::error::SandboxError;
@@ -59,212 +54,93 @@ pub(crate) fn account_of_servers() -> u32 {
     if is_root() { UNPRIVILEGED } else { nix::unistd::geteuid().as_raw() }
 }
 
+/// All rights that an account can lack are taken.
+fn no_rights() -> ProgramRights {
+    ProgramRights::None(is_root().then_some(UNPRIVILEGED))
+}
+
 /// A program that is not the machine's own, or one that opens what is not: with the least rights
 /// that there are. `work` is its directory.
-pub(crate) fn foreign(program: &Path, work: &Path) -> Command {
-    let mut command = tied(program);
-    command.env_clear().env("LC_ALL", "C").env("TZ", "UTC").env("HOME", work);
-    command.env("PATH", FOREIGN_PATH).current_dir(work).stdin(Stdio::null());
-    // A session of its own has no terminal into which it could type (TIOCSTI).
-    let leave = || nix::unistd::setsid().map(drop).map_err(io::Error::from);
-    // SAFETY: between fork and exec only setsid is called, which is async-signal-safe.
-    unsafe { command.pre_exec(leave) };
-    confined(command)
+pub(crate) fn foreign(program: &Path, work: &Path) -> Launch {
+    let mut launch = Launch::new(program);
+    launch.env("LC_ALL", "C").env("TZ", "UTC").env("HOME", work).env("PATH", FOREIGN_PATH);
+    launch.current_dir(work).seat(TerminalSeat::Session).rights(no_rights());
+    launch
 }
 
 /// A [`foreign()`] program with which the user speaks: on our terminal, and with its kind. With
 /// root's terminal it starts nothing that could outlive it and read on, and it has no session to
 /// which that terminal belongs, so that it cannot type there (TIOCSTI): Ctrl-C ends it with us.
-pub(crate) fn foreign_on_terminal(program: &Path, work: &Path) -> Command {
-    let mut command = tied(program);
-    command.env_clear().env("HOME", work).env("PATH", FOREIGN_PATH).current_dir(work);
-    let kept = ["TERM", "LANG", "LC_ALL", "COLUMNS", "LINES"];
-    command.envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-    if is_root() {
-        let leave = || {
-            nix::unistd::setsid()?;
-            setrlimit(Resource::RLIMIT_NPROC, 1, 1).map_err(io::Error::from)
-        };
-        // SAFETY: between fork and exec only setsid and setrlimit are called, both of them calls of
-        // the system.
-        unsafe { command.pre_exec(leave) };
+pub(crate) fn foreign_on_terminal(program: &Path, work: &Path) -> Launch {
+    let mut launch = Launch::new(program);
+    launch.env("HOME", work).env("PATH", FOREIGN_PATH).current_dir(work);
+    for name in ["TERM", "LANG", "LC_ALL", "COLUMNS", "LINES"] {
+        if let Some(value) = std::env::var_os(name) {
+            launch.env(name, value);
+        }
     }
-    confined(command)
+    launch.stdin(ProgramStream::Ours).seat(TerminalSeat::Terminal).rights(no_rights());
+    if is_root() {
+        launch.seat(TerminalSeat::Session);
+        launch.limits(ProgramLimits { is_alone: true, ..ProgramLimits::default() });
+    }
+    launch
 }
 
 /// A program of the machine with which the user speaks, on our terminal.
-pub(crate) fn tool_on_terminal(name: &'static str) -> Command {
-    tied(name)
+pub(crate) fn tool_on_terminal(name: &'static str) -> Launch {
+    let mut launch = Launch::new(name);
+    launch.with_our_environment().stdin(ProgramStream::Ours).seat(TerminalSeat::Terminal);
+    launch
 }
 
 /// A program of the machine, by its name.
-pub(crate) fn tool(name: &'static str) -> Command {
-    let mut command = beside(name);
-    command.env_clear().env("LC_ALL", "C");
-    command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-    command
+pub(crate) fn tool(name: &'static str) -> Launch {
+    let mut launch = Launch::new(name);
+    launch.env("LC_ALL", "C");
+    if let Some(path) = std::env::var_os("PATH") {
+        launch.env("PATH", path);
+    }
+    launch
 }
 
 /// The machine's client of a registry, as the user has it configured.
-pub(crate) fn client(name: &'static str) -> Command {
-    let mut command = beside(name);
-    command.env("LC_ALL", "C");
-    command
+pub(crate) fn client(name: &'static str) -> Launch {
+    let mut launch = Launch::new(name);
+    launch.with_our_environment().env("LC_ALL", "C");
+    launch
 }
 
 /// dbdyno itself, `program`, or what runs it: a program that is ours and has our rights.
-pub(crate) fn own(program: &Path) -> Command {
-    let mut command = beside(program);
-    command.env_clear().env("LC_ALL", "C").env("TZ", "UTC");
-    command
+pub(crate) fn own(program: &Path) -> Launch {
+    let mut launch = Launch::new(program);
+    launch.env("LC_ALL", "C").env("TZ", "UTC");
+    launch
 }
 
-/// Has no input, and is out of the terminal's reach.
-fn beside(program: impl AsRef<std::ffi::OsStr>) -> Command {
-    let mut command = tied(program);
-    command.stdin(Stdio::null()).process_group(0);
-    command
-}
-
-/// Dies with the calling thread, and inherits no file.
-fn tied(program: impl AsRef<std::ffi::OsStr>) -> Command {
-    let mut command = Command::new(program);
-    let parent = nix::unistd::getpid();
-    let prepare = move || {
-        umask(Mode::from_bits_truncate(0o022));
-        close_on_exec();
-        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-        // The parent may have died before the line above: then no signal will ever come.
-        if getppid() != parent {
-            return Err(io::Error::from(io::ErrorKind::BrokenPipe));
-        }
-        Ok(())
-    };
-    // SAFETY: between fork and exec only umask, close_range, fcntl, prctl and getppid are called,
-    // all async-signal-safe; nothing is allocated, no lock is taken.
-    unsafe { command.pre_exec(prepare) };
-    command
-}
-
-/// Our own files are closed anyway; these are those that we were given ourselves.
-fn close_on_exec() {
-    use nix::libc::{CLOSE_RANGE_CLOEXEC, F_SETFD, FD_CLOEXEC, SYS_close_range, c_uint, fcntl};
-    // SAFETY: calls of the system that take numbers.
-    unsafe {
-        let (first, last) = (3 as c_uint, c_uint::MAX);
-        if nix::libc::syscall(SYS_close_range, first, last, CLOSE_RANGE_CLOEXEC) != 0 {
-            // Linux before 5.11; numbers above these are not seen in practice.
-            for number in 3..4096 {
-                fcntl(number, F_SETFD, FD_CLOEXEC);
-            }
-        }
-    }
-}
-
-/// Takes all rights from what `command` starts that an account can lack.
-fn confined(mut command: Command) -> Command {
-    if is_root() {
-        command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
-    }
-    let as_root = is_root();
-    let give_up = move || {
-        // `Command` leaves the groups of root behind if the real account is root, too.
-        // SAFETY: with the length 0 nothing is written.
-        if as_root && unsafe { nix::libc::getgroups(0, std::ptr::null_mut()) } != 0 {
-            return Err(io::Error::from(io::ErrorKind::PermissionDenied));
-        }
-        nix::sys::prctl::set_no_new_privs()?;
-        drop_capabilities()?;
-        setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(io::Error::from)
-    };
-    // SAFETY: between fork and exec only getgroups, prctl, capset and setrlimit are called, all of
-    // them calls of the system; nothing is allocated.
-    unsafe { command.pre_exec(give_up) };
-    command
-}
-
-/// Leaves no capability, of none of the sets that a program can begin with. What bounds them stays;
-/// without new privileges nothing reaches it.
-fn drop_capabilities() -> io::Result<()> {
-    use nix::libc::{PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, SYS_capset, prctl, syscall};
-    /// `_LINUX_CAPABILITY_VERSION_3` of `linux/capability.h`: two words for each of three sets.
-    const HEADER: [u32; 2] = [0x2008_0522, 0];
-    const NONE: [u32; 6] = [0; 6];
-    // SAFETY: the kernel reads two arrays that live as long as the program.
-    unsafe {
-        // Kernels before 4.3 have no such set.
-        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-        match syscall(SYS_capset, HEADER.as_ptr(), NONE.as_ptr()) {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
-}
-
-/// Has what `command` starts be one thread that starts nothing, computes for `seconds` at most, and
+/// Has what is started be one thread that starts nothing, computes for `seconds` at most, and
 /// writes no file larger than this.
-pub(crate) fn limit(command: &mut Command, seconds: u64, file_bytes: u64) {
-    let limit = move || {
-        setrlimit(Resource::RLIMIT_NPROC, 1, 1)?;
-        setrlimit(Resource::RLIMIT_CPU, seconds, seconds)?;
-        setrlimit(Resource::RLIMIT_FSIZE, file_bytes, file_bytes)?;
-        Ok(())
-    };
-    // SAFETY: between fork and exec only setrlimit is called, which is a call of the system.
-    unsafe { command.pre_exec(limit) };
+pub(crate) fn limit(launch: &mut Launch, seconds: u64, file_bytes: u64) {
+    let (cpu_s, file_bytes) = (Some(seconds), Some(file_bytes));
+    launch.limits(ProgramLimits { is_alone: true, cpu_s, file_bytes });
 }
 
-/// Makes what `command` starts outlive us: a server in the background.
-pub(crate) fn outlive(command: &mut Command) {
-    // SAFETY: between fork and exec only prctl is called, which is async-signal-safe.
-    unsafe { command.pre_exec(|| nix::sys::prctl::set_pdeathsig(None).map_err(io::Error::from)) };
+/// Makes what is started outlive us: a server in the background.
+pub(crate) fn outlive(launch: &mut Launch) {
+    launch.fate(ProgramFate::Outlives);
 }
 
-/// Gives what `command` starts a view of its own of one file: it finds `hosts` in the place of
-/// `/etc/hosts`, and everybody else finds what was there. In a mount namespace, for which a user
-/// namespace gives the right, with the same account in it.
-pub(crate) fn resolve_by(command: &mut Command, hosts: &Path) -> Result<(), SandboxError> {
-    let uid = account_of_servers();
+/// Gives what is started a view of its own of one file: it finds `hosts` in the place of
+/// `/etc/hosts`, with the account that it has.
+pub(crate) fn resolve_by(launch: &mut Launch, hosts: &Path) {
     let gid = if is_root() { UNPRIVILEGED } else { nix::unistd::getegid().as_raw() };
-    let hosts = CString::new(hosts.as_os_str().as_bytes())
-        .map_err(|_| SandboxError::io("name", hosts)(io::ErrorKind::InvalidInput.into()))?;
-    let maps = [
-        (c"/proc/self/setgroups", "deny".to_owned()),
-        (c"/proc/self/uid_map", format!("{uid} {uid} 1\n")),
-        (c"/proc/self/gid_map", format!("{gid} {gid} 1\n")),
-    ];
-    let parent = nix::unistd::getpid();
-    let prepare = move || -> io::Result<()> {
-        use nix::libc::{CLONE_NEWNS, CLONE_NEWUSER, MS_BIND, O_WRONLY, close, mount, open, write};
-        // Whoever has become another account may not write its own maps until it says this.
-        nix::sys::prctl::set_dumpable(true)?;
-        // SAFETY: calls of the system with strings that end in 0 and live as long as the closure.
-        // Nothing is allocated and no lock is taken between fork and exec.
-        unsafe {
-            answered(nix::libc::unshare(CLONE_NEWUSER | CLONE_NEWNS).into())?;
-            for (file, text) in &maps {
-                let file = answered(open(file.as_ptr(), O_WRONLY).into())? as i32;
-                answered(write(file, text.as_ptr().cast(), text.len()) as i64)?;
-                close(file);
-            }
-            let (none, place) = (std::ptr::null(), c"/etc/hosts".as_ptr());
-            answered(mount(hosts.as_ptr(), place, none, MS_BIND, none.cast()).into())?;
-        }
-        // Other rights may have cost it the signal.
-        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-        if getppid() != parent {
-            return Err(io::Error::from(io::ErrorKind::BrokenPipe));
-        }
-        Ok(())
-    };
-    // SAFETY: see the closure.
-    unsafe { command.pre_exec(prepare) };
-    Ok(())
+    launch.with_hosts(HostsFile { file: hosts.to_owned(), account: (account_of_servers(), gid) });
 }
 
-/// What a call of the system answered, or why it failed.
-fn answered(answer: i64) -> io::Result<i64> {
-    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+/// Starts what belongs to getting, unpacking and asking a release: it works on files that dbdyno
+/// itself writes, and runs where dbdyno does.
+pub(crate) fn start(launch: Launch) -> io::Result<Box<dyn RunningProgram>> {
+    Local.start(launch).map_err(|error| error.into_source())
 }
 
 /// Whether [`resolve_by`] works on this machine.
@@ -272,9 +148,9 @@ fn answered(answer: i64) -> io::Result<i64> {
 /// # Errors
 /// [`SandboxError::Unsuitable`] if the kernel forbids it.
 pub(crate) fn can_resolve_by(hosts: &Path) -> Result<(), SandboxError> {
-    let mut command = foreign(Path::new("true"), Path::new("/"));
-    resolve_by(&mut command, hosts)?;
-    let refused = match command.status() {
+    let mut launch = foreign(Path::new("true"), Path::new("/"));
+    resolve_by(&mut launch, hosts);
+    let refused = match start(launch).and_then(|mut program| program.wait()) {
         Ok(status) if status.success() => return Ok(()),
         Ok(status) => status.to_string(),
         Err(error) => error.to_string(),
@@ -292,18 +168,19 @@ pub(crate) fn can_resolve_by(hosts: &Path) -> Result<(), SandboxError> {
 
 /// A child, and the thread whose life the kernel ties it to.
 pub(crate) struct GuardedChild {
-    pub(crate) child: Child,
+    pub(crate) child: Box<dyn RunningProgram>,
     release: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
 }
 
 impl GuardedChild {
-    /// Forks `command` from a thread of its own.
-    pub(crate) fn spawn(mut command: Command) -> io::Result<GuardedChild> {
+    /// Starts it from a thread of its own.
+    pub(crate) fn start(machine: &SharedMachine, launch: Launch) -> io::Result<GuardedChild> {
+        let machine = machine.clone();
         let (born, birth) = channel();
         let (release, released) = channel::<()>();
         let keeper = std::thread::Builder::new().name("keeper".into()).spawn(move || {
-            let _ = born.send(command.spawn());
+            let _ = born.send(machine.start(launch).map_err(|error| error.into_source()));
             // Returns when the sender is dropped.
             let _ = released.recv();
         })?;
@@ -332,34 +209,15 @@ impl Drop for GuardedChild {
 }
 
 /// Runs a program to its end, or kills it after `seconds`; then there is no status.
-pub(crate) fn run_within(mut command: Command, seconds: u64) -> io::Result<Option<ExitStatus>> {
-    let mut child = command.spawn()?;
+pub(crate) fn run_within(launch: Launch, seconds: u64) -> io::Result<Option<ExitStatus>> {
+    let mut child = start(launch)?;
     let deadline = Deadline::after_seconds(seconds);
-    let mut ended = has_ended(&child);
+    let mut ended = child.has_ended();
     while !ended && deadline.pause() {
-        ended = has_ended(&child);
+        ended = child.has_ended();
     }
-    let status = end_group(&mut child)?;
+    let status = child.end_group()?;
     Ok(ended.then_some(status))
-}
-
-/// Whether a child has ended. It stays, and keeps its number, until it is waited for.
-pub(crate) fn has_ended(child: &Child) -> bool {
-    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-    let status = waitid(Id::Pid(pid_of(child)), flags);
-    !matches!(status, Ok(WaitStatus::StillAlive))
-}
-
-/// Kills a child that has not ended and all of its process group; how the child ended.
-pub(crate) fn end_group(child: &mut Child) -> io::Result<ExitStatus> {
-    // Gone already: then there is nobody to kill.
-    let _ = killpg(pid_of(child), Signal::SIGKILL);
-    child.kill()?;
-    child.wait()
-}
-
-fn pid_of(child: &Child) -> Pid {
-    Pid::from_raw(child.id().try_into().expect("the kernel's numbers fit"))
 }
 
 /// The last lines of a text file, without what a terminal would obey.
@@ -381,17 +239,21 @@ pub(crate) fn last_lines(path: &Path, count: usize) -> Vec<String> {
 mod tests {
     use std::fs;
 
-    use dbdyno_host::Local;
+    use dbdyno_host::local_machine;
 
     use super::*;
     use crate::process::Identity;
+    use crate::tool::run;
 
     #[test]
     fn a_kept_child_outlives_the_thread_that_asked_for_it() {
         let mut sleep = tool("sleep");
         sleep.arg("600");
-        let kept = std::thread::spawn(move || GuardedChild::spawn(sleep).unwrap()).join().unwrap();
-        let identity = Identity::of(&Local, kept.child.id()).unwrap();
+        let kept =
+            std::thread::spawn(move || GuardedChild::start(&local_machine(), sleep).unwrap())
+                .join()
+                .unwrap();
+        let identity = Identity::of(&Local, kept.child.pid()).unwrap();
         // A child forked by the thread that is gone would have been killed before `join` returned.
         std::thread::sleep(std::time::Duration::from_millis(50));
         assert!(identity.lives(&Local));
@@ -402,8 +264,10 @@ mod tests {
     #[test]
     fn a_child_dies_with_the_thread_that_forked_it() {
         let spawn = || {
-            let child = tool("sleep").arg("600").spawn().unwrap();
-            let identity = Identity::of(&Local, child.id()).unwrap();
+            let mut sleep = tool("sleep");
+            sleep.arg("600");
+            let child = start(sleep).unwrap();
+            let identity = Identity::of(&Local, child.pid()).unwrap();
             (child, identity)
         };
         let (mut child, identity) = std::thread::spawn(spawn).join().unwrap();
@@ -414,13 +278,49 @@ mod tests {
         child.wait().unwrap();
     }
 
+    /// What each kind of program is given, before any of it runs.
+    #[test]
+    fn each_kind_of_program_has_what_it_is_due_and_no_more() {
+        let account = if is_root() { "Some(65534)" } else { "None" };
+        let given = |launch: &Launch| format!("{launch:?}").replace('"', "");
+        let work = Path::new("/w");
+        let foreign_is = format!(
+            "Launch {{ program: /s/x, arguments: [], variables: [HOME, LC_ALL, PATH, TZ], ours: \
+             false, fate: EndsWithThread, seat: Session, rights: None({account}), limits: \
+             ProgramLimits {{ is_alone: false, cpu_s: None, file_bytes: None }}, .. }}"
+        );
+        let mut asked = foreign(Path::new("/s/x"), work);
+        assert_eq!(given(&asked), foreign_is);
+        limit(&mut asked, 30, 9);
+        let limits = "is_alone: true, cpu_s: Some(30), file_bytes: Some(9)";
+        assert!(given(&asked).contains(limits), "{asked:?}");
+        for (launch, parts) in [
+            (tool("ls"), ["variables: [LC_ALL, PATH], ours: false", "seat: Apart, rights: Ours"]),
+            (client("npm"), ["variables: [LC_ALL], ours: true", "seat: Apart, rights: Ours"]),
+            (own(work), ["variables: [LC_ALL, TZ], ours: false", "seat: Apart, rights: Ours"]),
+            (
+                tool_on_terminal("psql"),
+                ["variables: [], ours: true", "seat: Terminal, rights: Ours"],
+            ),
+        ] {
+            let shown = given(&launch);
+            assert!(parts.iter().all(|part| shown.contains(part)), "{shown}");
+            assert!(shown.contains("fate: EndsWithThread"), "{shown}");
+        }
+        let shown = given(&foreign_on_terminal(Path::new("/s/psql"), work));
+        let seat = if is_root() { "seat: Session" } else { "seat: Terminal" };
+        let alone = if is_root() { "is_alone: true" } else { "is_alone: false" };
+        let none = format!("rights: None({account})");
+        assert!([seat, alone, &none].iter().all(|part| shown.contains(part)), "{shown}");
+    }
+
     /// What a program sees of itself.
-    fn status_of(mut command: Command) -> String {
+    fn status_of(mut command: Launch) -> String {
         command.arg("-c").arg(
             "cat /proc/self/status; ulimit -c; env; ls -l /proc/self/fd; cut -d' ' -f7 \
              /proc/self/stat",
         );
-        String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned()
+        String::from_utf8_lossy(&run(command, "sh").unwrap().stdout).into_owned()
     }
 
     #[test]

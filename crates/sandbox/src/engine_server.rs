@@ -10,14 +10,11 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 
-use dbdyno_host::SharedHost;
+use dbdyno_host::{EndSignal, ProgramStream, SharedMachine};
 use dbdyno_model::{ArmSpec, Design, Secret, Target, Transport};
 use dbdyno_wire::{Endpoint, Security};
-use nix::sched::CpuSet;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
 use crate::bootstrap::{DATABASE, USER, random_password};
 use crate::child::{self, GuardedChild};
@@ -35,7 +32,7 @@ const LOG_LINES: usize = 12;
 pub struct EngineServer {
     // Fields are dropped in this order: the process before the directory.
     kept: Option<GuardedChild>,
-    host: SharedHost,
+    machine: SharedMachine,
     what: String,
     design: String,
     password: Secret,
@@ -64,7 +61,7 @@ impl EngineServer {
         };
         let mut server = EngineServer {
             kept: None,
-            host: home.host().clone(),
+            machine: home.machine().clone(),
             what: format!("{spec} ({name})"),
             design: spec.to_string(),
             password: Secret::new(random_password()?),
@@ -88,7 +85,7 @@ impl EngineServer {
 
     /// Its process.
     pub fn pid(&self) -> u32 {
-        self.kept.as_ref().map_or(0, |kept| kept.child.id())
+        self.kept.as_ref().map_or(0, |kept| kept.child.pid())
     }
 
     /// Keeps all its threads, and those that it makes from now on, on these processors.
@@ -97,12 +94,10 @@ impl EngineServer {
     /// [`SandboxError::Io`] if the kernel refuses one of the processors.
     pub fn place(&self, processors: &[usize]) -> Result<(), SandboxError> {
         let place = || -> std::io::Result<()> {
-            let mut set = CpuSet::new();
-            processors.iter().try_for_each(|&processor| set.set(processor))?;
-            let identity: Vec<_> = Identity::of(&*self.host, self.pid()).into_iter().collect();
+            let identity: Vec<_> = Identity::of(&*self.machine, self.pid()).into_iter().collect();
             // Twice, because a thread may have been made by one that had not had its turn.
-            keep_on(&*self.host, &identity, &set)?;
-            keep_on(&*self.host, &identity, &set)
+            keep_on(&*self.machine, &identity, processors)?;
+            keep_on(&*self.machine, &identity, processors)
         };
         place().map_err(SandboxError::io("place on processors", self.scratch.path()))
     }
@@ -133,11 +128,12 @@ impl EngineServer {
         command.args(["engine", "serve", "--listen", "127.0.0.1:0", "--user", USER]);
         command.args(["--database", DATABASE, "--design", &self.design]);
         command.arg("--data").arg(self.scratch.path().join("data"));
-        command.stdout(Stdio::piped()).stderr(file);
+        command.stdout(ProgramStream::Pipe).stderr(file);
         let shown = program.display().to_string();
-        let mut kept = GuardedChild::spawn(command).map_err(SandboxError::spawn(&shown))?;
+        let mut kept =
+            GuardedChild::start(&self.machine, command).map_err(SandboxError::spawn(&shown))?;
         let mut line = String::new();
-        if let Some(stdout) = kept.child.stdout.take() {
+        if let Some(stdout) = kept.child.take_output() {
             // Without the line it has ended, or said something else; either is told below.
             let _ = BufReader::new(stdout).read_line(&mut line);
         }
@@ -166,9 +162,7 @@ impl EngineServer {
         if let Some(status) = kept.child.try_wait()? {
             return Ok(Some(status));
         }
-        if let Ok(pid) = i32::try_from(kept.child.id()) {
-            kill(Pid::from_raw(pid), Signal::SIGTERM)?;
-        }
+        kept.child.signal(EndSignal::Terminate)?;
         let deadline = Deadline::after_seconds(STOP_WITHIN_S);
         while deadline.pause() {
             if let Some(status) = kept.child.try_wait()? {

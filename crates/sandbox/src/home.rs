@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-use dbdyno_host::{SharedHost, local};
+use dbdyno_host::{SharedHost, SharedMachine, local_machine};
 
 use crate::child;
 use crate::error::SandboxError;
@@ -51,6 +51,7 @@ const FILES: [&str; 6] =
 /// shows what is in it.
 #[derive(Clone, Debug)]
 pub struct Home {
+    machine: SharedMachine,
     host: SharedHost,
     dir: PathBuf,
     notes: Vec<String>,
@@ -80,10 +81,16 @@ impl Home {
             let shown = dir.display();
             notes.push(format!("made {shown} private: other users could read what is in it"));
         }
-        Ok(Home { host: local(), dir, notes })
+        let machine = local_machine();
+        Ok(Home { host: machine.clone(), machine, dir, notes })
     }
 
-    /// The machine that it is on, and all that runs there.
+    /// The machine on which its servers are started.
+    pub(crate) fn machine(&self) -> &SharedMachine {
+        &self.machine
+    }
+
+    /// The same, to be looked at.
     pub fn host(&self) -> &SharedHost {
         &self.host
     }
@@ -160,7 +167,8 @@ impl Home {
         if !child::is_root() {
             return Ok(());
         }
-        let status = child::foreign(Path::new("true"), &self.dir).status();
+        let passes = child::foreign(Path::new("true"), &self.dir);
+        let status = child::start(passes).and_then(|mut program| program.wait());
         match status {
             Ok(status) if status.success() => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -13,10 +13,8 @@
 use std::io;
 use std::path::Path;
 
-use dbdyno_host::{Host, kernel};
-use nix::errno::Errno;
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-use nix::sys::signal::{Signal, kill};
+use dbdyno_host::{EndSignal, Host, Machine, kernel};
+use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
 use crate::child::{UNPRIVILEGED, is_root};
@@ -63,7 +61,7 @@ impl Identity {
     }
 
     /// Kills it if it still is the same process, and waits until it is gone.
-    pub(crate) fn end(&self, host: &dyn Host) {
+    pub(crate) fn end(&self, host: &dyn Machine) {
         let deadline = Deadline::after_seconds(GONE_WITHIN_S);
         while self.lives(host) {
             self.kill(host);
@@ -74,10 +72,10 @@ impl Identity {
     }
 
     /// Kills it if it still is the same process.
-    pub(crate) fn kill(&self, host: &dyn Host) {
+    pub(crate) fn kill(&self, host: &dyn Machine) {
         if self.lives(host) {
             // It may be gone by now; then there is nothing to do.
-            let _ = kill(pid_of(self.pid), Signal::SIGKILL);
+            let _ = host.signal(self.pid, EndSignal::Kill);
         }
     }
 }
@@ -120,10 +118,6 @@ fn is_of_servers(host: &dyn Host, pid: u32) -> bool {
     is_root() && owner.is_ok_and(|owner| owner == UNPRIVILEGED)
 }
 
-fn pid_of(number: u32) -> Pid {
-    Pid::from_raw(number.try_into().expect("the kernel's numbers fit"))
-}
-
 /// Numbers of the processors that this process may use, in order.
 pub fn processors() -> Vec<usize> {
     let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap_or_else(|_| CpuSet::new());
@@ -144,16 +138,18 @@ pub(crate) fn memory_mb(host: &dyn Host) -> u64 {
 /// # Errors
 /// The kernel's refusal for a thread that is still there.
 pub(crate) fn keep_on(
-    host: &dyn Host,
+    host: &dyn Machine,
     servers: &[Identity],
-    processors: &CpuSet,
+    processors: &[usize],
 ) -> io::Result<()> {
     for server in servers {
         let threads = host.numbers(&kernel::process(server.pid, "task"));
         for id in threads.unwrap_or_default() {
-            match sched_setaffinity(pid_of(id), processors) {
-                Ok(()) | Err(Errno::ESRCH) => {}
-                Err(error) => return Err(error.into()),
+            match host.keep_on(id, processors) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(error.into_source());
+                }
+                _ => {}
             }
         }
     }
@@ -165,7 +161,7 @@ pub(crate) const GONE_WITHIN_S: u64 = 20;
 
 /// Kills the servers from `servers` that work inside `sandbox`, and what else runs there with their
 /// account, until there are none; returns the pids. The sandbox is a folder of ours.
-pub(crate) fn kill_servers_in(host: &dyn Host, servers: &Path, sandbox: &Path) -> Vec<u32> {
+pub(crate) fn kill_servers_in(host: &dyn Machine, servers: &Path, sandbox: &Path) -> Vec<u32> {
     let deadline = Deadline::after_seconds(GONE_WITHIN_S);
     let mut killed = Vec::new();
     loop {
@@ -251,6 +247,9 @@ mod tests {
         let found = servers_in(&host, Path::new("/h/servers"), Path::new("/h/run/base-1-0"));
         let pids: Vec<u32> = found.iter().map(|identity| identity.pid).collect();
         assert_eq!(pids, [10, 11]);
+        let killed = kill_servers_in(&host, Path::new("/h/servers"), Path::new("/h/run/base-1-0"));
+        assert_eq!(killed, [10, 11]);
+        assert!(Identity::of(&host, 10).is_none() && Identity::of(&host, 13).is_some());
     }
 
     #[test]

@@ -7,14 +7,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use dbdyno_host::{EndSignal, ProgramStream, RunningProgram};
 use nix::fcntl::OFlag;
-use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
-use nix::unistd::{Pid, mkfifo};
+use nix::unistd::mkfifo;
 
 use crate::child;
 use crate::home::create_private;
@@ -49,7 +48,7 @@ impl Events {
 /// `perf record`, ready or at work until it is finished or dropped.
 #[derive(Debug)]
 pub struct Recorder {
-    child: Child,
+    child: Box<dyn RunningProgram>,
     file: PathBuf,
     complaints: PathBuf,
     orders: File,
@@ -69,22 +68,21 @@ impl Recorder {
         let stderr = create_private(&complaints)
             .map_err(|error| format!("{}: {error}", complaints.display()))?;
         // Time since 1970, as rounds have it; build ids are not needed of files of this host.
-        let child = child::tool("perf")
-            .args(["record", "--quiet", "-a", "-g", "-N", "-B", "-k", "realtime", "-D", "-1"])
+        let mut perf = child::tool("perf");
+        perf.args(["record", "--quiet", "-a", "-g", "-N", "-B", "-k", "realtime", "-D", "-1"])
             .args(events.words())
             .arg("--control")
             .arg(format!("fifo:{control},{answer}"))
             .arg("-o")
             .arg(&file)
-            .stdout(Stdio::null())
-            .stderr(stderr)
-            .spawn()
-            .map_err(|error| match error.kind() {
-                ErrorKind::NotFound => "there is no `perf` on this host; install it (Debian: \
+            .stdout(ProgramStream::None)
+            .stderr(stderr);
+        let child = child::start(perf).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => "there is no `perf` on this host; install it (Debian: \
                                         linux-perf, Ubuntu: linux-tools-generic)"
-                    .to_owned(),
-                _ => format!("perf: {error}"),
-            })?;
+                .to_owned(),
+            _ => format!("perf: {error}"),
+        })?;
         let mut recorder = Recorder { child, file, complaints, orders, answers };
         recorder.order("ping")?;
         Ok(recorder)
@@ -143,8 +141,8 @@ impl Recorder {
     }
 
     /// It writes what it has and ends.
-    fn interrupt(&self) {
-        let _gone = kill(Pid::from_raw(self.child.id() as i32), Signal::SIGINT);
+    fn interrupt(&mut self) {
+        let _gone = self.child.signal(EndSignal::Interrupt);
     }
 }
 

@@ -15,7 +15,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use dbdyno_host::Launch;
 
 use crate::catalog::{self, Registry, Releases, ServerPackage};
 use crate::child;
@@ -168,12 +169,8 @@ fn tool_dir(home: &Home, name: &str) -> PathBuf {
 }
 
 /// Runs a client to its end.
-fn finish(
-    mut command: Command,
-    tool: &'static str,
-    packed: &ServerPackage,
-) -> Result<(), SandboxError> {
-    let output = run(&mut command, tool)?;
+fn finish(command: Launch, tool: &'static str, packed: &ServerPackage) -> Result<(), SandboxError> {
+    let output = run(command, tool)?;
     if output.status.success() {
         return Ok(());
     }

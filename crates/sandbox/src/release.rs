@@ -9,8 +9,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use dbdyno_host::Launch;
 use dbdyno_model::{Product, SourceKind, random};
 use dbdyno_server::ServerRelease;
 
@@ -123,14 +123,14 @@ impl Release {
 
     /// A command that runs `program` of the tree with `work` as its directory, as
     /// [`child::foreign`] does.
-    pub(crate) fn command(&self, program: &Path, work: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path, work: &Path) -> Launch {
         let mut command = child::foreign(program, work);
         self.tell_libraries(&mut command);
         command
     }
 
     /// Adds the libraries that were brought along.
-    pub(crate) fn tell_libraries(&self, command: &mut Command) {
+    pub(crate) fn tell_libraries(&self, command: &mut Launch) {
         if !self.libraries.is_empty() {
             let path = libraries::search_path(&self.dir, &self.libraries);
             command.env("LD_LIBRARY_PATH", path);
@@ -337,7 +337,7 @@ fn check_is_new(home: &Home, stamp: &Stamp) -> Result<(), SandboxError> {
 /// Asks a server's executable for its version.
 pub(crate) fn ask_version(
     product: Product,
-    mut command: Command,
+    mut command: Launch,
     tree: &Path,
 ) -> Result<String, SandboxError> {
     if product != Product::Postgres {

@@ -12,7 +12,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use dbdyno_host::Launch;
 
 use crate::apt::{Apt, Deb};
 use crate::archive;
@@ -21,7 +22,7 @@ use crate::error::SandboxError;
 use crate::foreign_files::{create_fresh, open_plain, private_dir, set_mode_of};
 use crate::home::Home;
 use crate::space;
-use crate::tool::{Allowance, answer, complaint, sha256};
+use crate::tool::{Allowance, answer, complaint, run, sha256};
 
 /// Room for patchelf and its C library, in MB.
 const PATCHELF_MB: u64 = 64;
@@ -40,7 +41,9 @@ impl Patchelf {
         apt: impl FnOnce(&mut dyn FnMut(&str)) -> Result<Apt, SandboxError>,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Patchelf, SandboxError> {
-        if child::tool("patchelf").arg("--version").output().is_ok_and(|o| o.status.success()) {
+        let mut ask = child::tool("patchelf");
+        ask.arg("--version");
+        if run(ask, "patchelf").is_ok_and(|output| output.status.success()) {
             return Ok(Patchelf { program: "patchelf".into(), first: Vec::new() });
         }
         let tree = home.dir().join("tools/patchelf");
@@ -161,7 +164,7 @@ pub(crate) fn relocate(
 }
 
 /// A command that runs `program` of `tree` wherever the tree is now.
-pub(crate) fn run_in_place(tree: &Path, program: &Path) -> Result<Command, SandboxError> {
+pub(crate) fn run_in_place(tree: &Path, program: &Path) -> Result<Launch, SandboxError> {
     let libraries = libraries(tree)?;
     let mut command = child::foreign(&tree.join(&libraries.loader), tree);
     command.arg("--library-path").arg(libraries.path(tree)).arg(program);

@@ -68,14 +68,14 @@ fn owner_lives(home: &Home, dir: &Path) -> bool {
 
 /// Kills the servers that work in `dir` and removes what the system keeps for them outside of it.
 fn end_servers(home: &Home, dir: &Path) -> Vec<u32> {
-    let killed = kill_servers_in(&**home.host(), &home.servers(), dir);
+    let killed = kill_servers_in(&**home.machine(), &home.servers(), dir);
     remove_shared_memory(&dir.join("s/data"));
     killed
 }
 
 fn clean(home: &Home, dir: &Path) -> Option<String> {
     let recorded = fs::read_to_string(dir.join("server")).unwrap_or_default();
-    let host = &**home.host();
+    let host = &**home.machine();
     let recorded = Identity::from_line(&recorded).filter(|recorded| recorded.lives(host));
     let mut killed = Vec::new();
     if let Some(server) = recorded {

@@ -14,12 +14,11 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use dbdyno_host::{EndSignal, Launch, RunningProgram};
 
 use dbdyno_model::{Dialect, Product, Secret, Transport};
 use dbdyno_wire::{Client, Endpoint};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
 use crate::bootstrap;
 use crate::catalog::at_least;
@@ -208,9 +207,9 @@ fn fill_by_itself(
     command.arg(format!("--pid-file={}", work.join("pid").display()));
     redirect(&mut command, fresh, None)?;
     let program = release.server().display().to_string();
-    let mut server = command.spawn().map_err(SandboxError::spawn(&program))?;
+    let mut server = child::start(command).map_err(SandboxError::spawn(&program))?;
     let told = tell(&socket, password, &mut || matches!(server.try_wait(), Ok(None)));
-    let ended = end(&mut server);
+    let ended = end(&mut *server);
     match (told, ended) {
         (Ok(()), Ok(true)) => Ok(()),
         (Ok(()), _) => Err(failed(release, fresh, "it did not shut down")),
@@ -244,12 +243,8 @@ fn tell(socket: &Path, password: &str, lives: &mut dyn FnMut() -> bool) -> Resul
 }
 
 /// Shuts a server down; whether it did so in time and cleanly.
-fn end(server: &mut std::process::Child) -> io::Result<bool> {
-    if let Ok(pid) = i32::try_from(server.id())
-        && server.try_wait()?.is_none()
-    {
-        kill(Pid::from_raw(pid), Signal::SIGTERM)?;
-    }
+fn end(server: &mut dyn RunningProgram) -> io::Result<bool> {
+    server.signal(EndSignal::Terminate)?;
     let deadline = Deadline::after_seconds(INIT_WITHIN_S);
     while deadline.pause() {
         if let Some(status) = server.try_wait()? {
@@ -262,7 +257,7 @@ fn end(server: &mut std::process::Child) -> io::Result<bool> {
 }
 
 /// `mysqld` or `mariadbd` with every path that differs from the compiled-in ones.
-pub(crate) fn mysqld(release: &Release, work: &Path) -> Command {
+pub(crate) fn mysqld(release: &Release, work: &Path) -> Launch {
     let layout = &release.layout;
     let path = |name: &str, path: PathBuf| format!("--{name}={}", path.display());
     let mut command = release.command(&release.server(), work);
@@ -314,13 +309,13 @@ fn fill_postgres(
 
 /// Runs one step to its end; its failure comes with the end of what it wrote.
 fn complete(
-    mut command: Command,
+    mut command: Launch,
     release: &Release,
     fresh: &Path,
     input: Option<&Path>,
 ) -> Result<(), SandboxError> {
     redirect(&mut command, fresh, input)?;
-    let program = command.get_program().to_string_lossy().into_owned();
+    let program = command.program().to_string_lossy().into_owned();
     let status =
         child::run_within(command, INIT_WITHIN_S).map_err(SandboxError::spawn(&program))?;
     match status {
@@ -331,7 +326,7 @@ fn complete(
 }
 
 /// Sends what a step says to the log of `fresh`, and reads its input from a file.
-fn redirect(command: &mut Command, fresh: &Path, input: Option<&Path>) -> Result<(), SandboxError> {
+fn redirect(command: &mut Launch, fresh: &Path, input: Option<&Path>) -> Result<(), SandboxError> {
     let log = fresh.join("log");
     let open = |path: &Path| File::options().create(true).append(true).mode(0o600).open(path);
     let mut redirect = || -> io::Result<()> {

@@ -6,10 +6,12 @@
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Output;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
+
+use dbdyno_host::{Launch, ProgramStream, RunningProgram};
 
 use crate::child;
 use crate::clock::Deadline;
@@ -29,9 +31,9 @@ const OUTPUT_BYTES: u64 = 256 << 20;
 ///
 /// # Errors
 /// [`SandboxError::Io`] if it cannot be started, or does not end while there is time.
-pub(crate) fn run(command: &mut Command, tool: &str) -> Result<Output, SandboxError> {
+pub(crate) fn run(launch: Launch, tool: &str) -> Result<Output, SandboxError> {
     let failed = SandboxError::spawn(tool);
-    let ran = piped(command, OUTPUT_BYTES).and_then(|spoken| spoken.until_its_end(PATIENCE_S));
+    let ran = piped(launch, OUTPUT_BYTES).and_then(|spoken| spoken.until_its_end(PATIENCE_S));
     match ran {
         Ok(Some(output)) => Ok(output),
         Ok(None) => Err(failed(io::Error::from(io::ErrorKind::Interrupted))),
@@ -61,22 +63,23 @@ impl Allowance {
 
 /// Runs a foreign program, which starts no other, to its end or to that of its allowance; then
 /// there is no answer.
-pub(crate) fn answer(mut command: Command, allowance: Allowance) -> io::Result<Option<Output>> {
-    child::limit(&mut command, allowance.seconds, allowance.file_bytes);
-    piped(&mut command, allowance.output_bytes)?.until_its_end(allowance.seconds)
+pub(crate) fn answer(mut launch: Launch, allowance: Allowance) -> io::Result<Option<Output>> {
+    child::limit(&mut launch, allowance.seconds, allowance.file_bytes);
+    piped(launch, allowance.output_bytes)?.until_its_end(allowance.seconds)
 }
 
 /// A program that runs, and what is heard of it.
 struct ToolProcess {
-    child: Child,
+    child: Box<dyn RunningProgram>,
     stdout: Receiver<Vec<u8>>,
     stderr: Receiver<Vec<u8>>,
 }
 
 /// Starts a program, of each of whose outputs so many bytes are heard.
-fn piped(command: &mut Command, most: u64) -> io::Result<ToolProcess> {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (stdout, stderr) = (listen(child.stdout.take(), most), listen(child.stderr.take(), most));
+fn piped(mut launch: Launch, most: u64) -> io::Result<ToolProcess> {
+    launch.stdout(ProgramStream::Pipe).stderr(ProgramStream::Pipe);
+    let mut child = child::start(launch)?;
+    let (stdout, stderr) = (listen(child.take_output(), most), listen(child.take_errors(), most));
     Ok(ToolProcess { child, stdout, stderr })
 }
 
@@ -84,11 +87,11 @@ impl ToolProcess {
     /// Waits for its end; without an output if it had to be killed.
     fn until_its_end(mut self, seconds: u64) -> io::Result<Option<Output>> {
         let deadline = Deadline::after_seconds(seconds);
-        let mut has_ended = child::has_ended(&self.child);
+        let mut has_ended = self.child.has_ended();
         while !has_ended && deadline.pause() {
-            has_ended = child::has_ended(&self.child);
+            has_ended = self.child.has_ended();
         }
-        let status = child::end_group(&mut self.child)?;
+        let status = self.child.end_group()?;
         let heard = |of: Receiver<Vec<u8>>| of.recv_timeout(SILENCE).unwrap_or_default();
         let (stdout, stderr) = (heard(self.stdout), heard(self.stderr));
         Ok(has_ended.then_some(Output { status, stdout, stderr }))
@@ -113,7 +116,9 @@ pub(crate) fn succeed<A: AsRef<OsStr>>(
     arguments: impl IntoIterator<Item = A>,
     place: &Path,
 ) -> Result<Output, SandboxError> {
-    let output = run(child::tool(tool).args(arguments), tool)?;
+    let mut launch = child::tool(tool);
+    launch.args(arguments);
+    let output = run(launch, tool)?;
     if output.status.success() {
         return Ok(output);
     }
@@ -181,7 +186,9 @@ mod tests {
     #[test]
     fn a_complaint_is_the_marked_lines_or_the_last_one() {
         let said = |script: &str, marks: &[&str]| {
-            complaint(&run(child::tool("sh").args(["-c", script]), "sh").unwrap(), marks)
+            let mut shell = child::tool("sh");
+            shell.args(["-c", script]);
+            complaint(&run(shell, "sh").unwrap(), marks)
         };
         assert_eq!(said("echo talk >&2; echo E: broken >&2; echo end >&2", &["E:"]), "E: broken");
         assert_eq!(said("echo one >&2; echo two >&2; echo >&2", &["E:"]), "two");
@@ -189,7 +196,7 @@ mod tests {
         assert_eq!(said("exit 3", &[]), "exit status: 3");
     }
 
-    fn foreign(script: &str) -> Command {
+    fn foreign(script: &str) -> Launch {
         let mut shell = child::foreign(Path::new("sh"), Path::new("/"));
         shell.args(["-c", script]);
         shell

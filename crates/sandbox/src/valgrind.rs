@@ -21,11 +21,11 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
+use dbdyno_host::{Launch, ProgramStream, local_machine};
 use dbdyno_model::{Dialect, Product};
 
 use crate::apt::Apt;
@@ -105,7 +105,7 @@ impl Valgrind {
     }
 
     /// What the launcher would tell the tool.
-    fn introduce(&self, command: &mut Command) {
+    fn introduce(&self, command: &mut Launch) {
         command.env("VALGRIND_LIB", &self.library).env("VALGRIND_LAUNCHER", &self.launcher);
     }
 
@@ -113,33 +113,30 @@ impl Valgrind {
     /// files go to `files`. What else was prepared of `program` is lost.
     pub(crate) fn wrap(
         &self,
-        program: &Command,
+        program: &Launch,
         files: &Path,
         marks: &[OsString],
-        mut fresh: Command,
-    ) -> Command {
+        mut fresh: Launch,
+    ) -> Launch {
         let out = format!("--callgrind-out-file={}/out.%p", files.display());
         fresh.args(["--tool=callgrind", "--vgdb=no", "--trace-children=yes", &out]);
         // Threads take turns fairly: a client that waits is not kept from the lock by a spinner.
         fresh.arg("--fair-sched=try").args(marks);
-        fresh.arg(program.get_program()).args(program.get_args());
-        for (name, value) in program.get_envs() {
-            match value {
-                Some(value) => fresh.env(name, value),
-                None => fresh.env_remove(name),
-            };
+        fresh.arg(program.program()).args(program.arguments());
+        for (name, value) in program.environment() {
+            fresh.env(name, value);
         }
         self.introduce(&mut fresh);
         fresh
     }
 
     /// A command of valgrind's binary, for a server.
-    pub(crate) fn around_server(&self, work: &Path) -> Command {
+    pub(crate) fn around_server(&self, work: &Path) -> Launch {
         child::foreign(&self.tool, work)
     }
 
     /// A command of valgrind's binary, for dbdyno itself.
-    fn around_own(&self) -> Command {
+    fn around_own(&self) -> Launch {
         child::own(&self.tool)
     }
 }
@@ -156,7 +153,7 @@ pub struct CountMarks<'m> {
 pub struct CountedProgram {
     // Dropped first: its end must not meet a pipe that nobody reads.
     _kept: GuardedChild,
-    input: ChildStdin,
+    input: Box<dyn Write + Send>,
     /// What it answers, line by line, until it ends.
     answers: Receiver<String>,
     complaints: PathBuf,
@@ -185,10 +182,10 @@ impl CountedProgram {
         let complaints = files.join("log");
         let log = create_private(&complaints);
         let log = log.map_err(SandboxError::io("create", &complaints))?;
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
-        let mut kept =
-            GuardedChild::spawn(command).map_err(SandboxError::io("run", &valgrind.tool))?;
-        let (input, output) = (kept.child.stdin.take(), kept.child.stdout.take());
+        command.stdin(ProgramStream::Pipe).stdout(ProgramStream::Pipe).stderr(log);
+        let mut kept = GuardedChild::start(&local_machine(), command)
+            .map_err(SandboxError::io("run", &valgrind.tool))?;
+        let (input, output) = (kept.child.take_input(), kept.child.take_output());
         let (Some(input), Some(output)) = (input, output) else {
             unreachable!("both were asked for")
         };
@@ -289,12 +286,13 @@ mod tests {
         program.args(["--a", "b c"]).env("LD_LIBRARY_PATH", "/s/lib");
         let wrapped =
             valgrind.wrap(&program, Path::new("/w"), &marks(Product::MySql), valgrind.around_own());
-        let words: Vec<_> = wrapped.get_args().map(|word| word.to_string_lossy()).collect();
+        let words: Vec<_> = wrapped.arguments().iter().map(|word| word.to_string_lossy()).collect();
         assert_eq!(words[words.len() - 3..], ["/s/mysqld", "--a", "b c"]);
         assert!(words.iter().any(|word| word == "--callgrind-out-file=/w/out.%p"), "{words:?}");
         assert!(words.iter().any(|word| word == "--dump-after=THD::~THD()"), "{words:?}");
-        let told =
-            |name: &str| wrapped.get_envs().any(|(known, value)| known == name && value.is_some());
-        assert!(told("LD_LIBRARY_PATH") && told("VALGRIND_LIB") && told("VALGRIND_LAUNCHER"));
+        let environment = wrapped.environment();
+        for name in ["LD_LIBRARY_PATH", "VALGRIND_LIB", "VALGRIND_LAUNCHER"] {
+            assert!(environment.contains_key(std::ffi::OsStr::new(name)), "{name}");
+        }
     }
 }

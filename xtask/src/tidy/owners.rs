@@ -58,7 +58,7 @@ const OWNED: &[OwnerRule] = &[
     OwnerRule {
         rule: Rule::Process,
         what: "starts a process",
-        owners: &["crates/sandbox/", "xtask/"],
+        owners: &["crates/host/src/start.rs", "xtask/"],
         tests: Tests::Free,
         does: |code| {
             let listed = code.contains("process::{") && has_word(code, "Command");
@@ -67,10 +67,17 @@ const OWNED: &[OwnerRule] = &[
     },
     OwnerRule {
         rule: Rule::Process,
-        what: "makes a command elsewhere than where rights are taken from it",
-        owners: &["crates/sandbox/src/child.rs", "crates/sandbox/tests/", "xtask/"],
+        what: "makes a command elsewhere than where a launch is carried out",
+        owners: &["crates/host/src/start.rs", "crates/sandbox/tests/", "xtask/"],
         tests: Tests::Free,
         does: |code| has_word(code, "Command::new") && !code.contains("clap::"),
+    },
+    OwnerRule {
+        rule: Rule::Process,
+        what: "makes a launch elsewhere than where rights are taken from it",
+        owners: &["crates/sandbox/src/child.rs", "crates/host/"],
+        tests: Tests::Free,
+        does: |code| has_word(code, "Launch::new"),
     },
     OwnerRule {
         rule: Rule::Sql,
@@ -125,9 +132,10 @@ mod tests {
             ("println!(\"a\");", Rule::Print, "crates/cli/src/main.rs"),
             ("std::eprint!(\"a\");", Rule::Print, "xtask/src/main.rs"),
             ("std::process::exit(1);", Rule::Print, "crates/cli/src/main.rs"),
-            ("use std::process::Command;", Rule::Process, "crates/sandbox/src/a.rs"),
-            ("use std::process::{Child, Command};", Rule::Process, "crates/sandbox/src/a.rs"),
-            ("let a = Command::new(b);", Rule::Process, "crates/sandbox/src/child.rs"),
+            ("use std::process::Command;", Rule::Process, "crates/host/src/start.rs"),
+            ("use std::process::{Child, Command};", Rule::Process, "crates/host/src/start.rs"),
+            ("let a = Command::new(b);", Rule::Process, "crates/host/src/start.rs"),
+            ("let a = Launch::new(b);", Rule::Process, "crates/sandbox/src/child.rs"),
             ("use rusqlite::Connection;", Rule::Sql, "crates/store/src/lib.rs"),
             ("fn a(b: rusqlite::Error) {}", Rule::Sql, "crates/load/src/sqlite.rs"),
         ] {
@@ -142,8 +150,11 @@ mod tests {
     #[test]
     fn only_one_file_makes_commands() {
         let made = "let a = std::process::Command::new(b);";
-        assert_eq!(rules("crates/sandbox/src/tool.rs", made), [Rule::Process]);
-        assert!(rules("crates/sandbox/src/child.rs", made).is_empty());
+        let both = [Rule::Process, Rule::Process];
+        assert_eq!(rules("crates/sandbox/src/child.rs", made), both);
+        assert_eq!(rules("crates/host/src/local.rs", made), both);
+        assert!(rules("crates/host/src/start.rs", made).is_empty());
+        assert_eq!(rules("crates/sandbox/src/tool.rs", "Launch::new(b)"), [Rule::Process]);
     }
 
     #[test]

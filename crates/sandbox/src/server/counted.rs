@@ -1,8 +1,8 @@
 //! A server whose instructions are counted.
 
 use std::path::PathBuf;
-use std::process::Command;
 
+use dbdyno_host::Launch;
 use dbdyno_model::Product;
 
 use super::Server;
@@ -55,7 +55,7 @@ impl Server {
     }
 
     /// The command, under callgrind if it is to be counted.
-    pub(super) fn counted(&self, command: Command) -> Command {
+    pub(super) fn counted(&self, command: Launch) -> Launch {
         let Some(valgrind) = &self.valgrind else { return command };
         let marks = valgrind::marks(self.release.product);
         let fresh = valgrind.around_server(&self.work());

@@ -15,7 +15,7 @@ pub(crate) fn copy_data(from: &Path, to: &Path) -> Result<(), SandboxError> {
     // Under the account to which both belong: neither is a place in which root may believe a name.
     let mut copy = child::foreign(Path::new("cp"), Path::new("/"));
     copy.args(["-a", "--reflink=auto"]).arg(from).arg(to);
-    let output = run(&mut copy, "cp")?;
+    let output = run(copy, "cp")?;
     if output.status.success() {
         return Ok(());
     }

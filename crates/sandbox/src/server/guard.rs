@@ -9,13 +9,14 @@
 //! have: nobody has looked yet. Whoever kills us then, with whatever signal, closes the pipe.
 
 use std::io::{self, Write as _};
-use std::process::{Child, Stdio};
+
+use dbdyno_host::{ProgramStream, RunningProgram};
 
 use crate::child;
 
 /// A process that kills another one when this is dropped, or when we end; see [`Guard::release`].
 pub(crate) struct Guard {
-    shell: Child,
+    shell: Box<dyn RunningProgram>,
 }
 
 impl Guard {
@@ -23,20 +24,21 @@ impl Guard {
     pub(super) fn over(pid: u32) -> io::Result<Guard> {
         let mut command = child::tool("sh");
         command.args(["-c", "read -r word || kill -KILL \"$1\"", "sh"]).arg(pid.to_string());
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let none = || ProgramStream::None;
+        command.stdin(ProgramStream::Pipe).stdout(none()).stderr(none());
         child::outlive(&mut command);
-        Ok(Guard { shell: command.spawn()? })
+        Ok(Guard { shell: child::start(command)? })
     }
 
     /// The server is what it should be, and is left to itself.
     pub(crate) fn release(mut self) -> io::Result<()> {
-        self.shell.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(b"ready\n"))
+        self.shell.take_input().map_or(Ok(()), |mut pipe| pipe.write_all(b"ready\n"))
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        drop(self.shell.stdin.take());
+        drop(self.shell.take_input());
         let _ended = self.shell.wait();
     }
 }
@@ -52,8 +54,10 @@ mod tests {
     #[test]
     fn what_was_not_seen_to_be_ready_ends_with_its_guard() {
         for is_ready in [false, true] {
-            let mut server = child::tool("sleep").arg("600").spawn().unwrap();
-            let guard = Guard::over(server.id()).unwrap();
+            let mut sleep = child::tool("sleep");
+            sleep.arg("600");
+            let mut server = child::start(sleep).unwrap();
+            let guard = Guard::over(server.pid()).unwrap();
             if is_ready {
                 guard.release().unwrap();
                 // The guard has ended: if it were to kill, it would have.

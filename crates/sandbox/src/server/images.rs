@@ -94,7 +94,7 @@ impl Server {
     /// As [`Server::start_from`]; it is down then.
     pub fn restore(&mut self, image: &Image) -> Result<(), SandboxError> {
         drop(self.kept.take());
-        kill_servers_in(&*self.host, &self.servers, self.ground.dir());
+        kill_servers_in(&*self.machine, &self.servers, self.ground.dir());
         let data = self.data_dir();
         remove_shared_memory(&data);
         fs::remove_dir_all(&data).map_err(SandboxError::io("remove", &data))?;

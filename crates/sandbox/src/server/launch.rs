@@ -11,8 +11,9 @@
 //!               └─ it has ended: "Address already in use" ─▶ another port
 //! ```
 
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 
+use dbdyno_host::Launch;
 use dbdyno_model::{Dialect, Identifier, Product};
 use dbdyno_server::data_directory;
 use dbdyno_wire::{Endpoint, WireError};
@@ -69,21 +70,22 @@ impl Server {
             group.admit(&mut command)?;
         }
         if let Some(hosts) = &self.hosts {
-            child::resolve_by(&mut command, hosts)?;
+            child::resolve_by(&mut command, hosts);
         }
         let log = self.error_log();
         let failed = || SandboxError::io("create", &log);
         let file = create_private(&log).map_err(failed())?;
         command.stdout(file.try_clone().map_err(failed())?).stderr(file);
         let program = self.release.server().display().to_string();
-        let kept = GuardedChild::spawn(command).map_err(SandboxError::spawn(&program))?;
+        let kept =
+            GuardedChild::start(&self.machine, command).map_err(SandboxError::spawn(&program))?;
         let identity =
-            Identity::of(&*self.host, kept.child.id()).map(|identity| identity.to_line());
+            Identity::of(&*self.machine, kept.child.pid()).map(|identity| identity.to_line());
         self.kept = Some(kept);
         write_private(&self.ground.dir().join("server"), &identity.unwrap_or_default())
     }
 
-    fn mysqld(&self) -> Command {
+    fn mysqld(&self) -> Launch {
         let mut command = template::mysqld(&self.release, &self.work());
         command.args(self.settings.iter().map(|(name, value)| option(name, value)));
         let seat = self.seat.iter().flat_map(|seat| seat.settings(&self.settings));
@@ -96,7 +98,7 @@ impl Server {
         command
     }
 
-    fn postgres(&self) -> Command {
+    fn postgres(&self) -> Launch {
         let mut command = self.release.command(&self.release.server(), &self.work());
         command.arg("-D").arg(self.data_dir());
         for (name, value) in &self.settings {
@@ -146,7 +148,7 @@ impl Server {
     /// Refuses a server that other machines may reach; whoever hears of it drops it, which kills
     /// it.
     pub(super) fn check_where_it_listens(&self) -> Result<(), SandboxError> {
-        match listener::beyond_loopback(&*self.host, self.pid()) {
+        match listener::beyond_loopback(&*self.machine, self.pid()) {
             None => Ok(()),
             Some(address) => Err(self.failed(format!(
                 "listens on {address}, where other machines may reach it; leave out the option \
@@ -161,7 +163,7 @@ impl Server {
 
     /// Whether what listens on its port is the server.
     fn has_its_port(&self) -> bool {
-        listener::is_of(&*self.host, self.pid(), self.port).unwrap_or(false)
+        listener::is_of(&*self.machine, self.pid(), self.port).unwrap_or(false)
     }
 
     /// Our database was made with latin1, whatever the server prefers now: its tables take their

@@ -26,12 +26,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use dbdyno_host::SharedHost;
+use dbdyno_host::SharedMachine;
 use dbdyno_model::{MemberRole, Secret, Transport};
 use dbdyno_wire::Endpoint;
-use nix::sched::CpuSet;
-use nix::sys::signal::kill;
-use nix::unistd::Pid;
 
 use crate::allocator;
 use crate::bootstrap::{DATABASE, USER};
@@ -80,7 +77,7 @@ const PORTS: usize = 5;
 pub struct Server {
     // Fields are dropped in this order: the processes before the directory.
     kept: Option<GuardedChild>,
-    host: SharedHost,
+    machine: SharedMachine,
     what: String,
     release: Release,
     port: u16,
@@ -246,7 +243,7 @@ impl Server {
         let claim = Claim::new(home, name, progress)?;
         let server = Server {
             kept: None,
-            host: home.host().clone(),
+            machine: home.machine().clone(),
             what,
             release: release.clone(),
             port: free_port()?,
@@ -283,7 +280,7 @@ impl Server {
             recorded;
         let mut server = Server {
             kept: None,
-            host: home.host().clone(),
+            machine: home.machine().clone(),
             what: format!("{} {} ({name})", release.product.name(), release.version),
             release: release.clone(),
             port: if port == 0 { free_port()? } else { port },
@@ -396,7 +393,7 @@ impl Server {
 
     /// The server's process: `mariadbd`, or PostgreSQL's postmaster.
     pub fn pid(&self) -> u32 {
-        self.kept.as_ref().map_or(0, |kept| kept.child.id())
+        self.kept.as_ref().map_or(0, |kept| kept.child.pid())
     }
 
     /// The settings that it was given, in the order given; an empty value is a bare switch. Paths
@@ -422,12 +419,10 @@ impl Server {
     /// [`SandboxError::Io`] if the kernel refuses one of the processors.
     pub fn place(&self, processors: &[usize]) -> Result<(), SandboxError> {
         let place = || -> io::Result<()> {
-            let mut set = CpuSet::new();
-            processors.iter().try_for_each(|&processor| set.set(processor))?;
             // Twice, because a thread may have been made by one that had not had its turn.
             for _ in 0..2 {
-                let servers = servers_in(&*self.host, &self.servers, self.ground.dir());
-                keep_on(&*self.host, &servers, &set)?;
+                let servers = servers_in(&*self.machine, &self.servers, self.ground.dir());
+                keep_on(&*self.machine, &servers, processors)?;
             }
             Ok(())
         };
@@ -465,9 +460,7 @@ impl Server {
             return Ok(Some(status));
         }
         let signal = ending_signal(self.release.product);
-        if let Ok(pid) = i32::try_from(kept.child.id()) {
-            kill(Pid::from_raw(pid), signal)?;
-        }
+        kept.child.signal(signal)?;
         let deadline = Deadline::after_seconds(within_s);
         while deadline.pause() {
             if let Some(status) = kept.child.try_wait()? {
@@ -516,7 +509,7 @@ impl Drop for Server {
             return;
         }
         drop(self.kept.take());
-        kill_servers_in(&*self.host, &self.servers, self.ground.dir());
+        kill_servers_in(&*self.machine, &self.servers, self.ground.dir());
         remove_shared_memory(&self.data_dir());
     }
 }

@@ -4,9 +4,9 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
+use dbdyno_host::EndSignal;
 use dbdyno_model::{Dialect, Product};
 use dbdyno_wire::{Client, Endpoint, Security, ServerKey, WireError};
-use nix::sys::signal::Signal;
 
 use crate::error::SandboxError;
 
@@ -37,10 +37,10 @@ fn public_key_in(data: &Path) -> PathBuf {
 
 /// By which a server shuts down cleanly. PostgreSQL's is "fast": connections are cut, nothing is
 /// lost.
-pub(crate) fn ending_signal(product: Product) -> Signal {
+pub(crate) fn ending_signal(product: Product) -> EndSignal {
     match product.dialect() {
-        Dialect::Postgres => Signal::SIGINT,
-        _ => Signal::SIGTERM,
+        Dialect::Postgres => EndSignal::Interrupt,
+        _ => EndSignal::Terminate,
     }
 }
 
