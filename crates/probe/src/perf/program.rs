@@ -18,8 +18,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianRcSlice, RunTimeEndian, SectionId};
+use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianArcSlice, RunTimeEndian, SectionId};
 use object::read::elf::{ElfFile64, ProgramHeader as _, SectionHeader as _, Sym as _};
 use object::{
     Endianness, Object as _, ObjectSection, ObjectSymbol as _, ReadCache, SymbolKind, elf,
@@ -163,11 +164,11 @@ fn debug_information(file: &ElfFile<'_>, allowance: &Allowance) -> Option<DebugI
     let endian = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let mut dwarf = Dwarf::load(|id| {
         let named = file.section_by_name(id.name()).filter(|_| SECTIONS.contains(&id));
-        let bytes = named.map_or_else(|| Some(Rc::default()), |one| unpacked(&one, allowance));
+        let bytes = named.map_or_else(|| Some(Arc::default()), |one| unpacked(&one, allowance));
         let bytes = bytes.ok_or(())?;
         let is_of_lines = id == SectionId::DebugLine;
         let bytes = if is_of_lines { without_lines(&bytes, endian).into() } else { bytes };
-        Ok::<_, ()>(EndianRcSlice::new(bytes, endian))
+        Ok::<_, ()>(EndianArcSlice::new(bytes, endian))
     })
     .ok()?;
     dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
@@ -175,7 +176,7 @@ fn debug_information(file: &ElfFile<'_>, allowance: &Allowance) -> Option<DebugI
 }
 
 /// The bytes of a section, for which room is made when it is known that there are not too many.
-fn unpacked<'d>(section: &impl ObjectSection<'d>, allowance: &Allowance) -> Option<Rc<[u8]>> {
+fn unpacked<'d>(section: &impl ObjectSection<'d>, allowance: &Allowance) -> Option<Arc<[u8]>> {
     let packed = section.compressed_data().ok()?;
     allowance.take(packed.uncompressed_size)?;
     Some(packed.decompress().ok()?.as_ref().into())

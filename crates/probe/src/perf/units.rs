@@ -18,7 +18,7 @@ use std::sync::Arc;
 use addr2line::Context;
 use gimli::{
     DW_AT_ranges, DW_TAG_inlined_subroutine, DW_TAG_subprogram, DebugInfoOffset, Dwarf,
-    EndianRcSlice, RunTimeEndian, UnitRef,
+    EndianArcSlice, RunTimeEndian, UnitRef,
 };
 
 use super::allowance::{Allowance, NoProgram};
@@ -31,7 +31,7 @@ const DEPTH_MOST: isize = 1_000;
 /// What a range of a function takes, or one of a unit.
 const RANGE_BYTES: u64 = 48;
 
-pub(super) type Bytes = EndianRcSlice<RunTimeEndian>;
+pub(super) type Bytes = EndianArcSlice<RunTimeEndian>;
 
 /// What is known of the functions of a program beyond its symbols.
 pub(super) struct DebugInformation {
@@ -211,7 +211,7 @@ mod tests {
                 SectionId::DebugRanges => ranges.clone(),
                 _ => Vec::new(),
             };
-            Ok::<_, ()>(EndianRcSlice::new(bytes.into(), RunTimeEndian::Little))
+            Ok::<_, ()>(EndianArcSlice::new(bytes.into(), RunTimeEndian::Little))
         })
         .unwrap()
     }
