@@ -168,7 +168,8 @@ impl Home {
             return Ok(());
         }
         let passes = child::foreign(Path::new("true"), &self.dir);
-        let status = child::start(passes).and_then(|mut program| program.wait());
+        let status = self.machine.start(passes).map_err(|error| error.into_source());
+        let status = status.and_then(|mut program| program.wait());
         match status {
             Ok(status) if status.success() => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -10,7 +10,7 @@
 
 use std::io::{self, Write as _};
 
-use dbdyno_host::{ProgramStream, RunningProgram};
+use dbdyno_host::{Machine, ProgramStream, RunningProgram};
 
 use crate::child;
 
@@ -20,14 +20,15 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Guards the process with this number, a child of ours.
-    pub(super) fn over(pid: u32) -> io::Result<Guard> {
+    /// Guards the process of this machine with this number, a child of ours.
+    pub(super) fn over(machine: &dyn Machine, pid: u32) -> io::Result<Guard> {
         let mut command = child::tool("sh");
         command.args(["-c", "read -r word || kill -KILL \"$1\"", "sh"]).arg(pid.to_string());
         let none = || ProgramStream::None;
         command.stdin(ProgramStream::Pipe).stdout(none()).stderr(none());
         child::outlive(&mut command);
-        Ok(Guard { shell: child::start(command)? })
+        let shell = machine.start(command).map_err(|error| error.into_source())?;
+        Ok(Guard { shell })
     }
 
     /// The server is what it should be, and is left to itself.
@@ -47,6 +48,7 @@ impl Drop for Guard {
 mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
+    use dbdyno_host::Local;
     use nix::libc::SIGKILL;
 
     use super::*;
@@ -57,7 +59,7 @@ mod tests {
             let mut sleep = child::tool("sleep");
             sleep.arg("600");
             let mut server = child::start(sleep).unwrap();
-            let guard = Guard::over(server.pid()).unwrap();
+            let guard = Guard::over(&Local, server.pid()).unwrap();
             if is_ready {
                 guard.release().unwrap();
                 // The guard has ended: if it were to kill, it would have.

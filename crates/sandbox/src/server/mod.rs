@@ -304,7 +304,8 @@ impl Server {
         for _ in 0..PORTS {
             note(server.port)?;
             server.spawn()?;
-            let guard = Guard::over(server.pid()).map_err(SandboxError::spawn("sh"))?;
+            let guard =
+                Guard::over(&*server.machine, server.pid()).map_err(SandboxError::spawn("sh"))?;
             if server.wait_until_ready()? {
                 if is_new {
                     server.tell_database()?;
