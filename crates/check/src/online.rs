@@ -41,6 +41,8 @@ use store::{Bits, Dense, EMPTY, List, Reader, Readers};
 const WAITING_MOST: usize = 1 << 17;
 
 const STALE: &str = "a transaction saw a state that had been replaced before it began";
+const DIRTY: &str =
+    "what is rolled back may be read, so that orders of versions at odds are judged at the end";
 const UNTOLD: &str = "the history says too late which version another one replaced";
 const UNPLACED: &str = "the history does not say which versions others replaced";
 const LATER: &str = "searches by ranges, deletions and counts are judged at the end";
@@ -242,7 +244,12 @@ impl Online {
         let told = |(level, graph): &(Level, Graph)| {
             let flaw = self.flaws.iter().find(|flaw| level.forbids(**flaw));
             let broken = flaw.map(|flaw| flaw.name()).or(graph.cycle());
+            // A version that was read and rolled back says what it would have replaced, as does
+            // the one that replaced it.
+            let is_dirty =
+                flaw == Some(&FlawKind::IncompatibleOrder) && !level.forbids(FlawKind::AbortedRead);
             let verdict = match (broken, self.unanswered) {
+                (Some(_), _) if is_dirty => OnlineVerdict::CannotTell(DIRTY.to_owned()),
                 (Some(anomaly), _) => OnlineVerdict::Broken(anomaly.to_owned()),
                 (None, Some(why)) => OnlineVerdict::CannotTell(why.to_owned()),
                 (None, None) => OnlineVerdict::Holds,

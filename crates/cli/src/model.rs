@@ -106,6 +106,9 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
     let tests =
         if flags.paths || !flags.run.is_empty() { Some(tests_of(flags, protocol)?) } else { None };
     let judged = protocol.judge(flags.shape(), level, flags.max_states as usize);
+    if let Some(why) = &judged.undecided {
+        return Err(Failure::Usage(format!("{level} cannot be told of a model: {why}")));
+    }
     write_trace(flags, protocol, level, &judged)?;
     let mut report = report_of(flags, protocol, level, &judged);
     if flags.permissiveness {

@@ -58,6 +58,8 @@ pub struct ExplorationVerdict {
     pub outcomes: u64,
     /// The first outcome that breaks the level; nothing was looked at behind it.
     pub broken: Option<BrokenOutcome>,
+    /// Why the level cannot be told of outcomes: they have no times, and no order of commits.
+    pub undecided: Option<String>,
     /// Whether there are more states than were looked for.
     pub is_cut_short: bool,
     /// The way to what is broken, else to one of the farthest outcomes of all transactions.
@@ -67,10 +69,11 @@ pub struct ExplorationVerdict {
 /// Explores a protocol, at most `most` states of it, and judges its outcomes by a level.
 ///
 /// # Panics
-/// If `check` accepts no proof of its own, or cannot tell although all versions are placed.
+/// If `check` accepts no proof of its own.
 pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> ExplorationVerdict {
     let mut known: HashSet<ProtocolOutcome> = HashSet::new();
     let mut broken = None;
+    let mut undecided = None;
     let mut shown = 0;
     let mut most_committed = 0;
     let graph = Graph::explore(protocol, most, Keep::States, |number, state| {
@@ -86,7 +89,10 @@ pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> Explo
         let history = outcome.history();
         match outcome.verdict(level) {
             LevelVerdict::Holds(_) => ControlFlow::Continue(()),
-            LevelVerdict::CannotTell(why) => unreachable!("all versions have a place, yet {why}"),
+            LevelVerdict::CannotTell(why) => {
+                undecided = Some(why);
+                ControlFlow::Break(())
+            }
             verdict => {
                 let anomaly = verdict.anomaly().unwrap_or_default().to_owned();
                 broken = Some(BrokenOutcome { anomaly, drawing: drawn(&history, &verdict) });
@@ -107,8 +113,9 @@ pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> Explo
         ends: graph.ends,
         depth: graph.deepest(),
         outcomes: known.len() as u64,
-        is_cut_short: !graph.is_complete && broken.is_none(),
+        is_cut_short: !graph.is_complete && broken.is_none() && undecided.is_none(),
         trace: std::iter::once(first).chain(way).collect(),
         broken,
+        undecided,
     }
 }

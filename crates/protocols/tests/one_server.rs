@@ -20,6 +20,15 @@ fn every_protocol_keeps_its_level_at_two_transactions() {
     }
 }
 
+/// Outcomes have neither times nor an order of commits: asked for these, `model` panicked.
+#[test]
+fn levels_of_what_outcomes_do_not_have_are_not_told() {
+    for level in [Level::StrictSerializable, Level::Recoverable, Level::StrongSnapshotIsolation] {
+        let found = explored(ONE_SERVER[0].rules, "2x1x2", Names::ByAppearance, level);
+        assert!(found.undecided.is_some() && !found.is_cut_short, "{level}");
+    }
+}
+
 #[test]
 fn every_protocol_keeps_its_level_at_three_transactions() {
     for entry in ONE_SERVER {

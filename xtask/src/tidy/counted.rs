@@ -27,12 +27,12 @@ const ALLOWANCES: [Allowance; 9] = [
     Allowance { rule: Rule::SharedName, places: 0 },
     Allowance { rule: Rule::Participle, places: 0 },
     Allowance { rule: Rule::TupleParameter, places: 0 },
-    Allowance { rule: Rule::NamedClosure, places: 1258 },
+    Allowance { rule: Rule::NamedClosure, places: 1257 },
     Allowance { rule: Rule::NamedClosures, places: 1 },
     Allowance { rule: Rule::MatchInDisguise, places: 39 },
     Allowance { rule: Rule::ServerSql, places: 10 },
     Allowance { rule: Rule::KernelFile, places: 0 },
-    Allowance { rule: Rule::VagueName, places: 1764 },
+    Allowance { rule: Rule::VagueName, places: 1765 },
 ];
 
 /// What texts have in them that ask a server about itself, or know its tables about itself.

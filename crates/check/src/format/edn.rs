@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
 
     /// Bytes up to the end of the first value of the text.
     pub(super) fn first(&mut self) -> Result<usize, BadInput> {
-        self.skip()?;
+        self.skip(0)?;
         self.value(0)?;
         Ok(self.at)
     }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
     /// and of those in one list or vector; `None` at the end.
     pub(super) fn next_item(&mut self) -> Result<Option<(Edn<'a>, usize, usize)>, BadInput> {
         loop {
-            self.skip()?;
+            self.skip(0)?;
             match (self.peek(), self.end) {
                 (None, Some(_)) => {
                     return self.bad("the file ends within a list or vector: it is cut off");
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
 
     /// The next value and the line and column at which it begins; `None` at the end.
     fn next(&mut self) -> Result<Option<(Edn<'a>, usize, usize)>, BadInput> {
-        self.skip()?;
+        self.skip(0)?;
         if self.at == self.text.len() {
             return Ok(None);
         }
@@ -168,9 +168,12 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Passes over spaces, comments and what is discarded.
-    fn skip(&mut self) -> Result<(), BadInput> {
+    /// Passes over spaces, comments and what is discarded, which lies as deep as what it stands
+    /// before.
+    fn skip(&mut self, depth: usize) -> Result<(), BadInput> {
         let bytes = self.text.as_bytes();
+        // `#_ #_ a b` discards both.
+        let mut discarded = 0_usize;
         while let Some(byte) = self.peek() {
             match byte {
                 b';' => {
@@ -179,15 +182,21 @@ impl<'a> Reader<'a> {
                 }
                 b'#' if bytes.get(self.at + 1) == Some(&b'_') => {
                     self.at += 2;
-                    self.skip()?;
-                    self.value(1)?;
+                    discarded += 1;
                 }
                 b',' => self.at += 1,
                 byte if byte.is_ascii_whitespace() => self.at += 1,
-                _ => break,
+                _ if discarded == 0 => break,
+                _ => {
+                    self.value(depth + 1)?;
+                    discarded -= 1;
+                }
             }
         }
-        Ok(())
+        match discarded {
+            0 => Ok(()),
+            _ => self.bad("the file ends where a value should be"),
+        }
     }
 
     fn value(&mut self, depth: usize) -> Result<Edn<'a>, BadInput> {
@@ -210,7 +219,7 @@ impl<'a> Reader<'a> {
                     return self.many(b'}', depth).map(Edn::Items);
                 }
                 self.token();
-                self.skip()?;
+                self.skip(depth)?;
                 self.value(depth + 1)
             }
             Some(b':') => {
@@ -232,7 +241,7 @@ impl<'a> Reader<'a> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
-            self.skip()?;
+            self.skip(depth)?;
             if self.peek() == Some(end) {
                 self.at += 1;
                 return Ok(items);
@@ -245,14 +254,14 @@ impl<'a> Reader<'a> {
         self.at += 1;
         let (mut pairs, mut begins) = (Vec::new(), Vec::new());
         loop {
-            self.skip()?;
+            self.skip(depth)?;
             if self.peek() == Some(b'}') {
                 self.at += 1;
                 break;
             }
             begins.push(self.at);
             let key = self.value(depth + 1)?;
-            self.skip()?;
+            self.skip(depth)?;
             if self.peek() == Some(b'}') {
                 self.at += 1;
                 return self.bad("a map ends after a key without a value");
@@ -311,6 +320,18 @@ fn is_bracket(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is discarded was passed over by a function that calls itself.
+    #[test]
+    fn what_is_discarded_has_a_depth_and_no_length() {
+        let first = |text: &str| Reader::new(text).first();
+        let many = "#_ ".repeat(100_000);
+        assert!(first(&format!("{many}{}:a", "1 ".repeat(100_000))).is_ok());
+        assert!(first(&many).is_err(), "nothing follows");
+        assert!(first(&"#_[".repeat(100_000)).is_err());
+        assert!(first("#_ #_ 1 2").is_err());
+        assert_eq!(first("#_ #_ 1 2 3").unwrap(), 11);
+    }
 
     #[test]
     fn values_are_read_and_what_is_no_value_passed_over() {

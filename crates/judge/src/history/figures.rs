@@ -596,7 +596,7 @@ mod tests {
         for run in &nights(false) {
             gathering.add(run.first_pair());
         }
-        assert_eq!(gathering.facts.len(), 2, "with the old kernel, and with the new one");
+        assert_eq!(gathering.facts.len(), 4, "with each kernel, of ratios and of others");
         let of_runs = gathering.groups.values().flat_map(|raw| &raw.facts);
         assert!(of_runs.clone().count() >= 20);
         assert!(of_runs.clone().all(|facts| Rc::strong_count(facts) > 8));

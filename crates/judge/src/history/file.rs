@@ -1819,6 +1819,47 @@ mod tests {
         }
     }
 
+    /// The name in the entry took the place of the one beside the list, without a word.
+    #[test]
+    fn a_name_in_a_list_and_beside_it_is_one_or_is_refused() {
+        let rows = |entry: &str| {
+            let row = |day| {
+                let qps = if day > 15 { 10 } else { 100 };
+                format!("{{\"date\":\"2026-01-{day:02}\",\"qps\":{qps},\"parts\":[{{{entry}}}]}}\n")
+            };
+            (1..=20).map(row).collect::<String>()
+        };
+        let told = refused(&rows("\"qps\":100"));
+        assert!(told.contains("\"qps\" stands in the entries of a list and beside it"), "{told}");
+        assert_eq!(told_of(&rows("\"p99\":1")).len(), 2);
+    }
+
+    /// Coarse values, and then every other run nine times as slow: a slide of 0.0 % hid it.
+    #[test]
+    fn a_slide_of_nothing_hides_no_bad_runs() {
+        let good = |at: usize| 0.1 + (at / 2 % 3) as f64 * 0.001;
+        let row = |at: usize| {
+            let p99 = if at >= 90 && at % 2 == 0 { 0.9 } else { good(at) };
+            format!("{},{p99}\n", 1_700_000_000 + 60 * at)
+        };
+        let text = format!("time,p99\n{}", (0..120).map(row).collect::<String>());
+        let asked = HistoryQuestion { look_back: 20, ..HistoryQuestion::of_figures(&[]) };
+        let history = of_file("f", &text, &asked).unwrap();
+        let warnings = &history.series[0].warnings;
+        assert!(warnings.iter().any(|one| one.code == super::super::LATEST_FAR), "{warnings:?}");
+    }
+
+    /// Each entry of a list has a copy of what stands beside it, and the copies were counted when
+    /// all of them were made: 300 KB took 1.9 GB.
+    #[test]
+    fn copies_of_what_stands_beside_a_list_are_counted_before_they_are_made() {
+        let entries = vec!["{\"v\":1}"; 1_100].join(",");
+        let names: String = (0..1_000).map(|name| format!(",\"p{name}\":1")).collect();
+        let row = format!("{{\"time\":1700000000,\"a\":[{entries}]{names}}}");
+        let told = refused(&row);
+        assert!(told.contains("1100 entries with 1001 names beside them"), "{told}");
+    }
+
     /// Results of ClickBench: all queries were slower from some day on, and nothing was said.
     #[test]
     fn figures_in_lists_are_not_read_and_leave_a_gate_open() {

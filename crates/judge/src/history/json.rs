@@ -27,7 +27,7 @@ use crate::error::JudgeError;
 
 use super::counters::{GOOGLE_FIGURES, combinations, extra_info, google_counters, without_skipped};
 use super::failures;
-use super::lists::Lists;
+use super::lists::{self, Lists};
 use super::table::{self, CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
 use super::when::{self, Moment};
 
@@ -151,7 +151,7 @@ fn by_metric(item: &Value) -> Option<Vec<Value>> {
             metric.contains_key("value").then_some(())?;
             let name = metric.remove("name")?;
             metric.insert("metric".to_owned(), name);
-            Some(with(&outer, Value::Object(metric)))
+            Some(lists::with(&outer, Value::Object(metric)))
         })
         .collect()
 }
@@ -182,6 +182,8 @@ struct Rows {
     rows: Vec<(Place, Vec<(usize, String)>)>,
     forms: Vec<&'static str>,
     lists: Lists,
+    /// Cells of all rows.
+    cells: usize,
     figures: Vec<String>,
     /// What is not looked at, in sentences.
     passed_over: Vec<String>,
@@ -243,8 +245,7 @@ impl Rows {
                                     .to_owned(),
                             );
                         }
-                        let outer = Value::Object(object);
-                        let items = items.into_iter().map(|item| with(&outer, item)).collect();
+                        let items = lists::entries_of_list(&Value::Object(object), items)?;
                         self.take_array(items, line, "JSON object with an array")
                     }
                     _ => Err(format!(
@@ -639,6 +640,13 @@ impl Rows {
             }
             row.push((column, cell));
         }
+        self.cells += row.len();
+        if self.cells > CELLS_MOST / 2 {
+            return Err(format!(
+                "the objects have more than {} values together; keep those that matter",
+                CELLS_MOST / 2
+            ));
+        }
         self.rows.push((place, row));
         if !self.forms.contains(&form) {
             self.forms.push(form);
@@ -761,21 +769,6 @@ fn is_numbered(value: &Value) -> bool {
         !fields.is_empty()
             && fields.keys().all(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
     })
-}
-
-/// An object with what the object around it says beside.
-fn with(outer: &Value, item: Value) -> Value {
-    match (outer, item) {
-        (Value::Object(outer), Value::Object(item)) => {
-            let is_plain = |value: &Value| !value.is_object() && !value.is_array();
-            let known = outer.iter().filter(|(_, value)| is_plain(value));
-            let mut all: serde_json::Map<String, Value> =
-                known.map(|(name, value)| (name.clone(), value.clone())).collect();
-            all.extend(item);
-            Value::Object(all)
-        }
-        (_, item) => item,
-    }
 }
 
 /// A number with its unit; blank where there is none.

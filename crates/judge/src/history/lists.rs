@@ -18,6 +18,55 @@ use serde_json::Value;
 /// A figure and what it is of the samples differ by this share at most; figures are rounded.
 const ROUNDING_MOST: f64 = 0.005;
 
+/// Values that are copied to the entries of a list, some two hundred bytes each.
+const COPIES_MOST: usize = 1_000_000;
+
+/// The entries of a list, each with a copy of what stands beside the list.
+///
+/// # Errors
+/// The copies are more than can be held.
+pub(super) fn entries_of_list(outer: &Value, items: Vec<Value>) -> Result<Vec<Value>, String> {
+    let names = outer.as_object().map_or(0, serde_json::Map::len);
+    if names.saturating_mul(items.len()) > COPIES_MOST {
+        return Err(format!(
+            "{} entries with {names} names beside them are more than can be held; keep those that \
+             matter",
+            items.len()
+        ));
+    }
+    for item in &items {
+        let mut names = item.as_object().into_iter().flatten();
+        let twice = names.find(|(name, value)| {
+            outer.get(*name).is_some_and(|beside| is_plain(beside) && beside != *value)
+        });
+        if let Some((name, _)) = twice {
+            return Err(format!(
+                "{name:?} stands in the entries of a list and beside it, with other values; keep \
+                 one of the two, or rename it"
+            ));
+        }
+    }
+    Ok(items.into_iter().map(|item| with(outer, item)).collect())
+}
+
+fn is_plain(value: &Value) -> bool {
+    !value.is_object() && !value.is_array()
+}
+
+/// An object with what the object around it says beside.
+pub(super) fn with(outer: &Value, item: Value) -> Value {
+    match (outer, item) {
+        (Value::Object(outer), Value::Object(item)) => {
+            let known = outer.iter().filter(|(_, value)| is_plain(value));
+            let mut all: serde_json::Map<String, Value> =
+                known.map(|(name, value)| (name.clone(), value.clone())).collect();
+            all.extend(item);
+            Value::Object(all)
+        }
+        (_, item) => item,
+    }
+}
+
 /// What is known of the lists of one name.
 struct List {
     first: Value,

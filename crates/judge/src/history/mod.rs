@@ -354,7 +354,9 @@ fn bad_now_and_then(
     question: &HistoryQuestion,
 ) -> Option<Warning> {
     let is_higher = better == Better::Higher;
-    if changes.slides.iter().any(|slide| (slide.size < 0.0) == is_higher) {
+    // A slide of nothing is none that could make the latest values bad.
+    let mut slides = changes.slides.iter().filter(|slide| slide.size.abs() >= question.budget);
+    if slides.any(|slide| (slide.size < 0.0) == is_higher) {
         return None;
     }
     let mut levels = [0, 0];

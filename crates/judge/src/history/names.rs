@@ -115,7 +115,7 @@ fn said_by_words(name: &str) -> Meaning {
     let is_doubtful = is_of_pages || measured.iter().any(|word| is_one_of(word, &DOUBTFUL));
     let is_counted = heaviest.is_some_and(|(weight, _)| weight == Weight::Counted);
     let better = match (is_rate, heaviest) {
-        _ if is_doubtful && !is_of_main => None,
+        _ if is_doubtful && (is_rate || !is_of_main) => None,
         // `checkpoints_req`: of what is counted beside a word that is not known nobody knows.
         _ if is_counted && has_unknown_word(measured) => None,
         (true, Some((weight, better))) if weight >= Weight::Main => better,
