@@ -67,6 +67,13 @@ pub(crate) fn choose(
             }
         }
     }
+    // Else another load would be measured than the one that was written down.
+    if let Some(file) = files.first().filter(|_| chosen.files.is_empty()) {
+        return Err(Failure::Usage(format!(
+            "{}: none of the loads in this file is chosen; name one with --load",
+            file.display()
+        )));
+    }
     Ok(chosen)
 }
 

@@ -1,5 +1,6 @@
 //! Version, settings and build of an arm, asked from the arm itself.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use dbdyno_model::{Dialect, Environment, Secret, setting};
@@ -39,7 +40,11 @@ pub fn settings(
     environment.set("server.version", client.server_version());
     connection(client, dialect, &mut environment);
     let settings = match dialect {
-        Dialect::Mysql | Dialect::Engine => client.query("SHOW GLOBAL VARIABLES")?.rows,
+        Dialect::Mysql => {
+            let server = client.query("SHOW GLOBAL VARIABLES")?.rows;
+            with_session(server, client.query("SHOW SESSION VARIABLES")?.rows)
+        }
+        Dialect::Engine => client.query("SHOW GLOBAL VARIABLES")?.rows,
         Dialect::Postgres => {
             let mut rows =
                 client.query("SELECT name, setting, unit FROM pg_catalog.pg_settings")?.rows;
@@ -57,6 +62,33 @@ pub fn settings(
     neutral(dialect, &mut environment);
     build(client, dialect, &mut environment);
     Ok(environment)
+}
+
+/// Beginnings of variables that are those of the connection, or of nothing that lasts.
+const OF_CONNECTIONS: [&str; 4] = ["character_set_", "collation_", "gtid_", "pseudo_"];
+
+/// The settings of a server as its sessions have them: an administrator may give others to those of
+/// an account (`init_connect`), and `SET autocommit = 0` there commits nothing that is measured.
+fn with_session(
+    mut server: Vec<Vec<Option<String>>>,
+    session: Vec<Vec<Option<String>>>,
+) -> Vec<Vec<Option<String>>> {
+    let own: HashMap<String, Option<String>> = session
+        .into_iter()
+        .filter_map(|row| {
+            let mut cells = row.into_iter();
+            Some((cells.next().flatten()?, cells.next().flatten()))
+        })
+        .collect();
+    for row in &mut server {
+        if let [Some(name), value, ..] = row.as_mut_slice()
+            && !OF_CONNECTIONS.iter().any(|beginning| name.starts_with(beginning))
+            && let Some(own) = own.get(name)
+        {
+            value.clone_from(own);
+        }
+    }
+    server
 }
 
 /// Letters of a password that no other value has in it by chance.
@@ -266,6 +298,21 @@ mod tests {
         }
         assert_eq!(kept("disconnect_on_expired_password", Some("ON"), &[]), "ON");
         assert_eq!(kept("x", None, &[]), "NULL");
+    }
+
+    #[test]
+    fn settings_are_those_of_the_session_that_measures() {
+        let rows = |all: &[(&str, &str)]| -> Vec<Vec<Option<String>>> {
+            let row = |(name, value): &(&str, &str)| {
+                vec![Some((*name).to_owned()), Some((*value).to_owned())]
+            };
+            all.iter().map(row).collect()
+        };
+        let server = [("autocommit", "ON"), ("character_set_client", "latin1"), ("port", "3306")];
+        let session =
+            [("autocommit", "OFF"), ("character_set_client", "utf8mb4"), ("timestamp", "1.5")];
+        let found = with_session(rows(&server), rows(&session));
+        assert_eq!(found, rows(&[("autocommit", "OFF"), server[1], server[2]]));
     }
 
     #[test]
