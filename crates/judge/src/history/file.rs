@@ -1839,7 +1839,7 @@ mod tests {
     fn a_slide_of_nothing_hides_no_bad_runs() {
         let good = |at: usize| 0.1 + (at / 2 % 3) as f64 * 0.001;
         let row = |at: usize| {
-            let p99 = if at >= 90 && at % 2 == 0 { 0.9 } else { good(at) };
+            let p99 = if at >= 90 && at.is_multiple_of(2) { 0.9 } else { good(at) };
             format!("{},{p99}\n", 1_700_000_000 + 60 * at)
         };
         let text = format!("time,p99\n{}", (0..120).map(row).collect::<String>());
