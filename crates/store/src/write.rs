@@ -207,7 +207,7 @@ impl Store {
     }
 
     /// Lets a run go on for longer than was planned, or by another rule: takes the number of pairs
-    /// and restarts, [`Plan::stopping`] and [`Plan::limit_ns`] from `plan`. Its status is *partial*
+    /// and restarts, `stopping` and `limit_ns` from `plan`. Its status is *partial*
     /// again until [`Store::finish`].
     ///
     /// # Errors
