@@ -18,6 +18,7 @@
 mod bank;
 mod counter;
 mod effort;
+mod fences;
 mod finding;
 mod linear;
 mod operation;

@@ -248,6 +248,36 @@ fn a_mutex_is_held_by_one() {
     assert_eq!(told(&[&held[..], &again, &release].concat()), "no order of the operations");
 }
 
+/// The answers of a lock that has fences were passed over without a word.
+#[test]
+fn fences_of_a_mutex_grow() {
+    let held = |process, fence| {
+        [
+            (process, "invoke", "acquire", "nil"),
+            (process, "ok", "acquire", fence),
+            (process, "invoke", "release", "nil"),
+            (process, "ok", "release", "nil"),
+        ]
+    };
+    let told = |first, second| {
+        let text = text(&[held(0, first), held(1, second)].concat());
+        let told = judged_with(&text, &ObjectAssumptions::default()).unwrap();
+        (word(&told.finding).to_owned(), told.notes.last().cloned().unwrap_or_default())
+    };
+    let (word, note) = told("5", "6");
+    assert_eq!(
+        (word.as_str(), note.as_str()),
+        ("", "2 acquisitions have a fence, which must grow")
+    );
+    let shrunk = "a fence that does not grow";
+    for (first, second) in [("5", "4"), ("5", "5"), ("{:uid 1 :fence 7}", "{:uid 2 :fence 6}")] {
+        assert_eq!(told(first, second).0, shrunk, "{first} {second}");
+    }
+    assert_eq!(told("{:uid 1 :fence 6}", "{:uid 1 :fence 7}").0, "");
+    let (word, note) = told(":a", ":b");
+    assert!(word.is_empty() && note.ends_with("these are not judged"), "{word} {note}");
+}
+
 #[test]
 fn what_is_not_understood_is_refused_with_its_place() {
     let wrong = |text: &str| judged_with(text, &ObjectAssumptions::default()).unwrap_err();

@@ -22,6 +22,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::effort::{Effort, Exhaustion};
+use super::fences::judge_fences;
 use super::finding::ObjectVerdict;
 use super::operation::{NEVER, Operation, Value, first_reads, named};
 use crate::history::TransactionOutcome;
@@ -188,7 +189,10 @@ pub(super) fn mutex(
         }
         LinearSearchResult::GaveUp(why) => ObjectVerdict::CannotTell(why),
     };
-    Ok((finding, vec!["the mutex is taken to begin free".to_owned()]))
+    let (finding, of_fences) = judge_fences(operations, finding);
+    let mut notes = vec!["the mutex is taken to begin free".to_owned()];
+    notes.extend(of_fences);
+    Ok((finding, notes))
 }
 
 /// What an order says the register held at first.

@@ -505,6 +505,13 @@ mod tests {
             "read MB/s",
             "MB/s",
             "buffer_pool_hit_rate",
+            "write.bw_bytes",
+            "MiB/s",
+            "read GiB/s",
+            "apdex",
+            "msgs/sec",
+            "checks passed",
+            "numberOfRequests.ok",
         ] {
             assert_eq!(of(name), Some(Better::Higher), "{name}");
         }
@@ -557,12 +564,14 @@ mod tests {
             "MB",
             "",
             "checkpoints_req",
-            "write.bw_bytes",
             "wal_bytes/s",
             "compaction write MB/s",
             "swap in MB/s",
             "memory growth",
             "frobnicated rows",
+            "full scans (ops/s)",
+            "page splits (ops/s)",
+            "disk sorts (ops/s)",
         ] {
             assert_eq!(of(name), None, "{name}");
         }

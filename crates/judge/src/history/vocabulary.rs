@@ -213,7 +213,9 @@ pub(super) const FAULTS: [&str; 188] = [
     "bloat",
 ];
 /// What a client or an operator pays.
-pub(super) const LOWER: [&str; 64] = [
+pub(super) const LOWER: [&str; 66] = [
+    "iowait",
+    "price",
     "latency",
     "latencies",
     "lat",
@@ -288,7 +290,8 @@ pub(super) const USED: [&str; 14] = [
     "joules", "watts", "energy",
 ];
 /// What is achieved.
-pub(super) const HIGHER: [&str; 26] = [
+pub(super) const HIGHER: [&str; 27] = [
+    "apdex",
     "score",
     "scores",
     "speed",
@@ -317,7 +320,12 @@ pub(super) const HIGHER: [&str; 26] = [
     "吞吐量",
 ];
 /// What is counted, and of which more is done.
-pub(super) const COUNTED: [&str; 68] = [
+pub(super) const COUNTED: [&str; 73] = [
+    "msg",
+    "msgs",
+    "passed",
+    "ok",
+    "checks",
     "transactions",
     "txns",
     "txn",
@@ -396,7 +404,18 @@ pub(super) const PAGES: [&str; 10] =
     ["pool", "buffer", "disk", "physical", "logical", "page", "pages", "block", "blocks", "blks"];
 /// What is done as little as can be in one place, and as much in another: of what is only counted
 /// beside such a word nobody knows which direction is good.
-pub(super) const DOUBTFUL: [&str; 36] = [
+pub(super) const DOUBTFUL: [&str; 47] = [
+    "sort",
+    "sorts",
+    "split",
+    "splits",
+    "seek",
+    "seeks",
+    "ahead",
+    "readahead",
+    "unindexed",
+    "seqscan",
+    "seqscans",
     "dirty",
     "cold",
     "temp",
@@ -435,7 +454,9 @@ pub(super) const DOUBTFUL: [&str; 36] = [
     "alloc",
 ];
 /// Words that say of what is counted neither more nor less than that it is counted.
-pub(super) const PLAIN: [&str; 100] = [
+pub(super) const PLAIN: [&str; 102] = [
+    "depth",
+    "length",
     "response",
     "number",
     "numbers",

@@ -8,7 +8,7 @@
 //! A name is parted at signs and where small letters end.
 
 /// Words of rates; with a k, m or g before one of the first eight they are rates as well.
-pub(super) const RATES: [&str; 16] = [
+pub(super) const RATES: [&str; 17] = [
     "qps",
     "tps",
     "rps",
@@ -25,9 +25,14 @@ pub(super) const RATES: [&str; 16] = [
     "goodput",
     "kops",
     "mops",
+    "bw",
 ];
 /// The words of a name, in small letters; `/` and `@` are words.
 pub(super) fn words(name: &str) -> Vec<String> {
+    // `MiB` is one word, although a small letter ends before its last one.
+    let name = ["Ki", "Mi", "Gi", "Ti"].iter().fold(name.to_owned(), |name, unit| {
+        name.replace(&format!("{unit}B"), &format!("{}b", unit.to_lowercase()))
+    });
     let mut words: Vec<String> = Vec::new();
     let mut is_open = false;
     let mut was_small = false;
