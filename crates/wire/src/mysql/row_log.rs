@@ -38,6 +38,8 @@ mod kind {
     pub(super) const FORMAT: u8 = 15;
     pub(super) const XID: u8 = 16;
     pub(super) const TABLE_MAP: u8 = 19;
+    /// A transaction begins: of MySQL with and without an id, and of MariaDB.
+    pub(super) const BEGINNINGS: [u8; 3] = [33, 34, 162];
     pub(super) const ROWS_V1: std::ops::RangeInclusive<u8> = 23..=25;
     pub(super) const ROWS_V2: std::ops::RangeInclusive<u8> = 30..=32;
     /// MySQL, `binlog_transaction_compression`.
@@ -201,6 +203,9 @@ impl<'a> Reading<'a> {
             rows if kind::ROWS_V1.contains(&rows) => self.rows(&mut body, rows - 23, false)?,
             rows if kind::ROWS_V2.contains(&rows) => self.rows(&mut body, rows - 30, true)?,
             kind::XID if !self.changes.is_empty() => give(std::mem::take(&mut self.changes)),
+            begins if kind::BEGINNINGS.contains(&begins) && !self.changes.is_empty() => {
+                return Err(bad("a transaction in the log has no end before the next one begins"));
+            }
             kind::COMPRESSED => {
                 return Err(bad("the log is compressed (binlog_transaction_compression)"));
             }
@@ -351,6 +356,20 @@ mod tests {
         let row = |value| Some(vec![Some(5), value]);
         let change = |before, after| RowChange { before: row(before), after: row(after) };
         assert_eq!(given, [[change(Some(1), Some(2)), change(Some(2), None)]]);
+    }
+
+    /// Where the end of one is lost, the changes of two were taken for one.
+    #[test]
+    fn a_transaction_without_an_end_is_damage() {
+        for begins in kind::BEGINNINGS {
+            let mut reading = Reading::of("t");
+            let mut read = |event: Vec<u8>| reading.event(&event, &mut |_| {});
+            read(event(begins, &[])).unwrap();
+            read(map()).unwrap();
+            read(update(1, Some(2))).unwrap();
+            let error = read(event(begins, &[])).unwrap_err().to_string();
+            assert!(error.contains("has no end before the next one begins"), "{error}");
+        }
     }
 
     #[test]
