@@ -233,15 +233,19 @@ pub(crate) fn nothing(
         let text = format!("run {} has no such cell; it has {}", run.whole.id, cells.join(", "));
         return Err(Failure::Usage(text));
     }
-    output::say(&format!(
-        "nothing in run {id} is proved slower or faster, so there is nothing to explain; `dbdyno \
-         explain {id} --load LOAD` explains it nevertheless, and `dbdyno show {id}` has what was \
-         measured",
-        id = run.whole.id
-    ));
     let warnings = comparison.cells.iter().flat_map(|one| &one.warnings);
     let mut warnings = warnings.chain(&comparison.warnings);
     let is_blocked = warnings.any(|warning| warning.severity == Severity::Blocks);
     let is_open = comparison.cells.iter().any(|one| one.verdict == Verdict::Undecided);
+    let so = if is_open || is_blocked {
+        "but not all cells have a verdict"
+    } else {
+        "so there is nothing to explain"
+    };
+    output::say(&format!(
+        "nothing in run {id} is proved slower or faster, {so}; `dbdyno explain {id} --load LOAD` \
+         explains it nevertheless, and `dbdyno show {id}` has what was measured",
+        id = run.whole.id
+    ));
     Ok(if is_open || is_blocked { Exit::CannotTell } else { Exit::Holds })
 }

@@ -516,6 +516,19 @@ fn what_cannot_be_explained_is_refused_with_what_can() {
     assert_eq!(causes(&only(&one)["accounts"][0]), ["rate"]);
 }
 
+/// It may be slower all the same, and "nothing to explain" would be an answer.
+#[test]
+fn a_cell_without_a_verdict_is_no_answer() {
+    let home = Home::new();
+    let noisy = "mock:?noise=0.2&seed=1";
+    let test = format!("{noisy}&rate=990");
+    let words = ["--load", "point-query", "--rounds", "8", "--restarts", "0"];
+    let measured = home.dbdyno(["compare", noisy, &test].into_iter().chain(words));
+    assert!(measured.out.contains("cannot tell"), "{measured:?}");
+    let told = home.dbdyno(["explain", "@last"]);
+    assert!(told.code == 3 && told.err.contains("not all cells have a verdict"), "{told:?}");
+}
+
 /// What `compare` proves is explained after it, where that is wanted.
 #[test]
 fn compare_explains_what_it_proves() {

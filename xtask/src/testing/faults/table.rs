@@ -326,6 +326,13 @@ pub(super) const FAULTS: &[Fault] = &[
         &["arms::a_report_without_a_script_is_what_its_ending_says"],
     ),
     fault(
+        "cells without a verdict are taken for equal ones",
+        "crates/cli/src/explanation.rs",
+        "Ok(if is_open || is_blocked {",
+        "Ok(if is_open && is_blocked {",
+        &["explain::a_cell_without_a_verdict_is_no_answer"],
+    ),
+    fault(
         "nothing is taken back in a trial",
         "crates/explain/src/equal.rs",
         "suspects.into_iter().flat_map(|suspect| suspect.lines(direction)).collect();",
