@@ -13,6 +13,9 @@ use dbdyno_workload::draw;
 
 use crate::values;
 
+/// What is measured where no load is named.
+pub(crate) const USUAL_LOAD: &str = "point-query";
+
 /// Where things are kept.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Place {
@@ -49,7 +52,7 @@ pub(crate) struct Compare {
     /// Loads and suites, separated by commas; `dbdyno loads` names them. Between loads, `settle`
     /// waits until the servers have done their background work, `restore` brings the tables back
     /// as they were loaded, and `warm:LOAD` runs a load unmeasured
-    #[arg(long, value_delimiter = ',', default_value = "point-query", help_heading = "Workload")]
+    #[arg(long, value_delimiter = ',', default_value = USUAL_LOAD, help_heading = "Workload")]
     pub load: Vec<String>,
     /// File that describes a load, which --load can then name; or name the file itself: --load
     /// ./shop.toml

@@ -16,7 +16,7 @@ use dbdyno_workload::{
     Catalog, Custom, LoadGroup, SUITES, Suite, catalog, explain, insert_benchmark,
 };
 
-use crate::args::{Loads, LoadsCommand, ShowLoad};
+use crate::args::{Loads, LoadsCommand, ShowLoad, USUAL_LOAD};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::load_names::resolve;
@@ -68,7 +68,8 @@ pub(crate) fn choose(
         }
     }
     // Else another load would be measured than the one that was written down.
-    if let Some(file) = files.first().filter(|_| chosen.files.is_empty()) {
+    let is_usual = words.len() == 1 && words[0] == USUAL_LOAD;
+    if let Some(file) = files.first().filter(|_| is_usual && chosen.files.is_empty()) {
         return Err(Failure::Usage(format!(
             "{}: none of the loads in this file is chosen; name one with --load",
             file.display()
@@ -277,6 +278,7 @@ mod tests {
         assert_eq!(by_name.files, chosen.files);
         let unused = choose(&["scan".to_owned()], &[path.into()], None).unwrap();
         assert_eq!(unused.files, []);
+        assert!(choose(&[USUAL_LOAD.to_owned()], &[path.into()], None).is_err(), "none is named");
     }
 
     #[test]
