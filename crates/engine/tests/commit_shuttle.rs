@@ -69,8 +69,8 @@ fn recovered(disk: &SimDisk) -> BTreeSet<Vec<u8>> {
 }
 
 fn each_design(check: fn(Design)) {
-    for &log in LogBuffer::ALL {
-        for &wake in Wake::ALL {
+    for log in LogBuffer::ALL {
+        for wake in Wake::ALL {
             let design = Design { log, wake, ..Design::default() };
             let mut config = Config::new();
             config.stack_size = STACK_BYTES;
