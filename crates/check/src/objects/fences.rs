@@ -2,7 +2,8 @@
 //!
 //! A client that was late may still believe that it holds the lock. A number that grows with each
 //! acquisition lets what it writes to refuse it (Kleppmann, *How to do distributed locking*, 2016);
-//! Hazelcast's `FencedLock` answers with such a number.
+//! Hazelcast's `FencedLock` answers with one. Any other number may be that of a client or of a
+//! lease: a fence is one where it is called so, `{:fence 7}`.
 
 use super::finding::ObjectVerdict;
 use super::operation::{Operation, Value};
@@ -23,8 +24,8 @@ pub(super) fn judge_fences(
     let count = acquired.len();
     if acquired.iter().any(|(_, fence)| fence.is_none()) {
         let note = format!(
-            "{count} acquisitions were answered with a value that is no number and has no :fence: \
-             these are not judged"
+            "{count} acquisitions were answered with a value, and not all of these have a :fence: they \
+             are not judged"
         );
         return (verdict, Some(note));
     }
@@ -52,13 +53,10 @@ pub(super) fn judge_fences(
     (verdict, Some(format!("{count} acquisitions have a fence, which must grow")))
 }
 
-/// The number of an answer, or that under `:fence`.
+/// The number under `:fence`.
 fn fence_of(answer: &Value) -> Option<i64> {
-    match answer {
-        Value::Map(pairs) => pairs
-            .iter()
-            .find(|(key, _)| matches!(key, Value::Word(word) if word == "fence"))
-            .and_then(|(_, value)| value.number()),
-        answer => answer.number(),
-    }
+    let Value::Map(pairs) = answer else { return None };
+    let mut pairs = pairs.iter();
+    let fence = pairs.find(|(key, _)| matches!(key, Value::Word(word) if word == "fence"))?;
+    fence.1.number()
 }

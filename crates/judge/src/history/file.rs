@@ -367,7 +367,9 @@ impl Roles {
                 && is_measured_label(table, &self.order, *column)
         });
         for column in of_labels {
-            unread.push(format!("{} ({:?})", table.header[column], table.cell(0, column)));
+            let cell = present(table, column).find(|cell| is_figure_of_label(cell));
+            let cell = shortened(cell.unwrap_or_default());
+            unread.push(format!("{} ({cell:?})", table.header[column]));
         }
         for &column in self.facts.iter().filter(|column| !is_of_labels(table, **column)) {
             let Some(cell) = resembling_number(table, column) else { continue };

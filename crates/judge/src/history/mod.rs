@@ -359,11 +359,13 @@ fn bad_now_and_then(
     if slides.any(|slide| (slide.size < 0.0) == is_higher) {
         return None;
     }
-    let mut levels = [0, 0];
+    // The first value of the last level, and of the last one that was to the worse.
+    let mut levels = vec![0, 0];
     for shift in changes.shifts.iter().filter(|shift| shift.weight == ShiftWeight::Alarm) {
         let is_worse = (shift.size.estimate < 0.0) == is_higher;
-        levels = [shift.first, if is_worse { shift.first } else { levels[1] }];
+        levels = vec![shift.first, if is_worse { shift.first } else { levels[1] }];
     }
+    levels.dedup();
     let (count, excess) = levels.into_iter().find_map(|first| {
         let values = &values[first..];
         let excess = stats::far_excess(values, question.look_back, is_higher, question.budget)?;

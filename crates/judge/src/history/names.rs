@@ -19,7 +19,7 @@ use super::idle;
 use super::stated;
 use super::vocabulary::{
     COUNTED, DOUBTFUL, FAULTS, HIGHER, LOWER, OF_STATUS, PAGE_WORK, PAGES, PER, PERCENTILES, PLAIN,
-    SIZES, SPREAD, TIMES, TURNING, UNUSED, USED,
+    SIZES, SPREAD, TIMES, TIMES_TAKEN, TURNING, UNUSED, USED,
 };
 use super::words::{RATES, words};
 
@@ -235,9 +235,10 @@ fn weight_of(word: &str) -> Option<(Weight, Better)> {
     let is_percentile = PERCENTILES.contains(&word)
         || is_ordinal(word.strip_prefix('p'))
         || is_ordinal(word.strip_suffix("th"));
-    let lists: [(&[&str], Weight, Better); 7] = [
+    let lists: [(&[&str], Weight, Better); 8] = [
         (&SPREAD, Weight::Spread, Better::Lower),
         (&FAULTS, Weight::Fault, Better::Lower),
+        (&TIMES_TAKEN, Weight::Main, Better::Lower),
         (&LOWER, Weight::Main, Better::Lower),
         (&RATES, Weight::Main, Better::Higher),
         (&HIGHER, Weight::Main, Better::Higher),

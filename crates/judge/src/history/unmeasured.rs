@@ -11,36 +11,9 @@
 //! and then is 0 where it does not happen.
 
 use super::cells::{self, Measure};
+use super::vocabulary::TIMES_TAKEN;
 use super::words::{RATES, has_word, words};
 
-/// Words of times that a run always takes.
-const TIMES: [&str; 25] = [
-    "latency",
-    "latencies",
-    "lat",
-    "time",
-    "times",
-    "duration",
-    "durations",
-    "elapsed",
-    "runtime",
-    "rtt",
-    "ttfb",
-    "rt",
-    "rto",
-    "wall",
-    "seconds",
-    "sec",
-    "secs",
-    "ms",
-    "us",
-    "ns",
-    "msec",
-    "usec",
-    "millis",
-    "micros",
-    "response",
-];
 /// Words of what may be below 0.
 const SIGNED: [&str; 24] = [
     "diff",
@@ -110,6 +83,11 @@ const SIGNED_SHARE: usize = 4;
 /// The smallest value is so many times as large as the smallest step where 0 is none.
 const FAR_FROM_ZERO: f64 = 3.0;
 
+/// Whether a name is of a time; `response` alone is of one as well.
+fn has_time(words: &[String]) -> bool {
+    has_word(words, &TIMES_TAKEN) || has_word(words, &["response"])
+}
+
 /// Which values of the figure `name` in `unit` stand for none.
 pub(super) fn of(name: &str, unit: &str, values: &[Option<f64>]) -> Vec<bool> {
     let words = words(name);
@@ -118,7 +96,7 @@ pub(super) fn of(name: &str, unit: &str, values: &[Option<f64>]) -> Vec<bool> {
     let is_time_each = measure == Some(Measure::Cost) && cells::is_time_of_each(unit);
     let is_time = measure == Some(Measure::Time)
         || is_time_each
-        || has_word(&words, &TIMES) && !has_word(&words, &RATES);
+        || has_time(&words) && !has_word(&words, &RATES);
     let is_rate = measure == Some(Measure::Rate) || has_word(&words, &RATES);
     let is_cost = measure == Some(Measure::Cost);
     if !(is_time || is_rate || is_cost) || has_word(&words, &SIGNED) {
